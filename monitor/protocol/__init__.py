@@ -1,0 +1,1 @@
+"""Bytes to values, without I/O: the records of Kafka's offsets topic and of our own events topic."""

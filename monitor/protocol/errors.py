@@ -1,0 +1,42 @@
+"""The one way in which reading bytes fails: a reason from a short list, and the place."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, get_args
+
+Reason = Literal[
+    "null_key",  # a record of the offsets topic without a key
+    "null_value",  # a record of the events topic without a value
+    "underflow",  # a field reaches beyond the end
+    "trailing_bytes",  # bytes are left after the last field
+    "bad_length",  # a negative length, or null where null is not allowed
+    "bad_varint",  # an unsigned varint of more than 32 bits
+    "bad_utf8",
+    "unknown_key_version",
+    "unknown_value_version",
+    "bad_json",
+    "bad_event",  # JSON, but not an event: a field is missing, of another type or out of range
+]
+"""Every reason there is, each fit to be the value of a metric's label."""
+
+REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
+
+
+class DecodeError(Exception):
+    """Bytes that cannot be read.
+
+    Attributes:
+        reason: One of ``REASONS``.
+        position: Where the field begins that could not be read, in bytes from the start of ``where``.
+        where: Which bytes: "key", "value", "subscription" or "assignment".
+    """
+
+    def __init__(self, reason: Reason, position: int, where: str = "value") -> None:
+        super().__init__(reason, position, where)  # all three are args: the error survives pickling between processes
+        self.reason: Final = reason
+        self.position: Final = position
+        self.where: Final = where
+
+    def __str__(self) -> str:
+        """The sentence for a log line; it holds nothing that came from the bytes."""
+        return f"{self.reason} at byte {self.position} of the {self.where}"

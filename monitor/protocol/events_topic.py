@@ -1,0 +1,63 @@
+"""The values of the topic ``groupwatch.events``: what the collectors saw, as JSON that console tools can show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from monitor.model import PassCompleted, TopicEvent, TopicObserved
+from monitor.protocol.errors import DecodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ENCODER: Final = msgspec.json.Encoder()
+_DECODER: Final[msgspec.json.Decoder[TopicEvent]] = msgspec.json.Decoder(TopicObserved | PassCompleted)
+_PARTITION_LIMIT: Final = 1 << 31
+_LIMIT: Final = 1 << 63
+
+
+def encode_event(event: TopicEvent) -> bytes:
+    """The event as one JSON object.
+
+    >>> encode_event(PassCompleted(cluster="c", pass_ms=1, completed_ms=2, topics=0))
+    b'{"event":"passcompleted","cluster":"c","pass_ms":1,"completed_ms":2,"topics":0}'
+    """
+    return _ENCODER.encode(event)
+
+
+def decode_event(data: bytes | None) -> TopicEvent:
+    """The event in the value of a record. Fields that are not known are passed over: a newer collector may send them.
+
+    Raises:
+        DecodeError: No value, no JSON, or no event whose numbers are in range. The position is always 0; the cause
+            tells more.
+    """
+    if data is None:
+        raise DecodeError("null_value", 0)
+    try:
+        event = _DECODER.decode(data)
+    except UnicodeDecodeError as error:
+        raise DecodeError("bad_utf8", 0) from error
+    except msgspec.ValidationError as error:
+        raise DecodeError("bad_event", 0) from error
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise DecodeError("bad_json", 0) from error
+    if not all(0 <= number < limit for number, limit in _numbers(event)):
+        raise DecodeError("bad_event", 0)
+    return event
+
+
+def _numbers(event: TopicEvent) -> Iterator[tuple[int, int]]:
+    """Every number of the event with the limit below which it must stay (JSON has no largest integer)."""
+    yield event.pass_ms, _LIMIT
+    if isinstance(event, PassCompleted):
+        yield event.completed_ms, _LIMIT
+        yield event.topics, _LIMIT
+        return
+    yield event.observed_ms, _LIMIT
+    for seen in event.partitions:
+        yield seen.partition, _PARTITION_LIMIT
+        yield seen.earliest or 0, _LIMIT
+        yield seen.end or 0, _LIMIT

@@ -1,0 +1,118 @@
+"""Subscriptions and assignments by version; the bytes come from members and may be anything."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.model import TopicPartitions
+from monitor.protocol.consumer_protocol import Subscription, decode_assignment, decode_subscription
+from monitor.protocol.errors import DecodeError
+from monitor.protocol.group_metadata import decode_group_metadata
+
+TOPICS = "00000001 0002 7430"  # ["t0"]
+PARTITIONS = "00000001 0002 7430 00000002 00000003 00000001"  # t0: 3, 1
+T0 = (TopicPartitions("t0", (3, 1)),)
+
+
+def subscription(**fields):
+    return Subscription(topics=("t0",), **fields)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        pytest.param("", Subscription(), id="no bytes"),
+        pytest.param(f"0000 {TOPICS} ffffffff", subscription(), id="v0 without user data"),
+        pytest.param(f"0000 {TOPICS} 00000000", subscription(user_data=b""), id="v0, empty user data"),
+        pytest.param(f"0000 {TOPICS} ffffffff 77", subscription(), id="bytes behind are ignored"),
+        pytest.param(
+            f"0001 {TOPICS} 00000001 09 {PARTITIONS}",
+            subscription(user_data=b"\x09", owned=T0),
+            id="v1",
+        ),
+        pytest.param(
+            f"0002 {TOPICS} ffffffff {PARTITIONS} 00000004",
+            subscription(owned=T0, generation=4),
+            id="v2",
+        ),
+        pytest.param(
+            f"0003 {TOPICS} ffffffff {PARTITIONS} 00000004 0001 72",
+            subscription(owned=T0, generation=4, rack="r"),
+            id="v3",
+        ),
+        pytest.param(
+            f"0063 {TOPICS} ffffffff {PARTITIONS} 00000004 ffff 6e6577",
+            subscription(owned=T0, generation=4),
+            id="v99",
+        ),
+    ],
+)
+def test_subscription(data, expected):
+    assert decode_subscription(bytes.fromhex(data)) == expected
+
+
+@pytest.mark.parametrize("version", ["0000", "0001", "0002", "0003", "0063"])
+def test_every_version_of_an_assignment_is_alike_and_keeps_its_order(version):
+    assert decode_assignment(bytes.fromhex(f"{version} {PARTITIONS} ffffffff")) == T0
+
+
+def test_an_assignment_may_be_empty():
+    assert decode_assignment(b"") == ()
+
+
+@pytest.mark.parametrize("decode", [decode_subscription, decode_assignment])
+@pytest.mark.parametrize(
+    ("data", "reason", "position"),
+    [
+        pytest.param("00", "underflow", 0, id="half a version"),
+        pytest.param("0001", "underflow", 2, id="a version only"),
+        pytest.param("ffff 00000000", "unknown_value_version", 0, id="a negative version"),
+        pytest.param("0000 ffffffff", "bad_length", 2, id="a null array"),
+        pytest.param("0000 7fffffff 0000", "underflow", 2, id="a larger array than bytes"),
+        pytest.param("0000 00000001 0001 ff 00000000 ffffffff", "bad_utf8", 8, id="no UTF-8"),
+    ],
+)
+def test_broken_bytes(decode, data, reason, position):
+    with pytest.raises(DecodeError) as caught:
+        decode(bytes.fromhex(data))
+    assert (caught.value.reason, caught.value.position) == (reason, position)
+
+
+def group_of_one(asked, given_to_it, protocol_type=b"consumer"):
+    """Group metadata v0 with one member "m" that has these bytes."""
+    return (
+        bytes.fromhex("0000")
+        + len(protocol_type).to_bytes(2)
+        + protocol_type
+        + bytes.fromhex("00000001 ffff ffff 00000001 0001 6d 0000 0000 00001770")
+        + len(asked).to_bytes(4)
+        + asked
+        + len(given_to_it).to_bytes(4)
+        + given_to_it
+    )
+
+
+GOOD = bytes.fromhex(f"0000 {PARTITIONS} ffffffff")
+
+
+def test_a_broken_subscription_costs_neither_the_group_nor_the_assignment():
+    (member,) = decode_group_metadata("g", group_of_one(b"\x00\x01", GOOD), 0).members
+    assert (member.topics, member.assigned) == ((), T0)
+    assert member.unreadable == "underflow at byte 2 of the subscription"
+
+
+def test_both_parts_may_be_broken():
+    (member,) = decode_group_metadata("g", group_of_one(b"\x00\x01", b"\x00"), 0).members
+    assert member.unreadable == "underflow at byte 2 of the subscription; underflow at byte 0 of the assignment"
+
+
+@given(st.binary(), st.binary())
+def test_no_bytes_of_a_member_can_lose_its_group(asked, assigned):
+    stored = decode_group_metadata("g", group_of_one(asked, assigned), 0)
+    assert [member.member_id for member in stored.members] == ["m"]
+
+
+@given(st.binary(), st.binary())
+def test_the_bytes_of_other_protocol_types_are_not_looked_at(asked, assigned):
+    (member,) = decode_group_metadata("g", group_of_one(asked, assigned, b"connect"), 0).members
+    assert (member.topics, member.assigned, member.user_data, member.unreadable) == ((), (), None, None)

@@ -1,0 +1,106 @@
+"""What collectors write is read back; what anybody else writes is a counted error."""
+
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.model import PartitionObserved, PassCompleted, TopicObserved
+from monitor.protocol.errors import DecodeError
+from monitor.protocol.events_topic import decode_event, encode_event
+
+TIMES = st.integers(0, 2**63 - 1)
+OFFSETS = st.none() | TIMES
+PARTITIONS = st.builds(
+    PartitionObserved,
+    partition=st.integers(0, 2**31 - 1),
+    earliest=OFFSETS,
+    end=OFFSETS,
+    racks=st.lists(st.none() | st.text(max_size=3), max_size=3).map(tuple),
+)
+TOPICS = st.builds(
+    TopicObserved,
+    cluster=st.text(max_size=5),
+    topic=st.text(max_size=5),
+    pass_ms=TIMES,
+    observed_ms=TIMES,
+    partitions=st.lists(PARTITIONS, max_size=3).map(tuple),
+    topic_id=st.none() | st.text(max_size=5),
+)
+PASSES = st.builds(PassCompleted, cluster=st.text(max_size=5), pass_ms=TIMES, completed_ms=TIMES, topics=TIMES)
+
+
+@given(TOPICS | PASSES)
+def test_an_event_is_read_as_it_was_written(event):
+    assert decode_event(encode_event(event)) == event
+
+
+def test_the_format_is_json_that_a_console_shows():
+    """The stored form is a contract with other versions of the collector."""
+    event = TopicObserved(
+        cluster="c",
+        topic="t",
+        pass_ms=1,
+        observed_ms=2,
+        partitions=(
+            PartitionObserved(partition=0, earliest=3, end=4, racks=("r", None)),
+            PartitionObserved(partition=1),
+        ),
+        topic_id="id",
+    )
+    assert json.loads(encode_event(event)) == {
+        "event": "topicobserved",
+        "cluster": "c",
+        "topic": "t",
+        "pass_ms": 1,
+        "observed_ms": 2,
+        "partitions": [{"partition": 0, "earliest": 3, "end": 4, "racks": ["r", None]}, {"partition": 1}],
+        "topic_id": "id",
+    }
+
+
+PASS = '{"event":"passcompleted","cluster":"c","pass_ms":%s,"completed_ms":1,"topics":1}'
+TOPIC = '{"event":"topicobserved","cluster":"c","topic":"t","pass_ms":1,"observed_ms":1,"partitions":[%s]}'
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        pytest.param(None, "null_value", id="a tombstone"),
+        pytest.param(b"", "bad_json", id="empty"),
+        pytest.param(b"{", "bad_json", id="cut"),
+        pytest.param(b'{"event":"\xff"}', "bad_utf8", id="no UTF-8"),
+        pytest.param(b'{"x":' + b"[" * 100_000, "bad_json", id="deeper than any event"),
+        pytest.param(b"[" * 100_000, "bad_event", id="an array"),
+        pytest.param(b'{"event":"offsetcommitted"}', "bad_event", id="an event of another log"),
+        pytest.param(b'{"event":"passcompleted"}', "bad_event", id="fields are missing"),
+        pytest.param((PASS % '"1"').encode(), "bad_event", id="text for a number"),
+        pytest.param((PASS % "-1").encode(), "bad_event", id="a time before 1970"),
+        pytest.param((PASS % 2**63).encode(), "bad_event", id="a time that does not fit 64 bits"),
+        pytest.param((PASS % 2**90).encode(), "bad_event", id="a time that fits no machine"),
+        pytest.param((TOPIC % '{"partition":-1}').encode(), "bad_event", id="a negative partition"),
+        pytest.param((TOPIC % '{"partition":2147483648}').encode(), "bad_event", id="a partition of 32 bits"),
+        pytest.param((TOPIC % '{"partition":0,"end":-1}').encode(), "bad_event", id="a sentinel for an end"),
+    ],
+)
+def test_what_is_no_event_is_a_decode_error(data, reason):
+    with pytest.raises(DecodeError) as caught:
+        decode_event(data)
+    assert (caught.value.reason, caught.value.position) == (reason, 0)
+
+
+WRITTEN = st.builds(encode_event, TOPICS | PASSES)
+
+
+@given(st.binary() | st.builds(lambda data, cut, more: data[:cut] + more, WRITTEN, st.integers(0, 80), st.binary()))
+def test_only_a_decode_error_ever_comes_out(data):
+    with suppress(DecodeError):
+        decode_event(data)
+
+
+def test_fields_of_a_newer_collector_are_passed_over():
+    assert decode_event((PASS % '1,"new":{"a":[1]}').encode()) == PassCompleted(
+        cluster="c", pass_ms=1, completed_ms=1, topics=1
+    )

@@ -1,0 +1,55 @@
+"""The primitive types that records show only in part."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.protocol.errors import DecodeError
+from monitor.protocol.reader import Reader
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [("00", 0), ("7f", 127), ("8001", 128), ("ac02", 300), ("ffffffff0f", 2**32 - 1), ("8000", 0)],
+)
+def test_unsigned_varint(data, expected):
+    """300 is the example of the Protocol Buffers encoding guide; a longer form than needed is allowed there too."""
+    reader = Reader(bytes.fromhex(data))
+    assert (reader.uvarint(), reader.remaining) == (expected, 0)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [("", "underflow"), ("80", "underflow"), ("80808080", "underflow"), ("8080808080", "bad_varint")],
+)
+def test_a_varint_that_does_not_end(data, reason):
+    with pytest.raises(DecodeError) as caught:
+        Reader(bytes.fromhex(data)).uvarint()
+    assert (caught.value.reason, caught.value.position) == (reason, 0)
+
+
+@given(st.text(max_size=200))
+def test_strings_of_both_encodings(text):
+    data = text.encode()
+    fixed = Reader(len(data).to_bytes(2) + data)
+    size = len(data) + 1
+    varint = bytes([size]) if size < 128 else bytes([size & 0x7F | 0x80, size >> 7])
+    compact = Reader(varint + data, flexible=True)
+    assert (fixed.string(), compact.string()) == (text, text)
+    fixed.finish()
+    compact.finish()
+
+
+@pytest.mark.parametrize(("data", "flexible"), [("ffff", False), ("00", True)])
+def test_null_is_a_value_only_where_it_is_allowed(data, flexible):
+    assert Reader(bytes.fromhex(data), flexible=flexible).nullable_string() is None
+    with pytest.raises(DecodeError, match="bad_length at byte 0 of the value"):
+        Reader(bytes.fromhex(data), flexible=flexible).string()
+
+
+def test_tagged_fields_are_passed_over_in_flexible_versions_only():
+    data = bytes.fromhex("02 00 02 abcd 8001 00 07")
+    flexible, fixed = Reader(data, flexible=True), Reader(data)
+    flexible.end_of_struct()
+    fixed.end_of_struct()
+    assert (flexible.remaining, fixed.remaining) == (1, len(data))
