@@ -1,0 +1,108 @@
+"""States as bytes: msgpack, with the version that wrote them in front so that any version can tell."""
+
+from __future__ import annotations
+
+from typing import Final, TypeVar
+
+import msgspec
+
+from monitor.model import STATE_VERSION, GroupState, SourceState, TopicState
+
+State = TypeVar("State", GroupState, TopicState, SourceState)
+
+
+class StoredStateError(Exception):
+    """A stored state that cannot be used."""
+
+
+class StateVersionError(StoredStateError):
+    """The state was written by a newer groupwatch.
+
+    Attributes:
+        written: The version of the state.
+        known: The newest version that this groupwatch reads.
+    """
+
+    def __init__(self, written: int, known: int = STATE_VERSION) -> None:
+        super().__init__(written, known)
+        self.written: Final = written
+        self.known: Final = known
+
+    def __str__(self) -> str:
+        """The sentence for the operator."""
+        return f"the state was written in version {self.written}; this groupwatch reads versions up to {self.known}"
+
+
+class StateCorruptError(StoredStateError):
+    """The bytes are no state of the kind asked for.
+
+    Attributes:
+        kind: The kind asked for: "GroupState", "TopicState" or "SourceState".
+    """
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind: Final = kind
+
+    def __str__(self) -> str:
+        """The sentence for the operator; the cause says what was found."""
+        return f"the stored bytes are no {self.kind}"
+
+
+class _Envelope(msgspec.Struct, array_like=True, frozen=True):
+    """The version stands outside the state: a state leaves out what has its default, and the default version moves."""
+
+    version: int
+    state: msgspec.Raw
+
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_ENVELOPES: Final = msgspec.msgpack.Decoder(_Envelope)
+_GROUPS: Final = msgspec.msgpack.Decoder(GroupState)
+_TOPICS: Final = msgspec.msgpack.Decoder(TopicState)
+_SOURCES: Final = msgspec.msgpack.Decoder(SourceState)
+
+
+def encode_state(state: GroupState | TopicState | SourceState) -> bytes:
+    """The state as bytes that name its version."""
+    return _ENCODER.encode((state.version, state))
+
+
+def decode_group_state(data: bytes) -> GroupState:
+    """The group in these bytes.
+
+    Raises:
+        StateVersionError: A newer version wrote it.
+        StateCorruptError: The bytes are no GroupState.
+    """
+    return _decode(_GROUPS, data, "GroupState")
+
+
+def decode_topic_state(data: bytes) -> TopicState:
+    """The topic in these bytes.
+
+    Raises:
+        StateVersionError: A newer version wrote it.
+        StateCorruptError: The bytes are no TopicState.
+    """
+    return _decode(_TOPICS, data, "TopicState")
+
+
+def decode_source_state(data: bytes) -> SourceState:
+    """The source in these bytes.
+
+    Raises:
+        StateVersionError: A newer version wrote it.
+        StateCorruptError: The bytes are no SourceState.
+    """
+    return _decode(_SOURCES, data, "SourceState")
+
+
+def _decode(decoder: msgspec.msgpack.Decoder[State], data: bytes, kind: str) -> State:
+    try:
+        envelope = _ENVELOPES.decode(data)
+        if envelope.version > STATE_VERSION:
+            raise StateVersionError(envelope.version)
+        return decoder.decode(envelope.state)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, MemoryError) as error:
+        raise StateCorruptError(kind) from error

@@ -1,0 +1,97 @@
+"""Fold what collectors saw of a topic into its state, with a short history of where its partitions ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from monitor.model import EndOffsetAt, PartitionObserved, PartitionState, TopicObserved, TopicState
+
+MAX_POINTS: Final = 30
+"""How many points of a partition's end are kept."""
+
+MIN_SPACING_MS: Final = 20_000
+"""How far apart the points are, the newest excepted: 30 of them span about 10 minutes or more at any poll rhythm."""
+
+
+def fold_topic(
+    cluster: str, topic: str, state: TopicState | None, events: Iterable[TopicObserved]
+) -> TopicState | None:
+    """The topic after the events, which are all of this topic; they may come twice and out of order.
+
+    - An event older than the newest one seen is left out.
+    - A topic with another id (both known), or without a partition that it had, was deleted and created anew: it starts
+      anew, with ``first_seen_ms`` of that event.
+    - A broker that did not answer (None) leaves the number before.
+    - An end that goes backward (the log was truncated) clears the history of that partition.
+
+    Returns:
+        The new state; the same object if nothing changed; None if nothing was ever seen.
+    """
+    after = state
+    for event in events:
+        if after is None or event.observed_ms >= after.observed_ms:
+            after = _observe(cluster, topic, after, event)
+    return state if after == state else after
+
+
+def expire_topic(state: TopicState, pass_ms: int) -> TopicState | None:
+    """The topic, or None if the completed pass that began at ``pass_ms`` no longer saw it."""
+    return None if state.pass_ms < pass_ms else state
+
+
+def add_end(ends: tuple[EndOffsetAt, ...], newest: EndOffsetAt) -> tuple[EndOffsetAt, ...]:
+    """The history with one more point, the oldest first: always the newest exactly, the others about 20 s apart.
+
+    The newest point overwrites the one before it while that one is too close to its own predecessor, or while the end
+    has not moved (of a run of equal ends the first and the last stay).
+
+    >>> ends = ()
+    >>> for at_ms in (0, 30_000, 60_000):
+    ...     ends = add_end(ends, EndOffsetAt(at_ms=at_ms, offset=5))
+    >>> [(point.at_ms, point.offset) for point in ends]
+    [(0, 5), (60000, 5)]
+    """
+    if not ends or newest.offset < ends[-1].offset:
+        return (newest,)
+    if newest.at_ms == ends[-1].at_ms:
+        return (*ends[:-1], newest)
+    if len(ends) > 1 and (
+        ends[-1].at_ms - ends[-2].at_ms < MIN_SPACING_MS or ends[-2].offset == ends[-1].offset == newest.offset
+    ):
+        return (*ends[:-1], newest)
+    return (*ends, newest)[-MAX_POINTS:]
+
+
+def _observe(cluster: str, topic: str, state: TopicState | None, event: TopicObserved) -> TopicState:
+    if state is not None and _recreated(state, event):
+        state = None
+    known = {partition.partition: partition for partition in state.partitions} if state else {}
+    seen = {partition.partition: partition for partition in event.partitions}
+    return TopicState(
+        cluster=cluster,
+        topic=topic,
+        pass_ms=max(event.pass_ms, state.pass_ms) if state else event.pass_ms,
+        topic_id=event.topic_id or (state.topic_id if state else None),
+        partitions=tuple(_observe_partition(known.get(p), seen[p], event.observed_ms) for p in sorted(seen)),
+        observed_ms=event.observed_ms,
+    )
+
+
+def _recreated(state: TopicState, event: TopicObserved) -> bool:
+    if state.topic_id is not None and event.topic_id is not None and state.topic_id != event.topic_id:
+        return True
+    seen = {partition.partition for partition in event.partitions}
+    return any(partition.partition not in seen for partition in state.partitions)
+
+
+def _observe_partition(state: PartitionState | None, seen: PartitionObserved, at_ms: int) -> PartitionState:
+    before = state or PartitionState(partition=seen.partition, first_seen_ms=at_ms)
+    return PartitionState(
+        partition=before.partition,
+        first_seen_ms=before.first_seen_ms,
+        earliest=before.earliest if seen.earliest is None else seen.earliest,
+        end=before.end if seen.end is None else seen.end,
+        racks=seen.racks,
+        ends=before.ends if seen.end is None else add_end(before.ends, EndOffsetAt(at_ms=at_ms, offset=seen.end)),
+    )

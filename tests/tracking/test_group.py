@@ -1,0 +1,212 @@
+"""What a group's log makes of the group, case by case; then promises that hold for any log."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.model import (
+    CommittedOffset,
+    GroupDeleted,
+    Member,
+    MembershipStored,
+    OffsetCommitted,
+    OffsetDeleted,
+    Phase,
+)
+from monitor.tracking.group import fold_group
+from monitor.tracking.stored import decode_group_state, encode_state
+
+
+def commit(topic="t", partition=0, offset=1, at_ms=1):
+    return OffsetCommitted(group="g", topic=topic, partition=partition, offset=offset, committed_ms=at_ms)
+
+
+def deleted(topic="t", partition=0):
+    return OffsetDeleted(group="g", topic=topic, partition=partition)
+
+
+def stored(generation, *member_ids, at_ms=1, protocol_type="consumer"):
+    return MembershipStored(
+        group="g",
+        generation=generation,
+        protocol_type=protocol_type,
+        protocol="range" if member_ids else None,
+        leader=member_ids[0] if member_ids else None,
+        stored_ms=at_ms,
+        members=tuple(Member(member_id=member_id) for member_id in member_ids),
+    )
+
+
+CREATED = stored(0, protocol_type="", at_ms=5)
+GROUP_DELETED = GroupDeleted(group="g", deleted_ms=9)
+
+
+def fold(*events, state=None):
+    return fold_group("c", "g", state, events)
+
+
+# --- rebalances -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        pytest.param([stored(1, "a")], 1, id="the first generation seen is a rebalance"),
+        pytest.param([CREATED, stored(1, "a")], 1, id="the record of the creation is none"),
+        pytest.param([CREATED, CREATED], 0, id="nor when it comes twice"),
+        pytest.param([stored(1, "a"), stored(2, "a", "b")], 2, id="a member joined"),
+        pytest.param([stored(1, "a"), stored(2)], 2, id="the last member left"),
+        pytest.param([stored(7)], 1, id="compaction kept only the record that emptied it"),
+        pytest.param([stored(1, "a"), stored(4, "a")], 2, id="generations that nobody completed are not in the log"),
+        pytest.param([stored(3, "a"), stored(3, "a2")], 1, id="a static member came back: the same generation"),
+        pytest.param([stored(5, "a"), stored(1, "a")], 2, id="a generation that goes back is another one"),
+        pytest.param([commit(), stored(5, "a"), GROUP_DELETED, stored(5, "a")], 2, id="deleted and created anew"),
+        pytest.param(
+            [stored(5, "a"), GROUP_DELETED, stored(1, "a")], 1, id="deleted without an offset left: forgotten"
+        ),
+    ],
+)
+def test_rebalances(events, expected):
+    assert fold(*events).rebalances == expected
+
+
+def test_a_static_member_takes_its_place_without_a_new_generation():
+    """The new member id is the leader now; the generation is as old as it was."""
+    state = fold(stored(3, "old", at_ms=10), stored(3, "new", at_ms=50))
+    assert [member.member_id for member in state.members] == ["new"]
+    assert (state.leader, state.generation, state.generation_ms, state.phase_ms) == ("new", 3, 10, 10)
+
+
+def test_a_new_generation_does_not_begin_a_new_phase():
+    state = fold(stored(3, "a", at_ms=10), stored(4, "a", at_ms=50))
+    assert (state.generation_ms, state.phase_ms) == (50, 10)
+
+
+def test_the_last_member_leaves():
+    state = fold(stored(3, "a", at_ms=10), stored(4, at_ms=50))
+    assert (state.phase, state.phase_ms, state.protocol_type, state.protocol) == (Phase.EMPTY, 50, "consumer", None)
+    assert (state.members, state.leader, state.generation) == ((), None, 4)
+
+
+def test_a_group_without_assignment_yet_is_created_only():
+    state = fold(CREATED)
+    assert (state.phase, state.phase_ms, state.generation, state.generation_ms) == (Phase.OFFSETS_ONLY, 5, 0, 5)
+
+
+# --- offsets ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_newest_commit_is_the_last_in_the_log_whatever_its_time():
+    state = fold(commit(offset=9, at_ms=100), commit(offset=4, at_ms=50))
+    assert state.offsets == (CommittedOffset(topic="t", partition=0, offset=4, committed_ms=50),)
+
+
+def test_offsets_are_sorted_by_topic_and_number():
+    state = fold(commit("b", 2), commit("a", 10), commit("b", 1), commit("a", 9))
+    assert [(o.topic, o.partition) for o in state.offsets] == [("a", 9), ("a", 10), ("b", 1), ("b", 2)]
+
+
+def test_a_deleted_offset_is_removed_and_may_come_back():
+    state = fold(commit(partition=0), commit(partition=1), deleted(partition=0))
+    assert [o.partition for o in state.offsets] == [1]
+    assert [o.partition for o in fold(commit(partition=0), state=state).offsets] == [0, 1]
+
+
+def test_a_deletion_of_what_was_never_seen_says_nothing():
+    assert fold(deleted()) is None
+    assert fold(GROUP_DELETED) is None
+
+
+# --- the end of a group -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        pytest.param([commit(), deleted()], id="its last offset expired"),
+        pytest.param([commit(), deleted(), GROUP_DELETED], id="its last offset expired: the new coordinator"),
+        pytest.param([stored(1, "a"), commit(), stored(2), deleted(), GROUP_DELETED], id="deleted by an administrator"),
+        pytest.param([commit(), GROUP_DELETED, deleted()], id="the offset's tombstone behind the group's"),
+        pytest.param([CREATED, GROUP_DELETED], id="created and deleted"),
+    ],
+)
+def test_nothing_is_left(events):
+    assert fold(*events) is None
+
+
+@pytest.mark.parametrize(
+    ("events", "phase"),
+    [
+        pytest.param([stored(1), commit(), deleted()], Phase.EMPTY, id="an empty group without offsets is still there"),
+        pytest.param([CREATED, commit(), deleted()], Phase.OFFSETS_ONLY, id="created, its first member is joining"),
+        pytest.param([stored(1, "a"), commit(), GROUP_DELETED], Phase.GONE, id="converted to KIP-848, offsets stay"),
+    ],
+)
+def test_something_is_left(events, phase):
+    assert fold(*events).phase is phase
+
+
+def test_a_deleted_group_keeps_its_offsets_and_nothing_else():
+    state = fold(commit(), stored(3, "a"), GROUP_DELETED)
+    assert (state.members, state.leader, state.protocol, state.protocol_type) == ((), None, None, "")
+    assert (state.generation, state.generation_ms, state.phase_ms) == (0, 0, 9)
+    assert [o.partition for o in state.offsets] == [0]
+
+
+def test_a_commit_after_the_deletion_begins_a_group_of_offsets():
+    state = fold(commit(), stored(3, "a"), GROUP_DELETED, commit(at_ms=20))
+    assert (state.phase, state.phase_ms, state.rebalances) == (Phase.OFFSETS_ONLY, 20, 1)
+
+
+# --- promises ---------------------------------------------------------------------------------------------------------
+
+TIMES = st.integers(0, 5)
+EVENTS = st.one_of(
+    st.builds(commit, st.sampled_from("ab"), st.integers(0, 2), st.integers(0, 3), TIMES),
+    st.builds(deleted, st.sampled_from("ab"), st.integers(0, 2)),
+    st.builds(
+        lambda generation, members, at: stored(generation, *members, at_ms=at), TIMES, st.text("xy", max_size=2), TIMES
+    ),
+    st.builds(lambda at: stored(0, protocol_type="", at_ms=at), TIMES),
+    st.builds(lambda at: GroupDeleted(group="g", deleted_ms=at), TIMES),
+)
+LOGS = st.lists(EVENTS, max_size=12)
+
+
+@given(LOGS, st.data())
+def test_folding_in_pieces_is_folding_in_one_go(log, data):
+    cut = data.draw(st.integers(0, len(log)))
+    assert fold(*log[cut:], state=fold(*log[:cut])) == fold(*log)
+
+
+@given(LOGS, st.data())
+def test_a_stored_state_goes_on_as_if_it_had_never_been_stored(log, data):
+    cut = data.draw(st.integers(0, len(log)))
+    first = fold(*log[:cut])
+    loaded = decode_group_state(encode_state(first)) if first else None
+    assert loaded == first
+    assert fold(*log[cut:], state=loaded) == fold(*log)
+
+
+@given(LOGS, LOGS)
+def test_a_batch_without_effect_gives_the_same_object(log, batch):
+    before = fold(*log)
+    after = fold(*batch, state=before)
+    assert after is before or after != before
+
+
+def test_what_gives_the_same_object():
+    before = fold(commit(), stored(1, "a"))
+    assert fold(commit(), stored(1, "a"), deleted("never seen"), state=before) is before
+    assert fold(commit(offset=2), commit(offset=1), state=before) is before
+
+
+@given(LOGS)
+def test_a_state_that_is_kept_knows_something(log):
+    state = fold(*log)
+    if state is not None:
+        assert state.phase is not Phase.UNSEEN
+        assert state.offsets or state.phase in (Phase.EMPTY, Phase.STABLE) or state.generation_ms
+        assert bool(state.members) == (state.phase is Phase.STABLE)
+        places = [(o.topic, o.partition) for o in state.offsets]
+        assert places == sorted(set(places))

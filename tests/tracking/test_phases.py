@@ -1,0 +1,61 @@
+"""The table of phases is whole."""
+
+from itertools import product
+
+import pytest
+
+from monitor.model import GroupDeleted, Member, MembershipStored, OffsetCommitted, OffsetDeleted, Phase
+from monitor.tracking.group import fold_group
+from monitor.tracking.phases import TRANSITIONS, Happened
+
+
+def test_every_phase_knows_every_kind_of_event():
+    assert set(TRANSITIONS) == set(product(Phase, Happened))
+
+
+def test_no_event_leads_back_to_unseen_except_a_deletion_of_nothing():
+    back = [pair for pair, phase in TRANSITIONS.items() if phase is Phase.UNSEEN]
+    assert back == [(Phase.UNSEEN, Happened.OFFSET_DELETED)]
+
+
+def stored(generation, *, protocol_type="consumer", members=()):
+    return MembershipStored(
+        group="g",
+        generation=generation,
+        protocol_type=protocol_type,
+        protocol=None,
+        leader=None,
+        stored_ms=generation,
+        members=members,
+    )
+
+
+KEPT = OffsetCommitted(group="g", topic="kept", partition=0, offset=1, committed_ms=1)
+"""Another offset, so that the group does not vanish under the test."""
+REACH = {
+    Phase.UNSEEN: [],
+    Phase.OFFSETS_ONLY: [KEPT],
+    Phase.EMPTY: [KEPT, stored(1)],
+    Phase.STABLE: [KEPT, stored(1, members=(Member(member_id="m"),))],
+    Phase.GONE: [KEPT, GroupDeleted(group="g", deleted_ms=1)],
+}
+EVENTS = {
+    Happened.COMMITTED: OffsetCommitted(group="g", topic="t", partition=0, offset=1, committed_ms=2),
+    Happened.OFFSET_DELETED: OffsetDeleted(group="g", topic="t", partition=0),
+    Happened.CREATED: stored(2, protocol_type=""),
+    Happened.EMPTIED: stored(2),
+    Happened.STORED: stored(2, members=(Member(member_id="m"),)),
+    Happened.DELETED: GroupDeleted(group="g", deleted_ms=2),
+}
+
+
+@pytest.mark.parametrize(("phase", "happened"), list(product(Phase, Happened)))
+def test_a_group_goes_through_the_phases_of_the_table(phase, happened):
+    before = fold_group("c", "g", None, REACH[phase])
+    assert (before.phase if before else Phase.UNSEEN) is phase
+    after = fold_group("c", "g", before, [EVENTS[happened]])
+    vanished = phase is Phase.UNSEEN and happened in (Happened.OFFSET_DELETED, Happened.DELETED)
+    if vanished:
+        assert after is None
+    else:
+        assert after.phase is TRANSITIONS[phase, happened]

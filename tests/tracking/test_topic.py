@@ -1,0 +1,188 @@
+"""What collectors saw of a topic: when partitions appeared, and where they ended over the last minutes."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.model import EndOffsetAt, PartitionObserved, TopicObserved
+from monitor.tracking.stored import decode_topic_state, encode_state
+from monitor.tracking.topic import MAX_POINTS, expire_topic, fold_topic
+
+
+def seen(at_ms, *ends, topic_id="id", pass_ms=None, earliest=None):
+    """The topic with partitions 0, 1, ... that end where the arguments say."""
+    return TopicObserved(
+        cluster="c",
+        topic="t",
+        pass_ms=at_ms if pass_ms is None else pass_ms,
+        observed_ms=at_ms,
+        partitions=tuple(PartitionObserved(partition=p, earliest=earliest, end=end) for p, end in enumerate(ends)),
+        topic_id=topic_id,
+    )
+
+
+def fold(*events, state=None):
+    return fold_topic("c", "t", state, events)
+
+
+def history(state, partition=0):
+    return [(point.at_ms, point.offset) for point in state.partitions[partition].ends]
+
+
+# --- partitions -------------------------------------------------------------------------------------------------------
+
+
+def test_a_partition_is_as_old_as_its_first_sight():
+    state = fold(seen(10, 1), seen(20, 1, 1), seen(30, 1, 1, 1))
+    assert [partition.first_seen_ms for partition in state.partitions] == [10, 20, 30]
+
+
+def test_partitions_are_in_order():
+    event = TopicObserved(
+        cluster="c",
+        topic="t",
+        pass_ms=1,
+        observed_ms=1,
+        partitions=tuple(PartitionObserved(partition=p) for p in (2, 0, 10, 1)),
+    )
+    assert [partition.partition for partition in fold(event).partitions] == [0, 1, 2, 10]
+
+
+@pytest.mark.parametrize(
+    "anew",
+    [
+        pytest.param(seen(50, 3, 3, topic_id="other"), id="another id"),
+        pytest.param(seen(50, 3), id="fewer partitions"),
+        pytest.param(seen(50, 3, topic_id=None), id="fewer partitions, no id"),
+    ],
+)
+def test_a_topic_that_was_created_anew_starts_anew(anew):
+    state = fold(seen(10, 1, 1), seen(40, 2, 2), anew)
+    assert [partition.first_seen_ms for partition in state.partitions] == [50] * len(anew.partitions)
+    assert history(state) == [(50, 3)]
+
+
+@pytest.mark.parametrize(("first", "second"), [("id", None), (None, "id")])
+def test_an_id_that_is_not_known_is_no_change(first, second):
+    state = fold(seen(10, 1, topic_id=first), seen(20, 1, topic_id=second))
+    assert (state.topic_id, state.partitions[0].first_seen_ms) == ("id", 10)
+
+
+def test_without_an_answer_the_number_before_stays():
+    state = fold(seen(10, 5, earliest=2), seen(20, None, earliest=None))
+    assert (state.partitions[0].earliest, state.partitions[0].end, history(state)) == (2, 5, [(10, 5)])
+
+
+def test_racks_are_those_seen_last():
+    def at(ms, *racks):
+        partitions = (PartitionObserved(partition=0, racks=racks),)
+        return TopicObserved(cluster="c", topic="t", pass_ms=ms, observed_ms=ms, partitions=partitions)
+
+    assert fold(at(1, "a", None), at(2, "b")).partitions[0].racks == ("b",)
+
+
+# --- order ------------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_older_than_the_newest_is_left_out():
+    before = fold(seen(10, 1), seen(30, 5, 5))
+    assert fold(seen(20, 3), state=before) is before
+
+
+def test_the_same_event_twice_is_the_event_once():
+    before = fold(seen(10, 1), seen(60_000, 5))
+    assert fold(seen(60_000, 5), state=before) is before
+
+
+def test_of_two_sights_at_the_same_instant_the_later_in_the_log_counts():
+    state = fold(seen(10, 1), seen(60_000, 5), seen(60_000, 6))
+    assert history(state) == [(10, 1), (60_000, 6)]
+
+
+def test_a_later_sight_by_an_earlier_pass_does_not_turn_the_pass_back():
+    state = fold(seen(10, 1, pass_ms=8), seen(11, 2, pass_ms=7))
+    assert (state.pass_ms, state.partitions[0].end) == (8, 2)
+
+
+def test_a_topic_expires_when_a_completed_pass_no_longer_saw_it():
+    state = fold(seen(10, 1, pass_ms=8))
+    assert expire_topic(state, 7) is state
+    assert expire_topic(state, 8) is state
+    assert expire_topic(state, 9) is None
+
+
+def test_nothing_seen_is_nothing_known():
+    assert fold() is None
+
+
+# --- the history of ends ----------------------------------------------------------------------------------------------
+
+
+def test_the_newest_point_is_exact_and_the_others_are_20_s_apart():
+    """Polled every 5 s: a point stays once the newest stored one is 20 s after its predecessor."""
+    polls = [seen(at * 1000, at) for at in range(0, 65, 5)]
+    assert history(fold(*polls)) == [(0, 0), (20_000, 20), (40_000, 40), (60_000, 60)]
+    assert history(fold(*polls[:-1])) == [(0, 0), (20_000, 20), (40_000, 40), (55_000, 55)]
+
+
+def test_a_slow_poll_keeps_every_point():
+    assert history(fold(*[seen(at * 60_000, at) for at in range(4)])) == [(at * 60_000, at) for at in range(4)]
+
+
+def test_of_a_run_of_equal_ends_the_first_and_the_last_stay():
+    state = fold(*[seen(at * 30_000, 7) for at in range(10)], seen(300_000, 8))
+    assert history(state) == [(0, 7), (270_000, 7), (300_000, 8)]
+
+
+@pytest.mark.parametrize("poll_ms", [1_000, 5_000, 20_000])
+def test_the_history_is_bounded_and_spans_about_ten_minutes(poll_ms):
+    points = history(fold(*[seen(at, at) for at in range(0, 1_800_000, poll_ms)]))
+    assert len(points) == MAX_POINTS
+    assert 9 * 60_000 <= points[-1][0] - points[0][0] <= 10 * 60_000
+
+
+def test_an_end_that_goes_backward_clears_the_history_of_its_partition_only():
+    state = fold(seen(0, 5, 5), seen(30_000, 9, 9), seen(60_000, 8, 10))
+    assert history(state, 0) == [(60_000, 8)]
+    assert history(state, 1) == [(0, 5), (30_000, 9), (60_000, 10)]
+    assert state.partitions[0].first_seen_ms == 0
+
+
+# --- promises ---------------------------------------------------------------------------------------------------------
+
+ENDS = st.none() | st.integers(0, 4)
+EVENTS = st.builds(
+    lambda at, ends, topic_id: seen(at * 5_000, *ends, topic_id=topic_id),
+    st.integers(0, 20),
+    st.lists(ENDS, max_size=3),
+    st.sampled_from(["id", "id", "id", None, "other"]),
+)
+LOGS = st.lists(EVENTS, max_size=15)
+
+
+@given(LOGS, st.data())
+def test_folding_in_pieces_is_folding_in_one_go(log, data):
+    cut = data.draw(st.integers(0, len(log)))
+    first = fold(*log[:cut])
+    loaded = decode_topic_state(encode_state(first)) if first else None
+    assert loaded == first
+    assert fold(*log[cut:], state=loaded) == fold(*log)
+
+
+@given(LOGS)
+def test_reading_the_newest_event_again_changes_nothing(log):
+    state = fold(*log)
+    if state is not None:
+        newest = [event for event in log if event.observed_ms == state.observed_ms][-1]
+        assert fold(newest, state=state) is state
+
+
+@given(LOGS)
+def test_a_history_is_in_order_and_ends_with_the_end(log):
+    state = fold(*log)
+    for partition in state.partitions if state else ():
+        assert [p.at_ms for p in partition.ends] == sorted({p.at_ms for p in partition.ends})
+        assert [p.offset for p in partition.ends] == sorted(p.offset for p in partition.ends)
+        assert (partition.ends[-1].offset if partition.ends else None) == partition.end
+        assert len(partition.ends) <= MAX_POINTS
+        assert all(isinstance(point, EndOffsetAt) for point in partition.ends)
