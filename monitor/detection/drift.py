@@ -1,0 +1,60 @@
+"""Partitions whose owner is another than the expected one.
+
+Only partitions that exist are compared: what a member still holds of a deleted topic harms nobody. A partition whose
+owner differs from both expectations for the same cause is told once, as "replayed": a rebalance would not put it
+right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from monitor.detection.facts import Facts, Owners
+from monitor.detection.sentences import drift_current, drift_replayed
+from monitor.model import DriftKind, Finding, FindingKind, TopicPartition
+
+
+def find_replayed_drift(facts: Facts) -> Iterable[Finding]:
+    """The assignment is not what the assignor gives for the inputs of the generation, nor for older metadata."""
+    replayed = facts.expectation.replayed
+    partitions = _differing(facts, replayed) if facts.expectation.kind == "exact" else ()
+    if partitions:
+        first = partitions[0]
+        owners = facts.ownership.owners.get(first, ())
+        yield Finding(
+            kind=FindingKind.DRIFT,
+            reason=DriftKind.REPLAYED,
+            since_ms=facts.not_later_than_now(facts.group.generation_ms),
+            sentence=drift_replayed(partitions, replayed.get(first, ()), owners, facts.group),
+            partitions=partitions,
+        )
+
+
+def find_current_drift(facts: Facts) -> Iterable[Finding]:
+    """The inputs have changed since the generation, and with them the owner of these partitions: a rebalance is due."""
+    current, replayed = facts.expectation.current, facts.expectation.replayed
+    if facts.expectation.kind != "exact" or current == replayed:
+        return
+    differing = _differing(facts, current)
+    partitions = tuple(place for place in differing if current.get(place) != replayed.get(place))
+    if partitions:
+        first = partitions[0]
+        owners = facts.ownership.owners.get(first, ())
+        yield Finding(
+            kind=FindingKind.DRIFT,
+            reason=DriftKind.CURRENT,
+            since_ms=facts.not_later_than_now(_inputs_changed_ms(facts)),
+            sentence=drift_current(partitions, current.get(first, ()), owners, facts.expectation.changes),
+            partitions=partitions,
+        )
+
+
+def _differing(facts: Facts, expected: Owners) -> tuple[TopicPartition, ...]:
+    owners = facts.ownership.owners
+    return tuple(sorted(place for place in facts.known if owners.get(place) != expected.get(place)))
+
+
+def _inputs_changed_ms(facts: Facts) -> int:
+    """When the newest partition that makes the difference was first seen; not before the generation."""
+    seen = [change.since_ms for change in facts.expectation.changes if change.since_ms is not None]
+    return max(facts.group.generation_ms, *seen) if seen else facts.group.generation_ms

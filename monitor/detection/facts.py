@@ -1,0 +1,99 @@
+"""What the rules know of a group: read once, then handed to every rule."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from monitor.detection.settings import DetectionSettings
+from monitor.model import (
+    Catalog,
+    CommittedOffset,
+    GroupState,
+    MemberVerdict,
+    PartitionState,
+    PartitionVerdict,
+    TopicPartition,
+    Value,
+)
+
+Owners = dict[TopicPartition, tuple[str, ...]]
+"""The member ids that own a partition, sorted. A partition that nobody owns has no entry."""
+
+Judgement = Literal["exact", "invariants", "none"]
+"""How much can be said about who should own what; see ``GroupVerdict.expectation``."""
+
+
+class Ownership(Value):
+    """What the members subscribe and hold. ``complete``: a living group of consumers, every member readable."""
+
+    owners: Owners
+    subscribed: frozenset[str]
+    complete: bool
+
+
+class Growth(Value):
+    """A topic whose number of partitions is another now than the newest generation was assigned for.
+
+    ``since_ms`` is when a collector first saw the newest partition; None for a topic that lost partitions.
+    """
+
+    topic: str
+    before: int
+    after: int
+    since_ms: int | None = None
+
+
+class Expectation(Value):
+    """Who should own what: ``current`` for the topics as they are now, ``replayed`` for the inputs of the generation.
+
+    ``stale_metadata``: the actual assignment is exactly what the assignor gives for fewer (or other) partitions than
+    the catalog had by then, so the leader worked from older metadata, and ``replayed`` is that assignment.
+    ``changes`` lists what differs between the inputs of the two. ``current`` and ``replayed`` are empty unless
+    ``kind`` is "exact".
+    """
+
+    kind: Judgement
+    current: Owners = msgspec.field(default_factory=dict)
+    replayed: Owners = msgspec.field(default_factory=dict)
+    stale_metadata: bool = False
+    changes: tuple[Growth, ...] = ()
+
+
+class Balance(Value):
+    """The member with most partitions, how many they are, and how many the largest member must have at least."""
+
+    member_id: str
+    largest: int
+    optimum: int
+
+    @property
+    def ratio(self) -> float:
+        """1.0 is as even as the subscriptions allow."""
+        return self.largest / self.optimum
+
+
+class Facts(Value):
+    """Everything a rule may look at.
+
+    ``known`` holds the partitions that exist now and concern the group: those of subscribed topics, and owned or
+    committed ones of others. ``committed`` holds the group's offsets by partition, ``partitions`` and ``members`` the
+    judged rows.
+    """
+
+    group: GroupState
+    catalog: Catalog
+    now_ms: int
+    settings: DetectionSettings
+    ownership: Ownership
+    expectation: Expectation
+    known: dict[TopicPartition, PartitionState]
+    committed: dict[TopicPartition, CommittedOffset]
+    partitions: tuple[PartitionVerdict, ...]
+    members: tuple[MemberVerdict, ...]
+    balance: Balance | None
+
+    def not_later_than_now(self, instant_ms: int) -> int:
+        """The instant, or now if another machine's clock put it into the future: an age is never negative."""
+        return min(instant_ms, self.now_ms)

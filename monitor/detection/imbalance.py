@@ -1,0 +1,72 @@
+"""Members that own more than the subscriptions make necessary, and members that own nothing.
+
+Only owned partitions are counted: a topic that grew shows as orphans, and must not also show as an imbalance that
+nobody could remove without them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from monitor.detection.facts import Balance, Facts, Ownership
+from monitor.detection.optimum import smallest_largest
+from monitor.detection.sentences import idle as idle_sentence
+from monitor.detection.sentences import imbalance as imbalance_sentence
+from monitor.model import Finding, FindingKind, Member
+
+
+def balance_of(members: tuple[Member, ...], ownership: Ownership) -> Balance | None:
+    """How even the owned partitions are. None if nobody owns anything, or if a member cannot be read.
+
+    A partition that its owner does not subscribe is left out on both sides: no assignment may give it to that member.
+    One with two owners is work for two on both sides: that is another finding, and not also an imbalance.
+    """
+    if not ownership.complete:
+        return None
+    distinct = {member.topics: frozenset(member.topics) for member in members}
+    topics_of = {member.member_id: distinct[member.topics] for member in members}
+    loads: Counter[str] = Counter()
+    partitions: Counter[str] = Counter()
+    for place, owners in ownership.owners.items():
+        rightful = [owner for owner in owners if place.topic in topics_of[owner]]
+        loads.update(rightful)
+        partitions[place.topic] += len(rightful)
+    if not loads:
+        return None
+    largest = max(loads.values())
+    member_id = min(member for member, load in loads.items() if load == largest)
+    optimum = smallest_largest(list(topics_of.values()), partitions)
+    return Balance(member_id=member_id, largest=largest, optimum=optimum)
+
+
+def find_imbalance(facts: Facts) -> Iterable[Finding]:
+    """The largest member has at least ``imbalance_ratio`` times what the largest would need to have."""
+    balance = facts.balance
+    if balance is not None and balance.largest > balance.optimum and balance.ratio >= facts.settings.imbalance_ratio:
+        yield Finding(
+            kind=FindingKind.IMBALANCE,
+            reason="partitions",
+            since_ms=facts.not_later_than_now(facts.group.generation_ms),
+            sentence=imbalance_sentence(balance.member_id, balance.largest, balance.optimum),
+            members=(balance.member_id,),
+        )
+
+
+def find_idle_members(facts: Facts) -> Iterable[Finding]:
+    """Members that own nothing although a topic that they subscribe exists."""
+    idle = tuple(sorted(member.member_id for member in facts.members if member.idle))
+    if idle:
+        yield Finding(
+            kind=FindingKind.IDLE_MEMBERS,
+            reason="no_partitions",
+            since_ms=facts.not_later_than_now(facts.group.generation_ms),
+            sentence=idle_sentence(idle, len(facts.members), _subscribed_partitions(facts)),
+            members=idle,
+        )
+
+
+def _subscribed_partitions(facts: Facts) -> int | None:
+    if not facts.ownership.complete:
+        return None
+    return sum(place.topic in facts.ownership.subscribed for place in facts.known)

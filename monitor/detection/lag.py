@@ -1,0 +1,153 @@
+"""How far behind a group is: in records, and as the age of the oldest record that waits.
+
+A number is only given where it is known. No committed offset, no end offset, or a commit older than the kept history
+of end offsets: the number is absent (None). The last would allow "at least so old", but a lower bound is not a
+measurement, and mixing the two makes a graph lie; so a replay from the beginning reads as unknown until the history
+covers it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+
+from monitor.detection.facts import Facts
+from monitor.detection.sentences import behind, not_committing
+from monitor.model import (
+    EndOffsetAt,
+    Finding,
+    FindingKind,
+    PartitionState,
+    PartitionVerdict,
+    Phase,
+    TopicPartition,
+)
+
+
+def lag_records(committed: int | None, end: int | None) -> int | None:
+    """The records after the commit; 0 if the end offset is older than the commit, None if one of them is not known.
+
+    >>> lag_records(90, 100), lag_records(100, 90), lag_records(None, 100)
+    (10, 0, None)
+    """
+    return None if committed is None or end is None else max(0, end - committed)
+
+
+def lag_ms(partition: PartitionState, committed: int, now_ms: int) -> int | None:
+    """The age of the oldest record that waits; 0 if none does, None if the history does not reach back to it.
+
+    The record at the committed offset was written when the end of the log passed that offset: between two observed
+    ends, the instant is interpolated linearly. Records that retention has removed do not wait: the oldest that exists
+    counts.
+    """
+    if partition.end is None:
+        return None
+    if partition.end <= committed:
+        return 0
+    position = max(committed, partition.earliest or 0)
+    if partition.end <= position:
+        return None
+    return _age_ms(partition, position, now_ms)
+
+
+def waiting_since_ms(partition: PartitionState, committed: int, now_ms: int) -> int | None:
+    """Since when records have been waiting for certain: the first observed end beyond the commit. None if none waits.
+
+    Unlike the age this never guesses: of a topic that was idle and then got a record, it is the observation that saw
+    the record, and of a commit older than the history it is the beginning of the history.
+    """
+    position = max(committed, partition.earliest or 0)
+    if partition.end is None or partition.end <= position:
+        return None
+    first_beyond = _reached(partition.ends, position)
+    return partition.ends[first_beyond].at_ms if first_beyond < len(partition.ends) else now_ms
+
+
+def _age_ms(partition: PartitionState, position: int, now_ms: int) -> int | None:
+    ends = partition.ends
+    upper = _reached(ends, position)
+    if upper == 0 or partition.end is None:
+        return None
+    before = ends[upper - 1]
+    after = ends[upper] if upper < len(ends) else EndOffsetAt(at_ms=now_ms, offset=partition.end)
+    share = (position - before.offset) / (after.offset - before.offset)
+    return max(0, now_ms - before.at_ms - round(share * (after.at_ms - before.at_ms)))
+
+
+def _reached(ends: Sequence[EndOffsetAt], position: int) -> int:
+    """The index after the newest end that was not beyond the position (a topic made anew has ends that go back)."""
+    index = len(ends)
+    while index and ends[index - 1].offset > position:
+        index -= 1
+    return index
+
+
+def find_not_committing(facts: Facts) -> Iterable[Finding]:
+    """A living group has not committed a partition for too long, while records waited for as long.
+
+    Partitions without an owner are left out: nobody can commit them, and the finding about the owner says so.
+    """
+    if facts.group.phase not in {Phase.STABLE, Phase.OFFSETS_ONLY}:
+        return
+    since = dict(_silent(facts))
+    if since:
+        partitions = tuple(sorted(since))
+        yield Finding(
+            kind=FindingKind.LAG,
+            reason="not_committing",
+            since_ms=min(since.values()),
+            sentence=not_committing(partitions, facts.settings.commit_silence_ms),
+            partitions=partitions,
+        )
+
+
+def _silent(facts: Facts) -> Iterable[tuple[TopicPartition, int]]:
+    """The partitions with a silent commit, and since when: both have lasted since the later of commit and waiting."""
+    for row in facts.partitions:
+        if not row.lag or row.orphan is not None:
+            continue
+        place = TopicPartition(row.topic, row.partition)
+        commit = facts.committed[place]
+        if facts.now_ms - commit.committed_ms < facts.settings.commit_silence_ms:
+            continue
+        waiting = waiting_since_ms(facts.known[place], commit.offset, facts.now_ms)
+        since_ms = max(commit.committed_ms, facts.now_ms if waiting is None else waiting)
+        if facts.now_ms - since_ms >= max(facts.settings.commit_silence_ms, 1):
+            yield place, since_ms
+
+
+def find_behind(facts: Facts) -> Iterable[Finding]:
+    """More records wait for the group than the settings allow; in any phase, also for a group without members."""
+    threshold = facts.settings.lag_records
+    waiting = [row for row in facts.partitions if row.lag]
+    if threshold is not None and sum(row.lag or 0 for row in waiting) > threshold:
+        yield Finding(
+            kind=FindingKind.LAG,
+            reason="behind",
+            since_ms=_behind_since_ms(facts, waiting, threshold),
+            sentence=behind(threshold),
+            partitions=tuple(TopicPartition(row.topic, row.partition) for row in waiting),
+        )
+
+
+def _behind_since_ms(facts: Facts, waiting: Sequence[PartitionVerdict], threshold: int) -> int:
+    """The first observation by which the ends had passed the present commits by more than the threshold.
+
+    Commits go forward, so the lag has been above the threshold at least since then. Now, if only the newest ends show
+    it.
+    """
+    behind_of = [(facts.known[TopicPartition(row.topic, row.partition)].ends, row.committed or 0) for row in waiting]
+    instants = sorted({end.at_ms for ends, _ in behind_of for end in ends if end.at_ms <= facts.now_ms})
+
+    def too_many(instant_ms: int) -> bool:
+        return sum(_waited_at(ends, committed, instant_ms) for ends, committed in behind_of) > threshold
+
+    index = bisect_left(instants, True, key=too_many)
+    return instants[index] if index < len(instants) else facts.now_ms
+
+
+def _waited_at(ends: Sequence[EndOffsetAt], committed: int, instant_ms: int) -> int:
+    """The records beyond the commit that had been observed by the instant."""
+    return max(
+        (end.offset - committed for end in ends if end.at_ms <= instant_ms and end.offset > committed), default=0
+    )

@@ -1,0 +1,133 @@
+"""Partitions that somebody should read and nobody owns, each with the reason.
+
+Only where it is certain: a group of the consumer protocol whose members can all be read, or that has none left. Simple
+consumers (offsets only) choose their partitions themselves, and a partition that no longer exists needs no owner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from monitor.detection.facts import Expectation, Facts, Owners, Ownership
+from monitor.detection.sentences import orphaned
+from monitor.detection.topics import first_seen_ms
+from monitor.model import (
+    Catalog,
+    Finding,
+    FindingKind,
+    GroupState,
+    OrphanReason,
+    PartitionState,
+    Phase,
+    TopicPartition,
+)
+
+Known = dict[TopicPartition, PartitionState]
+Orphans = dict[TopicPartition, OrphanReason]
+
+WORST_FIRST: Final = (
+    OrphanReason.NO_MEMBERS,  # nothing at all is read
+    OrphanReason.ASSIGNOR_GAP,  # does not heal: every rebalance with the same assignor may leave it out again
+    OrphanReason.GREW,  # heals when the members refresh their metadata, after five minutes by default
+    OrphanReason.UNSUBSCRIBED,  # usually intended: the group has turned to other topics
+)
+
+
+def orphans_of(
+    group: GroupState, catalog: Catalog, ownership: Ownership, expectation: Expectation, known: Known
+) -> Orphans:
+    """Every orphaned partition of the group with its reason."""
+    if group.phase is Phase.EMPTY and group.protocol_type == "consumer" and group.generation > 0:
+        places = (TopicPartition(offset.topic, offset.partition) for offset in group.offsets)
+        return {place: OrphanReason.NO_MEMBERS for place in places if place in known}
+    if not ownership.complete:
+        return {}
+    unowned = {place: state for place, state in known.items() if place not in ownership.owners}
+    if not unowned:
+        return {}
+    highest = _highest_owned(ownership.owners)
+    gaps = {place.topic for place in unowned if place.partition < highest.get(place.topic, -1)}
+    late = _late_topics(ownership, expectation, gaps)
+    horizons = {
+        topic: _horizon_ms(group, catalog, topic, owned=topic in highest) for topic in {p.topic for p in unowned}
+    }
+    return {
+        place: _reason(
+            place.topic, ownership, came_later=place.topic in late or state.first_seen_ms > horizons[place.topic]
+        )
+        for place, state in unowned.items()
+    }
+
+
+def _reason(topic: str, ownership: Ownership, *, came_later: bool) -> OrphanReason:
+    if topic not in ownership.subscribed:
+        return OrphanReason.UNSUBSCRIBED
+    return OrphanReason.GREW if came_later else OrphanReason.ASSIGNOR_GAP
+
+
+def _late_topics(ownership: Ownership, expectation: Expectation, gaps: set[str]) -> frozenset[str]:
+    """The topics of which the assignment itself shows that its unowned partitions were not known to the leader.
+
+    With an assignor we have: all of them, if older metadata explains the assignment. With another: those whose unowned
+    partitions are exactly the ones above the highest owned.
+    """
+    if expectation.kind == "exact":
+        return ownership.subscribed if expectation.stale_metadata else frozenset()
+    return ownership.subscribed - gaps
+
+
+def _horizon_ms(group: GroupState, catalog: Catalog, topic: str, *, owned: bool) -> int:
+    """A partition of the topic that was first seen after this instant came later than the generation.
+
+    That is the generation itself, but for a topic of which some is owned not before the topic was first seen:
+    groupwatch may have started later than the group, and then its first sight of a partition is no sign of growth.
+    """
+    return max(group.generation_ms, first_seen_ms(catalog.topics[topic])) if owned else group.generation_ms
+
+
+def _highest_owned(owners: Owners) -> dict[str, int]:
+    highest: dict[str, int] = {}
+    for place in owners:
+        highest[place.topic] = max(place.partition, highest.get(place.topic, -1))
+    return highest
+
+
+def find_orphaned(facts: Facts) -> Iterable[Finding]:
+    """One finding for each reason, with all its partitions and the age of the oldest."""
+    by_reason: dict[OrphanReason, list[TopicPartition]] = {}
+    for row in facts.partitions:
+        if row.orphan is not None:
+            by_reason.setdefault(row.orphan, []).append(TopicPartition(row.topic, row.partition))
+    for reason in WORST_FIRST:
+        if reason in by_reason:
+            yield _finding(facts, reason, tuple(by_reason[reason]))
+
+
+def _finding(facts: Facts, reason: OrphanReason, partitions: tuple[TopicPartition, ...]) -> Finding:
+    oldest_ms = min(facts.known[place].first_seen_ms for place in partitions)
+    return Finding(
+        kind=FindingKind.ORPHANED,
+        reason=reason,
+        since_ms=facts.not_later_than_now(_since_ms(facts.group, reason, oldest_ms)),
+        sentence=orphaned(reason, partitions, facts.group, seen_growing=_seen_growing(facts, partitions)),
+        partitions=partitions,
+    )
+
+
+def _seen_growing(facts: Facts, partitions: tuple[TopicPartition, ...]) -> bool:
+    """Whether collectors saw every one of the partitions come, after the generation, to a topic they already knew."""
+    topics = {place.topic for place in partitions}
+    horizons = {topic: _horizon_ms(facts.group, facts.catalog, topic, owned=True) for topic in topics}
+    return all(facts.known[place].first_seen_ms > horizons[place.topic] for place in partitions)
+
+
+def _since_ms(group: GroupState, reason: OrphanReason, first_seen_ms: int) -> int:
+    """Since when it is certain. A partition older than the generation lacks an owner at least since that generation."""
+    match reason:
+        case OrphanReason.NO_MEMBERS:
+            return group.phase_ms
+        case OrphanReason.GREW:
+            return max(first_seen_ms, group.generation_ms)
+        case OrphanReason.UNSUBSCRIBED | OrphanReason.ASSIGNOR_GAP:
+            return group.generation_ms

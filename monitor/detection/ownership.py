@@ -1,0 +1,64 @@
+"""Who owns what, as the newest generation says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from monitor.detection.facts import Facts, Owners, Ownership
+from monitor.detection.sentences import double_owned
+from monitor.model import Finding, FindingKind, GroupState, MemberAssignment, Phase, TopicPartition
+
+
+def owners_by_partition(holdings: Iterable[MemberAssignment]) -> Owners:
+    """The owners of every partition somebody holds, by member id, each once.
+
+    >>> from monitor.model import TopicPartitions
+    >>> both = MemberAssignment(member_id="C0", topics=(TopicPartitions("t", (0, 1)),))
+    >>> one = MemberAssignment(member_id="C1", topics=(TopicPartitions("t", (1,)),))
+    >>> owners_by_partition([both, one])[TopicPartition("t", 1)]
+    ('C0', 'C1')
+    """
+    owners: Owners = {}
+    for holding in holdings:
+        sole = (holding.member_id,)
+        for entry in holding.topics:
+            for partition in entry.partitions:
+                place = TopicPartition(entry.topic, partition)
+                others = owners.setdefault(place, sole)
+                if holding.member_id not in others:
+                    owners[place] = tuple(sorted(others + sole))
+    return owners
+
+
+def read_ownership(group: GroupState) -> Ownership:
+    """What the members of the group subscribe and hold.
+
+    ``complete`` says that every member's bytes could be read, so that "nobody owns it" is certain and not merely
+    "nobody whom we can read". A member that cannot be read counts for nothing else here.
+    """
+    readable = [member for member in group.members if member.unreadable is None]
+    subscriptions = {member.topics for member in readable}
+    return Ownership(
+        owners=owners_by_partition(MemberAssignment(member_id=m.member_id, topics=m.assigned) for m in readable),
+        subscribed=frozenset[str]().union(*subscriptions),
+        complete=(
+            group.phase is Phase.STABLE
+            and group.protocol_type == "consumer"
+            and 0 < len(group.members) == len(readable)
+        ),
+    )
+
+
+def find_double_owned(facts: Facts) -> Iterable[Finding]:
+    """Partitions that two members hold in the same generation: both read them, every record is processed twice."""
+    double = {place: owners for place, owners in facts.ownership.owners.items() if len(owners) > 1}
+    if double:
+        partitions = tuple(sorted(double))
+        yield Finding(
+            kind=FindingKind.DOUBLE_OWNED,
+            reason="same_generation",
+            since_ms=facts.not_later_than_now(facts.group.generation_ms),
+            sentence=double_owned(partitions, double[partitions[0]], facts.group.generation),
+            partitions=partitions,
+            members=tuple(sorted({owner for owners in double.values() for owner in owners})),
+        )

@@ -1,0 +1,209 @@
+"""The sentence that a person reads beside a finding.
+
+A sentence does not change while nothing changes, because alerts are told apart by it: it holds no age (shown beside
+it) and no number that moves with the traffic. Names come from clusters and are shown, not trusted: a name with
+characters that cannot be printed is escaped, a long one is cut. Escaping for a page is the page's task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Final
+
+from monitor.detection.facts import Growth
+from monitor.model import GroupState, OrphanReason, TopicPartition
+
+LISTED: Final = 10
+"""How many partitions (or runs of them), topics or members a sentence lists before it only counts the rest."""
+
+LONGEST_NAME: Final = 120
+
+
+def shown(name: str) -> str:
+    r"""A name from a cluster as it can stand in a sentence.
+
+    >>> shown("orders"), shown("a\nb")
+    ('orders', 'a\\nb')
+    """
+    cut = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..."
+    return cut if cut.isprintable() else cut.encode("unicode_escape").decode("ascii")
+
+
+def counted(count: int, word: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "partition"), counted(2, "partition")
+    ('1 partition', '2 partitions')
+    """
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in the given order, shortened.
+
+    >>> listed(["a", "b"]), listed([str(n) for n in range(12)])
+    ('a, b', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more')
+    """
+    head = ", ".join(shown(name) for name in names[:LISTED])
+    return head if len(names) <= LISTED else f"{head} and {len(names) - LISTED} more"
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Sorted partition numbers with runs drawn together, at most ten runs.
+
+    >>> ranges([0, 2, 3, 4, 8]), ranges(list(range(0, 24, 2)))
+    ('0, 2-4, 8', '0, 2, 4, 6, 8, 10, 12, 14, 16, 18 and 2 more')
+    """
+    runs = [[number for _, number in run] for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])]
+    head = ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs[:LISTED])
+    rest = sum(len(run) for run in runs[LISTED:])
+    return f"{head} and {rest} more" if rest else head
+
+
+def places(partitions: Iterable[TopicPartition]) -> str:
+    """The partitions of one topic or several, counted and listed.
+
+    >>> places([TopicPartition("orders", 4), TopicPartition("orders", 5)])
+    '2 partitions of orders (4-5)'
+    >>> places([TopicPartition("a", 0), TopicPartition("b", 0), TopicPartition("b", 2)])
+    '3 partitions of 2 topics (a 0; b 0, 2)'
+    """
+    numbers: dict[str, list[int]] = {}
+    for place in sorted(partitions):
+        numbers.setdefault(place.topic, []).append(place.partition)
+    count = counted(sum(map(len, numbers.values())), "partition")
+    if len(numbers) == 1:
+        ((topic, own),) = numbers.items()
+        return f"{count} of {shown(topic)} ({ranges(own)})"
+    head = "; ".join(f"{shown(topic)} {ranges(own)}" for topic, own in list(numbers.items())[:LISTED])
+    rest = f" and {counted(len(numbers) - LISTED, 'more topic')}" if len(numbers) > LISTED else ""
+    return f"{count} of {counted(len(numbers), 'topic')} ({head}{rest})"
+
+
+def double_owned(partitions: Sequence[TopicPartition], owners: Sequence[str], generation: int) -> str:
+    """``owners`` are those of the first partition, which is the example."""
+    verb = "has" if len(partitions) == 1 else "have"
+    return (
+        f"{places(partitions)} {verb} more than one owner in generation {generation}: "
+        f"partition {partitions[0].partition} of {shown(partitions[0].topic)} belongs to {listed(owners)}."
+    )
+
+
+def orphaned(
+    reason: OrphanReason, partitions: Sequence[TopicPartition], group: GroupState, *, seen_growing: bool
+) -> str:
+    """``seen_growing``: the partitions were seen to come after the generation, to topics known before."""
+    where = places(partitions)
+    one = len(partitions) == 1
+    topics = "topic" if len({place.topic for place in partitions}) == 1 else "topics"
+    if reason is OrphanReason.NO_MEMBERS:
+        return f"{where} {'has a committed offset' if one else 'have committed offsets'}, but the group has no members."
+    if reason is OrphanReason.UNSUBSCRIBED:
+        return (
+            f"{where} {'has a committed offset' if one else 'have committed offsets'}, "
+            f"but no member of generation {group.generation} subscribes to the {topics}."
+        )
+    head = f"{where} {'has' if one else 'have'} no owner:"
+    if reason is OrphanReason.ASSIGNOR_GAP:
+        return (
+            f"{head} the assignor {shown(group.protocol or '')} left {'it' if one else 'them'} "
+            f"out of generation {group.generation}."
+        )
+    if seen_growing:
+        return (
+            f"{head} the {topics} grew after generation {group.generation} was assigned "
+            "and its members have not refreshed their metadata."
+        )
+    them = "it" if one else "them"
+    return f"{head} generation {group.generation} was assigned from older metadata, which did not have {them}."
+
+
+def owner(owners: Sequence[str]) -> str:
+    """The owners, or that there is none.
+
+    >>> owner(["C0"]), owner([])
+    ('C0', 'nobody')
+    """
+    return listed(owners) if owners else "nobody"
+
+
+def drift_replayed(
+    partitions: Sequence[TopicPartition], expected: Sequence[str], actual: Sequence[str], group: GroupState
+) -> str:
+    """``expected`` and ``actual`` are the owners of the first partition, which is the example."""
+    return (
+        f"{places(partitions)} {_have(partitions)} another owner than the assignor {shown(group.protocol or '')} "
+        f"gives for generation {group.generation}: {_example(partitions[0], expected, actual)}. "
+        "The leader may run another implementation or version of the assignor."
+    )
+
+
+def drift_current(
+    partitions: Sequence[TopicPartition], expected: Sequence[str], actual: Sequence[str], changes: Sequence[Growth]
+) -> str:
+    """``expected`` and ``actual`` are the owners of the first partition, ``changes`` what makes the difference."""
+    return (
+        f"{places(partitions)} would have another owner if the group rebalanced now: "
+        f"{_example(partitions[0], expected, actual)}. {_cause(changes)}."
+    )
+
+
+def _have(partitions: Sequence[TopicPartition]) -> str:
+    return "has" if len(partitions) == 1 else "have"
+
+
+def _example(place: TopicPartition, expected: Sequence[str], actual: Sequence[str]) -> str:
+    return (
+        f"partition {place.partition} of {shown(place.topic)} should belong to {owner(expected)} "
+        f"and belongs to {owner(actual)}"
+    )
+
+
+def _cause(changes: Sequence[Growth]) -> str:
+    if not changes:
+        return "The racks of its members or partitions give another assignment now"
+    told = ", ".join(_change(change) for change in changes[:LISTED])
+    more = f" and {counted(len(changes) - LISTED, 'other topic')} changed" if len(changes) > LISTED else ""
+    return f"Likely cause: {told}{more}, and the members still use the older metadata"
+
+
+def _change(change: Growth) -> str:
+    if change.after == 0:
+        return f"{shown(change.topic)} no longer exists"
+    if change.before == 0:
+        return f"{shown(change.topic)} is new with {counted(change.after, 'partition')}"
+    verb = "grew" if change.after > change.before else "shrank"
+    return f"{shown(change.topic)} {verb} from {change.before} to {counted(change.after, 'partition')}"
+
+
+def imbalance(member: str, largest: int, optimum: int) -> str:
+    """``member`` is the one that owns most."""
+    return (
+        f"{shown(member)} owns {counted(largest, 'partition')}, but with these subscriptions "
+        f"no member would need more than {optimum}."
+    )
+
+
+def idle(members: Sequence[str], of: int, partitions: int | None) -> str:
+    """``of`` members in all; ``partitions`` that they subscribe, None if not all subscriptions are known."""
+    own = "owns" if len(members) == 1 else "own"
+    head = f"{len(members)} of {counted(of, 'member')} {own} no partition ({listed(members)})"
+    if partitions is None:
+        return f"{head}."
+    if of > partitions:
+        return f"{head}: the group has more members than the {counted(partitions, 'partition')} of its topics."
+    return f"{head}, although its topics have {counted(partitions, 'partition')}."
+
+
+def not_committing(partitions: Sequence[TopicPartition], silence_ms: int) -> str:
+    """``silence_ms`` is the threshold, not the age."""
+    return (
+        f"Records wait in {places(partitions)}, and no offset has been committed there "
+        f"for at least {silence_ms / 1000:g} s."
+    )
+
+
+def behind(threshold: int) -> str:
+    """``threshold`` in records; the lag itself moves and is shown beside."""
+    return f"More than {counted(threshold, 'record')} wait for the group."

@@ -1,0 +1,23 @@
+"""The thresholds of the rules, in one frozen value."""
+
+from __future__ import annotations
+
+from monitor.model import Value
+
+
+class DetectionSettings(Value):
+    """Thresholds. The defaults need no tuning for an ordinary Kafka client.
+
+    Attributes:
+        commit_silence_ms: a living group that has not committed for this long, while records waited for at least as
+            long, is reported as not committing. 60 s is twelve times the commit interval of the Java client
+            (``auto.commit.interval.ms``, 5 s), so a slow batch is not an alarm.
+        imbalance_ratio: report a group whose largest member has at least this many times the partitions of the largest
+            member in the best assignment. A remainder never counts: 3 and 2 is the best for 5 partitions.
+        lag_records: report a group when more records than this wait for it. None, the default: never; how much lag is
+            too much depends on the topic, so there is no honest default.
+    """
+
+    commit_silence_ms: int = 60_000
+    imbalance_ratio: float = 1.25
+    lag_records: int | None = None

@@ -1,0 +1,176 @@
+import pytest
+
+from monitor.detection import DetectionSettings, evaluate
+from monitor.model import FindingKind, Phase
+from tests.detection.builders import ASSIGNED, CREATED, NOW, catalog, commit, group, member, places, topic
+
+ORDERS = ("orders",)
+
+
+def orphaned(state, topics, now_ms=NOW):
+    verdict = evaluate(state, topics, now_ms, DetectionSettings())
+    return [finding for finding in verdict.findings if finding.kind is FindingKind.ORPHANED]
+
+
+def two_members(first, second, **more):
+    """Two subscribers of orders who own the given partitions of it."""
+    return group(member("C0", ORDERS, {"orders": first}), member("C1", ORDERS, {"orders": second}), **more)
+
+
+@pytest.mark.parametrize(
+    ("state", "topics", "reason", "numbers", "since_ms"),
+    [
+        pytest.param(
+            two_members([0, 1], [2, 3]),
+            catalog(topic("orders", 7, grown=3)),
+            "grew",
+            (4, 5, 6),
+            ASSIGNED + 5_000,
+            id="grew after the generation: since the collector saw it",
+        ),
+        pytest.param(
+            two_members([0, 1], [2, 3]),
+            catalog(topic("orders", 7, grown=3, grown_ms=ASSIGNED - 5_000)),
+            "grew",
+            (4, 5, 6),
+            ASSIGNED,
+            id="grew just before, the leader's metadata was older: since the generation",
+        ),
+        pytest.param(
+            two_members([0, 1], [2, 3]),
+            catalog(topic("orders", 7, seen_ms=ASSIGNED + 9_000)),
+            "grew",
+            (4, 5, 6),
+            ASSIGNED + 9_000,
+            id="grew before groupwatch started, explained by the assignment: since groupwatch knows",
+        ),
+        pytest.param(
+            two_members([0, 1], [2, 3]),
+            catalog(topic("orders", 7, grown=3, grown_ms=NOW + 1)),
+            "grew",
+            (4, 5, 6),
+            NOW,
+            id="seen by a clock ahead of ours: never in the future",
+        ),
+        pytest.param(
+            group(member("C0", ("orders", "new"), {"orders": [0, 1]})),
+            catalog(topic("orders", 2), topic("new", 1, seen_ms=ASSIGNED + 7_000)),
+            "grew",
+            None,
+            ASSIGNED + 7_000,
+            id="a topic that came after the generation",
+        ),
+        pytest.param(
+            two_members([0], [2, 3]),
+            catalog(topic("orders", 4)),
+            "assignor_gap",
+            (1,),
+            ASSIGNED,
+            id="a partition in the middle that the leader must have known",
+        ),
+        pytest.param(
+            two_members([0], [2, 3]),
+            catalog(topic("orders", 4, seen_ms=ASSIGNED + 9_000)),
+            "assignor_gap",
+            (1,),
+            ASSIGNED,
+            id="the same when groupwatch started later than the group",
+        ),
+        pytest.param(
+            two_members([0, 3], [1, 2], protocol="sticky"),
+            catalog(topic("orders", 6)),
+            "grew",
+            (4, 5),
+            ASSIGNED,
+            id="assignor unknown: exactly those above the highest owned",
+        ),
+        pytest.param(
+            two_members([0], [2, 3], protocol="sticky"),
+            catalog(topic("orders", 6)),
+            "assignor_gap",
+            (1, 4, 5),
+            ASSIGNED,
+            id="assignor unknown: one below the highest owned, so the count does not explain it",
+        ),
+    ],
+)
+def test_partitions_without_an_owner_in_a_living_group(state, topics, reason, numbers, since_ms):
+    (finding,) = orphaned(state, topics)
+    assert (finding.reason, finding.since_ms) == (reason, since_ms)
+    assert finding.partitions == (places("orders", *numbers) if numbers else places("new", 0))
+
+
+def test_one_group_can_have_two_reasons():
+    """Partition 1 was left out, 4 came later: the one that does not heal by itself first."""
+    found = orphaned(two_members([0], [2, 3]), catalog(topic("orders", 5, grown=1)))
+    assert [(finding.reason, finding.partitions) for finding in found] == [
+        ("assignor_gap", places("orders", 1)),
+        ("grew", places("orders", 4)),
+    ]
+
+
+def test_a_committed_partition_of_a_topic_that_nobody_subscribes():
+    state = group(member("C0", ORDERS, {"orders": [0]}), offsets=[commit("old", 0), commit("old", 1)])
+    (finding,) = orphaned(state, catalog(topic("orders", 1), topic("old", 3)))
+    assert (finding.reason, finding.partitions, finding.since_ms) == ("unsubscribed", places("old", 0, 1), ASSIGNED)
+
+
+def test_an_empty_group_orphans_what_it_had_committed():
+    state = group(phase=Phase.EMPTY, phase_ms=2_500_000, offsets=[commit("orders", 0), commit("gone", 0)])
+    (finding,) = orphaned(state, catalog(topic("orders", 2)))
+    assert (finding.reason, finding.partitions, finding.since_ms) == ("no_members", places("orders", 0), 2_500_000)
+
+
+@pytest.mark.parametrize(
+    ("state", "why"),
+    [
+        (group(phase=Phase.OFFSETS_ONLY, protocol_type="", generation=0, offsets=[commit("orders", 0)]), "simple"),
+        (group(phase=Phase.EMPTY, protocol_type="", generation=0, offsets=[commit("orders", 0)]), "never had members"),
+        (group(phase=Phase.EMPTY, generation=0, offsets=[commit("orders", 0)]), "no generation yet"),
+        (group(member("w", ()), protocol_type="connect", offsets=[commit("orders", 0)]), "not consumers"),
+        (
+            group(
+                member("C0", ORDERS, {"orders": [0]}), member("C1", (), unreadable="short"), offsets=[commit("x", 0)]
+            ),
+            "the unreadable member may own the rest",
+        ),
+        (group(member("C0", ORDERS, {"orders": [0, 1]}), offsets=[commit("orders", 9), commit("x", 0)]), "deleted"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_no_orphan_where_it_is_not_certain(state, why):
+    topics = catalog(topic("orders", 2)) if why == "deleted" else catalog(topic("orders", 2), topic("x", 1))
+    assert orphaned(state, topics) == [], why
+
+
+def test_grew_orphaned_healed():
+    """Orders has 4 partitions, grows to 6, and the next generation gives them out."""
+    four, six = catalog(topic("orders", 4)), catalog(topic("orders", 6, grown=2))
+    before = two_members([0, 1], [2, 3])
+    after = two_members([0, 1, 2], [3, 4, 5], generation=4, generation_ms=ASSIGNED + 60_000)
+
+    def told(state, topics):
+        findings = evaluate(state, topics, NOW, DetectionSettings()).findings
+        return [(finding.kind.value, finding.reason, finding.partitions) for finding in findings]
+
+    assert told(before, four) == []
+    assert told(before, six) == [
+        ("orphaned", "grew", places("orders", 4, 5)),
+        ("drift", "current", places("orders", 2, 4, 5)),
+    ]
+    assert told(after, six) == []
+
+
+def test_a_catalog_that_has_not_caught_up_with_the_generation_accuses_nobody():
+    """Orders grew from 4 to 6, the group took them, and the newest collector pass began before that."""
+    state = two_members([0, 1, 2], [3, 4, 5])
+    old = catalog(topic("orders", 4), pass_ms=ASSIGNED - 1)
+    assert evaluate(state, old, NOW, DetectionSettings()).findings == ()
+
+
+def test_the_age_of_a_finding_is_that_of_its_oldest_partition():
+    state = group(member("C0", ("a", "b"), {"a": [0], "b": [0]}))
+    topics = catalog(topic("a", 2, grown=1, grown_ms=2_400_000), topic("b", 2, grown=1, grown_ms=2_200_000))
+    (finding,) = orphaned(state, topics)
+    assert finding.since_ms == 2_200_000
+    assert CREATED < finding.since_ms < NOW
