@@ -1,0 +1,164 @@
+"""Connections to a cluster by kafka-python: opened within a time limit, closed whole, explained when they fail.
+
+kafka-python prints the requests that carry a password at DEBUG level, and a page of warnings while it cannot connect;
+so its logging is switched off, and what went wrong is told by the errors of this package alone.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import ssl
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from kafka import KafkaConsumer, KafkaProducer
+from kafka.admin import KafkaAdminClient
+from kafka.errors import (
+    AuthorizationError,
+    IllegalSaslStateError,
+    KafkaError,
+    SaslAuthenticationFailedError,
+    UnsupportedSaslMechanismError,
+)
+from kafka.net.compat import KafkaNetClient
+
+from monitor.collectors.client_properties import kafka_python_arguments
+from monitor.collectors.errors import ConnectionFailed
+from monitor.config import ClusterSettings
+
+CONNECT_LIMIT_S: Final = 10.0
+REQUEST_LIMIT_MS: Final = 10_000
+PROBE_LIMIT_S: Final = 2.0
+
+_QUIET: Final = logging.CRITICAL + 1
+
+
+def open_admin(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> KafkaAdminClient:
+    """An admin client that has reached a broker.
+
+    Raises:
+        ConfigError: the client properties cannot be used.
+        ConnectionFailed: no broker let it in within ``limit_s`` seconds.
+    """
+    return _open(KafkaAdminClient, cluster, limit_s, {})
+
+
+def open_producer(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> KafkaProducer:
+    """A producer that keeps the order of its records and waits for all replicas. Raises like ``open_admin``.
+
+    It is not idempotent: that would need one more permission on old brokers, and one request in flight keeps the order
+    too. A record may be there twice.
+    """
+    order = {"acks": "all", "enable_idempotence": False, "max_in_flight_requests_per_connection": 1}
+    sizes = {"max_request_size": 8 << 20, "batch_size": 256 << 10, "linger_ms": 20}
+    limits = {"max_block_ms": REQUEST_LIMIT_MS, "delivery_timeout_ms": 2 * REQUEST_LIMIT_MS}
+    return _open(KafkaProducer, cluster, limit_s, {**order, **sizes, **limits, "metrics_enabled": False})
+
+
+def open_consumer(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> KafkaConsumer:
+    """A consumer that belongs to no group and commits nothing. Raises like ``open_admin``."""
+    alone = {"group_id": None, "enable_auto_commit": False, "auto_offset_reset": "earliest"}
+    small = {"max_partition_fetch_bytes": 4096, "fetch_max_wait_ms": 100, "metrics_enabled": False}
+    return _open(KafkaConsumer, cluster, limit_s, {**alone, **small, "allow_auto_create_topics": False})
+
+
+def silence_client_logging() -> None:
+    """Switch kafka-python's logging off. Its requests are not printed even if somebody switches it on again."""
+    logging.getLogger("kafka").setLevel(_QUIET)
+    for name in [name for name in logging.root.manager.loggerDict if name.startswith("kafka.")]:
+        # A filter of "kafka" would not see the records of the loggers below it.
+        logging.getLogger(name).addFilter(_without_requests)
+
+
+@contextmanager
+def requests_explained(cluster: ClusterSettings) -> Iterator[None]:
+    """Turn the client's errors inside into ConnectionFailed; errors of this package pass."""
+    try:
+        yield
+    except KafkaError as error:
+        raise ConnectionFailed(_explanation(cluster, error, CONNECT_LIMIT_S)) from None
+
+
+def error_name(error: BaseException) -> str:
+    """The name of an error as Kafka's documentation has it.
+
+    >>> from kafka.errors import TopicAuthorizationFailedError
+    >>> error_name(TopicAuthorizationFailedError("t"))
+    'TopicAuthorizationFailed'
+    """
+    return type(error).__name__.removesuffix("Error")
+
+
+def _open(client: Callable[..., Any], cluster: ClusterSettings, limit_s: float, more: dict[str, Any]) -> Any:  # noqa: ANN401 - one of three clients of a library without types
+    silence_client_logging()
+    arguments = {"request_timeout_ms": REQUEST_LIMIT_MS, "reconnect_backoff_max_ms": 1000}
+    arguments |= kafka_python_arguments(cluster) | more
+    nets: list[KafkaNetClient] = []
+
+    def net_client(**configuration: Any) -> KafkaNetClient:  # noqa: ANN401 - passed through
+        nets.append(KafkaNetClient(**configuration))
+        return nets[-1]
+
+    try:
+        return client(**arguments, bootstrap_timeout_ms=int(limit_s * 1000), kafka_client=net_client)
+    except KafkaError as error:
+        # A client that fails in its constructor leaves its thread running and its sockets open.
+        for net in nets:
+            net.close()
+        raise ConnectionFailed(_explanation(cluster, error, limit_s)) from None
+
+
+def _without_requests(record: logging.LogRecord) -> bool:
+    return record.levelno > logging.DEBUG
+
+
+def _explanation(cluster: ClusterSettings, error: KafkaError, limit_s: float) -> str:
+    start = f"Cluster {cluster.name}: "
+    if isinstance(error, SaslAuthenticationFailedError):
+        return f"{start}the login was refused (SaslAuthenticationFailed). Check the user name and the password."
+    if isinstance(error, UnsupportedSaslMechanismError | IllegalSaslStateError):
+        return f"{start}the broker does not accept this SASL mechanism ({error_name(error)}). Check sasl.mechanism."
+    if isinstance(error, AuthorizationError):
+        return f"{start}the user is not allowed to do this ({error_name(error)}). Check its ACLs."
+    return start + _probed(cluster, error, limit_s)
+
+
+def _probed(cluster: ClusterSettings, error: KafkaError, limit_s: float) -> str:
+    """What a plain connection to the addresses tells about an error that tells nothing."""
+    context: ssl.SSLContext | None = kafka_python_arguments(cluster).get("ssl_context")
+    for address in cluster.addresses:
+        try:
+            _probe(address, context)
+        except ssl.SSLCertVerificationError as failure:
+            reason = f"TLS: the certificate of {address} is not trusted ({failure.verify_message})."
+            return f"{reason} Check ssl.truststore.location."
+        except ssl.SSLError as failure:
+            reason = f"TLS with {address} failed ({failure.reason or 'no TLS answer'})."
+            return f"{reason} Check security.protocol and the certificates."
+        except OSError:
+            continue
+        if cluster.client_properties().get("security.protocol", "").upper().startswith("SASL"):
+            # kafka-python misses an answer that comes together with the end of the connection, as a refusal does.
+            return (
+                f"{address} ends the connection at the login ({error_name(error)}, tried for {limit_s:g} s)."
+                " Check the user name and the password."
+            )
+        return (
+            f"{address} accepts connections, but gives no usable answer ({error_name(error)}, tried for"
+            f" {limit_s:g} s). Check security.protocol, and the addresses that the brokers advertise."
+        )
+    return f"no broker answers at {cluster.bootstrap_servers} (tried for {limit_s:g} s). Check bootstrap_servers."
+
+
+def _probe(address: str, context: ssl.SSLContext | None) -> None:
+    """Connect, and agree on TLS if a context is given."""
+    host, _, port = address.rpartition(":")
+    host = host.strip("[]")
+    with socket.create_connection((host, int(port)), timeout=PROBE_LIMIT_S) as plain:
+        if context is not None:
+            try:
+                context.wrap_socket(plain, server_hostname=host).close()
+            except TimeoutError:
+                raise ssl.SSLError("no TLS answer") from None

@@ -1,0 +1,19 @@
+"""What can keep a collector from working. Every error's text is one sentence or two that a person can act on."""
+
+from __future__ import annotations
+
+
+class CollectorError(Exception):
+    """Base: a monitored cluster cannot be watched as it is."""
+
+
+class ConnectionFailed(CollectorError):  # noqa: N818 - it reads as what happened
+    """No usable connection: no answer, wrong password, no TLS, or the cluster went away."""
+
+
+class PermissionMissing(CollectorError):  # noqa: N818 - it reads as what happened
+    """The user may not do something that groupwatch needs; the text names the operation to grant."""
+
+
+class OffsetsTopicMissing(CollectorError):  # noqa: N818 - it reads as what happened
+    """The cluster has no ``__consumer_offsets`` yet, because no group ever committed. Waiting helps."""

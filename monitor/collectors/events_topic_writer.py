@@ -1,0 +1,78 @@
+"""Writing a pass to a cluster's events topic: first the topics, then, once they are all there, that it is complete."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from kafka import KafkaProducer
+from kafka.admin import KafkaAdminClient
+from kafka.errors import TopicAlreadyExistsError, UnknownTopicOrPartitionError
+
+from monitor.collectors.topic_observation import topic_error
+from monitor.model import PassCompleted, TopicObserved
+from monitor.protocol.events_topic import encode_event
+
+PARTITION: Final = 0
+"""All events of a cluster are in one partition, even if somebody created the topic with more: their order counts."""
+
+RETENTION_MS: Final = 3_600_000
+MAX_MESSAGE_BYTES: Final = 8 << 20
+"""Room for one topic of 100,000 partitions."""
+
+WRITE_LIMIT_S: Final = 20.0
+
+
+def ensure_events_topic(admin: KafkaAdminClient, topic: str) -> None:
+    """Create the events topic if it is missing: one partition, one hour, up to three replicas. Else leave it as it is.
+
+    Raises:
+        KafkaError: it can be neither seen nor created.
+    """
+    (described,) = admin.describe_topics([topic])
+    error = topic_error(described)
+    if error is None:
+        return
+    if not issubclass(error, UnknownTopicOrPartitionError):
+        raise error(topic)
+    try:
+        admin.create_topics({topic: events_topic_plan(admin)}, wait_for_metadata=True)
+    except TopicAlreadyExistsError:
+        return
+
+
+def events_topic_plan(admin: KafkaAdminClient) -> dict[str, Any]:
+    """How the events topic is created, in the terms of kafka-python's ``create_topics``."""
+    brokers = len(admin.describe_cluster()["brokers"])
+    configs = {"cleanup.policy": "delete", "retention.ms": RETENTION_MS, "max.message.bytes": MAX_MESSAGE_BYTES}
+    return {
+        "num_partitions": 1,
+        "replication_factor": min(3, brokers),
+        "configs": {key: str(value) for key, value in configs.items()},
+    }
+
+
+def write_topics(producer: KafkaProducer, destination: str, topics: Iterable[TopicObserved]) -> None:
+    """Write one event for each topic, in the given order, and wait until all are there.
+
+    Raises:
+        KafkaError: an event was not written within 20 s.
+    """
+    written = [
+        producer.send(destination, key=event.topic.encode(), value=encode_event(event), partition=PARTITION)
+        for event in topics
+    ]
+    producer.flush(WRITE_LIMIT_S)
+    for event in written:
+        event.get(WRITE_LIMIT_S)
+
+
+def write_completion(producer: KafkaProducer, destination: str, completed: PassCompleted) -> None:
+    """Write that the pass is complete and wait until it is there. Its key is empty, as no topic's is.
+
+    Raises:
+        KafkaError: it was not written within 20 s.
+    """
+    written = producer.send(destination, key=b"", value=encode_event(completed), partition=PARTITION)
+    producer.flush(WRITE_LIMIT_S)
+    written.get(WRITE_LIMIT_S)

@@ -1,0 +1,126 @@
+"""The collector of a Kafka cluster's topics: a pass at a fixed rhythm, each written to the events topic."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+from kafka import KafkaProducer
+from kafka.admin import KafkaAdminClient
+from kafka.errors import KafkaError
+
+from monitor.collectors.connection import CONNECT_LIMIT_S, error_name, open_admin, open_producer
+from monitor.collectors.errors import CollectorError
+from monitor.collectors.events_topic_writer import ensure_events_topic, write_completion, write_topics
+from monitor.collectors.topic_observation import observe_topics
+from monitor.config import ClusterSettings, ConfigError
+from monitor.model import PassCompleted
+
+CLOSE_LIMIT_S: Final = 1.0
+
+
+def wall_clock_ms() -> int:
+    """Now, in milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+class KafkaCatalogCollector:
+    """Watches the topics of one cluster and writes what it sees to the cluster's events topic.
+
+    ``run`` belongs to one thread; ``last_success_ms``, ``problem`` and ``failed_passes`` may be read from any.
+    """
+
+    def __init__(
+        self,
+        cluster: ClusterSettings,
+        clock: Callable[[], int] = wall_clock_ms,
+        connect_limit_s: float = CONNECT_LIMIT_S,
+    ) -> None:
+        """Prepare a collector; it connects at the first pass.
+
+        Args:
+            cluster: the cluster; its ``collect_interval_s`` is the time between the starts of two passes.
+            clock: gives the time in milliseconds since the epoch.
+            connect_limit_s: how long one attempt to connect may take.
+        """
+        self._cluster = cluster
+        self._clock = clock
+        self._connect_limit_s = connect_limit_s
+        self._admin: KafkaAdminClient | None = None
+        self._producer: KafkaProducer | None = None
+        self._pass_ms = 0
+        self.last_success_ms: int | None = None
+        """When the newest complete pass was written."""
+        self.problem: str | None = None
+        """Why the newest pass failed, as a sentence; None after a complete one."""
+        self.failed_passes = 0
+        """How many passes failed since the start."""
+
+    def run(self, stop: threading.Event) -> None:
+        """Make a pass now and then one every interval, until ``stop``; a failed one is made again at the next interval.
+
+        A pass that takes longer than the interval is followed by the next one at the next multiple of the interval.
+        """
+        interval_s = self._cluster.collect_interval_s
+        begin = time.monotonic()
+        try:
+            while not stop.is_set():
+                self.attempt()
+                passed_s = time.monotonic() - begin
+                stop.wait(interval_s - passed_s % interval_s)
+        finally:
+            self.close()
+
+    def attempt(self) -> bool:
+        """Make one pass and remember how it went. After a failure the next attempt uses new connections."""
+        try:
+            completed = self.collect()
+        except (KafkaError, CollectorError, ConfigError, OSError) as error:
+            self.failed_passes += 1
+            self.problem = self._sentence(error)
+            self.close()
+            return False
+        self.last_success_ms = completed.completed_ms
+        self.problem = None
+        return True
+
+    def collect(self) -> PassCompleted:
+        """Make one pass: see all topics, write them, then write and return that the pass is complete.
+
+        Raises:
+            CollectorError: no connection.
+            ConfigError: the client properties cannot be used.
+            KafkaError: the cluster did not say what topics it has, or the events were not written.
+        """
+        admin, producer = self._clients()
+        self._pass_ms = max(self._clock(), self._pass_ms + 1)
+        name, destination = self._cluster.name, self._cluster.events_topic
+        topics = observe_topics(admin, cluster=name, pass_ms=self._pass_ms, observed_ms=self._clock())
+        write_topics(producer, destination, topics)
+        completed = PassCompleted(cluster=name, pass_ms=self._pass_ms, completed_ms=self._clock(), topics=len(topics))
+        write_completion(producer, destination, completed)
+        return completed
+
+    def close(self) -> None:
+        """Close the connections. The next pass opens new ones."""
+        admin, producer = self._admin, self._producer
+        self._admin = self._producer = None
+        if producer is not None:
+            producer.close(timeout=CLOSE_LIMIT_S)
+        if admin is not None:
+            admin.close()
+
+    def _clients(self) -> tuple[KafkaAdminClient, KafkaProducer]:
+        if self._admin is None:
+            self._admin = open_admin(self._cluster, self._connect_limit_s)
+        if self._producer is None:
+            ensure_events_topic(self._admin, self._cluster.events_topic)
+            self._producer = open_producer(self._cluster, self._connect_limit_s)
+        return self._admin, self._producer
+
+    def _sentence(self, error: Exception) -> str:
+        if isinstance(error, CollectorError | ConfigError):
+            return str(error)
+        return f"Cluster {self._cluster.name}: a pass over the topics failed ({error_name(error)}); it is tried again."

@@ -1,0 +1,206 @@
+"""Before the job starts: is the cluster there, may the user do what groupwatch does, where does its log end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from kafka import KafkaConsumer, TopicPartition
+from kafka.admin import KafkaAdminClient, OffsetSpec
+from kafka.errors import (
+    AuthorizationError,
+    KafkaError,
+    TopicAlreadyExistsError,
+    TopicAuthorizationFailedError,
+    UnknownTopicOrPartitionError,
+)
+
+from monitor.collectors.connection import (
+    CONNECT_LIMIT_S,
+    error_name,
+    open_admin,
+    open_consumer,
+    requests_explained,
+)
+from monitor.collectors.errors import ConnectionFailed, OffsetsTopicMissing, PermissionMissing
+from monitor.collectors.events_topic_writer import events_topic_plan
+from monitor.collectors.topic_observation import Described, topic_error
+from monitor.config import ClusterSettings
+from monitor.model import Value
+
+OFFSETS_TOPIC: Final = "__consumer_offsets"
+FETCH_LIMIT_MS: Final = 1000
+
+
+class ClusterFacts(Value, frozen=True):
+    """A cluster as it is before the start. ``events_topic_exists``: else the collector may create it."""
+
+    cluster: str
+    brokers: int
+    offsets_partitions: int
+    events_topic_exists: bool
+
+
+class PartitionBounds(Value, frozen=True):
+    """The first offset of a partition's log, and the one after its last."""
+
+    partition: int
+    begin: int
+    end: int
+
+
+class LogBounds(Value, frozen=True):
+    """Where the partitions of a topic begin and end, in the order of their numbers."""
+
+    topic: str
+    partitions: tuple[PartitionBounds, ...]
+
+    @property
+    def begins(self) -> dict[int, int]:
+        """The first offset of each partition."""
+        return {bounds.partition: bounds.begin for bounds in self.partitions}
+
+    @property
+    def ends(self) -> dict[int, int]:
+        """The end offset of each partition."""
+        return {bounds.partition: bounds.end for bounds in self.partitions}
+
+    @property
+    def records(self) -> int:
+        """The span of all logs, in records; a compacted log has fewer."""
+        return sum(bounds.end - bounds.begin for bounds in self.partitions)
+
+
+def check(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> ClusterFacts:
+    """Make sure that groupwatch can work with this cluster: reach it, read its offsets topic, write its events.
+
+    Raises:
+        ConfigError: the client properties cannot be used.
+        ConnectionFailed: no broker let the user in within ``limit_s`` seconds.
+        PermissionMissing: names the first missing permission.
+        OffsetsTopicMissing: no group has ever committed here.
+    """
+    with open_admin(cluster, limit_s) as admin, requests_explained(cluster):
+        brokers = len(admin.describe_cluster()["brokers"])
+        described = {topic["name"]: topic for topic in admin.describe_topics([OFFSETS_TOPIC, cluster.events_topic])}
+        exists = _check_events_topic(cluster, admin, described[cluster.events_topic])
+        offsets_topic = described[OFFSETS_TOPIC]
+        _check_offsets_topic(cluster, offsets_topic)
+        readable = [offsets_topic, described[cluster.events_topic]] if exists else [offsets_topic]
+        _check_readable(cluster, readable, limit_s)
+    return ClusterFacts(
+        cluster=cluster.name,
+        brokers=brokers,
+        offsets_partitions=len(offsets_topic["partitions"]),
+        events_topic_exists=exists,
+    )
+
+
+def end_offsets(cluster: ClusterSettings, topic: str = OFFSETS_TOPIC, limit_s: float = CONNECT_LIMIT_S) -> LogBounds:
+    """Where the logs of a topic begin and end now.
+
+    Raises:
+        ConfigError, ConnectionFailed, PermissionMissing: as for ``check``.
+        OffsetsTopicMissing: there is no such topic.
+    """
+    with open_admin(cluster, limit_s) as admin, requests_explained(cluster):
+        (described,) = admin.describe_topics([topic])
+        _check_described(cluster, described, "DESCRIBE and READ")
+        partitions = _partitions(described)
+        try:
+            begins = admin.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.EARLIEST))
+            ends = admin.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.LATEST))
+        except AuthorizationError as error:
+            raise _may_not(cluster, "read", topic, error, "DESCRIBE and READ") from None
+    return LogBounds(
+        topic=topic,
+        partitions=tuple(
+            PartitionBounds(partition=place.partition, begin=begins[place].offset, end=ends[place].offset)
+            for place in partitions
+        ),
+    )
+
+
+def _check_offsets_topic(cluster: ClusterSettings, described: Described) -> None:
+    _check_described(cluster, described, "DESCRIBE and READ")
+    _check_granted(cluster, described, "READ")
+    leaderless = [p["partition_index"] for p in described["partitions"] if p["leader_id"] < 0]
+    if leaderless:
+        raise ConnectionFailed(
+            f"Cluster {cluster.name}: {len(leaderless)} of {len(described['partitions'])} partitions of"
+            f" {OFFSETS_TOPIC} have no leader now. Check the brokers."
+        )
+
+
+def _check_described(cluster: ClusterSettings, described: Described, needed: str) -> None:
+    error = topic_error(described)
+    if error is None:
+        return
+    topic = described["name"]
+    if issubclass(error, AuthorizationError):
+        raise _may_not(cluster, "read", topic, error(), needed)
+    if issubclass(error, UnknownTopicOrPartitionError):
+        reason = "no consumer group has committed an offset yet" if topic == OFFSETS_TOPIC else "it was not created"
+        raise OffsetsTopicMissing(f"Cluster {cluster.name}: there is no {topic}; {reason}.")
+    raise error(topic)
+
+
+def _check_granted(cluster: ClusterSettings, described: Described, operation: str) -> None:
+    """The broker lists what the user may do with a topic (KIP-430); from brokers before 2.3 no list comes."""
+    granted = described.get("authorized_operations")
+    if granted is not None and operation not in granted:
+        verb, topic = operation.lower(), described["name"]
+        needed = "DESCRIBE and READ" if operation == "READ" else operation
+        raise _may_not(cluster, verb, topic, TopicAuthorizationFailedError(), needed)
+
+
+def _check_events_topic(cluster: ClusterSettings, admin: KafkaAdminClient, described: Described) -> bool:
+    """Whether the events topic exists; if so the user may write it, and if not create it."""
+    error = topic_error(described)
+    if error is not None and issubclass(error, UnknownTopicOrPartitionError):
+        _check_creatable(cluster, admin)
+        return False
+    if error is not None and issubclass(error, AuthorizationError):
+        raise _may_not(cluster, "see", cluster.events_topic, error(), "CREATE, DESCRIBE, READ and WRITE")
+    for operation in ("READ", "WRITE"):
+        _check_granted(cluster, described, operation)
+    return True
+
+
+def _check_creatable(cluster: ClusterSettings, admin: KafkaAdminClient) -> None:
+    try:
+        admin.create_topics({cluster.events_topic: events_topic_plan(admin)}, validate_only=True)
+    except AuthorizationError as error:
+        raise _may_not(cluster, "create", cluster.events_topic, error, "CREATE, DESCRIBE, READ and WRITE") from None
+    except TopicAlreadyExistsError:
+        return
+
+
+def _check_readable(cluster: ClusterSettings, topics: Sequence[Described], limit_s: float) -> None:
+    """Fetch from the end of every topic, as the job will: nothing less proves that reading works."""
+    consumer = open_consumer(cluster, limit_s)
+    try:
+        for described in topics:
+            _fetch(cluster, consumer, described)
+    finally:
+        consumer.close()
+
+
+def _fetch(cluster: ClusterSettings, consumer: KafkaConsumer, described: Described) -> None:
+    partitions = _partitions(described)
+    consumer.assign(partitions)
+    consumer.seek_to_end(*partitions)
+    try:
+        consumer.poll(timeout_ms=FETCH_LIMIT_MS)
+    except AuthorizationError as error:
+        raise _may_not(cluster, "read", described["name"], error, "DESCRIBE and READ") from None
+
+
+def _partitions(described: Described) -> list[TopicPartition]:
+    return [TopicPartition(described["name"], n) for n in sorted(p["partition_index"] for p in described["partitions"])]
+
+
+def _may_not(cluster: ClusterSettings, verb: str, topic: str, error: KafkaError, needed: str) -> PermissionMissing:
+    return PermissionMissing(
+        f"Cluster {cluster.name}: user may not {verb} {topic} ({error_name(error)}). Grant {needed} on it."
+    )

@@ -1,0 +1,119 @@
+"""One look at all topics of a cluster: partitions, racks, earliest and end offsets.
+
+Offsets are asked for by leader, in one request for the earliest and one for the ends. What one broker or one topic does
+not answer stays None and hides nothing else.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from kafka import TopicPartition
+from kafka.admin import KafkaAdminClient, OffsetSpec
+from kafka.errors import KafkaError, TopicAuthorizationFailedError, UnknownTopicOrPartitionError, for_code
+
+from monitor.model import PartitionObserved, TopicObserved
+
+OFFSETS_LIMIT_MS: Final = 1000
+"""How long a partition whose leader moves is asked again within one pass."""
+
+Offsets = Mapping[TopicPartition, int]
+Described = Mapping[str, Any]
+"""A topic as kafka-python describes it: the fields of a MetadataResponse."""
+
+
+def observe_topics(
+    admin: KafkaAdminClient, *, cluster: str, pass_ms: int, observed_ms: int
+) -> tuple[TopicObserved, ...]:
+    """All topics that the user may describe, without the internal ones, in the order of their names.
+
+    Raises:
+        KafkaError: the cluster did not say which topics it has.
+    """
+    racks = broker_racks(admin)
+    topics = [topic for topic in admin.describe_topics() if is_watched(topic)]
+    leaders = partitions_by_leader(topics)
+    earliest = offsets_of(admin, leaders, OffsetSpec.EARLIEST)
+    ends = offsets_of(admin, leaders, OffsetSpec.LATEST)
+    return tuple(
+        TopicObserved(
+            cluster=cluster,
+            topic=topic["name"],
+            pass_ms=pass_ms,
+            observed_ms=observed_ms,
+            partitions=_partitions(topic, racks, earliest, ends),
+            topic_id=topic.get("topic_id"),
+        )
+        for topic in sorted(topics, key=lambda topic: str(topic["name"]))
+    )
+
+
+def is_watched(topic: Described) -> bool:
+    """Whether to report the topic. One without partitions is being deleted or its metadata have not arrived yet."""
+    return not topic["is_internal"] and bool(topic["partitions"])
+
+
+def broker_racks(admin: KafkaAdminClient) -> dict[int, str | None]:
+    """The rack of each broker; empty if no broker has one."""
+    racks = {broker["broker_id"]: broker["rack"] for broker in admin.describe_cluster()["brokers"]}
+    return racks if any(rack is not None for rack in racks.values()) else {}
+
+
+def partitions_by_leader(topics: Iterable[Described]) -> dict[int, list[TopicPartition]]:
+    """The partitions that have a leader, by the broker that leads them."""
+    leaders: dict[int, list[TopicPartition]] = defaultdict(list)
+    for topic in topics:
+        for partition in topic["partitions"]:
+            if partition["leader_id"] >= 0:
+                leaders[partition["leader_id"]].append(TopicPartition(topic["name"], partition["partition_index"]))
+    return leaders
+
+
+def offsets_of(
+    admin: KafkaAdminClient, leaders: Mapping[int, Sequence[TopicPartition]], spec: OffsetSpec
+) -> dict[TopicPartition, int]:
+    """The offsets that the leaders gave; partitions of a leader that does not answer are absent."""
+    offsets: dict[TopicPartition, int] = {}
+    for partitions in leaders.values():
+        try:
+            offsets |= _offsets(admin, partitions, spec)
+        except KafkaError:
+            continue
+    return offsets
+
+
+def _offsets(
+    admin: KafkaAdminClient, partitions: Sequence[TopicPartition], spec: OffsetSpec
+) -> dict[TopicPartition, int]:
+    """One request; if one topic in it is gone or forbidden, which fails it whole, the same for both halves."""
+    try:
+        answers = admin.list_partition_offsets(dict.fromkeys(partitions, spec), timeout_ms=OFFSETS_LIMIT_MS)
+    except (UnknownTopicOrPartitionError, TopicAuthorizationFailedError):
+        if len(partitions) == 1:
+            return {}
+        middle = len(partitions) // 2
+        return _offsets(admin, partitions[:middle], spec) | _offsets(admin, partitions[middle:], spec)
+    # A leader that does not know yet answers -1.
+    return {partition: answer.offset for partition, answer in answers.items() if answer.offset >= 0}
+
+
+def _partitions(
+    topic: Described, racks: Mapping[int, str | None], earliest: Offsets, ends: Offsets
+) -> tuple[PartitionObserved, ...]:
+    name = topic["name"]
+    return tuple(
+        PartitionObserved(
+            partition=number,
+            earliest=earliest.get(TopicPartition(name, number)),
+            end=ends.get(TopicPartition(name, number)),
+            racks=tuple(racks.get(broker) for broker in replicas) if racks else (),
+        )
+        for number, replicas in sorted((p["partition_index"], p["replica_nodes"]) for p in topic["partitions"])
+    )
+
+
+def topic_error(topic: Described) -> type[KafkaError] | None:
+    """The error with which a broker described a topic, if any."""
+    return for_code(topic["error_code"]) if topic["error_code"] else None

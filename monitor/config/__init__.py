@@ -1,0 +1,17 @@
+"""Settings: what a deployment chooses, from one TOML file and the environment."""
+
+from monitor.config.client import ClientProperties
+from monitor.config.errors import ConfigError
+from monitor.config.load import load
+from monitor.config.settings import ClusterSettings, DetectionOptions, HttpSettings, Settings, SparkSettings
+
+__all__ = [
+    "ClientProperties",
+    "ClusterSettings",
+    "ConfigError",
+    "DetectionOptions",
+    "HttpSettings",
+    "Settings",
+    "SparkSettings",
+    "load",
+]

@@ -1,0 +1,126 @@
+"""Client properties of one cluster: Java names, values that may refer to the environment or to a file."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from monitor.config.errors import ConfigError
+
+HIDDEN: Final = "[hidden]"
+SECRET_KEY: Final = re.compile(r"password|secret|jaas|token|key", re.IGNORECASE)
+REFERENCE: Final = re.compile(r"\$\{(env|file):([^}]*)\}")
+
+
+class ClientProperties:
+    """The Kafka client properties of one cluster, by their Java names. Immutable; shows no secret when printed.
+
+    A value may contain ``${env:NAME}`` and ``${file:/path}`` (the whole file, stripped). They are looked up by
+    ``resolve``, not before, so that a rotated secret needs no new settings and settings can be shown.
+
+    >>> ClientProperties({"security.protocol": "SASL_SSL", "sasl.password": "tiger"})
+    ClientProperties({'security.protocol': 'SASL_SSL', 'sasl.password': '[hidden]'})
+    """
+
+    __slots__ = ("_properties",)
+
+    def __init__(self, properties: Mapping[str, object] | None = None) -> None:
+        """Take properties by dotted names, or as the nested tables that TOML makes of dotted names without quotes."""
+        self._properties: Final[Mapping[str, str]] = texts(properties or {})
+
+    def resolve(self, place: str = "client") -> dict[str, str]:
+        """The properties with every reference replaced by what it refers to.
+
+        Args:
+            place: where the properties stand in the configuration; errors name ``place.key``.
+
+        Raises:
+            ConfigError: a variable that is not set or a file that cannot be read, one sentence each.
+        """
+        problems: list[str] = []
+        resolved = {key: self._resolved(key, place, problems) for key in self._properties}
+        if problems:
+            raise ConfigError(*problems)
+        return resolved
+
+    def _resolved(self, key: str, place: str, problems: list[str]) -> str:
+        def replacement(reference: re.Match[str]) -> str:
+            try:
+                return _looked_up(reference[1], reference[2])
+            except LookupError as error:
+                problems.append(f"{place}.{key} refers to {error.args[0]}.")
+                return ""
+
+        return REFERENCE.sub(replacement, self._properties[key])
+
+    def __iter__(self) -> Iterator[str]:
+        """The names, in the order in which they were given."""
+        return iter(self._properties)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare by content, references not looked up."""
+        return isinstance(other, ClientProperties) and other._properties == self._properties
+
+    def __hash__(self) -> int:
+        """Agree with ``__eq__``."""
+        return hash(tuple(sorted(self._properties.items())))
+
+    def __repr__(self) -> str:
+        """The properties with secrets hidden."""
+        shown = {key: HIDDEN if is_secret(key) else value for key, value in self._properties.items()}
+        return f"ClientProperties({shown})"
+
+
+def is_secret(key: str) -> bool:
+    """Whether the value of this property must never be shown.
+
+    >>> [is_secret(key) for key in ("sasl.jaas.config", "ssl.key.password", "security.protocol")]
+    [True, True, False]
+    """
+    return SECRET_KEY.search(key) is not None
+
+
+def flattened(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+    """The entries of nested tables under dotted names, in their order.
+
+    >>> dict(flattened({"ssl": {"truststore": {"type": "PEM"}}, "check.crcs": True}))
+    {'ssl.truststore.type': 'PEM', 'check.crcs': True}
+    """
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from flattened(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def texts(table: Mapping[str, object]) -> dict[str, str]:
+    """The flattened entries as text; of two entries with the same name, the later one counts.
+
+    Raises:
+        ValueError: a value that is neither a text nor a number nor a truth value; names the entry.
+    """
+    return {key: _text(key, value) for key, value in flattened(table)}
+
+
+def _text(key: str, value: object) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case str() | int() | float():
+            return str(value)
+    raise ValueError(f"{key} should be a text, a number, or true or false")
+
+
+def _looked_up(kind: str, name: str) -> str:
+    if kind == "env":
+        if name not in os.environ:
+            raise LookupError(f"the environment variable {name}, which is not set")
+        return os.environ[name]
+    try:
+        return Path(name).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise LookupError(f"the file {name}, which cannot be read ({reason})") from None

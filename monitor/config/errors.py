@@ -1,0 +1,14 @@
+"""The one error of the configuration."""
+
+from __future__ import annotations
+
+
+class ConfigError(Exception):
+    """The configuration cannot be used. ``problems`` has one sentence for each mistake, and each names its key.
+
+    The text never contains a configured value that could be a secret.
+    """
+
+    def __init__(self, *problems: str) -> None:
+        self.problems = problems
+        super().__init__("\n".join(problems))

@@ -1,0 +1,143 @@
+"""Reading the settings: a TOML file, then the environment, which wins."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource
+
+from monitor.config.client import flattened, is_secret
+from monitor.config.errors import ConfigError
+from monitor.config.settings import (
+    ENVIRONMENT_DELIMITER,
+    ENVIRONMENT_PREFIX,
+    ClusterSettings,
+    DetectionOptions,
+    HttpSettings,
+    Settings,
+    SparkSettings,
+)
+
+SECTIONS: Final[Mapping[str, type[BaseModel]]] = {
+    "clusters": ClusterSettings,
+    "http": HttpSettings,
+    "spark": SparkSettings,
+    "detection": DetectionOptions,
+}
+
+
+def load(path: Path | None) -> Settings:
+    """Read the settings from a file, if one is given, and from the environment.
+
+    A variable is ``GROUPWATCH_`` and the path of the key, its parts joined by two underscores, in any case:
+    ``GROUPWATCH_HTTP__PORT``, ``GROUPWATCH_CLUSTERS__PROD__CLIENT__SASL__PASSWORD``. Its names are read in lower case,
+    and its value is taken as it is written.
+
+    Raises:
+        ConfigError: one sentence for each mistake.
+    """
+    given = {} if path is None else _with_flat_names(_read(path))
+    problems = list(_unknown_variables())
+    try:
+        settings = _FileAndEnvironment(**given)
+    except ValidationError as error:
+        # The chain is cut: pydantic's own text shows the configured values.
+        raise ConfigError(*problems, *map(_sentence, error.errors(include_url=False, include_input=False))) from None
+    if problems:
+        raise ConfigError(*problems)
+    return settings
+
+
+class _VerbatimEnvironment(EnvSettingsSource):
+    """The environment, with every value kept as text: a password like 1e5 must not become a number."""
+
+    def decode_complex_value(self, field_name: str, field: Any, value: Any) -> Any:  # noqa: ANN401, ARG002, RUF100 - inherited signature
+        return value
+
+
+class _FileAndEnvironment(Settings):
+    """Settings whose arguments come from a file, so that the environment goes before them."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        del env_settings, dotenv_settings, file_secret_settings
+        return _VerbatimEnvironment(settings_cls), init_settings
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"The configuration file {path} cannot be read ({error.strerror}).") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"The configuration file {path} is not TOML: {error}.") from None
+
+
+def _with_flat_names(given: dict[str, Any]) -> dict[str, Any]:
+    """The file's contents with the names of properties flat, so that the environment's come after them, and count."""
+
+    def flat(table: object, key: str) -> object:
+        if not isinstance(table, dict) or not isinstance(table.get(key), dict):
+            return table
+        return {**table, key: dict(flattened(table[key]))}
+
+    clusters = given.get("clusters")
+    if isinstance(clusters, dict):
+        given = {**given, "clusters": {name: flat(cluster, "client") for name, cluster in clusters.items()}}
+    return {**given, "spark": flat(given["spark"], "conf")} if "spark" in given else given
+
+
+def _unknown_variables() -> Iterator[str]:
+    """Variables for a section that does not exist. pydantic-settings would pass over them."""
+    for variable in sorted(os.environ):
+        section, delimiter, _ = variable.removeprefix(ENVIRONMENT_PREFIX).lower().partition(ENVIRONMENT_DELIMITER)
+        if variable.startswith(ENVIRONMENT_PREFIX) and delimiter and section not in SECTIONS:
+            yield f"The environment variable {variable} belongs to no section{_suggestion(section, SECTIONS)}."
+
+
+def _sentence(error: ErrorDetails) -> str:
+    """One mistake, without the value: it might be a secret in the wrong place.
+
+    >>> _sentence({"type": "missing", "loc": ("clusters", "a", "bootstrap_servers"), "msg": "", "input": None})
+    'clusters.a.bootstrap_servers is required.'
+    """
+    key = ".".join(str(part) for part in error["loc"])
+    match error["type"]:
+        case "missing":
+            return f"{key} is required."
+        case "extra_forbidden":
+            return f"{key} is not a known key{_suggestion(str(error['loc'][-1]), _siblings(error['loc']))}."
+        case "cluster_name":
+            return f"{error['msg']}."
+        case "model_type" | "dict_type" | "model_attributes_type":
+            return f"{key} should be a table."
+        case "string_type":
+            return f"{key} should be a text."
+    message = error["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    return f"{key} {message if not is_secret(key) else 'cannot be used'}."
+
+
+def _siblings(loc: tuple[int | str, ...]) -> Mapping[str, object]:
+    if len(loc) == 1:
+        return SECTIONS
+    section = SECTIONS.get(str(loc[0]))
+    return {} if section is None else {key: None for key in section.model_fields if key != "name"}
+
+
+def _suggestion(word: str, known: Mapping[str, object]) -> str:
+    near = difflib.get_close_matches(word, known, n=1)
+    return f" (did you mean {near[0]}?)" if near else ""

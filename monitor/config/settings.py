@@ -1,0 +1,137 @@
+"""The settings as values: defaults, bounds and names. Reading them is the work of ``monitor.config.load``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from monitor.config.client import ClientProperties, texts
+
+ENVIRONMENT_PREFIX: Final = "GROUPWATCH_"
+ENVIRONMENT_DELIMITER: Final = "__"
+
+
+def _as_client_properties(given: object) -> object:
+    return ClientProperties(given) if isinstance(given, Mapping) else given
+
+
+def _as_flat_text(given: object) -> object:
+    return texts(given) if isinstance(given, Mapping) else given
+
+
+class Section(BaseModel):
+    """Base of the sections: immutable, and a key that it does not know is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, hide_input_in_errors=True)
+
+
+class ClusterSettings(Section):
+    """One Kafka cluster. ``name`` is the ``cluster`` label; in a file it is the name of the table.
+
+    ``collect_interval_s`` is the time between the starts of two passes over the topics, in seconds.
+    """
+
+    name: str = Field(min_length=1)
+    bootstrap_servers: str = Field(min_length=1)
+    events_topic: str = Field(default="groupwatch.events", pattern=r"^[A-Za-z0-9._-]{1,249}$")
+    collect_interval_s: float = Field(default=10.0, gt=0, allow_inf_nan=False)
+    client: Annotated[ClientProperties, BeforeValidator(_as_client_properties)] = ClientProperties()
+
+    @field_validator("bootstrap_servers")
+    @classmethod
+    def _has_ports(cls, given: str) -> str:
+        servers = [server.strip() for server in given.split(",")]
+        if not all(_is_address(server) for server in servers):
+            raise ValueError("should be host:port, or several of them separated by commas")
+        return ",".join(servers)
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The bootstrap servers, each ``host:port``."""
+        return tuple(self.bootstrap_servers.split(","))
+
+    def client_properties(self) -> dict[str, str]:
+        """The client properties with their references looked up now. See ``ClientProperties.resolve``."""
+        return self.client.resolve(self.client_place)
+
+    @property
+    def client_place(self) -> str:
+        """Where the client properties stand in the configuration; errors start with it."""
+        return f"clusters.{self.name}.client"
+
+
+class HttpSettings(Section):
+    """Where the metrics, the status page and the API are served."""
+
+    bind: str = Field(default="127.0.0.1", min_length=1)
+    port: int = Field(default=9464, ge=0, le=65535)
+
+
+class SparkSettings(Section):
+    """The streaming job. ``checkpoint`` is a directory or a URI; ``shuffle_partitions`` 0 means one for each core.
+
+    ``conf`` goes to Spark as it is. ``trigger_s`` is the time between the starts of two batches, in seconds.
+    """
+
+    master: str = Field(default="local[*]", min_length=1)
+    checkpoint: str | None = Field(default=None, min_length=1)
+    buckets: int = Field(default=32, ge=1, le=4096)
+    shuffle_partitions: int = Field(default=0, ge=0)
+    trigger_s: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    max_records_per_batch: int = Field(default=500_000, ge=1)
+    conf: Annotated[dict[str, str], BeforeValidator(_as_flat_text)] = {}
+
+
+class DetectionOptions(Section):
+    """From where on something is a finding.
+
+    ``imbalance_ratio``: the largest member's partitions over the smallest largest that any assignment could reach.
+    ``commit_silence_s``: seconds without a commit while records wait. ``lag_records``: the lag of a group in records,
+    above which it is reported; None: never. The meaning and the defaults are those of ``monitor.detection.settings``.
+    """
+
+    imbalance_ratio: float = Field(default=1.25, ge=1, allow_inf_nan=False)
+    commit_silence_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
+    lag_records: int | None = Field(default=None, ge=0)
+
+
+class Settings(BaseSettings):
+    """Everything a deployment chooses. Clusters are keyed by their name."""
+
+    model_config = SettingsConfigDict(
+        frozen=True,
+        extra="forbid",
+        hide_input_in_errors=True,
+        env_prefix=ENVIRONMENT_PREFIX,
+        env_nested_delimiter=ENVIRONMENT_DELIMITER,
+    )
+
+    clusters: dict[str, ClusterSettings] = {}
+    http: HttpSettings = HttpSettings()
+    spark: SparkSettings = SparkSettings()
+    detection: DetectionOptions = DetectionOptions()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_clusters(cls, given: Any) -> Any:  # noqa: ANN401 - pydantic gives whatever was configured
+        clusters = given.get("clusters") if isinstance(given, Mapping) else None
+        if not isinstance(clusters, Mapping):
+            return given
+        return {**given, "clusters": {name: _named(name, cluster) for name, cluster in clusters.items()}}
+
+
+def _named(name: str, cluster: object) -> object:
+    if not isinstance(cluster, Mapping):
+        return cluster
+    if "name" in cluster:
+        raise PydanticCustomError("cluster_name", "clusters.{name}.name is not a known key", {"name": name})
+    return {**cluster, "name": name}
+
+
+def _is_address(server: str) -> bool:
+    host, _, port = server.rpartition(":")
+    return bool(host) and port.isascii() and port.isdigit() and 0 < int(port) < 65536

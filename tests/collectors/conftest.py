@@ -1,0 +1,68 @@
+"""What the collectors' tests share: a cluster of their own name on the shared broker, and a broker with users."""
+
+from __future__ import annotations
+
+import gc
+import warnings
+
+import pytest
+
+from monitor.config import ClusterSettings
+from monitor.protocol.events_topic import decode_event
+
+
+@pytest.fixture(autouse=True)
+def _collect_sockets():
+    """kafka-python leaves the sockets of failed connections to the garbage collector: let it warn here, not later."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+
+
+@pytest.fixture
+def cluster(broker, topic_name):
+    """The shared broker under the name "prod", with an events topic of the test's own that does not exist yet."""
+    return ClusterSettings(name="prod", bootstrap_servers=broker.bootstrap_servers, events_topic=f"events-{topic_name}")
+
+
+@pytest.fixture
+def admin(broker):
+    from kafka.admin import KafkaAdminClient  # noqa: PLC0415 - importing kafka warns, see tests/conftest.py
+
+    with KafkaAdminClient(**broker.client_settings()) as client:
+        yield client
+
+
+@pytest.fixture
+def create(admin):
+    """Create topics by name and number of partitions, and wait until the broker shows them."""
+
+    def created(**partitions):
+        plans = {name: {"num_partitions": n, "replication_factor": 1} for name, n in partitions.items()}
+        admin.create_topics(plans, wait_for_metadata=True)
+
+    return created
+
+
+@pytest.fixture
+def events_of():
+    """All events of a cluster's events topic, decoded, in their order; with the key of each."""
+
+    def read(cluster):
+        from kafka import KafkaConsumer, TopicPartition  # noqa: PLC0415 - as above
+
+        place = TopicPartition(cluster.events_topic, 0)
+        consumer = KafkaConsumer(bootstrap_servers=cluster.bootstrap_servers, auto_offset_reset="earliest")
+        try:
+            consumer.assign([place])
+            (end,) = consumer.end_offsets([place]).values()
+            records = []
+            while consumer.position(place) < end:
+                for batch in consumer.poll(timeout_ms=1000).values():
+                    records += batch
+        finally:
+            consumer.close()
+        return [(record.key.decode(), decode_event(record.value)) for record in records]
+
+    return read

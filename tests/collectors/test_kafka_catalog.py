@@ -1,0 +1,166 @@
+"""A pass writes what the cluster has; passes go on when the cluster changes or goes away."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+import pytest
+from kafka import KafkaProducer, TopicPartition
+from kafka.admin import KafkaAdminClient, OffsetSpec
+
+from monitor.collectors.kafka_catalog import KafkaCatalogCollector
+from monitor.collectors.topic_observation import offsets_of
+from monitor.config import ClusterSettings
+from monitor.embedded.broker import EmbeddedKafka
+from monitor.embedded.settings import BrokerSettings
+from monitor.model import PartitionObserved, PassCompleted, TopicObserved
+
+# kafka-python leaves the sockets of failed connections to the garbage collector.
+pytestmark = [pytest.mark.broker, pytest.mark.filterwarnings("ignore:unclosed <:ResourceWarning")]
+
+
+@pytest.fixture
+def collector(cluster):
+    made = KafkaCatalogCollector(cluster, clock=iter(range(1000, 10**9, 10)).__next__)
+    yield made
+    made.close()
+
+
+def observed(events, topic):
+    return [event for _, event in events if isinstance(event, TopicObserved) and event.topic == topic]
+
+
+def test_a_pass_tells_what_was_created(  # noqa: PLR0917 - fixtures
+    broker, cluster, admin, collector, create, topic_name, events_of
+):
+    """Two partitions, three records in the second, of which the first was deleted."""
+    create(**{topic_name: 2})
+    place = TopicPartition(topic_name, 1)
+    producer = KafkaProducer(**broker.client_settings())
+    for _ in range(3):
+        producer.send(topic_name, value=b"x", partition=1)
+    producer.close()
+    admin.delete_records({place: 1})
+
+    completed = collector.collect()
+
+    events = events_of(cluster)
+    (seen,) = observed(events, topic_name)
+    assert seen.cluster == "prod"
+    assert seen.partitions == (
+        PartitionObserved(partition=0, earliest=0, end=0),
+        PartitionObserved(partition=1, earliest=1, end=3),
+    )
+    assert seen.topic_id == admin.describe_topics([topic_name])[0]["topic_id"]
+    assert len(seen.topic_id or "") == 36
+    keys = [key for key, _ in events]
+    assert keys == [*sorted(keys[:-1]), ""], "one key per topic, then the completion"
+    assert keys[:-1] == [event.topic for _, event in events[:-1]]
+    assert events[-1][1] == completed
+    assert completed.topics == len(events) - 1
+    assert {event.pass_ms for _, event in events} == {completed.pass_ms}
+    assert not any(key.startswith("__") for key in keys), "internal topics are left out"
+
+
+def test_the_events_topic_is_made_for_its_purpose(cluster, admin, collector):
+    collector.collect()
+    (described,) = admin.describe_topics([cluster.events_topic])
+    assert len(described["partitions"]) == 1
+    (events_topic,) = admin.describe_topics([cluster.events_topic])
+    assert len(events_topic["partitions"][0]["replica_nodes"]) == 1
+
+
+def test_an_events_topic_that_exists_is_used_as_it_is(cluster, admin, collector, create, events_of):
+    create(**{cluster.events_topic: 3})
+    completed = collector.collect()
+    events = events_of(cluster)
+    assert events[-1] == ("", completed), "everything is in partition 0"
+    (own,) = observed(events, cluster.events_topic)
+    assert [p.partition for p in own.partitions] == [0, 1, 2]
+
+
+def test_growth_and_deletion_show_in_the_next_pass(  # noqa: PLR0917 - fixtures
+    cluster, admin, collector, create, topic_name, events_of
+):
+    create(**{topic_name: 1})
+    first = collector.collect()
+    admin.create_partitions({topic_name: 4})
+    admin.wait_for_topics([topic_name])
+    wait_until(lambda: len(admin.describe_topics([topic_name])[0]["partitions"]) == 4)
+    second = collector.collect()
+    admin.delete_topics([topic_name])
+    wait_until(lambda: admin.describe_topics([topic_name])[0]["error_code"] == 3)
+    third = collector.collect()
+
+    seen = observed(events_of(cluster), topic_name)
+    assert [(event.pass_ms, len(event.partitions)) for event in seen] == [(first.pass_ms, 1), (second.pass_ms, 4)]
+    assert third.pass_ms > second.pass_ms > first.pass_ms
+
+
+def test_a_topic_that_is_gone_does_not_hide_the_others(admin, create, topic_name):
+    """Deleted between the description and the question for offsets: the whole request fails, and is divided."""
+    create(**{topic_name: 3})
+    there = [TopicPartition(topic_name, n) for n in range(3)]
+    gone = [TopicPartition(f"{topic_name}-gone", 0), TopicPartition(f"{topic_name}-gone-too", 5)]
+    asked = {1: [gone[0], *there[:2], gone[1], there[2]]}
+    assert offsets_of(admin, asked, OffsetSpec.LATEST) == dict.fromkeys(there, 0)
+
+
+def test_the_clock_may_stand_still(cluster, admin):
+    collector = KafkaCatalogCollector(cluster, clock=lambda: 5000)
+    try:
+        passes = [collector.collect() for _ in range(3)]
+    finally:
+        collector.close()
+    assert [made.pass_ms for made in passes] == [5000, 5001, 5002]
+    assert isinstance(passes[0], PassCompleted)
+
+
+def wait_until(condition, limit_s=30.0):
+    """For what the broker does in its own time and tells nobody."""
+    pause = threading.Event()
+    for _ in range(int(limit_s / 0.05)):
+        if condition():
+            return
+        pause.wait(0.05)
+    pytest.fail("did not happen")
+
+
+@pytest.fixture
+def own_broker():
+    """A broker that the test may kill; its brokers stand in a rack."""
+    with EmbeddedKafka(BrokerSettings(properties={"broker.rack": "r1"})) as kafka:
+        yield kafka
+
+
+def test_a_broker_killed_and_restarted(own_broker, events_of, caplog):
+    """The loop goes on by itself: it says what is wrong while the broker is away, and recovers when it is back."""
+    caplog.set_level(logging.DEBUG)
+    cluster = ClusterSettings(name="prod", bootstrap_servers=own_broker.bootstrap_servers, collect_interval_s=0.2)
+    collector = KafkaCatalogCollector(cluster, connect_limit_s=1.0)
+    stop = threading.Event()
+    thread = threading.Thread(target=collector.run, args=(stop,))
+    threads_before = threading.active_count()
+    thread.start()
+    try:
+        wait_until(lambda: collector.last_success_ms is not None)
+        with KafkaAdminClient(**own_broker.client_settings()) as admin:
+            admin.create_topics({"t": {"num_partitions": 1, "replication_factor": 1}}, wait_for_metadata=True)
+        own_broker.kill()
+        wait_until(lambda: collector.failed_passes >= 3, 60)
+        assert collector.problem is not None
+        assert collector.problem.startswith("Cluster prod: ")
+        before = collector.last_success_ms
+        own_broker.start()
+        wait_until(lambda: collector.last_success_ms != before and collector.problem is None, 60)
+    finally:
+        stop.set()
+        thread.join(30)
+    assert not thread.is_alive()
+    wait_until(lambda: threading.active_count() <= threads_before)
+    events = events_of(cluster)
+    assert observed(events, "t")[-1].partitions == (PartitionObserved(partition=0, earliest=0, end=0, racks=("r1",)),)
+    passes = [event.pass_ms for _, event in events if isinstance(event, PassCompleted)]
+    assert passes == sorted(set(passes))
+    assert not [record for record in caplog.records if record.name.startswith("kafka")]

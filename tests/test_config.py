@@ -1,0 +1,190 @@
+"""A configuration is read whole or refused with sentences that a person can act on."""
+
+from __future__ import annotations
+
+import pytest
+
+from monitor.config import ClientProperties, ConfigError, DetectionOptions, HttpSettings, SparkSettings, load
+
+FULL = """
+[clusters.prod]
+bootstrap_servers = "b1:9092, b2:9092"
+collect_interval_s = 2.5
+[clusters.prod.client]
+"security.protocol" = "SASL_SSL"
+sasl.mechanism = "SCRAM-SHA-512"
+"sasl.username" = "watcher"
+"sasl.password" = "${env:WATCHER_PASSWORD}"
+[clusters.other-site]
+bootstrap_servers = "[::1]:9092"
+events_topic = "watch"
+[http]
+port = 9000
+[spark]
+master = "local[2]"
+checkpoint = "/var/lib/groupwatch"
+[spark.conf]
+spark.executor.memory = "2g"
+"spark.ui.enabled" = false
+[detection]
+lag_records = 10
+"""
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """Write a configuration file; the environment starts without our variables."""
+    for name in ("GROUPWATCH_HTTP__PORT", "WATCHER_PASSWORD"):
+        monkeypatch.delenv(name, raising=False)
+
+    def write(text):
+        path = tmp_path / "groupwatch.toml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def problems(path):
+    with pytest.raises(ConfigError) as caught:
+        load(path)
+    return caught.value.problems
+
+
+def test_a_full_file(file):
+    settings = load(file(FULL))
+    prod, other = settings.clusters["prod"], settings.clusters["other-site"]
+    assert (prod.name, prod.bootstrap_servers, prod.collect_interval_s) == ("prod", "b1:9092,b2:9092", 2.5)
+    assert (prod.addresses, prod.events_topic) == (("b1:9092", "b2:9092"), "groupwatch.events")
+    assert (other.name, other.bootstrap_servers, other.events_topic) == ("other-site", "[::1]:9092", "watch")
+    assert list(prod.client) == ["security.protocol", "sasl.mechanism", "sasl.username", "sasl.password"]
+    assert settings.http == HttpSettings(bind="127.0.0.1", port=9000)
+    assert settings.spark.conf == {"spark.executor.memory": "2g", "spark.ui.enabled": "false"}
+    assert settings.detection.lag_records == 10
+
+
+def test_nothing_given_means_the_documented_defaults(file):
+    settings = load(file(""))
+    assert settings.clusters == {}
+    assert settings.http == HttpSettings(bind="127.0.0.1", port=9464)
+    assert settings.spark == SparkSettings(
+        master="local[*]",
+        checkpoint=None,
+        buckets=32,
+        shuffle_partitions=0,
+        trigger_s=1.0,
+        max_records_per_batch=500_000,
+        conf={},
+    )
+    assert settings.detection == DetectionOptions()
+    assert load(None) == settings
+
+
+def test_the_environment_wins(file, monkeypatch):
+    monkeypatch.setenv("GROUPWATCH_HTTP__PORT", "7")
+    monkeypatch.setenv("GROUPWATCH_CLUSTERS__PROD__COLLECT_INTERVAL_S", "60")
+    monkeypatch.setenv("GROUPWATCH_CLUSTERS__PROD__CLIENT__SASL__PASSWORD", "1e5")
+    monkeypatch.setenv("GROUPWATCH_CLUSTERS__THIRD__BOOTSTRAP_SERVERS", "h:1")
+    settings = load(file(FULL))
+    assert settings.http.port == 7
+    assert settings.clusters["prod"].collect_interval_s == 60
+    assert settings.clusters["prod"].bootstrap_servers == "b1:9092,b2:9092"
+    assert settings.clusters["prod"].client_properties()["sasl.password"] == "1e5"
+    assert settings.clusters["third"].bootstrap_servers == "h:1"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[http]\nprot = 1", "http.prot is not a known key (did you mean port?)."),
+        ("[htp]\nport = 1", "htp is not a known key (did you mean http?)."),
+        ("[clusters.a]", "clusters.a.bootstrap_servers is required."),
+        ("[clusters]\na = 1", "clusters.a should be a table."),
+        ('clusters = "a"', "clusters should be a table."),
+        ('[clusters.a]\nname = "b"\nbootstrap_servers = "h:1"', "clusters.a.name is not a known key."),
+        (
+            '[clusters.a]\nbootstrap_servers = "h"',
+            "clusters.a.bootstrap_servers should be host:port, or several of them separated by commas.",
+        ),
+        ("[clusters.a]\nbootstrap_servers = 3", "clusters.a.bootstrap_servers should be a text."),
+        ("[http]\nport = 70000", "http.port should be less than or equal to 65535."),
+        ("[spark]\ntrigger_s = -1", "spark.trigger_s should be greater than or equal to 0."),
+        (
+            "[spark]\nbuckets = 'many'",
+            "spark.buckets should be a valid integer, unable to parse string as an integer.",
+        ),
+        (
+            '[clusters.a]\nbootstrap_servers = "h:1"\n[clusters.a.client]\n"sasl.password" = ["tiger"]',
+            "clusters.a.client sasl.password should be a text, a number, or true or false.",
+        ),
+        ("[spark.conf]\na = [1]", "spark.conf a should be a text, a number, or true or false."),
+    ],
+)
+def test_a_mistake_is_one_sentence_that_names_the_key(file, text, sentence):
+    assert problems(file(text)) == (sentence,)
+
+
+def test_every_mistake_is_named(file, monkeypatch):
+    monkeypatch.setenv("GROUPWATCH_HTPP__PORT", "1")
+    text = "[http]\nport = -1\n[detection]\nimbalance_ratio = 0.5\nlag = 3"
+    assert problems(file(text)) == (
+        "The environment variable GROUPWATCH_HTPP__PORT belongs to no section (did you mean http?).",
+        "http.port should be greater than or equal to 0.",
+        "detection.imbalance_ratio should be greater than or equal to 1.",
+        "detection.lag is not a known key.",
+    )
+
+
+def test_a_file_that_cannot_be_read(tmp_path, file):
+    missing = tmp_path / "no.toml"
+    assert problems(missing) == (f"The configuration file {missing} cannot be read (No such file or directory).",)
+    (broken,) = problems(file("[http"))
+    assert "is not TOML" in broken
+    (broken,) = problems(file("[http]\nport = = 1"))
+    assert "line 2" in broken
+
+
+def test_a_secret_is_looked_up_late_and_never_shown(file, monkeypatch):
+    settings = load(file(FULL))
+    monkeypatch.setenv("WATCHER_PASSWORD", "tiger")
+    assert settings.clusters["prod"].client_properties()["sasl.password"] == "tiger"
+    literal = load(file(FULL.replace("${env:WATCHER_PASSWORD}", "tiger")))
+    for shown in (repr(literal), str(literal), repr(literal.clusters["prod"]), str(literal.clusters["prod"].client)):
+        assert "tiger" not in shown
+
+
+def test_a_secret_in_the_wrong_place_is_not_repeated(file):
+    for text in (
+        '[clusters.a]\nbootstrap_servers = "h:1"\n"sasl.password" = "tiger"',
+        '[http]\nport = "tiger"',
+        '[clusters.a]\nbootstrap_servers = "tiger"',
+        '[clusters.a]\nbootstrap_servers = "h:1"\nclient = "tiger"',
+    ):
+        with pytest.raises(ConfigError) as caught:
+            load(file(text))
+        assert "tiger" not in f"{caught.value!r} {caught.value} {caught.value.__cause__}"
+        assert caught.value.__suppress_context__
+
+
+def test_references_to_files_and_variables(tmp_path, monkeypatch):
+    (tmp_path / "password").write_text("ti ger\n")
+    monkeypatch.setenv("WATCHER", "eve")
+    properties = ClientProperties(
+        {"sasl.jaas.config": f'Module required username="${{env:WATCHER}}" password="${{file:{tmp_path}/password}}";'}
+    )
+    assert properties.resolve() == {"sasl.jaas.config": 'Module required username="eve" password="ti ger";'}
+
+
+def test_a_missing_reference_names_the_key(tmp_path, monkeypatch):
+    monkeypatch.delenv("WATCHER_PASSWORD", raising=False)
+    properties = ClientProperties(
+        {"sasl.password": "tiger${env:WATCHER_PASSWORD}", "ssl.key.password": f"${{file:{tmp_path}/none}}"}
+    )
+    with pytest.raises(ConfigError) as caught:
+        properties.resolve("clusters.prod.client")
+    assert caught.value.problems == (
+        "clusters.prod.client.sasl.password refers to the environment variable WATCHER_PASSWORD, which is not set.",
+        f"clusters.prod.client.ssl.key.password refers to the file {tmp_path}/none, which cannot be read"
+        " (No such file or directory).",
+    )
+    assert "tiger" not in str(caught.value)
