@@ -1,0 +1,237 @@
+"""A real Kafka broker of one node, as a child process."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from kafka.admin import KafkaAdminClient
+from kafka.errors import KafkaError
+
+from monitor.embedded import guard
+from monitor.embedded.errors import BrokerFailed
+from monitor.embedded.jars import Progress, kafka_jars, pyspark_jar, quiet
+from monitor.embedded.java import find_java
+from monitor.embedded.ports import free_ports, listening
+from monitor.embedded.settings import INTERNAL_USER, BrokerSettings, Place, log4j2_xml, server_properties
+
+START_LIMIT_S: Final = 90
+"""When a start is given up; it takes 3-5 s here, several times that on a machine that does other things."""
+
+STOP_LIMIT_S: Final = 15
+
+_LOGGING = ("slf4j-api", "log4j-slf4j2-impl", "log4j-api", "log4j-core")
+"""Kafka's jars on their own have no binding between slf4j and log4j, and would log nothing: PySpark's have one."""
+
+_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Djava.awt.headless=true")
+"""Little CPU for a short life: only the quick compiler, and a collector without threads of its own."""
+
+
+class EmbeddedKafka:
+    """A Kafka broker for the time of a ``with`` block, or between ``start()`` and ``stop()``.
+
+    It serves on 127.0.0.1 and dies with this process, however that ends. After ``kill()`` or ``stop()`` it can be
+    started again: on the same port, and on the same data unless they were temporary and ``stop()`` deleted them.
+    """
+
+    def __init__(
+        self, settings: BrokerSettings | None = None, *, data_dir: Path | None = None, progress: Progress = quiet
+    ) -> None:
+        """Prepare a broker; nothing starts yet.
+
+        Args:
+            settings: How it is to be.
+            data_dir: Its folder, kept afterwards; None: a temporary one, deleted by ``stop()``.
+            progress: Is told what goes on, a line now and then.
+        """
+        self.settings = settings or BrokerSettings()
+        self._temporary = data_dir is None
+        self._progress = progress
+        ports = free_ports(2)
+        self._place = Place(
+            port=self.settings.port or ports[0],
+            controller_port=ports[1],
+            data_dir=data_dir or Path(tempfile.gettempdir()) / f"groupwatch-kafka-{secrets.token_hex(6)}",
+            internal_password=secrets.token_hex(16),
+        )
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def port(self) -> int:
+        """The port that clients connect to."""
+        return self._place.port
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """What clients connect to, as "host:port"."""
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def data_dir(self) -> Path:
+        """The folder with its data, configuration and log."""
+        return self._place.data_dir
+
+    @property
+    def log_file(self) -> Path:
+        """The broker's log."""
+        return self.data_dir / "broker.log"
+
+    @property
+    def running(self) -> bool:
+        """Whether its process lives."""
+        return self._process is not None and self._process.poll() is None
+
+    def client_settings(self, user: str | None = None) -> dict[str, str]:
+        """The keyword arguments with which a kafka-python client connects, as that user if there are users."""
+        passwords = {**self.settings.sasl_users, INTERNAL_USER: self._place.internal_password}
+        return {"bootstrap_servers": self.bootstrap_servers} | (
+            {}
+            if user is None
+            else {
+                "security_protocol": "SASL_PLAINTEXT",
+                "sasl_mechanism": "PLAIN",
+                "sasl_plain_username": user,
+                "sasl_plain_password": passwords[user],
+            }
+        )
+
+    def __enter__(self) -> Self:
+        """Start."""
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop."""
+        self.stop()
+
+    def start(self) -> None:
+        """Start and wait until it answers; fetch the jars and format the folder first if need be.
+
+        Raises:
+            BrokerFailed: It ended or did not answer in time. Its folder stays, for its log.
+            JarsNotResolved: The jars could not be fetched.
+            JavaNotFound: There is no usable Java.
+        """
+        if self.running:
+            return
+        self.kill()  # what is left of a process that ended by itself
+        java = find_java()
+        jars = kafka_jars(self._progress)
+        self._write_configuration()
+        command = [java.executable, *_JVM, *self._options(), "-cp", _classpath(jars)]
+        if not (self.data_dir / "log" / "meta.properties").exists():
+            self._format(command)
+        self._progress("starting the broker")
+        self._process = self._run([*command, "kafka.Kafka", str(self.data_dir / "server.properties")])
+        try:
+            self._await_ready(time.monotonic() + START_LIMIT_S)
+        except BaseException:
+            self.kill()
+            raise
+
+    def stop(self) -> None:
+        """Stop in good order, after 15 s by force; delete the data if they were temporary. Harmless if not running."""
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGTERM)
+            try:
+                self._process.wait(STOP_LIMIT_S)
+            except subprocess.TimeoutExpired:
+                self._progress("the broker does not stop: killing it")
+            self.kill()
+        if self._temporary:
+            shutil.rmtree(self.data_dir, ignore_errors=True)
+
+    def kill(self) -> None:
+        """End its process at once, as kill -9 does, and wait until it is gone. The data stay as they are."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if process.stdin is not None:
+            process.stdin.close()  # the guard then kills the broker and reaps it
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(STOP_LIMIT_S)
+        self._kill_group(process.pid)
+        process.wait()
+
+    def _kill_group(self, group: int) -> None:
+        """Kill what the guard left, if it was killed itself: the broker is still in its process group."""
+        deadline = time.monotonic() + STOP_LIMIT_S
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)
+            while listening(self.port) and time.monotonic() < deadline:
+                time.sleep(0.05)
+
+    def _write_configuration(self) -> None:
+        text = server_properties(self.settings, self._place)
+        self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        properties = self.data_dir / "server.properties"
+        properties.touch(mode=0o600)  # there may be passwords in it
+        properties.write_text(text, encoding="utf-8")
+        (self.data_dir / "log4j2.xml").write_text(log4j2_xml(self.log_file), encoding="utf-8")
+
+    def _options(self) -> list[str]:
+        return [f"-Xmx{self.settings.heap_mb}m", f"-Dlog4j2.configurationFile={self.data_dir / 'log4j2.xml'}"]
+
+    def _format(self, command: list[str]) -> None:
+        """Give the folder its identity, as KRaft demands before the first start."""
+        configuration = str(self.data_dir / "server.properties")
+        # 16 random bytes in base64: the form of Kafka's Uuid, which refuses a leading dash on the command line
+        cluster_id = "A" + secrets.token_urlsafe(16)[1:]
+        tool = [*command, "kafka.tools.StorageTool", "format", "--cluster-id", cluster_id, "--config", configuration]
+        with self.log_file.open("ab") as log:
+            code = subprocess.run(
+                tool, stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=START_LIMIT_S, check=False
+            ).returncode
+        if code != 0:
+            raise BrokerFailed(f"the broker's folder could not be formatted (exit code {code})", self.log_file)
+
+    def _run(self, command: list[str]) -> subprocess.Popen[bytes]:
+        """Start under a guard, which holds the other end of a pipe to this process.
+
+        It gets a session of its own, so that a Ctrl-C reaches only this process, which then stops it in good order.
+        """
+        guarded = [sys.executable, "-I", "-S", guard.__file__, *command]
+        with self.log_file.open("ab") as log:
+            return subprocess.Popen(guarded, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True)
+
+    def _await_ready(self, deadline: float) -> None:
+        while not (listening(self.port) and self._answers()):
+            if not self.running:
+                raise BrokerFailed("the broker ended while starting", self.log_file)
+            if time.monotonic() > deadline:
+                raise BrokerFailed(f"the broker did not answer within {START_LIMIT_S} s", self.log_file)
+            time.sleep(0.1)
+
+    def _answers(self) -> bool:
+        """Whether a real client gets an answer of this cluster (on a port that is taken, another one answers).
+
+        There must be a broker in the answer: the controller may not have let it in yet.
+        """
+        user = INTERNAL_USER if self.settings.sasl_users else None
+        try:
+            with KafkaAdminClient(**self.client_settings(user), bootstrap_timeout_ms=2000) as admin:
+                cluster = admin.describe_cluster()
+        except KafkaError:
+            return False
+        return bool(cluster["brokers"]) and cluster["cluster_id"] == self._cluster_id()
+
+    def _cluster_id(self) -> str:
+        lines = (self.data_dir / "log" / "meta.properties").read_text(encoding="utf-8").splitlines()
+        return next(line.removeprefix("cluster.id=") for line in lines if line.startswith("cluster.id="))
+
+
+def _classpath(jars: list[Path]) -> str:
+    return os.pathsep.join(str(jar) for jar in [*map(pyspark_jar, _LOGGING), *jars])

@@ -1,0 +1,221 @@
+"""Fetch jars by the Ivy that PySpark ships, once per user.
+
+A folder of the cache is complete or absent: Ivy retrieves into a temporary folder beside it, which is renamed when all
+is there. A lock file keeps two processes from fetching the same jars; it is free again when its holder dies.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import importlib.metadata
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Final
+
+from monitor.embedded.errors import JarsNotResolved
+from monitor.embedded.java import Java, find_java
+from monitor.model import Value
+
+Progress = Callable[[str], None]
+"""Takes a line of text for a person, now and then."""
+
+IVY_LIMIT_S: Final = 900
+"""When Ivy is given up on: 43 MB take 15-40 s here, and a slow line should have its chance."""
+
+_PROGRESS_EVERY: Final = 5
+_JAR_NAME = re.compile(r"(.+?)-\d+\.\d[^-]*(-[^-]+)?\.jar")
+
+
+class Coordinate(Value):
+    """A Maven coordinate."""
+
+    organisation: str
+    artifact: str
+    version: str
+
+
+KAFKA: Final = Coordinate(organisation="org.apache.kafka", artifact="kafka_2.13", version="4.3.1")
+
+
+def quiet(_line: str) -> None:
+    """A progress callback that says nothing."""
+
+
+def cache_dir(environ: Mapping[str, str] | None = None) -> Path:
+    """Where jars are kept: GROUPWATCH_CACHE, else groupwatch in XDG_CACHE_HOME, else in ~/.cache.
+
+    >>> cache_dir({"XDG_CACHE_HOME": "/c"})
+    PosixPath('/c/groupwatch')
+    """
+    environ = os.environ if environ is None else environ
+    if chosen := environ.get("GROUPWATCH_CACHE"):
+        return Path(chosen)
+    base = environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "groupwatch"
+
+
+def kafka_jars(progress: Progress = quiet) -> list[Path]:
+    """The jars of a Kafka broker, fetched if this user does not have them yet.
+
+    Raises:
+        JarsNotResolved: Ivy failed.
+        JavaNotFound: There is no Java to run Ivy.
+    """
+    return resolve(KAFKA, cache_dir() / f"kafka-{KAFKA.version}", progress)
+
+
+def spark_kafka_jars(progress: Progress = quiet) -> list[Path]:
+    """The jars of Spark's Kafka connector at the installed PySpark's version that PySpark does not have itself.
+
+    Give them to Spark as ``spark.jars``: no other resolution is needed then.
+
+    Raises:
+        JarsNotResolved: Ivy failed.
+        JavaNotFound: There is no Java to run Ivy.
+    """
+    version = importlib.metadata.version("pyspark")
+    coordinate = Coordinate(organisation="org.apache.spark", artifact="spark-sql-kafka-0-10_2.13", version=version)
+    present = frozenset(artifact_name(jar) for jar in pyspark_jars_dir().glob("*.jar"))
+    return resolve(coordinate, cache_dir() / f"spark-kafka-{version}", progress, leave_out=present)
+
+
+def resolve(
+    coordinate: Coordinate, into: Path, progress: Progress = quiet, leave_out: frozenset[str] = frozenset()
+) -> list[Path]:
+    """The jars of a coordinate and all it needs, sorted by name. Ivy runs only if the folder ``into`` is not there.
+
+    Args:
+        coordinate: What to fetch.
+        into: The folder for the jars; afterwards it is complete.
+        progress: Is told what goes on.
+        leave_out: Names of artifacts (without version) that are not kept.
+
+    Raises:
+        JarsNotResolved: Ivy failed or took too long; the message names its log, beside ``into``.
+        JavaNotFound: There is no Java to run Ivy.
+    """
+    if not into.is_dir():
+        into.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(into.with_name(into.name + ".lock"), progress):
+            if not into.is_dir():  # else another process has just fetched them
+                _fetch(coordinate, into, progress, leave_out)
+    return sorted(into.glob("*.jar"))
+
+
+def artifact_name(jar: Path) -> str:
+    """The name of a jar's artifact, without version.
+
+    >>> artifact_name(Path("spark-sql-kafka-0-10_2.13-4.0.0.jar"))
+    'spark-sql-kafka-0-10_2.13'
+    >>> artifact_name(Path("zstd-jni-1.5.6-9.jar"))
+    'zstd-jni'
+    """
+    match = _JAR_NAME.fullmatch(jar.name)
+    return match[1] if match else jar.stem
+
+
+def pyspark_jars_dir() -> Path:
+    """The folder of PySpark's own jars, found without importing PySpark."""
+    spec = importlib.util.find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("pyspark is not installed", name="pyspark")
+    return Path(spec.origin).parent / "jars"
+
+
+def pyspark_jar(artifact: str) -> Path:
+    """One of PySpark's own jars by the name of its artifact."""
+    for jar in pyspark_jars_dir().glob(f"{artifact}-*.jar"):
+        if artifact_name(jar) == artifact:
+            return jar
+    raise FileNotFoundError(f"no jar of {artifact} in {pyspark_jars_dir()}")
+
+
+@contextmanager
+def _locked(lock_file: Path, progress: Progress) -> Iterator[None]:
+    with lock_file.open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress("another process is fetching the same jars: waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _fetch(coordinate: Coordinate, into: Path, progress: Progress, leave_out: frozenset[str]) -> None:
+    java = find_java()
+    log_file = into.with_name(into.name + ".log")
+    work = Path(tempfile.mkdtemp(prefix=into.name + ".", suffix=".part", dir=into.parent))
+    try:
+        _run_ivy(java, coordinate, work, log_file, progress)
+        for jar in (work / "jars").glob("*.jar"):
+            if artifact_name(jar) in leave_out:
+                jar.unlink()
+        (work / "jars").rename(into)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _run_ivy(java: Java, coordinate: Coordinate, work: Path, log_file: Path, progress: Progress) -> None:
+    what = f"{coordinate.artifact} {coordinate.version}"
+    progress(f"fetching {what} (once; log in {log_file})")
+    command = _ivy_command(java, coordinate, work)
+    with (
+        log_file.open("w", encoding="utf-8") as log,
+        subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+        ) as ivy,
+    ):
+        limit = threading.Timer(IVY_LIMIT_S, ivy.kill)
+        limit.daemon = True
+        limit.start()
+        try:
+            _follow(ivy.stdout, log, what, progress)
+            code = ivy.wait()
+        except BaseException:
+            ivy.kill()  # an interrupt must not leave Ivy running
+            raise
+        finally:
+            limit.cancel()
+    if code != 0 or not any((work / "jars").glob("*.jar")):
+        raise JarsNotResolved(f"Ivy could not fetch {what} (exit code {code}); is the network there?", log_file)
+
+
+def _ivy_command(java: Java, coordinate: Coordinate, work: Path) -> list[str]:
+    """Ivy's own cache lies in the working folder too: a shared one has no lock and may be half written by others."""
+    settings = os.environ.get("GROUPWATCH_IVY_SETTINGS")
+    return [
+        java.executable,
+        "-XX:TieredStopAtLevel=1",
+        "-jar",
+        str(pyspark_jar("ivy")),
+        *(["-settings", settings] if settings else []),
+        *["-cache", str(work / "ivy")],
+        *["-dependency", coordinate.organisation, coordinate.artifact, coordinate.version],
+        *["-confs", "default", "master", "runtime"],
+        *["-retrieve", f"{work / 'jars'}/[artifact]-[revision].[ext]"],
+    ]
+
+
+def _follow(output: IO[str] | None, log: IO[str], what: str, progress: Progress) -> None:
+    """Copy what Ivy says into the log and tell how far it is: it lists every module first, then fetches each."""
+    found = fetched = 0
+    for line in output or ():
+        log.write(line)
+        found += line.startswith("\tfound ")
+        if "[SUCCESSFUL ]" in line:
+            fetched += 1
+            if fetched % _PROGRESS_EVERY == 0 or fetched == found:
+                progress(f"fetching {what}: {fetched} of {found} jars")

@@ -1,0 +1,89 @@
+"""Jars are fetched once, completely or not at all. A script stands in for Java, so that no network is needed."""
+
+import multiprocessing
+
+import pytest
+
+from monitor.embedded.errors import JarsNotResolved
+from monitor.embedded.jars import Coordinate, kafka_jars, resolve
+
+COORDINATE = Coordinate(organisation="org.example", artifact="thing", version="1.2.3")
+
+# Finds the folder in front of "/[artifact]" in its arguments, as Ivy is told by -retrieve, and puts two jars there.
+IVY = r"""#!/bin/sh
+if [ "$1" = "-version" ]; then echo 'version "17.0.1"' >&2; exit 0; fi
+echo run >> "$RUNS"
+for argument in "$@"; do case "$argument" in */\[artifact\]*) folder="${argument%%/\[artifact\]*}";; esac; done
+mkdir -p "$folder"
+echo jar > "$folder/thing-1.2.3.jar"
+sleep "${IVY_TAKES:-0}"
+echo jar > "$folder/other-thing-4.5.jar"
+printf '\tfound org.example#thing;1.2.3 in somewhere\n\t[SUCCESSFUL ] org.example#thing;1.2.3\n'
+exit "${IVY_EXITS:-0}"
+"""
+
+
+@pytest.fixture
+def ivy_runs(tmp_path, monkeypatch):
+    """Ivy is the script above; the file has a line for each of its runs."""
+    home = tmp_path / "java"
+    (home / "bin").mkdir(parents=True)
+    (home / "bin" / "java").write_text(IVY)
+    (home / "bin" / "java").chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    monkeypatch.setenv("RUNS", str(tmp_path / "runs"))
+    return tmp_path / "runs"
+
+
+def names(jars):
+    return [jar.name for jar in jars]
+
+
+def test_the_second_time_nothing_is_fetched(tmp_path, ivy_runs):
+    first = resolve(COORDINATE, tmp_path / "cache" / "thing")
+    second = resolve(COORDINATE, tmp_path / "cache" / "thing")
+    assert names(first) == names(second) == ["other-thing-4.5.jar", "thing-1.2.3.jar"]
+    assert ivy_runs.read_text() == "run\n"
+
+
+def test_what_is_there_already_is_left_out(tmp_path, ivy_runs):
+    jars = resolve(COORDINATE, tmp_path / "cache" / "thing", leave_out=frozenset({"thing"}))
+    assert names(jars) == ["other-thing-4.5.jar"]
+
+
+def test_a_person_is_told_how_far_it_is(tmp_path, ivy_runs):
+    lines = []
+    resolve(COORDINATE, tmp_path / "cache" / "thing", lines.append)
+    assert lines[0].startswith("fetching thing 1.2.3 (once; log in ")
+    assert lines[-1] == "fetching thing 1.2.3: 1 of 1 jars"
+
+
+def test_a_failure_names_the_log_and_leaves_no_half_folder(tmp_path, ivy_runs, monkeypatch):
+    monkeypatch.setenv("IVY_EXITS", "1")
+    cache = tmp_path / "cache"
+    with pytest.raises(JarsNotResolved) as caught:
+        resolve(COORDINATE, cache / "thing")
+    assert str(cache / "thing.log") in str(caught.value)
+    assert "SUCCESSFUL" in caught.value.log_file.read_text()
+    assert sorted(path.name for path in cache.iterdir()) == ["thing.lock", "thing.log"]
+
+
+def test_two_processes_fetch_once(tmp_path, ivy_runs, monkeypatch):
+    monkeypatch.setenv("IVY_TAKES", "1")
+    context = multiprocessing.get_context("spawn")
+    into = tmp_path / "cache" / "thing"
+    processes = [context.Process(target=resolve, args=(COORDINATE, into)) for _ in range(2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(30)
+    assert [process.exitcode for process in processes] == [0, 0]
+    assert ivy_runs.read_text() == "run\n"
+    assert len(list(into.iterdir())) == 2
+
+
+@pytest.mark.broker
+def test_the_brokers_jars_are_not_fetched_again(broker, ivy_runs):
+    """The running broker has them in the user's cache; the script would leave a trace if it were run."""
+    assert "kafka_2.13-4.3.1.jar" in names(kafka_jars())
+    assert not ivy_runs.exists()
