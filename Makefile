@@ -1,0 +1,51 @@
+# Everything a newcomer types. Needs Python 3.11 or newer, Java 17 or 21, and make; the rest is installed into .venv.
+PYTHON ?= python3
+ARGS ?=
+VENV := .venv
+RUN := $(VENV)/bin/python
+INSTALLED := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench clean java
+
+help: ## Show what can be made
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+
+demo: java $(INSTALLED) ## Start a real Kafka, consumers that go wrong, and groupwatch (ARGS="--port 9500" for another port)
+	@exec $(RUN) -m monitor.cli demo $(ARGS)
+
+test: java $(INSTALLED) ## Run the whole test suite
+	$(RUN) -m pytest --durations=10 $(ARGS)
+
+lint: $(INSTALLED) ## Check style, types and which part imports which
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy
+	$(VENV)/bin/lint-imports
+
+format: $(INSTALLED) ## Put the code into its form
+	$(RUN) -m ruff check --fix .
+	$(RUN) -m ruff format .
+
+bench: java $(INSTALLED) ## Measure how soon a commit shows on /metrics; prints JSON
+	$(RUN) -m tests.benchmarks.commit_freshness
+
+clean: ## Remove what make installed here (downloaded jars stay in the user's cache)
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+java:
+	@if [ -n "$$JAVA_HOME" ] && [ -x "$$JAVA_HOME/bin/java" ]; then exit 0; fi; \
+	if command -v java >/dev/null 2>&1; then exit 0; fi; \
+	echo "groupwatch needs Java 17 or 21, and none was found in JAVA_HOME or PATH." >&2; \
+	echo "Debian or Ubuntu: apt-get install openjdk-17-jre-headless    macOS: brew install openjdk@21" >&2; \
+	exit 1
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "groupwatch needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+		{ echo "Python's venv module is missing. Debian or Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@echo "Installing into $(VENV): about a minute, 450 MB of which most is PySpark"
+	$(RUN) -m pip install --constraint constraints.txt --editable '.[dev]'
+	@touch $@
