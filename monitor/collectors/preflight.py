@@ -83,9 +83,11 @@ def check(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> Cluster
     with open_admin(cluster, limit_s) as admin, requests_explained(cluster):
         brokers = len(admin.describe_cluster()["brokers"])
         described = {topic["name"]: topic for topic in admin.describe_topics([OFFSETS_TOPIC, cluster.events_topic])}
-        exists = _check_events_topic(cluster, admin, described[cluster.events_topic])
         offsets_topic = described[OFFSETS_TOPIC]
-        _check_offsets_topic(cluster, offsets_topic)
+        missing = _offsets_topic_missing(cluster, offsets_topic)
+        exists = _check_events_topic(cluster, admin, described[cluster.events_topic])
+        if missing is not None:
+            raise missing
         readable = [offsets_topic, described[cluster.events_topic]] if exists else [offsets_topic]
         _check_readable(cluster, readable, limit_s)
     return ClusterFacts(
@@ -119,6 +121,15 @@ def end_offsets(cluster: ClusterSettings, topic: str = OFFSETS_TOPIC, limit_s: f
             for place in partitions
         ),
     )
+
+
+def _offsets_topic_missing(cluster: ClusterSettings, described: Described) -> OffsetsTopicMissing | None:
+    """That the offsets topic is not there yet is told last: it comes by itself, what else is wrong does not."""
+    try:
+        _check_offsets_topic(cluster, described)
+    except OffsetsTopicMissing as missing:
+        return missing
+    return None
 
 
 def _check_offsets_topic(cluster: ClusterSettings, described: Described) -> None:
