@@ -1,0 +1,92 @@
+"""The command line: what a person types, what it prints, and the code it ends with.
+
+Exit codes: 0 as asked; 1 the job failed while running; 2 the settings, the address, a permission, a port or the machine
+is not as it must be, told in one sentence.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Who should own each partition of a consumer group, who does, and how far behind they are.",
+)
+
+console = Console(stderr=True)
+
+CANNOT_START_CODE = 2
+
+
+@app.command()
+def run(
+    config: Annotated[
+        Path | None, typer.Option(help="The configuration file (TOML). Variables named GROUPWATCH_* go before it.")
+    ] = None,
+    verbose: Annotated[bool, typer.Option(help="Log more.")] = False,
+) -> None:
+    """Watch the configured clusters until stopped."""
+    _log_to_terminal(verbose)
+    from streaming_jobs.main import run_job  # noqa: PLC0415 -- Spark loads slowly, and --help must not wait for it
+
+    _exit_with(lambda: run_job(config))
+
+
+@app.command()
+def demo(
+    port: Annotated[int, typer.Option(help="Port of the page and the metrics; 0 takes a free one.")] = 9464,
+    duration: Annotated[
+        float | None, typer.Option(help="End by itself so many seconds after groupwatch is ready.")
+    ] = None,
+    json_summary: Annotated[Path | None, typer.Option(help="Write what was seen to this file at the end.")] = None,
+    verbose: Annotated[bool, typer.Option(help="Log more.")] = False,
+) -> None:
+    """Start a real Kafka, real consumers that go wrong in several ways, and groupwatch, which says so."""
+    _log_to_terminal(verbose)
+    from streaming_jobs.demo import DemoOptions, run_demo  # noqa: PLC0415 -- as above
+
+    options = DemoOptions(port=port, duration_s=duration, json_summary=json_summary)
+    _exit_with(lambda: run_demo(options, console))
+
+
+def _exit_with(action: Callable[[], None]) -> None:
+    """Run a command's work; an error that a person can mend is one sentence, not a stack trace."""
+    from streaming_jobs.job import JobFailed  # noqa: PLC0415 -- as above
+    from streaming_jobs.main import CANNOT_START  # noqa: PLC0415 -- as above
+
+    try:
+        action()
+    except CANNOT_START as error:
+        typer.echo(f"groupwatch cannot start: {error}", err=True)
+        raise typer.Exit(CANNOT_START_CODE) from None
+    except JobFailed as error:
+        typer.echo(f"groupwatch stopped: {error}", err=True)
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+
+
+def _log_to_terminal(verbose: bool) -> None:
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)-7s %(message)s", force=True)
+    for name in ("monitor", "streaming_jobs"):
+        logging.getLogger(name).setLevel(logging.DEBUG if verbose else logging.INFO)
+    # Clients' own loggers repeat every refused connection, and are told in one sentence by us.
+    for name in ("kafka", "py4j"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+def main() -> None:
+    """Entry point of the ``groupwatch`` command."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+"""The demo: a real broker, real consumers that go wrong on a schedule, and groupwatch watching them, in one command."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from rich.console import Console
+
+from monitor.config import Settings
+from monitor.config.settings import ClusterSettings, DetectionOptions, HttpSettings, SparkSettings
+from monitor.embedded.broker import EmbeddedKafka
+from monitor.embedded.jars import kafka_jars, spark_kafka_jars
+from monitor.embedded.java import find_java
+from monitor.embedded.performer import Happening
+from monitor.embedded.workload import DemoWorkload
+from monitor.metrics.server import HttpServer
+from monitor.model import ClusterSnapshot, Value
+from streaming_jobs.board import Board
+from streaming_jobs.job import Job
+from streaming_jobs.observer import GroupSeen, Observer
+from streaming_jobs.signals import StopSignals
+
+CLUSTER: Final = "demo"
+LOOK_S: Final = 0.5
+
+
+class DemoOptions(Value):
+    """What a person chose. ``duration_s`` None: until Ctrl-C; else seconds from the moment groupwatch is ready."""
+
+    port: int
+    duration_s: float | None = None
+    json_summary: Path | None = None
+
+
+class DemoSummary(Value):
+    """What an unattended demo saw, written as JSON. ``started_s``: from the command to the start of groupwatch."""
+
+    ready: bool
+    started_s: float
+    ready_s: float | None
+    watched_s: float
+    evaluations: int
+    url: str
+    timeline: tuple[Happening, ...]
+    groups: tuple[GroupSeen, ...]
+
+
+class Demo:
+    """One run of the demo. Everything it starts is ended by the exit stack, in reverse order, whatever happens."""
+
+    def __init__(self, options: DemoOptions, console: Console) -> None:
+        self._options = options
+        self._console = console
+        self._began = time.monotonic()
+        self._observer = Observer()
+        self._started_s = 0.0
+        self._server: HttpServer
+        self._ready_s: float | None = None
+
+    def run(self) -> None:
+        """Start all of it, watch until the time is up or somebody stops it, end all of it."""
+        find_java()
+        with StopSignals() as signals, ExitStack() as running:
+            folder = Path(tempfile.mkdtemp(prefix="groupwatch-demo-"))
+            running.callback(shutil.rmtree, folder, ignore_errors=True)
+            kafka = EmbeddedKafka(progress=self._tell)
+            settings = settings_of(self._options, kafka.bootstrap_servers, folder)
+            board = Board(settings.clusters)
+            # The port is taken first: that it is not free is told before anything slow begins.
+            self._server = running.enter_context(HttpServer(board.read, settings.http.bind, settings.http.port))
+            kafka_jars(self._tell)
+            jars = spark_kafka_jars(self._tell)
+            running.enter_context(kafka)
+            self._tell(f"Kafka listens on {kafka.bootstrap_servers}; starting producers and consumers")
+            workload = running.enter_context(DemoWorkload(kafka.bootstrap_servers, folder / "workload.log"))
+            self._started_s = time.monotonic() - self._began
+            self._tell("Starting Spark")
+            job = running.enter_context(Job(settings, board, jars, folder / "spark.log"))
+            signals.arm()
+            self._watch(board, job, workload, signals)
+            self._summarise(workload)
+            self._tell("Stopping")
+        self._tell("Everything has ended.")
+
+    def _watch(self, board: Board, job: Job, workload: DemoWorkload, signals: StopSignals) -> None:
+        told = ""
+        while not signals.stopping.wait(LOOK_S):
+            job.check()
+            snapshot = board.read()
+            if self._ready_s is None:
+                told = self._tell_once(warming_up(snapshot.clusters), told)
+                if snapshot.ready:
+                    self._begin(workload)
+                continue
+            watched_s = self._watched_s()
+            self._observer.take(snapshot, watched_s)
+            if self._options.duration_s is not None and watched_s >= self._options.duration_s:
+                return
+
+    def _begin(self, workload: DemoWorkload) -> None:
+        self._ready_s = time.monotonic() - self._began - self._started_s
+        workload.begin()
+        self._tell(
+            f"Ready after {self._ready_s:.0f} s. In 15 s the topic orders grows and loses its owners for a while."
+        )
+        url = self._server.url
+        self._console.print(
+            f"\n  Page      {url}/\n  Metrics   {url}/metrics\n  API       {url}/api/v1/groups\n"
+            "\n  Ctrl-C ends everything.\n",
+            highlight=False,
+        )
+
+    def _watched_s(self) -> float:
+        return 0.0 if self._ready_s is None else time.monotonic() - self._began - self._started_s - self._ready_s
+
+    def _summarise(self, workload: DemoWorkload) -> None:
+        if self._options.json_summary is None:
+            return
+        summary = DemoSummary(
+            ready=self._ready_s is not None,
+            started_s=round(self._started_s, 1),
+            ready_s=None if self._ready_s is None else round(self._ready_s, 1),
+            watched_s=round(self._watched_s(), 1),
+            evaluations=self._observer.evaluations,
+            url=self._server.url,
+            timeline=workload.timeline,
+            groups=self._observer.groups(),
+        )
+        text = msgspec.json.format(msgspec.json.encode(summary), indent=2)
+        self._options.json_summary.write_bytes(text + b"\n")
+        self._tell(f"Wrote {self._options.json_summary}")
+
+    def _tell(self, line: str) -> None:
+        self._console.print(f"[dim]{time.monotonic() - self._began:6.1f} s[/]  ", end="")
+        self._console.print(line, markup=False, highlight=False)
+
+    def _tell_once(self, line: str, told: str) -> str:
+        if line != told:
+            self._tell(line)
+        return line
+
+
+def run_demo(options: DemoOptions, console: Console) -> None:
+    """Run the demo until it is over or stopped; see :class:`Demo` for what it raises: the errors of its parts."""
+    Demo(options, console).run()
+
+
+def settings_of(options: DemoOptions, bootstrap_servers: str, folder: Path) -> Settings:
+    """The settings of a small, quick job: short intervals, few buckets, a checkpoint that goes with the demo."""
+    return Settings(
+        clusters={CLUSTER: ClusterSettings(name=CLUSTER, bootstrap_servers=bootstrap_servers, collect_interval_s=1.0)},
+        http=HttpSettings(port=options.port),
+        spark=SparkSettings(master="local[2]", checkpoint=str(folder / "checkpoint"), buckets=8, trigger_s=1.0),
+        detection=DetectionOptions(commit_silence_s=15.0),
+    )
+
+
+def warming_up(clusters: tuple[ClusterSnapshot, ...]) -> str:
+    """How far the backlog has been read, in a line.
+
+    >>> warming_up((ClusterSnapshot(cluster="demo", input_lag=25, backlog_total=100),))
+    'Reading the backlog: 75 of 100 offsets'
+    """
+    total = sum(cluster.backlog_total or 0 for cluster in clusters)
+    left = sum(cluster.input_lag or 0 for cluster in clusters)
+    if not total:
+        return "Waiting for the first micro-batch"
+    return f"Reading the backlog: {total - left} of {total} offsets"

@@ -1,0 +1,94 @@
+"""The job: every configured cluster watched in one Spark session, its newest evaluation on a board."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from pyspark.sql import SparkSession
+
+from monitor.config import DetectionOptions, Settings
+from monitor.detection.settings import DetectionSettings
+from streaming_jobs.board import Board
+from streaming_jobs.cluster_watch import ClusterWatch
+from streaming_jobs.session import create_session
+
+LOOK_S: Final = 0.5
+
+
+class JobFailed(Exception):  # noqa: N818 -- it reads as what happened
+    """The job cannot go on; the text says why."""
+
+
+class Job:
+    """groupwatch, reading and judging, for the time of a ``with`` block. What it finds is put on the board."""
+
+    def __init__(self, settings: Settings, board: Board, jars: Iterable[Path], spark_log: Path | None = None) -> None:
+        """Prepare a job; nothing starts yet. What Spark writes goes to ``spark_log``; None: to the standard error."""
+        self._settings = settings
+        self._board = board
+        self._jars = tuple(jars)
+        self._spark_log = spark_log
+        self._watches: list[ClusterWatch] = []
+        self._spark: SparkSession | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Start Spark, then watch the clusters.
+
+        Raises:
+            CheckpointError: a checkpoint was written with another layout.
+        """
+        spark = self._settings.spark
+        self._spark = create_session(spark.master, spark.shuffle_partitions, self._jars, spark.conf, self._spark_log)
+        rules = detection_settings(self._settings.detection)
+        try:
+            for cluster in self._settings.clusters.values():
+                self._watches.append(ClusterWatch(self._spark, cluster, spark, rules, self._board))
+        except BaseException:
+            self.stop()
+            raise
+        for watch in self._watches:
+            watch.start()
+
+    def stop(self) -> None:
+        """End the queries, then Spark."""
+        for watch in self._watches:
+            watch.stop()
+        if self._spark is not None:
+            self._spark.stop()
+
+    def wait(self, stopping: threading.Event) -> None:
+        """Return when told to stop.
+
+        Raises:
+            JobFailed: a cluster met an error that no restart can heal.
+        """
+        while not stopping.wait(LOOK_S):
+            self.check()
+
+    def check(self) -> None:
+        """Raise JobFailed if a cluster met an error that no restart can heal."""
+        for watch in self._watches:
+            if watch.fatal is not None:
+                raise JobFailed(watch.fatal)
+
+
+def detection_settings(chosen: DetectionOptions) -> DetectionSettings:
+    """The rules' thresholds in the rules' own units (ms), from what a deployment configured (s)."""
+    return DetectionSettings(
+        imbalance_ratio=chosen.imbalance_ratio,
+        commit_silence_ms=int(chosen.commit_silence_s * 1000),
+        lag_records=chosen.lag_records or None,
+    )

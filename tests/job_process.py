@@ -1,0 +1,198 @@
+"""A groupwatch job as the process that a deployment runs, for tests and benchmarks: started, asked, killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from monitor.embedded.ports import free_ports
+
+Answer = TypeVar("Answer")
+
+PATIENCE_S = 150
+"""When a test gives up. No assertion about speed: a busy machine may take long."""
+
+
+def eventually(look: Callable[[], Answer | None], what: str, seconds: float = PATIENCE_S) -> Answer:
+    """Ask again and again until the answer is true; fail with what was awaited."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        answer = look()
+        if answer:
+            return answer
+        time.sleep(0.1)
+    raise AssertionError(f"not seen within {seconds} s: {what}")
+
+
+class Samples:
+    """One reading of /metrics."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+
+    def all(self, name: str, **labels: str) -> list[Any]:
+        """The samples of this name that have these labels."""
+        return [s for s in self._samples if s.name == name and labels.items() <= s.labels.items()]
+
+    def value(self, name: str, **labels: str) -> float | None:
+        """The value of the only such sample; None if there is none."""
+        found = self.all(name, **labels)
+        assert len(found) < 2, f"{name}{labels} is not one series: {found}"
+        return found[0].value if found else None
+
+
+class JobProcess:
+    """``groupwatch run`` on loopback. Its checkpoint outlives it, so it can be started again."""
+
+    def __init__(self, folder: Path, clusters: dict[str, dict[str, Any]], **sections: dict[str, Any]) -> None:
+        self.folder = folder
+        self.port = free_ports(1)[0]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log_file = folder / "groupwatch.log"
+        self.config = folder / "groupwatch.toml"
+        spark = {"master": "local[2]", "buckets": 4, "trigger_s": 0.5, "checkpoint": str(folder / "checkpoint")}
+        tables: dict[str, Any] = {
+            "clusters": clusters,
+            "http": {"port": self.port},
+            "spark": spark | sections.pop("spark", {}),
+            **sections,
+        }
+        self.config.write_text("\n".join(_toml(tables)), encoding="utf-8")
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Start the process; nothing is awaited."""
+        with self.log_file.open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "monitor.cli", "run", "--config", str(self.config)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def stop(self) -> int:
+        """Ask it to end as an init system does; its exit code."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGTERM)
+        return self._process.wait(60)
+
+    def wait(self) -> int:
+        """Its exit code, once it ends by itself."""
+        assert self._process is not None
+        return self._process.wait(PATIENCE_S)
+
+    def kill_9(self) -> None:
+        """End the driver without a chance to say goodbye; the JVM follows by itself."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGKILL)
+        self._process.wait(30)
+        eventually(lambda: not _session_lives(self._process.pid), "the end of the JVM after its driver's death", 60)
+
+    def await_ready(self, seconds: float = PATIENCE_S) -> None:
+        """Return when /readyz says 200; fail with the log if the process ended."""
+        eventually(self._is_ready, f"readiness; see {self.log_file}:\n{self.log()[-3000:]}", seconds)
+
+    def _is_ready(self) -> bool:
+        assert self._process is not None
+        code = self._process.poll()
+        assert code is None, f"groupwatch ended with {code}:\n{self.log()[-3000:]}"
+        return self.status("/readyz") == 200
+
+    def status(self, path: str) -> int | None:
+        """The HTTP status of a path; None if nobody listens."""
+        try:
+            with urllib.request.urlopen(self.url + path, timeout=10) as response:
+                return int(response.status)
+        except urllib.error.HTTPError as error:
+            error.close()
+            return error.code
+        except OSError:
+            return None
+
+    def get(self, path: str) -> str:
+        """The body of a path."""
+        with urllib.request.urlopen(self.url + path, timeout=10) as response:
+            return str(response.read().decode())
+
+    def metrics(self) -> Samples:
+        """One reading of /metrics."""
+        return Samples(self.get("/metrics"))
+
+    def await_metric(self, name: str, wanted: float, **labels: str) -> Samples:
+        """The first reading in which this series has this value."""
+
+        def look() -> Samples | None:
+            samples = self.metrics()
+            return samples if samples.value(name, **labels) == wanted else None
+
+        return eventually(look, f"{name}{labels} == {wanted}")
+
+    def group(self, cluster: str, group: str) -> dict[str, Any]:
+        """What the API says of a group."""
+        answer: dict[str, Any] = json.loads(self.get(f"/api/v1/groups/{cluster}/{group}"))
+        return answer
+
+    def log(self) -> str:
+        """Everything it wrote."""
+        return self.log_file.read_text(encoding="utf-8", errors="replace")
+
+
+@contextmanager
+def running(job: JobProcess) -> Iterator[JobProcess]:
+    """The job, started and ready; stopped at the end."""
+    with job:
+        job.await_ready()
+        yield job
+
+
+def _session_lives(session: int) -> bool:
+    """Whether a process of this session is left (the JVM and its Python workers share the driver's session)."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == session and fields[0] != "Z":
+            return True
+    return False
+
+
+def _toml(tables: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    plain = {key: value for key, value in tables.items() if not isinstance(value, dict)}
+    for key, value in plain.items():
+        yield f"{json.dumps(key)} = {json.dumps(value)}"
+    for key, value in tables.items():
+        if isinstance(value, dict):
+            name = f"{prefix}{json.dumps(key)}"
+            yield f"[{name}]"
+            yield from _toml(value, f"{name}.")
+
+
+def alive(pid: int) -> bool:
+    """Whether a process lives."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

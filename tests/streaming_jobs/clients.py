@@ -1,0 +1,88 @@
+"""Real clients that do one thing each, for the tests of the running job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+
+from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
+from kafka.admin import KafkaAdminClient, NewTopic
+
+
+@contextmanager
+def admin(bootstrap: str, client_id: str = "groupwatch-tests") -> Iterator[KafkaAdminClient]:
+    """An admin client, closed at the end."""
+    client = KafkaAdminClient(bootstrap_servers=bootstrap, client_id=client_id)
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def create_topic(bootstrap: str, topic: str, partitions: int) -> None:
+    """A topic with that many partitions; it exists when this returns."""
+    with admin(bootstrap) as client:
+        client.create_topics([NewTopic(topic, partitions, 1)])
+        client.wait_for_topics([topic])
+
+
+def produce(bootstrap: str, topic: str, records: Mapping[int, int]) -> None:
+    """That many records into each partition, acknowledged."""
+    producer = KafkaProducer(bootstrap_servers=bootstrap, acks="all")
+    try:
+        sent = [producer.send(topic, b"x", partition=p) for p, count in records.items() for _ in range(count)]
+        producer.flush()
+        for future in sent:
+            future.get(timeout=30)
+    finally:
+        producer.close()
+
+
+def commit(bootstrap: str, group: str, topic: str, offsets: Mapping[int, int]) -> None:
+    """Committed offsets of a group without members (it assigns itself)."""
+    with simple_consumer(bootstrap, group) as consumer:
+        consumer.assign([TopicPartition(topic, partition) for partition in offsets])
+        consumer.commit({TopicPartition(topic, p): OffsetAndMetadata(o, "", -1) for p, o in offsets.items()})
+
+
+@contextmanager
+def simple_consumer(bootstrap: str, group: str) -> Iterator[KafkaConsumer]:
+    """A consumer that never commits by itself."""
+    consumer = KafkaConsumer(bootstrap_servers=bootstrap, group_id=group, enable_auto_commit=False)
+    try:
+        yield consumer
+    finally:
+        consumer.close(autocommit=False)
+
+
+@contextmanager
+def member(bootstrap: str, group: str, *topics: str) -> Iterator[KafkaConsumer]:
+    """A member of a group that has its assignment when the block begins (range, kafka-python's implementation)."""
+    from kafka.coordinator.assignors.range import RangePartitionAssignor  # noqa: PLC0415 -- kept beside its use
+
+    consumer = KafkaConsumer(
+        *topics,
+        bootstrap_servers=bootstrap,
+        group_id=group,
+        enable_auto_commit=False,
+        partition_assignment_strategy=[RangePartitionAssignor],
+        session_timeout_ms=10_000,
+    )
+    try:
+        while not consumer.assignment():
+            consumer.poll(timeout_ms=200)
+        yield consumer
+    finally:
+        consumer.close(autocommit=False)
+
+
+def produce_into_offsets_log(bootstrap: str, key: bytes | None, value: bytes | None, partition: int = 0) -> None:
+    """A record straight into ``__consumer_offsets``: only a client of this very name may."""
+    producer = KafkaProducer(bootstrap_servers=bootstrap, client_id="__admin_client", acks="all")
+    # kafka-python 3.0.12 looks the topic up in a list without internal topics, and then says it has no partition.
+    producer._metadata.topics = partial(producer._metadata.topics, exclude_internal_topics=False)
+    try:
+        producer.send("__consumer_offsets", key=key, value=value, partition=partition).get(timeout=30)
+    finally:
+        producer.close()

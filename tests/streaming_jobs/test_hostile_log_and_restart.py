@@ -1,0 +1,108 @@
+"""Records that nobody can read, and a job that dies: counted, survived, and nothing is lost.
+
+A broker of its own: once a coordinator meets such a record in its partition it can fail for good, and with it the
+groups of that partition. So the records go to a partition that the tests' groups are not in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from monitor.assignors.java_order import string_hash
+from monitor.embedded.broker import EmbeddedKafka
+from monitor.embedded.settings import BrokerSettings
+from tests.job_process import JobProcess, Samples, eventually, running
+from tests.streaming_jobs.clients import commit, create_topic, member, produce_into_offsets_log
+
+pytestmark = [pytest.mark.broker, pytest.mark.spark]
+
+PARTITIONS = 8
+HOSTILE_PARTITION = 5
+COUNTERS = ("groupwatch_group_rebalances_total", "groupwatch_decode_errors_total")
+
+
+def group_beside(prefix: str) -> str:
+    """A group that is not in the hostile partition (where a group is: the formats' page of Kafka's coordinator)."""
+    names = (f"{prefix}-{number}" for number in range(100))
+    return next(name for name in names if abs(string_hash(name)) % PARTITIONS != HOSTILE_PARTITION)
+
+
+@pytest.fixture(scope="module")
+def bootstrap() -> Iterator[str]:
+    with EmbeddedKafka(BrokerSettings(offsets_topic_partitions=PARTITIONS)) as kafka:
+        create_topic(kafka.bootstrap_servers, "read", 3)
+        commit(kafka.bootstrap_servers, group_beside("first"), "read", {0: 0})
+        yield kafka.bootstrap_servers
+
+
+@pytest.fixture(scope="module")
+def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JobProcess]:
+    clusters = {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}}
+    with running(JobProcess(tmp_path_factory.mktemp("job"), clusters)) as process:
+        yield process
+
+
+def decode_errors(samples: Samples) -> dict[str, float]:
+    found = samples.all("groupwatch_decode_errors_total")
+    return {sample.labels["reason"]: sample.value for sample in found}
+
+
+def test_records_that_cannot_be_read_are_counted_and_hurt_nothing_else(job: JobProcess, bootstrap: str):
+    def put(key: bytes | None, value: bytes | None) -> None:
+        produce_into_offsets_log(bootstrap, key, value, HOSTILE_PARTITION)
+
+    group = group_beside("unhurt")
+    put(b"\x00\x01\x00\x09short", b"\x00\x01")  # a commit's key that ends before its group's name
+    put(b"\x7f\xff\x00\x00", b"x")  # a key type that nobody knows
+    put(b"\x7f\xff\x00\x00", b"y")
+    commit(bootstrap, group, "read", {0: 0})
+    job.await_metric("groupwatch_partition_committed_offset", 0, group=group, partition="0")
+    eventually(lambda: sum(decode_errors(job.metrics()).values()) == 3, "all three records counted")
+    assert decode_errors(job.metrics()) == {"underflow": 1, "unknown_key_version": 2}
+    assert job.metrics().value("groupwatch_evaluation_errors_total") == 0
+    assert job.log().count("cannot be read") == 2, "each reason is logged once"
+    assert f"partition {HOSTILE_PARTITION} offset" in job.log()
+
+
+def test_kill_9_and_restart_lose_no_group_and_no_count(job: JobProcess, bootstrap: str):
+    group = group_beside("survivor")
+    with member(bootstrap, group, "read"):
+        job.await_metric("groupwatch_group_members", 1, group=group)
+        before = job.metrics()
+        verdict = job.group("test", group)
+        job.kill_9()
+    with member(bootstrap, group, "read"):  # it has left and joins again while nobody watches
+        job.start()
+        job.await_ready()
+        after = job.metrics()
+
+    assert groups(before) <= groups(after)
+    for counter in COUNTERS:
+        for sample in before.all(counter):
+            now = after.value(counter, **sample.labels)
+            assert now is not None
+            assert now >= sample.value, f"{counter} {sample.labels}"
+    assert after.value(COUNTERS[0], group=group) > before.value(COUNTERS[0], group=group)
+    assert decode_errors(after) == decode_errors(before)
+    assert job.group("test", group)["generation"] > verdict["generation"]
+    for other in groups(before) - {group}:
+        committed = before.value("groupwatch_partition_committed_offset", group=other, partition="0")
+        assert after.value("groupwatch_partition_committed_offset", group=other, partition="0") == committed
+
+
+def test_another_layout_on_the_same_checkpoint_is_refused_in_one_sentence(job: JobProcess, bootstrap: str):
+    clusters = {"test": {"bootstrap_servers": bootstrap}}
+    checkpoint = str(job.folder / "checkpoint")
+    folder = job.folder / "again"
+    folder.mkdir()
+    again = JobProcess(folder, clusters, spark={"buckets": 5, "checkpoint": checkpoint})
+    again.start()
+    assert again.wait() == 2
+    assert "buckets = 4 (now 5)" in again.log()
+    assert "Traceback" not in again.log()
+
+
+def groups(samples: Samples) -> set[str]:
+    return {sample.labels["group"] for sample in samples.all("groupwatch_group_members")}

@@ -1,0 +1,208 @@
+"""The job on a real broker with real clients, read as Prometheus and people read it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+import pytest
+from kafka import TopicPartition
+from kafka.admin import OffsetSpec
+
+from monitor.embedded.broker import EmbeddedKafka
+from monitor.embedded.ports import free_ports
+from tests.job_process import JobProcess, eventually, running
+from tests.streaming_jobs.clients import admin, commit, create_topic, member, produce
+
+pytestmark = [pytest.mark.broker, pytest.mark.spark]
+
+
+@pytest.fixture(scope="module")
+def bootstrap(broker: EmbeddedKafka) -> str:
+    # The offsets topic exists once a group has committed.
+    name = f"first-{uuid.uuid4().hex[:8]}"
+    create_topic(broker.bootstrap_servers, name, 1)
+    commit(broker.bootstrap_servers, name, name, {0: 0})
+    return broker.bootstrap_servers
+
+
+@pytest.fixture(scope="module")
+def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory):
+    clusters = {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}}
+    with running(JobProcess(tmp_path_factory.mktemp("job"), clusters)) as process:
+        yield process
+
+
+@pytest.fixture
+def topic(bootstrap: str) -> str:
+    name = f"topic-{uuid.uuid4().hex[:8]}"
+    create_topic(bootstrap, name, 3)
+    return name
+
+
+def test_offsets_ends_and_lag_equal_what_the_admin_client_reports(job: JobProcess, bootstrap: str, topic: str):
+    produce(bootstrap, topic, {0: 5, 1: 7})
+    commit(bootstrap, topic, topic, {0: 5, 1: 3, 2: 0})
+    job.await_metric("groupwatch_partition_lag", 4, group=topic, partition="1")
+
+    with admin(bootstrap) as client:
+        committed = client.list_group_offsets({topic: None})[topic]
+        ends = client.list_partition_offsets({TopicPartition(topic, p): OffsetSpec.LATEST for p in range(3)})
+    samples = job.metrics()
+    for place, offset in committed.items():
+        labels = {"cluster": "test", "topic": topic, "partition": str(place.partition)}
+        end = ends[place].offset
+        assert samples.value("groupwatch_partition_committed_offset", group=topic, **labels) == offset.offset
+        assert samples.value("groupwatch_partition_end_offset", **labels) == end
+        assert samples.value("groupwatch_partition_lag", group=topic, **labels) == end - offset.offset
+    assert samples.value("groupwatch_group_lag", group=topic) == 4
+
+
+def test_lag_falls_with_a_commit_and_rises_with_records(job: JobProcess, bootstrap: str, topic: str):
+    produce(bootstrap, topic, {0: 4})
+    commit(bootstrap, topic, topic, {0: 1})
+    job.await_metric("groupwatch_group_lag", 3, group=topic)
+    commit(bootstrap, topic, topic, {0: 4})
+    job.await_metric("groupwatch_group_lag", 0, group=topic)
+    produce(bootstrap, topic, {0: 2})
+    job.await_metric("groupwatch_group_lag", 2, group=topic)
+
+
+def test_members_owners_and_expected_owners_are_shown(job: JobProcess, bootstrap: str, topic: str):
+    with member(bootstrap, topic, topic) as consumer:
+        job.await_metric("groupwatch_group_members", 1, group=topic)
+        verdict = job.group("test", topic)
+        (only,) = verdict["members"]
+        assert only["topics"] == [topic]
+        assert {p["partition"]: (p["owners"], p["expected"]) for p in verdict["partitions"]} == {
+            partition: ([only["member_id"]], only["member_id"]) for partition in range(3)
+        }
+        assert verdict["assignor"] == "range"
+        assert consumer.assignment() == {TopicPartition(topic, p) for p in range(3)}
+    job.await_metric("groupwatch_group_state", 1, group=topic, state="empty")
+
+
+def test_a_grown_topic_orphans_its_new_partitions_and_heals_with_the_members_refresh(
+    job: JobProcess, bootstrap: str, topic: str
+):
+    with member(bootstrap, topic, topic):
+        job.await_metric("groupwatch_group_members", 1, group=topic)
+        with admin(bootstrap) as client:
+            client.create_partitions({topic: 5})
+        samples = job.await_metric("groupwatch_group_orphaned_partitions", 2, group=topic, reason="grew")
+        assert samples.value("groupwatch_group_drifted_partitions", group=topic, kind="replayed") == 0
+        assert samples.value("groupwatch_group_drifted_partitions", group=topic, kind="current") == 2
+        (finding,) = [f for f in job.group("test", topic)["findings"] if f["kind"] == "orphaned"]
+        assert [p["partition"] for p in finding["partitions"]] == [3, 4]
+    with member(bootstrap, topic, topic):  # a new member has new metadata
+        samples = job.await_metric("groupwatch_group_orphaned_partitions", 0, group=topic, reason="grew")
+
+
+def test_the_series_of_a_deleted_group_vanish(job: JobProcess, bootstrap: str, topic: str):
+    commit(bootstrap, topic, topic, {0: 0})
+    job.await_metric("groupwatch_partition_committed_offset", 0, group=topic, partition="0")
+    with admin(bootstrap) as client:
+        client.delete_groups([topic])
+    eventually(lambda: f'group="{topic}"' not in job.metrics().text, "the end of the deleted group's series")
+
+
+def test_a_deleted_topic_leaves_the_catalog(job: JobProcess, bootstrap: str, topic: str):
+    job.await_metric("groupwatch_partition_end_offset", 0, topic=topic, partition="2")
+    with admin(bootstrap) as client:
+        client.delete_topics([topic])
+    eventually(lambda: f'topic="{topic}"' not in job.metrics().text, "the end of the deleted topic's series")
+
+
+def test_two_clusters_in_one_job_and_one_that_is_away(bootstrap: str, topic: str, tmp_path: Path):
+    commit(bootstrap, topic, topic, {0: 0})
+    with EmbeddedKafka() as other:
+        create_topic(other.bootstrap_servers, "elsewhere", 1)
+        commit(other.bootstrap_servers, "far", "elsewhere", {0: 0})
+        clusters = {
+            "near": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5},
+            "far": {"bootstrap_servers": other.bootstrap_servers, "collect_interval_s": 0.5},
+        }
+        with running(JobProcess(tmp_path, clusters)) as job:
+            job.await_metric("groupwatch_partition_committed_offset", 0, cluster="far", group="far", partition="0")
+            other.kill()
+            commit(bootstrap, topic, topic, {1: 0})
+            job.await_metric("groupwatch_partition_committed_offset", 0, cluster="near", group=topic, partition="1")
+            assert job.group("far", "far")["group"] == "far"
+
+
+def run_config(tmp_path: Path, text: str) -> subprocess.CompletedProcess[str]:
+    config = tmp_path / "groupwatch.toml"
+    config.write_text(f'{text}\n[spark]\ncheckpoint = "{tmp_path}/checkpoint"\n[http]\nport = 0\n', encoding="utf-8")
+    command = [sys.executable, "-m", "monitor.cli", "run", "--config", str(config)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL)
+
+
+def test_a_wrong_address_is_one_sentence_and_exit_code_2(tmp_path: Path):
+    (closed,) = free_ports(1)
+    ended = run_config(tmp_path, f'[clusters.prod]\nbootstrap_servers = "127.0.0.1:{closed}"')
+    assert ended.returncode == 2
+    assert f"127.0.0.1:{closed}" in ended.stderr
+    assert "prod" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1
+
+
+def test_a_missing_permission_is_one_sentence_and_exit_code_2_and_tells_no_password(tmp_path: Path, guarded_broker):
+    properties = (
+        '"security.protocol" = "SASL_PLAINTEXT"\n"sasl.mechanism" = "PLAIN"\n'
+        '"sasl.jaas.config" = \'org.apache.kafka.common.security.plain.PlainLoginModule required '
+        'username="watcher" password="watcher-secret";\'\n'
+    )
+    cluster = f'[clusters.prod]\nbootstrap_servers = "{guarded_broker.bootstrap_servers}"'
+    ended = run_config(tmp_path, f"{cluster}\n[clusters.prod.client]\n{properties}")
+    assert ended.returncode == 2
+    assert "__consumer_offsets" in ended.stderr
+    assert "watcher-secret" not in ended.stderr + ended.stdout
+    assert "Traceback" not in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1
+
+
+def test_a_job_with_a_password_reads_a_guarded_cluster_and_its_log_does_not_show_it(tmp_path: Path, guarded_broker):
+    secret = tmp_path / "password"
+    secret.write_text("admin-secret\n", encoding="utf-8")
+    jaas = (
+        "org.apache.kafka.common.security.plain.PlainLoginModule required "
+        f'username="admin" password="${{file:{secret}}}";'
+    )
+    clusters = {
+        "guarded": {
+            "bootstrap_servers": guarded_broker.bootstrap_servers,
+            "collect_interval_s": 0.5,
+            "client": {
+                "security.protocol": "SASL_PLAINTEXT",
+                "sasl.mechanism": "PLAIN",
+                "sasl.jaas.config": jaas,
+            },
+        }
+    }
+    with running(JobProcess(tmp_path, clusters)) as job:
+        assert job.metrics().value("groupwatch_ready", cluster="guarded") == 1
+        assert "admin-secret" not in job.log()
+        assert "admin-secret" not in job.get("/") + job.metrics().text
+
+
+@pytest.fixture(scope="module")
+def guarded_broker():
+    from monitor.embedded.settings import BrokerSettings  # noqa: PLC0415 -- only here
+
+    settings = BrokerSettings(sasl_users={"admin": "admin-secret", "watcher": "watcher-secret"}, super_users=("admin",))
+    with EmbeddedKafka(settings) as kafka:
+        from kafka import KafkaConsumer, OffsetAndMetadata  # noqa: PLC0415 -- only here
+
+        consumer = KafkaConsumer(group_id="guarded", **kafka.client_settings("admin"))
+        create = __import__("kafka.admin", fromlist=["KafkaAdminClient"])
+        client = create.KafkaAdminClient(**kafka.client_settings("admin"))
+        client.create_topics([create.NewTopic("guarded", 1, 1)])
+        client.wait_for_topics(["guarded"])
+        client.close()
+        consumer.assign([TopicPartition("guarded", 0)])
+        consumer.commit({TopicPartition("guarded", 0): OffsetAndMetadata(0, "", -1)})
+        consumer.close(autocommit=False)
+        yield kafka
