@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
+from monitor.collectors.preflight import READER_GROUPS
 from streaming_jobs.buckets import Entity
 
 RECORD_COLUMNS = ("partition", "offset", "timestamp_ms", "key", "value")
@@ -25,6 +26,7 @@ def kafka_log(
     reader = spark.readStream.format("kafka").options(**client_options)
     return (
         reader.option("assign", json.dumps({topic: list(range(partitions))}))
+        .option("groupIdPrefix", READER_GROUPS)
         .option("startingOffsets", "earliest")
         .option("failOnDataLoss", "false")
         .option("maxOffsetsPerTrigger", str(max_records))

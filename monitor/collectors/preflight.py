@@ -29,6 +29,9 @@ from monitor.config import ClusterSettings
 from monitor.model import Value
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
+READER_GROUPS: Final = "groupwatch"
+"""What the names of the groups begin with in whose name Spark's source asks for offsets, though it commits none."""
+
 FETCH_LIMIT_MS: Final = 1000
 
 
@@ -88,6 +91,7 @@ def check(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> Cluster
         exists = _check_events_topic(cluster, admin, described[cluster.events_topic])
         if missing is not None:
             raise missing
+        _check_reader_group(cluster, admin)
         readable = [offsets_topic, described[cluster.events_topic]] if exists else [offsets_topic]
         _check_readable(cluster, readable, limit_s)
     return ClusterFacts(
@@ -185,6 +189,16 @@ def _check_creatable(cluster: ClusterSettings, admin: KafkaAdminClient) -> None:
         raise _may_not(cluster, "create", cluster.events_topic, error, "CREATE, DESCRIBE, READ and WRITE") from None
     except TopicAlreadyExistsError:
         return
+
+
+def _check_reader_group(cluster: ClusterSettings, admin: KafkaAdminClient) -> None:
+    try:
+        admin.list_group_offsets({f"{READER_GROUPS}-preflight": None})
+    except AuthorizationError as error:
+        raise PermissionMissing(
+            f"Cluster {cluster.name}: user may not use groups whose names begin with {READER_GROUPS}"
+            f" ({error_name(error)}). Grant DESCRIBE on the group prefix {READER_GROUPS}."
+        ) from None
 
 
 def _check_readable(cluster: ClusterSettings, topics: Sequence[Described], limit_s: float) -> None:
