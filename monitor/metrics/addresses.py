@@ -1,0 +1,62 @@
+"""Where a group's page and JSON are, and which group an address means.
+
+A name may hold any character, slashes included, so it is percent-encoded as one piece of the path, and read from the
+path as it was sent: in a decoded path, a slash in the cluster's name could not be told from the one after it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import quote, unquote
+
+import msgspec
+from starlette.convertors import Convertor, register_url_convertor
+
+PAGE: Final = "/groups/"
+API: Final = "/api/v1/groups/"
+
+
+class GroupAddress(msgspec.Struct, frozen=True):
+    """A group of a cluster."""
+
+    cluster: str
+    group: str
+
+    def under(self, prefix: str) -> str:
+        """The path of this group.
+
+        >>> GroupAddress("main", "a/b").under(PAGE)
+        '/groups/main/a%2Fb'
+        """
+        return f"{prefix}{_quoted(self.cluster)}/{_quoted(self.group)}"
+
+
+class _AnyText(Convertor[str]):
+    """The rest of a path, line breaks included: at those, Starlette's own ``path`` ends."""
+
+    regex = "(?s:.*)"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("any", _AnyText())
+
+
+def group_address(raw_path: str, prefix: str) -> GroupAddress | None:
+    """The group that a percent-encoded path under the prefix means; None if it names no group.
+
+    A slash in a group's name may also stand as it is.
+
+    >>> group_address("/groups/main/a%2Fb/c", PAGE)
+    GroupAddress(cluster='main', group='a/b/c')
+    """
+    cluster, slash, group = raw_path.removeprefix(prefix).partition("/")
+    return GroupAddress(unquote(cluster), unquote(group)) if slash else None
+
+
+def _quoted(name: str) -> str:
+    return quote(name, safe="", errors="replace")

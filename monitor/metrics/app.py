@@ -1,0 +1,141 @@
+"""The HTTP app: metrics, probes, pages and JSON, all read from one immutable snapshot.
+
+A scrape sends bytes that were prepared before: it computes nothing, asks no broker and waits for no batch. Metrics and
+probes are coroutines; pages are rendered in threads, so a slow page does not keep a scrape waiting.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from monitor.metrics.addresses import API, PAGE, group_address
+from monitor.metrics.group_page import SHOWN_PARTITIONS, group_page
+from monitor.metrics.overview import SHOWN_GROUPS, cluster_line, judged, overview
+from monitor.metrics.pages import STYLE, PageOptions, Pages
+from monitor.metrics.readiness import told, told_of_all
+from monitor.metrics.security import SecurityHeaders
+from monitor.metrics.wording import visible
+from monitor.model import ClusterSnapshot, GroupVerdict, PublishedGroup, Snapshot, Value
+
+METRICS_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+
+
+def create_app(read_snapshot: Callable[[], Snapshot], now_ms: Callable[[], int] | None = None) -> Starlette:
+    """The app over whatever snapshot is the newest. ``now_ms`` is the clock by which the page tells how old it is."""
+    handlers = _Handlers(read_snapshot, now_ms or _system_ms)
+    return Starlette(
+        routes=[
+            Route("/", handlers.overview),
+            Route(f"{PAGE}{{rest:any}}", handlers.group),
+            Route("/style.css", _style),
+            Route("/metrics", handlers.metrics),
+            Route("/healthz", _healthz),
+            Route("/readyz", handlers.readyz),
+            Route(API.rstrip("/"), handlers.api_groups),
+            Route(f"{API}{{rest:any}}", handlers.api_group),
+        ],
+        middleware=[Middleware(SecurityHeaders)],
+        exception_handlers={HTTPException: handlers.refusal},
+    )
+
+
+class _Found(Value):
+    """A group that an address names, and its cluster."""
+
+    cluster: ClusterSnapshot
+    group: PublishedGroup
+
+
+class _Handlers:
+    def __init__(self, read_snapshot: Callable[[], Snapshot], now_ms: Callable[[], int]) -> None:
+        self._read = read_snapshot
+        self._now_ms = now_ms
+        self._pages = Pages()
+
+    async def metrics(self, _: Request) -> Response:
+        return Response(self._read().metrics, headers={"Content-Type": METRICS_TYPE})
+
+    async def readyz(self, _: Request) -> Response:
+        snapshot = self._read()
+        return PlainTextResponse(told_of_all(snapshot), 200 if snapshot.ready else 503)
+
+    def overview(self, request: Request) -> Response:
+        options = _options(request)
+        limit = None if options.all_rows else SHOWN_GROUPS
+        page = overview(self._read(), self._now_ms(), options.search, limit)
+        return HTMLResponse(self._pages.overview(page, options))
+
+    def group(self, request: Request) -> Response:
+        options = _options(request)
+        found = self._find(request, PAGE)
+        verdict = msgspec.json.decode(found.group.verdict_json, type=GroupVerdict)
+        page = group_page(verdict, None if options.all_rows else SHOWN_PARTITIONS)
+        return HTMLResponse(self._pages.group(page, cluster_line(found.cluster, self._now_ms()), options))
+
+    def api_groups(self, _: Request) -> Response:
+        return _json(msgspec.json.encode(list(judged(self._read()))))
+
+    def api_group(self, request: Request) -> Response:
+        return _json(self._find(request, API).group.verdict_json)
+
+    def refusal(self, request: Request, error: Exception) -> Response:
+        """An error as its reader can read it: JSON under /api/, else a page."""
+        status, sentence = (error.status_code, error.detail) if isinstance(error, HTTPException) else (500, "")
+        headers = error.headers if isinstance(error, HTTPException) else None
+        if request.url.path.startswith("/api/"):
+            return _json(msgspec.json.encode({"error": sentence}), status, headers)
+        return HTMLResponse(self._pages.message(f"{status}", sentence), status, headers)
+
+    def _find(self, request: Request, prefix: str) -> _Found:
+        """The group that the address of a request names, or an HTTPException that says why there is none."""
+        address = group_address(request.scope["raw_path"].decode("ascii"), prefix)
+        if address is None:
+            raise HTTPException(404, "This address names no group: it must end in a cluster and a group.")
+        clusters = {cluster.cluster: cluster for cluster in self._read().clusters}
+        cluster = clusters.get(address.cluster)
+        if cluster is None:
+            raise HTTPException(404, f"No cluster named {visible(address.cluster)} is watched.")
+        if not cluster.ready:
+            raise HTTPException(503, f"The groups of {visible(address.cluster)} are not known yet. {told(cluster)}")
+        for group in cluster.groups:
+            if group.summary.group == address.group:
+                return _Found(cluster=cluster, group=group)
+        raise HTTPException(
+            404, f"No group named {visible(address.group)} was found in cluster {visible(address.cluster)}."
+        )
+
+
+async def _healthz(_: Request) -> Response:
+    return PlainTextResponse("ok\n")
+
+
+async def _style(_: Request) -> Response:
+    return Response(STYLE, media_type="text/css", headers={"Cache-Control": "max-age=86400"})
+
+
+def _options(request: Request) -> PageOptions:
+    query = request.query_params
+    return PageOptions(
+        path=request.scope["raw_path"].decode("ascii"),
+        search=query.get("q", ""),
+        all_rows="all" in query,
+        paused="paused" in query,
+    )
+
+
+def _json(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(body, status, headers, media_type="application/json")
+
+
+def _system_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,78 @@
+"""The pieces of the Prometheus text format 0.0.4: label values, numbers, sample lines, and the head of a family."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from monitor.metrics.specs import METRICS, MetricSpec
+from monitor.model import FamilyBlock
+
+_ESCAPES: Final = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
+
+
+def escaped(value: str) -> str:
+    r"""A label value as it stands between quotes. Half a surrogate pair has no UTF-8 form and becomes "?".
+
+    >>> print(escaped('a"b'), escaped("line\nbreak"), escaped("\ud800"))
+    a\"b line\nbreak ?
+    """
+    return value.encode("utf-8", "replace").decode("utf-8").translate(_ESCAPES)
+
+
+def number(value: float) -> str:
+    """The shortest text that reads back as the value; without a decimal point if it is whole.
+
+    >>> number(3), number(2.0), number(1.5)
+    ('3', '2', '1.5')
+    """
+    return repr(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
+def seconds(duration_ms: int) -> str:
+    """Milliseconds as seconds, exactly.
+
+    >>> seconds(12_000), seconds(12_050)
+    ('12', '12.05')
+    """
+    whole, rest = divmod(duration_ms, 1000)
+    return str(whole) if rest == 0 else f"{whole}.{rest:03}".rstrip("0")
+
+
+def labels(**values: str) -> str:
+    r"""Label pairs as they stand between braces, in the given order.
+
+    >>> labels(cluster="main", group="orders")
+    'cluster="main",group="orders"'
+    """
+    return ",".join(f'{name}="{escaped(value)}"' for name, value in values.items())
+
+
+def header(spec: MetricSpec) -> str:
+    """The two lines that stand once before all samples of a family."""
+    return f"# HELP {spec.name} {spec.help}\n# TYPE {spec.name} {spec.kind}\n"
+
+
+class Samples:
+    """Sample lines, collected family by family. Only families of METRICS are taken; another name is a KeyError."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, list[str]] = {spec.name: [] for spec in METRICS}
+
+    def add(self, family: str, label_pairs: str, value: float | None) -> None:
+        """Add one sample; nothing, if the value is not known."""
+        if value is not None:
+            self._lines[family].append(f"{family}{{{label_pairs}}} {number(value)}\n")
+
+    def add_ms(self, family: str, label_pairs: str, value_ms: int | None) -> None:
+        """Add one sample in seconds; nothing, if the value is not known."""
+        if value_ms is not None:
+            self._lines[family].append(f"{family}{{{label_pairs}}} {seconds(value_ms)}\n")
+
+    def extend(self, family: str, lines: Iterable[str]) -> None:
+        """Add finished lines, for the families that have too many samples to add them one by one."""
+        self._lines[family].extend(lines)
+
+    def blocks(self) -> tuple[FamilyBlock, ...]:
+        """One block for each family that has samples, in the order of METRICS."""
+        return tuple(FamilyBlock(family=name, samples="".join(lines)) for name, lines in self._lines.items() if lines)

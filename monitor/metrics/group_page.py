@@ -1,0 +1,152 @@
+"""What the page of one group shows: findings, members, and partitions with those that are wrong first. Pure."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from monitor.metrics.overview import FindingLine
+from monitor.metrics.wording import age
+from monitor.model import (
+    DriftKind,
+    Finding,
+    FindingKind,
+    GroupVerdict,
+    MemberVerdict,
+    OrphanReason,
+    PartitionVerdict,
+    TopicPartition,
+    Value,
+)
+
+SHOWN_PARTITIONS: Final = 500
+"""How many partitions the page lists, unless it is asked for all."""
+
+ORPHAN_WORDS: Final = {
+    OrphanReason.NO_MEMBERS: "no owner: group is empty",
+    OrphanReason.GREW: "no owner: topic grew",
+    OrphanReason.UNSUBSCRIBED: "no owner: not subscribed",
+    OrphanReason.ASSIGNOR_GAP: "no owner: assignor gap",
+}
+
+_MARKS: Final = {
+    (FindingKind.DRIFT, str(DriftKind.REPLAYED)): "not the assignor's choice",
+    (FindingKind.DRIFT, str(DriftKind.CURRENT)): "would move in a rebalance",
+    (FindingKind.LAG, "not_committing"): "not committing",
+}
+
+_JUDGEMENTS: Final = {
+    "exact": "The expected owners are what the assignor gives for the members and topics as they are now.",
+    "invariants": "groupwatch does not have this assignor, so it cannot say who should own what.",
+    "none": "There are no members whose subscriptions can be read, so nobody is expected to own anything.",
+}
+
+
+class Holder(Value):
+    """A member in the table of partitions. ``number`` is its place in the table of members, None if it is not there."""
+
+    member_id: str
+    name: str
+    number: int | None
+
+
+class MemberLine(Value):
+    """A member with its number on this page."""
+
+    number: int
+    member: MemberVerdict
+
+
+class PartitionLine(Value):
+    """A partition. ``marks`` says what is wrong with it; ``replayed`` is set where it differs from ``expected``."""
+
+    row: PartitionVerdict
+    owners: tuple[Holder, ...]
+    expected: Holder | None
+    replayed: Holder | None
+    as_expected: bool
+    lag_age: str | None
+    marks: tuple[str, ...]
+
+
+class GroupPage(Value):
+    """The whole page. ``hidden`` partitions are not listed."""
+
+    verdict: GroupVerdict
+    findings: tuple[FindingLine, ...]
+    judgement: str
+    members: tuple[MemberLine, ...]
+    partitions: tuple[PartitionLine, ...]
+    marked: int
+    hidden: int
+    lag_age: str | None
+    generation_age: str | None
+
+
+def group_page(verdict: GroupVerdict, limit: int | None) -> GroupPage:
+    """The page of a group with at most so many partitions."""
+    lines = _partition_lines(verdict)
+    listed = lines[:limit]
+    return GroupPage(
+        verdict=verdict,
+        findings=tuple(_finding_line(verdict, finding) for finding in verdict.findings),
+        judgement=_JUDGEMENTS.get(verdict.expectation, ""),
+        members=tuple(MemberLine(number=n, member=member) for n, member in enumerate(verdict.members, 1)),
+        partitions=listed,
+        marked=sum(bool(line.marks) for line in lines),
+        hidden=len(lines) - len(listed),
+        lag_age=_told_age(verdict.lag_ms),
+        generation_age=_told_age(verdict.evaluated_ms - verdict.generation_ms) if verdict.generation_ms else None,
+    )
+
+
+def _finding_line(verdict: GroupVerdict, finding: Finding) -> FindingLine:
+    return FindingLine(kind=finding.kind, sentence=finding.sentence, age=age(verdict.evaluated_ms - finding.since_ms))
+
+
+def _partition_lines(verdict: GroupVerdict) -> tuple[PartitionLine, ...]:
+    holders = {
+        member.member_id: Holder(member_id=member.member_id, name=member.client_id or member.member_id, number=number)
+        for number, member in enumerate(verdict.members, 1)
+    }
+    marks = _marks(verdict)
+    lines = [_partition_line(row, holders, marks, exact=verdict.expectation == "exact") for row in verdict.partitions]
+    return tuple(sorted(lines, key=lambda line: (not line.marks, line.row.topic, line.row.partition)))
+
+
+def _partition_line(
+    row: PartitionVerdict, holders: dict[str, Holder], marks: dict[TopicPartition, list[str]], *, exact: bool
+) -> PartitionLine:
+    def holder(member_id: str | None) -> Holder | None:
+        return None if member_id is None else holders.get(member_id) or _stranger(member_id)
+
+    found = marks.get(TopicPartition(row.topic, row.partition), [])
+    own = [ORPHAN_WORDS[row.orphan]] if row.orphan is not None else []
+    double = ["two owners"] if len(row.owners) == 2 else [f"{len(row.owners)} owners"] if len(row.owners) > 2 else []
+    return PartitionLine(
+        row=row,
+        owners=tuple(holders.get(owner) or _stranger(owner) for owner in row.owners),
+        expected=holder(row.expected),
+        replayed=holder(row.replayed) if row.replayed != row.expected else None,
+        as_expected=exact and row.owners == (() if row.expected is None else (row.expected,)),
+        lag_age=_told_age(row.lag_ms),
+        marks=(*own, *double, *found),
+    )
+
+
+def _marks(verdict: GroupVerdict) -> dict[TopicPartition, list[str]]:
+    """What the findings say of each partition, beyond what its own row says."""
+    marks: dict[TopicPartition, list[str]] = {}
+    for finding in verdict.findings:
+        mark = _MARKS.get((finding.kind, finding.reason))
+        if mark is not None:
+            for place in finding.partitions:
+                marks.setdefault(place, []).append(mark)
+    return marks
+
+
+def _stranger(member_id: str) -> Holder:
+    return Holder(member_id=member_id, name=member_id, number=None)
+
+
+def _told_age(duration_ms: int | None) -> str | None:
+    return None if duration_ms is None else age(duration_ms)

@@ -1,0 +1,123 @@
+"""What the overview shows: the clusters, the groups with findings worst first, and the others by name. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from monitor.metrics.addresses import PAGE, GroupAddress
+from monitor.metrics.readiness import told
+from monitor.metrics.wording import age
+from monitor.model import ClusterSnapshot, FindingKind, GroupSummary, Snapshot, Value
+
+STALE_AFTER_MS: Final = 60_000
+"""From this age on, the page says that an evaluation is old: many times the interval between two batches."""
+
+SHOWN_GROUPS: Final = 200
+"""How many groups the page lists, unless it is asked for all."""
+
+_SEVERITY: Final = {kind: rank for rank, kind in enumerate(FindingKind)}
+_RIGHT: Final = len(_SEVERITY)
+
+
+class ClusterLine(Value):
+    """A cluster in the head of the page. ``progress`` is in percent of the backlog, None when there is none to read."""
+
+    name: str
+    sentence: str
+    ready: bool
+    failing: bool
+    evaluated: str | None
+    stale: bool
+    groups: int
+    progress: int | None
+
+
+class FindingLine(Value):
+    """A finding as it is shown. ``age`` is how long it had lasted when the group was judged."""
+
+    kind: FindingKind
+    sentence: str
+    age: str
+
+
+class GroupLine(Value):
+    """A group in the list."""
+
+    summary: GroupSummary
+    href: str
+    findings: tuple[FindingLine, ...]
+
+
+class Overview(Value):
+    """The whole page. ``troubled`` and ``calm`` are the listed groups; the counts are of all that match the search."""
+
+    clusters: tuple[ClusterLine, ...]
+    troubled: tuple[GroupLine, ...]
+    calm: tuple[GroupLine, ...]
+    troubled_count: int
+    group_count: int
+    hidden: int
+
+
+def overview(snapshot: Snapshot, now_ms: int, search: str, limit: int | None) -> Overview:
+    """The page for a search (part of a group's name, in any case) with at most so many groups."""
+    wanted = search.casefold()
+    summaries = [each for each in judged(snapshot) if wanted in each.group.casefold()]
+    ordered = sorted(summaries, key=worst_first)
+    listed = ordered[:limit]
+    return Overview(
+        clusters=tuple(cluster_line(cluster, now_ms) for cluster in snapshot.clusters),
+        troubled=tuple(_group_line(each) for each in listed if each.findings),
+        calm=tuple(_group_line(each) for each in listed if not each.findings),
+        troubled_count=sum(bool(each.findings) for each in ordered),
+        group_count=len(ordered),
+        hidden=len(ordered) - len(listed),
+    )
+
+
+def judged(snapshot: Snapshot) -> Iterable[GroupSummary]:
+    """The groups of all clusters that are ready. Before that, a group is only half read and must not be shown."""
+    return (group.summary for cluster in snapshot.clusters if cluster.ready for group in cluster.groups)
+
+
+def worst_first(summary: GroupSummary) -> tuple[int, int, str, str]:
+    """The worst kind of finding first, the longest first, then by name. Groups without findings come last."""
+    worst = min(summary.findings, key=lambda finding: (_SEVERITY[finding.kind], finding.since_ms), default=None)
+    if worst is None:
+        return _RIGHT, 0, summary.cluster, summary.group
+    return _SEVERITY[worst.kind], worst.since_ms, summary.cluster, summary.group
+
+
+def finding_lines(summary: GroupSummary) -> tuple[FindingLine, ...]:
+    """The findings in their order, with their ages."""
+    return tuple(
+        FindingLine(kind=each.kind, sentence=each.sentence, age=age(summary.evaluated_ms - each.since_ms))
+        for each in summary.findings
+    )
+
+
+def cluster_line(cluster: ClusterSnapshot, now_ms: int) -> ClusterLine:
+    """A cluster's condition now."""
+    since_ms = None if cluster.evaluated_ms is None else now_ms - cluster.evaluated_ms
+    return ClusterLine(
+        name=cluster.cluster,
+        sentence=told(cluster),
+        ready=cluster.ready,
+        failing=cluster.problem is not None,
+        evaluated=None if since_ms is None else age(since_ms),
+        stale=since_ms is not None and since_ms >= STALE_AFTER_MS,
+        groups=len(cluster.groups),
+        progress=_progress(cluster),
+    )
+
+
+def _group_line(summary: GroupSummary) -> GroupLine:
+    href = GroupAddress(summary.cluster, summary.group).under(PAGE)
+    return GroupLine(summary=summary, href=href, findings=finding_lines(summary))
+
+
+def _progress(cluster: ClusterSnapshot) -> int | None:
+    if cluster.ready or not cluster.backlog_total or cluster.input_lag is None:
+        return None
+    return max(0, 100 * (cluster.backlog_total - cluster.input_lag) // cluster.backlog_total)

@@ -1,0 +1,176 @@
+"""Verdicts, the catalog and groupwatch's own condition as Prometheus text. Pure.
+
+Groups are rendered on the executors as blocks, one for each family; the driver joins the blocks of all executors. Ages
+are those at the moment of the evaluation, so the text never changes between two evaluations.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from monitor.metrics.exposition_format import Samples, escaped, header, labels, seconds
+from monitor.metrics.specs import METRICS
+from monitor.metrics.version import installed_version
+from monitor.model import (
+    Catalog,
+    ClusterSnapshot,
+    DriftKind,
+    FamilyBlock,
+    Finding,
+    FindingKind,
+    GroupVerdict,
+    OrphanReason,
+    Phase,
+)
+
+STATES: Final = (Phase.OFFSETS_ONLY, Phase.EMPTY, Phase.STABLE)
+"""The states a group is exposed in. A group that is unseen or gone has no series at all."""
+
+
+def exposition(clusters: Sequence[ClusterSnapshot], version: str | None = None) -> bytes:
+    """The whole text of the metrics endpoint. Of a cluster that is not ready, only groupwatch's own metrics.
+
+    ``version`` is the installed one unless given.
+    """
+    of_groups = (block for cluster in clusters if cluster.ready for block in cluster.blocks)
+    return join((*of_groups, *render_self(clusters, version or installed_version())))
+
+
+def join(blocks: Iterable[FamilyBlock]) -> bytes:
+    """The blocks as one text: families in the order of METRICS, each with its HELP and TYPE once.
+
+    Raises:
+        KeyError: a block of a family that is not in METRICS.
+    """
+    of_family: dict[str, list[str]] = {spec.name: [] for spec in METRICS}
+    for block in blocks:
+        of_family[block.family].append(block.samples)
+    parts = [part for spec in METRICS if of_family[spec.name] for part in (header(spec), *of_family[spec.name])]
+    return "".join(parts).encode("utf-8")
+
+
+def render_groups(verdicts: Sequence[GroupVerdict]) -> tuple[FamilyBlock, ...]:
+    """All samples of these groups: one block for each family that has any, in the order of METRICS."""
+    samples = Samples()
+    for verdict in verdicts:
+        pairs = labels(cluster=verdict.cluster, group=verdict.group)
+        _add_partitions(samples, pairs, verdict)
+        _add_group(samples, pairs, verdict)
+        _add_ownership(samples, pairs, verdict)
+        _add_drift(samples, pairs, verdict)
+    return samples.blocks()
+
+
+def render_catalog(catalog: Catalog) -> tuple[FamilyBlock, ...]:
+    """The end offset of every partition of the cluster, once for each partition and not for each group."""
+    samples = Samples()
+    for topic in catalog.topics.values():
+        pairs = labels(cluster=catalog.cluster, topic=topic.topic)
+        for state in topic.partitions:
+            samples.add("groupwatch_partition_end_offset", f'{pairs},partition="{state.partition}"', state.end)
+    return samples.blocks()
+
+
+def render_self(clusters: Iterable[ClusterSnapshot], version: str) -> tuple[FamilyBlock, ...]:
+    """What groupwatch says of itself, cluster by cluster."""
+    samples = Samples()
+    for cluster in clusters:
+        pairs = labels(cluster=cluster.cluster)
+        samples.add("groupwatch_up", pairs, int(cluster.problem is None))
+        samples.add("groupwatch_ready", pairs, int(cluster.ready))
+        samples.add_ms("groupwatch_last_evaluation_timestamp_seconds", pairs, cluster.evaluated_ms)
+        samples.add_ms("groupwatch_batch_duration_seconds", pairs, cluster.batch_duration_ms)
+        samples.add("groupwatch_input_lag_records", pairs, cluster.input_lag)
+        samples.add("groupwatch_evaluation_errors_total", pairs, cluster.evaluation_errors)
+        samples.add_ms("groupwatch_catalog_timestamp_seconds", pairs, cluster.catalog_ms)
+        _add_decode_errors(samples, cluster)
+    samples.add("groupwatch_build_info", labels(version=version), 1)
+    return samples.blocks()
+
+
+def _add_decode_errors(samples: Samples, cluster: ClusterSnapshot) -> None:
+    counts: Counter[tuple[str, str]] = Counter()
+    for source in cluster.decode_errors:
+        for error in source.errors:
+            counts[source.source, error.reason] += error.count
+    for (name, reason), count in counts.items():
+        pairs = labels(cluster=cluster.cluster, source=name, reason=reason)
+        samples.add("groupwatch_decode_errors_total", pairs, count)
+
+
+def _add_partitions(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
+    """The bulk of the text, so its lines are made at once, with the labels of each partition written once."""
+    names = {row.topic: f'{{{pairs},topic="{escaped(row.topic)}",partition="' for row in verdict.partitions}
+    rows = [(f'{names[row.topic]}{row.partition}"}} ', row) for row in verdict.partitions]
+    samples.extend(
+        "groupwatch_partition_lag",
+        [f"groupwatch_partition_lag{head}{row.lag}\n" for head, row in rows if row.lag is not None],
+    )
+    samples.extend(
+        "groupwatch_partition_lag_seconds",
+        [
+            f"groupwatch_partition_lag_seconds{head}{seconds(row.lag_ms)}\n"
+            for head, row in rows
+            if row.lag_ms is not None
+        ],
+    )
+    samples.extend(
+        "groupwatch_partition_committed_offset",
+        [
+            f"groupwatch_partition_committed_offset{head}{row.committed}\n"
+            for head, row in rows
+            if row.committed is not None
+        ],
+    )
+
+
+def _add_group(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
+    samples.add("groupwatch_group_lag", pairs, verdict.lag)
+    samples.add_ms("groupwatch_group_lag_seconds", pairs, verdict.lag_ms)
+    samples.add("groupwatch_group_members", pairs, len(verdict.members))
+    samples.add("groupwatch_group_idle_members", pairs, sum(member.idle for member in verdict.members))
+    samples.add("groupwatch_group_imbalance_ratio", pairs, verdict.imbalance_ratio)
+    samples.add("groupwatch_group_rebalances_total", pairs, verdict.rebalances)
+    for state in STATES:
+        samples.add("groupwatch_group_state", f'{pairs},state="{state}"', int(verdict.state is state))
+
+
+def _add_ownership(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
+    """Every reason, also with 0, so that a return to 0 is seen; but nothing if the members cannot be read."""
+    if not _ownership_known(verdict):
+        return
+    orphans = Counter(row.orphan for row in verdict.partitions if row.orphan is not None)
+    for reason in OrphanReason:
+        samples.add("groupwatch_group_orphaned_partitions", f'{pairs},reason="{reason}"', orphans[reason])
+    orphaned = _of(verdict, FindingKind.ORPHANED)
+    samples.add_ms("groupwatch_group_orphaned_oldest_seconds", pairs, _oldest_ms(verdict, orphaned))
+    double = {place for finding in _of(verdict, FindingKind.DOUBLE_OWNED) for place in finding.partitions}
+    samples.add("groupwatch_group_double_owned_partitions", pairs, len(double))
+
+
+def _ownership_known(verdict: GroupVerdict) -> bool:
+    """Whether 0 would mean none. A group that has members but no expectation has members that cannot be read."""
+    return verdict.state is not Phase.STABLE or verdict.expectation != "none"
+
+
+def _add_drift(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
+    if verdict.expectation != "exact":
+        return
+    for kind in DriftKind:
+        drifts = [finding for finding in _of(verdict, FindingKind.DRIFT) if finding.reason == kind]
+        own = f'{pairs},kind="{kind}"'
+        count = len({place for finding in drifts for place in finding.partitions})
+        samples.add("groupwatch_group_drifted_partitions", own, count)
+        samples.add_ms("groupwatch_group_drift_oldest_seconds", own, _oldest_ms(verdict, drifts))
+
+
+def _of(verdict: GroupVerdict, kind: FindingKind) -> list[Finding]:
+    return [finding for finding in verdict.findings if finding.kind is kind]
+
+
+def _oldest_ms(verdict: GroupVerdict, findings: Iterable[Finding]) -> int | None:
+    """The age of the oldest finding; None if there is none. A clock that runs ahead elsewhere gives 0, never less."""
+    ages = [max(0, verdict.evaluated_ms - finding.since_ms) for finding in findings]
+    return max(ages, default=None)

@@ -1,0 +1,100 @@
+"""The HTTP server, in a thread of its own."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Final, Self
+
+import uvicorn
+
+from monitor.metrics.app import create_app
+from monitor.model import Snapshot
+
+_GRACE_S: Final = 2
+"""How long a stop waits for answers that are being sent."""
+
+
+class ListenError(Exception):
+    """The address cannot be listened on; the text says which and why."""
+
+
+class PortTaken(ListenError):  # noqa: N818 -- says what happened; a caller reads it as a sentence
+    """Another program listens on the port."""
+
+
+class HttpServer:
+    """Serves the newest snapshot from ``start`` until ``stop``. Port 0 takes a free one, which ``url`` then names."""
+
+    def __init__(self, read_snapshot: Callable[[], Snapshot], host: str = "127.0.0.1", port: int = 9464) -> None:
+        self._read_snapshot = read_snapshot
+        self._host = host
+        self._port = port
+        self._server: uvicorn.Server | None = None
+        self._thread: threading.Thread | None = None
+        self._socket: socket.socket | None = None
+
+    @property
+    def url(self) -> str:
+        """Where it is served, without a slash at the end."""
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        return f"http://{host}:{self._port}"
+
+    def start(self) -> None:
+        """Take the port, then serve. A connection made after this returns is answered.
+
+        Raises:
+            PortTaken: another program listens there.
+            ListenError: this machine does not have the address, or the port needs rights that the process lacks.
+        """
+        self._socket = _listen(self._host, self._port)
+        self._port = self._socket.getsockname()[1]
+        self._server = uvicorn.Server(
+            uvicorn.Config(
+                create_app(self._read_snapshot),
+                log_config=None,
+                log_level="warning",
+                access_log=False,
+                server_header=False,
+                lifespan="off",
+                timeout_graceful_shutdown=_GRACE_S,
+            )
+        )
+        self._thread = threading.Thread(
+            target=self._server.run, kwargs={"sockets": [self._socket]}, name="groupwatch-http", daemon=True
+        )
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Stop serving and give the port back. Nothing happens if it does not serve."""
+        if self._server is None or self._thread is None or self._socket is None:
+            return
+        self._server.should_exit = True
+        self._thread.join()
+        self._socket.close()
+        self._server = self._thread = self._socket = None
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A listening socket; connections wait in its queue until the server accepts them."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise PortTaken(
+                f"Port {port} on {host} is in use; choose another with --port, or http.port in the configuration."
+            ) from error
+        raise ListenError(f"Cannot listen on port {port} of {host}: {error.strerror or error}.") from error

@@ -1,0 +1,183 @@
+"""The table of all metrics: every sample that groupwatch exposes belongs to one of these families.
+
+Prefix ``groupwatch_``, base units in the name, ``_total`` on counters only, and the same word for the same label
+everywhere. A series exists while its group, topic or partition exists and its value is known; unknown is absent.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+
+class MetricKind(StrEnum):
+    """The type of a family, as the exposition format spells it."""
+
+    GAUGE = "gauge"
+    COUNTER = "counter"
+
+
+class MetricScope(StrEnum):
+    """What a family describes: a partition, a group, or groupwatch itself."""
+
+    PARTITION = "partition"
+    GROUP = "group"
+    SELF = "self"
+
+
+class MetricSpec(msgspec.Struct, frozen=True):
+    """One metric family. ``labels`` stand in the order in which they are written; ``help`` is one line."""
+
+    name: str
+    scope: MetricScope
+    kind: MetricKind
+    labels: tuple[str, ...]
+    help: str
+
+
+_PARTITION, _GROUP, _SELF = MetricScope
+_GAUGE, _COUNTER = MetricKind
+
+_BY_CLUSTER: Final = ("cluster",)
+_BY_GROUP: Final = ("cluster", "group")
+_BY_PARTITION: Final = ("cluster", "group", "topic", "partition")
+
+METRICS: Final[tuple[MetricSpec, ...]] = (
+    MetricSpec(
+        "groupwatch_partition_lag",
+        _PARTITION,
+        _GAUGE,
+        _BY_PARTITION,
+        "Records between the committed offset and the end of the partition.",
+    ),
+    MetricSpec(
+        "groupwatch_partition_lag_seconds",
+        _PARTITION,
+        _GAUGE,
+        _BY_PARTITION,
+        "Age of the oldest record that the group has not committed.",
+    ),
+    MetricSpec(
+        "groupwatch_partition_committed_offset",
+        _PARTITION,
+        _GAUGE,
+        _BY_PARTITION,
+        "Committed offset: the next record that the group will read.",
+    ),
+    MetricSpec(
+        "groupwatch_partition_end_offset",
+        _PARTITION,
+        _GAUGE,
+        ("cluster", "topic", "partition"),
+        "Offset after the newest record of the partition.",
+    ),
+    MetricSpec("groupwatch_group_lag", _GROUP, _GAUGE, _BY_GROUP, "Records that wait for the group, all partitions."),
+    MetricSpec(
+        "groupwatch_group_lag_seconds",
+        _GROUP,
+        _GAUGE,
+        _BY_GROUP,
+        "Age of the oldest record that waits for the group.",
+    ),
+    MetricSpec("groupwatch_group_members", _GROUP, _GAUGE, _BY_GROUP, "Members of the group."),
+    MetricSpec("groupwatch_group_idle_members", _GROUP, _GAUGE, _BY_GROUP, "Members that own no partition."),
+    MetricSpec(
+        "groupwatch_group_state",
+        _GROUP,
+        _GAUGE,
+        (*_BY_GROUP, "state"),
+        "1 for the state that the group is in, 0 for the others.",
+    ),
+    MetricSpec(
+        "groupwatch_group_orphaned_partitions",
+        _GROUP,
+        _GAUGE,
+        (*_BY_GROUP, "reason"),
+        "Partitions that the group should read and no member owns.",
+    ),
+    MetricSpec(
+        "groupwatch_group_orphaned_oldest_seconds",
+        _GROUP,
+        _GAUGE,
+        _BY_GROUP,
+        "How long the partition that is orphaned longest has had no owner.",
+    ),
+    MetricSpec(
+        "groupwatch_group_double_owned_partitions",
+        _GROUP,
+        _GAUGE,
+        _BY_GROUP,
+        "Partitions that more than one member owns.",
+    ),
+    MetricSpec(
+        "groupwatch_group_drifted_partitions",
+        _GROUP,
+        _GAUGE,
+        (*_BY_GROUP, "kind"),
+        "Partitions whose owner is not the one that the assignor gives, replayed or for the current inputs.",
+    ),
+    MetricSpec(
+        "groupwatch_group_drift_oldest_seconds",
+        _GROUP,
+        _GAUGE,
+        (*_BY_GROUP, "kind"),
+        "How long owners have differed from those that the assignor gives.",
+    ),
+    MetricSpec(
+        "groupwatch_group_imbalance_ratio",
+        _GROUP,
+        _GAUGE,
+        _BY_GROUP,
+        "Partitions of the largest member over those it would have in the most even assignment.",
+    ),
+    MetricSpec(
+        "groupwatch_group_rebalances_total",
+        _GROUP,
+        _COUNTER,
+        _BY_GROUP,
+        "Completed generations since the group was first seen.",
+    ),
+    MetricSpec("groupwatch_up", _SELF, _GAUGE, _BY_CLUSTER, "1 while the cluster can be read, else 0."),
+    MetricSpec(
+        "groupwatch_ready",
+        _SELF,
+        _GAUGE,
+        _BY_CLUSTER,
+        "1 when the backlog that was seen at start has been read, else 0. Groups are exposed from then on.",
+    ),
+    MetricSpec(
+        "groupwatch_last_evaluation_timestamp_seconds",
+        _SELF,
+        _GAUGE,
+        _BY_CLUSTER,
+        "When the groups of the cluster were last judged, in Unix time.",
+    ),
+    MetricSpec(
+        "groupwatch_batch_duration_seconds", _SELF, _GAUGE, _BY_CLUSTER, "Duration of the newest completed batch."
+    ),
+    MetricSpec(
+        "groupwatch_input_lag_records",
+        _SELF,
+        _GAUGE,
+        _BY_CLUSTER,
+        "Records of the offsets log that groupwatch has still to read.",
+    ),
+    MetricSpec(
+        "groupwatch_decode_errors_total",
+        _SELF,
+        _COUNTER,
+        ("cluster", "source", "reason"),
+        "Records that could not be read.",
+    ),
+    MetricSpec("groupwatch_evaluation_errors_total", _SELF, _COUNTER, _BY_CLUSTER, "Groups that could not be judged."),
+    MetricSpec(
+        "groupwatch_catalog_timestamp_seconds",
+        _SELF,
+        _GAUGE,
+        _BY_CLUSTER,
+        "When the collector began the newest complete pass over the topics, in Unix time.",
+    ),
+    MetricSpec("groupwatch_build_info", _SELF, _GAUGE, ("version",), "1, with the version of groupwatch."),
+)

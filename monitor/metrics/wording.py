@@ -1,0 +1,50 @@
+"""Numbers, ages and names as a person reads them on the page."""
+
+from __future__ import annotations
+
+_UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+
+
+def grouped(count: int) -> str:
+    """A count with its thousands apart.
+
+    >>> grouped(1234567)
+    '1,234,567'
+    """
+    return f"{count:,}"
+
+
+def age(duration_ms: int) -> str:
+    """A duration in its two largest units; never negative.
+
+    >>> age(900), age(75_000), age(3_600_000), age(93_784_000)
+    ('0 s', '1 min 15 s', '1 h', '1 d 2 h')
+    """
+    rest = max(0, duration_ms) // 1000
+    counts: list[tuple[int, str]] = []
+    for unit, size in _UNITS:
+        count, rest = divmod(rest, size)
+        counts.append((count, unit))
+    first = next((index for index, (count, _) in enumerate(counts) if count), len(counts) - 1)
+    told = [f"{count} {unit}" for count, unit in counts[first : first + 2] if count]
+    return " ".join(told) or "0 s"
+
+
+def visible(name: str) -> str:
+    r"""A name with every character that cannot be seen written out, so that two names never look alike by it.
+
+    >>> print(visible("orders"), visible("a\nb"), visible("\u202eabc"), visible(""))
+    orders a\nb \u202eabc (empty name)
+    """
+    if name.isprintable():
+        return name or "(empty name)"
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in name)
+
+
+def counted(count: int, word: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "group"), counted(1200, "group")
+    ('1 group', '1,200 groups')
+    """
+    return f"{grouped(count)} {word}" if count == 1 else f"{grouped(count)} {word}s"

@@ -1,0 +1,113 @@
+"""Small groups with known content, and names that try to break out of whatever they are written into."""
+
+from monitor.metrics.publish import published
+from monitor.metrics.render import exposition, render_groups
+from monitor.model import (
+    ClusterSnapshot,
+    DriftKind,
+    Finding,
+    FindingKind,
+    GroupVerdict,
+    MemberVerdict,
+    OrphanReason,
+    PartitionVerdict,
+    Phase,
+    Snapshot,
+    TopicPartition,
+)
+
+NOW_MS = 1_700_000_100_000
+
+HOSTILE_NAMES = (
+    "<script>alert(1)</script>",
+    "a/b",
+    "/",
+    "%2F",
+    "a%2Fb",
+    "quote\" and '",
+    "line\nbreak",
+    "ends in a line break\n",
+    "\r",
+    "\0",
+    "\\",
+    "\U0001f600 \u202egnitset",
+    "?q=1#top",
+    "a b+c",
+    "{{ 7*7 }}",
+    "x" * 1000,
+    "",
+)
+
+
+def orders(group: str = "orders") -> GroupVerdict:
+    """Two members; partition 0 is in order, 1 has two owners, 2 is orphaned since 40 s, 3 should be C0's since 90 s."""
+    return GroupVerdict(
+        cluster="main",
+        group=group,
+        kind="kafka-classic",
+        state=Phase.STABLE,
+        evaluated_ms=NOW_MS,
+        assignor="range",
+        expectation="exact",
+        generation=7,
+        generation_ms=NOW_MS - 90_000,
+        members=(
+            MemberVerdict(member_id="C0", client_id="front", host="/10.0.0.1", partitions=2, expected_partitions=3),
+            MemberVerdict(member_id="C1", client_id="back", host="/10.0.0.2", partitions=2, expected_partitions=1),
+        ),
+        partitions=(
+            _row(0, ("C0",), "C0", committed=90, end=100, lag=10, lag_ms=1_500),
+            _row(1, ("C0", "C1"), "C1", committed=50, end=50, lag=0, lag_ms=0),
+            _row(2, (), "C0", end=5, orphan=OrphanReason.GREW),
+            _row(3, ("C1",), "C0", committed=7, end=9, lag=2),
+        ),
+        findings=(
+            _finding(FindingKind.ORPHANED, "grew", 40_000, "Nobody owns partition 2 of t.", 2),
+            _finding(FindingKind.DOUBLE_OWNED, "same_generation", 90_000, "Two own partition 1 of t.", 1),
+            _finding(FindingKind.DRIFT, DriftKind.REPLAYED, 90_000, "Partition 3 of t should belong to C0.", 3),
+        ),
+        lag=12,
+        lag_ms=1_500,
+        imbalance_ratio=1.5,
+        rebalances=7,
+    )
+
+
+def _row(partition: int, owners: tuple[str, ...], expected: str, **values) -> PartitionVerdict:
+    return PartitionVerdict(
+        topic="t", partition=partition, owners=owners, expected=expected, replayed=expected, **values
+    )
+
+
+def _finding(kind: FindingKind, reason: str, age_ms: int, sentence: str, partition: int) -> Finding:
+    place = TopicPartition("t", partition)
+    return Finding(kind=kind, reason=reason, since_ms=NOW_MS - age_ms, sentence=sentence, partitions=(place,))
+
+
+def offsets_only(group: str, cluster: str = "main") -> GroupVerdict:
+    """A group of simple consumers, of which nothing but its name is remarkable."""
+    return GroupVerdict(
+        cluster=cluster,
+        group=group,
+        kind="kafka-classic",
+        state=Phase.OFFSETS_ONLY,
+        evaluated_ms=NOW_MS,
+        partitions=(PartitionVerdict(topic=group, partition=0, committed=1, end=3, lag=2),),
+    )
+
+
+def ready_cluster(*verdicts: GroupVerdict, cluster: str = "main") -> ClusterSnapshot:
+    """A cluster that was judged just now."""
+    return ClusterSnapshot(
+        cluster=cluster,
+        ready=True,
+        evaluated_ms=NOW_MS,
+        input_lag=0,
+        groups=tuple(published(verdict) for verdict in verdicts),
+        blocks=render_groups(verdicts),
+    )
+
+
+def snapshot(*clusters: ClusterSnapshot) -> Snapshot:
+    """What the app serves for these clusters."""
+    return Snapshot(clusters=clusters, metrics=exposition(clusters, version="1.2.3"))

@@ -1,0 +1,240 @@
+"""The HTTP app, asked as a browser, a script and Prometheus ask it."""
+
+import asyncio
+import html
+import re
+from dataclasses import dataclass
+from urllib.parse import quote
+
+import httpx
+import msgspec
+import pytest
+from starlette.applications import Starlette
+
+from monitor.metrics.app import create_app
+from monitor.model import ClusterSnapshot, GroupSummary, GroupVerdict, Phase, Snapshot
+from tests.metrics.examples import HOSTILE_NAMES, NOW_MS, offsets_only, orders, ready_cluster, snapshot
+
+WARMING_UP = ClusterSnapshot(cluster="slow", input_lag=400, backlog_total=1000)
+
+
+@dataclass(frozen=True)
+class Client:
+    """Asks the app without a port. (Starlette's own TestClient warns about httpx.)"""
+
+    app: Starlette
+
+    def get(self, path: str) -> httpx.Response:
+        return asyncio.run(self._get(path))
+
+    async def _get(self, path: str) -> httpx.Response:
+        transport = httpx.ASGITransport(self.app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://groupwatch") as client:
+            return await client.get(path)
+
+
+def client(shown: Snapshot, now_ms: int = NOW_MS + 3_000) -> Client:
+    return Client(create_app(lambda: shown, lambda: now_ms))
+
+
+def test_metrics_are_the_prepared_bytes():
+    answer = client(Snapshot(metrics=b"prepared 1\n")).get("/metrics")
+    assert answer.content == b"prepared 1\n"
+    assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+
+
+def test_alive_does_not_mean_ready():
+    app = client(snapshot(WARMING_UP, ready_cluster()))
+    assert (app.get("/healthz").status_code, app.get("/healthz").text) == (200, "ok\n")
+    assert app.get("/readyz").status_code == 503
+
+
+@pytest.mark.parametrize(
+    ("cluster", "sentence"),
+    [
+        pytest.param(
+            ClusterSnapshot(cluster="c"), "c: Starting: the first batch has not been read.\n", id="nothing reported yet"
+        ),
+        pytest.param(
+            ClusterSnapshot(cluster="c", input_lag=1400, backlog_total=5000),
+            "c: Reading the backlog: 1,400 of 5,000 records remain.\n",
+            id="in the backlog",
+        ),
+        pytest.param(
+            ClusterSnapshot(cluster="c", input_lag=0, backlog_total=5000),
+            "c: The backlog has been read; the topics have still to be listed.\n",
+            id="no catalog yet",
+        ),
+        pytest.param(
+            ClusterSnapshot(cluster="c", input_lag=9, problem="No broker answers."),
+            "c: No broker answers.\n",
+            id="a problem says more than a number",
+        ),
+    ],
+)
+def test_readyz_says_what_is_still_missing(cluster, sentence):
+    answer = client(Snapshot(clusters=(cluster,))).get("/readyz")
+    assert (answer.status_code, answer.text) == (503, sentence)
+
+
+def test_readyz_of_ready_clusters():
+    answer = client(snapshot(ready_cluster())).get("/readyz")
+    assert (answer.status_code, answer.text) == (200, "ready\n")
+    assert client(Snapshot()).get("/readyz").status_code == 503
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_a_group_with_a_hostile_name_is_found_by_its_link_and_its_api(name):
+    """The overview's own link leads to the page; the page's link to the JSON leads to this group and no other."""
+    decoys = [offsets_only(other) for other in HOSTILE_NAMES if other != name]
+    cluster_name = name or "c"
+    app = client(snapshot(ready_cluster(*decoys, offsets_only(name, cluster_name), cluster=cluster_name)))
+    hrefs = [html.unescape(href) for href in re.findall(r'href="(/groups/[^"]*)"', app.get("/").text)]
+    assert f"/groups/{quote(cluster_name, safe='')}/{quote(name, safe='')}" in hrefs
+    page = app.get(f"/groups/{quote(cluster_name, safe='')}/{quote(name, safe='')}")
+    assert page.status_code == 200
+    (api,) = re.findall(r'href="(/api/v1/groups/[^"]*)"', page.text)
+    verdict = msgspec.json.decode(app.get(html.unescape(api)).content, type=GroupVerdict)
+    assert verdict.group == name
+    assert [row.topic for row in verdict.partitions] == [name]
+
+
+def test_a_slash_in_a_name_may_be_written_plainly():
+    app = client(snapshot(ready_cluster(offsets_only("a/b"))))
+    assert app.get("/groups/main/a/b").status_code == 200
+    assert app.get("/api/v1/groups/main/a/b").json()["group"] == "a/b"
+
+
+def test_a_script_in_a_name_stays_text():
+    script = "<script>alert(1)</script>\"'>"
+    app = client(snapshot(ready_cluster(offsets_only(script), orders(script))))
+    for path in ("/", f"/groups/main/{quote(script)}", f"/groups/main/{quote('no' + script)}", f"/?q={quote(script)}"):
+        text = app.get(path).text
+        assert "<script" not in text
+        assert "&lt;script&gt;" in text
+
+
+def test_names_that_cannot_be_seen_are_written_out():
+    text = client(snapshot(ready_cluster(offsets_only("a\nb\u202e")))).get("/").text
+    assert r"a\nb\u202e" in text
+
+
+def test_pages_forbid_scripts_and_guessing():
+    app = client(snapshot(ready_cluster(orders())))
+    for path in ("/", "/groups/main/orders", "/nowhere", "/metrics", "/api/v1/groups", "/style.css"):
+        headers = app.get(path).headers
+        assert headers["content-security-policy"].startswith("default-src 'none'; style-src 'self'")
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "cache-control" in headers
+
+
+def test_the_page_uses_nothing_that_its_policy_forbids():
+    app = client(snapshot(ready_cluster(orders())))
+    for path in ("/", "/groups/main/orders"):
+        assert not re.search(r"<script|<style|<img|\sstyle=|\son\w+=|https?://", app.get(path).text)
+    assert "url(" not in app.get("/style.css").text
+
+
+def test_the_api_lists_summaries():
+    app = client(snapshot(ready_cluster(orders(), offsets_only("calm"))))
+    summaries = msgspec.json.decode(app.get("/api/v1/groups").content, type=list[GroupSummary])
+    assert [(each.group, each.members, each.lag, len(each.findings)) for each in summaries] == [
+        ("orders", 2, 12, 3),
+        ("calm", 0, None, 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "sentence"),
+    [
+        ("/api/v1/groups/main/absent", 404, "No group named absent was found in cluster main."),
+        ("/api/v1/groups/elsewhere/orders", 404, "No cluster named elsewhere is watched."),
+        (
+            "/api/v1/groups/slow/orders",
+            503,
+            "The groups of slow are not known yet. Reading the backlog: 400 of 1,000 records remain.",
+        ),
+        ("/api/v1/groups/main", 404, "This address names no group: it must end in a cluster and a group."),
+        ("/api/v2", 404, "Not Found"),
+    ],
+)
+def test_what_is_not_there_is_told_as_json(path, status, sentence):
+    answer = client(snapshot(ready_cluster(orders()), WARMING_UP)).get(path)
+    assert (answer.status_code, answer.json()) == (status, {"error": sentence})
+
+
+def test_what_is_not_there_is_told_as_a_page():
+    answer = client(snapshot(ready_cluster(orders()))).get("/groups/main/absent")
+    assert answer.status_code == 404
+    assert "No group named absent was found in cluster main." in answer.text
+
+
+def test_groups_of_a_cluster_that_is_not_ready_are_shown_nowhere():
+    half_read = msgspec.structs.replace(ready_cluster(orders()), ready=False)
+    app = client(snapshot(half_read))
+    assert "orders" not in app.get("/").text
+    assert app.get("/api/v1/groups").json() == []
+
+
+def words(page: str) -> str:
+    """The text that a reader sees, with single spaces."""
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page.partition("<main>")[2])).split())
+
+
+def test_the_overview_puts_the_worst_first_with_sentence_and_age():
+    text = words(client(snapshot(ready_cluster(offsets_only("calm"), orders()), WARMING_UP)).get("/").text)
+    assert "1 of 2 groups has findings" in text
+    assert "main Ready 2 groups, last judged 3 s ago" in text
+    assert "slow Not ready Reading the backlog: 400 of 1,000 records remain. 60 %" in text
+    assert "orders State stable Members 2 Lag 12 records Assignor range Cluster main" in text
+    assert "Orphaned Nobody owns partition 2 of t. for 40 s" in text
+    assert text.index("orders") < text.index("Groups without findings") < text.index("calm")
+
+
+def test_an_old_evaluation_is_called_stale():
+    app = client(snapshot(ready_cluster(orders())), now_ms=NOW_MS + 180_000)
+    assert "main Stale 1 group, last judged 3 min ago" in words(app.get("/").text)
+    assert "main Stale" in words(app.get("/groups/main/orders").text)
+
+
+def test_the_group_page_says_who_owns_and_who_should():
+    text = words(client(snapshot(ready_cluster(orders()))).get("/groups/main/orders").text)
+    assert "#1 front C0 /10.0.0.1 2 3 fewer than expected" in text
+    rows = text.partition("Oldest waits Remarks ")[2]
+    expected_rows = (
+        "t 1 #1 front #2 back #2 back 50 50 0 - two owners",
+        "t 2 nobody #1 front none 5 unknown unknown no owner: topic grew",
+        "t 3 #2 back #1 front 7 9 2 unknown not the assignor's choice",
+        "t 0 #1 front the same 90 100 10 1 s",
+    )
+    assert rows.startswith(" ".join(expected_rows))
+
+
+@pytest.mark.parametrize("state", list(Phase))
+@pytest.mark.parametrize("expectation", ["exact", "invariants", "none"])
+def test_the_page_shows_a_group_in_any_state(state, expectation):
+    group = msgspec.structs.replace(orders(), state=state, expectation=expectation, members=(), assignor=None)
+    assert client(snapshot(ready_cluster(group))).get("/groups/main/orders").status_code == 200
+
+
+def test_long_lists_are_cut_and_can_be_had_whole():
+    app = client(snapshot(ready_cluster(*(offsets_only(f"g{n:03}") for n in range(203)))))
+    assert "3 more groups" in words(app.get("/").text)
+    assert app.get("/").text.count("/groups/main/") == 200
+    assert app.get("/?all=1").text.count("/groups/main/") == 203
+
+
+def test_a_search_finds_part_of_a_name_in_any_case():
+    app = client(snapshot(ready_cluster(offsets_only("Orders-EU"), offsets_only("mail"))))
+    text = words(app.get("/?q=orders").text)
+    assert "Orders-EU" in text
+    assert "mail" not in text
+    assert "No group matches" in words(app.get("/?q=absent").text)
+
+
+def test_the_page_renews_itself_until_it_is_paused():
+    app = client(snapshot(ready_cluster(orders())))
+    assert 'http-equiv="refresh"' in app.get("/").text
+    paused = app.get("/groups/main/orders?paused=1").text
+    assert 'http-equiv="refresh"' not in paused
+    assert 'href="/groups/main/orders"' in paused

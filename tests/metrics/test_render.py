@@ -1,0 +1,294 @@
+"""The exposition text: exact for a small group, readable by the official parser for any."""
+
+from collections import Counter
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client import Metric
+from prometheus_client.parser import text_string_to_metric_families
+
+from monitor.metrics.exposition_format import number, seconds
+from monitor.metrics.render import exposition, join, render_catalog, render_groups, render_self
+from monitor.metrics.specs import METRICS, MetricKind
+from monitor.model import (
+    Catalog,
+    ClusterSnapshot,
+    DriftKind,
+    ErrorCount,
+    FamilyBlock,
+    GroupVerdict,
+    MemberVerdict,
+    OrphanReason,
+    PartitionState,
+    Phase,
+    SourceState,
+    TopicState,
+)
+from tests.metrics.examples import HOSTILE_NAMES, NOW_MS, offsets_only, orders, ready_cluster
+
+GOLDEN_GROUP = """\
+# HELP groupwatch_partition_lag Records between the committed offset and the end of the partition.
+# TYPE groupwatch_partition_lag gauge
+groupwatch_partition_lag{cluster="main",group="orders",topic="t",partition="0"} 10
+groupwatch_partition_lag{cluster="main",group="orders",topic="t",partition="1"} 0
+groupwatch_partition_lag{cluster="main",group="orders",topic="t",partition="3"} 2
+# HELP groupwatch_partition_lag_seconds Age of the oldest record that the group has not committed.
+# TYPE groupwatch_partition_lag_seconds gauge
+groupwatch_partition_lag_seconds{cluster="main",group="orders",topic="t",partition="0"} 1.5
+groupwatch_partition_lag_seconds{cluster="main",group="orders",topic="t",partition="1"} 0
+# HELP groupwatch_partition_committed_offset Committed offset: the next record that the group will read.
+# TYPE groupwatch_partition_committed_offset gauge
+groupwatch_partition_committed_offset{cluster="main",group="orders",topic="t",partition="0"} 90
+groupwatch_partition_committed_offset{cluster="main",group="orders",topic="t",partition="1"} 50
+groupwatch_partition_committed_offset{cluster="main",group="orders",topic="t",partition="3"} 7
+# HELP groupwatch_group_lag Records that wait for the group, all partitions.
+# TYPE groupwatch_group_lag gauge
+groupwatch_group_lag{cluster="main",group="orders"} 12
+# HELP groupwatch_group_lag_seconds Age of the oldest record that waits for the group.
+# TYPE groupwatch_group_lag_seconds gauge
+groupwatch_group_lag_seconds{cluster="main",group="orders"} 1.5
+# HELP groupwatch_group_members Members of the group.
+# TYPE groupwatch_group_members gauge
+groupwatch_group_members{cluster="main",group="orders"} 2
+# HELP groupwatch_group_idle_members Members that own no partition.
+# TYPE groupwatch_group_idle_members gauge
+groupwatch_group_idle_members{cluster="main",group="orders"} 0
+# HELP groupwatch_group_state 1 for the state that the group is in, 0 for the others.
+# TYPE groupwatch_group_state gauge
+groupwatch_group_state{cluster="main",group="orders",state="offsets_only"} 0
+groupwatch_group_state{cluster="main",group="orders",state="empty"} 0
+groupwatch_group_state{cluster="main",group="orders",state="stable"} 1
+# HELP groupwatch_group_orphaned_partitions Partitions that the group should read and no member owns.
+# TYPE groupwatch_group_orphaned_partitions gauge
+groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="no_members"} 0
+groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="grew"} 1
+groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="unsubscribed"} 0
+groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="assignor_gap"} 0
+# HELP groupwatch_group_orphaned_oldest_seconds How long the partition that is orphaned longest has had no owner.
+# TYPE groupwatch_group_orphaned_oldest_seconds gauge
+groupwatch_group_orphaned_oldest_seconds{cluster="main",group="orders"} 40
+# HELP groupwatch_group_double_owned_partitions Partitions that more than one member owns.
+# TYPE groupwatch_group_double_owned_partitions gauge
+groupwatch_group_double_owned_partitions{cluster="main",group="orders"} 1
+# HELP groupwatch_group_drifted_partitions Partitions whose owner is not the one that the assignor gives, \
+replayed or for the current inputs.
+# TYPE groupwatch_group_drifted_partitions gauge
+groupwatch_group_drifted_partitions{cluster="main",group="orders",kind="replayed"} 1
+groupwatch_group_drifted_partitions{cluster="main",group="orders",kind="current"} 0
+# HELP groupwatch_group_drift_oldest_seconds How long owners have differed from those that the assignor gives.
+# TYPE groupwatch_group_drift_oldest_seconds gauge
+groupwatch_group_drift_oldest_seconds{cluster="main",group="orders",kind="replayed"} 90
+# HELP groupwatch_group_imbalance_ratio Partitions of the largest member over those it would have in the most even \
+assignment.
+# TYPE groupwatch_group_imbalance_ratio gauge
+groupwatch_group_imbalance_ratio{cluster="main",group="orders"} 1.5
+# HELP groupwatch_group_rebalances_total Completed generations since the group was first seen.
+# TYPE groupwatch_group_rebalances_total counter
+groupwatch_group_rebalances_total{cluster="main",group="orders"} 7
+"""
+
+GOLDEN_SELF = """\
+# HELP groupwatch_up 1 while the cluster can be read, else 0.
+# TYPE groupwatch_up gauge
+groupwatch_up{cluster="main"} 0
+# HELP groupwatch_ready 1 when the backlog that was seen at start has been read, else 0. \
+Groups are exposed from then on.
+# TYPE groupwatch_ready gauge
+groupwatch_ready{cluster="main"} 0
+# HELP groupwatch_batch_duration_seconds Duration of the newest completed batch.
+# TYPE groupwatch_batch_duration_seconds gauge
+groupwatch_batch_duration_seconds{cluster="main"} 0.25
+# HELP groupwatch_input_lag_records Records of the offsets log that groupwatch has still to read.
+# TYPE groupwatch_input_lag_records gauge
+groupwatch_input_lag_records{cluster="main"} 400
+# HELP groupwatch_decode_errors_total Records that could not be read.
+# TYPE groupwatch_decode_errors_total counter
+groupwatch_decode_errors_total{cluster="main",source="offsets",reason="underflow"} 3
+# HELP groupwatch_evaluation_errors_total Groups that could not be judged.
+# TYPE groupwatch_evaluation_errors_total counter
+groupwatch_evaluation_errors_total{cluster="main"} 2
+# HELP groupwatch_build_info 1, with the version of groupwatch.
+# TYPE groupwatch_build_info gauge
+groupwatch_build_info{version="1.2.3"} 1
+"""
+
+
+def warming_up() -> ClusterSnapshot:
+    broken = ErrorCount(reason="underflow", count=3, log_partition=0, log_offset=9)
+    return ClusterSnapshot(
+        cluster="main",
+        batch_duration_ms=250,
+        input_lag=400,
+        backlog_total=1000,
+        evaluation_errors=2,
+        decode_errors=(SourceState(cluster="main", source="offsets", errors=(broken,)),),
+        problem="No broker answers.",
+        blocks=render_groups([orders()]),
+    )
+
+
+def catalog() -> Catalog:
+    partitions = (PartitionState(partition=0, first_seen_ms=1, end=100), PartitionState(partition=1, first_seen_ms=1))
+    return Catalog(
+        cluster="main",
+        pass_ms=1,
+        topics={"t": TopicState(cluster="main", topic="t", pass_ms=1, partitions=partitions)},
+    )
+
+
+def parsed(text: bytes) -> list[Metric]:
+    return list(text_string_to_metric_families(text.decode()))
+
+
+def values(verdict: GroupVerdict, family: str) -> dict[tuple[str, ...], float]:
+    """The samples of one family of one group by its own labels, as the official parser reads them."""
+    return {
+        tuple(value for label, value in sample.labels.items() if label not in {"cluster", "group"}): sample.value
+        for metric in parsed(join(render_groups([verdict])))
+        for sample in metric.samples
+        if sample.name == family
+    }
+
+
+def test_the_whole_text_of_a_small_group():
+    assert join(render_groups([orders()])).decode() == GOLDEN_GROUP
+
+
+def test_a_cluster_that_is_not_ready_exposes_only_itself():
+    """Its blocks are left out: half a backlog gives wrong lags. What is not known yet is absent."""
+    assert exposition([warming_up()], version="1.2.3").decode() == GOLDEN_SELF
+
+
+def test_an_end_offset_is_given_once_for_each_partition_where_it_is_known():
+    (block,) = render_catalog(catalog())
+    assert block.samples == 'groupwatch_partition_end_offset{cluster="main",topic="t",partition="0"} 100\n'
+
+
+def test_head_lines_stand_once_though_blocks_come_from_many_executors():
+    text = join((*render_groups([offsets_only("a")]), *render_groups([offsets_only("b")]))).decode()
+    heads = Counter(line for line in text.splitlines() if line.startswith("#"))
+    assert set(heads.values()) == {1}
+    assert len(parsed(text.encode())) == len(heads) / 2
+
+
+def test_a_block_of_an_unknown_family_is_refused():
+    with pytest.raises(KeyError, match="elsewhere"):
+        join([FamilyBlock(family="elsewhere", samples="elsewhere 1\n")])
+
+
+def test_every_metric_of_the_table_is_rendered_and_no_other():
+    everything = msgspec.structs.replace(
+        warming_up(),
+        ready=True,
+        evaluated_ms=NOW_MS,
+        catalog_ms=NOW_MS,
+        blocks=(*render_groups([orders(), offsets_only("x")]), *render_catalog(catalog())),
+    )
+    found = parsed(exposition([everything], version="1"))
+    samples = [sample for metric in found for sample in metric.samples]
+    labels = {spec.name: set(spec.labels) for spec in METRICS}
+    kinds = {spec.name.removesuffix("_total"): spec.kind for spec in METRICS}
+    assert {sample.name for sample in samples} == set(labels)
+    assert all(set(sample.labels) == labels[sample.name] for sample in samples)
+    assert {metric.name: metric.type for metric in found} == kinds
+    assert Counter((s.name, *sorted(s.labels.items())) for s in samples).most_common(1)[0][1] == 1
+
+
+def test_names_follow_the_rules_of_the_table():
+    assert len({spec.name for spec in METRICS}) == len(METRICS)
+    for spec in METRICS:
+        assert spec.name.startswith("groupwatch_")
+        assert spec.name.endswith("_total") == (spec.kind is MetricKind.COUNTER)
+        assert spec.help.isprintable()
+        assert spec.help.endswith(".") or spec.name == "groupwatch_build_info"
+
+
+def test_unknown_is_absent():
+    """A group of which nothing is known has no lag, age or ratio: no NaN, no -1 and no 0 in their place."""
+    nothing = GroupVerdict(cluster="c", group="g", kind="kafka-classic", state=Phase.EMPTY, evaluated_ms=NOW_MS)
+    names = {block.family for block in render_groups([nothing])}
+    assert names == {
+        "groupwatch_group_members",
+        "groupwatch_group_idle_members",
+        "groupwatch_group_state",
+        "groupwatch_group_orphaned_partitions",
+        "groupwatch_group_double_owned_partitions",
+        "groupwatch_group_rebalances_total",
+    }
+
+
+def test_every_reason_is_there_at_zero_so_that_its_end_is_seen():
+    counts = values(offsets_only("calm"), "groupwatch_group_orphaned_partitions")
+    assert counts == {(reason.value,): 0 for reason in OrphanReason}
+
+
+def test_no_ownership_is_claimed_of_members_that_cannot_be_read():
+    unreadable = msgspec.structs.replace(orders(), expectation="none")
+    for family in ("orphaned_partitions", "double_owned_partitions", "drifted_partitions"):
+        assert values(unreadable, f"groupwatch_group_{family}") == {}
+
+
+def test_drift_is_absent_where_the_assignor_is_not_known():
+    unknown = msgspec.structs.replace(orders(), expectation="invariants", findings=())
+    assert values(unknown, "groupwatch_group_drifted_partitions") == {}
+    in_order = msgspec.structs.replace(orders(), findings=())
+    assert values(in_order, "groupwatch_group_drifted_partitions") == {(kind.value,): 0 for kind in DriftKind}
+    assert values(in_order, "groupwatch_group_drift_oldest_seconds") == {}
+
+
+def test_an_age_is_never_negative():
+    """The broker's clock may run ahead of ours."""
+    behind = msgspec.structs.replace(orders(), evaluated_ms=NOW_MS - 1_000_000)
+    assert values(behind, "groupwatch_group_orphaned_oldest_seconds") == {(): 0}
+
+
+def test_idle_members_are_counted():
+    idle = (MemberVerdict(member_id="C2", idle=True),)
+    group = msgspec.structs.replace(orders(), members=orders().members + idle)
+    assert values(group, "groupwatch_group_members") == {(): 3}
+    assert values(group, "groupwatch_group_idle_members") == {(): 1}
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_hostile_names_come_back_as_they_were(name):
+    assert_names_round_trip([name])
+
+
+@given(st.lists(st.text(max_size=20), unique=True, max_size=4))
+def test_any_names_come_back_as_they_were(names):
+    assert_names_round_trip(names)
+
+
+def assert_names_round_trip(names: list[str]) -> None:
+    metrics = parsed(join(render_groups([offsets_only(name, cluster=name) for name in names])))
+    samples = [s for metric in metrics for s in metric.samples if s.name == "groupwatch_partition_lag"]
+    assert [sample.labels for sample in samples] == [
+        {"cluster": name, "group": name, "topic": name, "partition": "0"} for name in names
+    ]
+
+
+def test_half_a_surrogate_pair_does_not_break_the_text():
+    text = join((*render_groups([offsets_only("a\ud800b")]), *render_self([ClusterSnapshot(cluster="\udfff")], "1")))
+    assert b'groupwatch_group_members{cluster="main",group="a?b"} 0\n' in text
+    assert b'groupwatch_up{cluster="?"} 1\n' in text
+
+
+@given(st.integers(min_value=0, max_value=10**15))
+def test_seconds_are_exact(duration_ms):
+    whole, _, fraction = seconds(duration_ms).partition(".")
+    assert int(whole) * 1000 + int(fraction.ljust(3, "0") or 0) == duration_ms
+    assert not fraction.endswith("0")
+
+
+@given(st.floats(min_value=0, allow_infinity=False) | st.integers())
+def test_numbers_read_back_exactly(value):
+    assert type(value)(number(value)) == value
+    assert not number(value).endswith(".0")
+
+
+def test_the_order_of_clusters_does_not_mix_families():
+    clusters = [ready_cluster(orders()), ready_cluster(offsets_only("x", cluster="other"), cluster="other")]
+    families = [metric.name for metric in parsed(exposition(clusters, version="1"))]
+    assert len(families) == len(set(families))

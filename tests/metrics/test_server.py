@@ -1,0 +1,58 @@
+"""The server on a real port."""
+
+import socket
+import threading
+
+import httpx
+import pytest
+
+from monitor.metrics.server import HttpServer, ListenError, PortTaken
+from monitor.model import Snapshot
+from tests.metrics.examples import orders, ready_cluster, snapshot
+
+
+@pytest.fixture
+def server():
+    shown = snapshot(ready_cluster(orders("line\nbreak/%2F")))
+    running = HttpServer(lambda: shown, port=0)
+    running.start()
+    yield running
+    running.stop()
+
+
+def test_what_is_served_after_start(server):
+    assert server.url.startswith("http://127.0.0.1:")
+    assert httpx.get(f"{server.url}/healthz").text == "ok\n"
+    assert b"groupwatch_up" in httpx.get(f"{server.url}/metrics").content
+
+
+def test_a_hostile_path_arrives_over_the_wire_as_it_was_sent(server):
+    assert httpx.get(f"{server.url}/api/v1/groups/main/line%0Abreak%2F%252F").json()["group"] == "line\nbreak/%2F"
+
+
+def test_a_taken_port_is_told_in_a_sentence_before_anything_starts(server):
+    port = httpx.URL(server.url).port
+    before = threading.active_count()
+    with pytest.raises(PortTaken, match=rf"^Port {port} on 127\.0\.0\.1 is in use; choose another with --port"):
+        HttpServer(Snapshot, port=port).start()
+    assert threading.active_count() == before
+
+
+def test_an_address_of_another_machine_cannot_be_listened_on():
+    with pytest.raises(ListenError, match=r"Cannot listen on port 0 of 192\.0\.2\.1: ") as caught:
+        HttpServer(Snapshot, host="192.0.2.1", port=0).start()
+    assert not isinstance(caught.value, PortTaken)
+
+
+def test_stop_gives_the_port_back_and_may_be_called_again():
+    server = HttpServer(Snapshot, port=0)
+    server.stop()
+    server.start()
+    address = ("127.0.0.1", httpx.URL(server.url).port)
+    server.stop()
+    server.stop()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(address)
+    again = HttpServer(Snapshot, port=address[1])
+    again.start()
+    again.stop()

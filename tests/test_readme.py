@@ -1,0 +1,68 @@
+"""What the README says is true: every command is run by a test, every setting is read, every metric is there."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from monitor.config import load
+from monitor.metrics.specs import METRICS
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+RUN_BY = {
+    "make demo": "tests.test_demo:test_ctrl_c_while_it_runs_ends_all_of_it",
+    "make test": "tests.test_readme:test_make_test_runs_the_suite",
+    'make demo ARGS="--duration 150 --port 9500 --json-summary summary.json"': (
+        "tests.test_demo:test_the_summary_tells_growth_orphans_and_healing"
+    ),
+    ".venv/bin/groupwatch run --config groupwatch.toml": (
+        "tests.streaming_jobs.test_job:test_offsets_ends_and_lag_equal_what_the_admin_client_reports"
+    ),
+}
+"""Every command in the README and the test that runs it, with other ports and files."""
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+
+def test_every_command_is_run_by_a_test():
+    commands = [line for block in blocks("sh") for line in block.splitlines() if line]
+    assert commands == list(RUN_BY)
+
+
+@pytest.mark.parametrize("place", RUN_BY.values())
+def test_the_test_that_runs_a_command_exists(place: str):
+    module, _, name = place.partition(":")
+    assert callable(getattr(importlib.import_module(module), name))
+
+
+def test_make_test_runs_the_suite():
+    shown = subprocess.run(["make", "-n", "test"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert "-m pytest" in shown
+
+
+def test_the_example_configuration_is_read(tmp_path: Path):
+    (example,) = blocks("toml")
+    config = tmp_path / "groupwatch.toml"
+    config.write_text(example, encoding="utf-8")
+    settings = load(config)
+    assert settings.clusters["prod"].addresses == ("broker1:9092", "broker2:9092")
+    assert settings.spark.checkpoint == "/var/lib/groupwatch/checkpoint"
+
+
+def test_the_table_of_metrics_is_the_one_in_the_code():
+    rows = re.findall(r"^\| `(groupwatch_\w+)` \| (.*?) \| (.*?) \|$", README, re.MULTILINE)
+    assert rows == [(spec.name, ", ".join(spec.labels), spec.help) for spec in METRICS]
+
+
+def test_every_file_it_points_to_is_there():
+    links = re.findall(r"\]\(([^)]+)\)", README)
+    assert links
+    assert [link for link in links if not (ROOT / link).is_file()] == []
