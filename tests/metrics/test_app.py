@@ -200,14 +200,21 @@ def test_an_old_evaluation_is_called_stale():
 def test_the_group_page_says_who_owns_and_who_should():
     text = words(client(snapshot(ready_cluster(orders()))).get("/groups/main/orders").text)
     assert "#1 front C0 /10.0.0.1 2 3 fewer than expected" in text
-    rows = text.partition("Oldest waits Remarks ")[2]
+    rows = text.partition("Lag Lag age ")[2]
     expected_rows = (
-        "t 1 #1 front #2 back #2 back 50 50 0 - two owners",
-        "t 2 nobody #1 front none 5 unknown unknown no owner: topic grew",
-        "t 3 #2 back #1 front 7 9 2 unknown not the assignor's choice",
+        "t 1 two owners #1 front #2 back #2 back 50 50 0 -",
+        "t 2 no owner: topic grew nobody #1 front none 5 unknown unknown",
+        "t 3 not the assignor's choice #2 back #1 front 7 9 2 unknown",
         "t 0 #1 front the same 90 100 10 1 s",
     )
     assert rows.startswith(" ".join(expected_rows))
+
+
+def test_the_group_page_tells_apart_what_should_be_now_and_what_should_have_been():
+    moved = msgspec.structs.replace(orders().partitions[0], expected="C1", replayed="C0")
+    group = msgspec.structs.replace(orders(), partitions=(moved,), findings=())
+    text = words(client(snapshot(ready_cluster(group))).get("/groups/main/orders").text)
+    assert "t 0 #1 front #2 back in this generation #1 front 90" in text
 
 
 @pytest.mark.parametrize("state", list(Phase))

@@ -1,0 +1,44 @@
+"""Which group stands where on the overview."""
+
+import msgspec
+
+from monitor.metrics.overview import overview
+from monitor.model import Finding, FindingKind, GroupVerdict, Snapshot
+from tests.metrics.examples import NOW_MS, offsets_only, ready_cluster, snapshot
+
+
+def troubled(group: str, kind: FindingKind, age_ms: int) -> GroupVerdict:
+    finding = Finding(kind=kind, reason="", since_ms=NOW_MS - age_ms, sentence="Something is wrong.")
+    return msgspec.structs.replace(offsets_only(group), findings=(finding,))
+
+
+def example() -> Snapshot:
+    """Groups in an order that is neither by name nor by age nor by kind."""
+    return snapshot(
+        ready_cluster(
+            offsets_only("a calm one"),
+            troubled("b lags long", FindingKind.LAG, 9_000_000),
+            troubled("d orphaned lately", FindingKind.ORPHANED, 1_000),
+            troubled("c orphaned long", FindingKind.ORPHANED, 60_000),
+            troubled("a drifts", FindingKind.DRIFT, 5_000_000),
+            troubled("b orphaned long", FindingKind.ORPHANED, 60_000),
+        )
+    )
+
+
+def test_the_worst_kind_comes_first_then_the_longest_then_the_name():
+    page = overview(example(), NOW_MS, "", None)
+    assert [line.summary.group for line in page.troubled] == [
+        "b orphaned long",
+        "c orphaned long",
+        "d orphaned lately",
+        "a drifts",
+        "b lags long",
+    ]
+    assert [line.summary.group for line in page.calm] == ["a calm one"]
+
+
+def test_a_cut_list_keeps_the_worst_and_counts_the_rest():
+    page = overview(example(), NOW_MS, "", 3)
+    assert [line.summary.group[2:] for line in page.troubled] == ["orphaned long", "orphaned long", "orphaned lately"]
+    assert (page.calm, page.troubled_count, page.group_count, page.hidden) == ((), 5, 6, 3)
