@@ -33,11 +33,14 @@ bench: java $(INSTALLED) ## Measure how soon a commit shows on /metrics; prints 
 clean: ## Remove what make installed here (downloaded jars stay in the user's cache)
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
+# As monitor.embedded.java looks for it, but before anything is installed. macOS has a java that only says there is none.
 java:
-	@if [ -n "$$JAVA_HOME" ] && [ -x "$$JAVA_HOME/bin/java" ]; then exit 0; fi; \
-	if command -v java >/dev/null 2>&1; then exit 0; fi; \
-	echo "groupwatch needs Java 17 or 21, and none was found in JAVA_HOME or PATH." >&2; \
-	echo "Debian or Ubuntu: apt-get install openjdk-17-jre-headless    macOS: brew install openjdk@21" >&2; \
+	@IFS=:; for folder in "$${JAVA_HOME:-/nowhere}/bin" $$PATH; do \
+		"$$folder/java" -version 2>&1 | grep -qE 'version "(17|21)[".+-]' && exit 0; \
+	done; \
+	echo "groupwatch needs Java 17 or 21, and neither was found in JAVA_HOME or PATH." >&2; \
+	echo "Debian or Ubuntu: apt-get install openjdk-17-jre-headless (Debian 13: openjdk-21-jre-headless)" >&2; \
+	echo "macOS: brew install openjdk@21, then: export JAVA_HOME=\"\$$(brew --prefix openjdk@21)\"" >&2; \
 	exit 1
 
 $(INSTALLED): pyproject.toml constraints.txt

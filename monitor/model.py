@@ -226,7 +226,10 @@ class EndOffsetAt(Value):
 
 
 class PartitionState(Value):
-    """One partition of a topic. ``first_seen_ms`` is when a collector first saw it; ``ends`` is oldest first, bounded."""
+    """One partition of a topic.
+
+    ``first_seen_ms`` is when a collector first saw it; ``ends`` is oldest first, bounded.
+    """
 
     partition: int
     first_seen_ms: int

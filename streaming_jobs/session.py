@@ -11,6 +11,8 @@ from typing import Final
 
 from pyspark.sql import SparkSession
 
+from monitor.embedded.java import find_java
+
 REQUIRED: Final = {
     # Without it the Kafka source reads nothing from internal topics, and says nothing.
     "spark.sql.streaming.kafka.useDeprecatedOffsetFetching": "true",
@@ -44,6 +46,7 @@ def create_session(
         log_file: where the JVM and its Python workers write; None: to this process's standard error.
     """
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ["JAVA_HOME"] = str(find_java().home)  # else PySpark takes whatever java it meets first
     builder = SparkSession.builder.appName("groupwatch").master(master)
     partitions = shuffle_partitions or local_cores(master)
     own = {

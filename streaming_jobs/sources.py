@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
@@ -12,6 +13,10 @@ from monitor.collectors.preflight import READER_GROUPS
 from streaming_jobs.buckets import Entity
 
 RECORD_COLUMNS = ("partition", "offset", "timestamp_ms", "key", "value")
+
+QUICK: Final = {"kafka.fetch.max.wait.ms": "20"}
+"""How long a broker may hold back an answer without records. Kafka's default of 500 ms cost every task that long: its
+consumer has a fetch of the batch before still under way, and what it asks next waits behind it on the connection."""
 
 
 def kafka_log(
@@ -23,7 +28,7 @@ def kafka_log(
     unless it is told every partition and fetches offsets in the older way (set for the session, see
     :mod:`streaming_jobs.session`). Records lost to retention are no failure: the log is compacted by design.
     """
-    reader = spark.readStream.format("kafka").options(**client_options)
+    reader = spark.readStream.format("kafka").options(**(QUICK | dict(client_options)))
     return (
         reader.option("assign", json.dumps({topic: list(range(partitions))}))
         .option("groupIdPrefix", READER_GROUPS)

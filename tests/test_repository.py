@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import re
 import subprocess
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -26,17 +30,39 @@ INDEX_HOSTS = tuple(
 )
 
 
-def normalised(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def test_every_dependency_is_pinned():
+def pins() -> dict[str, str]:
+    """The pinned version of every distribution, by its normalised name."""
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!]+", line)] == []
-    pinned = {normalised(line.partition("==")[0]) for line in lines}
-    wanted = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]]
-    names = {normalised(re.split(r"[<>=!~; \[]", dependency)[0]) for dependency in wanted}
-    assert names <= pinned
+    return {canonicalize_name(name): version for name, _, version in (line.partition("==") for line in lines)}
+
+
+def wanted_here(dependencies: Iterable[str]) -> list[Requirement]:
+    """Those of the dependencies that count on this machine, without extras of their own."""
+    requirements = [Requirement(dependency) for dependency in dependencies]
+    return [each for each in requirements if each.marker is None or each.marker.evaluate({"extra": ""})]
+
+
+def test_every_dependency_is_pinned_to_a_version_that_it_may_have():
+    """pip refuses to install when a pin contradicts a range, and then neither of the two commands works."""
+    dependencies = wanted_here([*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]])
+    pinned = pins()
+    unfit = [
+        str(each) for each in dependencies if not each.specifier.contains(pinned.get(canonicalize_name(each.name), "0"))
+    ]
+    assert unfit == []
+
+
+def test_what_the_dependencies_need_is_pinned_too():
+    pinned = pins()
+    waiting = wanted_here([*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]])
+    reached: set[str] = set()
+    while waiting:
+        name = canonicalize_name(waiting.pop().name)
+        if name not in reached:
+            reached.add(name)
+            waiting += wanted_here(importlib.metadata.requires(name) or [])
+    assert sorted(reached - pinned.keys()) == []
 
 
 def test_no_tracked_file_names_a_package_index():

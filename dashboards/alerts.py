@@ -1,0 +1,112 @@
+"""Alert rules: by age, never by presence, because rebalances and metadata refreshes are normal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from dashboards.queries import everywhere
+
+
+class AlertRule(msgspec.Struct, frozen=True):
+    """One rule. ``hold`` is how long the expression must hold, in Prometheus' notation."""
+
+    name: str
+    expr: str
+    hold: str
+    severity: str
+    summary: str
+    description: str
+
+
+RULES: Final = (
+    AlertRule(
+        name="GroupwatchPartitionOrphaned",
+        expr=(
+            f"{everywhere('group_orphaned_oldest_seconds')} > 600 "
+            f"and on (cluster, group) {everywhere('group_members')} > 0"
+        ),
+        hold="1m",
+        severity="critical",
+        summary="{{ $labels.group }} has a partition that nobody reads",
+        description=(
+            "A partition of group {{ $labels.group }} ({{ $labels.cluster }}) has had no owner for "
+            "{{ $value | humanizeDuration }}. New partitions wait for a metadata refresh, which comes within 5 minutes."
+        ),
+    ),
+    AlertRule(
+        name="GroupwatchGroupWithoutMembers",
+        expr=(f"{everywhere('group_members')} == 0 and on (cluster, group) {everywhere('group_lag')} > 0"),
+        hold="15m",
+        severity="warning",
+        summary="{{ $labels.group }} has no members while records wait",
+        description=(
+            "Nobody has read for group {{ $labels.group }} ({{ $labels.cluster }}) for 15 minutes, and records wait. "
+            "If the group is given up, delete it."
+        ),
+    ),
+    AlertRule(
+        name="GroupwatchPartitionDoubleOwned",
+        expr=f"{everywhere('group_double_owned_partitions')} > 0",
+        hold="5m",
+        severity="critical",
+        summary="{{ $labels.group }} has a partition with two owners",
+        description=(
+            "{{ $value }} partitions of group {{ $labels.group }} ({{ $labels.cluster }}) have more than one owner: "
+            "their records are processed twice."
+        ),
+    ),
+    AlertRule(
+        name="GroupwatchAssignmentDrifted",
+        expr=f"{everywhere('group_drift_oldest_seconds')} > 900",
+        hold="1m",
+        severity="warning",
+        summary="{{ $labels.group }} is not assigned as its assignor gives it",
+        description=(
+            "For {{ $value | humanizeDuration }} owners in group {{ $labels.group }} ({{ $labels.cluster }}) have "
+            "differed from those that its assignor gives ({{ $labels.kind }})."
+        ),
+    ),
+    AlertRule(
+        name="GroupwatchClusterUnread",
+        expr=f"{everywhere('up')} == 0",
+        hold="5m",
+        severity="warning",
+        summary="groupwatch cannot read {{ $labels.cluster }}",
+        description="What is shown of cluster {{ $labels.cluster }} grows old; /readyz and the page say why.",
+    ),
+    AlertRule(
+        name="GroupwatchEvaluationOld",
+        expr=f"time() - {everywhere('last_evaluation_timestamp_seconds')} > 120",
+        hold="1m",
+        severity="warning",
+        summary="The groups of {{ $labels.cluster }} have not been judged for a while",
+        description=(
+            "The newest evaluation of cluster {{ $labels.cluster }} is {{ $value | humanizeDuration }} old: "
+            "the other alerts of this cluster are as old."
+        ),
+    ),
+)
+
+
+def rules_file() -> str:
+    """The rules as a rule file of Prometheus. A text in JSON's quotes is a text in YAML too."""
+    return "\n".join(_lines()) + "\n"
+
+
+def _lines() -> Iterator[str]:
+    yield "groups:"
+    yield "  - name: groupwatch"
+    yield "    rules:"
+    for rule in RULES:
+        yield f"      - alert: {rule.name}"
+        yield f"        expr: {json.dumps(rule.expr)}"
+        yield f"        for: {rule.hold}"
+        yield "        labels:"
+        yield f"          severity: {rule.severity}"
+        yield "        annotations:"
+        yield f"          summary: {json.dumps(rule.summary)}"
+        yield f"          description: {json.dumps(rule.description)}"
