@@ -9,6 +9,11 @@ from typing import Final, Protocol
 
 from monitor.model import Value
 
+STANDING_BATCHES: Final = 5
+
+NOT_REPORTED: Final = frozenset({"", "None", "null"})
+"""What PySpark shows for an offset that a progress does not have."""
+
 
 class SourceReport(Protocol):
     """What Spark reports of one source after a micro-batch (its SourceProgress)."""
@@ -40,11 +45,16 @@ class LogPosition(Value):
 
 
 def position_of(topic: str, sources: Sequence[SourceReport]) -> LogPosition | None:
-    """The position in a topic after a micro-batch; None if Spark has not reported one yet."""
+    """The position in a topic after a micro-batch; None if Spark has not reported one yet.
+
+    A source that was assigned the topic and reports no offset of it gives a position with nothing read: so it is for a
+    moment after a restart, and for good when Spark passes over the topic.
+    """
     for source in sources:
-        read = _offsets(source.endOffset, topic)
+        assigned = f"[{topic}-" in source.description
+        read = _offsets(source.endOffset, topic, assigned=assigned)
         if read is not None:
-            end = _offsets(source.latestOffset, topic)
+            end = _offsets(source.latestOffset, topic, assigned=assigned)
             return LogPosition(read=read, end=end or read, records=source.numInputRows)
     return None
 
@@ -58,6 +68,7 @@ class WarmUp:
     records: int = 0
     done: bool = False
     _read: Mapping[int, int] | None = None
+    _standing: int = 0
 
     @property
     def total(self) -> int:
@@ -67,7 +78,7 @@ class WarmUp:
     @property
     def remaining(self) -> int:
         """How much of it is still to be read, in offsets."""
-        read = self.begin if self._read is None else self._read
+        read = {**self.begin, **(self._read or {})}
         return sum(max(0, end - read.get(partition, 0)) for partition, end in self.target.items())
 
     def advance(self, position: LogPosition) -> None:
@@ -75,25 +86,22 @@ class WarmUp:
         if self.done:
             return
         self.records += position.records
+        self._standing = self._standing + 1 if position.read == self._read else 0
         self._read = position.read
         self.done = self.remaining == 0
 
     def read_nothing(self, resumed: bool) -> bool:
-        """Whether a log that is not empty was passed without one record of it: Spark's silence about internal topics.
+        """Whether a log that is not empty gave no record at all: Spark's silence about internal topics.
 
-        A job that resumes from a checkpoint may have nothing left to read, so it is not asked.
+        Either it was passed, or the reading stands at its beginning for STANDING_BATCHES micro-batches. A job that
+        resumes from a checkpoint may have nothing left to read, so it is not asked.
         """
-        return self.done and not resumed and self.total > 0 and self.records == 0
+        passed = self.done or self._standing >= STANDING_BATCHES
+        return passed and not resumed and self.total > 0 and self.records == 0
 
 
-NOT_REPORTED: Final = frozenset({"", "None", "null"})
-"""What PySpark shows for an offset that a progress does not have: right after a restart, or of a source without one."""
-
-
-def _offsets(offset_json: str | None, topic: str) -> dict[int, int] | None:
-    if offset_json is None or offset_json in NOT_REPORTED:
-        return None
-    offsets = json.loads(offset_json)
+def _offsets(offset_json: str | None, topic: str, *, assigned: bool) -> dict[int, int] | None:
+    offsets = None if offset_json is None or offset_json in NOT_REPORTED else json.loads(offset_json)
     if not isinstance(offsets, dict) or topic not in offsets:
-        return None
+        return {} if assigned else None
     return {int(partition): offset for partition, offset in offsets[topic].items()}

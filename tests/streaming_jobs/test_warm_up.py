@@ -38,8 +38,22 @@ def test_a_topic_that_spark_has_not_reported_has_no_position():
 
 
 @pytest.mark.parametrize("nothing", ["None", "null", ""])
-def test_the_progress_right_after_a_restart_has_no_position(nothing):
-    assert position_of("__consumer_offsets", [Report(OFFSETS.description, nothing, nothing, 0)]) is None
+def test_a_progress_without_offsets_has_nothing_read(nothing):
+    """So Spark 4.0.0 reports a topic right after a restart, and an internal topic that it passes over always."""
+    reported = Report(OFFSETS.description, nothing, nothing, 0)
+    assert position_of("__consumer_offsets", [reported]) == LogPosition(read={}, end={}, records=0)
+    assert position_of("__consumer_offsets", [Report(TICKS.description, nothing, nothing, 0)]) is None
+
+
+def test_a_reading_that_stands_at_the_beginning_is_told_after_a_while():
+    passed_over = LogPosition(read={}, end={}, records=0)
+    warm_up = WarmUp(begin={0: 0}, target={0: 9})
+    told = []
+    for _ in range(10):
+        warm_up.advance(passed_over)
+        told.append(warm_up.read_nothing(resumed=False))
+    assert told == [False] * 5 + [True] * 5
+    assert not warm_up.done
 
 
 def test_behind_counts_what_is_left_in_every_partition():
