@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import msgspec
 import pyarrow as pa
 
-from monitor.model import AnyEvent, DecodeFailed, PassCompleted, TopicObserved
+from monitor.model import AnyEvent, DecodeFailed, PassCompleted
 from monitor.protocol.errors import DecodeError
 from monitor.protocol.events_topic import decode_event
 from monitor.protocol.offsets_topic import Foreign, decode_record
@@ -69,69 +71,87 @@ class ChunkOfEvents:
         )
 
 
+class Record(NamedTuple):
+    """One Kafka record, in the columns of streaming_jobs.sources.RECORD_COLUMNS."""
+
+    partition: int
+    offset: int
+    timestamp_ms: int
+    key: bytes | None
+    value: bytes | None
+
+
 @dataclass(frozen=True, slots=True)
-class OffsetsLogDecoder:
-    """Decodes chunks of ``__consumer_offsets`` (columns partition, offset, timestamp, key, value)."""
+class LogDecoder(ABC):
+    """Decodes chunks of a log: one batch of ENTITY_EVENTS for each batch of records.
+
+    A record that cannot be read becomes an event that counts it; the rest goes on.
+    """
 
     cluster: str
     buckets: int
+    source: str
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Decode, as Spark's mapInArrow calls it."""
+        for batch in batches:
+            chunk = ChunkOfEvents(self.buckets)
+            for record in _records(batch):
+                try:
+                    self.place(chunk, record)
+                except DecodeError as error:
+                    chunk.add(Entity.SOURCE, self.source, record.offset, failed(self.source, error, record))
+            yield chunk.to_arrow()
+
+    @abstractmethod
+    def place(self, chunk: ChunkOfEvents, record: Record) -> None:
+        """Put what the record says into the chunk; raises DecodeError if it cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetsLogDecoder(LogDecoder):
+    """Decodes ``__consumer_offsets``: events of groups. Records of other kinds of groups are passed over."""
+
     source: str = "__consumer_offsets"
 
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """One batch of ENTITY_EVENTS for each batch of records; what cannot be read becomes a counted event."""
-        for batch in batches:
-            chunk = ChunkOfEvents(self.buckets)
-            for partition, offset, timestamp_ms, key, value in _records(batch):
-                try:
-                    event = decode_record(key, value, timestamp_ms)
-                except DecodeError as error:
-                    chunk.add(Entity.SOURCE, self.source, offset, failed(self.source, error, partition, offset))
-                    continue
-                if not isinstance(event, Foreign):
-                    chunk.add(Entity.GROUP, event.group, offset, event)
-            yield chunk.to_arrow()
+    def place(self, chunk: ChunkOfEvents, record: Record) -> None:
+        """A commit, a generation, or a deletion, to its group."""
+        event = decode_record(record.key, record.value, record.timestamp_ms)
+        if not isinstance(event, Foreign):
+            chunk.add(Entity.GROUP, event.group, record.offset, event)
 
 
 @dataclass(frozen=True, slots=True)
-class EventsDecoder:
-    """Decodes chunks of the collectors' events topic; events of other clusters on the same topic are left out."""
+class EventsDecoder(LogDecoder):
+    """Decodes the collectors' topic; events of other clusters on the same topic are passed over."""
 
-    cluster: str
-    buckets: int
     source: str = "groupwatch.events"
 
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """One batch of ENTITY_EVENTS for each batch of records."""
-        for batch in batches:
-            chunk = ChunkOfEvents(self.buckets)
-            for partition, offset, _, _, value in _records(batch):
-                try:
-                    event = decode_event(value)
-                except DecodeError as error:
-                    chunk.add(Entity.SOURCE, self.source, offset, failed(self.source, error, partition, offset))
-                    continue
-                self._place(chunk, offset, event)
-            yield chunk.to_arrow()
-
-    def _place(self, chunk: ChunkOfEvents, offset: int, event: TopicObserved | PassCompleted) -> None:
+    def place(self, chunk: ChunkOfEvents, record: Record) -> None:
+        """A topic to its bucket, the end of a pass to all buckets."""
+        event = decode_event(record.value)
         if event.cluster != self.cluster:
             return
         if isinstance(event, PassCompleted):
-            chunk.add_to_all(Entity.PASS, offset, event)
+            chunk.add_to_all(Entity.PASS, record.offset, event)
         else:
-            chunk.add(Entity.TOPIC, event.topic, offset, event)
+            chunk.add(Entity.TOPIC, event.topic, record.offset, event)
 
 
-def failed(source: str, error: DecodeError, partition: int, offset: int) -> DecodeFailed:
+def failed(source: str, error: DecodeError, record: Record) -> DecodeFailed:
     """The event that counts a record which could not be read, with its place in the log."""
     return DecodeFailed(
-        source=source, reason=error.reason, log_partition=partition, log_offset=offset, position=error.position
+        source=source,
+        reason=error.reason,
+        log_partition=record.partition,
+        log_offset=record.offset,
+        position=error.position,
     )
 
 
-def _records(batch: pa.RecordBatch) -> Iterator[tuple[int, int, int, bytes | None, bytes | None]]:
-    columns = (batch.column(name) for name in ("partition", "offset", "timestamp_ms", "key", "value"))
-    return zip(*(column.to_pylist() for column in columns), strict=True)
+def _records(batch: pa.RecordBatch) -> Iterator[Record]:
+    columns = (batch.column(name).to_pylist() for name in Record._fields)
+    return map(Record._make, zip(*columns, strict=True))
 
 
 def _spark_text(name: str) -> str:
