@@ -90,9 +90,7 @@ class Bucket:
                 )
             case _:
                 passes = [event for payload in payloads for event in _PASS_EVENTS.decode(payload)]
-                if before:
-                    passes.append(_PASS.decode(before))
-                return msgspec.msgpack.encode(max(passes, key=lambda completed: completed.pass_ms))
+                return msgspec.msgpack.encode(passes[-1])  # the log's order counts: a clock may have been set back
 
     def expire_topics(self) -> None:
         """Drop the topics that the newest completed pass of the collector no longer saw."""
@@ -141,9 +139,15 @@ class BucketProcessor(StatefulProcessor):
             bucket.fold(entity, name, payloads)
         if bucket.changed:
             bucket.expire_topics()
-            self._state.put(bucket.rows())
+            self._store(bucket.rows())
         failures = [(Entity.FAILURE.value, name, text.encode()) for name, text in bucket.failures.items()]
         yield pd.DataFrame(bucket.rows() + failures, columns=["entity", "name", "payload"])
+
+    def _store(self, rows: list[tuple[str, str, bytes]]) -> None:
+        if rows:
+            self._state.put(rows)
+        else:
+            self._state.clear()  # Spark refuses an empty list
 
     def close(self) -> None:
         """Nothing is held open between micro-batches."""

@@ -26,6 +26,7 @@ from streaming_jobs.warm_up import LogPosition, WarmUp, position_of
 log = logging.getLogger(__name__)
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
+LOOK_S: Final = 0.2
 FIRST_PAUSE_S: Final = 2.0
 LONGEST_PAUSE_S: Final = 60.0
 FATAL: Final = ("StateVersionError", "SilentSourceError")
@@ -80,17 +81,21 @@ class ClusterWatch:
         if query is not None and query.isActive:
             query.stop()
         for thread in self._threads:
-            thread.join(timeout=30)
+            if thread.ident is not None:  # another cluster's error can end the job before this one was started
+                thread.join(timeout=30)
 
     def _collect(self) -> None:
         self._collector.run(self._stopping)
 
     def _run(self) -> None:
+        self._await_first_pass()
         pause_s = FIRST_PAUSE_S
         while not self._stopping.is_set() and self.fatal is None:
             began = time.monotonic()
             try:
                 self._query = self._started_query()
+                if self._stopping.is_set():  # told while the query was starting
+                    self._query.stop()
                 self._query.awaitTermination()
             except Exception as error:
                 self._note(error)
@@ -98,6 +103,11 @@ class ClusterWatch:
                 pause_s = FIRST_PAUSE_S
             self._stopping.wait(pause_s)
             pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+
+    def _await_first_pass(self) -> None:
+        """Wait for the collector's first pass: it creates the events topic, which the query reads."""
+        while self._collector.last_success_ms is None and not self._stopping.wait(LOOK_S):
+            self._board.report_problem(self._cluster.name, self._collector.problem)
 
     def _note(self, error: Exception) -> None:
         """Say why the query ended; decide whether a restart can heal it."""

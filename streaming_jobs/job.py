@@ -14,7 +14,7 @@ from monitor.config import DetectionOptions, Settings
 from monitor.detection.settings import DetectionSettings
 from streaming_jobs.board import Board
 from streaming_jobs.cluster_watch import ClusterWatch
-from streaming_jobs.session import create_session
+from streaming_jobs.session import create_session, stop_session
 
 LOOK_S: Final = 0.5
 
@@ -67,7 +67,8 @@ class Job:
         for watch in self._watches:
             watch.stop()
         if self._spark is not None:
-            self._spark.stop()
+            stop_session(self._spark)
+            self._spark = None
 
     def wait(self, stopping: threading.Event) -> None:
         """Return when told to stop.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from monitor.embedded.java import find_java
@@ -23,6 +25,8 @@ REQUIRED: Final = {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
 }
+
+JVM_END_LIMIT_S: Final = 20
 
 QUIET: Final = {
     "spark.ui.enabled": "false",
@@ -60,6 +64,23 @@ def create_session(
         spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel(conf.get("spark.log.level", "ERROR"))
     return spark
+
+
+def stop_session(spark: SparkSession) -> None:
+    """Stop Spark and wait for the end of its JVM, which would otherwise outlive this process for a moment."""
+    gateway: Any = SparkContext._gateway
+    spark.stop()
+    process = getattr(gateway, "proc", None)
+    if process is None:  # a JVM that somebody else started, as spark-submit does
+        return
+    gateway.shutdown()
+    process.stdin.close()  # the JVM lives as long as this pipe
+    try:
+        process.wait(JVM_END_LIMIT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    SparkContext._gateway = SparkContext._jvm = None
 
 
 @contextmanager
