@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import re
 import subprocess
+import sys
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
@@ -89,3 +90,10 @@ def test_every_decision_is_in_the_index():
     index = (folder / "README.md").read_text(encoding="utf-8")
     pages = sorted(page.name for page in folder.glob("[0-9]*.md"))
     assert re.findall(r"\]\((\d[^)]+)\)", index) == pages
+
+
+def test_the_command_is_installed_and_names_its_commands():
+    script = Path(sys.executable).with_name("groupwatch")
+    shown = subprocess.run([script, "--help"], capture_output=True, text=True, check=True).stdout
+    assert "run" in shown
+    assert "demo" in shown
