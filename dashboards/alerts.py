@@ -8,11 +8,14 @@ from typing import Final
 
 import msgspec
 
-from dashboards.queries import everywhere
+from dashboards.queries import everywhere, in_state
 
 
 class AlertRule(msgspec.Struct, frozen=True):
-    """One rule. ``hold`` is how long the expression must hold, in Prometheus' notation."""
+    """One rule.
+
+    ``hold`` is how long the expression must hold, in Prometheus' notation; ``runbook`` is what a person does first.
+    """
 
     name: str
     expr: str
@@ -20,6 +23,7 @@ class AlertRule(msgspec.Struct, frozen=True):
     severity: str
     summary: str
     description: str
+    runbook: str
 
 
 RULES: Final = (
@@ -29,17 +33,22 @@ RULES: Final = (
             f"{everywhere('group_orphaned_oldest_seconds')} > 600 "
             f"and on (cluster, group) {everywhere('group_members')} > 0"
         ),
-        hold="1m",
+        hold="5m",
         severity="critical",
         summary="{{ $labels.group }} has a partition that nobody reads",
         description=(
             "A partition of group {{ $labels.group }} ({{ $labels.cluster }}) has had no owner for "
             "{{ $value | humanizeDuration }}. New partitions wait for a metadata refresh, which comes within 5 minutes."
         ),
+        runbook="The group's page names the partition and the reason; if it is `grew`, restart the group's members.",
     ),
     AlertRule(
         name="GroupwatchGroupWithoutMembers",
-        expr=(f"{everywhere('group_members')} == 0 and on (cluster, group) {everywhere('group_lag')} > 0"),
+        # Of a group that only commits (KIP-848, Spark, Flink) no member is known, and 0 is exposed.
+        expr=(
+            f"{everywhere('group_members')} == 0 and on (cluster, group) {everywhere('group_lag')} > 0 "
+            f"unless on (cluster, group) {in_state('offsets_only')}"
+        ),
         hold="15m",
         severity="warning",
         summary="{{ $labels.group }} has no members while records wait",
@@ -47,6 +56,7 @@ RULES: Final = (
             "Nobody has read for group {{ $labels.group }} ({{ $labels.cluster }}) for 15 minutes, and records wait. "
             "If the group is given up, delete it."
         ),
+        runbook="Start the group's consumers, or look into their logs for why they left.",
     ),
     AlertRule(
         name="GroupwatchPartitionDoubleOwned",
@@ -58,6 +68,7 @@ RULES: Final = (
             "{{ $value }} partitions of group {{ $labels.group }} ({{ $labels.cluster }}) have more than one owner: "
             "their records are processed twice."
         ),
+        runbook="The group's page names both owners; stop one, then let all members use the same strategies.",
     ),
     AlertRule(
         name="GroupwatchAssignmentDrifted",
@@ -69,6 +80,34 @@ RULES: Final = (
             "For {{ $value | humanizeDuration }} owners in group {{ $labels.group }} ({{ $labels.cluster }}) have "
             "differed from those that its assignor gives ({{ $labels.kind }})."
         ),
+        runbook=(
+            "Compare owners on the group's page; if current, start a rebalance; if replayed, compare client versions."
+        ),
+    ),
+    # A group that is switched off has an alert of its own.
+    AlertRule(
+        name="GroupwatchLagOld",
+        expr=f"{everywhere('group_lag_seconds')} > 600 unless on (cluster, group) {in_state('empty')}",
+        hold="10m",
+        severity="warning",
+        summary="{{ $labels.group }} is behind",
+        description=(
+            "The oldest record that waits for group {{ $labels.group }} ({{ $labels.cluster }}) is "
+            "{{ $value | humanizeDuration }} old."
+        ),
+        runbook="The group's page shows which partitions wait: if all, add members; if one, look at its owner.",
+    ),
+    AlertRule(
+        name="GroupwatchNotReady",
+        expr=f"{everywhere('ready')} == 0",
+        hold="15m",
+        severity="warning",
+        summary="groupwatch does not judge the groups of {{ $labels.cluster }} yet",
+        description=(
+            "The backlog of cluster {{ $labels.cluster }} that was seen at start has not been read in 15 minutes: "
+            "until then none of its groups is shown, and no alert about them can come."
+        ),
+        runbook="Read /readyz; if the records still to read do not fall, look into groupwatch's log.",
     ),
     AlertRule(
         name="GroupwatchClusterUnread",
@@ -77,6 +116,7 @@ RULES: Final = (
         severity="warning",
         summary="groupwatch cannot read {{ $labels.cluster }}",
         description="What is shown of cluster {{ $labels.cluster }} grows old; /readyz and the page say why.",
+        runbook="Read /readyz, then check address, credentials and grants; it reconnects by itself.",
     ),
     AlertRule(
         name="GroupwatchEvaluationOld",
@@ -88,6 +128,7 @@ RULES: Final = (
             "The newest evaluation of cluster {{ $labels.cluster }} is {{ $value | humanizeDuration }} old: "
             "the other alerts of this cluster are as old."
         ),
+        runbook="Look at the batch duration, then into groupwatch's log; restart it if it hangs.",
     ),
 )
 
@@ -110,3 +151,4 @@ def _lines() -> Iterator[str]:
         yield "        annotations:"
         yield f"          summary: {json.dumps(rule.summary)}"
         yield f"          description: {json.dumps(rule.description)}"
+        yield f"          runbook: {json.dumps(rule.runbook)}"

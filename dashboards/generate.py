@@ -1,4 +1,4 @@
-"""Write the generated files: ``python -m dashboards.generate``."""
+"""Write the generated files: ``python -m dashboards``, or this module."""
 
 from __future__ import annotations
 

@@ -64,3 +64,12 @@ def everywhere(name: str) -> str:
     'groupwatch_up'
     """
     return spec_of(name).name
+
+
+def in_state(state: str) -> str:
+    """The groups that are in a state, for alert rules.
+
+    >>> in_state("empty")
+    'groupwatch_group_state{state="empty"} == 1'
+    """
+    return f'{spec_of("group_state").name}{{state="{state}"}} == 1'

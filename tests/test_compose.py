@@ -77,6 +77,23 @@ def test_groupwatch_reads_the_kafka_beside_it(settings: Settings):
     assert address.partition(":")[0] in SERVICES
 
 
+def test_kafka_tells_a_client_on_the_host_the_address_that_is_published():
+    told = SERVICES["kafka"]["environment"]["KAFKA_ADVERTISED_LISTENERS"].split(",")
+    (address,) = [listener.removeprefix("HOST://") for listener in told if listener.startswith("HOST://")]
+    port = address.rpartition(":")[2]
+    assert SERVICES["kafka"]["ports"] == [f"{address}:{port}"]
+    assert f"HOST://:{port}" in SERVICES["kafka"]["environment"]["KAFKA_LISTENERS"].split(",")
+
+
+def test_every_listener_of_kafka_has_a_protocol_and_a_port_of_its_own():
+    environment = SERVICES["kafka"]["environment"]
+    listeners = dict(entry.split("://:") for entry in environment["KAFKA_LISTENERS"].split(","))
+    protocols = dict(entry.split(":") for entry in environment["KAFKA_LISTENER_SECURITY_PROTOCOL_MAP"].split(","))
+    assert listeners.keys() == protocols.keys()
+    assert len(set(listeners.values())) == len(listeners)
+    assert environment["KAFKA_INTER_BROKER_LISTENER_NAME"] in listeners
+
+
 def test_groupwatch_is_reached_through_the_published_port(settings: Settings):
     port = settings.http.port
     assert settings.http.bind == "0.0.0.0"
@@ -121,9 +138,18 @@ def test_the_image_is_built_from_what_is_there_and_sent():
         assert any(fnmatch.fnmatch(source, pattern) for pattern in sent)
 
 
+def test_the_image_runs_as_a_user_of_its_own_with_the_jars_already_there():
+    lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    user = next(place for place, line in enumerate(lines) if line.startswith("USER "))
+    cache = next(place for place, line in enumerate(lines) if line.startswith("ENV GROUPWATCH_CACHE="))
+    fetch = next(place for place, line in enumerate(lines) if "spark_kafka_jars(" in line)
+    assert cache < fetch < user
+    assert lines[user] != "USER root"
+
+
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed (.ci/run installs it)")
 def test_prometheus_itself_accepts_its_configuration(tmp_path: Path):
-    text = (ROOT / "dashboards" / "prometheus.yml").read_text(encoding="utf-8")
+    text = (ROOT / "dashboards" / "compose" / "prometheus.yml").read_text(encoding="utf-8")
     config = tmp_path / "prometheus.yml"
     config.write_text(text.replace("/etc/prometheus/", f"{ROOT}/dashboards/generated/"), encoding="utf-8")
     checked = subprocess.run(["promtool", "check", "config", str(config)], capture_output=True, text=True, check=False)

@@ -30,7 +30,7 @@ def test_the_rule_file_holds_every_rule_as_it_is():
             "expr": rule.expr,
             "for": rule.hold,
             "labels": {"severity": rule.severity},
-            "annotations": {"summary": rule.summary, "description": rule.description},
+            "annotations": {"summary": rule.summary, "description": rule.description, "runbook": rule.runbook},
         }
         for rule in RULES
     ]

@@ -6,11 +6,13 @@ import json
 import re
 
 import pytest
+import yaml
 
 from dashboards.generate import FOLDER, generated_files
 from dashboards.grafana import DATASOURCE_UID, dashboard
 from dashboards.queries import UnknownMetric, chosen, summed
-from monitor.metrics.specs import METRICS
+from monitor.metrics.render import STATES
+from monitor.metrics.specs import METRICS, MetricKind
 
 
 def test_nothing_else_is_in_the_folder():
@@ -20,7 +22,7 @@ def test_nothing_else_is_in_the_folder():
 @pytest.mark.parametrize("name", generated_files())
 def test_no_generated_file_is_stale(name: str):
     written = (FOLDER / name).read_text(encoding="utf-8")
-    assert written == generated_files()[name], "run: python -m dashboards.generate"
+    assert written == generated_files()[name], "run: python -m dashboards"
 
 
 @pytest.mark.parametrize("name", generated_files())
@@ -29,6 +31,45 @@ def test_every_metric_named_is_one_of_ours(name: str):
     named = set(re.findall(r"\bgroupwatch_\w+", text))
     assert named
     assert named <= {spec.name for spec in METRICS}
+
+
+def queries() -> list[tuple[str, str]]:
+    """Every expression of the generated files, and the text that is shown with labels of its result."""
+    rules = yaml.safe_load((FOLDER / "alerts.yml").read_text(encoding="utf-8"))["groups"][0]["rules"]
+    board = json.loads((FOLDER / "groupwatch.json").read_text(encoding="utf-8"))
+    targets = [target for panel in board["panels"] for target in panel["targets"]]
+    return [
+        *((rule["expr"], " ".join(rule["annotations"].values())) for rule in rules),
+        *((target["expr"], target["legendFormat"]) for target in targets),
+        *((variable["definition"], "") for variable in board["templating"]["list"]),
+    ]
+
+
+@pytest.mark.parametrize(("expr", "shown"), queries())
+def test_every_label_is_one_that_the_metrics_of_the_query_have(expr: str, shown: str):
+    """What is matched, grouped or shown; a sum has only the labels that it is made by."""
+    specs = {spec.name: set(spec.labels) for spec in METRICS}
+    for name, matchers in re.findall(r"(groupwatch_\w+)(?:\{([^}]*)\})?", expr):
+        assert set(re.findall(r"(\w+)\s*(?:=~|!~|!=|=)", matchers)) <= specs[name]
+    everywhere = set.intersection(*(specs[name] for name in re.findall(r"groupwatch_\w+", expr)))
+    grouped = {label.strip() for group in re.findall(r"\b(?:by|on) \(([^)]*)\)", expr) for label in group.split(",")}
+    listed = set(re.findall(r"^label_values\(.*, (\w+)\)$", expr))
+    assert grouped | listed <= everywhere
+    visible = grouped if "sum by" in expr else specs[re.findall(r"groupwatch_\w+", expr)[0]]
+    assert set(re.findall(r"\{\{ ?(?:\$labels\.)?(\w+) ?\}\}", shown)) <= visible
+
+
+def test_a_state_named_is_one_that_groups_are_exposed_in():
+    states = {state for expr, _ in queries() for state in re.findall(r'\bstate="(\w+)"', expr)}
+    assert states
+    assert states <= set(STATES)
+
+
+def test_a_counter_is_shown_by_its_increase_and_nothing_else_is():
+    counters = {spec.name for spec in METRICS if spec.kind is MetricKind.COUNTER}
+    for expr, _ in queries():
+        named = set(re.findall(r"groupwatch_\w+", expr))
+        assert named <= counters if "increase(" in expr else not named & counters
 
 
 def test_a_metric_that_is_not_there_cannot_be_queried():
