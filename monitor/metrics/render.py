@@ -129,12 +129,14 @@ def _add_partitions(samples: Samples, pairs: str, verdict: GroupVerdict) -> None
 def _add_group(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     samples.add("groupwatch_group_lag", pairs, verdict.lag)
     samples.add_ms("groupwatch_group_lag_seconds", pairs, verdict.lag_ms)
+    for state in STATES:
+        samples.add("groupwatch_group_state", f'{pairs},state="{state}"', int(verdict.state is state))
+    if verdict.state is Phase.OFFSETS_ONLY:
+        return  # its members are not known: it may have none, or be of a kind whose records are not read
     samples.add("groupwatch_group_members", pairs, len(verdict.members))
     samples.add("groupwatch_group_idle_members", pairs, sum(member.idle for member in verdict.members))
     samples.add("groupwatch_group_imbalance_ratio", pairs, verdict.imbalance_ratio)
     samples.add("groupwatch_group_rebalances_total", pairs, verdict.rebalances)
-    for state in STATES:
-        samples.add("groupwatch_group_state", f'{pairs},state="{state}"', int(verdict.state is state))
 
 
 def _add_ownership(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
@@ -152,7 +154,9 @@ def _add_ownership(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
 
 def _ownership_known(verdict: GroupVerdict) -> bool:
     """Whether 0 would mean none. A group that has members but no expectation has members that cannot be read."""
-    return verdict.state is not Phase.STABLE or verdict.expectation != "none"
+    return verdict.state is not Phase.OFFSETS_ONLY and (
+        verdict.state is not Phase.STABLE or verdict.expectation != "none"
+    )
 
 
 def _add_drift(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:

@@ -219,8 +219,16 @@ def test_unknown_is_absent():
     }
 
 
+def test_nothing_is_said_of_members_where_only_offsets_are_known():
+    """It may be a KIP-848 group with a hundred members: 0 members, orphans or rebalances would be a false statement."""
+    families = {block.family for block in render_groups([offsets_only("g")])}
+    about_groups = {family for family in families if family.startswith("groupwatch_group_")}
+    assert about_groups - {"groupwatch_group_lag", "groupwatch_group_lag_seconds"} == {"groupwatch_group_state"}
+
+
 def test_every_reason_is_there_at_zero_so_that_its_end_is_seen():
-    counts = values(offsets_only("calm"), "groupwatch_group_orphaned_partitions")
+    calm = msgspec.structs.replace(orders(), findings=(), partitions=())
+    counts = values(calm, "groupwatch_group_orphaned_partitions")
     assert counts == {(reason.value,): 0 for reason in OrphanReason}
 
 
@@ -271,7 +279,7 @@ def assert_names_round_trip(names: list[str]) -> None:
 
 def test_half_a_surrogate_pair_does_not_break_the_text():
     text = join((*render_groups([offsets_only("a\ud800b")]), *render_self([ClusterSnapshot(cluster="\udfff")], "1")))
-    assert b'groupwatch_group_members{cluster="main",group="a?b"} 0\n' in text
+    assert b'groupwatch_group_state{cluster="main",group="a?b",state="offsets_only"} 1\n' in text
     assert b'groupwatch_up{cluster="?"} 1\n' in text
 
 

@@ -122,4 +122,4 @@ def test_a_log_that_spark_passes_over_in_silence_ends_the_job_with_a_sentence(bo
 
 
 def groups(samples: Samples) -> set[str]:
-    return {sample.labels["group"] for sample in samples.all("groupwatch_group_members")}
+    return {sample.labels["group"] for sample in samples.all("groupwatch_group_state")}
