@@ -21,14 +21,15 @@ class Value(msgspec.Struct, frozen=True, omit_defaults=True):
     """Base of all values: immutable, compared by content, written without the fields that have their default."""
 
 
-class TopicPartition(msgspec.Struct, frozen=True, order=True):
+# A million of the next two are made for a large group. They can't be part of a cycle, so the collector need not see them.
+class TopicPartition(msgspec.Struct, frozen=True, order=True, gc=False):
     """One partition of one topic."""
 
     topic: str
     partition: int
 
 
-class TopicPartitions(msgspec.Struct, frozen=True, order=True):
+class TopicPartitions(msgspec.Struct, frozen=True, order=True, gc=False):
     """Some partitions of one topic, in the order in which they were given."""
 
     topic: str
@@ -64,11 +65,13 @@ class TopicShape(Value):
     """What an assignor knows of a topic: how many partitions, and the racks of each partition's replicas.
 
     ``racks`` is empty when no rack is known, else one tuple for each partition (None: a broker without a rack).
+    ``topic_id`` is the topic's Uuid in Kafka's text form (22 characters of base64); only the broker's assignors use it.
     """
 
     topic: str
     partitions: int
     racks: tuple[tuple[str | None, ...], ...] = ()
+    topic_id: str | None = None
 
 
 class MemberAssignment(Value):
@@ -78,10 +81,27 @@ class MemberAssignment(Value):
     topics: tuple[TopicPartitions, ...] = ()
 
 
+class Quirk(StrEnum):
+    """Something odd that an original assignor really does, and that its rebuilt twin therefore does too."""
+
+    NOT_SUBSCRIBED = "not_subscribed"
+    """A member is given a partition of a topic it did not ask for."""
+    ASSIGNED_TWICE = "assigned_twice"
+    """Two members are given the same partition."""
+    UNASSIGNED = "unassigned"
+    """A partition that somebody asked for is given to nobody."""
+    DOES_NOT_EXIST = "does_not_exist"
+    """A member is given a partition that the topic does not have."""
+
+
 class Assignment(Value):
-    """The answer of an assignor: one entry for every member, also for one that gets nothing."""
+    """The answer of an assignor: one entry for every member, also for one that gets nothing.
+
+    ``quirks`` names what is odd about it, sorted; empty for an answer as one would expect it.
+    """
 
     members: tuple[MemberAssignment, ...] = ()
+    quirks: tuple[Quirk, ...] = ()
 
 
 # --- events: what happened, in the order of the log it was read from --------------------------------------------------

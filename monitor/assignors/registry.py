@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from monitor.assignors.assignor import Assignor
-from monitor.assignors.range_assignor import RangeAssignor
-from monitor.assignors.roundrobin import RoundRobinAssignor
+from monitor.assignors.kafka_client.range_assignor import RangeAssignor
+from monitor.assignors.kafka_client.roundrobin import RoundRobinAssignor
 from monitor.model import Value
 
 _ASSIGNORS: Final[tuple[Assignor, ...]] = (RangeAssignor(), RoundRobinAssignor())

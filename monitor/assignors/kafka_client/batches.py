@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from monitor.assignors.subscribed_topics import SubscribedTopic
+from monitor.assignors.kafka_client.subscribed_topics import SubscribedTopic
 from monitor.model import TopicShape, Value
 
 

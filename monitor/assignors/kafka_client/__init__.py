@@ -1,0 +1,1 @@
+"""The assignors inside kafka-clients: the classic group's leader runs them."""

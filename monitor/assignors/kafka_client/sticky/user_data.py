@@ -1,0 +1,101 @@
+"""What a member of an earlier generation left in its user data.
+
+``sticky`` writes the partitions it owned and, since version 1, the generation; version 0 has no generation.
+``cooperative-sticky`` writes the generation alone, for coordinators that do not hand on the subscription's own field.
+Source: ``StickyAssignor`` and ``CooperativeStickyAssignor`` of kafka-clients 4.3.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+from monitor.model import TopicPartitions, Value
+
+NO_GENERATION: Final = -1
+_INT32: Final = struct.Struct(">i")
+_INT16: Final = struct.Struct(">h")
+
+
+class Memory(Value):
+    """What a member says it owned, and in which generation (None: it does not say)."""
+
+    owned: tuple[TopicPartitions, ...] = ()
+    generation: int | None = None
+
+
+def read_sticky(data: bytes | None) -> Memory:
+    """What ``sticky`` takes from user data. Bytes that cannot be read are a memory of nothing in generation -1.
+
+    >>> read_sticky(bytes.fromhex("00000001 0001 74 00000002 00000000 00000003 00000007"))
+    Memory(owned=(TopicPartitions(topic='t', partitions=(0, 3)),), generation=7)
+    >>> read_sticky(None), read_sticky(b"?")
+    (Memory(owned=(), generation=None), Memory(owned=(), generation=-1))
+    """
+    if not data:
+        return Memory()
+    try:
+        owned, position = _read_owned(data)
+    except (struct.error, _BrokenError):
+        return Memory(generation=NO_GENERATION)
+    if len(data) - position < _INT32.size:
+        return Memory(owned=owned)  # version 0; what is left over is not looked at
+    return Memory(owned=owned, generation=_INT32.unpack_from(data, position)[0])
+
+
+def write_sticky(memory: Memory) -> bytes:
+    """The user data with which a member of ``sticky`` would join again.
+
+    >>> memory = Memory(owned=(TopicPartitions("t", (0, 3)),), generation=7)
+    >>> read_sticky(write_sticky(memory)) == memory
+    True
+    """
+    parts = [_INT32.pack(len(memory.owned))]
+    for topic in memory.owned:
+        name = topic.topic.encode("utf-8", "replace")
+        numbers = len(topic.partitions)
+        parts.append(struct.pack(f">h{len(name)}si{numbers}i", len(name), name, numbers, *topic.partitions))
+    if memory.generation is not None:
+        parts.append(_INT32.pack(memory.generation))
+    return b"".join(parts)
+
+
+def read_cooperative(data: bytes | None) -> int | None:
+    """The generation that ``cooperative-sticky`` takes from user data. Too few bytes mean -1, none at all None.
+
+    >>> read_cooperative(bytes.fromhex("00000007")), read_cooperative(b""), read_cooperative(None)
+    (7, -1, None)
+    """
+    if data is None:
+        return None
+    return _INT32.unpack_from(data)[0] if len(data) >= _INT32.size else NO_GENERATION
+
+
+class _BrokenError(Exception):
+    """A length that cannot be."""
+
+
+def _read_owned(data: bytes) -> tuple[tuple[TopicPartitions, ...], int]:
+    topics, position = _read_length(data, 0, _INT32)
+    owned = []
+    read16, read32 = _INT16.unpack_from, _INT32.unpack_from  # a large group remembers a million topics in all
+    for _ in range(topics):
+        length = read16(data, position)[0]
+        start, stop = position + 2, position + 2 + length
+        numbers = read32(data, stop)[0] if length >= 0 else length
+        position = stop + 4 + 4 * numbers
+        if numbers < 0 or position > len(data):
+            raise _BrokenError
+        owned.append(TopicPartitions(data[start:stop].decode("utf-8", "replace"), _numbers(data, stop + 4, numbers)))
+    return tuple(owned), position
+
+
+def _numbers(data: bytes, position: int, numbers: int) -> tuple[int, ...]:
+    return _INT32.unpack_from(data, position) if numbers == 1 else struct.unpack_from(f">{numbers}i", data, position)
+
+
+def _read_length(data: bytes, position: int, form: struct.Struct) -> tuple[int, int]:
+    length = form.unpack_from(data, position)[0]
+    if not 0 <= length <= len(data):
+        raise _BrokenError
+    return length, position + form.size
