@@ -1,0 +1,83 @@
+"""The broker's ``range`` assignor (``RangeAssignor`` of kafka-group-coordinator 4.3 and 4.4; KIP-848).
+
+Properties:
+
+1. Every partition of a subscribed topic has exactly one owner, and the owner subscribes to the topic.
+2. Each subscriber of a topic gets a run of it; the first ones get one more if it does not come out even.
+3. Topics with equally many partitions and the same subscribers are co-partitioned.
+4. The result depends on what is in the input, not on its order, and not on what members had.
+
+Steps: line the members up (static ones first, by instance id; then the others, by member id); cut each topic into one
+run for each of its subscribers.
+
+If the coordinator says that all members subscribe to the same topics, the first member's subscription counts for all.
+
+>>> members = [Member(member_id=name, topics=("t",)) for name in ("C1", "C0")]
+>>> topics = [TopicShape(topic="t", partitions=3, topic_id="AAAAAAAAAAEAAAAAAAAAAQ")]
+>>> for member in BrokerRangeAssignor().assign(members, topics).members:
+...     print(member.member_id, [topic.partitions for topic in member.topics])
+C1 [(2,)]
+C0 [(0, 1)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from monitor.assignors.errors import AssignorError
+from monitor.assignors.kafka_broker.group import BrokerGroup, SubscriptionType, as_assignment, form_group
+from monitor.assignors.kafka_client.member_order import in_assignment_order
+from monitor.model import Assignment, Member, TopicShape, Value
+
+
+class BrokerRangeAssignor(Value):
+    """Gives each subscriber of a topic a run of its partitions. See the module for the rule."""
+
+    name: ClassVar[str] = "range"
+
+    def assign(
+        self,
+        members: Sequence[Member],
+        topics: Sequence[TopicShape],
+        *,
+        subscription_type: SubscriptionType | None = None,
+    ) -> Assignment:
+        """See ``Assignor.assign``.
+
+        Args:
+            members: ``assigned`` plays no part.
+            topics: with their ids.
+            subscription_type: what the coordinator says; None: found out from the subscriptions.
+
+        Raises:
+            AssignorError: somebody subscribes to a topic whose metadata has gone.
+        """
+        group = form_group(in_assignment_order(members), topics, subscription_type)
+        return as_assignment(group, _cut_in_runs(group), members)
+
+
+def _cut_in_runs(group: BrokerGroup) -> list[dict[int, range]]:
+    given: list[dict[int, range]] = [{} for _ in group.member_ids]
+    for topic, subscribers in _subscribers(group).items():
+        count = group.topics[topic].partitions
+        if count is None:
+            raise AssignorError("PartitionAssignorException", "Member is subscribed to a non-existent topic")
+        share, extras = divmod(count, len(subscribers))
+        start = 0
+        for place, member in enumerate(subscribers[:count]):
+            stop = start + share + (place < extras)
+            given[member][topic] = range(start, stop)
+            start = stop
+    return given
+
+
+def _subscribers(group: BrokerGroup) -> dict[int, list[int]]:
+    numbers = range(len(group.member_ids))
+    if group.subscription_type is SubscriptionType.HOMOGENEOUS:
+        return {topic: list(numbers) for topic in group.asked[0]} if group.asked else {}
+    subscribers: dict[int, list[int]] = {}
+    for member in numbers:
+        for topic in group.asked[member]:
+            subscribers.setdefault(topic, []).append(member)
+    return subscribers

@@ -1,0 +1,149 @@
+"""Share groups' ``simple`` assignor (``SimpleAssignor`` of kafka-group-coordinator 4.3 and 4.4; KIP-932).
+
+In a share group several members can read one partition. The assignor spreads the members over the partitions.
+
+Properties:
+
+1. Only subscribers get a partition, and only *assignable* ones, as long as members had nothing else before.
+2. Each partition has about as many readers as there are members for each partition, rounded up: its *sharing*.
+3. Each member reads about equally many: its *due*. With more partitions than members that is several.
+4. Members keep what they have, as far as 2 and 3 allow.
+5. The order of the members, and those of Java's sets and maps, decide who reads what.
+
+Steps, for all partitions at once if all members subscribe to the same topics, else for each topic by itself: see
+``share_round``.
+
+Quirks. Where members subscribe to different topics, what a member has of a topic that nobody subscribes to any more
+stays with it. A partition that is no longer assignable stays with those who have it as long as they have not too much;
+the original can also fail over it.
+
+>>> members = [Member(member_id=f"C{number}", topics=("t",)) for number in range(3)]
+>>> topics = [TopicShape(topic="t", partitions=2, topic_id="AAAAAAAAAAEAAAAAAAAAAQ")]
+>>> for member in ShareSimpleAssignor().assign(members, topics).members:
+...     print(member.member_id, [topic.partitions for topic in member.topics])
+C0 [(0,)]
+C1 [(0, 1)]
+C2 [(1,)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar
+
+from monitor.assignors.java_hash import integer_hash, topic_id_partition_hash, uuid_hash
+from monitor.assignors.java_order import hash_map_order
+from monitor.assignors.kafka_broker.group import BrokerGroup, SubscriptionType, as_assignment, form_group
+from monitor.assignors.kafka_broker.share_round import ShareRound, share_out
+from monitor.model import Assignment, Member, TopicPartition, TopicPartitions, TopicShape, Value
+
+Given = dict[int, set[int]]
+"""The partitions of one member, by topic."""
+
+
+class ShareSimpleAssignor(Value):
+    """Spreads the members of a share group over partitions. See the module for the rule."""
+
+    name: ClassVar[str] = "simple"
+
+    def assign(
+        self,
+        members: Sequence[Member],
+        topics: Sequence[TopicShape],
+        *,
+        subscription_type: SubscriptionType | None = None,
+        assignable: Sequence[TopicPartitions] | None = None,
+    ) -> Assignment:
+        """See ``Assignor.assign``; a partition can have several owners.
+
+        Args:
+            members: ``assigned`` is what they have in the current target assignment.
+            topics: with their ids.
+            subscription_type: what the coordinator says; None: found out from the subscriptions.
+            assignable: the partitions that may be assigned; None: all.
+
+        Raises:
+            AssignorError: a topic's metadata has gone, or the original runs out of members.
+        """
+        by_id = {member.member_id: member for member in members}
+        ordered = [by_id[member_id] for member_id in hash_map_order(by_id)]
+        group = form_group(ordered, topics, subscription_type)
+        return as_assignment(group, simple(group, assignable), members)
+
+    def assign_in_order(
+        self,
+        members: Sequence[Member],
+        topics: Sequence[TopicShape],
+        *,
+        subscription_type: SubscriptionType | None = None,
+        assignable: Sequence[TopicPartitions] | None = None,
+    ) -> Assignment:
+        """As ``assign``, but the coordinator's map iterates in the order of ``members``, who are distinct."""
+        group = form_group(members, topics, subscription_type)
+        return as_assignment(group, simple(group, assignable), members)
+
+
+def simple(group: BrokerGroup, assignable: Iterable[TopicPartitions] | None) -> list[Given] | None:
+    """By member number, the partitions of each topic; None: the original computes nothing at all.
+
+    Raises:
+        AssignorError: the original throws.
+    """
+    if not group.member_ids:
+        return None
+    allowed = None if assignable is None else {entry.topic: frozenset(entry.partitions) for entry in assignable}
+    same = group.subscription_type is SubscriptionType.HOMOGENEOUS
+    return _share_all(group, allowed) if same else _share_each(group, allowed)
+
+
+Allowed = Mapping[str, frozenset[int]] | None
+
+
+def _share_all(group: BrokerGroup, allowed: Allowed) -> list[Given] | None:
+    topics = group.asked[0]
+    if not topics:
+        return None
+    targets = [TopicPartition(str(t), p) for t in topics for p in _assignable(group, t, allowed)]
+    given = [{h.topic: set(h.partitions) for h in held if h.topic in topics} for held in group.held]
+    held = [
+        [TopicPartition(str(h.topic), p) for h in member if h.topic in topics for p in h.partitions]
+        for member in group.held
+    ]
+    members = range(len(group.member_ids))
+    for change in share_out(
+        ShareRound(members=tuple(members), held=tuple(map(tuple, held)), targets=tuple(targets)),
+        lambda place: topic_id_partition_hash(group.topics[int(place.topic)].uuid, place.partition),
+    ):
+        for place in change.lost:
+            given[change.member][int(place.topic)].discard(place.partition)
+        for place in change.got:
+            given[change.member].setdefault(int(place.topic), set()).add(place.partition)
+    return given
+
+
+def _share_each(group: BrokerGroup, allowed: Allowed) -> list[Given] | None:
+    subscribers: dict[int, list[int]] = {}
+    for member, topics in enumerate(group.asked):
+        for topic in topics:
+            subscribers.setdefault(topic, []).append(member)
+    if not subscribers:
+        return None
+    given = [{holding.topic: set(holding.partitions) for holding in held} for held in group.held]
+    order = hash_map_order(subscribers, lambda topic: uuid_hash(group.topics[topic].uuid))
+    targets = {topic: _assignable(group, topic, allowed) for topic in order}
+    for topic in order:
+        held = [next((h.partitions for h in mine if h.topic == topic), ()) for mine in group.held]
+        turn = ShareRound(members=tuple(subscribers[topic]), held=tuple(held), targets=tuple(targets[topic]))
+        for change in share_out(turn, integer_hash):
+            if change.lost:
+                given[change.member][topic].difference_update(change.lost)
+            if change.got:
+                given[change.member].setdefault(topic, set()).update(change.got)
+    return given
+
+
+def _assignable(group: BrokerGroup, topic: int, allowed: Allowed) -> list[int]:
+    count = group.count(topic)
+    if allowed is None:
+        return list(range(count))
+    return [partition for partition in range(count) if partition in allowed.get(group.topics[topic].name, ())]
