@@ -7,14 +7,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.assignors.java_text import string_hash
+from monitor.assignors.java_text import string_hash, string_hashes
 from monitor.assignors.java_uuid import Uuid
 
 __all__ = [
     "Hashes",
     "integer_hash",
     "string_hash",
+    "string_hashes",
     "topic_id_partition_hash",
+    "topic_id_partition_hashes",
     "topic_partition_hash",
     "topic_partition_hashes",
     "uuid_hash",
@@ -51,9 +53,13 @@ def topic_partition_hash(topic: str, partition: int) -> int:
     return _signed(31 * (31 + partition) + string_hash(topic))
 
 
-def topic_partition_hashes(topic_hash: int, partitions: Hashes) -> Hashes:
-    """The hash codes of many partitions of one topic, whose name has this hash code."""
-    return 31 * (31 + partitions) + topic_hash
+def topic_partition_hashes(topics: int | Hashes, partitions: Hashes) -> Hashes:
+    """``topic_partition_hash`` of many, from the hash code of the topic's name, or one for each partition.
+
+    >>> topic_partition_hashes(string_hash("t"), np.arange(3))
+    array([1077, 1108, 1139])
+    """
+    return 31 * (31 + partitions) + topics
 
 
 def topic_id_partition_hash(uuid: Uuid, partition: int) -> int:
@@ -63,6 +69,15 @@ def topic_id_partition_hash(uuid: Uuid, partition: int) -> int:
     36
     """
     return _signed(31 * uuid_hash(uuid) + partition)
+
+
+def topic_id_partition_hashes(uuids: int | Hashes, partitions: Hashes) -> Hashes:
+    """``topic_id_partition_hash`` of many, from the hash code of the Uuid, or one for each partition.
+
+    >>> topic_id_partition_hashes(uuid_hash(Uuid(most=1, least=0)), np.arange(4, 6))
+    array([35, 36])
+    """
+    return 31 * uuids + partitions
 
 
 def _signed(number: int) -> int:
