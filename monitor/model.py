@@ -21,7 +21,7 @@ class Value(msgspec.Struct, frozen=True, omit_defaults=True):
     """Base of all values: immutable, compared by content, written without the fields that have their default."""
 
 
-# A million of the next two are made for a large group. They can't be part of a cycle, so the collector need not see them.
+# A large group needs a million of the next two. They can't be part of a cycle, so Python's collector need not see them.
 class TopicPartition(msgspec.Struct, frozen=True, order=True, gc=False):
     """One partition of one topic."""
 
@@ -321,13 +321,15 @@ class OrphanReason(StrEnum):
     GREW = "grew"
     UNSUBSCRIBED = "unsubscribed"
     ASSIGNOR_GAP = "assignor_gap"
+    PENDING = "pending"
 
 
 class DriftKind(StrEnum):
-    """Which expectation the owner differs from."""
+    """Which expectation the owner differs from; or, quieter, that a tie of the assignor may explain the difference."""
 
     REPLAYED = "replayed"
     CURRENT = "current"
+    TIE = "tie"
 
 
 class Finding(Value):

@@ -20,12 +20,12 @@ def find_replayed_drift(facts: Facts) -> Iterable[Finding]:
     partitions = _differing(facts, replayed) if facts.expectation.kind == "exact" else ()
     if partitions:
         first = partitions[0]
-        owners = facts.ownership.owners.get(first, ())
+        owners, tie = facts.ownership.owners.get(first, ()), facts.expectation.tie
         yield Finding(
             kind=FindingKind.DRIFT,
-            reason=DriftKind.REPLAYED,
+            reason=DriftKind.TIE if tie else DriftKind.REPLAYED,
             since_ms=facts.not_later_than_now(facts.group.generation_ms),
-            sentence=drift_replayed(partitions, replayed.get(first, ()), owners, facts.group),
+            sentence=drift_replayed(partitions, replayed.get(first, ()), owners, facts.group, tie=tie),
             partitions=partitions,
         )
 
@@ -36,7 +36,8 @@ def find_current_drift(facts: Facts) -> Iterable[Finding]:
     if facts.expectation.kind != "exact" or current == replayed:
         return
     differing = _differing(facts, current)
-    partitions = tuple(place for place in differing if current.get(place) != replayed.get(place))
+    pending = facts.expectation.pending  # on their way to the new owner already
+    partitions = tuple(p for p in differing if current.get(p) != replayed.get(p) and p not in pending)
     if partitions:
         first = partitions[0]
         owners = facts.ownership.owners.get(first, ())

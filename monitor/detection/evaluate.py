@@ -53,9 +53,6 @@ def evaluate(group: GroupState, catalog: Catalog, now_ms: int, settings: Detecti
         catalog: the topics that exist now. Subscribed or assigned topics that it lacks count as not existing.
         now_ms: the instant, in milliseconds since the epoch. A finding never begins later.
         settings: the thresholds.
-
-    Raises:
-        AssignorError: the group's assignor cannot give an answer for its members.
     """
     facts = _facts(group, catalog, now_ms, settings)
     lags = [row.lag for row in facts.partitions if row.lag is not None]

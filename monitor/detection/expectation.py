@@ -9,11 +9,18 @@ assignor.
 
 from __future__ import annotations
 
-from monitor.assignors import UnknownAssignor, find
+from collections.abc import Sequence
+from typing import Final
+
+from monitor.assignors import Assignor, AssignorError, UnknownAssignor, find, order_sensitive, rejoining
+from monitor.assignors.kafka_client.sticky import CooperativeStickyAssignor
 from monitor.detection.facts import Expectation, Growth, Judgement, Owners, Ownership
 from monitor.detection.ownership import owners_by_partition
 from monitor.detection.topics import count_at, count_now, shape_of
-from monitor.model import Catalog, GroupState
+from monitor.model import Catalog, GroupState, Member, TopicPartition, TopicShape
+
+LARGE: Final = 20_000
+"""From so many partitions on, only two other orders of the members are tried in search of a tie, instead of sixteen."""
 
 Counts = dict[str, int]
 """The number of partitions by topic; a topic without partitions has no entry, as if it did not exist."""
@@ -22,26 +29,17 @@ Counts = dict[str, int]
 def expect(group: GroupState, catalog: Catalog, ownership: Ownership) -> Expectation:
     """Both expectations of the group. See the module for how older metadata is recognised.
 
-    Raises:
-        AssignorError: the assignor cannot give an answer for these members.
+    Where the assignor cannot give an answer for what the members claim, only invariants can be judged: the assignment
+    that the group has was made from something else.
     """
     kind = judgement(group, ownership)
-    if kind != "exact":
+    assignor = find(group.protocol)
+    if kind != "exact" or isinstance(assignor, UnknownAssignor):
         return Expectation(kind=kind)
-    visible = visible_counts(ownership.owners)
-    now = _counts_now(group, catalog, ownership, visible)
-    then = _counts_then(group, catalog, ownership)
-    current = _assign(group, catalog, now)
-    replayed = current if then == now else _assign(group, catalog, then)
-    stale = False
-    if replayed != ownership.owners and visible is not None and visible != then:
-        again = _assign(group, catalog, visible)
-        stale = again == ownership.owners
-        if stale:
-            then, replayed = visible, again
-    return Expectation(
-        kind=kind, current=current, replayed=replayed, stale_metadata=stale, changes=_changes(catalog, then, now)
-    )
+    try:
+        return _Replay(assignor, group, catalog, ownership).expectation()
+    except AssignorError:
+        return Expectation(kind="invariants")
 
 
 def judgement(group: GroupState, ownership: Ownership) -> Judgement:
@@ -88,13 +86,59 @@ def _counts_then(group: GroupState, catalog: Catalog, ownership: Ownership) -> C
     return {state.topic: count for state in known if (count := count_at(state, group.generation_ms))}
 
 
-def _assign(group: GroupState, catalog: Catalog, counts: Counts) -> Owners:
-    assignor = find(group.protocol)
-    if isinstance(assignor, UnknownAssignor):
-        return {}
-    racks = any(member.rack is not None for member in group.members)
-    shapes = [shape_of(topic, counts[topic], catalog.topics.get(topic), with_racks=racks) for topic in sorted(counts)]
-    return owners_by_partition(assignor.assign(group.members, shapes).members)
+class _Replay:
+    """Asks the group's assignor again."""
+
+    def __init__(self, assignor: Assignor, group: GroupState, catalog: Catalog, ownership: Ownership) -> None:
+        self._assignor = assignor
+        self._group = group
+        self._catalog = catalog
+        self._owners = ownership.owners
+        self._visible = visible_counts(ownership.owners)
+        self._now = _counts_now(group, catalog, ownership, self._visible)
+        self._then = _counts_then(group, catalog, ownership)
+
+    def expectation(self) -> Expectation:
+        then, replayed, stale = self._then, self._assigned(self._then), False
+        if replayed != self._owners and self._visible is not None and self._visible != then:
+            again = self._assigned(self._visible)
+            if again == self._owners:
+                then, replayed, stale = self._visible, again, True
+        return Expectation(
+            kind="exact",
+            current=self._current(),
+            replayed=replayed,
+            stale_metadata=stale,
+            changes=_changes(self._catalog, then, self._now),
+            pending=self._pending(then, replayed),
+            tie=replayed != self._owners and self._has_tie(then),
+        )
+
+    def _assigned(self, counts: Counts) -> Owners:
+        return owners_by_partition(self._assignor.assign(self._group.members, self._shapes(counts)).members)
+
+    def _current(self) -> Owners:
+        return self._target(rejoining(self._group.members, self._group.generation), self._now)
+
+    def _target(self, members: Sequence[Member], counts: Counts) -> Owners:
+        """Who is to own what in the end, where partitions take two generations to get there."""
+        assignor = self._assignor
+        assign = assignor.target if isinstance(assignor, CooperativeStickyAssignor) else assignor.assign
+        return owners_by_partition(assign(members, self._shapes(counts)).members)
+
+    def _pending(self, counts: Counts, replayed: Owners) -> frozenset[TopicPartition]:
+        if not isinstance(self._assignor, CooperativeStickyAssignor):
+            return frozenset()
+        return frozenset(self._target(self._group.members, counts).keys() - replayed.keys())
+
+    def _has_tie(self, counts: Counts) -> bool:
+        orders = {"orders": 2} if sum(counts.values()) > LARGE else {}
+        return order_sensitive(self._assignor, self._group.members, self._shapes(counts), **orders)
+
+    def _shapes(self, counts: Counts) -> list[TopicShape]:
+        racks = any(member.rack is not None for member in self._group.members)
+        known = self._catalog.topics
+        return [shape_of(topic, counts[topic], known.get(topic), with_racks=racks) for topic in sorted(counts)]
 
 
 def _changes(catalog: Catalog, then: Counts, now: Counts) -> tuple[Growth, ...]:

@@ -50,8 +50,10 @@ class Expectation(Value):
 
     ``stale_metadata``: the actual assignment is exactly what the assignor gives for fewer (or other) partitions than
     the catalog had by then, so the leader worked from older metadata, and ``replayed`` is that assignment.
-    ``changes`` lists what differs between the inputs of the two. ``current`` and ``replayed`` are empty unless
-    ``kind`` is "exact".
+    ``changes`` lists what differs between the inputs of the two. ``pending`` are the partitions that the assignor gave
+    to nobody because their former owner has to let go first. ``tie``: the owners differ from ``replayed``, but another
+    order of the members could have made the assignor decide otherwise. Nothing of this is known unless ``kind`` is
+    "exact".
     """
 
     kind: Judgement
@@ -59,6 +61,8 @@ class Expectation(Value):
     replayed: Owners = msgspec.field(default_factory=dict)
     stale_metadata: bool = False
     changes: tuple[Growth, ...] = ()
+    pending: frozenset[TopicPartition] = frozenset()
+    tie: bool = False
 
 
 class Balance(Value):

@@ -30,6 +30,7 @@ WORST_FIRST: Final = (
     OrphanReason.NO_MEMBERS,  # nothing at all is read
     OrphanReason.ASSIGNOR_GAP,  # does not heal: every rebalance with the same assignor may leave it out again
     OrphanReason.GREW,  # heals when the members refresh their metadata, after five minutes by default
+    OrphanReason.PENDING,  # heals by itself, as soon as the former owner has let go
     OrphanReason.UNSUBSCRIBED,  # usually intended: the group has turned to other topics
 )
 
@@ -53,7 +54,9 @@ def orphans_of(
         topic: _horizon_ms(group, catalog, topic, owned=topic in highest) for topic in {p.topic for p in unowned}
     }
     return {
-        place: _reason(
+        place: OrphanReason.PENDING
+        if place in expectation.pending
+        else _reason(
             place.topic, ownership, came_later=place.topic in late or state.first_seen_ms > horizons[place.topic]
         )
         for place, state in unowned.items()
@@ -129,5 +132,5 @@ def _since_ms(group: GroupState, reason: OrphanReason, first_seen_ms: int) -> in
             return group.phase_ms
         case OrphanReason.GREW:
             return max(first_seen_ms, group.generation_ms)
-        case OrphanReason.UNSUBSCRIBED | OrphanReason.ASSIGNOR_GAP:
+        case OrphanReason.UNSUBSCRIBED | OrphanReason.ASSIGNOR_GAP | OrphanReason.PENDING:
             return group.generation_ms

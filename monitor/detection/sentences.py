@@ -105,6 +105,11 @@ def orphaned(
             f"but no member of generation {group.generation} subscribes to the {topics}."
         )
     head = f"{where} {'has' if one else 'have'} no owner:"
+    if reason is OrphanReason.PENDING:
+        return (
+            f"{head} in generation {group.generation} {'its' if one else 'their'} former "
+            f"{'owner lets' if one else 'owners let'} go, and the next generation hands {'it' if one else 'them'} over."
+        )
     if reason is OrphanReason.ASSIGNOR_GAP:
         return (
             f"{head} the assignor {shown(group.protocol or '')} left {'it' if one else 'them'} "
@@ -129,13 +134,22 @@ def owner(owners: Sequence[str]) -> str:
 
 
 def drift_replayed(
-    partitions: Sequence[TopicPartition], expected: Sequence[str], actual: Sequence[str], group: GroupState
+    partitions: Sequence[TopicPartition],
+    expected: Sequence[str],
+    actual: Sequence[str],
+    group: GroupState,
+    *,
+    tie: bool = False,
 ) -> str:
     """``expected`` and ``actual`` are the owners of the first partition, which is the example."""
+    cause = (
+        "A tie may explain it: the assignor's answer depends here on the order in which the leader met the members."
+        if tie
+        else "The leader may run another implementation or version of the assignor."
+    )
     return (
         f"{places(partitions)} {_have(partitions)} another owner than the assignor {shown(group.protocol or '')} "
-        f"gives for generation {group.generation}: {_example(partitions[0], expected, actual)}. "
-        "The leader may run another implementation or version of the assignor."
+        f"gives for generation {group.generation}: {_example(partitions[0], expected, actual)}. {cause}"
     )
 
 

@@ -26,11 +26,13 @@ ORPHAN_WORDS: Final = {
     OrphanReason.GREW: "no owner: topic grew",
     OrphanReason.UNSUBSCRIBED: "no owner: not subscribed",
     OrphanReason.ASSIGNOR_GAP: "no owner: assignor gap",
+    OrphanReason.PENDING: "no owner yet: handover",
 }
 
 _MARKS: Final = {
     (FindingKind.DRIFT, str(DriftKind.REPLAYED)): "not the assignor's choice",
     (FindingKind.DRIFT, str(DriftKind.CURRENT)): "would move in a rebalance",
+    (FindingKind.DRIFT, str(DriftKind.TIE)): "another choice was possible",
     (FindingKind.LAG, "not_committing"): "not committing",
 }
 

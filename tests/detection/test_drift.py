@@ -96,7 +96,7 @@ def test_a_deleted_topic_is_nobody_s_drift():
     [
         pytest.param(two_members([0], [1]), "exact", id="range"),
         pytest.param(two_members([0], [1], protocol="roundrobin"), "exact", id="roundrobin"),
-        pytest.param(two_members([1], [0], protocol="sticky"), "invariants", id="an assignor we do not have"),
+        pytest.param(two_members([1], [0], protocol="our-own"), "invariants", id="an assignor we do not have"),
         pytest.param(two_members([0], [1], protocol=None), "invariants", id="no assignor named"),
         pytest.param(two_members([0], [1], protocol_type="connect"), "none", id="not consumers"),
         pytest.param(

@@ -77,7 +77,7 @@ def two_members(first, second, **more):
             id="the same when groupwatch started later than the group",
         ),
         pytest.param(
-            two_members([0, 3], [1, 2], protocol="sticky"),
+            two_members([0, 3], [1, 2], protocol="our-own"),
             catalog(topic("orders", 6)),
             "grew",
             (4, 5),
@@ -85,7 +85,7 @@ def two_members(first, second, **more):
             id="assignor unknown: exactly those above the highest owned",
         ),
         pytest.param(
-            two_members([0], [2, 3], protocol="sticky"),
+            two_members([0], [2, 3], protocol="our-own"),
             catalog(topic("orders", 6)),
             "assignor_gap",
             (1, 4, 5),

@@ -66,6 +66,7 @@ groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="no_me
 groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="grew"} 1
 groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="unsubscribed"} 0
 groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="assignor_gap"} 0
+groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="pending"} 0
 # HELP groupwatch_group_orphaned_oldest_seconds How long the partition that is orphaned longest has had no owner.
 # TYPE groupwatch_group_orphaned_oldest_seconds gauge
 groupwatch_group_orphaned_oldest_seconds{cluster="main",group="orders"} 40
@@ -77,6 +78,7 @@ replayed or for the current inputs.
 # TYPE groupwatch_group_drifted_partitions gauge
 groupwatch_group_drifted_partitions{cluster="main",group="orders",kind="replayed"} 1
 groupwatch_group_drifted_partitions{cluster="main",group="orders",kind="current"} 0
+groupwatch_group_drifted_partitions{cluster="main",group="orders",kind="tie"} 0
 # HELP groupwatch_group_drift_oldest_seconds How long owners have differed from those that the assignor gives.
 # TYPE groupwatch_group_drift_oldest_seconds gauge
 groupwatch_group_drift_oldest_seconds{cluster="main",group="orders",kind="replayed"} 90

@@ -1,7 +1,8 @@
 """The order of a Java ``HashMap`` that is filled by ``computeIfAbsent``, which is another than that of ``put``.
 
-``computeIfAbsent`` puts a new key in front of those that share its place, and it makes the table larger before it puts
-the next key in, not after. Limit: nine keys or more in one place, which become a tree.
+``computeIfAbsent`` puts a new key in front of those that share its place. It makes the table larger before it looks for
+the next key, whether that is new or not, and not after it put one in. Limit: nine keys or more in one place, which
+become a tree.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ def computed_map_order(keys: Iterable[Key], hash_of: Callable[[Key], int], capac
     """The distinct keys in the order of iteration.
 
     Args:
-        keys: in the order in which they are put in; of equal ones the first counts.
+        keys: every key that is asked for, in this order, also those that are there already.
         hash_of: the keys' ``hashCode``.
         capacity: what the map was created with.
 
@@ -26,10 +27,13 @@ def computed_map_order(keys: Iterable[Key], hash_of: Callable[[Key], int], capac
     [17, 1, 2]
     """
     table: list[list[Key]] = [[] for _ in range(1 << max(capacity - 1, 0).bit_length())]
-    for size, key in enumerate(dict.fromkeys(keys)):
-        if 4 * size > 3 * len(table):
+    found: set[Key] = set()
+    for key in keys:
+        if 4 * len(found) > 3 * len(table):
             table = _doubled(table, hash_of)
-        table[_place(hash_of(key), len(table))].insert(0, key)
+        if key not in found:
+            table[_place(hash_of(key), len(table))].insert(0, key)
+            found.add(key)
     return [key for chain in table for key in chain]
 
 

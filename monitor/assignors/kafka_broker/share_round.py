@@ -109,8 +109,8 @@ class _Books(Generic[Place]):
         hungry = {member: None for member in self._turn.members if len(self._has[member]) < self._due[member]}
         circle, served = list(hungry), False
         turn = 0
-        keys = dict.fromkeys([*self._readers, *self._turn.targets])
-        for place in computed_map_order(keys, self._hash_of, _capacity(len(self._turn.targets))):
+        asked = [*(place for held in self._turn.held for place in held), *self._turn.targets]
+        for place in computed_map_order(asked, self._hash_of, _capacity(len(self._turn.targets))):
             readers = self._readers.get(place, {})
             lacking = self._sharing - len(readers)
             while lacking > 0:

@@ -21,8 +21,8 @@ the original can also fail over it.
 >>> topics = [TopicShape(topic="t", partitions=2, topic_id="AAAAAAAAAAEAAAAAAAAAAQ")]
 >>> for member in ShareSimpleAssignor().assign(members, topics).members:
 ...     print(member.member_id, [topic.partitions for topic in member.topics])
-C0 [(0,)]
-C1 [(0, 1)]
+C0 [(0, 1)]
+C1 [(0,)]
 C2 [(1,)]
 """
 
@@ -101,8 +101,8 @@ Allowed = Mapping[str, frozenset[int]] | None
 
 def _share_all(group: BrokerGroup, allowed: Allowed) -> list[Given] | None:
     topics = group.asked[0]
-    if not topics:
-        return None
+    if not group.names_asked[0]:
+        return None  # one name is enough for the original to go on, even if no topic has it
     targets = [TopicPartition(str(t), p) for t in topics for p in _assignable(group, t, allowed)]
     given = [{h.topic: set(h.partitions) for h in held if h.topic in topics} for held in group.held]
     held = [

@@ -54,9 +54,9 @@ def answer(assignor: str, case_input: object, release: Release = Release.KAFKA_0
     case = msgspec.convert(case_input, Case)
     match assignor:
         case "kafka08.range":
-            shares = RangeThreads().allocate(_group(case))
+            shares = RangeThreads().allocate(group_of(case))
         case "kafka08.roundrobin":
-            shares = RoundRobinThreads(release=release).allocate(_group(case))
+            shares = RoundRobinThreads(release=release).allocate(group_of(case))
         case _:
             raise ValidationError(f"No such assignor of Kafka's ZooKeeper consumers: {assignor[:100]!r}")
     errors = {share.consumer: share.error for share in shares if share.error is not None}
@@ -64,7 +64,8 @@ def answer(assignor: str, case_input: object, release: Release = Release.KAFKA_0
     return said | {"errors": errors} if errors else said
 
 
-def _group(case: Case) -> ZooKeeperGroup:
+def group_of(case: Case) -> ZooKeeperGroup:
+    """The group and the topics, in the order of the case."""
     return ZooKeeperGroup(
         registrations=tuple(
             Registration(consumer=name, pattern=entry.pattern, subscription=entry.subscription)

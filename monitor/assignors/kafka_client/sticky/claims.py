@@ -100,6 +100,8 @@ class _Dispute:
         mine, others = self._generations[member], self._fields[other]
         if mine == others:
             self.doubly_claimed.add(place)
-        if mine >= others:
-            owned[other].pop(place, None)
-        return mine > others
+        held = mine >= others and place in owned[other]
+        if held:
+            del owned[other][place]
+        # The original adds first and removes then. Who claims twice itself keeps only what it still had.
+        return mine > others and (other != member or held)

@@ -1,4 +1,4 @@
-"""Which partition of a topic goes back. The first elements were asked of java.util.HashSet<TopicPartition> (Java 17)."""
+"""Which partition of a topic goes back. The first elements were asked of Java 17's HashSet<TopicPartition>."""
 
 from __future__ import annotations
 
