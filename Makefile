@@ -6,16 +6,19 @@ RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench clean java
+.PHONY: help demo test fuzz lint format bench bench-assignors clean java
 
 help: ## Show what can be made
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
 
 demo: java $(INSTALLED) ## Start a real Kafka, consumers that go wrong, and groupwatch (ARGS="--port 9500" for another port)
 	@exec $(RUN) -m monitor.cli demo $(ARGS)
 
 test: java $(INSTALLED) ## Run the whole test suite
 	$(RUN) -m pytest --durations=10 $(ARGS)
+
+fuzz: java $(INSTALLED) ## Ask Kafka's own assignors about 10,000 random groups each (ARGS="--seed 7 kafka.sticky")
+	$(RUN) -m tests.oracle.fuzz $(ARGS)
 
 lint: $(INSTALLED) ## Check style, types and which part imports which
 	$(RUN) -m ruff check .
@@ -29,6 +32,9 @@ format: $(INSTALLED) ## Put the code into its form
 
 bench: java $(INSTALLED) ## Measure how soon a commit shows on /metrics; prints JSON
 	$(RUN) -m tests.benchmarks.commit_freshness
+
+bench-assignors: java $(INSTALLED) ## Measure the assignors beside the originals (six minutes); prints JSON
+	$(RUN) -m tests.benchmarks.assignors $(ARGS)
 
 clean: ## Remove what make installed here (downloaded jars stay in the user's cache)
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

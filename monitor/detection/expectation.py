@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from monitor.assignors import Assignor, AssignorError, UnknownAssignor, find, order_sensitive, rejoining
-from monitor.assignors.kafka_client.sticky import CooperativeStickyAssignor
+from monitor.assignors.kafka_client.sticky import CooperativeStickyAssignor, StickyAssignor
+from monitor.assignors.kafka_client.sticky.user_data import is_foreign
 from monitor.detection.facts import Expectation, Growth, Judgement, Owners, Ownership
 from monitor.detection.ownership import owners_by_partition
 from monitor.detection.topics import count_at, count_now, shape_of
@@ -43,10 +44,15 @@ def expect(group: GroupState, catalog: Catalog, ownership: Ownership) -> Expecta
 
 
 def judgement(group: GroupState, ownership: Ownership) -> Judgement:
-    """How much can be said: "none" without readable consumers, "exact" where we have the group's assignor."""
+    """How much can be said: "none" without readable consumers, "exact" where we have the group's assignor.
+
+    kafka-python has a ``sticky`` of its own, with other answers. It can be told by what its members remember.
+    """
     if not ownership.complete:
         return "none"
-    return "invariants" if isinstance(find(group.protocol), UnknownAssignor) else "exact"
+    assignor = find(group.protocol)
+    foreign = isinstance(assignor, StickyAssignor) and any(is_foreign(member.user_data) for member in group.members)
+    return "invariants" if foreign or isinstance(assignor, UnknownAssignor) else "exact"
 
 
 def visible_counts(owners: Owners) -> Counts | None:

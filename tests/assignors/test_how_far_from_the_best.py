@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from monitor.assignors.kafka_broker import UniformAssignor
 from monitor.assignors.kafka_client.rejoining import rejoining
 from monitor.assignors.kafka_client.sticky import CooperativeStickyAssignor, StickyAssignor
 from monitor.model import Member, TopicPartition, TopicPartitions, TopicShape
@@ -56,7 +57,10 @@ def owners(assignment) -> dict[TopicPartition, str]:
 
 
 def verdict(group: TinyGroup, assign) -> str:
-    topics = [TopicShape(topic=name, partitions=count) for name, count in group.counts.items()]
+    topics = [
+        TopicShape(topic=name, partitions=count, topic_id=f"{name}AAAAAAAAAAAAAAAAAAAA")
+        for name, count in group.counts.items()
+    ]
     reached, possible = quality(group, owners(assign(members_of(group), topics))), best(group)
     assert reached.unevenness >= possible.unevenness
     if reached.unevenness > possible.unevenness:
@@ -65,7 +69,11 @@ def verdict(group: TinyGroup, assign) -> str:
     return "moves more" if reached.moved > possible.moved else "best"
 
 
-ASSIGNORS = {"sticky": StickyAssignor().assign, "cooperative-sticky": CooperativeStickyAssignor().target}
+ASSIGNORS = {
+    "sticky": StickyAssignor().assign,
+    "cooperative-sticky": CooperativeStickyAssignor().target,
+    "uniform": UniformAssignor().assign,
+}
 
 
 @pytest.mark.parametrize("subscriptions", ["same", "different"])

@@ -83,3 +83,14 @@ def test_claims_that_make_the_original_fail_leave_only_invariants():
     """Everybody claims a partition that does not exist; the assignment was made from something else."""
     state = group(sticky("C0", [7, 8, 9], [0]), sticky("C1", [4, 5, 6], [1]), protocol="sticky")
     assert evaluate(state, catalog(topic("orders", 2)), NOW, DetectionSettings()).expectation == "invariants"
+
+
+def test_a_sticky_assignor_of_another_client_is_judged_by_invariants():
+    """kafka-python's user data begins with a version."""
+    own = user_data({"orders": [0]}, 1)
+    members = [
+        member("C0", ORDERS, {"orders": [1]}, user_data=b"\0\1" + own),
+        member("C1", ORDERS, {"orders": [0]}, user_data=b"\0\1" + own),
+    ]
+    state = group(*members, protocol="sticky")
+    assert evaluate(state, catalog(topic("orders", 2)), NOW, DetectionSettings()).expectation == "invariants"

@@ -19,7 +19,7 @@ from tests.oracle.cases import BROKER_FAMILIES, CLIENT_FAMILIES, random_cases
 
 SEED = 4
 CASES = {**dict.fromkeys(CLIENT_FAMILIES, 10_000), **dict.fromkeys(BROKER_FAMILIES, 4_000)}
-"""In all 35 s on two cores that have little else to do."""
+"""In all half a minute on two cores that have little else to do."""
 
 
 @pytest.mark.parametrize("family", CASES)

@@ -34,13 +34,22 @@ def read_sticky(data: bytes | None) -> Memory:
     """
     if not data:
         return Memory()
-    try:
-        owned, position = _read_owned(data)
-    except (struct.error, _BrokenError):
+    found = _parsed(data)
+    if found is None:
         return Memory(generation=NO_GENERATION)
+    owned, position = found.owned, found.end
     if len(data) - position < _INT32.size:
         return Memory(owned=owned)  # version 0; what is left over is not looked at
     return Memory(owned=owned, generation=_INT32.unpack_from(data, position)[0])
+
+
+def is_foreign(data: bytes | None) -> bool:
+    """Whether this is no user data of Kafka's Java client: kafka-python's ``sticky``, for one, writes a version first.
+
+    >>> is_foreign(bytes.fromhex("0001 00000001 0001 74 00000001 00000000 00000007")), is_foreign(None)
+    (True, False)
+    """
+    return bool(data) and _parsed(data or b"") is None
 
 
 def write_sticky(memory: Memory) -> bytes:
@@ -73,6 +82,20 @@ def read_cooperative(data: bytes | None) -> int | None:
 
 class _BrokenError(Exception):
     """A length that cannot be."""
+
+
+class _Parsed(Value):
+    owned: tuple[TopicPartitions, ...]
+    end: int
+    """Where in the bytes they end."""
+
+
+def _parsed(data: bytes) -> _Parsed | None:
+    try:
+        owned, end = _read_owned(data)
+    except (struct.error, _BrokenError):
+        return None
+    return _Parsed(owned=owned, end=end)
 
 
 def _read_owned(data: bytes) -> tuple[tuple[TopicPartitions, ...], int]:
