@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+NO_ANSWER: Final = "NoAnswer"
+"""In place of a Java exception: the original does not end for this input."""
+
 
 class AssignorError(Exception):
     """The original assignor throws for this input, so there is no assignment.
 
     Attributes:
-        original: the simple name of the Java exception.
+        original: the simple name of the Java exception, or ``NO_ANSWER``.
         message: its message, empty if it has none.
 
     >>> str(AssignorError("IllegalStateException", "No more unfilled consumers to be assigned."))

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import Final
 
+from monitor.assignors.errors import NO_ANSWER, AssignorError
 from monitor.assignors.kafka_client.sticky.claims import Claims
 from monitor.assignors.kafka_client.sticky.general_roster import Roster
 from monitor.assignors.kafka_client.sticky.holdings import Holdings, Stretch
@@ -23,7 +25,9 @@ from monitor.assignors.kafka_client.sticky.places import KnownTopics, topic_of
 from monitor.assignors.kafka_client.sticky.standing import Standing
 from monitor.model import Value
 
-_WORD = 0xFFFF_FFFF
+PATIENCE: Final = 50
+"""After so many rounds, look whether the same happens again and again. Groups that end need a handful."""
+_WORD: Final = 0xFFFF_FFFF
 
 
 class _Move(Value):
@@ -51,12 +55,21 @@ class Balance:
         return any(topic_of(place) not in asked[rank] for place, rank in self.earlier.items())
 
     def move_what_helps(self, line: Sequence[Stretch]) -> bool:
-        """Move partitions of the line until no more move helps; whether any was moved."""
+        """Move partitions of the line until no more move helps; whether any was moved.
+
+        Raises:
+            AssignorError: the original goes round for ever. It does, for some claims that cannot be true.
+        """
         contested = [stretch for stretch in line if self.roster.is_contested(stretch.topic)]
-        moved = False
+        rounds, seen = 0, set[int]()
         while self._round(contested):
-            moved = True
-        return moved
+            rounds += 1
+            if rounds > PATIENCE:
+                state = hash((tuple(map(tuple, self.holdings.lists)), self._movements.state()))
+                if state in seen:
+                    raise AssignorError(NO_ANSWER, "the original moves partitions in a circle for ever")
+                seen.add(state)
+        return rounds > 0
 
     def unevenness(self, lists: Sequence[Sequence[int]]) -> int:
         """The sum of the differences between all pairs that take part, in the original's 32 bits."""

@@ -40,6 +40,10 @@ class Movements:
         back = self._moved[topic].get(Route(source=target, target=before))
         return place if back is None else back.first()
 
+    def state(self) -> frozenset[tuple[int, Route]]:
+        """Everything that later moves can depend on."""
+        return frozenset(self._route.items())
+
     def record(self, place: int, topic: int, owner: int, target: int) -> None:
         """The partition goes from its owner to the target. One that comes home has not moved."""
         source = owner

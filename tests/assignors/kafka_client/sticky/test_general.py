@@ -11,8 +11,18 @@ from tests.assignors.kafka_client.sticky.written import user_data
 from tests.assignors.vectors import plain
 
 
-def member(name, topics, owned=None, generation=2, rack=None):
-    return Member(member_id=name, topics=tuple(topics), user_data=user_data(owned or {}, generation), rack=rack)
+def member(name, topics, owned=None, generation=2, rack=None, field=-1):
+    """``generation`` is that of the user data, ``field`` that of the subscription."""
+    told = user_data(owned or {}, generation)
+    return Member(member_id=name, topics=tuple(topics), user_data=told, rack=rack, generation=field)
+
+
+def on_racks(**racks):
+    """The rack of the one replica of each partition."""
+    return [
+        TopicShape(topic=name, partitions=len(each), racks=tuple((f"r{rack}",) for rack in each))
+        for name, each in racks.items()
+    ]
 
 
 def topics(**counts):
@@ -58,3 +68,32 @@ def test_an_earlier_owner_that_takes_no_part_makes_the_original_fail():
     ]
     with pytest.raises(AssignorError, match=r'^NullPointerException: Cannot invoke "java.util.List.size\(\)" because'):
         StickyAssignor().assign(members, topics(t0=2, t1=6, t2=6))
+
+
+def test_claims_for_which_the_original_goes_round_for_ever_are_an_error():
+    """kafka-clients 4.3.1 did not answer this within 12 s; partitions go back and forth between A and the others."""
+    members = [
+        member("A", ["t1"], {"t0": [4], "t1": [2, 5, 6]}, generation=1, rack="r2", field=2),
+        member("B", ["t1", "t0"], {"t0": [1, 3, 4], "t1": [1, 2, 4]}, rack="r2", field=2),
+        member("C", ["t1", "t0"], {"t0": [1, 5, 6, 7], "t1": [0]}, field=2),
+        member("D", ["t0"], {"t0": [4], "t1": [2]}, field=2),
+    ]
+    with pytest.raises(AssignorError, match=r"^NoAnswer: the original moves partitions in a circle for ever$"):
+        StickyAssignor().assign(members, on_racks(t0="12222", t1="11112"))
+
+
+def test_subscribers_on_a_rack_of_the_partition_are_asked_first():
+    """In another order a member that takes no part would be asked, and what follows would be different."""
+    members = [
+        member("A", ["t0"], {"t0": [1], "t1": [0], "t2": [4, 5, 6, 7]}, field=2),
+        member("B", ["t2", "t1", "t0"], {"t0": [0, 2], "t2": [1, 5, 6, 7, 8]}, generation=1, field=2),
+        member("C", ["t2", "t1"], {"t0": [1], "t2": [1, 2, 3]}, generation=1, field=2),
+        member("D", ["t1", "t0", "t2"], {}, generation=1, rack="r2", field=2),
+    ]
+    answer = plain(StickyAssignor().assign(members, on_racks(t0="1121", t1="2", t2="11222")))
+    assert answer == {
+        "A": {"t0": [1, 3, 0]},
+        "B": {"t0": [2], "t2": [1, 8]},
+        "C": {"t2": [2, 3, 0]},
+        "D": {"t1": [0], "t2": [4]},
+    }
