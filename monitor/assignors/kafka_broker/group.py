@@ -13,6 +13,7 @@ from itertools import pairwise
 from monitor.assignors.errors import AssignorError
 from monitor.assignors.java_hash import integer_hash, uuid_hash
 from monitor.assignors.java_order import hash_map_order, hash_set_copy_order
+from monitor.assignors.java_tree_bins import TREE_SIZE
 from monitor.assignors.java_uuid import Uuid, parse_uuid
 from monitor.model import Assignment, Member, MemberAssignment, TopicPartitions, TopicShape, Value
 
@@ -52,9 +53,9 @@ class BrokerGroup(Value):
     """What a member has, topics in the order of a Java map of their ids."""
     subscription_type: SubscriptionType
 
-    def uuid_hash(self, topic: int) -> int:
-        """Java's hash code of the topic's id."""
-        return uuid_hash(self.topics[topic].uuid)
+    def in_map_order(self, topics: Iterable[int], capacity: int | None = None) -> list[int]:
+        """The topics in the order of a Java map of their ids, which was filled in the order given."""
+        return _in_map_order(self.topics, topics, capacity)
 
     def count(self, topic: int) -> int:
         """How many partitions the topic has.
@@ -120,15 +121,27 @@ def _held(
     assigned: Iterable[TopicPartitions], index: Mapping[str, int], topics: Sequence[BrokerTopic]
 ) -> tuple[Holding, ...]:
     numbers = {index[entry.topic]: entry.partitions for entry in assigned if entry.topic in index}
-    order = hash_map_order(numbers, lambda topic: uuid_hash(topics[topic].uuid)) if len(numbers) > 1 else numbers
+    order = _in_map_order(topics, numbers) if len(numbers) > 1 else numbers
     return tuple(Holding(topic=topic, partitions=_in_set_order(numbers[topic])) for topic in order)
 
 
+def _in_map_order(topics: Sequence[BrokerTopic], keys: Iterable[int], capacity: int | None = None) -> list[int]:
+    uuids = {topic: topics[topic].uuid for topic in keys}
+    return hash_map_order(uuids, lambda topic: uuid_hash(uuids[topic]), capacity, uuids.__getitem__)
+
+
 def _in_set_order(partitions: tuple[int, ...]) -> tuple[int, ...]:
+    """The order of a ``HashSet`` of the numbers: that of ``hash_set_copy_order``, faster where it is simple."""
     ascending = all(one < other for one, other in pairwise(partitions))
     if ascending and (not partitions or (partitions[0] >= 0 and partitions[-1] < max(len(partitions), 16))):
         return partitions  # each has a place of its own in any table that holds so many
+    if len(partitions) < TREE_SIZE:
+        return tuple(sorted(dict.fromkeys(partitions), key=_place_of_sixteen))
     return tuple(hash_set_copy_order(partitions, integer_hash))
+
+
+def _place_of_sixteen(number: int) -> int:
+    return (number ^ (number & 0xFFFF_FFFF) >> 16) & 15
 
 
 def as_assignment(
@@ -141,14 +154,21 @@ def as_assignment(
         given: by number, the partitions of each topic; None: the original computes nothing at all.
         members: the members in the order of the answer.
     """
-    named = {
-        member_id: MemberAssignment(
-            member_id=member_id,
-            topics=tuple(
-                TopicPartitions(group.topics[topic].name, tuple(sorted(taken[topic]))) for topic in sorted(taken)
-            ),
-        )
-        for member_id, taken in zip(group.member_ids, given or (), strict=given is not None)
-    }
+    shares = [
+        [TopicPartitions(group.topics[topic].name, tuple(sorted(taken[topic]))) for topic in sorted(taken)]
+        for taken in given or ()
+    ]
+    return collect(group, shares, members)
+
+
+def collect(group: BrokerGroup, given: Sequence[Iterable[TopicPartitions]], members: Sequence[Member]) -> Assignment:
+    """The answer: one entry for every member.
+
+    Args:
+        group: the group.
+        given: by number, what each gets; empty: the original computes nothing at all.
+        members: the members in the order of the answer.
+    """
+    named = dict(zip(group.member_ids, map(tuple, given), strict=False))
     ids = dict.fromkeys(member.member_id for member in members)
-    return Assignment(members=tuple(named.get(name, MemberAssignment(member_id=name)) for name in ids))
+    return Assignment(members=tuple(MemberAssignment(member_id=name, topics=named.get(name, ())) for name in ids))

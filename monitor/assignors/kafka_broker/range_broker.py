@@ -22,13 +22,17 @@ C0 [(0, 1)]
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import pairwise
 from typing import ClassVar
 
 from monitor.assignors.errors import AssignorError
-from monitor.assignors.kafka_broker.group import BrokerGroup, SubscriptionType, as_assignment, form_group
+from monitor.assignors.kafka_broker.group import BrokerGroup, SubscriptionType, collect, form_group
 from monitor.assignors.kafka_client.member_order import in_assignment_order
-from monitor.model import Assignment, Member, TopicShape, Value
+from monitor.assignors.quirks import quirks_of
+from monitor.model import Assignment, Member, TopicPartitions, TopicShape, Value
 
 
 class BrokerRangeAssignor(Value):
@@ -54,30 +58,42 @@ class BrokerRangeAssignor(Value):
             AssignorError: somebody subscribes to a topic whose metadata has gone.
         """
         group = form_group(in_assignment_order(members), topics, subscription_type)
-        return as_assignment(group, _cut_in_runs(group), members)
+        answer = collect(group, _cut_in_runs(group), members)
+        if not _can_be_odd(group):
+            return answer
+        return Assignment(members=answer.members, quirks=quirks_of(answer, members, topics))
 
 
-def _cut_in_runs(group: BrokerGroup) -> list[dict[int, range]]:
-    given: list[dict[int, range]] = [{} for _ in group.member_ids]
-    for topic, subscribers in _subscribers(group).items():
-        count = group.topics[topic].partitions
+def _cut_in_runs(group: BrokerGroup) -> list[list[TopicPartitions]]:
+    given: list[list[TopicPartitions]] = [[] for _ in group.member_ids]
+    runs_of = cache(_runs)  # most topics have as many partitions and subscribers as others
+    for topic, subscribers in sorted(_subscribers(group).items()):
+        count, name = group.topics[topic].partitions, group.topics[topic].name
         if count is None:
             raise AssignorError("PartitionAssignorException", "Member is subscribed to a non-existent topic")
-        share, extras = divmod(count, len(subscribers))
-        start = 0
-        for place, member in enumerate(subscribers[:count]):
-            stop = start + share + (place < extras)
-            given[member][topic] = range(start, stop)
-            start = stop
+        for member, run in zip(subscribers, runs_of(count, len(subscribers)), strict=False):
+            given[member].append(TopicPartitions(name, run))
     return given
 
 
-def _subscribers(group: BrokerGroup) -> dict[int, list[int]]:
+def _runs(count: int, subscribers: int) -> list[tuple[int, ...]]:
+    """The runs of the first subscribers; those who are not in it get nothing."""
+    share, extras = divmod(count, subscribers)
+    starts = [place * share + min(place, extras) for place in range(min(subscribers, count) + 1)]
+    return [tuple(range(start, stop)) for start, stop in pairwise(starts)]
+
+
+def _subscribers(group: BrokerGroup) -> Mapping[int, Sequence[int]]:
     numbers = range(len(group.member_ids))
     if group.subscription_type is SubscriptionType.HOMOGENEOUS:
-        return {topic: list(numbers) for topic in group.asked[0]} if group.asked else {}
-    subscribers: dict[int, list[int]] = {}
+        return dict.fromkeys(group.asked[0], numbers) if group.asked else {}
+    subscribers: dict[int, list[int]] = defaultdict(list)
     for member in numbers:
         for topic in group.asked[member]:
-            subscribers.setdefault(topic, []).append(member)
+            subscribers[topic].append(member)
     return subscribers
+
+
+def _can_be_odd(group: BrokerGroup) -> bool:
+    """Whether subscriptions are not as equal as the coordinator says."""
+    return group.subscription_type is SubscriptionType.HOMOGENEOUS and len(set(map(frozenset, group.asked))) > 1

@@ -13,13 +13,15 @@ Steps:
    the order of a Java map (``computed_map``); each takes as many of these members as it lacks. One who has its due
    leaves the circle. A partition that nobody in the circle can take, after everybody was asked, is left as it is.
 
-Quirk: when a partition still lacks readers at the moment when the last member leaves the circle, the original asks an
-empty circle for the next one and fails.
+Quirks. When a partition still lacks readers at the moment when the last member leaves the circle, the original asks an
+empty circle for the next one and fails. And after a whole turn of the circle in which nobody could take anything, no
+further partition is given away, though somebody may have room for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from math import ceil
 from typing import Generic, TypeVar
 
@@ -37,8 +39,8 @@ class ShareRound(Value, Generic[Place]):
 
     members: tuple[int, ...]
     """The numbers of the subscribers, ascending."""
-    held: tuple[tuple[Place, ...], ...]
-    """What each member of the group has, subscriber or not, by number."""
+    held: Mapping[int, tuple[Place, ...]]
+    """What members have, subscribers or not, by ascending number."""
     targets: tuple[Place, ...]
     """The partitions to share."""
 
@@ -52,7 +54,7 @@ class Change(Value, Generic[Place]):
 
 
 def share_out(turn: ShareRound[Place], hash_of: Callable[[Place], int]) -> list[Change[Place]]:
-    """What changes for each member of the group.
+    """What changes, for each member for whom something does.
 
     Args:
         turn: what is to be shared.
@@ -66,14 +68,9 @@ def share_out(turn: ShareRound[Place], hash_of: Callable[[Place], int]) -> list[
     books.revoke_from_partitions()
     books.serve()
     return [
-        Change(member=member, lost=tuple(books.lost[member]), got=tuple(books.got[member]))
-        for member in range(len(turn.held))
+        Change(member=member, lost=tuple(books.lost.get(member, ())), got=tuple(books.got.get(member, ())))
+        for member in sorted(books.lost.keys() | books.got.keys())
     ]
-
-
-def _capacity(size: int) -> int:
-    """With which capacity the original creates a map or set for so many (``AssignorHelpers.newHashMap``)."""
-    return int((size + 1) / 0.75 + 1)
 
 
 class _Books(Generic[Place]):
@@ -82,20 +79,22 @@ class _Books(Generic[Place]):
         self._hash_of = hash_of
         self._sharing = ceil(len(turn.members) / len(turn.targets)) if turn.targets else 0
         self._due = _dues(turn, self._sharing)
-        self._has = [dict.fromkeys(held) for held in turn.held]
-        self._readers: dict[Place, dict[int, None]] = {}
-        for member, held in enumerate(turn.held):
+        self._has: dict[int, dict[Place, None]] = defaultdict(dict)
+        self._readers: dict[Place, dict[int, None]] = defaultdict(dict)
+        for member, held in turn.held.items():
+            self._has[member].update(dict.fromkeys(held))
             for place in held:
-                self._readers.setdefault(place, {})[member] = None
+                self._readers[place][member] = None
         self._came = {place: tuple(readers) for place, readers in self._readers.items()}
-        self.lost: list[list[Place]] = [[] for _ in turn.held]
-        self.got: list[list[Place]] = [[] for _ in turn.held]
+        self.lost: dict[int, list[Place]] = defaultdict(list)
+        self.got: dict[int, list[Place]] = defaultdict(list)
 
     def revoke_from_members(self) -> None:
-        for member, mine in enumerate(self._has):
-            excess = len(mine) - self._due[member]
-            for place in hash_map_order(mine, self._hash_of)[: max(excess, 0)]:
-                self._revoke(member, place)
+        for member, mine in self._has.items():
+            excess = len(mine) - self._due.get(member, 0)
+            if excess > 0:
+                for place in hash_map_order(mine, self._hash_of)[:excess]:
+                    self._revoke(member, place)
 
     def revoke_from_partitions(self) -> None:
         for place, readers in self._readers.items():
@@ -106,12 +105,13 @@ class _Books(Generic[Place]):
                     self._revoke(member, place)
 
     def serve(self) -> None:
-        hungry = {member: None for member in self._turn.members if len(self._has[member]) < self._due[member]}
+        hungry = {member: None for member, due in self._due.items() if len(self._has[member]) < due}
         circle, served = list(hungry), False
         turn = 0
-        asked = [*(place for held in self._turn.held for place in held), *self._turn.targets]
-        for place in computed_map_order(asked, self._hash_of, _capacity(len(self._turn.targets))):
-            readers = self._readers.get(place, {})
+        for place in self._in_map_order():
+            if not hungry:
+                return
+            readers = self._readers[place]
             lacking = self._sharing - len(readers)
             while lacking > 0:
                 if turn >= len(circle):
@@ -129,8 +129,12 @@ class _Books(Generic[Place]):
                     served = True
                     if len(self._has[member]) >= self._due[member]:
                         del hungry[member]
-            if not hungry:
-                return
+
+    def _in_map_order(self) -> Iterable[Place]:
+        """The partitions that somebody had and those to share; there is room for the latter, as in the original."""
+        asked = [*(place for held in self._turn.held.values() for place in held), *self._turn.targets]
+        room = int((len(self._turn.targets) + 1) / 0.75 + 1)
+        return computed_map_order(asked, self._hash_of, room)
 
     def _revoke(self, member: int, place: Place) -> None:
         del self._has[member][place]
@@ -138,10 +142,9 @@ class _Books(Generic[Place]):
         self.lost[member].append(place)
 
 
-def _dues(turn: ShareRound[Place], sharing: int) -> Sequence[int]:
-    dues = [0] * len(turn.held)
-    if turn.members:
-        due = sharing * len(turn.targets) / len(turn.members)  # as a double, rounding errors included
-        for number, member in enumerate(turn.members):
-            dues[member] = ceil(due * (number + 1)) - ceil(due * number)
-    return dues
+def _dues(turn: ShareRound[Place], sharing: int) -> dict[int, int]:
+    """The subscribers' dues, by ascending number."""
+    if not turn.members:
+        return {}
+    due = sharing * len(turn.targets) / len(turn.members)  # as a double, rounding errors included
+    return {member: ceil(due * (place + 1)) - ceil(due * place) for place, member in enumerate(turn.members)}

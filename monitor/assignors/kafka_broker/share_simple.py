@@ -28,14 +28,18 @@ C2 [(1,)]
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from monitor.assignors.java_hash import integer_hash, topic_id_partition_hash, uuid_hash
+import msgspec
+
+from monitor.assignors.java_hash import integer_hash, topic_id_partition_hash
 from monitor.assignors.java_order import hash_map_order
 from monitor.assignors.kafka_broker.group import BrokerGroup, SubscriptionType, as_assignment, form_group
 from monitor.assignors.kafka_broker.share_round import ShareRound, share_out
-from monitor.model import Assignment, Member, TopicPartition, TopicPartitions, TopicShape, Value
+from monitor.assignors.quirks import quirks_of
+from monitor.model import Assignment, Member, TopicPartitions, TopicShape, Value
 
 Given = dict[int, set[int]]
 """The partitions of one member, by topic."""
@@ -68,7 +72,7 @@ class ShareSimpleAssignor(Value):
         by_id = {member.member_id: member for member in members}
         ordered = [by_id[member_id] for member_id in hash_map_order(by_id)]
         group = form_group(ordered, topics, subscription_type)
-        return as_assignment(group, simple(group, assignable), members)
+        return _with_quirks(as_assignment(group, simple(group, assignable), members), members, topics, assignable)
 
     def assign_in_order(
         self,
@@ -80,7 +84,20 @@ class ShareSimpleAssignor(Value):
     ) -> Assignment:
         """As ``assign``, but the coordinator's map iterates in the order of ``members``, who are distinct."""
         group = form_group(members, topics, subscription_type)
-        return as_assignment(group, simple(group, assignable), members)
+        return _with_quirks(as_assignment(group, simple(group, assignable), members), members, topics, assignable)
+
+
+def _with_quirks(
+    answer: Assignment,
+    members: Sequence[Member],
+    topics: Sequence[TopicShape],
+    assignable: Sequence[TopicPartitions] | None,
+) -> Assignment:
+    if len({frozenset(member.topics) for member in members}) <= 1 and not any(member.assigned for member in members):
+        return answer
+    return Assignment(
+        members=answer.members, quirks=quirks_of(answer, members, topics, shared=True, assignable=assignable)
+    )
 
 
 def simple(group: BrokerGroup, assignable: Iterable[TopicPartitions] | None) -> list[Given] | None:
@@ -99,51 +116,63 @@ def simple(group: BrokerGroup, assignable: Iterable[TopicPartitions] | None) -> 
 Allowed = Mapping[str, frozenset[int]] | None
 
 
+class _Place(msgspec.Struct, frozen=True, gc=False):
+    """A partition, by its topic's index."""
+
+    topic: int
+    partition: int
+
+
 def _share_all(group: BrokerGroup, allowed: Allowed) -> list[Given] | None:
-    topics = group.asked[0]
     if not group.names_asked[0]:
         return None  # one name is enough for the original to go on, even if no topic has it
-    targets = [TopicPartition(str(t), p) for t in topics for p in _assignable(group, t, allowed)]
-    given = [{h.topic: set(h.partitions) for h in held if h.topic in topics} for held in group.held]
-    held = [
-        [TopicPartition(str(h.topic), p) for h in member if h.topic in topics for p in h.partitions]
-        for member in group.held
-    ]
-    members = range(len(group.member_ids))
-    for change in share_out(
-        ShareRound(members=tuple(members), held=tuple(map(tuple, held)), targets=tuple(targets)),
-        lambda place: topic_id_partition_hash(group.topics[int(place.topic)].uuid, place.partition),
-    ):
+    topics = dict.fromkeys(group.asked[0])
+    first_hash = {topic: topic_id_partition_hash(group.topics[topic].uuid, 0) for topic in topics}
+    held = [[holding for holding in mine if holding.topic in topics] for mine in group.held]
+    turn = ShareRound(
+        members=tuple(range(len(held))),
+        held={
+            member: tuple(_Place(holding.topic, number) for holding in mine for number in holding.partitions)
+            for member, mine in enumerate(held)
+        },
+        targets=tuple(_Place(topic, number) for topic in topics for number in _assignable(group, topic, allowed)),
+    )
+    given = [{holding.topic: set(holding.partitions) for holding in mine} for mine in held]
+    for change in share_out(turn, lambda place: first_hash[place.topic] + place.partition):
+        mine = given[change.member]
         for place in change.lost:
-            given[change.member][int(place.topic)].discard(place.partition)
+            mine[place.topic].discard(place.partition)
         for place in change.got:
-            given[change.member].setdefault(int(place.topic), set()).add(place.partition)
+            mine.setdefault(place.topic, set()).add(place.partition)
     return given
 
 
 def _share_each(group: BrokerGroup, allowed: Allowed) -> list[Given] | None:
-    subscribers: dict[int, list[int]] = {}
+    subscribers: dict[int, list[int]] = defaultdict(list)
     for member, topics in enumerate(group.asked):
         for topic in topics:
-            subscribers.setdefault(topic, []).append(member)
+            subscribers[topic].append(member)
     if not subscribers:
         return None
-    given = [{holding.topic: set(holding.partitions) for holding in held} for held in group.held]
-    order = hash_map_order(subscribers, lambda topic: uuid_hash(group.topics[topic].uuid))
-    targets = {topic: _assignable(group, topic, allowed) for topic in order}
-    for topic in order:
-        held = [next((h.partitions for h in mine if h.topic == topic), ()) for mine in group.held]
-        turn = ShareRound(members=tuple(subscribers[topic]), held=tuple(held), targets=tuple(targets[topic]))
+    held: dict[int, dict[int, tuple[int, ...]]] = defaultdict(dict)
+    for member, holdings in enumerate(group.held):
+        for holding in holdings:
+            held[holding.topic][member] = holding.partitions
+    given = [{holding.topic: set(holding.partitions) for holding in holdings} for holdings in group.held]
+    # The order decides which error comes first; apart from that, what one topic gives depends on no other.
+    targets = {topic: tuple(_assignable(group, topic, allowed)) for topic in group.in_map_order(subscribers)}
+    for topic, who in subscribers.items():
+        turn = ShareRound(members=tuple(who), held=held[topic], targets=targets[topic])
         for change in share_out(turn, integer_hash):
-            if change.lost:
-                given[change.member][topic].difference_update(change.lost)
-            if change.got:
-                given[change.member].setdefault(topic, set()).update(change.got)
+            mine = given[change.member].setdefault(topic, set())
+            mine.difference_update(change.lost)
+            mine.update(change.got)
     return given
 
 
 def _assignable(group: BrokerGroup, topic: int, allowed: Allowed) -> list[int]:
-    count = group.count(topic)
+    numbers = range(group.count(topic))
     if allowed is None:
-        return list(range(count))
-    return [partition for partition in range(count) if partition in allowed.get(group.topics[topic].name, ())]
+        return list(numbers)
+    mine = allowed.get(group.topics[topic].name, frozenset())
+    return [number for number in numbers if number in mine]

@@ -13,6 +13,16 @@ members (a ``HashMap`` of their ids) and of sets of topic ids.
 ...     print(member.member_id, [topic.partitions for topic in member.topics])
 C0 [(0, 1)]
 C1 [(2, 3)]
+
+With different subscriptions: C2 has one partition as soon as u is handed out, so t is for the others.
+
+>>> topics.append(TopicShape(topic="u", partitions=1, topic_id="AAAAAAAAAAIAAAAAAAAAAg"))
+>>> members.append(Member(member_id="C2", topics=("t", "u")))
+>>> for member in UniformAssignor().assign(members, topics).members:
+...     print(member.member_id, [(topic.topic, topic.partitions) for topic in member.topics])
+C0 [('t', (0, 1))]
+C1 [('t', (2, 3))]
+C2 [('u', (0,))]
 """
 
 from __future__ import annotations

@@ -26,8 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitor.assignors.errors import AssignorError
-from monitor.assignors.java_hash import uuid_hash
-from monitor.assignors.java_order import hash_map_order, set_copy_capacity
+from monitor.assignors.java_order import set_copy_capacity
 from monitor.assignors.kafka_broker.group import BrokerGroup, Holding
 from monitor.model import Value
 
@@ -56,18 +55,17 @@ def assign_same(group: BrokerGroup) -> list[Given] | None:
         AssignorError: a topic's metadata has gone, or partitions are left over because members have some that do not
             exist or have them twice.
     """
-    topics = hash_map_order(
-        group.asked[0], lambda topic: uuid_hash(group.topics[topic].uuid), set_copy_capacity(group.names_asked[0])
-    )
+    topics = group.in_map_order(group.asked[0], set_copy_capacity(group.names_asked[0]))
     if not topics:
         return None
     line = _unassigned(group, topics)
     quotas = _Quotas(sum(group.count(topic) for topic in topics), len(group.member_ids))
+    asked = frozenset(topics)
     given: list[Given] = []
     rooms = []
     for member, held in enumerate(group.held):
         quota = quotas.open()
-        given.append(_keep([holding for holding in held if holding.topic in set(topics)], quota, line))
+        given.append(_keep([holding for holding in held if holding.topic in asked], quota, line))
         room = quotas.close(quota, sum(map(len, given[member].values())), group.member_ids[member:])
         if room > 0:
             rooms.append(_Room(member=member, places=room))
