@@ -8,7 +8,7 @@ from monitor.assignors.java_order import string_key
 from monitor.model import Assignment, Member, MemberAssignment, TopicPartitions, Value
 
 
-class Share(Value):
+class Share(Value, gc=False):  # a million of them, and none can be part of a cycle
     """The partitions of one topic that go to the member with this rank; at least one."""
 
     rank: int

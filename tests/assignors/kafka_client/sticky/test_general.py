@@ -11,7 +11,7 @@ from tests.assignors.kafka_client.sticky.written import user_data
 from tests.assignors.vectors import plain
 
 
-def member(name, topics, owned=None, generation=2, rack=None, field=-1):
+def member(name, topics, owned=None, *, generation=2, rack=None, field=-1):
     """``generation`` is that of the user data, ``field`` that of the subscription."""
     told = user_data(owned or {}, generation)
     return Member(member_id=name, topics=tuple(topics), user_data=told, rack=rack, generation=field)
