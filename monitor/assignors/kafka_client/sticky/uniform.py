@@ -107,7 +107,7 @@ class _Kept(Value):
 
 
 def _keep(visit_order: Sequence[int], quotas: Quotas, claims: Claims, racks: Racks) -> _Kept:
-    owned = _lowest_first(claims.owned)
+    owned = _lowest_first(claims.owned, claims.doubly_claimed)
     revoked: dict[int, int] = {}
     for member in visit_order:
         mine = owned[member]
@@ -115,8 +115,6 @@ def _keep(visit_order: Sequence[int], quotas: Quotas, claims: Claims, racks: Rac
             fits = np.array([racks.fits(member, place) for place in mine.tolist()], np.bool_)
             revoked |= dict.fromkeys(mine[~fits].tolist(), member)
             mine = mine[fits]
-        if claims.doubly_claimed:
-            mine = mine[~np.isin(mine, list(claims.doubly_claimed))]
         keeps = quotas.keep(member, len(mine))
         if keeps < len(mine):
             revoked |= dict.fromkeys(mine[keeps:].tolist(), member)
@@ -124,13 +122,15 @@ def _keep(visit_order: Sequence[int], quotas: Quotas, claims: Claims, racks: Rac
     return _Kept(places=owned, revoked=revoked)
 
 
-def _lowest_first(owned: Sequence[Places]) -> list[Places]:
+def _lowest_first(owned: Sequence[Places], left_out: frozenset[int]) -> list[Places]:
     """Each member's places by partition number, those of one number by topic."""
-    sizes = [len(mine) for mine in owned]
     everything = np.concatenate(owned)
-    members = np.repeat(np.arange(len(owned)), sizes)
+    members = np.repeat(np.arange(len(owned)), [len(mine) for mine in owned])
+    if left_out:
+        kept = ~np.isin(everything, list(left_out))
+        everything, members = everything[kept], members[kept]
     everything = everything[np.lexsort((topics_of(everything), partitions_of(everything), members))]
-    return np.split(everything, np.cumsum(sizes)[:-1])
+    return np.split(everything, np.cumsum(np.bincount(members, minlength=len(owned)))[:-1])
 
 
 def _exist(places: Places, known: KnownTopics) -> NDArray[np.bool_]:
