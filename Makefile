@@ -6,7 +6,7 @@ RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz lint format bench bench-assignors clean java
+.PHONY: help demo test fuzz fuzz-decoder lint format bench bench-assignors clean java
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -29,6 +29,9 @@ lint: $(INSTALLED) ## Check style, types and which part imports which
 format: $(INSTALLED) ## Put the code into its form
 	$(RUN) -m ruff check --fix .
 	$(RUN) -m ruff format .
+
+fuzz-decoder: $(INSTALLED) ## Decode a million broken records (ARGS="--seed 7 --records 5000000")
+	$(RUN) -m tests.protocol.fuzz $(ARGS)
 
 bench: java $(INSTALLED) ## Measure how soon a commit shows on /metrics; prints JSON
 	$(RUN) -m tests.benchmarks.commit_freshness

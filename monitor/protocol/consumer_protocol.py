@@ -7,70 +7,83 @@ schemas ConsumerProtocolSubscription and ConsumerProtocolAssignment). The encodi
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, ClassVar, Generic, TypeVar
 
-from monitor.model import TopicPartitions, Value
+import msgspec
+
+from monitor.model import TopicPartitions
 from monitor.protocol.reader import Reader
+from monitor.protocol.schema import Int32, Message, read_message, since
 
-_NEWEST: Final = 3
+M = TypeVar("M", bound=Message)
 
 
-class Subscription(Value, frozen=True):
+class NamedPartitions(Message):
+    """Some partitions of a topic."""
+
+    topic: str
+    partitions: tuple[Int32, ...]
+
+
+class ConsumerProtocolSubscription(Message):
     """What a member joined with; the defaults stand for what an older version does not carry."""
+
+    newest: ClassVar[int] = 3
 
     topics: tuple[str, ...] = ()
     user_data: bytes | None = None
-    owned: tuple[TopicPartitions, ...] = ()
-    generation: int = -1
-    rack: str | None = None
+    owned_partitions: Annotated[tuple[NamedPartitions, ...], since(1)] = ()
+    generation_id: Annotated[Int32, since(2)] = -1
+    rack_id: Annotated[str | None, since(3)] = None
 
 
-def decode_subscription(data: bytes) -> Subscription:
-    """The subscription in these bytes; no bytes at all are an empty one.
+class ConsumerProtocolAssignment(Message):
+    """What a member was given, as its leader ordered it; only its own assignor can read the user data."""
 
-    >>> decode_subscription(bytes.fromhex("0000 00000001 0002 7430 ffffffff")).topics
+    newest: ClassVar[int] = 3
+
+    assigned_partitions: tuple[NamedPartitions, ...] = ()
+    user_data: bytes | None = None
+
+
+class Embedded(msgspec.Struct, Generic[M], frozen=True):
+    """A message inside a member's bytes: the version they name, what was read, and how many bytes were left over."""
+
+    version: int
+    message: M
+    unread: int
+
+
+def read_subscription(data: bytes) -> Embedded[ConsumerProtocolSubscription]:
+    """The subscription in these bytes.
+
+    >>> read_subscription(bytes.fromhex("0000 00000001 0002 7430 ffffffff")).message.topics
     ('t0',)
 
     Raises:
         DecodeError: The bytes end too early, or are none of ConsumerProtocol.
     """
-    if not data:
-        return Subscription()
-    reader = Reader(data, "subscription")
-    version = _version(reader)
-    return Subscription(
-        topics=reader.array(reader.string),
-        user_data=reader.nullable_bytes(),
-        owned=_topics(reader) if version >= 1 else (),
-        generation=reader.int32() if version >= 2 else -1,
-        rack=reader.nullable_string() if version >= 3 else None,
-    )
+    return _read(ConsumerProtocolSubscription, data, "subscription")
 
 
-def decode_assignment(data: bytes) -> tuple[TopicPartitions, ...]:
-    """The assignment in these bytes, as its leader ordered it; no bytes at all are an empty one.
-
-    >>> decode_assignment(bytes.fromhex("0000 00000001 0002 7430 00000002 00000000 00000001 ffffffff"))
-    (TopicPartitions(topic='t0', partitions=(0, 1)),)
+def read_assignment(data: bytes) -> Embedded[ConsumerProtocolAssignment]:
+    """The assignment in these bytes.
 
     Raises:
         DecodeError: The bytes end too early, or are none of ConsumerProtocol.
     """
-    if not data:
-        return ()
-    reader = Reader(data, "assignment")
-    _version(reader)
-    assigned = _topics(reader)
-    reader.nullable_bytes()  # the user data of an assignment: only its own assignor can read it
-    return assigned
+    return _read(ConsumerProtocolAssignment, data, "assignment")
 
 
-def _version(reader: Reader) -> int:
+def by_topic(partitions: tuple[NamedPartitions, ...]) -> tuple[TopicPartitions, ...]:
+    """The same in the words of the model."""
+    return tuple([TopicPartitions(entry.topic, entry.partitions) for entry in partitions])
+
+
+def _read(message: type[M], data: bytes, where: str) -> Embedded[M]:
+    reader = Reader(data, where)
     version = reader.int16()
     if version < 0:
         raise reader.unknown_version()
-    return min(version, _NEWEST)
-
-
-def _topics(reader: Reader) -> tuple[TopicPartitions, ...]:
-    return reader.array(lambda: TopicPartitions(reader.string(), reader.array(reader.int32)))
+    found = read_message(message, min(version, message.newest), reader)
+    return Embedded(version, found, reader.remaining)

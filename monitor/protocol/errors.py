@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Literal, get_args
 
+from monitor.model import Value
+
 Reason = Literal[
     "null_key",  # a record of the offsets topic without a key
     "null_value",  # a record of the events topic without a value
@@ -22,6 +24,14 @@ Reason = Literal[
 REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
 
 
+class Shortfall(Value):
+    """What an underflow asked for: the elements of an array, the bytes of a text, or one number; and the bytes left."""
+
+    unit: Literal["elements", "bytes", "number"]
+    wanted: int
+    left: int
+
+
 class DecodeError(Exception):
     """Bytes that cannot be read.
 
@@ -29,13 +39,15 @@ class DecodeError(Exception):
         reason: One of ``REASONS``.
         position: Where the field begins that could not be read, in bytes from the start of ``where``.
         where: Which bytes: "key", "value", "subscription" or "assignment".
+        shortfall: What was asked for, if the reason is "underflow".
     """
 
-    def __init__(self, reason: Reason, position: int, where: str = "value") -> None:
-        super().__init__(reason, position, where)  # all three are args: the error survives pickling between processes
+    def __init__(self, reason: Reason, position: int, where: str = "value", shortfall: Shortfall | None = None) -> None:
+        super().__init__(reason, position, where, shortfall)  # all are args: the error survives pickling
         self.reason: Final = reason
         self.position: Final = position
         self.where: Final = where
+        self.shortfall: Final = shortfall
 
     def __str__(self) -> str:
         """The sentence for a log line; it holds nothing that came from the bytes."""

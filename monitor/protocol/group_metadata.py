@@ -1,99 +1,70 @@
-"""The value of a group metadata record: one completed generation of a classic group.
-
-The layout is that of Kafka's schema GroupMetadataValue, versions 0 to 4.
-"""
+"""A group metadata record as an event: one completed generation of a classic group."""
 
 from __future__ import annotations
 
-from typing import Final
-
-from monitor.model import Member, MembershipStored, TopicPartitions
-from monitor.protocol.consumer_protocol import Subscription, decode_assignment, decode_subscription
+from monitor.model import Member, MembershipStored
+from monitor.protocol.consumer_protocol import (
+    ConsumerProtocolAssignment,
+    ConsumerProtocolSubscription,
+    by_topic,
+    read_assignment,
+    read_subscription,
+)
 from monitor.protocol.errors import DecodeError
-from monitor.protocol.reader import Reader
+from monitor.protocol.records.classic import ClassicMember, GroupMetadataValue
 
-_NEWEST: Final = 4
-_FLEXIBLE: Final = 4
+CONSUMER: str = "consumer"
+"""The only protocol type whose members have ConsumerProtocol in their bytes."""
 
 
-def decode_group_metadata(group: str, value: bytes, timestamp_ms: int) -> MembershipStored:
-    """The generation in these bytes, members in their order.
+def membership(group: str, stored: GroupMetadataValue, timestamp_ms: int) -> MembershipStored:
+    """The generation in this record, members in their order.
 
-    Only a group of protocol type "consumer" has ConsumerProtocol in its members' bytes; of other groups (Connect,
-    Schema Registry) the members come without topics and assignment. A member whose own bytes are broken stays in the
-    group, with ``unreadable`` set and without what the broken part would have said.
+    Of groups of another protocol type (Connect, Schema Registry) the members come without topics and assignment. A
+    member whose own bytes are broken stays in the group, with ``unreadable`` set and without what the broken part
+    would have said.
 
     Args:
         group: The group's id, from the key.
-        value: The record's value.
+        stored: The record's value.
         timestamp_ms: The record's timestamp; becomes ``stored_ms``.
-
-    Raises:
-        DecodeError: The record itself is broken or of a version newer than 4.
     """
-    reader = Reader(value)
-    version = reader.int16()
-    if not 0 <= version <= _NEWEST:
-        raise reader.unknown_version()
-    reader.flexible = version >= _FLEXIBLE
-    protocol_type, generation = reader.string(), reader.int32()
-    protocol, leader = reader.nullable_string(), reader.nullable_string()
-    if version >= 2:
-        reader.int64()  # when the group entered its state: a rewrite repeats it, the record's own time says more
-    members = reader.array(lambda: _member(reader, version, protocol_type))
-    reader.end_of_struct()
-    reader.finish()
     return MembershipStored(
         group=group,
-        generation=generation,
-        protocol_type=protocol_type,
-        protocol=protocol,
-        leader=leader,
+        generation=stored.generation,
+        protocol_type=stored.protocol_type,
+        protocol=stored.protocol,
+        leader=stored.leader,
         stored_ms=timestamp_ms,
-        members=members,
+        members=tuple([_member(member, stored.protocol_type) for member in stored.members]),
+        state_ms=None if stored.current_state_timestamp < 0 else stored.current_state_timestamp,
     )
 
 
-def _member(reader: Reader, version: int, protocol_type: str) -> Member:
-    member_id = reader.string()
-    instance_id = reader.nullable_string() if version >= 3 else None
-    client_id, host = reader.string(), reader.string()
-    rebalance_timeout_ms = reader.int32() if version >= 1 else None
-    session_timeout_ms = reader.int32()
-    subscription, assignment = reader.byte_string(), reader.byte_string()
-    reader.end_of_struct()
-    wanted, assigned, unreadable = _consumer_bytes(subscription, assignment, protocol_type)
+def _member(stored: ClassicMember, protocol_type: str) -> Member:
+    wanted, given, problems = ConsumerProtocolSubscription(), ConsumerProtocolAssignment(), []
+    if protocol_type == CONSUMER:
+        try:
+            wanted = read_subscription(stored.subscription).message if stored.subscription else wanted
+        except DecodeError as error:
+            problems.append(str(error))
+        try:
+            given = read_assignment(stored.assignment).message if stored.assignment else given
+        except DecodeError as error:
+            problems.append(str(error))
     return Member(
-        member_id=member_id,
+        member_id=stored.member_id,
         topics=wanted.topics,
-        instance_id=instance_id,
-        rack=wanted.rack,
-        generation=wanted.generation,
-        owned=wanted.owned,
+        instance_id=stored.group_instance_id,
+        rack=wanted.rack_id,
+        generation=wanted.generation_id,
+        owned=by_topic(wanted.owned_partitions),
         user_data=wanted.user_data,
-        assigned=assigned,
-        client_id=client_id,
-        host=host,
-        session_timeout_ms=session_timeout_ms,
+        assigned=by_topic(given.assigned_partitions),
+        client_id=stored.client_id,
+        host=stored.client_host,
+        session_timeout_ms=stored.session_timeout,
         # Before version 1 there was one timeout for both (GroupMetadataManager.readGroupMessageValue).
-        rebalance_timeout_ms=session_timeout_ms if rebalance_timeout_ms is None else rebalance_timeout_ms,
-        unreadable=unreadable,
+        rebalance_timeout_ms=stored.session_timeout if stored.rebalance_timeout < 0 else stored.rebalance_timeout,
+        unreadable="; ".join(problems) or None,
     )
-
-
-def _consumer_bytes(
-    subscription: bytes, assignment: bytes, protocol_type: str
-) -> tuple[Subscription, tuple[TopicPartitions, ...], str | None]:
-    """What the member's own bytes say, and why a part of them says nothing."""
-    wanted, assigned, problems = Subscription(), (), []
-    if protocol_type != "consumer":
-        return wanted, assigned, None
-    try:
-        wanted = decode_subscription(subscription)
-    except DecodeError as error:
-        problems.append(str(error))
-    try:
-        return wanted, decode_assignment(assignment), "; ".join(problems) or None
-    except DecodeError as error:
-        problems.append(str(error))
-    return wanted, assigned, "; ".join(problems)

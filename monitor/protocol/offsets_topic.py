@@ -1,26 +1,28 @@
-"""One record of ``__consumer_offsets`` to one event.
+"""One record of ``__consumer_offsets`` to one event; as a command, to what Kafka itself reads in it.
 
-The record types are those of Kafka's group coordinator (schemas OffsetCommitKey, OffsetCommitValue, GroupMetadataKey
-and CoordinatorRecordType). Offset commits are nearly all of the log, so the common versions have a short way through;
-bytes that do not fit it are read again field by field, and that reading defines the format and names the errors.
+The formats are in monitor.protocol.records. Offset commits are nearly all of the log, so their common versions have a
+short way through; bytes that do not fit it are read again by their schema, which defines the format and names the
+errors.
 """
 
 from __future__ import annotations
 
+import sys
 from struct import Struct
 from struct import error as StructError  # noqa: N812 -- "error" alone would say nothing at its use
 from typing import Final
 
 from monitor.model import GroupDeleted, GroupEvent, OffsetCommitted, OffsetDeleted, Value
 from monitor.protocol.errors import DecodeError
-from monitor.protocol.group_metadata import decode_group_metadata
+from monitor.protocol.group_metadata import membership
+from monitor.protocol.modern_groups import KINDS, modern_event
 from monitor.protocol.reader import Reader
+from monitor.protocol.records import RECORD_TYPES, RecordType
+from monitor.protocol.records.classic import GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue
+from monitor.protocol.records.consumer import GroupKey
+from monitor.protocol.schema import Message, read_message, read_versioned
 
 _COMMIT_TYPES: Final = (b"\x00\x01", b"\x00\x00")  # 0 is the type of commits before Kafka 0.9
-_GROUP_METADATA: Final = 2
-_FOREIGN_TYPES: Final = range(3, 24)
-_NEWEST_COMMIT: Final = 4
-_FLEXIBLE_COMMIT: Final = 4
 
 _INT16: Final = Struct(">h").unpack_from
 _INT32: Final = Struct(">i").unpack_from
@@ -30,17 +32,44 @@ _TOPIC_ID_FOLLOWS: Final = b"\x01\x00\x10"  # one tagged field, number 0, of 16 
 
 
 class Foreign(Value, frozen=True):
-    """A record of another kind of group (KIP-848 consumer, share, streams), which is not decoded."""
+    """A record that tells nothing of a group's membership and offsets: state partitions, a streams topology."""
 
     record_type: int
     group: str
 
 
+class DecodedRecord(Value, frozen=True):
+    """A record as its schema has it: the key, and the value with its version (None, None: a deletion)."""
+
+    record_type: RecordType
+    key: Message
+    version: int | None
+    value: Message | None
+
+
+def read_record(key: bytes | None, value: bytes | None) -> DecodedRecord:
+    """Every field of a record, by the schema of its type.
+
+    Raises:
+        DecodeError: The record cannot be read, or is of a type or version not known here.
+    """
+    if key is None:
+        raise DecodeError("null_key", 0, "key")
+    reader = Reader(key, "key")
+    record_type = RECORD_TYPES.get(reader.int16())
+    if record_type is None:
+        raise DecodeError("unknown_key_version", 0, "key")
+    read_key = read_message(record_type.key, 0, reader)
+    reader.finish()
+    if value is None:
+        return DecodedRecord(record_type, read_key, None, None)
+    return DecodedRecord(record_type, read_key, *read_versioned(record_type.value, value))
+
+
 def decode_record(key: bytes | None, value: bytes | None, timestamp_ms: int) -> GroupEvent | Foreign:
     """The event that a record of the offsets topic tells; a null value is a deletion.
 
-    Read: offset commits (types 0 and 1, values v0 to v4) and classic group metadata (type 2, values v0 to v4). The
-    metadata text and the expire time of a commit are passed over. Of the types 3 to 23 only the group is read.
+    The metadata text, the topic id and the expire time of a commit are passed over.
 
     >>> decode_record(bytes.fromhex("0001 0002 6731 0002 7430 00000007"), None, 0)
     OffsetDeleted(group='g1', topic='t0', partition=7)
@@ -72,21 +101,21 @@ def decode_record(key: bytes | None, value: bytes | None, timestamp_ms: int) -> 
 
 
 def _other_record(key: bytes, value: bytes | None, timestamp_ms: int) -> GroupEvent | Foreign:
-    reader = Reader(key, "key")
-    record_type = reader.int16()
-    if record_type in _FOREIGN_TYPES:
-        return Foreign(record_type=record_type, group=reader.string())
-    if record_type != _GROUP_METADATA:
-        raise DecodeError("unknown_key_version", 0, "key")
-    group = reader.string()
-    reader.finish()
-    if value is None:
-        return GroupDeleted(group=group, deleted_ms=timestamp_ms)
-    return decode_group_metadata(group, value, timestamp_ms)
+    record = read_record(key, value)
+    number = record.record_type.number
+    if isinstance(record.key, GroupMetadataKey):
+        if isinstance(record.value, GroupMetadataValue):
+            return membership(record.key.group, record.value, timestamp_ms)
+        return GroupDeleted(group=record.key.group, deleted_ms=timestamp_ms)
+    if number in KINDS:
+        return modern_event(number, record.key, record.value, timestamp_ms)
+    if not isinstance(record.key, GroupKey):
+        raise TypeError(f"nothing reads records of the type {record.record_type.name}")
+    return Foreign(record_type=number, group=record.key.group_id)
 
 
 def _commit_key(key: bytes) -> tuple[str, str, int]:
-    """Group, topic and partition: the short way, or else field by field to name what is broken."""
+    """Group, topic and partition: the short way, or else by schema to name what is broken."""
     try:
         group_end = 4 + _INT16(key, 2)[0]
         topic = group_end + 2
@@ -95,15 +124,15 @@ def _commit_key(key: bytes) -> tuple[str, str, int]:
             return key[4:group_end].decode(), key[topic:topic_end].decode(), _INT32(key, topic_end)[0]
     except (StructError, UnicodeDecodeError):
         pass
-    return _commit_key_by_field(key)
+    return _commit_key_by_schema(key)
 
 
-def _commit_key_by_field(key: bytes) -> tuple[str, str, int]:
+def _commit_key_by_schema(key: bytes) -> tuple[str, str, int]:
     reader = Reader(key, "key")
     reader.int16()
-    found = reader.string(), reader.string(), reader.int32()
+    found = read_message(OffsetCommitKey, 0, reader)
     reader.finish()
-    return found
+    return found.group, found.topic, found.partition
 
 
 def _commit_value(value: bytes) -> tuple[int, int, int]:
@@ -120,21 +149,15 @@ def _commit_value(value: bytes) -> tuple[int, int, int]:
                 return offset, leader_epoch, _INT64(value, end - 8)[0]
     except (StructError, IndexError):
         pass
-    return _commit_value_by_field(value)
+    return _commit_value_by_schema(value)
 
 
-def _commit_value_by_field(value: bytes) -> tuple[int, int, int]:
-    reader = Reader(value)
-    version = reader.int16()
-    if not 0 <= version <= _NEWEST_COMMIT:
-        raise reader.unknown_version()
-    reader.flexible = version >= _FLEXIBLE_COMMIT
-    offset = reader.int64()
-    leader_epoch = reader.int32() if version >= 3 else -1
-    reader.skip_string()
-    committed_ms = reader.int64()
-    if version == 1:
-        reader.int64()  # when the commit expires: the client's own retention time
-    reader.end_of_struct()
-    reader.finish()
-    return offset, leader_epoch, committed_ms
+def _commit_value_by_schema(value: bytes) -> tuple[int, int, int]:
+    _, found = read_versioned(OffsetCommitValue, value)
+    return found.offset, found.leader_epoch, found.commit_timestamp
+
+
+if __name__ == "__main__":
+    from monitor.protocol.command import main
+
+    sys.exit(main())

@@ -5,10 +5,12 @@ The encodings are those of Kafka's protocol guide ("Protocol Primitive Types") a
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from struct import Struct
-from typing import TYPE_CHECKING, Final, TypeVar
+from struct import unpack_from as _unpack_from
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
-from monitor.protocol.errors import DecodeError
+from monitor.protocol.errors import DecodeError, Shortfall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
+_INT8: Final = Struct(">b")
 _INT16: Final = Struct(">h")
+_UINT16: Final = Struct(">H")
 _INT32: Final = Struct(">i")
 _INT64: Final = Struct(">q")
 _VARINT_LIMIT: Final = 1 << 32
@@ -48,9 +52,17 @@ class Reader:
         """How many bytes have not been read."""
         return len(self._data) - self.position
 
+    def int8(self) -> int:
+        """A signed 8-bit integer."""
+        return self._number(_INT8)
+
     def int16(self) -> int:
         """A signed 16-bit integer."""
         return self._number(_INT16)
+
+    def uint16(self) -> int:
+        """An unsigned 16-bit integer."""
+        return self._number(_UINT16)
 
     def int32(self) -> int:
         """A signed 32-bit integer."""
@@ -74,7 +86,15 @@ class Reader:
                     raise self._error("bad_varint", start)
                 self.position = start + index + 1
                 return result
-        raise self._error("underflow" if self.remaining < 5 else "bad_varint", start)
+        raise self._too_short(start, "number", 1) if self.remaining < 5 else self._error("bad_varint", start)
+
+    def uuid(self) -> str:
+        r"""A Uuid in the text form that Kafka shows: 22 characters of URL-safe base64.
+
+        >>> Reader(bytes(15) + b"\x01").uuid()
+        'AAAAAAAAAAAAAAAAAAAAAQ'
+        """
+        return str(urlsafe_b64encode(self._take(16, self.position)), "ascii")[:22]
 
     def string(self) -> str:
         """A string that cannot be null."""
@@ -92,10 +112,11 @@ class Reader:
         except UnicodeDecodeError as broken:
             raise self._error("bad_utf8", self.position - length + broken.start) from broken
 
-    def skip_string(self) -> None:
-        """Pass over a string that cannot be null, without a look at its text."""
+    def lossy_string(self) -> str:
+        """A string that cannot be null; whatever in it is no UTF-8 is replaced by U+FFFD."""
         start = self.position
-        self._take(self._required(self._length(_INT16), start), start)
+        length = self._required(self._length(_INT16), start)
+        return str(self._take(length, start), "utf-8", "replace")
 
     def byte_string(self) -> bytes:
         """Bytes that cannot be null."""
@@ -111,19 +132,49 @@ class Reader:
     def array(self, item: Callable[[], Item]) -> tuple[Item, ...]:
         """An array that cannot be null; ``item`` reads one element, which takes at least one byte."""
         start = self.position
-        count = self._required(self._length(_INT32), start)
+        return self._required(self.nullable_array(item), start)
+
+    def nullable_array(self, item: Callable[[], Item]) -> tuple[Item, ...] | None:
+        """An array or null."""
+        start = self.position
+        count = self._length(_INT32)
+        if count is None:
+            return None
         if count > self.remaining:
-            raise self._error("underflow", start)
+            raise self._too_short(start, "elements", count)
         return tuple([item() for _ in range(count)])
 
-    def end_of_struct(self) -> None:
-        """Pass over the tagged fields that follow every struct of a flexible version; nothing in a fixed one."""
-        if not self.flexible:
-            return
-        for _ in range(self.uvarint()):
-            self.uvarint()
-            start = self.position
-            self._take(self.uvarint(), start)
+    def int16_array(self) -> tuple[int, ...]:
+        """An array of signed 16-bit integers that cannot be null."""
+        start = self.position
+        return self._required(self._numbers("h", 2), start)
+
+    def int32_array(self) -> tuple[int, ...]:
+        """An array of signed 32-bit integers that cannot be null, read in one go."""
+        start = self.position
+        return self._required(self._numbers("i", 4), start)
+
+    def nullable_int32_array(self) -> tuple[int, ...] | None:
+        """An array of signed 32-bit integers, or null."""
+        return self._numbers("i", 4)
+
+    def tagged(self) -> tuple[int, int]:
+        """The number and the size of a tagged field, whose bytes follow; the size is within the bytes left."""
+        tag = self.uvarint()
+        start = self.position
+        size = self.uvarint()
+        if size > self.remaining:
+            raise self._too_short(start, "bytes", size)
+        return tag, size
+
+    def skip(self, size: int) -> None:
+        """Pass over bytes."""
+        self._take(size, self.position)
+
+    def end_tagged(self, end: int, start: int) -> None:
+        """Promise that a tagged field, begun at ``start``, has been read to its ``end`` and not beyond."""
+        if self.position != end:
+            raise self._error("bad_length", start)
 
     def finish(self) -> None:
         """Promise that everything has been read."""
@@ -138,7 +189,7 @@ class Reader:
         start = self.position
         end = start + struct.size
         if end > len(self._data):
-            raise self._error("underflow", start)
+            raise self._too_short(start, "number", 1)
         self.position = end
         number: int = struct.unpack_from(self._data, start)[0]
         return number
@@ -151,10 +202,21 @@ class Reader:
             raise self._error("bad_length", start)
         return None if length == -1 else length
 
+    def _numbers(self, code: str, size: int) -> tuple[int, ...] | None:
+        start = self.position
+        count = self._length(_INT32)
+        if count is None:
+            return None
+        if count * size > self.remaining:
+            raise self._too_short(start, "elements" if count > self.remaining else "number", count)
+        begin = self.position
+        self.position = begin + count * size
+        return _unpack_from(f">{count}{code}", self._data, begin)
+
     def _take(self, length: int, start: int) -> bytes:
         end = self.position + length
         if end > len(self._data):
-            raise self._error("underflow", start)
+            raise self._too_short(start, "bytes", length)
         taken = self._data[self.position : end]
         self.position = end
         return taken
@@ -163,6 +225,9 @@ class Reader:
         if value is None:
             raise self._error("bad_length", start)
         return value
+
+    def _too_short(self, position: int, unit: Literal["elements", "bytes", "number"], wanted: int) -> DecodeError:
+        return DecodeError("underflow", position, self._where, Shortfall(unit=unit, wanted=wanted, left=self.remaining))
 
     def _error(self, reason: Reason, position: int) -> DecodeError:
         return DecodeError(reason, position, self._where)

@@ -45,7 +45,12 @@ class Captured:
 @cache
 def records(broker: str) -> tuple[Captured, ...]:
     """All records by partition and offset, without the control records (a consumer never gets those)."""
-    return tuple(_captured(line) for line in _lines(broker, "records.jsonl.gz") if "control" not in line)
+    return tuple(_captured(line) for line in lines(broker) if "control" not in line)
+
+
+def lines(broker: str) -> Iterator[dict[str, Any]]:
+    """All lines of the capture's file of records, control records among them."""
+    return _lines(broker, "records.jsonl.gz")
 
 
 @cache

@@ -5,62 +5,70 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.model import TopicPartitions
-from monitor.protocol.consumer_protocol import Subscription, decode_assignment, decode_subscription
+from monitor.protocol.consumer_protocol import (
+    ConsumerProtocolSubscription,
+    NamedPartitions,
+    by_topic,
+    read_assignment,
+    read_subscription,
+)
 from monitor.protocol.errors import DecodeError
-from monitor.protocol.group_metadata import decode_group_metadata
+from monitor.protocol.offsets_topic import decode_record
 
 TOPICS = "00000001 0002 7430"  # ["t0"]
 PARTITIONS = "00000001 0002 7430 00000002 00000003 00000001"  # t0: 3, 1
 T0 = (TopicPartitions("t0", (3, 1)),)
+OWNED = (NamedPartitions(topic="t0", partitions=(3, 1)),)
 
 
 def subscription(**fields):
-    return Subscription(topics=("t0",), **fields)
+    return ConsumerProtocolSubscription(topics=("t0",), **fields)
 
 
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        pytest.param("", Subscription(), id="no bytes"),
         pytest.param(f"0000 {TOPICS} ffffffff", subscription(), id="v0 without user data"),
         pytest.param(f"0000 {TOPICS} 00000000", subscription(user_data=b""), id="v0, empty user data"),
         pytest.param(f"0000 {TOPICS} ffffffff 77", subscription(), id="bytes behind are ignored"),
         pytest.param(
             f"0001 {TOPICS} 00000001 09 {PARTITIONS}",
-            subscription(user_data=b"\x09", owned=T0),
+            subscription(user_data=b"\x09", owned_partitions=OWNED),
             id="v1",
         ),
         pytest.param(
             f"0002 {TOPICS} ffffffff {PARTITIONS} 00000004",
-            subscription(owned=T0, generation=4),
+            subscription(owned_partitions=OWNED, generation_id=4),
             id="v2",
         ),
         pytest.param(
             f"0003 {TOPICS} ffffffff {PARTITIONS} 00000004 0001 72",
-            subscription(owned=T0, generation=4, rack="r"),
+            subscription(owned_partitions=OWNED, generation_id=4, rack_id="r"),
             id="v3",
         ),
         pytest.param(
             f"0063 {TOPICS} ffffffff {PARTITIONS} 00000004 ffff 6e6577",
-            subscription(owned=T0, generation=4),
+            subscription(owned_partitions=OWNED, generation_id=4),
             id="v99",
         ),
     ],
 )
 def test_subscription(data, expected):
-    assert decode_subscription(bytes.fromhex(data)) == expected
+    assert read_subscription(bytes.fromhex(data)).message == expected
 
 
 @pytest.mark.parametrize("version", ["0000", "0001", "0002", "0003", "0063"])
 def test_every_version_of_an_assignment_is_alike_and_keeps_its_order(version):
-    assert decode_assignment(bytes.fromhex(f"{version} {PARTITIONS} ffffffff")) == T0
+    found = read_assignment(bytes.fromhex(f"{version} {PARTITIONS} ffffffff"))
+    assert by_topic(found.message.assigned_partitions) == T0
+    assert found.version == int(version, 16)
 
 
-def test_an_assignment_may_be_empty():
-    assert decode_assignment(b"") == ()
+def test_what_is_left_over_is_counted():
+    assert read_assignment(bytes.fromhex(f"0063 {PARTITIONS} ffffffff 6e6577")).unread == 3
 
 
-@pytest.mark.parametrize("decode", [decode_subscription, decode_assignment])
+@pytest.mark.parametrize("decode", [read_subscription, read_assignment])
 @pytest.mark.parametrize(
     ("data", "reason", "position"),
     [
@@ -92,27 +100,36 @@ def group_of_one(asked, given_to_it, protocol_type=b"consumer"):
     )
 
 
+def stored(value):
+    return decode_record(bytes.fromhex("0002 0001 67"), value, 0)
+
+
 GOOD = bytes.fromhex(f"0000 {PARTITIONS} ffffffff")
 
 
 def test_a_broken_subscription_costs_neither_the_group_nor_the_assignment():
-    (member,) = decode_group_metadata("g", group_of_one(b"\x00\x01", GOOD), 0).members
+    (member,) = stored(group_of_one(b"\x00\x01", GOOD)).members
     assert (member.topics, member.assigned) == ((), T0)
     assert member.unreadable == "underflow at byte 2 of the subscription"
 
 
+def test_a_member_without_bytes_wants_and_has_nothing():
+    (member,) = stored(group_of_one(b"", b"")).members
+    assert (member.topics, member.assigned, member.generation, member.unreadable) == ((), (), -1, None)
+
+
 def test_both_parts_may_be_broken():
-    (member,) = decode_group_metadata("g", group_of_one(b"\x00\x01", b"\x00"), 0).members
+    (member,) = stored(group_of_one(b"\x00\x01", b"\x00")).members
     assert member.unreadable == "underflow at byte 2 of the subscription; underflow at byte 0 of the assignment"
 
 
 @given(st.binary(), st.binary())
 def test_no_bytes_of_a_member_can_lose_its_group(asked, assigned):
-    stored = decode_group_metadata("g", group_of_one(asked, assigned), 0)
-    assert [member.member_id for member in stored.members] == ["m"]
+    members = stored(group_of_one(asked, assigned)).members
+    assert [member.member_id for member in members] == ["m"]
 
 
 @given(st.binary(), st.binary())
 def test_the_bytes_of_other_protocol_types_are_not_looked_at(asked, assigned):
-    (member,) = decode_group_metadata("g", group_of_one(asked, assigned, b"connect"), 0).members
+    (member,) = stored(group_of_one(asked, assigned, b"connect")).members
     assert (member.topics, member.assigned, member.user_data, member.unreadable) == ((), (), None, None)

@@ -47,9 +47,18 @@ def test_null_is_a_value_only_where_it_is_allowed(data, flexible):
         Reader(bytes.fromhex(data), flexible=flexible).string()
 
 
-def test_tagged_fields_are_passed_over_in_flexible_versions_only():
-    data = bytes.fromhex("02 00 02 abcd 8001 00 07")
-    flexible, fixed = Reader(data, flexible=True), Reader(data)
-    flexible.end_of_struct()
-    fixed.end_of_struct()
-    assert (flexible.remaining, fixed.remaining) == (1, len(data))
+def test_the_size_of_a_tagged_field_is_within_the_bytes():
+    reader = Reader(bytes.fromhex("8001 02 abcd"), flexible=True)
+    assert reader.tagged() == (128, 2)
+    with pytest.raises(DecodeError, match="underflow at byte 1 of the value"):
+        Reader(bytes.fromhex("00 02 ab"), flexible=True).tagged()
+
+
+@given(st.lists(st.integers(-(2**31), 2**31 - 1), max_size=300), st.booleans())
+def test_arrays_of_numbers(numbers, flexible):
+    size = len(numbers) + 1
+    varint = bytes([size]) if size < 128 else bytes([size & 0x7F | 0x80, size >> 7])
+    data = (varint if flexible else len(numbers).to_bytes(4)) + b"".join(n.to_bytes(4, signed=True) for n in numbers)
+    reader = Reader(data, flexible=flexible)
+    assert reader.int32_array() == tuple(numbers)
+    reader.finish()

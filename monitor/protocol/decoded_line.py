@@ -1,0 +1,153 @@
+"""One line of a file of records, as JSON, to one line with what Kafka reads in that record.
+
+The lines are those of a capture: ``p`` and ``o`` (partition and offset), ``ts``, ``k`` and ``v`` (key and value in
+base64), and ``control`` on the control records of transactions, which no consumer is ever given.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from binascii import Error as Base64Error
+from typing import Final
+
+import msgspec
+
+from monitor.protocol.consumer_protocol import (
+    ConsumerProtocolAssignment,
+    ConsumerProtocolSubscription,
+    Embedded,
+    NamedPartitions,
+    read_assignment,
+    read_subscription,
+)
+from monitor.protocol.errors import DecodeError
+from monitor.protocol.offsets_topic import DecodedRecord, read_record
+from monitor.protocol.records.classic import GroupMetadataValue
+from monitor.protocol.records.consumer import ConsumerGroupMemberMetadataValue
+from monitor.protocol.schema import Message, shown
+from monitor.protocol.sticky_user_data import remembered
+
+Json = dict[str, object]
+
+
+class _Line(msgspec.Struct):
+    p: int
+    o: int
+    k: str | None
+    v: str | None
+    control: str | None = None
+
+
+_LINES: Final = msgspec.json.Decoder(_Line)
+
+
+def decoded_line(line: bytes) -> bytes:
+    r"""The answer to a line, with a newline at its end.
+
+    A record that cannot be read gives ``{"p", "o", "error": reason, "at": byte position}``, the position being that in
+    the key if the key is broken, else in the value; a line that is no record gives null for the place.
+
+    >>> decoded_line(b'{"p": 4, "o": 17, "ts": 0, "k": "AAMAAmcx", "v": null}')
+    b'{"p":4,"o":17,"key":{"type":"ConsumerGroupMetadata","version":3,"data":{"groupId":"g1"}},"value":null}\n'
+    >>> decoded_line(b'{"p": 4, "o": 18, "ts": 0, "k": "AAMAAmc=", "v": null}')
+    b'{"p":4,"o":18,"error":"underflow","at":2}\n'
+    """
+    return msgspec.json.encode(_answer(line)) + b"\n"
+
+
+def _answer(line: bytes) -> Json:
+    try:
+        record = _LINES.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return {"p": None, "o": None, "error": "bad_line", "at": 0}
+    place: Json = {"p": record.p, "o": record.o}
+    if record.control is not None:
+        return place | {"control": record.control}
+    try:
+        return place | _shown(read_record(_bytes(record.k), _bytes(record.v)))
+    except DecodeError as error:
+        return place | {"error": error.reason, "at": error.position}
+    except Base64Error:
+        return place | {"error": "bad_base64", "at": 0}
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else b64decode(text.encode(), validate=True)
+
+
+def _shown(record: DecodedRecord) -> Json:
+    number, name = record.record_type.number, record.record_type.name
+    answer: Json = {"key": {"type": name, "version": number, "data": shown(record.key, 0)}, "value": None}
+    if record.value is not None and record.version is not None:
+        answer["value"] = {"version": record.version, "data": shown(record.value, record.version)}
+        embedded = _consumer_protocol(record.value)
+        if embedded:
+            answer["consumer_protocol"] = embedded
+    return answer
+
+
+def _consumer_protocol(value: Message) -> Json:
+    """What the members' own bytes say: by member id, or by assignor for a member that offers several."""
+    match value:
+        case GroupMetadataValue(protocol_type="consumer"):
+            return {
+                member.member_id: _subscription(value.protocol, member.subscription)
+                | {"assignment": _assignment(member.assignment)}
+                for member in value.members
+            }
+        case ConsumerGroupMemberMetadataValue():
+            offered = value.classic_member_metadata.supported_protocols if value.classic_member_metadata else ()
+            return {protocol.name: _subscription(protocol.name, protocol.metadata) for protocol in offered}
+        case _:
+            return {}
+
+
+def _subscription(assignor: str | None, data: bytes) -> Json:
+    if not data:
+        return {"subscription": None, "user_data": None}
+    try:
+        found = read_subscription(data)
+    except DecodeError as error:
+        return {"subscription": _refused(error), "user_data": None}
+    memory = remembered(assignor, found.message)
+    generation = found.message.generation_id
+    return {
+        "subscription": _embedded(found) | {"generation": generation if generation >= 0 else None},
+        "user_data": memory and {"partitions": _names(memory.partitions), "generation": memory.generation},
+    }
+
+
+def _assignment(data: bytes) -> Json | None:
+    if not data:
+        return None
+    try:
+        found = read_assignment(data)
+    except DecodeError as error:
+        return _refused(error)
+    return _embedded(found) | {"partitions": _names(found.message.assigned_partitions)}
+
+
+def _embedded(found: Embedded[ConsumerProtocolSubscription] | Embedded[ConsumerProtocolAssignment]) -> Json:
+    version = min(found.version, found.message.newest)
+    return {"version": found.version, "data": shown(found.message, version), "unread": found.unread}
+
+
+def _refused(error: DecodeError) -> Json:
+    """The exception with which Kafka's own reader refuses such bytes, as far as it can be told; else our reason."""
+    short = error.shortfall
+    if short is None:
+        return {"error": error.reason, "message": str(error)}
+    match short.unit:
+        case "number":
+            return {"error": "BufferUnderflowException", "message": None}
+        case "elements":
+            asked = f"Tried to allocate a collection of size {short.wanted}, but there are only {short.left} bytes"
+            return {"error": "RuntimeException", "message": f"{asked} remaining."}
+        case "bytes":
+            asked = f"Error reading byte array of {short.wanted} byte(s): only {short.left} byte(s)"
+            return {"error": "RuntimeException", "message": f"{asked} available"}
+
+
+def _names(partitions: tuple[NamedPartitions, ...]) -> list[str]:
+    """The partitions by name, sorted: an assignor's memory has no order."""
+    return sorted(f"{entry.topic}-{partition}" for entry in partitions for partition in entry.partitions)
