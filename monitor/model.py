@@ -11,7 +11,7 @@ from typing import Final, dataclass_transform
 
 import msgspec
 
-STATE_VERSION: Final = 1
+STATE_VERSION: Final = 2
 """Version of the stored states below. A state written by a newer version is refused, never guessed at."""
 
 
@@ -39,11 +39,59 @@ class TopicPartitions(msgspec.Struct, frozen=True, order=True, gc=False):
 # --- what an assignor takes and gives ---------------------------------------------------------------------------------
 
 
+class IdPartitions(msgspec.Struct, frozen=True, order=True, gc=False):
+    """Some partitions of a topic that is known by its id only; in a streams group, tasks of a subtopology.
+
+    ``id`` is the topic's Uuid in Kafka's text form (22 characters of base64), or the subtopology's name.
+    """
+
+    id: str
+    partitions: tuple[int, ...]
+
+
+class MemberState(StrEnum):
+    """How far a member of a KIP-848 group is with what it was told (MemberState of Kafka's group coordinator)."""
+
+    STABLE = "stable"
+    UNREVOKED_PARTITIONS = "unrevoked_partitions"
+    """It has to give partitions back first; until then it keeps its old epoch."""
+    UNRELEASED_PARTITIONS = "unreleased_partitions"
+    """It waits for partitions that other members still have to give back."""
+    UNKNOWN = "unknown"
+
+
+class Reconciliation(Value):
+    """Where a member of a KIP-848, share or streams group stands between what it has and what it is to have.
+
+    ``assigned`` it owns; ``revoking`` it has been told to give back and may still own. ``target`` None: the broker has
+    not chosen one. ``epoch`` -2: a static member that left and may come back. ``since_ms``: when the broker wrote this.
+    """
+
+    epoch: int = 0
+    previous_epoch: int = 0
+    state: MemberState = MemberState.STABLE
+    assigned: tuple[IdPartitions, ...] = ()
+    revoking: tuple[IdPartitions, ...] = ()
+    target: tuple[IdPartitions, ...] | None = None
+    since_ms: int = 0
+
+
+class ClassicProtocol(Value):
+    """An assignor that a classic member inside a KIP-848 group offers, with what it subscribed to for it."""
+
+    name: str
+    topics: tuple[str, ...] = ()
+
+
 class Member(Value):
     """A group member: what it asked for (its subscription) and what it was given (its assignment).
 
     ``generation``, ``owned`` and ``user_data`` are the fields of the subscription it joined with (-1, empty and None
     where its client does not send them). ``unreadable`` says why its bytes could not be decoded, if they could not.
+
+    Members of KIP-848, share and streams groups have ``reconciliation`` instead of ``assigned``: their partitions are
+    written by topic id. ``regex`` is a subscription that the broker resolves, ``server_assignor`` the assignor the
+    member asks for (None: the group's), ``classic_protocols`` what it offers if it speaks the classic protocol.
     """
 
     member_id: str
@@ -59,6 +107,10 @@ class Member(Value):
     session_timeout_ms: int = 0
     rebalance_timeout_ms: int = 0
     unreadable: str | None = None
+    regex: str | None = None
+    server_assignor: str | None = None
+    classic_protocols: tuple[ClassicProtocol, ...] = ()
+    reconciliation: Reconciliation | None = None
 
 
 class TopicShape(Value):
@@ -122,6 +174,60 @@ class OffsetCommitted(Event):
     leader_epoch: int = -1
 
 
+class CommitPoint(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A commit in a history: when, and of which offset."""
+
+    committed_ms: int
+    offset: int
+
+
+class Rewind(Value, array_like=True):
+    """A commit of an offset lower than the one committed before it: records will be delivered again."""
+
+    at_ms: int
+    before: int
+    after: int
+
+
+class CommitRun(Event):
+    """Commits of one partition that followed one another in the log, combined without losing what is tracked.
+
+    ``first`` is the first commit; ``points`` are, oldest first, those that a history keeps (see
+    monitor.tracking.commit_history), the newest last; ``rewinds`` counts the rewinds from the first commit on.
+    """
+
+    group: str
+    topic: str
+    partition: int
+    first: CommitPoint
+    points: tuple[CommitPoint, ...]
+    leader_epoch: int = -1
+    commits: int = 1
+    rewinds: int = 0
+    last_rewind: Rewind | None = None
+
+
+class OffsetsListed(Event):
+    """What the broker itself says a group has committed: it knows the fate of transactions, the log's reader does not.
+
+    ``asked_ms`` is when the question was sent, by the collector's clock.
+    """
+
+    cluster: str
+    group: str
+    asked_ms: int
+    offsets: tuple[ListedOffset, ...]
+
+
+class ListedOffset(Value):
+    """One committed offset in the broker's answer."""
+
+    topic: str
+    partition: int
+    offset: int
+    leader_epoch: int = -1
+
+
 class OffsetDeleted(Event):
     """A committed offset was deleted (by expiry, by an administrator, or because its topic went)."""
 
@@ -131,7 +237,10 @@ class OffsetDeleted(Event):
 
 
 class MembershipStored(Event):
-    """The coordinator wrote a completed generation of a classic group (no members: the group became Empty)."""
+    """The coordinator wrote a completed generation of a classic group (no members: the group became Empty).
+
+    ``state_ms`` is when the group entered the state in which this was written: with members, when all had joined.
+    """
 
     group: str
     generation: int
@@ -140,13 +249,115 @@ class MembershipStored(Event):
     leader: str | None
     stored_ms: int
     members: tuple[Member, ...] = ()
+    state_ms: int | None = None
+
+
+class GroupKind(StrEnum):
+    """Which of Kafka's protocols a group speaks. A group has one kind at a time and may be converted."""
+
+    CLASSIC = "kafka-classic"
+    CONSUMER = "kafka-consumer"
+    SHARE = "kafka-share"
+    STREAMS = "kafka-streams"
 
 
 class GroupDeleted(Event):
-    """The coordinator deleted the group."""
+    """The coordinator deleted the group, or what made it a group of this kind (it was converted)."""
 
     group: str
     deleted_ms: int
+    kind: GroupKind = GroupKind.CLASSIC
+
+
+class EpochStored(Event):
+    """A KIP-848, share or streams group has a new epoch: its members or what they subscribe to changed.
+
+    ``metadata_hash`` stands for the subscribed topics as the broker knows them (0: none, or an older broker).
+    """
+
+    group: str
+    kind: GroupKind
+    epoch: int
+    stored_ms: int
+    metadata_hash: int = 0
+
+
+class SubscribedTopic(Value):
+    """A topic as a broker of Kafka 3.9 writes it for a group that subscribes to it."""
+
+    topic_id: str
+    topic: str
+    partitions: int
+
+
+class SubscribedTopicsStored(Event):
+    """The topics that a KIP-848 group subscribes to (Kafka 3.9; later brokers write a hash instead). Empty: deleted."""
+
+    group: str
+    stored_ms: int
+    topics: tuple[SubscribedTopic, ...] = ()
+
+
+class MemberStored(Event):
+    """A member joined a KIP-848, share or streams group, or changed what it says of itself."""
+
+    group: str
+    kind: GroupKind
+    member: Member
+    stored_ms: int
+
+
+class MemberRemoved(Event):
+    """A member left the group, was fenced, or its session ended: the log does not tell which."""
+
+    group: str
+    kind: GroupKind
+    member_id: str
+    removed_ms: int
+
+
+class TargetEpochStored(Event):
+    """The broker has chosen targets for the group epoch ``epoch`` (None: deleted)."""
+
+    group: str
+    kind: GroupKind
+    epoch: int | None
+    stored_ms: int
+
+
+class TargetStored(Event):
+    """What a member is to own (None: deleted). It holds until the next one, whatever the epoch."""
+
+    group: str
+    kind: GroupKind
+    member_id: str
+    target: tuple[IdPartitions, ...] | None
+
+
+class CurrentStored(Event):
+    """What a member owns now and how far it is; ``target`` of the reconciliation is not set."""
+
+    group: str
+    kind: GroupKind
+    member_id: str
+    current: Reconciliation
+
+
+class CurrentRemoved(Event):
+    """What a member owns was deleted."""
+
+    group: str
+    kind: GroupKind
+    member_id: str
+
+
+class RegexResolved(Event):
+    """The topics that the broker found for a regular expression of the group's members (None: deleted)."""
+
+    group: str
+    regex: str
+    topics: tuple[str, ...] | None
+    stored_ms: int
 
 
 class PartitionObserved(Value):
@@ -188,7 +399,23 @@ class DecodeFailed(Event):
     position: int | None = None
 
 
-GroupEvent = OffsetCommitted | OffsetDeleted | MembershipStored | GroupDeleted
+OffsetEvent = OffsetCommitted | CommitRun | OffsetDeleted | OffsetsListed
+ModernEvent = (
+    GroupDeleted
+    | EpochStored
+    | SubscribedTopicsStored
+    | MemberStored
+    | MemberRemoved
+    | TargetEpochStored
+    | TargetStored
+    | CurrentStored
+    | CurrentRemoved
+    | RegexResolved
+)
+"""What the records of KIP-848, share and streams groups tell."""
+
+MembershipEvent = MembershipStored | ModernEvent
+GroupEvent = OffsetEvent | MembershipEvent
 TopicEvent = TopicObserved | PassCompleted
 AnyEvent = GroupEvent | TopicEvent | DecodeFailed
 
@@ -197,30 +424,101 @@ AnyEvent = GroupEvent | TopicEvent | DecodeFailed
 
 
 class Phase(StrEnum):
-    """Where a classic group stands, as far as the log can tell (a rebalance in progress is not in the log)."""
+    """Where a group stands, as far as the log can tell.
+
+    A rebalance of a classic group that is under way is not in the log; ASSIGNING and RECONCILING are states of the
+    other kinds only (KIP-848): the broker has yet to choose targets, the members have yet to reach them.
+    """
 
     UNSEEN = "unseen"
     OFFSETS_ONLY = "offsets_only"
     EMPTY = "empty"
+    ASSIGNING = "assigning"
+    RECONCILING = "reconciling"
     STABLE = "stable"
     GONE = "gone"
 
 
-class CommittedOffset(Value):
-    """The newest committed offset of one partition and when it was committed (the client's or broker's clock)."""
+class CommittedOffset(Value, array_like=True):
+    """The newest committed offset of one partition and when it was committed (the broker's clock).
+
+    ``history`` are commits before it and itself, packed and bounded (monitor.tracking.commit_history). ``rewinds`` is
+    counted since the partition was first committed. ``listed`` is the broker's own newest answer, where one was asked
+    for, and ``listed_ms`` when it was asked (monitor.tracking.listed_offsets decides between the two).
+    """
 
     topic: str
     partition: int
     offset: int
     committed_ms: int
     leader_epoch: int = -1
+    history: bytes = b""
+    rewinds: int = 0
+    last_rewind: Rewind | None = None
+    listed: int | None = None
+    listed_ms: int = 0
+
+
+class RebalanceCause(StrEnum):
+    """Why a group rebalanced, as far as the log can tell."""
+
+    JOIN = "join"
+    LEAVE = "leave"
+    """A member is gone. Of most members the log does not tell whether they left or timed out."""
+    TIMEOUT = "timeout"
+    """A member is gone that cannot have left by itself: a static one, or one that did not give back in time."""
+    SUBSCRIPTION = "subscription"
+    TOPICS = "topics"
+    """Subscribed topics came, went or have another number of partitions."""
+    STATIC_RESTART = "static_restart"
+    ASSIGNOR = "assignor"
+    HANDOVER = "handover"
+    """The second half of a cooperative rebalance: partitions that were given back get their new owners."""
+    UPGRADE = "upgrade"
+    """From the classic protocol to that of KIP-848."""
+    DOWNGRADE = "downgrade"
+    UNKNOWN = "unknown"
+
+
+class Rebalance(Value):
+    """A rebalance as the log shows it: up to which generation or epoch, when, and why.
+
+    ``started_ms`` of a classic group is when its members had all joined (the waiting for them is not in the log), of
+    the other kinds when the group's epoch was raised. ``ended_ms`` None: under way.
+    """
+
+    generation: int
+    started_ms: int
+    ended_ms: int | None = None
+    causes: tuple[RebalanceCause, ...] = ()
+    joined: int = 0
+    left: int = 0
+
+
+class MembershipChange(Value):
+    """Something that happened to a KIP-848 group's members for which the group's epoch has not been raised yet."""
+
+    cause: RebalanceCause
+    instance_id: str | None = None
+
+
+class ResolvedRegex(Value):
+    """A regular expression of a KIP-848 group's members with the topics that the broker found for it."""
+
+    regex: str
+    topics: tuple[str, ...] = ()
 
 
 class GroupState(Value):
     """Everything known of one group. ``offsets`` is sorted by topic and partition.
 
     ``generation_ms`` is when the newest generation was stored, ``phase_ms`` when the phase began; ``rebalances`` counts
-    the generations seen since the group was first seen, those that only emptied the group included.
+    the generations seen since the group was first seen, those that only emptied the group included. Of a KIP-848,
+    share or streams group ``generation`` is the epoch, and members are sorted by id.
+
+    ``target_epoch`` is the epoch for which the broker has chosen targets. ``incomplete_members`` are those of whom the
+    log has told an assignment but not yet who they are (compaction changes the order). ``history`` are the newest
+    rebalances, oldest first, bounded; ``under_way`` is one that has not ended, ``pending`` what may lead to the next.
     """
 
     cluster: str
@@ -236,9 +534,18 @@ class GroupState(Value):
     offsets: tuple[CommittedOffset, ...] = ()
     rebalances: int = 0
     version: int = STATE_VERSION
+    kind: GroupKind = GroupKind.CLASSIC
+    target_epoch: int | None = None
+    metadata_hash: int = 0
+    subscribed_topics: tuple[SubscribedTopic, ...] = ()
+    regexes: tuple[ResolvedRegex, ...] = ()
+    incomplete_members: tuple[Member, ...] = ()
+    history: tuple[Rebalance, ...] = ()
+    under_way: Rebalance | None = None
+    pending: tuple[MembershipChange, ...] = ()
 
 
-class EndOffsetAt(Value):
+class EndOffsetAt(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Where a partition ended at an instant."""
 
     at_ms: int

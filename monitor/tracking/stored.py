@@ -1,4 +1,8 @@
-"""States as bytes: msgpack, with the version that wrote them in front so that any version can tell."""
+"""States as bytes: msgpack, with the version that wrote them in front so that any version can tell.
+
+What there is most of (committed offsets, points of a history) is written as arrays without field names. States that an
+earlier version wrote are brought to the shape of today when they are read, and written in it when they next change.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from monitor.model import STATE_VERSION, GroupState, SourceState, TopicState
+from monitor.tracking import stored_v1
 
 State = TypeVar("State", GroupState, TopicState, SourceState)
 
@@ -58,6 +63,7 @@ class _Envelope(msgspec.Struct, array_like=True, frozen=True):
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _ENVELOPES: Final = msgspec.msgpack.Decoder(_Envelope)
+_FIELDS: Final = msgspec.msgpack.Decoder(dict[str, object])
 _GROUPS: Final = msgspec.msgpack.Decoder(GroupState)
 _TOPICS: Final = msgspec.msgpack.Decoder(TopicState)
 _SOURCES: Final = msgspec.msgpack.Decoder(SourceState)
@@ -103,6 +109,9 @@ def _decode(decoder: msgspec.msgpack.Decoder[State], data: bytes, kind: str) -> 
         envelope = _ENVELOPES.decode(data)
         if envelope.version > STATE_VERSION:
             raise StateVersionError(envelope.version)
-        return decoder.decode(envelope.state)
+        if envelope.version == STATE_VERSION:
+            return decoder.decode(envelope.state)
+        fields = stored_v1.brought_to_v2(_FIELDS.decode(envelope.state))
+        return msgspec.convert(fields, decoder.type)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, MemoryError) as error:
         raise StateCorruptError(kind) from error

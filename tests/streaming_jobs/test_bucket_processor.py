@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from monitor.model import OffsetCommitted, PartitionObserved, PassCompleted, TopicObserved
+from monitor.model import OffsetCommitted, OffsetDeleted, PartitionObserved, PassCompleted, TopicObserved
 from monitor.tracking.stored import StateVersionError, decode_group_state, decode_topic_state
 from streaming_jobs.bucket_processor import Bucket
 from streaming_jobs.buckets import Entity
@@ -12,6 +12,10 @@ from streaming_jobs.buckets import Entity
 def commit(offset: int) -> bytes:
     event = OffsetCommitted(group="g", topic="t", partition=0, offset=offset, committed_ms=offset)
     return msgspec.msgpack.encode([event])
+
+
+def offset_deleted(topic: str) -> bytes:
+    return msgspec.msgpack.encode([OffsetDeleted(group="g", topic=topic, partition=0)])
 
 
 def topic(name: str, pass_ms: int) -> bytes:
@@ -37,7 +41,7 @@ def test_nothing_new_changes_nothing():
     bucket = Bucket("c")
     bucket.fold(Entity.GROUP, "g", [commit(10)])
     again = Bucket("c", dict(bucket.stored))
-    again.fold(Entity.GROUP, "g", [commit(10)])
+    again.fold(Entity.GROUP, "g", [offset_deleted("never seen")])
     assert not again.changed
 
 

@@ -1,18 +1,37 @@
 """What a group's log makes of the group, case by case; then promises that hold for any log."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.model import (
-    CommittedOffset,
+    CommitPoint,
+    CommitRun,
+    CurrentRemoved,
+    CurrentStored,
+    EpochStored,
     GroupDeleted,
+    GroupKind,
+    IdPartitions,
     Member,
+    MemberRemoved,
     MembershipStored,
+    MemberState,
+    MemberStored,
     OffsetCommitted,
     OffsetDeleted,
     Phase,
+    Reconciliation,
+    RegexResolved,
+    Rewind,
+    SubscribedTopic,
+    SubscribedTopicsStored,
+    TargetEpochStored,
+    TargetStored,
 )
+from monitor.tracking.commit_history import points_of, thin
 from monitor.tracking.group import fold_group
 from monitor.tracking.stored import decode_group_state, encode_state
 
@@ -62,8 +81,11 @@ def fold(*events, state=None):
         pytest.param([stored(5, "a"), stored(1, "a")], 2, id="a generation that goes back is another one"),
         pytest.param([commit(), stored(5, "a"), GROUP_DELETED, stored(5, "a")], 2, id="deleted and created anew"),
         pytest.param(
-            [stored(5, "a"), GROUP_DELETED, stored(1, "a")], 1, id="deleted without an offset left: forgotten"
+            [stored(5, "a"), stored(6), GROUP_DELETED, stored(1, "a")],
+            1,
+            id="deleted when it was empty and had no offset left: forgotten",
         ),
+        pytest.param([stored(5, "a"), GROUP_DELETED, stored(6, "a")], 2, id="converted and back, without an offset"),
     ],
 )
 def test_rebalances(events, expected):
@@ -98,7 +120,27 @@ def test_a_group_without_assignment_yet_is_created_only():
 
 def test_the_newest_commit_is_the_last_in_the_log_whatever_its_time():
     state = fold(commit(offset=9, at_ms=100), commit(offset=4, at_ms=50))
-    assert state.offsets == (CommittedOffset(topic="t", partition=0, offset=4, committed_ms=50),)
+    (newest,) = state.offsets
+    assert (newest.topic, newest.partition, newest.offset, newest.committed_ms) == ("t", 0, 4, 50)
+
+
+def test_a_commit_of_a_lower_offset_is_a_rewind():
+    (known,) = fold(commit(offset=9, at_ms=1), commit(offset=4, at_ms=2), commit(offset=4, at_ms=3)).offsets
+    assert (known.rewinds, known.last_rewind) == (1, Rewind(at_ms=2, before=9, after=4))
+    later = fold(commit(offset=3, at_ms=4), commit(offset=5, at_ms=5), state=fold(commit(offset=4), commit(offset=3)))
+    assert (later.offsets[0].rewinds, later.offsets[0].last_rewind.before) == (1, 4)
+
+
+def test_the_history_is_bounded():
+    state = fold(*(commit(offset=n, at_ms=n * 61_000) for n in range(1000)))
+    (known,) = state.offsets
+    assert [point.offset for point in points_of(known.history)] == list(range(980, 1000))
+    assert len(known.history) == 320
+
+
+def test_a_deleted_offset_loses_its_history_and_its_rewinds():
+    (known,) = fold(commit(offset=9), commit(offset=4), deleted(), commit(offset=2)).offsets
+    assert ([point.offset for point in points_of(known.history)], known.rewinds) == ([2], 0)
 
 
 def test_offsets_are_sorted_by_topic_and_number():
@@ -161,16 +203,65 @@ def test_a_commit_after_the_deletion_begins_a_group_of_offsets():
 # --- promises ---------------------------------------------------------------------------------------------------------
 
 TIMES = st.integers(0, 5)
-EVENTS = st.one_of(
-    st.builds(commit, st.sampled_from("ab"), st.integers(0, 2), st.integers(0, 3), TIMES),
-    st.builds(deleted, st.sampled_from("ab"), st.integers(0, 2)),
+KINDS = st.sampled_from([GroupKind.CONSUMER, GroupKind.SHARE, GroupKind.STREAMS])
+IDS = st.sampled_from(["x", "y", "z"])
+OWNED = st.lists(st.builds(IdPartitions, st.sampled_from("pq"), st.just((0,))), max_size=2).map(tuple)
+
+
+def member_stored(kind, member_id, instance_id, topic, at_ms):
+    member = Member(member_id=member_id, instance_id=instance_id, topics=(topic,), rebalance_timeout_ms=2)
+    return MemberStored(group="g", kind=kind, member=member, stored_ms=at_ms)
+
+
+CLASSIC_EVENTS = st.one_of(
     st.builds(
         lambda generation, members, at: stored(generation, *members, at_ms=at), TIMES, st.text("xy", max_size=2), TIMES
     ),
     st.builds(lambda at: stored(0, protocol_type="", at_ms=at), TIMES),
-    st.builds(lambda at: GroupDeleted(group="g", deleted_ms=at), TIMES),
 )
-LOGS = st.lists(EVENTS, max_size=12)
+MODERN_EVENTS = st.one_of(
+    st.builds(EpochStored, group=st.just("g"), kind=KINDS, epoch=TIMES, stored_ms=TIMES, metadata_hash=TIMES),
+    st.builds(member_stored, KINDS, IDS, st.sampled_from([None, "i"]), st.sampled_from("ab"), TIMES),
+    st.builds(MemberRemoved, group=st.just("g"), kind=KINDS, member_id=IDS, removed_ms=TIMES),
+    st.builds(TargetEpochStored, group=st.just("g"), kind=KINDS, epoch=st.none() | TIMES, stored_ms=TIMES),
+    st.builds(TargetStored, group=st.just("g"), kind=KINDS, member_id=IDS, target=st.none() | OWNED),
+    st.builds(
+        CurrentStored,
+        group=st.just("g"),
+        kind=KINDS,
+        member_id=IDS,
+        current=st.builds(
+            Reconciliation,
+            epoch=st.integers(-2, 5),
+            state=st.sampled_from(MemberState),
+            assigned=OWNED,
+            revoking=OWNED,
+            since_ms=TIMES,
+        ),
+    ),
+    st.builds(CurrentRemoved, group=st.just("g"), kind=KINDS, member_id=IDS),
+    st.builds(
+        RegexResolved,
+        group=st.just("g"),
+        regex=st.sampled_from([".*", "a"]),
+        topics=st.none() | st.just(("t",)) | st.just(("t", "u")),
+        stored_ms=TIMES,
+    ),
+    st.builds(
+        SubscribedTopicsStored,
+        group=st.just("g"),
+        stored_ms=TIMES,
+        topics=st.just(()) | st.builds(lambda n: (SubscribedTopic(topic_id="p", topic="t", partitions=n),), TIMES),
+    ),
+)
+EVENTS = st.one_of(
+    st.builds(commit, st.sampled_from("ab"), st.integers(0, 2), st.integers(0, 3), TIMES),
+    st.builds(deleted, st.sampled_from("ab"), st.integers(0, 2)),
+    st.builds(GroupDeleted, group=st.just("g"), deleted_ms=TIMES, kind=st.sampled_from(GroupKind)),
+    CLASSIC_EVENTS,
+    MODERN_EVENTS,
+)
+LOGS = st.lists(EVENTS, max_size=12) | st.lists(MODERN_EVENTS, max_size=12)
 
 
 @given(LOGS, st.data())
@@ -197,8 +288,8 @@ def test_a_batch_without_effect_gives_the_same_object(log, batch):
 
 def test_what_gives_the_same_object():
     before = fold(commit(), stored(1, "a"))
-    assert fold(commit(), stored(1, "a"), deleted("never seen"), state=before) is before
-    assert fold(commit(offset=2), commit(offset=1), state=before) is before
+    assert fold(stored(1, "a"), deleted("never seen"), state=before) is before
+    assert fold(commit(partition=1), deleted(partition=1), state=before) is before
 
 
 @given(LOGS)
@@ -206,7 +297,36 @@ def test_a_state_that_is_kept_knows_something(log):
     state = fold(*log)
     if state is not None:
         assert state.phase is not Phase.UNSEEN
-        assert state.offsets or state.phase in (Phase.EMPTY, Phase.STABLE) or state.generation_ms
-        assert bool(state.members) == (state.phase is Phase.STABLE)
+        with_members = (Phase.ASSIGNING, Phase.RECONCILING, Phase.STABLE)
+        assert state.offsets or state.phase in (Phase.EMPTY, *with_members) or state.generation_ms or state.pending
+        assert bool(state.members) == (state.phase in with_members)
         places = [(o.topic, o.partition) for o in state.offsets]
         assert places == sorted(set(places))
+
+
+def combined(commits):
+    """A run as the decoder combines one."""
+    steps = list(pairwise(commits))
+    rewinds = [Rewind(at_ms=b.committed_ms, before=a.offset, after=b.offset) for a, b in steps if b.offset < a.offset]
+    points = [CommitPoint(event.committed_ms, event.offset) for event in commits]
+    return CommitRun(
+        group="g",
+        topic="t",
+        partition=0,
+        first=points[0],
+        points=thin(points),
+        leader_epoch=commits[-1].leader_epoch,
+        commits=len(commits),
+        rewinds=len(rewinds),
+        last_rewind=rewinds[-1] if rewinds else None,
+    )
+
+
+COMMITS = st.lists(st.builds(commit, offset=st.integers(0, 9), at_ms=st.integers(0, 900_000)), min_size=1, max_size=60)
+
+
+@given(st.lists(COMMITS, max_size=3), COMMITS)
+def test_a_run_of_commits_leaves_what_the_commits_leave(before, commits):
+    state = fold(*(event for run in before for event in run))
+    assert fold(*map(combined, before)) == state
+    assert fold(combined(commits), state=state) == fold(*commits, state=state)

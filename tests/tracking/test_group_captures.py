@@ -1,13 +1,16 @@
 """Folding a captured log up to a mark gives what the broker itself said at that mark."""
 
 from collections import defaultdict
+from functools import cache
 
+import msgspec
 import pytest
 
-from monitor.model import Phase
+from monitor.model import GroupKind, RebalanceCause
 from monitor.protocol.offsets_topic import Foreign, decode_record
 from monitor.tracking.group import fold_group
-from tests.protocol.captures import BROKERS, marks, records
+from tests.protocol.captures import BROKERS, lines, marks, records
+from tests.tracking.comparison import differences
 
 TRANSACTIONAL = {
     "4.3.1": {"heron-mango20-group", "nectar-grove37-group"},
@@ -18,42 +21,26 @@ TRANSACTIONAL = {
 commit, so the offsets differ from the broker's answer."""
 
 
-def states_at_marks(broker):
-    """Every mark of a classic group with the state that its records give, folded piece by piece from mark to mark."""
+@cache
+def events(broker):
+    """The events of each group with their offsets in the log, and the keys of their records."""
     by_group = defaultdict(list)
     for record in records(broker):
         event = decode_record(record.key, record.value, record.timestamp_ms)
         if not isinstance(event, Foreign):
-            by_group[record.group].append((record.offset, event))
+            by_group[record.group].append((record.offset, record.key, event))
+    return by_group
+
+
+def states_at_marks(broker):
+    """Every mark with the state that its group's records give, folded piece by piece from mark to mark."""
     states, folded = {}, defaultdict(int)
     for mark in sorted(marks(broker), key=lambda mark: mark["log_end"]):
         group, end = mark["group"], mark["log_end"]
-        piece = [event for offset, event in by_group[group] if folded[group] <= offset < end]
+        piece = [event for offset, _, event in events(broker)[group] if folded[group] <= offset < end]
         states[group] = fold_group("c", group, states.get(group), piece)
         folded[group] = end
         yield mark, states[group]
-
-
-def is_missing(mark):
-    return mark["describe"].get("error") == "GroupIdNotFoundException" or mark["describe"].get("state") == "Dead"
-
-
-def is_classic(mark):
-    return mark["describe"].get("type") == "Classic" and not is_missing(mark)
-
-
-def offsets_of(state):
-    return {
-        f"{committed.topic}-{committed.partition}": (committed.offset, committed.leader_epoch)
-        for committed in (state.offsets if state else ())
-    }
-
-
-def assignments_of(state, existing):
-    return {
-        member.member_id: {f"{t.topic}-{p}" for t in member.assigned if t.topic in existing for p in t.partitions}
-        for member in state.members
-    }
 
 
 @pytest.mark.parametrize("broker", BROKERS)
@@ -62,57 +49,172 @@ def test_the_list_of_transactional_groups_is_what_the_log_says(broker):
 
 
 @pytest.mark.parametrize("broker", BROKERS)
-def test_a_group_that_the_broker_no_longer_knows_leaves_no_state(broker):
-    missing = [(mark["label"], state) for mark, state in states_at_marks(broker) if is_missing(mark)]
-    assert len(missing) >= 14
-    assert [state for _, state in missing] == [None] * len(missing)
-
-
-@pytest.mark.parametrize("broker", BROKERS)
-def test_the_phase_is_the_state_that_the_broker_describes(broker):
-    """A group with commits only is "simple" to the broker; hand-made marks (python-raw) do not say it."""
-    for mark, state in filter(lambda found: is_classic(found[0]), states_at_marks(broker)):
-        described = mark["describe"]
-        simple = described.get("simple", state.phase is Phase.OFFSETS_ONLY)
-        empty = Phase.OFFSETS_ONLY if simple else Phase.EMPTY
-        assert state.phase is {"Stable": Phase.STABLE, "Empty": empty}[described["state"]], mark["label"]
-        assert (state.protocol or "") == described.get("assignor", described.get("protocol_data"))
-
-
-@pytest.mark.parametrize("broker", BROKERS)
-def test_the_members_are_those_that_the_broker_describes(broker):
+def test_the_state_at_every_mark_is_what_the_broker_describes(broker):
+    """Its kind, state, epochs, members, assignments and targets, and its committed offsets."""
     compared = 0
-    for mark, state in filter(lambda found: is_classic(found[0]), states_at_marks(broker)):
-        ours = {(m.member_id, m.client_id, m.host, m.instance_id) for m in state.members}
-        described = mark["describe"]["members"]
-        assert ours == {(m["member_id"], m["client_id"], m["host"], m["instance_id"]) for m in described}
-        compared += len(ours)
-    assert compared > 100
+    for mark, state in states_at_marks(broker):
+        found = differences(mark, state, offsets=mark["group"] not in TRANSACTIONAL[broker])
+        assert found == [], (mark["scenario"], mark["label"])
+        compared += 1
+    assert compared == len(marks(broker)) > 130
+
+
+def test_the_comparison_is_not_an_empty_one():
+    """How much there is to compare: members, partitions, offsets, and each kind of group."""
+    described = [mark["describe"] for broker in BROKERS for mark in marks(broker)]
+    members = [member for found in described for member in found.get("members", ())]
+    assert {found.get("type") for found in described} >= {"Classic", "Consumer", "Share", "Streams"}
+    assert {found.get("state") for found in described} >= {"Stable", "Empty", "Assigning", "Reconciling"}
+    assert sum(len(member.get("assignment", ())) for member in members) > 2000
+    assert sum(len(member.get("target_assignment") or ()) for member in members) > 500
+    assert sum(len(mark["offsets"]) for broker in BROKERS for mark in marks(broker)) > 2500
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("kind", GroupKind.SHARE),
+        ("phase", None),
+        ("generation", -7),
+        ("target_epoch", -7),
+        ("members", ()),
+        ("offsets", ()),
+    ],
+)
+def test_the_comparison_finds_what_is_wrong(field, value):
+    mark, state = next(
+        (mark, state)
+        for mark, state in states_at_marks("4.3.1")
+        if mark["describe"].get("type") == "Consumer" and state.members and state.offsets
+    )
+    broken = msgspec.structs.replace(state, **{field: state.phase.EMPTY if field == "phase" else value})
+    assert differences(mark, broken)
+
+
+# --- the log as compaction leaves it ----------------------------------------------------------------------------------
+
+
+def compacted(log, *, tombstones):
+    """The last event of each key, where it stood; ``tombstones``: whether those are still there."""
+    last = {key: offset for offset, key, _ in log}
+    deleted = {record_key(broker_record) for broker_record in log if is_tombstone(broker_record)}
+    return [event for offset, key, event in log if last[key] == offset and (tombstones or (key, offset) not in deleted)]
+
+
+def record_key(logged):
+    offset, key, _ = logged
+    return key, offset
+
+
+@cache
+def tombstones_of(broker):
+    return {(record.key, record.offset) for record in records(broker) if record.value is None}
+
+
+def is_tombstone(logged):
+    return any(record_key(logged) in tombstones_of(broker) for broker in BROKERS)
+
+
+def what_lasts(state):
+    """The parts of a state that do not depend on what came before: no history, no counts, no times of changes."""
+    if state is None:
+        return None
+    passed = ("history", "under_way", "pending", "rebalances", "phase_ms", "generation_ms", "offsets")
+    lasting = {name: getattr(state, name) for name in state.__struct_fields__ if name not in passed}
+    offsets = [(o.topic, o.partition, o.offset, o.committed_ms, o.leader_epoch) for o in state.offsets]
+    return lasting | {"offsets": offsets}
 
 
 @pytest.mark.parametrize("broker", BROKERS)
-def test_the_assignments_are_those_that_the_broker_describes(broker):
-    """Its answer leaves out topics that no longer exist; hand-made marks (python-raw) have no assignments."""
+@pytest.mark.parametrize("tombstones", [True, False])
+def test_a_compacted_log_gives_the_same_end_state(broker, tombstones):
+    """Compacted as it was at each mark, with its tombstones and after their time (delete.retention.ms)."""
     compared = 0
-    for mark, state in filter(lambda found: is_classic(found[0]), states_at_marks(broker)):
-        described = mark["describe"]["members"]
-        if all("assignment" in member for member in described):
-            existing = {topic for topic, found in mark["topics"].items() if "error" not in found}
-            expected = {member["member_id"]: set(member["assignment"]) for member in described}
-            assert assignments_of(state, existing) == expected, mark["label"]
-            compared += sum(map(len, expected.values()))
-    assert compared > 500
+    for mark, state in states_at_marks(broker):
+        log = [logged for logged in events(broker)[mark["group"]] if logged[0] < mark["log_end"]]
+        short = fold_group("c", mark["group"], None, compacted(log, tombstones=tombstones))
+        assert what_lasts(short) == what_lasts(state), (mark["scenario"], mark["label"])
+        compared += len(log)
+    assert compared > 5000
+
+
+# --- transactions -----------------------------------------------------------------------------------------------------
+
+
+def of_committed_transactions(broker):
+    """The events by group, those of transactions that were aborted or are still open at the end left out."""
+    fate, open_records = {}, defaultdict(list)
+    for line in lines(broker):
+        place = line["p"], line["o"]
+        if "control" in line:
+            for waiting in open_records.pop((line["p"], line["pid"]), []):
+                fate[waiting] = line["control"] == "COMMIT"
+        elif line["txn"]:
+            open_records[line["p"], line["pid"]].append(place)
+    by_group = defaultdict(list)
+    for record in records(broker):
+        place = record.partition, record.offset
+        if not record.transactional or fate.get(place):
+            by_group[record.group].append(decode_record(record.key, record.value, record.timestamp_ms))
+    return by_group
 
 
 @pytest.mark.parametrize("broker", BROKERS)
-def test_the_offsets_are_those_that_the_broker_lists(broker):
-    compared = 0
-    for mark, state in filter(lambda found: is_classic(found[0]), states_at_marks(broker)):
-        if mark["group"] not in TRANSACTIONAL[broker]:
-            expected = {
-                place: (listed["offset"], -1 if listed["leader_epoch"] is None else listed["leader_epoch"])
-                for place, listed in mark["offsets"].items()
-            }
-            assert offsets_of(state) == expected, mark["label"]
-            compared += len(expected)
-    assert compared > 500
+def test_with_the_fate_of_transactions_known_their_offsets_are_the_brokers(broker):
+    """What a reader of committed records sees at the end: commits count by their own place, not by their marker's."""
+    final = {mark["group"]: mark for mark in sorted(marks(broker), key=lambda mark: mark["log_end"])}
+    by_group = of_committed_transactions(broker)
+    for group in TRANSACTIONAL[broker]:
+        state = fold_group("c", group, None, by_group[group])
+        if state is None:  # the broker knows a group whose only transaction is open, and lists no offset
+            assert final[group]["offsets"] == {}
+        else:
+            assert differences(final[group], state) == []
+
+
+# --- rebalances -------------------------------------------------------------------------------------------------------
+
+
+def history_of(scenario, broker):
+    """The rebalances of a scenario's group up to its end, or up to the deletion of the group."""
+    group = next(mark["group"] for mark in marks(broker) if mark["scenario"] == scenario)
+    state, longest = None, ()
+    for _, _, event in events(broker)[group]:
+        state = fold_group("c", group, state, [event])
+        if state and len(state.history) > len(longest):
+            longest = state.history
+    return longest
+
+
+def causes(scenario, broker):
+    return [[cause.value for cause in rebalance.causes] for rebalance in history_of(scenario, broker)]
+
+
+@pytest.mark.parametrize("broker", BROKERS)
+def test_causes_of_classic_rebalances(broker):
+    """What the scripts of the captures did, as their clients.jsonl tells."""
+    assert ["topics"] in causes("classic-growth", broker)
+    assert ["handover"] in causes("classic-cooperative", broker)
+    assert ["subscription"] in causes("classic-subscriptions", broker)
+    assert {"static_restart", "timeout"} <= {c for found in causes("classic-static", broker) for c in found}
+    assert "assignor" in {c for found in causes("classic-two-assignors", broker) for c in found}
+    assert causes("classic-range", broker)[0] == ["join"]
+    assert causes("classic-range", broker)[-1] == ["leave"]
+
+
+@pytest.mark.parametrize("broker", ["4.3.1", "3.9.2"])
+def test_causes_of_consumer_rebalances(broker):
+    assert ["topics"] in causes("consumer-growth", broker)
+    assert ["subscription"] in causes("consumer-subscriptions", broker)
+    assert ["static_restart"] in causes("consumer-static", broker)
+    upgrades = [c for found in causes("consumer-upgrade", broker) for c in found]
+    assert "upgrade" in upgrades
+    assert "downgrade" in upgrades
+
+
+@pytest.mark.parametrize("broker", BROKERS)
+def test_every_rebalance_has_a_cause_and_lasts_no_negative_time(broker):
+    for scenario in {mark["scenario"] for mark in marks(broker)} - {"share"}:  # that assigned again by itself
+        for rebalance in history_of(scenario, broker):
+            assert RebalanceCause.UNKNOWN not in rebalance.causes, (scenario, rebalance)
+            assert 0 <= rebalance.ended_ms - rebalance.started_ms < 60_000

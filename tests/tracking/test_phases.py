@@ -4,7 +4,19 @@ from itertools import product
 
 import pytest
 
-from monitor.model import GroupDeleted, Member, MembershipStored, OffsetCommitted, OffsetDeleted, Phase
+from monitor.model import (
+    EpochStored,
+    GroupDeleted,
+    GroupKind,
+    Member,
+    MemberRemoved,
+    MembershipStored,
+    MemberStored,
+    OffsetCommitted,
+    OffsetDeleted,
+    Phase,
+    TargetEpochStored,
+)
 from monitor.tracking.group import fold_group
 from monitor.tracking.phases import TRANSITIONS, Happened
 
@@ -32,20 +44,45 @@ def stored(generation, *, protocol_type="consumer", members=()):
 
 KEPT = OffsetCommitted(group="g", topic="kept", partition=0, offset=1, committed_ms=1)
 """Another offset, so that the group does not vanish under the test."""
+
+CONSUMER = GroupKind.CONSUMER
+
+
+def joined(member_id):
+    return MemberStored(group="g", kind=CONSUMER, member=Member(member_id=member_id), stored_ms=1)
+
+
+def epoch(number):
+    return EpochStored(group="g", kind=CONSUMER, epoch=number, stored_ms=1)
+
+
+def targets_for(number):
+    return TargetEpochStored(group="g", kind=CONSUMER, epoch=number, stored_ms=1)
+
+
+def removed(member_id):
+    return MemberRemoved(group="g", kind=CONSUMER, member_id=member_id, removed_ms=1)
+
+
 REACH = {
     Phase.UNSEEN: [],
     Phase.OFFSETS_ONLY: [KEPT],
     Phase.EMPTY: [KEPT, stored(1)],
+    Phase.ASSIGNING: [KEPT, joined("m"), epoch(7)],
+    Phase.RECONCILING: [KEPT, joined("m"), epoch(7), targets_for(7)],
     Phase.STABLE: [KEPT, stored(1, members=(Member(member_id="m"),))],
     Phase.GONE: [KEPT, GroupDeleted(group="g", deleted_ms=1)],
 }
 EVENTS = {
-    Happened.COMMITTED: OffsetCommitted(group="g", topic="t", partition=0, offset=1, committed_ms=2),
-    Happened.OFFSET_DELETED: OffsetDeleted(group="g", topic="t", partition=0),
-    Happened.CREATED: stored(2, protocol_type=""),
-    Happened.EMPTIED: stored(2),
-    Happened.STORED: stored(2, members=(Member(member_id="m"),)),
-    Happened.DELETED: GroupDeleted(group="g", deleted_ms=2),
+    Happened.COMMITTED: [OffsetCommitted(group="g", topic="t", partition=0, offset=1, committed_ms=2)],
+    Happened.OFFSET_DELETED: [OffsetDeleted(group="g", topic="t", partition=0)],
+    Happened.CREATED: [stored(2, protocol_type="")],
+    Happened.EMPTIED: [stored(2)],
+    Happened.STORED: [stored(2, members=(Member(member_id="m"),))],
+    Happened.RAISED: [joined("m"), epoch(9)],
+    Happened.DIVERGED: [joined("m"), epoch(9), targets_for(9)],
+    Happened.SETTLED: [joined("m"), epoch(0), targets_for(0)],  # a member of whom no assignment was seen has epoch 0
+    Happened.DELETED: [GroupDeleted(group="g", deleted_ms=2)],
 }
 
 
@@ -53,9 +90,18 @@ EVENTS = {
 def test_a_group_goes_through_the_phases_of_the_table(phase, happened):
     before = fold_group("c", "g", None, REACH[phase])
     assert (before.phase if before else Phase.UNSEEN) is phase
-    after = fold_group("c", "g", before, [EVENTS[happened]])
+    events = EVENTS[happened]
+    if happened is Happened.DELETED and before is not None:
+        events = [GroupDeleted(group="g", deleted_ms=2, kind=before.kind)]
+    after = fold_group("c", "g", before, events)
     vanished = phase is Phase.UNSEEN and happened in (Happened.OFFSET_DELETED, Happened.DELETED)
     if vanished:
         assert after is None
     else:
         assert after.phase is TRANSITIONS[phase, happened]
+
+
+@pytest.mark.parametrize("phase", [Phase.ASSIGNING, Phase.RECONCILING])
+def test_the_last_member_of_a_modern_group_leaves_it_empty(phase):
+    state = fold_group("c", "g", None, [*REACH[phase], removed("m")])
+    assert state.phase is TRANSITIONS[phase, Happened.EMPTIED]

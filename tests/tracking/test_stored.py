@@ -1,7 +1,10 @@
 """States as bytes: what was written is read, and what cannot be read says why."""
 
+import base64
+import json
 import pickle
 from contextlib import suppress
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -88,10 +91,10 @@ def test_a_newer_state_need_not_have_our_shape():
     [
         pytest.param(b"", id="empty"),
         pytest.param(b"\xff", id="no array"),
-        pytest.param(b"\x92\x01\x80", id="no fields"),
-        pytest.param(b"\x92\x01\x81\xa7cluster\xa1\xff", id="no UTF-8"),
-        pytest.param(b"\x92\x01\x81\xa1x" + b"\x91" * 100_000, id="deeper than any state"),
-        pytest.param(b"\x92\x01\x81\xa7cluster\xdd\xff\xff\xff\xff", id="a length of 4 GB"),
+        pytest.param(b"\x92\x02\x80", id="no fields"),
+        pytest.param(b"\x92\x02\x81\xa7cluster\xa1\xff", id="no UTF-8"),
+        pytest.param(b"\x92\x02\x81\xa1x" + b"\x91" * 100_000, id="deeper than any state"),
+        pytest.param(b"\x92\x02\x81\xa7cluster\xdd\xff\xff\xff\xff", id="a length of 4 GB"),
     ],
 )
 def test_bytes_that_are_no_state(state, decode, data):
@@ -102,6 +105,48 @@ def test_bytes_that_are_no_state(state, decode, data):
 def test_one_kind_is_not_taken_for_another():
     with pytest.raises(StateCorruptError):
         decode_group_state(encode_state(TOPIC))
+
+
+_WRITTEN = Path(__file__).parent.parent / "fixtures" / "states" / "version-1.jsonl"
+OLD = [json.loads(line) for line in _WRITTEN.read_text(encoding="utf-8").splitlines()]
+DECODERS = {"GroupState": decode_group_state, "TopicState": decode_topic_state, "SourceState": decode_source_state}
+"""States as the commit b47f83c wrote them, with what they held (msgspec.to_builtins of the state, then)."""
+
+
+@pytest.mark.parametrize("old", OLD, ids=lambda old: old["state"])
+def test_a_state_of_version_1_is_read_without_a_loss(old):
+    data = base64.b64decode(old["bytes"])
+    assert msgspec.msgpack.decode(data)[0] == 1
+    state = DECODERS[old["kind"]](data)
+    assert state.version == STATE_VERSION
+    for name, value in old["holds"].items():
+        assert_holds(getattr(state, name), value)
+
+
+def assert_holds(ours, then):
+    """Everything that the old state held is there; ``then`` has objects as dicts and lacks what had its default."""
+    if isinstance(then, dict):
+        for name, value in then.items():
+            assert_holds(getattr(ours, name), value)
+    elif isinstance(then, list):
+        for mine, value in zip(ours, then, strict=True):
+            assert_holds(mine, value)
+    else:
+        assert (base64.b64encode(ours).decode() if isinstance(ours, bytes) else ours) == then
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"cluster": "c", "group": "g", "offsets": 7},
+        {"cluster": "c", "group": "g", "offsets": [7]},
+        {"cluster": "c", "group": "g", "offsets": [{"topic": "t", "partition": 1}]},
+        {"cluster": "c", "group": "g", "partitions": [{"ends": [{}]}]},
+    ],
+)
+def test_broken_states_of_version_1(fields):
+    with pytest.raises(StateCorruptError):
+        decode_group_state(msgspec.msgpack.encode([1, fields]))
 
 
 @given(st.sampled_from(STORED), st.data())

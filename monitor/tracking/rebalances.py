@@ -1,0 +1,52 @@
+"""The newest rebalances of a group: begun, ended, and kept in a bounded history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from msgspec.structs import replace
+
+from monitor.model import GroupState, Rebalance, RebalanceCause
+
+MAX_REBALANCES: Final = 20
+"""How many ended rebalances of a group are kept."""
+
+
+def in_order(causes: Iterable[RebalanceCause]) -> tuple[RebalanceCause, ...]:
+    """Each cause once, in the order of RebalanceCause; UNKNOWN if there is none.
+
+    >>> in_order([RebalanceCause.LEAVE, RebalanceCause.JOIN, RebalanceCause.LEAVE])
+    (<RebalanceCause.JOIN: 'join'>, <RebalanceCause.LEAVE: 'leave'>)
+    """
+    found = set(causes)
+    return tuple(cause for cause in RebalanceCause if cause in found) or (RebalanceCause.UNKNOWN,)
+
+
+def begun(state: GroupState, rebalance: Rebalance) -> GroupState:
+    """The state with this rebalance under way; one that has not ended yet goes on, with more causes."""
+    before = state.under_way
+    if before is None:
+        return replace(state, under_way=rebalance)
+    return replace(
+        state,
+        under_way=Rebalance(
+            generation=rebalance.generation,
+            started_ms=before.started_ms,
+            causes=in_order((*before.causes, *rebalance.causes)),
+            joined=before.joined + rebalance.joined,
+            left=before.left + rebalance.left,
+        ),
+    )
+
+
+def ended(state: GroupState, at_ms: int) -> GroupState:
+    """The state without a rebalance under way: the one that was is in the history, ended at ``at_ms``."""
+    if state.under_way is None:
+        return state
+    return recorded(replace(state, under_way=None), replace(state.under_way, ended_ms=at_ms))
+
+
+def recorded(state: GroupState, rebalance: Rebalance) -> GroupState:
+    """The state with an ended rebalance at the end of its history."""
+    return replace(state, history=(*state.history, rebalance)[-MAX_REBALANCES:])
