@@ -225,7 +225,6 @@ class ListedOffset(Value):
     topic: str
     partition: int
     offset: int
-    leader_epoch: int = -1
 
 
 class OffsetDeleted(Event):
@@ -417,6 +416,9 @@ ModernEvent = (
 MembershipEvent = MembershipStored | ModernEvent
 GroupEvent = OffsetEvent | MembershipEvent
 TopicEvent = TopicObserved | PassCompleted
+CollectedEvent = TopicEvent | OffsetsListed
+"""What collectors write."""
+
 AnyEvent = GroupEvent | TopicEvent | DecodeFailed
 
 
@@ -443,8 +445,9 @@ class CommittedOffset(Value, array_like=True):
     """The newest committed offset of one partition and when it was committed (the broker's clock).
 
     ``history`` are commits before it and itself, packed and bounded (monitor.tracking.commit_history). ``rewinds`` is
-    counted since the partition was first committed. ``listed`` is the broker's own newest answer, where one was asked
-    for, and ``listed_ms`` when it was asked (monitor.tracking.listed_offsets decides between the two).
+    counted since the partition was first committed. ``listed`` is the broker's own newest answer (None: it knows no
+    committed offset) and ``listed_ms`` when it was asked (0: never); ``offset`` is the one that counts of the two, see
+    monitor.tracking.listed_offsets.
     """
 
     topic: str
@@ -516,6 +519,8 @@ class GroupState(Value):
     the generations seen since the group was first seen, those that only emptied the group included. Of a KIP-848,
     share or streams group ``generation`` is the epoch, and members are sorted by id.
 
+    ``unconfirmed`` are commits in the log that the broker does not know: their transaction is open or was aborted.
+
     ``target_epoch`` is the epoch for which the broker has chosen targets. ``incomplete_members`` are those of whom the
     log has told an assignment but not yet who they are (compaction changes the order). ``history`` are the newest
     rebalances, oldest first, bounded; ``under_way`` is one that has not ended, ``pending`` what may lead to the next.
@@ -535,6 +540,7 @@ class GroupState(Value):
     rebalances: int = 0
     version: int = STATE_VERSION
     kind: GroupKind = GroupKind.CLASSIC
+    unconfirmed: tuple[CommittedOffset, ...] = ()
     target_epoch: int | None = None
     metadata_hash: int = 0
     subscribed_topics: tuple[SubscribedTopic, ...] = ()
@@ -672,7 +678,10 @@ class PartitionVerdict(Value):
 
 
 class MemberVerdict(Value):
-    """One member with the number of partitions it owns and would own if the group rebalanced now."""
+    """One member with the number of partitions it owns and would own if the group rebalanced now.
+
+    ``epoch`` and ``state`` are those of a member of a KIP-848, share or streams group.
+    """
 
     member_id: str
     instance_id: str | None = None
@@ -682,14 +691,17 @@ class MemberVerdict(Value):
     partitions: int = 0
     expected_partitions: int | None = None
     idle: bool = False
+    epoch: int | None = None
+    state: MemberState | None = None
 
 
 class GroupVerdict(Value):
     """All that is known and judged of one group at ``evaluated_ms``. Findings are ordered worst first.
 
-    ``expectation`` is "exact" (assignor known, both expectations computed), "invariants" (assignor not known to us) or
-    "none" (no members, or members whose bytes cannot be read). ``imbalance_ratio`` is the largest member's partitions
-    over the smallest largest that any assignment could reach; None without members or partitions.
+    ``expectation`` is "exact" (assignor known, both expectations computed), "target" (KIP-848: ``expected`` is what the
+    broker has chosen), "invariants" (assignor not known to us) or "none" (no members, or members whose bytes cannot be
+    read). ``imbalance_ratio`` is the largest member's partitions over the smallest largest that any assignment could
+    reach; None without members or partitions.
     """
 
     cluster: str
@@ -721,14 +733,17 @@ class FamilyBlock(Value):
 
 
 class GroupSummary(Value):
-    """One line of the overview: enough to list a group without decoding its verdict."""
+    """One line of the overview: enough to list a group without decoding its verdict.
+
+    ``members`` is None for a group that is known by its commits only.
+    """
 
     cluster: str
     group: str
     kind: str
     state: Phase
     assignor: str | None
-    members: int
+    members: int | None
     lag: int | None
     findings: tuple[Finding, ...]
     evaluated_ms: int

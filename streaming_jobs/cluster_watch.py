@@ -148,12 +148,15 @@ class ClusterWatch:
         options = spark_options(self._cluster)
         most = self._settings.max_records_per_batch
         return entity_states(
-            kafka_log(self._spark, OFFSETS_TOPIC, len(backlog.ends), options, most),
+            kafka_log(self._spark, OFFSETS_TOPIC, len(backlog.ends), options | self._isolation(), most),
             kafka_log(self._spark, self._cluster.events_topic, 1, options, most),
             ticks(self._spark, self._settings.buckets),
             self._cluster.name,
             self._settings.buckets,
         )
+
+    def _isolation(self) -> dict[str, str]:
+        return {"kafka.isolation.level": self._cluster.offsets_isolation}
 
     def _position(self) -> LogPosition | None:
         progress = self._query.lastProgress if self._query is not None else None

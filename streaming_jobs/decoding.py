@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 import pyarrow as pa
 
-from monitor.model import AnyEvent, DecodeFailed, PassCompleted
+from monitor.model import AnyEvent, DecodeFailed, OffsetsListed, PassCompleted
 from monitor.protocol.errors import DecodeError
 from monitor.protocol.events_topic import decode_event
 from monitor.protocol.offsets_topic import Foreign, decode_record
@@ -128,12 +128,14 @@ class EventsDecoder(LogDecoder):
     source: str = "groupwatch.events"
 
     def place(self, chunk: ChunkOfEvents, record: Record) -> None:
-        """A topic to its bucket, the end of a pass to all buckets."""
+        """A topic and a group's offsets to their buckets, the end of a pass to all buckets."""
         event = decode_event(record.value)
         if event.cluster != self.cluster:
             return
         if isinstance(event, PassCompleted):
             chunk.add_to_all(Entity.PASS, record.offset, event)
+        elif isinstance(event, OffsetsListed):
+            chunk.add(Entity.GROUP, event.group, record.offset, event)
         else:
             chunk.add(Entity.TOPIC, event.topic, record.offset, event)
 

@@ -64,7 +64,7 @@ class Observer:
         lags = [lag for lag in (*earlier, now.lag) if lag is not None]
         return GroupSeen(
             group=now.group,
-            members=now.members,
+            members=now.members or 0,
             lag_least=min(lags, default=None),
             lag_most=max(lags, default=None),
             lag_last=now.lag,

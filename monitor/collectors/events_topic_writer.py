@@ -10,7 +10,7 @@ from kafka.admin import KafkaAdminClient
 from kafka.errors import TopicAlreadyExistsError, UnknownTopicOrPartitionError
 
 from monitor.collectors.topic_observation import topic_error
-from monitor.model import PassCompleted, TopicObserved
+from monitor.model import CollectedEvent, OffsetsListed, PassCompleted, TopicObserved
 from monitor.protocol.events_topic import encode_event
 
 PARTITION: Final = 0
@@ -58,13 +58,16 @@ def write_topics(producer: KafkaProducer, destination: str, topics: Iterable[Top
     Raises:
         KafkaError: an event was not written within 20 s.
     """
-    written = [
-        producer.send(destination, key=event.topic.encode(), value=encode_event(event), partition=PARTITION)
-        for event in topics
-    ]
-    producer.flush(WRITE_LIMIT_S)
-    for event in written:
-        event.get(WRITE_LIMIT_S)
+    _write(producer, destination, ((event.topic, event) for event in topics))
+
+
+def write_offsets(producer: KafkaProducer, destination: str, listed: Iterable[OffsetsListed]) -> None:
+    """Write what the broker said of each group's offsets, and wait until all is there.
+
+    Raises:
+        KafkaError: an event was not written within 20 s.
+    """
+    _write(producer, destination, ((event.group, event) for event in listed))
 
 
 def write_completion(producer: KafkaProducer, destination: str, completed: PassCompleted) -> None:
@@ -73,6 +76,15 @@ def write_completion(producer: KafkaProducer, destination: str, completed: PassC
     Raises:
         KafkaError: it was not written within 20 s.
     """
-    written = producer.send(destination, key=b"", value=encode_event(completed), partition=PARTITION)
+    _write(producer, destination, [("", completed)])
+
+
+def _write(producer: KafkaProducer, destination: str, events: Iterable[tuple[str, CollectedEvent]]) -> None:
+    """Write events under their keys, and wait until all are there."""
+    written = [
+        producer.send(destination, key=key.encode(), value=encode_event(event), partition=PARTITION)
+        for key, event in events
+    ]
     producer.flush(WRITE_LIMIT_S)
-    written.get(WRITE_LIMIT_S)
+    for event in written:
+        event.get(WRITE_LIMIT_S)

@@ -13,8 +13,9 @@ from kafka.errors import KafkaError
 
 from monitor.collectors.connection import CONNECT_LIMIT_S, error_name, open_admin, open_producer
 from monitor.collectors.errors import CollectorError
-from monitor.collectors.events_topic_writer import ensure_events_topic, write_completion, write_topics
+from monitor.collectors.events_topic_writer import ensure_events_topic, write_completion, write_offsets, write_topics
 from monitor.collectors.topic_observation import observe_topics
+from monitor.collectors.transactional_offsets import TransactionalOffsets
 from monitor.config import ClusterSettings, ConfigError
 from monitor.model import PassCompleted
 
@@ -51,6 +52,7 @@ class KafkaCatalogCollector:
         self._admin: KafkaAdminClient | None = None
         self._producer: KafkaProducer | None = None
         self._pass_ms = 0
+        self._transactions = TransactionalOffsets(cluster.name)
         self.last_success_ms: int | None = None
         """When the newest complete pass was written."""
         self.problem: str | None = None
@@ -89,6 +91,8 @@ class KafkaCatalogCollector:
     def collect(self) -> PassCompleted:
         """Make one pass: see all topics, write them, then write and return that the pass is complete.
 
+        Where uncommitted records are read, what the broker says of transactional commits is written behind it.
+
         Raises:
             CollectorError: no connection.
             ConfigError: the client properties cannot be used.
@@ -101,6 +105,8 @@ class KafkaCatalogCollector:
         write_topics(producer, destination, topics)
         completed = PassCompleted(cluster=name, pass_ms=self._pass_ms, completed_ms=self._clock(), topics=len(topics))
         write_completion(producer, destination, completed)
+        if self._cluster.offsets_isolation == "read_uncommitted":
+            write_offsets(producer, destination, self._transactions.ask(admin, self._clock()))
         return completed
 
     def close(self) -> None:

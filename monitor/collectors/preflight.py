@@ -103,7 +103,7 @@ def check(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> Cluster
 
 
 def end_offsets(cluster: ClusterSettings, topic: str = OFFSETS_TOPIC, limit_s: float = CONNECT_LIMIT_S) -> LogBounds:
-    """Where the logs of a topic begin and end now.
+    """Where the logs of a topic begin and end now; they end at an open transaction if that is how they are read.
 
     Raises:
         ConfigError, ConnectionFailed, PermissionMissing: as for ``check``.
@@ -115,7 +115,9 @@ def end_offsets(cluster: ClusterSettings, topic: str = OFFSETS_TOPIC, limit_s: f
         partitions = _partitions(described)
         try:
             begins = admin.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.EARLIEST))
-            ends = admin.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.LATEST))
+            ends = admin.list_partition_offsets(
+                dict.fromkeys(partitions, OffsetSpec.LATEST), isolation_level=cluster.offsets_isolation
+            )
         except AuthorizationError as error:
             raise _may_not(cluster, "read", topic, error, "DESCRIBE and READ") from None
     return LogBounds(

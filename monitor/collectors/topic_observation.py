@@ -6,6 +6,7 @@ not answer stays None and hides nothing else.
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -44,10 +45,22 @@ def observe_topics(
             pass_ms=pass_ms,
             observed_ms=observed_ms,
             partitions=_partitions(topic, racks, earliest, ends),
-            topic_id=topic.get("topic_id"),
+            topic_id=kafka_text(topic.get("topic_id")),
         )
         for topic in sorted(topics, key=lambda topic: str(topic["name"]))
     )
+
+
+def kafka_text(topic_id: str | None) -> str | None:
+    """A topic's id as Kafka's own tools show it; None where the broker has none (before 2.8).
+
+    >>> kafka_text("3d3383d4-3bc3-4a92-bb76-67ff8ef09976")
+    'PTOD1DvDSpK7dmf_jvCZdg'
+    >>> kafka_text("00000000-0000-0000-0000-000000000000") is None
+    True
+    """
+    data = b"" if topic_id is None else bytes.fromhex(topic_id.replace("-", ""))
+    return urlsafe_b64encode(data).decode().rstrip("=") if any(data) else None
 
 
 def is_watched(topic: Described) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -33,12 +33,16 @@ class ClusterSettings(Section):
     """One Kafka cluster. ``name`` is the ``cluster`` label; in a file it is the name of the table.
 
     ``collect_interval_s`` is the time between the starts of two passes over the topics, in seconds.
+    ``offsets_isolation`` is how the offsets topic is read: "read_uncommitted" sees every commit at once, and those of
+    aborted transactions are put right by the broker's own answer; "read_committed" sees only what is committed, and
+    nothing of a partition of that topic behind a transaction that is open there (docs/decisions/0008).
     """
 
     name: str = Field(min_length=1)
     bootstrap_servers: str = Field(min_length=1)
     events_topic: str = Field(default="groupwatch.events", pattern=r"^[A-Za-z0-9._-]{1,249}$")
     collect_interval_s: float = Field(default=10.0, gt=0, allow_inf_nan=False)
+    offsets_isolation: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"
     client: Annotated[ClientProperties, BeforeValidator(_as_client_properties)] = ClientProperties()
 
     @field_validator("bootstrap_servers")

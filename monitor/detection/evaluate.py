@@ -11,6 +11,7 @@ from monitor.detection.expectation import expect
 from monitor.detection.facts import Expectation, Facts, Owners, Ownership
 from monitor.detection.imbalance import balance_of, find_idle_members, find_imbalance
 from monitor.detection.lag import find_behind, find_not_committing, lag_ms, lag_records
+from monitor.detection.modern_groups import expect_targets, named
 from monitor.detection.orphans import find_orphaned, orphans_of
 from monitor.detection.ownership import find_double_owned, read_ownership
 from monitor.detection.settings import DetectionSettings
@@ -19,6 +20,7 @@ from monitor.model import (
     Catalog,
     CommittedOffset,
     Finding,
+    GroupKind,
     GroupState,
     GroupVerdict,
     MemberVerdict,
@@ -27,8 +29,6 @@ from monitor.model import (
     PartitionVerdict,
     TopicPartition,
 )
-
-KIND: Final = "kafka-classic"
 
 Rule = Callable[[Facts], Iterable[Finding]]
 
@@ -54,13 +54,14 @@ def evaluate(group: GroupState, catalog: Catalog, now_ms: int, settings: Detecti
         now_ms: the instant, in milliseconds since the epoch. A finding never begins later.
         settings: the thresholds.
     """
+    group = named(group, catalog)
     facts = _facts(group, catalog, now_ms, settings)
     lags = [row.lag for row in facts.partitions if row.lag is not None]
     ages = [row.lag_ms for row in facts.partitions if row.lag_ms is not None]
     return GroupVerdict(
         cluster=group.cluster,
         group=group.group,
-        kind=KIND,
+        kind=group.kind,
         state=group.phase,
         evaluated_ms=now_ms,
         assignor=group.protocol,
@@ -81,7 +82,8 @@ def _facts(group: GroupState, catalog: Catalog, now_ms: int, settings: Detection
     ownership = read_ownership(group)
     committed = {TopicPartition(offset.topic, offset.partition): offset for offset in group.offsets}
     known = _known(catalog, ownership, committed)
-    expectation = expect(group, catalog, ownership)
+    judge_by = expect_targets if group.kind is GroupKind.CONSUMER else expect
+    expectation = judge_by(group, catalog, ownership)
     orphans = orphans_of(group, catalog, ownership, expectation, known)
     places = sorted(known.keys() | ownership.owners.keys() | committed.keys())
     judge = _Judge(ownership.owners, expectation, orphans, now_ms)
@@ -158,7 +160,7 @@ def _members(
     owned = Counter(owner for owners in ownership.owners.values() for owner in owners)
     expected = Counter(owner for owners in expectation.current.values() for owner in owners)
     existing = {topic for topic in ownership.subscribed if topic in catalog.topics}
-    exact = expectation.kind == "exact"
+    known = expectation.kind in ("exact", "target")
     return tuple(
         MemberVerdict(
             member_id=member.member_id,
@@ -167,7 +169,9 @@ def _members(
             host=member.host,
             topics=member.topics,
             partitions=owned[member.member_id],
-            expected_partitions=expected[member.member_id] if exact else None,
+            expected_partitions=expected[member.member_id] if known else None,
+            epoch=member.reconciliation.epoch if member.reconciliation else None,
+            state=member.reconciliation.state if member.reconciliation else None,
             idle=not owned[member.member_id] and member.unreadable is None and not existing.isdisjoint(member.topics),
         )
         for member in group.members

@@ -21,7 +21,7 @@ from monitor.model import (
 Owners = dict[TopicPartition, tuple[str, ...]]
 """The member ids that own a partition, sorted. A partition that nobody owns has no entry."""
 
-Judgement = Literal["exact", "invariants", "none"]
+Judgement = Literal["exact", "target", "invariants", "none"]
 """How much can be said about who should own what; see ``GroupVerdict.expectation``."""
 
 
@@ -53,7 +53,7 @@ class Expectation(Value):
     ``changes`` lists what differs between the inputs of the two. ``pending`` are the partitions that the assignor gave
     to nobody because their former owner has to let go first. ``tie``: the owners differ from ``replayed``, but another
     order of the members could have made the assignor decide otherwise. Nothing of this is known unless ``kind`` is
-    "exact".
+    "exact"; if it is "target", ``current`` is what the broker itself has chosen, and ``pending`` is known too.
     """
 
     kind: Judgement

@@ -87,7 +87,7 @@ def find_not_committing(facts: Facts) -> Iterable[Finding]:
 
     Partitions without an owner are left out: nobody can commit them, and the finding about the owner says so.
     """
-    if facts.group.phase not in {Phase.STABLE, Phase.OFFSETS_ONLY}:
+    if facts.group.phase in {Phase.EMPTY, Phase.GONE, Phase.UNSEEN}:
         return
     since = dict(_silent(facts))
     if since:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from monitor.detection.facts import Facts, Owners, Ownership
 from monitor.detection.sentences import double_owned
-from monitor.model import Finding, FindingKind, GroupState, MemberAssignment, Phase, TopicPartition
+from monitor.model import Finding, FindingKind, GroupKind, GroupState, MemberAssignment, Phase, TopicPartition
+
+_WITH_MEMBERS: Final = frozenset({Phase.STABLE, Phase.ASSIGNING, Phase.RECONCILING})
 
 
 def owners_by_partition(holdings: Iterable[MemberAssignment]) -> Owners:
@@ -42,7 +45,7 @@ def read_ownership(group: GroupState) -> Ownership:
         owners=owners_by_partition(MemberAssignment(member_id=m.member_id, topics=m.assigned) for m in readable),
         subscribed=frozenset[str]().union(*subscriptions),
         complete=(
-            group.phase is Phase.STABLE
+            group.phase in _WITH_MEMBERS
             and group.protocol_type == "consumer"
             and 0 < len(group.members) == len(readable)
         ),
@@ -50,7 +53,12 @@ def read_ownership(group: GroupState) -> Ownership:
 
 
 def find_double_owned(facts: Facts) -> Iterable[Finding]:
-    """Partitions that two members hold in the same generation: both read them, every record is processed twice."""
+    """Partitions that two members hold in the same generation: both read them, every record is processed twice.
+
+    The members of a share group are meant to (KIP-932).
+    """
+    if facts.group.kind is GroupKind.SHARE:
+        return
     double = {place: owners for place, owners in facts.ownership.owners.items() if len(owners) > 1}
     if double:
         partitions = tuple(sorted(double))
@@ -58,7 +66,7 @@ def find_double_owned(facts: Facts) -> Iterable[Finding]:
             kind=FindingKind.DOUBLE_OWNED,
             reason="same_generation",
             since_ms=facts.not_later_than_now(facts.group.generation_ms),
-            sentence=double_owned(partitions, double[partitions[0]], facts.group.generation),
+            sentence=double_owned(partitions, double[partitions[0]], facts.group),
             partitions=partitions,
             members=tuple(sorted({owner for owners in double.values() for owner in owners})),
         )

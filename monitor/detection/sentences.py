@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Final
 
 from monitor.detection.facts import Growth
-from monitor.model import GroupState, OrphanReason, TopicPartition
+from monitor.model import GroupKind, GroupState, OrphanReason, TopicPartition
 
 LISTED: Final = 10
 """How many partitions (or runs of them), topics or members a sentence lists before it only counts the rest."""
@@ -81,11 +81,20 @@ def places(partitions: Iterable[TopicPartition]) -> str:
     return f"{count} of {counted(len(numbers), 'topic')} ({head}{rest})"
 
 
-def double_owned(partitions: Sequence[TopicPartition], owners: Sequence[str], generation: int) -> str:
+def era(group: GroupState) -> str:
+    """The group's generation; in the words of KIP-848, its epoch.
+
+    >>> era(GroupState(cluster="c", group="g", generation=5))
+    'generation 5'
+    """
+    return f"{'generation' if group.kind is GroupKind.CLASSIC else 'epoch'} {group.generation}"
+
+
+def double_owned(partitions: Sequence[TopicPartition], owners: Sequence[str], group: GroupState) -> str:
     """``owners`` are those of the first partition, which is the example."""
     verb = "has" if len(partitions) == 1 else "have"
     return (
-        f"{places(partitions)} {verb} more than one owner in generation {generation}: "
+        f"{places(partitions)} {verb} more than one owner in {era(group)}: "
         f"partition {partitions[0].partition} of {shown(partitions[0].topic)} belongs to {listed(owners)}."
     )
 
@@ -94,34 +103,43 @@ def orphaned(
     reason: OrphanReason, partitions: Sequence[TopicPartition], group: GroupState, *, seen_growing: bool
 ) -> str:
     """``seen_growing``: the partitions were seen to come after the generation, to topics known before."""
-    where = places(partitions)
-    one = len(partitions) == 1
+    where, one = places(partitions), len(partitions) == 1
+    offsets = "has a committed offset" if one else "have committed offsets"
     topics = "topic" if len({place.topic for place in partitions}) == 1 else "topics"
     if reason is OrphanReason.NO_MEMBERS:
-        return f"{where} {'has a committed offset' if one else 'have committed offsets'}, but the group has no members."
+        return f"{where} {offsets}, but the group has no members."
     if reason is OrphanReason.UNSUBSCRIBED:
-        return (
-            f"{where} {'has a committed offset' if one else 'have committed offsets'}, "
-            f"but no member of generation {group.generation} subscribes to the {topics}."
-        )
+        return f"{where} {offsets}, but no member of {era(group)} subscribes to the {topics}."
     head = f"{where} {'has' if one else 'have'} no owner:"
-    if reason is OrphanReason.PENDING:
-        return (
-            f"{head} in generation {group.generation} {'its' if one else 'their'} former "
-            f"{'owner lets' if one else 'owners let'} go, and the next generation hands {'it' if one else 'them'} over."
-        )
-    if reason is OrphanReason.ASSIGNOR_GAP:
-        return (
-            f"{head} the assignor {shown(group.protocol or '')} left {'it' if one else 'them'} "
-            f"out of generation {group.generation}."
-        )
-    if seen_growing:
+    if group.kind is GroupKind.CONSUMER:
+        return f"{head} {_of_the_broker(reason, group, one=one)}"
+    if seen_growing and reason is OrphanReason.GREW:
         return (
             f"{head} the {topics} grew after generation {group.generation} was assigned "
             "and its members have not refreshed their metadata."
         )
+    return f"{head} {_of_the_leader(reason, group, one=one)}"
+
+
+def _of_the_leader(reason: OrphanReason, group: GroupState, *, one: bool) -> str:
+    """Why the leader of a classic group has given a partition to nobody."""
+    them, generation = "it" if one else "them", era(group)
+    if reason is OrphanReason.PENDING:
+        former = "its former owner lets" if one else "their former owners let"
+        return f"in {generation} {former} go, and the next generation hands {them} over."
+    if reason is OrphanReason.ASSIGNOR_GAP:
+        return f"the assignor {shown(group.protocol or '')} left {them} out of {generation}."
+    return f"{generation} was assigned from older metadata, which did not have {them}."
+
+
+def _of_the_broker(reason: OrphanReason, group: GroupState, *, one: bool) -> str:
+    """Why a partition has no owner in a KIP-848 group, where the broker chooses."""
     them = "it" if one else "them"
-    return f"{head} generation {group.generation} was assigned from older metadata, which did not have {them}."
+    if reason is OrphanReason.PENDING:
+        return f"the broker has chosen a member for {them} in {era(group)}, which has not taken {them} yet."
+    if reason is OrphanReason.GREW:
+        return f"{'it' if one else 'they'} came after {era(group)}, and the broker has not assigned {them} yet."
+    return f"the broker's assignor {shown(group.protocol or '')} left {them} out of {era(group)}."
 
 
 def owner(owners: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from monitor.model import (
     Finding,
     FindingKind,
     GroupVerdict,
+    MemberState,
     MemberVerdict,
     OrphanReason,
     PartitionVerdict,
@@ -36,8 +37,17 @@ _MARKS: Final = {
     (FindingKind.LAG, "not_committing"): "not committing",
 }
 
+LEFT_FOR_NOW: Final = -2
+"""The epoch of a static member that closed and whose session has not ended (KIP-848)."""
+
+_STANDINGS: Final = {
+    MemberState.UNREVOKED_PARTITIONS: "gives back partitions",
+    MemberState.UNRELEASED_PARTITIONS: "waits for partitions",
+}
+
 _JUDGEMENTS: Final = {
     "exact": "The expected owners are what the assignor gives for the members and topics as they are now.",
+    "target": "The expected owners are those that the broker has chosen; members get there step by step.",
     "invariants": "groupwatch does not have this assignor, so it cannot say who should own what.",
     "none": "There are no members whose subscriptions can be read, so nobody is expected to own anything.",
 }
@@ -52,10 +62,11 @@ class Holder(Value):
 
 
 class MemberLine(Value):
-    """A member with its number on this page."""
+    """A member with its number on this page; ``standing`` says what a KIP-848 member has yet to do."""
 
     number: int
     member: MemberVerdict
+    standing: str | None
 
 
 class PartitionLine(Value):
@@ -92,13 +103,22 @@ def group_page(verdict: GroupVerdict, limit: int | None) -> GroupPage:
         verdict=verdict,
         findings=tuple(_finding_line(verdict, finding) for finding in verdict.findings),
         judgement=_JUDGEMENTS.get(verdict.expectation, ""),
-        members=tuple(MemberLine(number=n, member=member) for n, member in enumerate(verdict.members, 1)),
+        members=tuple(
+            MemberLine(number=n, member=member, standing=_standing(member))
+            for n, member in enumerate(verdict.members, 1)
+        ),
         partitions=listed,
         marked=sum(bool(line.marks) for line in lines),
         hidden=len(lines) - len(listed),
         lag_age=_told_age(verdict.lag_ms),
         generation_age=_told_age(verdict.evaluated_ms - verdict.generation_ms) if verdict.generation_ms else None,
     )
+
+
+def _standing(member: MemberVerdict) -> str | None:
+    if member.epoch == LEFT_FOR_NOW:
+        return "left, may come back"
+    return _STANDINGS.get(member.state) if member.state is not None else None
 
 
 def _finding_line(verdict: GroupVerdict, finding: Finding) -> FindingLine:
@@ -111,12 +131,15 @@ def _partition_lines(verdict: GroupVerdict) -> tuple[PartitionLine, ...]:
         for number, member in enumerate(verdict.members, 1)
     }
     marks = _marks(verdict)
-    lines = [_partition_line(row, holders, marks, exact=verdict.expectation == "exact") for row in verdict.partitions]
+    lines = [
+        _partition_line(row, holders, marks, known=verdict.expectation in ("exact", "target"))
+        for row in verdict.partitions
+    ]
     return tuple(sorted(lines, key=lambda line: (not line.marks, line.row.topic, line.row.partition)))
 
 
 def _partition_line(
-    row: PartitionVerdict, holders: dict[str, Holder], marks: dict[TopicPartition, list[str]], *, exact: bool
+    row: PartitionVerdict, holders: dict[str, Holder], marks: dict[TopicPartition, list[str]], *, known: bool
 ) -> PartitionLine:
     def holder(member_id: str | None) -> Holder | None:
         return None if member_id is None else holders.get(member_id) or _stranger(member_id)
@@ -129,7 +152,7 @@ def _partition_line(
         owners=tuple(holders.get(owner) or _stranger(owner) for owner in row.owners),
         expected=holder(row.expected),
         replayed=holder(row.replayed) if row.replayed != row.expected else None,
-        as_expected=exact and row.owners == (() if row.expected is None else (row.expected,)),
+        as_expected=known and row.owners == (() if row.expected is None else (row.expected,)),
         lag_age=_told_age(row.lag_ms),
         marks=(*own, *double, *found),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from monitor.model import GroupSummary, GroupVerdict, PublishedGroup
+from monitor.model import GroupSummary, GroupVerdict, Phase, PublishedGroup
 
 
 def published(verdict: GroupVerdict) -> PublishedGroup:
@@ -19,7 +19,7 @@ def published(verdict: GroupVerdict) -> PublishedGroup:
         kind=verdict.kind,
         state=verdict.state,
         assignor=verdict.assignor,
-        members=len(verdict.members),
+        members=None if verdict.state is Phase.OFFSETS_ONLY else len(verdict.members),
         lag=verdict.lag,
         findings=verdict.findings,
         evaluated_ms=verdict.evaluated_ms,

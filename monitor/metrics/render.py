@@ -20,12 +20,13 @@ from monitor.model import (
     FamilyBlock,
     Finding,
     FindingKind,
+    GroupKind,
     GroupVerdict,
     OrphanReason,
     Phase,
 )
 
-STATES: Final = (Phase.OFFSETS_ONLY, Phase.EMPTY, Phase.STABLE)
+STATES: Final = (Phase.OFFSETS_ONLY, Phase.EMPTY, Phase.ASSIGNING, Phase.RECONCILING, Phase.STABLE)
 """The states a group is exposed in. A group that is unseen or gone has no series at all."""
 
 
@@ -132,7 +133,7 @@ def _add_group(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     for state in STATES:
         samples.add("groupwatch_group_state", f'{pairs},state="{state}"', int(verdict.state is state))
     if verdict.state is Phase.OFFSETS_ONLY:
-        return  # its members are not known: it may have none, or be of a kind whose records are not read
+        return  # it commits without having joined: who its consumers are is not known
     samples.add("groupwatch_group_members", pairs, len(verdict.members))
     samples.add("groupwatch_group_idle_members", pairs, sum(member.idle for member in verdict.members))
     samples.add("groupwatch_group_imbalance_ratio", pairs, verdict.imbalance_ratio)
@@ -154,9 +155,9 @@ def _add_ownership(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
 
 def _ownership_known(verdict: GroupVerdict) -> bool:
     """Whether 0 would mean none. A group that has members but no expectation has members that cannot be read."""
-    return verdict.state is not Phase.OFFSETS_ONLY and (
-        verdict.state is not Phase.STABLE or verdict.expectation != "none"
-    )
+    if verdict.kind in (GroupKind.SHARE, GroupKind.STREAMS) or verdict.state is Phase.OFFSETS_ONLY:
+        return False  # nobody owns partitions of such a group for himself
+    return verdict.state is Phase.EMPTY or verdict.expectation != "none"
 
 
 def _add_drift(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:

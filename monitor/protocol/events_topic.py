@@ -6,19 +6,21 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from monitor.model import PassCompleted, TopicEvent, TopicObserved
+from monitor.model import CollectedEvent, OffsetsListed, PassCompleted, TopicObserved
 from monitor.protocol.errors import DecodeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _ENCODER: Final = msgspec.json.Encoder()
-_DECODER: Final[msgspec.json.Decoder[TopicEvent]] = msgspec.json.Decoder(TopicObserved | PassCompleted)
+_DECODER: Final[msgspec.json.Decoder[CollectedEvent]] = msgspec.json.Decoder(
+    TopicObserved | PassCompleted | OffsetsListed
+)
 _PARTITION_LIMIT: Final = 1 << 31
 _LIMIT: Final = 1 << 63
 
 
-def encode_event(event: TopicEvent) -> bytes:
+def encode_event(event: CollectedEvent) -> bytes:
     """The event as one JSON object.
 
     >>> encode_event(PassCompleted(cluster="c", pass_ms=1, completed_ms=2, topics=0))
@@ -27,7 +29,7 @@ def encode_event(event: TopicEvent) -> bytes:
     return _ENCODER.encode(event)
 
 
-def decode_event(data: bytes | None) -> TopicEvent:
+def decode_event(data: bytes | None) -> CollectedEvent:
     """The event in the value of a record. Fields that are not known are passed over: a newer collector may send them.
 
     Raises:
@@ -49,8 +51,14 @@ def decode_event(data: bytes | None) -> TopicEvent:
     return event
 
 
-def _numbers(event: TopicEvent) -> Iterator[tuple[int, int]]:
+def _numbers(event: CollectedEvent) -> Iterator[tuple[int, int]]:
     """Every number of the event with the limit below which it must stay (JSON has no largest integer)."""
+    if isinstance(event, OffsetsListed):
+        yield event.asked_ms, _LIMIT
+        for listed in event.offsets:
+            yield listed.partition, _PARTITION_LIMIT
+            yield listed.offset, _LIMIT
+        return
     yield event.pass_ms, _LIMIT
     if isinstance(event, PassCompleted):
         yield event.completed_ms, _LIMIT

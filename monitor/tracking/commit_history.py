@@ -50,6 +50,11 @@ def points_of(history: bytes) -> tuple[CommitPoint, ...]:
     return tuple([CommitPoint(committed_ms, offset) for committed_ms, offset in _POINT.iter_unpack(history)])
 
 
+def newest_in(history: bytes) -> CommitPoint | None:
+    """The newest commit of a history; None if it is empty."""
+    return CommitPoint(*_POINT.unpack_from(history, len(history) - _SIZE)) if history else None
+
+
 def thin(points: Sequence[CommitPoint]) -> tuple[CommitPoint, ...]:
     """Those of some commits that followed one another that any history would keep of them."""
     if len(points) <= RECENT:

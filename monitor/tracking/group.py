@@ -37,6 +37,8 @@ def fold_group(cluster: str, group: str, state: GroupState | None, events: Itera
     - The newest commit of a partition is the last one in the log, whatever its timestamp says. At most 20 commits of a
       partition are remembered (320 bytes, see monitor.tracking.commit_history), and the newest 20 rebalances of a
       group: memory grows with members and partitions, not with time.
+    - Where the broker was asked well after the newest commit in the log, its answer counts, see
+      monitor.tracking.listed_offsets. The two logs have no common order, and none is needed.
     - ``rebalances`` counts every stored generation that differs from the one stored before it, the first one seen and
       those that only emptied the group included; of a KIP-848, share or streams group every epoch. A rewrite of the
       same generation (a static member that came back), and the record of a group just created (no members, no protocol
@@ -65,8 +67,8 @@ class _Draft:
     __slots__ = ("_modern", "_offsets", "_state")
 
     def __init__(self, state: GroupState) -> None:
-        self._state = replace(state, offsets=())
-        self._offsets = OffsetsDraft(state.offsets)
+        self._state = replace(state, offsets=(), unconfirmed=())
+        self._offsets = OffsetsDraft((*state.offsets, *state.unconfirmed))
         self._modern: ModernDraft | None = None
 
     def apply(self, event: GroupEvent) -> None:
@@ -74,6 +76,7 @@ class _Draft:
             self._commit(event)
             return
         if isinstance(event, OffsetsListed):
+            self._offsets.list(event)
             return
         if isinstance(event, OffsetDeleted):
             self._offsets.delete(event)
@@ -85,7 +88,8 @@ class _Draft:
         state = self._settled()
         if state.phase is Phase.UNSEEN:
             return None
-        return replace(state, offsets=self._offsets.freeze())
+        offsets = self._offsets.freeze()
+        return replace(state, offsets=offsets.counting, unconfirmed=offsets.unconfirmed)
 
     def _commit(self, event: Commit) -> None:
         self._offsets.commit(event)

@@ -11,10 +11,13 @@ from monitor.model import (
     CommittedOffset,
     OffsetCommitted,
     OffsetDeleted,
+    OffsetsListed,
     Rewind,
     TopicPartition,
+    Value,
 )
 from monitor.tracking.commit_history import extend
+from monitor.tracking.listed_offsets import as_it_counts, as_logged, with_listing
 
 Commit = OffsetCommitted | CommitRun
 
@@ -41,16 +44,28 @@ class _Piece:
             history=extend(base.history if base else b"", self.points),
             rewinds=self.rewinds + (base.rewinds if base else 0),
             last_rewind=self.last_rewind or (base.last_rewind if base else None),
+            listed=base.listed if base else None,
+            listed_ms=base.listed_ms if base else 0,
         )
 
 
+class FrozenOffsets(Value):
+    """The committed offsets that count, and those that the broker does not know; both sorted by partition."""
+
+    counting: tuple[CommittedOffset, ...]
+    unconfirmed: tuple[CommittedOffset, ...]
+
+
 class OffsetsDraft:
-    """Committed offsets by partition. The newest commit is the last one in the log, whatever its time says."""
+    """Committed offsets by partition, as the log has them: the newest commit is the last one, whatever its time says.
+
+    What the broker answered is kept beside; which of the two counts is decided when the draft is frozen.
+    """
 
     __slots__ = ("_known", "_pieces")
 
     def __init__(self, offsets: Iterable[CommittedOffset]) -> None:
-        self._known = {TopicPartition(known.topic, known.partition): known for known in offsets}
+        self._known = {TopicPartition(known.topic, known.partition): as_logged(known) for known in offsets}
         self._pieces: dict[TopicPartition, _Piece] = {}
 
     def __bool__(self) -> bool:
@@ -82,11 +97,31 @@ class OffsetsDraft:
         self._known.pop(place, None)
         self._pieces.pop(place, None)
 
-    def freeze(self) -> tuple[CommittedOffset, ...]:
-        """All partitions as they are now, sorted."""
-        frozen = {place: piece.frozen(place) for place, piece in self._pieces.items()}
-        together = self._known | frozen
-        return tuple(together[place] for place in sorted(together))
+    def list(self, event: OffsetsListed) -> None:
+        """Take the broker's answer for the partitions that the log has told of.
+
+        Others are left: an answer may be older than the deletion of the group, and would bring it back for good.
+        """
+        listed = {TopicPartition(entry.topic, entry.partition): entry.offset for entry in event.offsets}
+        self._known = self._frozen()
+        self._pieces = {}
+        for place, known in self._known.items():
+            self._known[place] = with_listing(known, listed.get(place), event.asked_ms)
+
+    def freeze(self) -> FrozenOffsets:
+        """All partitions as they are now."""
+        frozen = self._frozen()
+        counting, unconfirmed = [], []
+        for place in sorted(frozen):
+            counts = as_it_counts(frozen[place])
+            if counts is None:
+                unconfirmed.append(frozen[place])
+            else:
+                counting.append(counts)
+        return FrozenOffsets(tuple(counting), tuple(unconfirmed))
+
+    def _frozen(self) -> dict[TopicPartition, CommittedOffset]:
+        return self._known | {place: piece.frozen(place) for place, piece in self._pieces.items()}
 
 
 def _take_run(piece: _Piece, run: CommitRun) -> None:

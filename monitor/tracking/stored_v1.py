@@ -1,11 +1,12 @@
 """States as version 1 of the format had them: every value with the names of its fields.
 
-Version 2 writes committed offsets and the points of a topic's history as arrays, and has more fields, all with
-defaults.
+Version 2 writes committed offsets and the points of a topic's history as arrays, has topic ids in Kafka's text form
+(version 1 had them in hexadecimal), and more fields, all with defaults.
 """
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from typing import Final
 
@@ -26,7 +27,16 @@ def brought_to_v2(fields: dict[str, object]) -> dict[str, object]:
         changed["offsets"] = _each(changed["offsets"], _offset)
     if "partitions" in changed:
         changed["partitions"] = _each(changed["partitions"], _partition)
+    if changed.get("topic_id") is not None:
+        changed["topic_id"] = _topic_id(changed["topic_id"])
     return changed
+
+
+def _topic_id(text: object) -> str:
+    try:
+        return urlsafe_b64encode(bytes.fromhex(str(text).replace("-", ""))).decode().rstrip("=")
+    except ValueError as broken:
+        raise ValidationError(f"no topic id: {broken}") from broken
 
 
 def _offset(fields: dict[str, object]) -> object:

@@ -59,6 +59,8 @@ groupwatch_group_idle_members{cluster="main",group="orders"} 0
 # TYPE groupwatch_group_state gauge
 groupwatch_group_state{cluster="main",group="orders",state="offsets_only"} 0
 groupwatch_group_state{cluster="main",group="orders",state="empty"} 0
+groupwatch_group_state{cluster="main",group="orders",state="assigning"} 0
+groupwatch_group_state{cluster="main",group="orders",state="reconciling"} 0
 groupwatch_group_state{cluster="main",group="orders",state="stable"} 1
 # HELP groupwatch_group_orphaned_partitions Partitions that the group should read and no member owns.
 # TYPE groupwatch_group_orphaned_partitions gauge

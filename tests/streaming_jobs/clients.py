@@ -47,6 +47,20 @@ def commit(bootstrap: str, group: str, topic: str, offsets: Mapping[int, int]) -
 
 
 @contextmanager
+def transaction(bootstrap: str, group: str, topic: str, offset: int) -> Iterator[KafkaProducer]:
+    """An open transaction that commits this offset of partition 0; what ends it is up to the block."""
+    name = f"{group}-{offset}"
+    producer = KafkaProducer(bootstrap_servers=bootstrap, transactional_id=name, transaction_timeout_ms=600_000)
+    try:
+        producer.init_transactions()
+        producer.begin_transaction()
+        producer.send_offsets_to_transaction({TopicPartition(topic, 0): OffsetAndMetadata(offset, "", -1)}, group)
+        yield producer
+    finally:
+        producer.close()
+
+
+@contextmanager
 def simple_consumer(bootstrap: str, group: str) -> Iterator[KafkaConsumer]:
     """A consumer that never commits by itself."""
     consumer = KafkaConsumer(bootstrap_servers=bootstrap, group_id=group, enable_auto_commit=False)
