@@ -6,7 +6,7 @@ RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz fuzz-decoder lint format bench bench-assignors clean java
+.PHONY: help demo test fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -35,6 +35,9 @@ fuzz-decoder: $(INSTALLED) ## Decode a million broken records (ARGS="--seed 7 --
 
 bench: java $(INSTALLED) ## Measure how soon a commit shows on /metrics; prints JSON
 	$(RUN) -m tests.benchmarks.commit_freshness
+
+bench-decoding: $(INSTALLED) ## Measure the decoding of the offsets topic (half a minute); prints JSON
+	$(RUN) -m tests.benchmarks.decoding
 
 bench-assignors: java $(INSTALLED) ## Measure the assignors beside the originals (six minutes); prints JSON
 	$(RUN) -m tests.benchmarks.assignors $(ARGS)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 
 from monitor.model import AnyEvent, DecodeFailed, OffsetsListed, PassCompleted
@@ -15,6 +16,7 @@ from monitor.protocol.errors import DecodeError
 from monitor.protocol.events_topic import decode_event
 from monitor.protocol.offsets_topic import Foreign, decode_record
 from streaming_jobs.buckets import Entity, bucket_of
+from streaming_jobs.commit_rows import CommitRows
 
 _SCHEMA = pa.schema(
     [
@@ -41,10 +43,15 @@ class ChunkOfEvents:
 
     buckets: int
     _rows: dict[tuple[int, Entity, str], _Collected] = field(default_factory=dict)
+    _own: dict[tuple[Entity, str], _Collected] = field(default_factory=dict)
 
     def add(self, entity: Entity, name: str, position: int, event: AnyEvent) -> None:
         """Append the event to its entity's row."""
-        self.add_to(bucket_of(entity, name, self.buckets), entity, name, position, event)
+        row = self._own.get((entity, name))
+        if row is None:
+            row = self._own[entity, name] = _Collected(position)
+            self._rows[bucket_of(entity, name, self.buckets), entity, name] = row
+        row.events.append(event)
 
     def add_to_all(self, entity: Entity, position: int, event: AnyEvent) -> None:
         """Append the event to every bucket: it concerns all that lives there."""
@@ -96,12 +103,20 @@ class LogDecoder(ABC):
         """Decode, as Spark's mapInArrow calls it."""
         for batch in batches:
             chunk = ChunkOfEvents(self.buckets)
-            for record in _records(batch):
-                try:
-                    self.place(chunk, record)
-                except DecodeError as error:
-                    chunk.add(Entity.SOURCE, self.source, record.offset, failed(self.source, error, record))
+            self.fill(chunk, batch)
             yield chunk.to_arrow()
+
+    def fill(self, chunk: ChunkOfEvents, batch: pa.RecordBatch) -> None:
+        """Put what the records say into the chunk, one after the other."""
+        for record in _records(batch):
+            self.place_or_count(chunk, record)
+
+    def place_or_count(self, chunk: ChunkOfEvents, record: Record) -> None:
+        """Put what the record says into the chunk, or that it cannot be read."""
+        try:
+            self.place(chunk, record)
+        except DecodeError as error:
+            chunk.add(Entity.SOURCE, self.source, record.offset, failed(self.source, error, record))
 
     @abstractmethod
     def place(self, chunk: ChunkOfEvents, record: Record) -> None:
@@ -110,15 +125,35 @@ class LogDecoder(ABC):
 
 @dataclass(frozen=True, slots=True)
 class OffsetsLogDecoder(LogDecoder):
-    """Decodes ``__consumer_offsets``: events of groups. Records of other kinds of groups are passed over."""
+    """Decodes ``__consumer_offsets``: events of groups. Records that tell nothing of them are passed over.
+
+    Commits are nearly all of the log: they are read by column, each distinct key once, and commits of one partition
+    that follow one another become one event. Any other record is read by itself, and ends the runs before it, so that
+    the events of a group come in the order of the log.
+    """
 
     source: str = "__consumer_offsets"
+
+    def fill(self, chunk: ChunkOfEvents, batch: pa.RecordBatch) -> None:
+        """Put what the records say into the chunk, runs of commits between the other records."""
+        commits = CommitRows.of(batch)
+        begin = 0
+        for row in np.flatnonzero(~commits.regular).tolist():
+            self._place_commits(chunk, commits, begin, row)
+            self.place_or_count(chunk, _record(batch, row))
+            begin = row + 1
+        self._place_commits(chunk, commits, begin, len(commits.regular))
 
     def place(self, chunk: ChunkOfEvents, record: Record) -> None:
         """A commit, a generation, or a deletion, to its group."""
         event = decode_record(record.key, record.value, record.timestamp_ms)
         if not isinstance(event, Foreign):
             chunk.add(Entity.GROUP, event.group, record.offset, event)
+
+    @staticmethod
+    def _place_commits(chunk: ChunkOfEvents, commits: CommitRows, begin: int, end: int) -> None:
+        for event in commits.events(begin, end):
+            chunk.add(Entity.GROUP, event.event.group, event.position, event.event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +173,10 @@ class EventsDecoder(LogDecoder):
             chunk.add(Entity.GROUP, event.group, record.offset, event)
         else:
             chunk.add(Entity.TOPIC, event.topic, record.offset, event)
+
+
+def _record(batch: pa.RecordBatch, row: int) -> Record:
+    return Record._make(batch.column(name)[row].as_py() for name in Record._fields)
 
 
 def failed(source: str, error: DecodeError, record: Record) -> DecodeFailed:

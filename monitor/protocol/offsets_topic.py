@@ -100,6 +100,28 @@ def decode_record(key: bytes | None, value: bytes | None, timestamp_ms: int) -> 
     )
 
 
+class CommitPlace(Value, frozen=True):
+    """What the key of an offset commit names."""
+
+    group: str
+    topic: str
+    partition: int
+
+
+def commit_place(key: bytes) -> CommitPlace | None:
+    """What this key names; None if it is no key of an offset commit, or a broken one.
+
+    >>> commit_place(bytes.fromhex("0001 0002 6731 0002 7430 00000007"))
+    CommitPlace(group='g1', topic='t0', partition=7)
+    """
+    if key[:2] not in _COMMIT_TYPES:
+        return None
+    try:
+        return CommitPlace(*_commit_key(key))
+    except DecodeError:
+        return None
+
+
 def _other_record(key: bytes, value: bytes | None, timestamp_ms: int) -> GroupEvent | Foreign:
     record = read_record(key, value)
     number = record.record_type.number

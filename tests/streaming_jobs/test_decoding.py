@@ -1,13 +1,29 @@
 """Chunks of raw records become rows of events; what cannot be read becomes a counted event of its own."""
 
+import struct
+
 import msgspec
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from monitor.model import AnyEvent, DecodeFailed, OffsetCommitted, PartitionObserved, PassCompleted, TopicObserved
+from monitor.model import (
+    AnyEvent,
+    DecodeFailed,
+    OffsetCommitted,
+    PartitionObserved,
+    PassCompleted,
+    Rewind,
+    TopicObserved,
+)
+from monitor.protocol.errors import DecodeError
 from monitor.protocol.events_topic import encode_event
+from monitor.protocol.offsets_topic import Foreign, decode_record
+from monitor.tracking.group import fold_group
 from streaming_jobs.buckets import Entity, bucket_of
 from streaming_jobs.decoding import EventsDecoder, OffsetsLogDecoder
+from tests.protocol.captures import records as captured
 
 # Key and value of commits as the format says: version, group, topic, partition / version 1, offset, metadata, times.
 KEY_G1_T0_7 = bytes.fromhex("0001 0002 6731 0002 7430 00000007")
@@ -35,7 +51,7 @@ def decoded(decoder, batch: pa.RecordBatch) -> list[dict]:
     return [{**row, "payload": DECODE_EVENTS(row["payload"])} for row in out.to_pylist()]
 
 
-def test_the_commits_of_one_group_in_a_chunk_are_one_row_in_log_order():
+def test_the_events_of_one_group_in_a_chunk_are_one_row_in_log_order():
     rows = decoded(OffsetsLogDecoder("c", 8), records((3, 10, KEY_G1_T0_7, VALUE_42), (3, 12, KEY_G1_T0_7, VALUE_43)))
     commit = OffsetCommitted(group="g1", topic="t0", partition=7, offset=42, committed_ms=100)
     assert rows == [
@@ -73,3 +89,73 @@ def test_events_of_another_cluster_on_the_same_topic_are_left_out():
 @pytest.mark.parametrize("name", ["payments", "", "grüße", "a/b\n", "\ud800"])
 def test_a_bucket_is_always_in_range(name):
     assert 0 <= bucket_of(Entity.GROUP, name, 7) < 7
+
+
+# --- chunks of the real thing -----------------------------------------------------------------------------------------
+
+
+def folded(events_by_group):
+    return {group: fold_group("c", group, None, events) for group, events in events_by_group.items()}
+
+
+@st.composite
+def logs(draw):
+    """A log of captured records, in any order and many times over, with commits that go up and down between them."""
+    pool = [(r.key, r.value) for r in captured("4.3.1")]
+    commits = [(key, value) for key, value in pool if key[:2] == b"\x00\x01" and value is not None]
+    some = draw(st.lists(st.sampled_from(commits), min_size=1, max_size=6))
+    rows = draw(st.lists(st.sampled_from(some) | st.sampled_from(pool) | st.just((b"\x00", b"")), max_size=60))
+    return [(3, 2 * offset, key, value) for offset, (key, value) in enumerate(rows)]
+
+
+@given(logs(), st.integers(1, 20))
+def test_events_of_chunks_leave_what_the_single_records_leave(log, size):
+    if not log:
+        return
+    one_by_one, failures = {}, 0
+    for _, _, key, value in log:
+        try:
+            event = decode_record(key, value, 1000)
+        except DecodeError:
+            failures += 1
+            continue
+        if not isinstance(event, Foreign):
+            one_by_one.setdefault(event.group, []).append(event)
+    chunked, failed = {}, 0
+    for start in range(0, len(log), size):
+        rows = decoded(OffsetsLogDecoder("c", 4), records(*log[start : start + size]))
+        for row in sorted(rows, key=lambda row: row["position"]):
+            if row["entity"] == Entity.SOURCE:
+                failed += len(row["payload"])
+            else:
+                chunked.setdefault(row["name"], []).extend(row["payload"])
+    assert failed == failures
+    assert folded(chunked) == folded(one_by_one)
+
+
+def test_repeated_commits_become_one_event():
+    log = [(3, n, KEY_G1_T0_7, struct.pack(">hqihq", 3, 50 - n, n, 0, 1000 + n)) for n in range(30)]
+    (row,) = decoded(OffsetsLogDecoder("c", 4), records(*log))
+    (run,) = row["payload"]
+    assert (run.commits, run.rewinds, run.first.offset, run.points[-1].offset, run.leader_epoch) == (30, 29, 50, 21, 29)
+    assert run.last_rewind == Rewind(at_ms=1029, before=22, after=21)
+    assert len(run.points) == 10
+
+
+def test_what_stands_between_two_commits_ends_the_run():
+    """A deletion of the offset: what was committed before it is forgotten."""
+    v3 = [struct.pack(">hqihq", 3, offset, 0, 0, 1000) for offset in (7, 8, 9)]
+    log = [
+        (3, 0, KEY_G1_T0_7, v3[0]),
+        (3, 1, KEY_G1_T0_7, v3[1]),
+        (3, 2, KEY_G1_T0_7, None),
+        (3, 3, KEY_G1_T0_7, v3[2]),
+    ]
+    (row,) = decoded(OffsetsLogDecoder("c", 4), records(*log))
+    assert [type(event).__name__ for event in row["payload"]] == ["CommitRun", "OffsetDeleted", "OffsetCommitted"]
+
+
+def test_a_slice_of_a_larger_batch_is_read_where_it_lies():
+    log = [(3, n, KEY_G1_T0_7, struct.pack(">hqihq", 3, n, 0, 0, 1000)) for n in range(10)]
+    (row,) = decoded(OffsetsLogDecoder("c", 4), records(*log).slice(4, 2))
+    assert (row["position"], row["payload"][0].first.offset, row["payload"][0].commits) == (4, 4, 2)

@@ -1,0 +1,84 @@
+"""Commits of one partition that followed one another, combined into a run without losing what is tracked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from monitor.model import CommitPoint, Rewind
+from monitor.tracking.commit_history import RECENT, SLOT_MS, thin
+
+Column = NDArray[np.int64]
+
+_MOST: Final = RECENT + 2
+"""So many points need no second look."""
+
+
+class Run(msgspec.Struct, frozen=True, gc=False):
+    """The commits with the same code: what a CommitRun holds, and the rows of the first and the last of them."""
+
+    first_row: int
+    last_row: int
+    commits: int
+    first: CommitPoint
+    points: tuple[CommitPoint, ...]
+    rewinds: int
+    last_rewind: Rewind | None
+
+
+def combined(codes: Column, offsets: Column, committed_ms: Column) -> Iterator[Run]:
+    """One run for each code, in the order in which the codes first occur.
+
+    Args:
+        codes: which partition each row commits.
+        offsets: the committed offset of each row.
+        committed_ms: when it was committed.
+    """
+    if not len(codes):
+        return
+    order = np.argsort(codes, kind="stable")
+    offset, at_ms, code = offsets[order], committed_ms[order], codes[order]
+    same = code[1:] == code[:-1]
+    begins = np.concatenate(([0], np.flatnonzero(~same) + 1))
+    ends = np.concatenate((begins[1:], [len(code)]))
+    falls = np.flatnonzero(same & (offset[1:] < offset[:-1])) + 1
+    places = np.flatnonzero(_kept(at_ms, same, np.repeat(ends, ends - begins)))
+    points = list(map(CommitPoint, at_ms[places].tolist(), offset[places].tolist()))
+    firsts = list(map(CommitPoint, at_ms[begins].tolist(), offset[begins].tolist()))
+    columns = (
+        order[begins],
+        order[ends - 1],
+        ends - begins,
+        *(np.searchsorted(places, edge) for edge in (begins, ends)),
+        *(np.searchsorted(falls, edge) for edge in (begins, ends)),
+    )
+    rows = list(zip(firsts, *(column.tolist() for column in columns), strict=True))
+    for run in np.argsort(order[begins], kind="stable").tolist():
+        first, first_row, last_row, commits, point, next_point, fall, next_fall = rows[run]
+        own = tuple(points[point:next_point])
+        fallen = next_fall - fall
+        yield Run(
+            first_row,
+            last_row,
+            commits,
+            first,
+            own if len(own) <= _MOST else thin(own),
+            fallen,
+            _rewind(int(falls[next_fall - 1]), at_ms, offset) if fallen else None,
+        )
+
+
+def _kept(at_ms: Column, same: NDArray[np.bool_], ends: Column) -> NDArray[np.bool_]:
+    """The rows that a history keeps: the newest of each run, and the last of each slot (see commit_history)."""
+    recent = ends - np.arange(len(at_ms)) <= RECENT
+    slots = at_ms // SLOT_MS
+    recent[:-1] |= same & (slots[1:] != slots[:-1])
+    return recent
+
+
+def _rewind(row: int, at_ms: Column, offset: Column) -> Rewind:
+    return Rewind(at_ms=int(at_ms[row]), before=int(offset[row - 1]), after=int(offset[row]))

@@ -1,0 +1,89 @@
+"""The regular offset commits of a chunk of records, by column: Arrow's arrays to the columns of monitor.protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from monitor.model import CommitRun, OffsetCommitted
+from monitor.protocol.commit_columns import CommitColumns, commit_columns
+from monitor.protocol.offsets_topic import CommitPlace, commit_place
+from monitor.tracking.combining import Run, combined
+
+
+class PlacedEvent(NamedTuple):
+    """An event, and where in the log the first of its records stood."""
+
+    position: int
+    event: OffsetCommitted | CommitRun
+
+
+@dataclass(frozen=True, slots=True)
+class CommitRows:
+    """Commits in the usual layouts. ``regular`` says which rows are such; ``codes`` lead to their ``places``."""
+
+    regular: NDArray[np.bool_]
+    codes: NDArray[np.int64]
+    places: list[CommitPlace | None]
+    values: CommitColumns
+    positions: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, batch: pa.RecordBatch) -> Self:
+        """The commits among these records (RECORD_COLUMNS); each distinct key is parsed once."""
+        keys = batch.column("key").dictionary_encode()
+        places = [None if key is None else commit_place(key) for key in keys.dictionary.to_pylist()]
+        codes = keys.indices.fill_null(len(places)).to_numpy(zero_copy_only=False).astype(np.int64)
+        known = np.array([*(place is not None for place in places), False])
+        values = batch.column("value")
+        columns = _columns(values)
+        present = values.is_valid().to_numpy(zero_copy_only=False)
+        positions = batch.column("offset").to_numpy(zero_copy_only=False)
+        return cls(columns.regular & present & known[codes], codes, places, columns, positions)
+
+    def events(self, begin: int, end: int) -> Iterator[PlacedEvent]:
+        """Rows from ``begin`` to before ``end``, which are all regular: one event for each partition."""
+        values = self.values
+        codes = self.codes[begin:end]
+        epochs, positions = values.leader_epoch[begin:end].tolist(), self.positions[begin:end].tolist()
+        places = [self.places[code] for code in codes.tolist()]
+        for run in combined(codes, values.offset[begin:end], values.committed_ms[begin:end]):
+            place = places[run.first_row]
+            if place is not None:
+                yield PlacedEvent(positions[run.first_row], _event(place, run, epochs[run.last_row]))
+
+
+def _event(place: CommitPlace, run: Run, leader_epoch: int) -> OffsetCommitted | CommitRun:
+    if run.commits == 1:
+        return OffsetCommitted(
+            group=place.group,
+            topic=place.topic,
+            partition=place.partition,
+            offset=run.first.offset,
+            committed_ms=run.first.committed_ms,
+            leader_epoch=leader_epoch,
+        )
+    return CommitRun(
+        group=place.group,
+        topic=place.topic,
+        partition=place.partition,
+        first=run.first,
+        points=run.points,
+        leader_epoch=leader_epoch,
+        commits=run.commits,
+        rewinds=run.rewinds,
+        last_rewind=run.last_rewind,
+    )
+
+
+def _columns(values: pa.Array) -> CommitColumns:
+    small = values.cast(pa.binary()) if not pa.types.is_binary(values.type) else values
+    _, offsets, data = small.buffers()
+    bounds = np.frombuffer(offsets, np.int32)[small.offset : small.offset + len(small) + 1].astype(np.int64)
+    buffer = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
+    return commit_columns(buffer, bounds[:-1], bounds[1:])

@@ -1,0 +1,43 @@
+"""Commits of one partition in a chunk become one run, which says what they said."""
+
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.model import CommitPoint, Rewind
+from monitor.tracking.combining import combined
+from monitor.tracking.commit_history import thin
+
+ROWS = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 9), st.integers(0, 30) | st.integers(0, 3_000_000)), max_size=120
+)
+
+
+def runs(rows):
+    codes, offsets, times = (np.array([row[column] for row in rows], dtype=np.int64) for column in range(3))
+    return list(combined(codes, offsets, times))
+
+
+@given(ROWS)
+def test_each_partition_has_one_run_in_the_order_of_their_first_commits(rows):
+    found = runs(rows)
+    assert [rows[run.first_row][0] for run in found] == list(dict.fromkeys(code for code, _, _ in rows))
+    assert [run.first_row for run in found] == sorted(run.first_row for run in found)
+
+
+@given(ROWS)
+def test_a_run_says_what_its_commits_said(rows):
+    for run in runs(rows):
+        own = [CommitPoint(at_ms, offset) for code, offset, at_ms in rows if code == rows[run.first_row][0]]
+        rewinds = [Rewind(b.committed_ms, a.offset, b.offset) for a, b in pairwise(own) if b.offset < a.offset]
+        assert (run.commits, run.first) == (len(own), own[0])
+        assert rows[run.last_row][1] == own[-1].offset
+        assert run.points == thin(own)
+        assert run.rewinds == len(rewinds)
+        assert run.last_rewind == (rewinds[-1] if rewinds else None)
+
+
+def test_nothing_gives_nothing():
+    assert runs([]) == []
