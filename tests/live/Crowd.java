@@ -1,0 +1,292 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.regex.Pattern;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClient;
+import org.apache.kafka.clients.admin.ConsumerGroupDescription;
+import org.apache.kafka.clients.admin.ListOffsetsResult;
+import org.apache.kafka.clients.admin.MemberDescription;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.SubscriptionPattern;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.GroupIdNotFoundException;
+
+/**
+ * Many consumers in one process, told over standard input what to do, a JSON object a line; what happens goes to
+ * standard output in the same form. It ends with its input.
+ *
+ * {"do": "start", "name", "topics": [...] or "pattern" (the client resolves it) or "regex" (the broker does), "props"}
+ * {"do": "subscribe", "name", "topics"}   {"do": "close", "name"}   {"do": "quiet"}: nobody commits any more
+ * {"do": "describe", "group", "partition" (of the offsets topic), "topics"}: a mark, as in the captures
+ */
+public class Crowd {
+    static final ObjectMapper JSON = new ObjectMapper();
+    static final Map CONSUMERS = new ConcurrentHashMap();
+    static volatile boolean quiet = false;
+
+    public static void main(String[] args) {
+        try {
+            obey();
+        } catch (Throwable error) {
+            error.printStackTrace();
+            Runtime.getRuntime().halt(1);
+        }
+        Runtime.getRuntime().halt(0);
+    }
+
+    static void obey() throws Exception {
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, "UTF-8"));
+        String bootstrap = lines.readLine();
+        Properties props = new Properties();
+        props.put("bootstrap.servers", bootstrap);
+        Admin admin = AdminClient.create(props);
+        String line;
+        while ((line = lines.readLine()) != null) {
+            Map asked = (Map) JSON.readValue(line, Map.class);
+            String what = (String) asked.get("do");
+            if (what.equals("describe")) {
+                say(mark(admin, asked));
+            } else if (what.equals("quiet")) {
+                quiet = true;
+                say(event("", "quiet"));
+            } else if (what.equals("start")) {
+                One one = new One(bootstrap, asked);
+                CONSUMERS.put(asked.get("name"), one);
+                new Thread(one).start();
+            } else {
+                One one = (One) CONSUMERS.get(asked.get("name"));
+                if (one != null) {
+                    one.asked.add(asked);
+                }
+            }
+        }
+    }
+
+    static synchronized void say(Map what) throws Exception {
+        System.out.println(JSON.writeValueAsString(what));
+        System.out.flush();
+    }
+
+    static Map event(String name, String what) {
+        Map event = new LinkedHashMap();
+        event.put("name", name);
+        event.put("event", what);
+        return event;
+    }
+
+    /** One consumer, in its own thread. */
+    static class One implements Runnable, ConsumerRebalanceListener {
+        final ConcurrentLinkedQueue asked = new ConcurrentLinkedQueue();
+        final Map first;
+        final String name;
+        final Properties props = new Properties();
+        KafkaConsumer consumer;
+
+        One(String bootstrap, Map first) {
+            this.first = first;
+            this.name = (String) first.get("name");
+            props.put("bootstrap.servers", bootstrap);
+            props.put("client.id", name);
+            props.put("enable.auto.commit", "false");
+            props.put("auto.offset.reset", "earliest");
+            props.put("metadata.max.age.ms", "1000");
+            props.put("key.deserializer", "org.apache.kafka.common.serialization.ByteArrayDeserializer");
+            props.put("value.deserializer", "org.apache.kafka.common.serialization.ByteArrayDeserializer");
+            props.putAll((Map) first.get("props"));
+        }
+
+        public void run() {
+            try {
+                consumer = new KafkaConsumer(props);
+                subscribe(first);
+                long committed = System.currentTimeMillis();
+                while (true) {
+                    Map next = (Map) asked.poll();
+                    if (next != null && next.get("do").equals("close")) {
+                        break;
+                    }
+                    if (next != null) {
+                        subscribe(next);
+                    }
+                    consumer.poll(Duration.ofMillis(200L));
+                    if (!quiet && System.currentTimeMillis() - committed > 1000L) {
+                        committed = System.currentTimeMillis();
+                        commit();
+                    }
+                }
+                consumer.close();
+                tell("closed");
+            } catch (Throwable error) {
+                try {
+                    Map failed = event(name, "failed");
+                    failed.put("error", error.toString());
+                    say(failed);
+                    consumer.close();
+                } catch (Throwable again) {
+                    return;
+                }
+            }
+        }
+
+        void commit() {
+            try {
+                consumer.commitSync();
+            } catch (RuntimeException error) {
+                return;  // a rebalance came between; the next one counts
+            }
+        }
+
+        void subscribe(Map how) {
+            if (how.get("topics") != null) {
+                consumer.subscribe((Collection) how.get("topics"), this);
+            } else if (how.get("pattern") != null) {
+                consumer.subscribe(Pattern.compile((String) how.get("pattern")), this);
+            } else {
+                consumer.subscribe(new SubscriptionPattern((String) how.get("regex")), this);
+            }
+        }
+
+        void tell(String what) throws Exception {
+            say(event(name, what));
+        }
+
+        public void onPartitionsAssigned(Collection partitions) {
+            try {
+                Map assigned = event(name, "assigned");
+                assigned.put("partitions", Integer.valueOf(partitions.size()));
+                say(assigned);
+            } catch (Exception error) {
+                throw new IllegalStateException(error);
+            }
+        }
+
+        public void onPartitionsRevoked(Collection partitions) {
+        }
+
+        public void onPartitionsLost(Collection partitions) {
+        }
+    }
+
+    static Map mark(Admin admin, Map asked) throws Exception {
+        String group = (String) asked.get("group");
+        TopicPartition log = new TopicPartition("__consumer_offsets", ((Integer) asked.get("partition")).intValue());
+        Map mark = event("", "mark");
+        mark.put("group", group);
+        mark.put("partition", asked.get("partition"));
+        mark.put("log_end", end(admin, log));
+        try {
+            mark.put("describe", described(admin, group));
+            mark.put("offsets", offsets(admin, group));
+        } catch (java.util.concurrent.ExecutionException error) {
+            Map failed = new LinkedHashMap();
+            failed.put("error", error.getCause().getClass().getSimpleName());
+            mark.put("describe", failed);
+            mark.put("offsets", new HashMap());
+        }
+        mark.put("topics", topics(admin, (Collection) asked.get("topics")));
+        mark.put("log_end_after", end(admin, log));
+        return mark;
+    }
+
+    static Long end(Admin admin, TopicPartition log) throws Exception {
+        ListOffsetsResult asked = admin.listOffsets(Collections.singletonMap(log, OffsetSpec.latest()));
+        Object found = asked.partitionResult(log).get();
+        return Long.valueOf(((ListOffsetsResult.ListOffsetsResultInfo) found).offset());
+    }
+
+    static Map described(Admin admin, String group) throws Exception {
+        Map all = (Map) admin.describeConsumerGroups(Collections.singleton(group)).all().get();
+        ConsumerGroupDescription found = (ConsumerGroupDescription) all.get(group);
+        Map described = new LinkedHashMap();
+        described.put("type", found.type().toString());
+        described.put("state", found.groupState().toString());
+        described.put("assignor", found.partitionAssignor());
+        described.put("simple", Boolean.valueOf(found.isSimpleConsumerGroup()));
+        described.put("group_epoch", found.groupEpoch().orElse(null));
+        described.put("target_assignment_epoch", found.targetAssignmentEpoch().orElse(null));
+        List members = new ArrayList();
+        for (Iterator each = found.members().iterator(); each.hasNext();) {
+            members.add(member((MemberDescription) each.next()));
+        }
+        described.put("members", members);
+        return described;
+    }
+
+    static Map member(MemberDescription found) {
+        Map member = new LinkedHashMap();
+        member.put("member_id", found.consumerId());
+        member.put("client_id", found.clientId());
+        member.put("host", found.host());
+        member.put("instance_id", found.groupInstanceId().orElse(null));
+        member.put("rack", found.rackId().orElse(null));
+        member.put("member_epoch", found.memberEpoch().orElse(null));
+        member.put("upgraded", found.upgraded().orElse(null));
+        member.put("assignment", names(found.assignment().topicPartitions()));
+        Optional target = found.targetAssignment();
+        member.put("target_assignment", target.isPresent()
+            ? names(((org.apache.kafka.clients.admin.MemberAssignment) target.get()).topicPartitions()) : null);
+        return member;
+    }
+
+    static List names(Collection partitions) {
+        List names = new ArrayList();
+        for (Iterator each = partitions.iterator(); each.hasNext();) {
+            names.add(each.next().toString());
+        }
+        Collections.sort(names);
+        return names;
+    }
+
+    static Map offsets(Admin admin, String group) throws Exception {
+        Map found = (Map) admin.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata().get();
+        Map offsets = new TreeMap();
+        for (Iterator each = found.entrySet().iterator(); each.hasNext();) {
+            Map.Entry entry = (Map.Entry) each.next();
+            OffsetAndMetadata known = (OffsetAndMetadata) entry.getValue();
+            Map offset = new LinkedHashMap();
+            offset.put("offset", Long.valueOf(known.offset()));
+            offset.put("leader_epoch", known.leaderEpoch().orElse(null));
+            offsets.put(entry.getKey().toString(), offset);
+        }
+        return offsets;
+    }
+
+    static Map topics(Admin admin, Collection names) throws Exception {
+        Map topics = new TreeMap();
+        for (Iterator each = names.iterator(); each.hasNext();) {
+            String name = (String) each.next();
+            Map topic = new LinkedHashMap();
+            try {
+                Map all = (Map) admin.describeTopics(Arrays.asList(new String[] {name})).allTopicNames().get();
+                TopicDescription found = (TopicDescription) all.get(name);
+                topic.put("id", found.topicId().toString());
+                topic.put("partitions", Integer.valueOf(found.partitions().size()));
+            } catch (java.util.concurrent.ExecutionException error) {
+                topic.put("error", error.getCause().getClass().getSimpleName());
+            }
+            topics.put(name, topic);
+        }
+        return topics;
+    }
+}
