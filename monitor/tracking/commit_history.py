@@ -41,8 +41,22 @@ def extend(history: bytes, points: Iterable[CommitPoint]) -> bytes:
     [1, 2]
     """
     for point in points:
-        history = _with(history, _POINT.pack(point.committed_ms, point.offset))
+        history = with_commit(history, point.committed_ms, point.offset)
     return history
+
+
+def with_commit(history: bytes, committed_ms: int, offset: int) -> bytes:
+    """The history with one commit more.
+
+    The oldest of the newest ones stops being one of them: it stays only as the end of its slot.
+    """
+    start = len(history) - _FULL
+    history += _POINT.pack(committed_ms, offset)
+    if start < 0:
+        return history
+    if _TIME(history, start)[0] // SLOT_MS == _TIME(history, start + _SIZE)[0] // SLOT_MS:
+        return history[:start] + history[start + _SIZE :]
+    return history[_SIZE:] if start >= SLOTS * _SIZE else history
 
 
 def points_of(history: bytes) -> tuple[CommitPoint, ...]:
@@ -67,14 +81,3 @@ def thin(points: Sequence[CommitPoint]) -> tuple[CommitPoint, ...]:
 
 def _slot(point: CommitPoint) -> int:
     return point.committed_ms // SLOT_MS
-
-
-def _with(history: bytes, packed: bytes) -> bytes:
-    """One commit more. The oldest of the newest ones stops being one of them: it stays only as the end of its slot."""
-    start = len(history) - _FULL
-    history += packed
-    if start < 0:
-        return history
-    if _TIME(history, start)[0] // SLOT_MS == _TIME(history, start + _SIZE)[0] // SLOT_MS:
-        return history[:start] + history[start + _SIZE :]
-    return history[_SIZE:] if start + _SIZE > SLOTS * _SIZE else history

@@ -6,6 +6,8 @@ what a classic group says in one: who the members are, what each is to own (its 
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from monitor.model import (
@@ -66,6 +68,10 @@ def is_deletion(event: ModernEvent) -> bool:
             return not event.topics
         case _:
             return False
+
+
+MAX_PENDING: Final = 10_000
+"""How many changes are kept for which no epoch was raised. A broker raises it at once; a broken log may never."""
 
 
 class ModernDraft:
@@ -212,7 +218,7 @@ class ModernDraft:
 
     def _note(self, cause: RebalanceCause, instance_id: str | None = None) -> None:
         change = MembershipChange(cause=cause, instance_id=instance_id)
-        self._state = replace(self._state, pending=(*self._state.pending, change))
+        self._state = replace(self._state, pending=(*self._state.pending, change)[-MAX_PENDING:])
 
     def _stand(self, at_ms: int) -> None:
         happened = self._standing()

@@ -3,50 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
-from monitor.model import (
-    CommitPoint,
-    CommitRun,
-    CommittedOffset,
-    OffsetCommitted,
-    OffsetDeleted,
-    OffsetsListed,
-    Rewind,
-    TopicPartition,
-    Value,
-)
-from monitor.tracking.commit_history import extend
+from monitor.model import CommitRun, CommittedOffset, OffsetCommitted, OffsetDeleted, OffsetsListed, Rewind, Value
+from monitor.tracking.commit_history import extend, with_commit
 from monitor.tracking.listed_offsets import as_it_counts, as_logged, with_listing
 
 Commit = OffsetCommitted | CommitRun
-
-
-@dataclass(slots=True)
-class _Piece:
-    """What a piece of the log adds to one partition; ``base`` is what was known before it."""
-
-    base: CommittedOffset | None
-    newest: CommitPoint
-    leader_epoch: int = -1
-    rewinds: int = 0
-    last_rewind: Rewind | None = None
-    points: list[CommitPoint] = field(default_factory=list)
-
-    def frozen(self, place: TopicPartition) -> CommittedOffset:
-        base = self.base
-        return CommittedOffset(
-            topic=place.topic,
-            partition=place.partition,
-            offset=self.newest.offset,
-            committed_ms=self.newest.committed_ms,
-            leader_epoch=self.leader_epoch,
-            history=extend(base.history if base else b"", self.points),
-            rewinds=self.rewinds + (base.rewinds if base else 0),
-            last_rewind=self.last_rewind or (base.last_rewind if base else None),
-            listed=base.listed if base else None,
-            listed_ms=base.listed_ms if base else 0,
-        )
 
 
 class FrozenOffsets(Value):
@@ -62,70 +24,85 @@ class OffsetsDraft:
     What the broker answered is kept beside; which of the two counts is decided when the draft is frozen.
     """
 
-    __slots__ = ("_known", "_pieces")
+    __slots__ = ("_known",)
 
     def __init__(self, offsets: Iterable[CommittedOffset]) -> None:
-        self._known = {TopicPartition(known.topic, known.partition): as_logged(known) for known in offsets}
-        self._pieces: dict[TopicPartition, _Piece] = {}
+        self._known = {
+            (known.topic, known.partition): as_logged(known) if known.listed_ms else known for known in offsets
+        }
 
     def __bool__(self) -> bool:
         """Whether any partition has a committed offset."""
-        return bool(self._known or self._pieces)
+        return bool(self._known)
 
     def commit(self, event: Commit) -> None:
         """Take one commit, or a run of them."""
-        place = TopicPartition(event.topic, event.partition)
-        first = event.first if isinstance(event, CommitRun) else CommitPoint(event.committed_ms, event.offset)
-        piece = self._pieces.get(place)
-        if piece is None:
-            base = self._known.pop(place, None)
-            newest = CommitPoint(base.committed_ms, base.offset) if base else first
-            piece = self._pieces[place] = _Piece(base=base, newest=newest)
-        if first.offset < piece.newest.offset:
-            piece.rewinds += 1
-            piece.last_rewind = Rewind(at_ms=first.committed_ms, before=piece.newest.offset, after=first.offset)
-        piece.leader_epoch = event.leader_epoch
-        if isinstance(event, CommitRun):
-            _take_run(piece, event)
-        else:
-            piece.points.append(first)
-            piece.newest = first
+        place = event.topic, event.partition
+        before = self._known.get(place)
+        self._known[place] = _after_run(before, event) if isinstance(event, CommitRun) else _after(before, event)
 
     def delete(self, event: OffsetDeleted) -> None:
         """Forget a partition with its history."""
-        place = TopicPartition(event.topic, event.partition)
-        self._known.pop(place, None)
-        self._pieces.pop(place, None)
+        self._known.pop((event.topic, event.partition), None)
 
     def list(self, event: OffsetsListed) -> None:
         """Take the broker's answer for the partitions that the log has told of.
 
         Others are left: an answer may be older than the deletion of the group, and would bring it back for good.
         """
-        listed = {TopicPartition(entry.topic, entry.partition): entry.offset for entry in event.offsets}
-        self._known = self._frozen()
-        self._pieces = {}
+        listed = {(entry.topic, entry.partition): entry.offset for entry in event.offsets}
         for place, known in self._known.items():
             self._known[place] = with_listing(known, listed.get(place), event.asked_ms)
 
     def freeze(self) -> FrozenOffsets:
         """All partitions as they are now."""
-        frozen = self._frozen()
         counting, unconfirmed = [], []
-        for place in sorted(frozen):
-            counts = as_it_counts(frozen[place])
+        for place in sorted(self._known):
+            known = self._known[place]
+            counts = as_it_counts(known) if known.listed_ms else known
             if counts is None:
-                unconfirmed.append(frozen[place])
+                unconfirmed.append(known)
             else:
                 counting.append(counts)
         return FrozenOffsets(tuple(counting), tuple(unconfirmed))
 
-    def _frozen(self) -> dict[TopicPartition, CommittedOffset]:
-        return self._known | {place: piece.frozen(place) for place, piece in self._pieces.items()}
+
+def _after(before: CommittedOffset | None, event: OffsetCommitted) -> CommittedOffset:
+    """Written out by position: this is done for nearly every record of the log."""
+    offset, at_ms = event.offset, event.committed_ms
+    if before is None:
+        history = with_commit(b"", at_ms, offset)
+        return CommittedOffset(event.topic, event.partition, offset, at_ms, event.leader_epoch, history)
+    rewinds, last_rewind = before.rewinds, before.last_rewind
+    if offset < before.offset:
+        rewinds, last_rewind = rewinds + 1, Rewind(at_ms, before.offset, offset)
+    return CommittedOffset(
+        before.topic,
+        before.partition,
+        offset,
+        at_ms,
+        event.leader_epoch,
+        with_commit(before.history, at_ms, offset),
+        rewinds,
+        last_rewind,
+        before.listed,
+        before.listed_ms,
+    )
 
 
-def _take_run(piece: _Piece, run: CommitRun) -> None:
-    piece.points.extend(run.points)
-    piece.newest = run.points[-1]
-    piece.rewinds += run.rewinds
-    piece.last_rewind = run.last_rewind or piece.last_rewind
+def _after_run(before: CommittedOffset | None, run: CommitRun) -> CommittedOffset:
+    first, newest = run.first, run.points[-1]
+    falls = before is not None and first.offset < before.offset
+    into = Rewind(first.committed_ms, before.offset, first.offset) if before is not None and falls else None
+    return CommittedOffset(
+        run.topic,
+        run.partition,
+        newest.offset,
+        newest.committed_ms,
+        run.leader_epoch,
+        extend(before.history if before else b"", run.points),
+        run.rewinds + falls + (before.rewinds if before else 0),
+        run.last_rewind or into or (before.last_rewind if before else None),
+        before.listed if before else None,
+        before.listed_ms if before else 0,
+    )

@@ -14,6 +14,7 @@ from kafka.admin import OffsetSpec
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.ports import free_ports
 from tests.job_process import JobProcess, eventually, running
+from tests.live.crowd import Crowd
 from tests.streaming_jobs.clients import admin, commit, create_topic, member, produce
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
@@ -98,6 +99,31 @@ def test_a_grown_topic_orphans_its_new_partitions_and_heals_with_the_members_ref
         assert [p["partition"] for p in finding["partitions"]] == [3, 4]
     with member(bootstrap, topic, topic):  # a new member has new metadata
         samples = job.await_metric("groupwatch_group_orphaned_partitions", 0, group=topic, reason="grew")
+
+
+def test_a_kip_848_group_shows_its_members_and_owners(job: JobProcess, bootstrap: str, topic: str):
+    """Real consumers of the Java client; their records name topics by id, which only the collector can resolve."""
+    with Crowd(bootstrap) as crowd:
+        for name in ("one", "two"):
+            since = crowd.seen()
+            props = {"group.id": topic, "group.protocol": "consumer"}
+            crowd.tell("start", name=name, topics=[topic], props=props)
+            crowd.await_event(since, "assigned", name=name)
+        job.await_metric("groupwatch_group_members", 2, group=topic)
+        job.await_metric("groupwatch_group_state", 1, group=topic, state="stable")
+        verdict = job.group("test", topic)
+        assert (verdict["kind"], verdict["assignor"], verdict["expectation"]) == ("kafka-consumer", "uniform", "target")
+        assert {p["partition"]: p["owners"] for p in verdict["partitions"]} == {
+            p["partition"]: [p["expected"]] for p in verdict["partitions"]
+        }
+        assert sorted(member["partitions"] for member in verdict["members"]) == [1, 2]
+        assert f"<dt>Epoch</dt><dd>{verdict['generation']}" in job.get(f"/groups/test/{topic}")
+        since = crowd.seen()
+        crowd.tell("close", name="one")
+        crowd.await_event(since, "closed", name="one")
+        job.await_metric("groupwatch_group_members", 1, group=topic)
+        job.await_metric("groupwatch_group_orphaned_partitions", 0, group=topic, reason="pending")
+        job.await_metric("groupwatch_group_state", 1, group=topic, state="stable")
 
 
 def test_the_series_of_a_deleted_group_vanish(job: JobProcess, bootstrap: str, topic: str):
