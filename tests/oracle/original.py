@@ -37,10 +37,11 @@ class OriginalFailed(Exception):  # noqa: N818 - as monitor.embedded.errors
 class Original:
     """A running JVM; use it as a context manager. Its process ends with the block, or when this process ends."""
 
-    def __init__(self, kafka_clients: Path | None = None, heap: str = "2g") -> None:
-        """``kafka_clients``: the jar of another version, for a comparison."""
+    def __init__(self, kafka_clients: Path | None = None, heap: str = "2g", program: str = "Oracle") -> None:
+        """``kafka_clients``: the jar of another version, for a comparison. ``program``: the class that answers."""
         self._jars = [*([kafka_clients] if kafka_clients else []), *_class_path()]
         self._heap = heap
+        self._program = program
         self._jvm: subprocess.Popen[str] | None = None
         self._said: IO[str] | None = None
 
@@ -69,7 +70,7 @@ class Original:
         return {key: answer[key] for key in ("expected", "error") if key in answer}
 
     def send(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The JVM's answer to any request (see Oracle.java)."""
+        """The JVM's answer to any request (see Oracle.java, Records.java)."""
         assert self._jvm is not None
         assert self._jvm.stdin is not None
         assert self._jvm.stdout is not None
@@ -96,7 +97,7 @@ class Original:
             "-XX:-OmitStackTraceInFastThrow",  # else an exception that is thrown often comes without its message
             *("-cp", os.pathsep.join(map(str, self._jars))),
             "org.codehaus.janino.SimpleCompiler",
-            *(str(_SOURCES / "Start.java"), "Start", str(_SOURCES), "Oracle"),
+            *(str(_SOURCES / "Start.java"), "Start", str(_SOURCES), self._program),
         ]
 
 

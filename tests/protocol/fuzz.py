@@ -11,6 +11,7 @@ import random
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from monitor.protocol import offsets_topic
@@ -45,12 +46,8 @@ class MisreadError(AssertionError):
 
 def fuzz(count: int, seed: int) -> Report:
     """Try that many records; raises MisreadError with the bytes of the first that fails."""
-    source, report = random.Random(seed), Report()
-    captured = [(r.key, r.value) for broker in BROKERS for r in records(broker)]
-    by_type = {key[:2]: (key, value) for key, value in captured if value is not None}
-    pool = captured + list(by_type.values()) * (len(captured) // (2 * len(by_type)))  # rare types are half of it
-    for _ in range(count):
-        key, value = _record(source, pool)
+    report = Report()
+    for key, value in mutated_records(count, seed):
         started = time.perf_counter()
         try:
             _try(key, value, report)
@@ -58,6 +55,16 @@ def fuzz(count: int, seed: int) -> Report:
             raise MisreadError(f"key {key.hex()}, value {value.hex() if value is not None else None}") from error
         report.slowest_s = max(report.slowest_s, time.perf_counter() - started)
     return report
+
+
+def mutated_records(count: int, seed: int) -> Iterator[tuple[bytes, bytes | None]]:
+    """Keys and values that were captured once; rare types are half of them."""
+    source = random.Random(seed)
+    captured = [(r.key, r.value) for broker in BROKERS for r in records(broker)]
+    by_type = {key[:2]: (key, value) for key, value in captured if value is not None}
+    pool = captured + list(by_type.values()) * (len(captured) // (2 * len(by_type)))
+    for _ in range(count):
+        yield _record(source, pool)
 
 
 def _record(source: random.Random, pool: list[tuple[bytes, bytes | None]]) -> tuple[bytes, bytes | None]:
