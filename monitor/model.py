@@ -609,11 +609,12 @@ class SourceState(Value):
 
 
 class Catalog(Value):
-    """All topics of a cluster that exist now, as of a completed collector pass."""
+    """All topics of a cluster that exist now, as of a completed collector pass; ``names`` are theirs by topic id."""
 
     cluster: str
     pass_ms: int
     topics: dict[str, TopicState] = {}
+    names: dict[str, str] = {}
 
 
 class FindingKind(StrEnum):

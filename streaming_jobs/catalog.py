@@ -11,6 +11,7 @@ from pyspark.sql import Row
 
 from monitor.model import Catalog, PassCompleted, SourceState
 from monitor.tracking.stored import decode_source_state, decode_topic_state
+from monitor.tracking.topic import catalog_of
 from streaming_jobs.buckets import Entity
 
 SIDE_ENTITIES = (Entity.TOPIC.value, Entity.PASS.value, Entity.SOURCE.value, Entity.FAILURE.value)
@@ -37,9 +38,7 @@ def side_rows(cluster: str, rows: Iterable[Row]) -> SideRows:
     topics = (decode_topic_state(bytes(row.payload)) for row in found[Entity.TOPIC])
     newest = max((completed.pass_ms for completed in passes), default=None)
     return SideRows(
-        catalog=None
-        if newest is None
-        else Catalog(cluster=cluster, pass_ms=newest, topics={t.topic: t for t in topics if t.pass_ms >= newest}),
+        catalog=None if newest is None else catalog_of(cluster, newest, topics),
         sources=tuple(
             sorted(
                 (decode_source_state(bytes(row.payload)) for row in found[Entity.SOURCE]),

@@ -23,10 +23,12 @@ from monitor.model import (
     GroupKind,
     GroupState,
     GroupVerdict,
+    Member,
     MemberVerdict,
     OrphanReason,
     PartitionState,
     PartitionVerdict,
+    Phase,
     TopicPartition,
 )
 
@@ -98,7 +100,7 @@ def _facts(group: GroupState, catalog: Catalog, now_ms: int, settings: Detection
         committed=committed,
         partitions=tuple(judge.partition(place, known.get(place), committed.get(place)) for place in places),
         members=_members(group, catalog, ownership, expectation),
-        balance=balance_of(group.members, ownership),
+        balance=balance_of(group.members, ownership) if group.phase is Phase.STABLE else None,
     )
 
 
@@ -172,7 +174,14 @@ def _members(
             expected_partitions=expected[member.member_id] if known else None,
             epoch=member.reconciliation.epoch if member.reconciliation else None,
             state=member.reconciliation.state if member.reconciliation else None,
-            idle=not owned[member.member_id] and member.unreadable is None and not existing.isdisjoint(member.topics),
+            idle=_is_idle(member, owned, expected, existing),
         )
         for member in group.members
     )
+
+
+def _is_idle(member: Member, owned: Counter[str], expected: Counter[str], existing: set[str]) -> bool:
+    """It could read something, and does not: in a KIP-848 group it is not about to get something either."""
+    if owned[member.member_id] or member.unreadable is not None or existing.isdisjoint(member.topics):
+        return False
+    return member.reconciliation is None or not expected[member.member_id]

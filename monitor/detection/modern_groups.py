@@ -6,7 +6,7 @@ names too. An id that nobody knows belongs to a topic that was deleted, and is l
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -69,8 +69,7 @@ def expect_targets(group: GroupState, catalog: Catalog, ownership: Ownership) ->
 
 def _names(group: GroupState, catalog: Catalog) -> Names:
     written = {topic.topic_id: topic.topic for topic in group.subscribed_topics}
-    existing = {state.topic_id: state.topic for state in catalog.topics.values() if state.topic_id is not None}
-    return written | existing
+    return ChainMap(catalog.names, written)  # no copy: a catalog may have many thousand topics
 
 
 def _named_member(member: Member, names: Names, found: Mapping[str, tuple[str, ...]]) -> Member:

@@ -10,6 +10,7 @@ from monitor.model import (
     DriftKind,
     Finding,
     FindingKind,
+    GroupKind,
     GroupVerdict,
     MemberState,
     MemberVerdict,
@@ -50,6 +51,12 @@ _JUDGEMENTS: Final = {
     "target": "The expected owners are those that the broker has chosen; members get there step by step.",
     "invariants": "groupwatch does not have this assignor, so it cannot say who should own what.",
     "none": "There are no members whose subscriptions can be read, so nobody is expected to own anything.",
+}
+
+
+_OF_KIND: Final = {
+    str(GroupKind.SHARE): "The members of a share group read partitions together; nobody has to own one alone.",
+    str(GroupKind.STREAMS): "The members of a streams group have tasks of its topology, which are not shown.",
 }
 
 
@@ -102,7 +109,7 @@ def group_page(verdict: GroupVerdict, limit: int | None) -> GroupPage:
     return GroupPage(
         verdict=verdict,
         findings=tuple(_finding_line(verdict, finding) for finding in verdict.findings),
-        judgement=_JUDGEMENTS.get(verdict.expectation, ""),
+        judgement=_OF_KIND.get(verdict.kind) or _JUDGEMENTS.get(verdict.expectation, ""),
         members=tuple(
             MemberLine(number=n, member=member, standing=_standing(member))
             for n, member in enumerate(verdict.members, 1)

@@ -137,7 +137,7 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
         _GROUP,
         _COUNTER,
         _BY_GROUP,
-        "Completed generations since the group was first seen.",
+        "Completed generations (KIP-848: epochs) since the group was first seen.",
     ),
     MetricSpec("groupwatch_up", _SELF, _GAUGE, _BY_CLUSTER, "1 while the cluster can be read, else 0."),
     MetricSpec(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from monitor.model import EndOffsetAt, PartitionObserved, PartitionState, TopicObserved, TopicState
+from monitor.model import Catalog, EndOffsetAt, PartitionObserved, PartitionState, TopicObserved, TopicState
 
 MAX_POINTS: Final = 30
 """How many points of a partition's end are kept."""
@@ -38,6 +38,13 @@ def fold_topic(
 def expire_topic(state: TopicState, pass_ms: int) -> TopicState | None:
     """The topic, or None if the completed pass that began at ``pass_ms`` no longer saw it."""
     return None if state.pass_ms < pass_ms else state
+
+
+def catalog_of(cluster: str, pass_ms: int, topics: Iterable[TopicState]) -> Catalog:
+    """The topics that the completed pass which began at ``pass_ms`` saw."""
+    existing = {topic.topic: topic for topic in topics if expire_topic(topic, pass_ms) is not None}
+    names = {topic.topic_id: topic.topic for topic in existing.values() if topic.topic_id is not None}
+    return Catalog(cluster=cluster, pass_ms=pass_ms, topics=existing, names=names)
 
 
 def add_end(ends: tuple[EndOffsetAt, ...], newest: EndOffsetAt) -> tuple[EndOffsetAt, ...]:

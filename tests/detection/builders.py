@@ -42,7 +42,8 @@ def topic(name: str, count: int, *, grown: int = 0, grown_ms: int = ASSIGNED + 5
 
 
 def catalog(*topics: TopicState, pass_ms: int = NOW) -> Catalog:
-    return Catalog(cluster="c", pass_ms=pass_ms, topics={state.topic: state for state in topics})
+    names = {state.topic_id: state.topic for state in topics if state.topic_id is not None}
+    return Catalog(cluster="c", pass_ms=pass_ms, topics={state.topic: state for state in topics}, names=names)
 
 
 def member(

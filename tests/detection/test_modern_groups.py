@@ -96,7 +96,14 @@ def test_a_handover_is_pending_and_not_a_gap():
     assert "the broker has chosen a member for it in epoch 7, which has not taken it yet" in orphaned.sentence
     assert {row.partition: (row.owners, row.expected) for row in verdict.partitions}[2] == (("a",), "b")
     assert not [finding for finding in verdict.findings if finding.kind is FindingKind.DRIFT]
+    assert {finding.kind for finding in verdict.findings} == {FindingKind.ORPHANED}, "nobody is idle, nothing uneven"
     assert [m.state for m in verdict.members] == [MemberState.UNREVOKED_PARTITIONS, MemberState.UNRELEASED_PARTITIONS]
+
+
+def test_a_member_that_is_to_have_nothing_is_idle():
+    everything = member("a", assigned=ids(ORDERS, 0, 1, 2, 3), target=ids(ORDERS, 0, 1, 2, 3))
+    verdict = verdict_of(group(everything, member("b", target=())))
+    assert [finding.kind for finding in verdict.findings if finding.kind is FindingKind.IDLE_MEMBERS]
 
 
 def test_a_partition_that_nobody_is_to_have_is_a_gap():

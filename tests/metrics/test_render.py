@@ -88,7 +88,7 @@ groupwatch_group_drift_oldest_seconds{cluster="main",group="orders",kind="replay
 assignment.
 # TYPE groupwatch_group_imbalance_ratio gauge
 groupwatch_group_imbalance_ratio{cluster="main",group="orders"} 1.5
-# HELP groupwatch_group_rebalances_total Completed generations since the group was first seen.
+# HELP groupwatch_group_rebalances_total Completed generations (KIP-848: epochs) since the group was first seen.
 # TYPE groupwatch_group_rebalances_total counter
 groupwatch_group_rebalances_total{cluster="main",group="orders"} 7
 """
