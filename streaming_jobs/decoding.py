@@ -152,6 +152,8 @@ class OffsetsLogDecoder(LogDecoder):
 
     @staticmethod
     def _place_commits(chunk: ChunkOfEvents, commits: CommitRows, begin: int, end: int) -> None:
+        if begin == end:
+            return
         for event in commits.events(begin, end):
             chunk.add(Entity.GROUP, event.event.group, event.position, event.event)
 

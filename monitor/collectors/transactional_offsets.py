@@ -14,7 +14,7 @@ from typing import Final
 
 from kafka import TopicPartition
 from kafka.admin import KafkaAdminClient, ProducerState
-from kafka.errors import IncompatibleBrokerVersion, KafkaError, UnsupportedVersionError
+from kafka.errors import AuthorizationError, IncompatibleBrokerVersion, KafkaError, UnsupportedVersionError
 from msgspec.structs import replace
 
 from monitor.collectors.connection import error_name
@@ -59,11 +59,15 @@ class TransactionalOffsets:
     def ask(self, admin: KafkaAdminClient, asked_ms: int) -> list[OffsetsListed]:
         """The answers for this pass, a group each; empty where nothing has moved.
 
-        What the broker refuses is told once in the log, and its groups keep what the log of offsets says.
+        What the user may not ask, or the brokers cannot tell, is said once in the log; groups keep then what the log of
+        offsets says.
 
         Args:
             admin: a connected client.
             asked_ms: now, before the question.
+
+        Raises:
+            KafkaError: the cluster did not answer.
         """
         try:
             due = self._partitions_due(admin, asked_ms)
@@ -71,8 +75,8 @@ class TransactionalOffsets:
         except (UnsupportedVersionError, IncompatibleBrokerVersion):
             self._say("its brokers cannot tell which transactions there are (before Kafka 2.8)")
             return []
-        except KafkaError as error:
-            self._say(f"the broker was not to be asked about transactions ({error_name(error)})")
+        except AuthorizationError as error:
+            self._say(f"the user may not ask which transactions there are ({error_name(error)})")
             return []
         answers = [answer for some in _portions(groups) for answer in self._listed(admin, some, asked_ms)]
         for partition in due:

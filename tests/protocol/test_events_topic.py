@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.model import PartitionObserved, PassCompleted, TopicObserved
+from monitor.model import ListedOffset, OffsetsListed, PartitionObserved, PassCompleted, TopicObserved
 from monitor.protocol.errors import DecodeError
 from monitor.protocol.events_topic import decode_event, encode_event
 
@@ -32,7 +32,19 @@ TOPICS = st.builds(
 PASSES = st.builds(PassCompleted, cluster=st.text(max_size=5), pass_ms=TIMES, completed_ms=TIMES, topics=TIMES)
 
 
-@given(TOPICS | PASSES)
+LISTED = st.builds(
+    OffsetsListed,
+    cluster=st.text(max_size=5),
+    group=st.text(max_size=5),
+    asked_ms=TIMES,
+    offsets=st.lists(
+        st.builds(ListedOffset, topic=st.text(max_size=5), partition=st.integers(0, 2**31 - 1), offset=TIMES),
+        max_size=3,
+    ).map(tuple),
+)
+
+
+@given(TOPICS | PASSES | LISTED)
 def test_an_event_is_read_as_it_was_written(event):
     assert decode_event(encode_event(event)) == event
 
@@ -62,6 +74,7 @@ def test_the_format_is_json_that_a_console_shows():
 
 
 PASS = '{"event":"passcompleted","cluster":"c","pass_ms":%s,"completed_ms":1,"topics":1}'
+ANSWER = '{"event":"offsetslisted","cluster":"c","group":"g","asked_ms":1,"offsets":[%s]}'
 TOPIC = '{"event":"topicobserved","cluster":"c","topic":"t","pass_ms":1,"observed_ms":1,"partitions":[%s]}'
 
 
@@ -83,6 +96,7 @@ TOPIC = '{"event":"topicobserved","cluster":"c","topic":"t","pass_ms":1,"observe
         pytest.param((TOPIC % '{"partition":-1}').encode(), "bad_event", id="a negative partition"),
         pytest.param((TOPIC % '{"partition":2147483648}').encode(), "bad_event", id="a partition of 32 bits"),
         pytest.param((TOPIC % '{"partition":0,"end":-1}').encode(), "bad_event", id="a sentinel for an end"),
+        pytest.param((ANSWER % '{"topic":"t","partition":0,"offset":-1}').encode(), "bad_event", id="no offset"),
     ],
 )
 def test_what_is_no_event_is_a_decode_error(data, reason):
@@ -91,7 +105,7 @@ def test_what_is_no_event_is_a_decode_error(data, reason):
     assert (caught.value.reason, caught.value.position) == (reason, 0)
 
 
-WRITTEN = st.builds(encode_event, TOPICS | PASSES)
+WRITTEN = st.builds(encode_event, TOPICS | PASSES | LISTED)
 
 
 @given(st.binary() | st.builds(lambda data, cut, more: data[:cut] + more, WRITTEN, st.integers(0, 80), st.binary()))
