@@ -44,7 +44,7 @@ RULES: Final = (
     ),
     AlertRule(
         name="GroupwatchGroupWithoutMembers",
-        # Of a group that only commits (KIP-848, Spark, Flink) no member is known, and 0 is exposed.
+        # A group that only commits (Spark, Flink) has no members that could be missing.
         expr=(
             f"{everywhere('group_members')} == 0 and on (cluster, group) {everywhere('group_lag')} > 0 "
             f"unless on (cluster, group) {in_state('offsets_only')}"
