@@ -141,7 +141,7 @@ class ModernDraft:
 
     def _raise_epoch(self, event: EpochStored) -> None:
         state = self._state
-        if event.epoch != state.generation or not state.generation_ms:
+        if event.epoch != state.generation:
             state = begun(state, epoch_raised(state, event))
             state = replace(state, generation_ms=event.stored_ms, rebalances=state.rebalances + 1, pending=())
         self._state = replace(state, generation=event.epoch, metadata_hash=event.metadata_hash)
