@@ -62,3 +62,9 @@ def test_arrays_of_numbers(numbers, flexible):
     reader = Reader(data, flexible=flexible)
     assert reader.int32_array() == tuple(numbers)
     reader.finish()
+
+
+@pytest.mark.parametrize("count", ["00000003", "7fffffff"])
+def test_an_array_of_numbers_is_within_the_bytes(count):
+    with pytest.raises(DecodeError, match="underflow at byte 0 of the value"):
+        Reader(bytes.fromhex(f"{count} 00000001 00000002 0000")).int32_array()

@@ -38,6 +38,10 @@ def test_an_answer_that_may_be_older_than_the_commit_changes_nothing():
     assert counting(fold(commit(200, 60_000), listed(60_001 + MARGIN_MS, 10))) == {0: 10}
 
 
+def test_the_newest_answer_counts_in_whatever_order_they_come():
+    assert counting(fold(commit(200, 1_000), listed(20_000, 10), listed(15_000, 7))) == {0: 10}
+
+
 def test_a_commit_that_the_broker_does_not_know_is_unconfirmed_until_it_does():
     state = fold(commit(300, 1_000), listed(10_000, None))
     assert counting(state) == {}
