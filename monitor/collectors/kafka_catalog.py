@@ -91,7 +91,8 @@ class KafkaCatalogCollector:
     def collect(self) -> PassCompleted:
         """Make one pass: see all topics, write them, then write and return that the pass is complete.
 
-        Where uncommitted records are read, what the broker says of transactional commits is written behind it.
+        Where uncommitted records are read, what the brokers say of transactional commits is written behind it. A pass
+        is complete without it: most clusters have no transactions, and the log of offsets counts where it is missing.
 
         Raises:
             CollectorError: no connection.
@@ -106,7 +107,10 @@ class KafkaCatalogCollector:
         completed = PassCompleted(cluster=name, pass_ms=self._pass_ms, completed_ms=self._clock(), topics=len(topics))
         write_completion(producer, destination, completed)
         if self._cluster.offsets_isolation == "read_uncommitted":
-            write_offsets(producer, destination, self._transactions.ask(admin, self._clock()))
+            for listed in self._transactions.ask(admin, self._clock):
+                write_offsets(producer, destination, listed)
+            if self._transactions.needs_new_client:
+                self._renew_admin(admin)
         return completed
 
     def close(self) -> None:
@@ -125,6 +129,14 @@ class KafkaCatalogCollector:
             ensure_events_topic(self._admin, self._cluster.events_topic)
             self._producer = open_producer(self._cluster, self._connect_limit_s)
         return self._admin, self._producer
+
+    def _renew_admin(self, old: KafkaAdminClient) -> None:
+        """Take a new admin client; keep the old one if its bootstrap servers are those that are away."""
+        try:
+            self._admin = open_admin(self._cluster, self._connect_limit_s)
+        except (CollectorError, ConfigError):
+            return
+        old.close()
 
     def _sentence(self, error: Exception) -> str:
         if isinstance(error, CollectorError | ConfigError):

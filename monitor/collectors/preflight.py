@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
+from uuid import uuid4
 
 from kafka import KafkaConsumer, TopicPartition
 from kafka.admin import KafkaAdminClient, OffsetSpec
 from kafka.errors import (
     AuthorizationError,
+    CoordinatorLoadInProgressError,
+    CoordinatorNotAvailableError,
     KafkaError,
+    NotCoordinatorError,
     TopicAlreadyExistsError,
     TopicAuthorizationFailedError,
     UnknownTopicOrPartitionError,
@@ -31,6 +35,9 @@ from monitor.model import Value
 OFFSETS_TOPIC: Final = "__consumer_offsets"
 READER_GROUPS: Final = "groupwatch"
 """What the names of the groups begin with in whose name Spark's source asks for offsets, though it commits none."""
+
+READER_TRIES: Final = 30
+"""How many names for such a group are tried, each of which falls into a partition of the offsets topic by chance."""
 
 FETCH_LIMIT_MS: Final = 1000
 
@@ -91,7 +98,7 @@ def check(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> Cluster
         exists = _check_events_topic(cluster, admin, described[cluster.events_topic])
         if missing is not None:
             raise missing
-        _check_reader_group(cluster, admin)
+        _answered_group(cluster, admin)
         readable = [offsets_topic, described[cluster.events_topic]] if exists else [offsets_topic]
         _check_readable(cluster, readable, limit_s)
     return ClusterFacts(
@@ -193,14 +200,36 @@ def _check_creatable(cluster: ClusterSettings, admin: KafkaAdminClient) -> None:
         return
 
 
-def _check_reader_group(cluster: ClusterSettings, admin: KafkaAdminClient) -> None:
-    try:
-        admin.list_group_offsets({f"{READER_GROUPS}-preflight": None})
-    except AuthorizationError as error:
-        raise PermissionMissing(
-            f"Cluster {cluster.name}: user may not use groups whose names begin with {READER_GROUPS}"
-            f" ({error_name(error)}). Grant DESCRIBE on the group prefix {READER_GROUPS}."
-        ) from None
+def reader_group(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> str:
+    """A new group in whose name Spark's source can ask for offsets: its coordinator answers.
+
+    A record that a coordinator cannot read keeps it from loading its partition of the offsets topic, for good, and
+    Spark's source would wait for it without end. The name is used for nothing else: Spark keeps its consumers by it.
+
+    Raises:
+        ConfigError, ConnectionFailed, PermissionMissing: as for ``check``.
+    """
+    with open_admin(cluster, limit_s) as admin, requests_explained(cluster):
+        return _answered_group(cluster, admin)
+
+
+def _answered_group(cluster: ClusterSettings, admin: KafkaAdminClient) -> str:
+    refusal: KafkaError | None = None
+    for _ in range(READER_TRIES):
+        group = f"{READER_GROUPS}-{uuid4().hex}"
+        try:
+            admin.list_group_offsets({group: None})
+        except AuthorizationError as error:
+            raise PermissionMissing(
+                f"Cluster {cluster.name}: user may not use groups whose names begin with {READER_GROUPS}"
+                f" ({error_name(error)}). Grant DESCRIBE on the group prefix {READER_GROUPS}."
+            ) from None
+        except (NotCoordinatorError, CoordinatorNotAvailableError, CoordinatorLoadInProgressError) as error:
+            refusal = error
+        else:
+            return group
+    assert refusal is not None
+    raise refusal
 
 
 def _check_readable(cluster: ClusterSettings, topics: Sequence[Described], limit_s: float) -> None:

@@ -122,6 +122,25 @@ def commit_place(key: bytes) -> CommitPlace | None:
         return None
 
 
+def group_of_key(key: bytes) -> str | None:
+    """The group that a key names: that is the first field of every type. None if no group can be read there.
+
+    What follows the group may be broken all the same.
+
+    >>> group_of_key(bytes.fromhex("0001 0002 6731 0002 7430 00000007"))
+    'g1'
+    """
+    if int.from_bytes(key[:2], "big") not in RECORD_TYPES or len(key) < 4:
+        return None
+    end = 4 + _INT16(key, 2)[0]
+    if not 4 <= end <= len(key):
+        return None
+    try:
+        return key[4:end].decode()
+    except UnicodeDecodeError:
+        return None
+
+
 def _other_record(key: bytes, value: bytes | None, timestamp_ms: int) -> GroupEvent | Foreign:
     record = read_record(key, value)
     number = record.record_type.number

@@ -134,6 +134,7 @@ class ModernDraft:
                 self._stand(self._state.phase_ms)  # it has no time of its own, and moves only a group just found
             case CurrentStored():
                 self._reconcile(event.member_id, current=event.current)
+                self._reach(event.current.epoch)
                 self._stand(event.current.since_ms)
             case CurrentRemoved():
                 self._reconcile(event.member_id, current=Reconciliation())
@@ -189,6 +190,17 @@ class ModernDraft:
             return
         members[key] = replace(member, reconciliation=after)
         self._compare(key)
+
+    def _reach(self, epoch: int) -> None:
+        """A member is never ahead of the targets, nor these of the group: both have at least the member's epoch.
+
+        From Kafka 4.3 on a group begins at epoch 1 with empty targets, and no record says so (ModernGroup and
+        StreamsGroup; KAFKA-20268). One whose only expression fits no topic stays there.
+        """
+        if epoch > (self._state.target_epoch or 0):
+            generation = max(epoch, self._state.generation)
+            self._state = replace(self._state, generation=generation, target_epoch=epoch)
+            self._compare_all()
 
     def _resolve(self, event: RegexResolved) -> None:
         known = {resolved.regex: resolved for resolved in self._state.regexes}

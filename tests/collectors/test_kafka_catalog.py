@@ -10,13 +10,16 @@ import uuid
 import pytest
 from kafka import KafkaProducer, TopicPartition
 from kafka.admin import KafkaAdminClient, OffsetSpec
+from kafka.errors import KafkaConnectionError, KafkaTimeoutError, NotCoordinatorError
 
+from monitor.collectors import connection
 from monitor.collectors.kafka_catalog import KafkaCatalogCollector
 from monitor.collectors.topic_observation import offsets_of
 from monitor.config import ClusterSettings
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
-from monitor.model import PartitionObserved, PassCompleted, TopicObserved
+from monitor.model import OffsetsListed, PartitionObserved, PassCompleted, TopicObserved
+from tests.streaming_jobs.clients import commit, transaction
 
 # kafka-python leaves the sockets of failed connections to the garbage collector.
 pytestmark = [pytest.mark.broker, pytest.mark.filterwarnings("ignore:unclosed <:ResourceWarning")]
@@ -127,6 +130,62 @@ def wait_until(condition, limit_s=30.0):
             return
         pause.wait(0.05)
     pytest.fail("did not happen")
+
+
+class Refusing(KafkaAdminClient):
+    """A client to which no question about transactions is answered."""
+
+    def describe_producers(self, *_, **__):
+        raise KafkaConnectionError("the broker is away")
+
+
+def test_a_pass_is_complete_without_the_transactions(  # noqa: PLR0917 - fixtures
+    broker, cluster, collector, create, topic_name, group_name, monkeypatch, caplog
+):
+    """A job starts reading after the first complete pass; it must not wait for a broker that is away."""
+    create(**{topic_name: 1})
+    commit(broker.bootstrap_servers, group_name, topic_name, {0: 1})  # the first one creates the offsets topic
+    monkeypatch.setattr(connection, "KafkaAdminClient", Refusing)
+    assert [collector.attempt(), collector.attempt()] == [True, True]
+    assert (collector.problem, collector.failed_passes) == (None, 0)
+    assert collector.last_success_ms is not None
+    (said,) = [record.getMessage() for record in caplog.records if record.name.startswith("monitor")]
+    assert "which transactions there are was not told (KafkaConnection, it is asked again)" in said
+
+
+class Forgetful(KafkaAdminClient):
+    """The coordinators of all groups have moved since the first client of this class asked for them."""
+
+    made = 0
+    bootstrap_is_away = False
+
+    def __init__(self, **configs):
+        if self.made and self.bootstrap_is_away:
+            raise KafkaTimeoutError("Unable to bootstrap")
+        super().__init__(**configs)
+        self.number = type(self).made
+        type(self).made += 1
+
+    def list_group_offsets(self, group_specs):
+        if self.number == 0:
+            raise NotCoordinatorError
+        return super().list_group_offsets(group_specs)
+
+
+@pytest.mark.parametrize("bootstrap_is_away", [False, True])
+def test_a_moved_coordinator_is_found_by_a_new_client(  # noqa: PLR0917 - fixtures
+    broker, cluster, collector, create, topic_name, group_name, events_of, monkeypatch, bootstrap_is_away
+):
+    """kafka-python asks only once who coordinates a group. An old client is better than none."""
+    monkeypatch.setattr(connection, "KafkaAdminClient", Forgetful)
+    monkeypatch.setattr(Forgetful, "made", 0)
+    monkeypatch.setattr(Forgetful, "bootstrap_is_away", bootstrap_is_away)
+    create(**{topic_name: 1})
+    with transaction(broker.bootstrap_servers, group_name, topic_name, 7) as producer:
+        producer.commit_transaction()
+    assert [collector.attempt(), collector.attempt()] == [True, True]
+    told = {event.group for _, event in events_of(cluster) if isinstance(event, OffsetsListed)}
+    assert (group_name in told) != bootstrap_is_away
 
 
 @pytest.fixture

@@ -28,7 +28,9 @@ from monitor.collectors.preflight import ClusterFacts, PartitionBounds
 from monitor.config import ClusterSettings
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
+from monitor.protocol.group_partition import group_partition
 from tests.job_process import eventually
+from tests.streaming_jobs.clients import produce_into_offsets_log
 
 # kafka-python leaves the sockets of failed connections to the garbage collector.
 pytestmark = [pytest.mark.broker, pytest.mark.filterwarnings("ignore:unclosed <:ResourceWarning")]
@@ -292,3 +294,22 @@ def preflight_and_a_pass(kafka, reopened=lambda: None):
         collector = KafkaCatalogCollector(cluster, connect_limit_s=2.0)
         assert not collector.attempt()
         assert password not in str(collector.problem)
+
+
+def test_a_coordinator_that_cannot_load_its_partition_is_not_asked_for_the_readers_group():
+    """Else Spark's source waits for it without end; a name is in one of two partitions by chance."""
+    with EmbeddedKafka(BrokerSettings(offsets_topic_partitions=2)) as kafka:
+        commit_once(kafka)
+        produce_into_offsets_log(kafka.bootstrap_servers, b"\x00\x01\x00\x09short", b"x", 1)
+        kafka.kill()
+        kafka.start()
+        cluster = ClusterSettings(name="test", bootstrap_servers=kafka.bootstrap_servers)
+        groups = [preflight.reader_group(cluster) for _ in range(8)]
+        assert len(set(groups)) == 8
+        assert {group_partition(group, 2) for group in groups} == {0}
+        preflight.check(cluster)
+        produce_into_offsets_log(kafka.bootstrap_servers, b"\x00\x01\x00\x09short", b"x", 0)
+        kafka.kill()
+        kafka.start()
+        with pytest.raises(ConnectionFailed, match="NotCoordinator"):
+            preflight.reader_group(cluster)

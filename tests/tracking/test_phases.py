@@ -5,16 +5,20 @@ from itertools import product
 import pytest
 
 from monitor.model import (
+    CurrentStored,
     EpochStored,
     GroupDeleted,
     GroupKind,
     Member,
     MemberRemoved,
     MembershipStored,
+    MemberState,
     MemberStored,
     OffsetCommitted,
     OffsetDeleted,
     Phase,
+    Reconciliation,
+    RegexResolved,
     TargetEpochStored,
 )
 from monitor.tracking.group import fold_group
@@ -105,3 +109,50 @@ def test_a_group_goes_through_the_phases_of_the_table(phase, happened):
 def test_the_last_member_of_a_modern_group_leaves_it_empty(phase):
     state = fold_group("c", "g", None, [*REACH[phase], removed("m")])
     assert state.phase is TRANSITIONS[phase, Happened.EMPTIED]
+
+
+def at_epoch(member_id, number, *, kind=CONSUMER):
+    standing = Reconciliation(epoch=number, state=MemberState.STABLE, since_ms=1)
+    return CurrentStored(group="g", kind=kind, member_id=member_id, current=standing)
+
+
+def resolved(*topics):
+    return RegexResolved(group="g", regex="a.*", topics=topics, stored_ms=1)
+
+
+def standing(*events):
+    state = fold_group("c", "g", None, events)
+    return state.phase, state.generation, state.target_epoch, state.rebalances
+
+
+def test_a_4_3_broker_begins_a_group_at_epoch_1_without_a_record_of_it():
+    """What a 4.3.1 broker writes when a member with an expression comes, and describes after each batch."""
+    begun = [joined("m"), at_epoch("m", 1)]
+    assert standing(*begun) == (Phase.STABLE, 1, 1, 0)
+    assert standing(*begun, resolved()) == (Phase.STABLE, 1, 1, 0)  # it fits no topic: so it stays
+    raised = [*begun, resolved("a1"), epoch(2)]
+    assert standing(*raised) == (Phase.ASSIGNING, 2, 1, 1)
+    assert standing(*raised, targets_for(2)) == (Phase.RECONCILING, 2, 2, 1)
+    assert standing(*raised, targets_for(2), at_epoch("m", 2)) == (Phase.STABLE, 2, 2, 1)
+
+
+def test_a_4_3_broker_raises_the_epoch_before_the_first_member_has_one():
+    """A streams group of 4.3.1: epoch 2 is stored first, the member waits for its targets at epoch 1."""
+    streams = GroupKind.STREAMS
+    begun = [
+        MemberStored(group="g", kind=streams, member=Member(member_id="m"), stored_ms=1),
+        EpochStored(group="g", kind=streams, epoch=2, stored_ms=1),
+        at_epoch("m", 1, kind=streams),
+    ]
+    assert standing(*begun) == (Phase.ASSIGNING, 2, 1, 1)
+
+
+def test_what_a_member_has_reached_pulls_the_others_behind():
+    """The log as compaction leaves it: the records of epochs 5 and 6 stood where newer ones were written later."""
+    state = fold_group("c", "g", None, [joined("a"), joined("b"), at_epoch("a", 5), at_epoch("b", 6)])
+    assert (state.phase, state.generation, state.target_epoch) == (Phase.RECONCILING, 6, 6)
+
+
+def test_a_static_member_that_is_away_has_reached_nothing():
+    state = fold_group("c", "g", None, [joined("m"), epoch(7), targets_for(7), at_epoch("m", -2)])
+    assert (state.phase, state.generation, state.target_epoch) == (Phase.RECONCILING, 7, 7)

@@ -1,0 +1,79 @@
+"""The passes over a cluster's topics that another job writes: of jobs that share the groups, one has the collector."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+from kafka.errors import KafkaError
+
+from monitor.collectors.connection import CONNECT_LIMIT_S, error_name
+from monitor.collectors.errors import CollectorError, OffsetsTopicMissing
+from monitor.collectors.kafka_catalog import wall_clock_ms
+from monitor.collectors.preflight import end_offsets
+from monitor.config import ClusterSettings, ConfigError
+
+LEAST_PATIENCE_S: Final = 60.0
+PATIENCE_PASSES: Final = 3
+"""After how many intervals without a pass it is said that none comes; never before LEAST_PATIENCE_S."""
+
+
+class AwaitedPasses:
+    """Looks whether the events topic of a cluster exists and grows; it writes nothing.
+
+    It stands where the first shard's job has its collector: ``run`` belongs to one thread, ``last_success_ms`` and
+    ``problem`` may be read from any.
+    """
+
+    def __init__(
+        self,
+        cluster: ClusterSettings,
+        clock_s: Callable[[], float] = time.monotonic,
+        connect_limit_s: float = CONNECT_LIMIT_S,
+    ) -> None:
+        """Prepare to look; the first look connects. ``clock_s`` gives seconds that only go forward."""
+        self._cluster = cluster
+        self._clock_s = clock_s
+        self._connect_limit_s = connect_limit_s
+        self._ends: dict[int, int] = {}
+        self._grown_s = clock_s()
+        self.last_success_ms: int | None = None
+        """When the topic was last seen."""
+        self.problem: str | None = None
+        """Why there are no passes to read, as a sentence; None while they come."""
+
+    def run(self, stop: threading.Event) -> None:
+        """Look now and then once every interval of the collector, until ``stop``."""
+        while not stop.is_set():
+            self.attempt()
+            stop.wait(self._cluster.collect_interval_s)
+
+    def attempt(self) -> None:
+        """Look once and remember how it went."""
+        try:
+            ends = end_offsets(self._cluster, self._cluster.events_topic, self._connect_limit_s).ends
+        except (KafkaError, CollectorError, ConfigError, OSError) as error:
+            self.problem = self._sentence(error)
+            return
+        if ends != self._ends:
+            self._ends, self._grown_s = ends, self._clock_s()
+        self.last_success_ms = wall_clock_ms()
+        self.problem = self._silence(self._clock_s() - self._grown_s)
+
+    def _silence(self, lasted_s: float) -> str | None:
+        if lasted_s <= max(LEAST_PATIENCE_S, PATIENCE_PASSES * self._cluster.collect_interval_s):
+            return None
+        return (
+            f"Cluster {self._cluster.name}: nothing was written to {self._cluster.events_topic} for {lasted_s:.0f} s;"
+            " the job of the first shard, which lists the topics, seems not to run."
+        )
+
+    def _sentence(self, error: Exception) -> str:
+        name, topic = self._cluster.name, self._cluster.events_topic
+        if isinstance(error, OffsetsTopicMissing):
+            return f"Cluster {name}: there is no {topic} yet; the job of the first shard creates it."
+        if isinstance(error, CollectorError | ConfigError):
+            return str(error)
+        return f"Cluster {name}: a look at {topic} failed ({error_name(error)}); it is tried again."
