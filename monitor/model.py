@@ -15,6 +15,10 @@ STATE_VERSION: Final = 2
 """Version of the stored states below. A state written by a newer version is refused, never guessed at."""
 
 
+EMPTY_GZIP: Final = bytes.fromhex("1f8b08000000000000ff03000000000000000000")
+"""No text at all, in gzip."""
+
+
 # msgspec hands "frozen" down to subclasses; a type checker has to be told.
 @dataclass_transform(frozen_default=True, field_specifiers=(msgspec.field,))
 class Value(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -733,10 +737,29 @@ class FamilyBlock(Value):
     samples: str
 
 
-class GroupSummary(Value):
-    """One line of the overview: enough to list a group without decoding its verdict.
+class Deflated(Value):
+    """A text in raw deflate, cut so that pieces can follow one another (monitor.metrics.deflate).
 
-    ``members`` is None for a group that is known by its commits only.
+    ``crc`` is the CRC-32 of the text, ``size`` its length in bytes.
+    """
+
+    data: bytes
+    crc: int
+    size: int
+
+
+class PackedBlock(Value):
+    """A FamilyBlock with its samples compressed, as it travels and waits."""
+
+    family: str
+    samples: Deflated
+
+
+class GroupSummary(Value):
+    """One line of the overview: enough to list a group without judging it again.
+
+    ``members`` is None for a group that is known by its commits only. ``evaluated_ms`` is the same for all groups of a
+    cluster, so it is 0 until they are listed.
     """
 
     cluster: str
@@ -747,38 +770,77 @@ class GroupSummary(Value):
     members: int | None
     lag: int | None
     findings: tuple[Finding, ...]
-    evaluated_ms: int
+    evaluated_ms: int = 0
 
 
-class PublishedGroup(Value):
-    """A group as published: its summary, and its whole verdict as the JSON that the API gives."""
+class Shard(Value):
+    """Which share of the groups a job watches: that of number ``number`` (from 1) of ``of`` jobs. 1 of 1 is all.
 
-    summary: GroupSummary
-    verdict_json: bytes
+    The first shard also does what only one of the jobs may do.
+    """
+
+    number: int = 1
+    of: int = 1
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it does what only one of the jobs may do."""
+        return self.number == 1
+
+    @property
+    def is_all(self) -> bool:
+        """Whether there is no other."""
+        return self.of == 1
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+
+ALL_GROUPS: Final = Shard()
+"""The shard of a job that shares the groups with no other."""
+
+
+class WarmUpProgress(Value):
+    """How far the backlog that was seen at start has been read, in offsets: a compacted log has fewer records.
+
+    ``left_ms`` is an estimate of the time until nothing of it remains.
+    """
+
+    total: int
+    remaining: int
+    left_ms: int | None = None
 
 
 class ClusterSnapshot(Value):
-    """The newest evaluation of one cluster. ``ready`` is False until the backlog seen at start has been read."""
+    """The newest evaluation of one cluster; ``groups`` are sorted by name.
+
+    ``ready`` is False until the backlog seen at start has been read. ``warm_up`` is there from the
+    first batch on until then.
+    """
 
     cluster: str
     ready: bool = False
     evaluated_ms: int | None = None
     batch_duration_ms: int | None = None
     input_lag: int | None = None
-    backlog_total: int | None = None
+    warm_up: WarmUpProgress | None = None
     evaluation_errors: int = 0
     decode_errors: tuple[SourceState, ...] = ()
-    groups: tuple[PublishedGroup, ...] = ()
-    blocks: tuple[FamilyBlock, ...] = ()
+    groups: tuple[GroupSummary, ...] = ()
+    blocks: tuple[PackedBlock, ...] = ()
     catalog_ms: int | None = None
     problem: str | None = None
 
 
 class Snapshot(Value):
-    """Everything the HTTP app serves: prepared, immutable, replaced as a whole. ``metrics`` is the exposition text."""
+    """Everything the HTTP app serves: prepared, immutable, replaced as a whole.
+
+    ``metrics_gzip`` is the exposition text, compressed. ``shard`` says of which groups it knows.
+    """
 
     clusters: tuple[ClusterSnapshot, ...] = ()
-    metrics: bytes = b""
+    metrics_gzip: bytes = EMPTY_GZIP
+    shard: Shard = ALL_GROUPS
 
     @property
     def ready(self) -> bool:

@@ -33,7 +33,7 @@ def find_replayed_drift(facts: Facts) -> Iterable[Finding]:
 def find_current_drift(facts: Facts) -> Iterable[Finding]:
     """The inputs have changed since the generation, and with them the owner of these partitions: a rebalance is due."""
     current, replayed = facts.expectation.current, facts.expectation.replayed
-    if facts.expectation.kind != "exact" or current == replayed:
+    if facts.expectation.kind != "exact" or current is replayed or current == replayed:
         return
     differing = _differing(facts, current)
     pending = facts.expectation.pending  # on their way to the new owner already
@@ -52,6 +52,8 @@ def find_current_drift(facts: Facts) -> Iterable[Finding]:
 
 def _differing(facts: Facts, expected: Owners) -> tuple[TopicPartition, ...]:
     owners = facts.ownership.owners
+    if expected is owners:  # as it mostly is: see monitor.detection.standing
+        return ()
     return tuple(sorted(place for place in facts.known if owners.get(place) != expected.get(place)))
 
 

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from monitor.detection.drift import find_current_drift, find_replayed_drift
-from monitor.detection.expectation import expect
 from monitor.detection.facts import Expectation, Facts, Owners, Ownership
-from monitor.detection.imbalance import balance_of, find_idle_members, find_imbalance
+from monitor.detection.imbalance import find_idle_members, find_imbalance
 from monitor.detection.lag import find_behind, find_not_committing, lag_ms, lag_records
-from monitor.detection.modern_groups import expect_targets, named
 from monitor.detection.orphans import find_orphaned, orphans_of
-from monitor.detection.ownership import find_double_owned, read_ownership
+from monitor.detection.ownership import find_double_owned
 from monitor.detection.settings import DetectionSettings
-from monitor.detection.topics import partition_of
+from monitor.detection.standing import Standing, stand
+from monitor.detection.topics import Places, Topics
 from monitor.model import (
     Catalog,
     CommittedOffset,
     Finding,
-    GroupKind,
     GroupState,
     GroupVerdict,
-    Member,
-    MemberVerdict,
     OrphanReason,
     PartitionState,
     PartitionVerdict,
-    Phase,
     TopicPartition,
 )
 
@@ -56,8 +50,14 @@ def evaluate(group: GroupState, catalog: Catalog, now_ms: int, settings: Detecti
         now_ms: the instant, in milliseconds since the epoch. A finding never begins later.
         settings: the thresholds.
     """
-    group = named(group, catalog)
-    facts = _facts(group, catalog, now_ms, settings)
+    return judge(group, Topics(catalog), stand(group, catalog), now_ms, settings)
+
+
+def judge(
+    group: GroupState, topics: Topics, standing: Standing, now_ms: int, settings: DetectionSettings
+) -> GroupVerdict:
+    """As :func:`evaluate`, where the standing of the group is known already."""
+    facts = _facts(group, topics, standing, now_ms, settings)
     lags = [row.lag for row in facts.partitions if row.lag is not None]
     ages = [row.lag_ms for row in facts.partitions if row.lag_ms is not None]
     return GroupVerdict(
@@ -66,13 +66,13 @@ def evaluate(group: GroupState, catalog: Catalog, now_ms: int, settings: Detecti
         kind=group.kind,
         state=group.phase,
         evaluated_ms=now_ms,
-        assignor=group.protocol,
+        assignor=facts.group.protocol,
         expectation=facts.expectation.kind,
         generation=group.generation,
         generation_ms=group.generation_ms,
-        members=facts.members,
+        members=standing.members,
         partitions=facts.partitions,
-        findings=tuple(finding for rule in LADDER for finding in rule(facts)),
+        findings=tuple([finding for rule in LADDER for finding in rule(facts)]),
         lag=sum(lags) if lags else None,
         lag_ms=max(ages, default=None),
         imbalance_ratio=facts.balance.ratio if facts.balance else None,
@@ -80,48 +80,52 @@ def evaluate(group: GroupState, catalog: Catalog, now_ms: int, settings: Detecti
     )
 
 
-def _facts(group: GroupState, catalog: Catalog, now_ms: int, settings: DetectionSettings) -> Facts:
-    ownership = read_ownership(group)
+def _facts(group: GroupState, topics: Topics, standing: Standing, now_ms: int, settings: DetectionSettings) -> Facts:
+    group = standing.named(group)
+    owners = standing.ownership.owners
     committed = {TopicPartition(offset.topic, offset.partition): offset for offset in group.offsets}
-    known = _known(catalog, ownership, committed)
-    judge_by = expect_targets if group.kind is GroupKind.CONSUMER else expect
-    expectation = judge_by(group, catalog, ownership)
-    orphans = orphans_of(group, catalog, ownership, expectation, known)
-    places = sorted(known.keys() | ownership.owners.keys() | committed.keys())
-    judge = _Judge(ownership.owners, expectation, orphans, now_ms)
+    known = _known(topics, standing.ownership, committed)
+    orphans = orphans_of(group, topics.catalog, standing.ownership, standing.expectation, known)
+    is_all = known.keys() >= owners.keys() and known.keys() >= committed.keys()
+    places = known if is_all else sorted(known.keys() | owners.keys() | committed.keys())
+    row = _Judge(owners, standing.expectation, orphans, now_ms).partition
     return Facts(
         group=group,
-        catalog=catalog,
+        catalog=topics.catalog,
         now_ms=now_ms,
         settings=settings,
-        ownership=ownership,
-        expectation=expectation,
+        ownership=standing.ownership,
+        expectation=standing.expectation,
         known=known,
         committed=committed,
-        partitions=tuple(judge.partition(place, known.get(place), committed.get(place)) for place in places),
-        members=_members(group, catalog, ownership, expectation),
-        balance=balance_of(group.members, ownership) if group.phase is Phase.STABLE else None,
+        partitions=tuple([row(place, known.get(place), committed.get(place)) for place in places]),
+        members=standing.members,
+        balance=standing.balance,
     )
 
 
-def _known(
-    catalog: Catalog, ownership: Ownership, committed: Mapping[TopicPartition, CommittedOffset]
-) -> dict[TopicPartition, PartitionState]:
-    known: dict[TopicPartition, PartitionState] = {}
-    for topic in ownership.subscribed & catalog.topics.keys():
-        for partition in catalog.topics[topic].partitions:
-            known[TopicPartition(topic, partition.partition)] = partition
-    for places in (ownership.owners, committed):
-        for place in places:
-            if place.topic not in ownership.subscribed:
-                state = partition_of(catalog, place.topic, place.partition)
-                if state is not None:
-                    known[place] = state
-    return known
+def _known(topics: Topics, ownership: Ownership, committed: Mapping[TopicPartition, CommittedOffset]) -> Places:
+    """The partitions that exist and concern the group, in order. Of one topic alone: that topic's own, not a copy."""
+    existing = sorted(ownership.subscribed & topics.catalog.topics.keys())
+    if len(existing) == 1:
+        known = topics.places(existing[0])
+    else:
+        known = {place: state for topic in existing for place, state in topics.places(topic).items()}
+    elsewhere = [
+        place
+        for place in (*ownership.owners, *committed)
+        if place.topic not in ownership.subscribed and place in topics.places(place.topic)
+    ]
+    if not elsewhere:
+        return known
+    both = known | {place: topics.places(place.topic)[place] for place in elsewhere}
+    return {place: both[place] for place in sorted(both)}
 
 
 class _Judge:
     """Makes the row of a partition from what the group as a whole says of it."""
+
+    __slots__ = ("_current", "_now_ms", "_orphans", "_owners", "_replayed")
 
     def __init__(
         self, owners: Owners, expectation: Expectation, orphans: Mapping[TopicPartition, OrphanReason], now_ms: int
@@ -135,53 +139,20 @@ class _Judge:
     def partition(
         self, place: TopicPartition, state: PartitionState | None, commit: CommittedOffset | None
     ) -> PartitionVerdict:
+        """Written out by position: this is done for every partition of every group, in every micro-batch."""
         offset = commit.offset if commit else None
         end = state.end if state else None
+        current, replayed = self._current.get(place), self._replayed.get(place)
         return PartitionVerdict(
-            topic=place.topic,
-            partition=place.partition,
-            owners=self._owners.get(place, ()),
-            expected=_sole(self._current.get(place)),
-            replayed=_sole(self._replayed.get(place)),
-            committed=offset,
-            earliest=state.earliest if state else None,
-            end=end,
-            lag=lag_records(offset, end),
-            lag_ms=lag_ms(state, offset, self._now_ms) if state and offset is not None else None,
-            orphan=self._orphans.get(place),
+            place.topic,
+            place.partition,
+            self._owners.get(place, ()),
+            current[0] if current else None,
+            replayed[0] if replayed else None,
+            offset,
+            state.earliest if state else None,
+            end,
+            lag_records(offset, end),
+            lag_ms(state, offset, self._now_ms) if state and offset is not None else None,
+            self._orphans.get(place),
         )
-
-
-def _sole(owners: tuple[str, ...] | None) -> str | None:
-    return owners[0] if owners else None
-
-
-def _members(
-    group: GroupState, catalog: Catalog, ownership: Ownership, expectation: Expectation
-) -> tuple[MemberVerdict, ...]:
-    owned = Counter(owner for owners in ownership.owners.values() for owner in owners)
-    expected = Counter(owner for owners in expectation.current.values() for owner in owners)
-    existing = {topic for topic in ownership.subscribed if topic in catalog.topics}
-    known = expectation.kind in ("exact", "target")
-    return tuple(
-        MemberVerdict(
-            member_id=member.member_id,
-            instance_id=member.instance_id,
-            client_id=member.client_id,
-            host=member.host,
-            topics=member.topics,
-            partitions=owned[member.member_id],
-            expected_partitions=expected[member.member_id] if known else None,
-            epoch=member.reconciliation.epoch if member.reconciliation else None,
-            state=member.reconciliation.state if member.reconciliation else None,
-            idle=_is_idle(member, owned, expected, existing),
-        )
-        for member in group.members
-    )
-
-
-def _is_idle(member: Member, owned: Counter[str], expected: Counter[str], existing: set[str]) -> bool:
-    """It could read something, and does not: in a KIP-848 group it is not about to get something either."""
-    if owned[member.member_id] or member.unreadable is not None or existing.isdisjoint(member.topics):
-        return False
-    return member.reconciliation is None or not expected[member.member_id]

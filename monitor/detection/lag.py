@@ -119,8 +119,10 @@ def _silent(facts: Facts) -> Iterable[tuple[TopicPartition, int]]:
 def find_behind(facts: Facts) -> Iterable[Finding]:
     """More records wait for the group than the settings allow; in any phase, also for a group without members."""
     threshold = facts.settings.lag_records
+    if threshold is None:
+        return
     waiting = [row for row in facts.partitions if row.lag]
-    if threshold is not None and sum(row.lag or 0 for row in waiting) > threshold:
+    if sum(row.lag or 0 for row in waiting) > threshold:
         yield Finding(
             kind=FindingKind.LAG,
             reason="behind",

@@ -2,17 +2,56 @@
 
 from __future__ import annotations
 
-from monitor.model import Catalog, PartitionState, TopicShape, TopicState
+from functools import cached_property
+from hashlib import blake2b
+
+import msgspec
+
+from monitor.model import Catalog, PartitionState, TopicPartition, TopicShape, TopicState
+
+Places = dict[TopicPartition, PartitionState]
+"""Partitions that exist, in order."""
+
+_encode = msgspec.msgpack.Encoder().encode
 
 
-def partition_of(catalog: Catalog, topic: str, partition: int) -> PartitionState | None:
-    """The partition as it is now, or None if it does not exist."""
-    state = catalog.topics.get(topic)
-    if state is None or partition < 0:
-        return None
-    if partition < len(state.partitions) and state.partitions[partition].partition == partition:
-        return state.partitions[partition]
-    return next((known for known in state.partitions if known.partition == partition), None)
+class Topics:
+    """A catalog with what every group asks of it, looked up once for all groups."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self._places: dict[str, Places] = {}
+        self._outlines: dict[str, bytes] = {}
+
+    @cached_property
+    def names_digest(self) -> bytes:
+        """Stands for which topic has which id. Classic groups do not ask for it."""
+        return _digest(sorted(self.catalog.names.items()))
+
+    def places(self, topic: str) -> Places:
+        """The partitions of a topic, in order; none if it does not exist. For reading only: all groups share it."""
+        known = self._places.get(topic)
+        if known is None:
+            state = self.catalog.topics.get(topic)
+            partitions = sorted(state.partitions, key=lambda p: p.partition) if state else ()
+            known = self._places[topic] = {TopicPartition(topic, p.partition): p for p in partitions}
+        return known
+
+    def outline(self, topic: str) -> bytes:
+        """Stands for all of a topic but what moves with its records and with time; empty if it does not exist."""
+        known = self._outlines.get(topic)
+        if known is None:
+            state = self.catalog.topics.get(topic)
+            known = self._outlines[topic] = _outline(state) if state else b""
+        return known
+
+
+def _outline(state: TopicState) -> bytes:
+    return _digest((state.topic_id, [(p.partition, p.first_seen_ms, p.racks) for p in state.partitions]))
+
+
+def _digest(value: object) -> bytes:
+    return blake2b(_encode(value), digest_size=16).digest()
 
 
 def count_now(state: TopicState) -> int:

@@ -1,0 +1,147 @@
+"""What can be said of a group without its offsets. It changes with members and topics only, so it can be remembered.
+
+Asking the assignor is the most expensive part of a verdict, and in most micro-batches nothing has changed that it
+looks at. A standing that was lost is made again; nothing but time depends on remembering it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Set as AbstractSet
+
+from msgspec.structs import replace
+
+from monitor.detection.expectation import expect
+from monitor.detection.facts import Balance, Expectation, Ownership
+from monitor.detection.imbalance import balance_of
+from monitor.detection.modern_groups import expect_targets, named
+from monitor.detection.ownership import read_ownership
+from monitor.detection.topics import Topics
+from monitor.model import Catalog, GroupKind, GroupState, Member, MemberVerdict, Phase, Value
+
+
+class Standing(Value):
+    """Who owns what in a group, and who should. ``group`` is the group with its topics by name, without its offsets."""
+
+    group: GroupState
+    ownership: Ownership
+    expectation: Expectation
+    members: tuple[MemberVerdict, ...]
+    balance: Balance | None
+
+    def named(self, group: GroupState) -> GroupState:
+        """The group with its offsets and with its topics by name."""
+        if group.kind not in (GroupKind.CONSUMER, GroupKind.SHARE):
+            return group
+        own = self.group
+        return replace(group, protocol=own.protocol, protocol_type=own.protocol_type, members=own.members)
+
+
+def stand(group: GroupState, catalog: Catalog) -> Standing:
+    """The standing of a group. Its offsets are not looked at, and of the catalog nothing that moves with the records.
+
+    That is the contract of :class:`Standings`: of a topic, only what :meth:`Topics.outline` covers may be read here.
+    """
+    group = named(without_offsets(group), catalog)
+    ownership = read_ownership(group)
+    expectation = (expect_targets if group.kind is GroupKind.CONSUMER else expect)(group, catalog, ownership)
+    return Standing(
+        group=group,
+        ownership=ownership,
+        expectation=_sharing(expectation, ownership),
+        members=_members(group, catalog, ownership, expectation),
+        balance=balance_of(group.members, ownership) if group.phase is Phase.STABLE else None,
+    )
+
+
+def without_offsets(group: GroupState) -> GroupState:
+    """What a standing depends on, of the group."""
+    return replace(group, offsets=(), unconfirmed=())
+
+
+class _Remembered(Value):
+    """A standing, and what it was made from."""
+
+    group: GroupState
+    outlines: tuple[bytes, ...]
+    standing: Standing
+
+
+class Standings:
+    """Standings of the groups of one cluster, each made again only when something that it depends on has changed."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, _Remembered] = {}
+        self.made = 0
+        """How many were made since the beginning."""
+
+    def of(self, group: GroupState, topics: Topics) -> Standing:
+        """The standing of the group among these topics: the same as ``stand(group, topics.catalog)``."""
+        bare = without_offsets(group)
+        known = self._known.get(group.group)
+        if known is not None and known.group == bare and known.outlines == _outlines(known.standing, topics):
+            return known.standing
+        standing = stand(group, topics.catalog)
+        self._known[group.group] = _Remembered(group=bare, outlines=_outlines(standing, topics), standing=standing)
+        self.made += 1
+        return standing
+
+    def keep_only(self, groups: AbstractSet[str]) -> None:
+        """Drop what is remembered of all other groups."""
+        if not self._known.keys() <= groups:
+            self._known = {name: known for name, known in self._known.items() if name in groups}
+
+
+def _outlines(standing: Standing, topics: Topics) -> tuple[bytes, ...]:
+    """All that a standing depends on besides the group.
+
+    Whether the catalog is older than the generation decides whom to believe about new partitions; the names of topics
+    decide what the ids of a modern group mean.
+    """
+    ownership = standing.ownership
+    concerned = ownership.subscribed.union([place.topic for place in ownership.owners])
+    is_older = topics.catalog.pass_ms <= standing.group.generation_ms
+    return (
+        b"older" if is_older else b"newer",
+        topics.names_digest if standing.group.kind is not GroupKind.CLASSIC else b"",
+        *(topics.outline(topic) for topic in sorted(concerned)),
+    )
+
+
+def _sharing(expectation: Expectation, ownership: Ownership) -> Expectation:
+    """The same, with one mapping where they are equal: most groups own what they should, and there are many."""
+    owners = ownership.owners
+    replayed = owners if expectation.replayed == owners else expectation.replayed
+    current = replayed if expectation.current == replayed else expectation.current
+    return replace(expectation, current=current, replayed=replayed)
+
+
+def _members(
+    group: GroupState, catalog: Catalog, ownership: Ownership, expectation: Expectation
+) -> tuple[MemberVerdict, ...]:
+    owned = Counter(owner for owners in ownership.owners.values() for owner in owners)
+    expected = Counter(owner for owners in expectation.current.values() for owner in owners)
+    existing = {topic for topic in ownership.subscribed if topic in catalog.topics}
+    known = expectation.kind in ("exact", "target")
+    return tuple(
+        MemberVerdict(
+            member_id=member.member_id,
+            instance_id=member.instance_id,
+            client_id=member.client_id,
+            host=member.host,
+            topics=member.topics,
+            partitions=owned[member.member_id],
+            expected_partitions=expected[member.member_id] if known else None,
+            epoch=member.reconciliation.epoch if member.reconciliation else None,
+            state=member.reconciliation.state if member.reconciliation else None,
+            idle=_is_idle(member, owned, expected, existing),
+        )
+        for member in group.members
+    )
+
+
+def _is_idle(member: Member, owned: Counter[str], expected: Counter[str], existing: set[str]) -> bool:
+    """It could read something, and does not: in a KIP-848 group it is not about to get something either."""
+    if owned[member.member_id] or member.unreadable is not None or existing.isdisjoint(member.topics):
+        return False
+    return member.reconciliation is None or not expected[member.member_id]

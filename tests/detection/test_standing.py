@@ -1,0 +1,100 @@
+"""A remembered standing is the one that would be made now, whatever has changed; it is made only when it must be."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from monitor.detection import standing
+from monitor.detection.standing import Standings, stand
+from monitor.detection.topics import Topics
+from monitor.model import Catalog, GroupKind, IdPartitions, Member, Phase, Reconciliation
+from tests.detection.builders import ASSIGNED, NOW, catalog, commit, group, range_by_hand, topic
+from tests.detection.test_evaluate import ranged_groups
+
+GROUP = group(*range_by_hand({"C0": ["a"], "C1": ["a"]}, {"a": 4}))
+TOPICS = catalog(topic("a", 4), topic("b", 2))
+
+
+def moved(state: Catalog) -> Catalog:
+    """Records were written, and a pass later."""
+    topics = {
+        name: replace(
+            each,
+            pass_ms=NOW + 9,
+            observed_ms=NOW + 9,
+            partitions=tuple(replace(partition, end=1000, earliest=50, ends=()) for partition in each.partitions),
+        )
+        for name, each in state.topics.items()
+    }
+    return replace(state, pass_ms=state.pass_ms + 9, topics=topics)
+
+
+@given(st.lists(st.tuples(ranged_groups(), st.booleans()), min_size=1, max_size=6))
+def test_it_is_the_same_as_without_memory(cases):
+    standings = Standings()
+    for (state, topics), again in cases:
+        for seen in (topics, moved(topics)) if again else (topics,):
+            assert standings.of(state, Topics(seen)) == stand(state, seen)
+
+
+@pytest.mark.parametrize(
+    ("state", "topics"),
+    [
+        pytest.param(GROUP, moved(TOPICS), id="records were written"),
+        pytest.param(replace(GROUP, offsets=(commit("a", 0),)), TOPICS, id="an offset was committed"),
+        pytest.param(GROUP, catalog(topic("a", 4), topic("c", 9)), id="another topic came and went"),
+    ],
+)
+def test_nothing_is_made_again_for(state, topics):
+    standings = Standings()
+    standings.of(GROUP, Topics(TOPICS))
+    assert standings.of(state, Topics(topics)) == stand(state, topics)
+    assert standings.made == 1
+
+
+@pytest.mark.parametrize(
+    ("state", "topics"),
+    [
+        pytest.param(GROUP, catalog(topic("a", 5, grown=1), topic("b", 2)), id="a topic grew"),
+        pytest.param(GROUP, catalog(topic("b", 2)), id="a topic is gone"),
+        pytest.param(GROUP, catalog(replace(topic("a", 4), topic_id="new"), topic("b", 2)), id="a topic was made anew"),
+        pytest.param(replace(GROUP, generation=GROUP.generation + 1), TOPICS, id="a generation"),
+        pytest.param(replace(GROUP, members=GROUP.members[:1]), TOPICS, id="a member left"),
+        pytest.param(replace(GROUP, phase=Phase.EMPTY, members=()), TOPICS, id="all left"),
+        pytest.param(GROUP, replace(TOPICS, pass_ms=ASSIGNED - 1), id="the catalog is older than the generation"),
+    ],
+)
+def test_it_is_made_again_when(state, topics):
+    standings = Standings()
+    standings.of(GROUP, Topics(TOPICS))
+    assert standings.of(state, Topics(topics)) == stand(state, topics)
+    assert standings.made == 2
+
+
+def test_the_names_of_topics_count_for_groups_that_know_them_by_id():
+    held = Reconciliation(assigned=(IdPartitions("id-a", (0,)),), target=(IdPartitions("id-a", (0,)),))
+    members = (Member(member_id="M", topics=("a",), reconciliation=held),)
+    modern = replace(GROUP, kind=GroupKind.CONSUMER, members=members)
+    named = replace(TOPICS, names={"id-a": "a"})
+    standings = Standings()
+    assert not standings.of(modern, Topics(TOPICS)).ownership.owners
+    assert standings.of(modern, Topics(named)).ownership.owners
+
+
+def test_groups_that_are_gone_are_forgotten():
+    standings = Standings()
+    for name in ("g", "h"):
+        standings.of(replace(GROUP, group=name), Topics(TOPICS))
+    standings.keep_only({"h"})
+    for name in ("g", "h"):
+        standings.of(replace(GROUP, group=name), Topics(TOPICS))
+    assert standings.made == 3
+
+
+def test_an_offset_is_no_part_of_it():
+    """Guards the memory: what it does not look at must not be looked at."""
+    with_offsets = replace(GROUP, offsets=(commit("a", 0), commit("other", 1)))
+    assert stand(with_offsets, TOPICS) == stand(GROUP, TOPICS)
+    assert stand(GROUP, moved(TOPICS)) == stand(GROUP, TOPICS)
+    assert standing.without_offsets(with_offsets) == standing.without_offsets(GROUP)
