@@ -1,38 +1,53 @@
 """The HTTP app: metrics, probes, pages and JSON, all read from one immutable snapshot.
 
-A scrape sends bytes that were prepared before: it computes nothing, asks no broker and waits for no batch. Metrics and
-probes are coroutines; pages are rendered in threads, so a slow page does not keep a scrape waiting.
+A scrape sends bytes that were prepared before, compressed: it computes nothing, asks no broker and waits for no batch
+(for a client that wants no gzip they are unpacked first). Metrics and probes are coroutines; pages are rendered in
+threads, so a slow page does not keep a scrape waiting. A group is judged again when somebody looks at it.
 """
 
 from __future__ import annotations
 
 import time
+import zlib
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from monitor.metrics.addresses import API, PAGE, group_address
+from monitor.metrics.addresses import API, PAGE, GroupAddress, group_address
 from monitor.metrics.group_page import SHOWN_PARTITIONS, group_page
 from monitor.metrics.overview import SHOWN_GROUPS, cluster_line, judged, overview
 from monitor.metrics.pages import STYLE, PageOptions, Pages
-from monitor.metrics.readiness import told, told_of_all
+from monitor.metrics.publish import verdict_json
+from monitor.metrics.readiness import share_told, told, told_of_all
 from monitor.metrics.security import SecurityHeaders
 from monitor.metrics.wording import visible
-from monitor.model import ClusterSnapshot, GroupVerdict, PublishedGroup, Snapshot, Value
+from monitor.model import ClusterSnapshot, GroupVerdict, Snapshot, Value
 
-METRICS_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+METRICS_HEADERS: Final = {"Content-Type": "text/plain; version=0.0.4; charset=utf-8", "Vary": "Accept-Encoding"}
+_GZIP: Final = zlib.MAX_WBITS | 16
 
 
-def create_app(read_snapshot: Callable[[], Snapshot], now_ms: Callable[[], int] | None = None) -> Starlette:
+class Source(Protocol):
+    """Where the app gets what it serves."""
+
+    def read(self) -> Snapshot:
+        """The newest snapshot."""
+
+    def verdict(self, cluster: str, group: str) -> GroupVerdict | None:
+        """The newest verdict on a group; None if there is no such group."""
+
+
+def create_app(source: Source, now_ms: Callable[[], int] | None = None) -> Starlette:
     """The app over whatever snapshot is the newest. ``now_ms`` is the clock by which the page tells how old it is."""
-    handlers = _Handlers(read_snapshot, now_ms or _system_ms)
+    handlers = _Handlers(source, now_ms or _system_ms)
     return Starlette(
         routes=[
             Route("/", handlers.overview),
@@ -53,17 +68,21 @@ class _Found(Value):
     """A group that an address names, and its cluster."""
 
     cluster: ClusterSnapshot
-    group: PublishedGroup
+    verdict: GroupVerdict
 
 
 class _Handlers:
-    def __init__(self, read_snapshot: Callable[[], Snapshot], now_ms: Callable[[], int]) -> None:
-        self._read = read_snapshot
+    def __init__(self, source: Source, now_ms: Callable[[], int]) -> None:
+        self._read = source.read
+        self._verdict = source.verdict
         self._now_ms = now_ms
         self._pages = Pages()
 
-    async def metrics(self, _: Request) -> Response:
-        return Response(self._read().metrics, headers={"Content-Type": METRICS_TYPE})
+    async def metrics(self, request: Request) -> Response:
+        prepared = self._read().metrics_gzip
+        if _accepts_gzip(request):
+            return Response(prepared, headers={**METRICS_HEADERS, "Content-Encoding": "gzip"})
+        return Response(await run_in_threadpool(zlib.decompress, prepared, _GZIP), headers=METRICS_HEADERS)
 
     async def readyz(self, _: Request) -> Response:
         snapshot = self._read()
@@ -78,15 +97,14 @@ class _Handlers:
     def group(self, request: Request) -> Response:
         options = _options(request)
         found = self._find(request, PAGE)
-        verdict = msgspec.json.decode(found.group.verdict_json, type=GroupVerdict)
-        page = group_page(verdict, None if options.all_rows else SHOWN_PARTITIONS)
+        page = group_page(found.verdict, None if options.all_rows else SHOWN_PARTITIONS)
         return HTMLResponse(self._pages.group(page, cluster_line(found.cluster, self._now_ms()), options))
 
     def api_groups(self, _: Request) -> Response:
         return _json(msgspec.json.encode(list(judged(self._read()))))
 
     def api_group(self, request: Request) -> Response:
-        return _json(self._find(request, API).group.verdict_json)
+        return _json(verdict_json(self._find(request, API).verdict))
 
     def refusal(self, request: Request, error: Exception) -> Response:
         """An error as its reader can read it: JSON under /api/, else a page."""
@@ -107,12 +125,24 @@ class _Handlers:
             raise HTTPException(404, f"No cluster named {visible(address.cluster)} is watched.")
         if not cluster.ready:
             raise HTTPException(503, f"The groups of {visible(address.cluster)} are not known yet. {told(cluster)}")
-        for group in cluster.groups:
-            if group.summary.group == address.group:
-                return _Found(cluster=cluster, group=group)
-        raise HTTPException(
-            404, f"No group named {visible(address.group)} was found in cluster {visible(address.cluster)}."
-        )
+        verdict = self._verdict(address.cluster, address.group)
+        if verdict is not None:
+            return _Found(cluster=cluster, verdict=verdict)
+        raise HTTPException(404, self._not_found(address))
+
+    def _not_found(self, address: GroupAddress) -> str:
+        sentence = f"No group named {visible(address.group)} was found in cluster {visible(address.cluster)}."
+        shard = self._read().shard
+        return sentence if shard.is_all else f"{sentence} {share_told(shard)}"
+
+
+def _accepts_gzip(request: Request) -> bool:
+    """Whether the client asks for gzip (RFC 9110, 12.5.3); "q=0" says that it does not want it."""
+    for offer in request.headers.get("accept-encoding", "").split(","):
+        coding, _, weight = offer.replace(" ", "").partition(";q=")
+        if coding.lower() in ("gzip", "*"):
+            return not weight or weight.strip("0.") != ""
+    return False
 
 
 async def _healthz(_: Request) -> Response:

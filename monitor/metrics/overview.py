@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from msgspec.structs import replace
+
 from monitor.metrics.addresses import PAGE, GroupAddress
-from monitor.metrics.readiness import told
+from monitor.metrics.readiness import share_told, told
 from monitor.metrics.wording import age
 from monitor.model import ClusterSnapshot, FindingKind, GroupSummary, Snapshot, Value
 
@@ -50,7 +52,10 @@ class GroupLine(Value):
 
 
 class Overview(Value):
-    """The whole page. ``troubled`` and ``calm`` are the listed groups; the counts are of all that match the search."""
+    """The whole page. ``troubled`` and ``calm`` are the listed groups; the counts are of all that match the search.
+
+    ``share`` says which groups are elsewhere, None if none is.
+    """
 
     clusters: tuple[ClusterLine, ...]
     troubled: tuple[GroupLine, ...]
@@ -58,6 +63,7 @@ class Overview(Value):
     troubled_count: int
     group_count: int
     hidden: int
+    share: str | None
 
 
 def overview(snapshot: Snapshot, now_ms: int, search: str, limit: int | None) -> Overview:
@@ -73,12 +79,18 @@ def overview(snapshot: Snapshot, now_ms: int, search: str, limit: int | None) ->
         troubled_count=sum(bool(each.findings) for each in ordered),
         group_count=len(ordered),
         hidden=len(ordered) - len(listed),
+        share=None if snapshot.shard.is_all else share_told(snapshot.shard),
     )
 
 
 def judged(snapshot: Snapshot) -> Iterable[GroupSummary]:
     """The groups of all clusters that are ready. Before that, a group is only half read and must not be shown."""
-    return (group.summary for cluster in snapshot.clusters if cluster.ready for group in cluster.groups)
+    return (
+        replace(summary, evaluated_ms=cluster.evaluated_ms or 0)
+        for cluster in snapshot.clusters
+        if cluster.ready
+        for summary in cluster.groups
+    )
 
 
 def worst_first(summary: GroupSummary) -> tuple[int, int, str, str]:
@@ -118,6 +130,7 @@ def _group_line(summary: GroupSummary) -> GroupLine:
 
 
 def _progress(cluster: ClusterSnapshot) -> int | None:
-    if cluster.ready or not cluster.backlog_total or cluster.input_lag is None:
+    warm_up = cluster.warm_up
+    if warm_up is None or not warm_up.total:
         return None
-    return max(0, 100 * (cluster.backlog_total - cluster.input_lag) // cluster.backlog_total)
+    return 100 * (warm_up.total - warm_up.remaining) // warm_up.total

@@ -1,19 +1,15 @@
-"""A verdict as it is published: what the overview needs at hand, and the whole as JSON."""
+"""A verdict as it is listed, and as the API gives it."""
 
 from __future__ import annotations
 
 import msgspec
 
-from monitor.model import GroupSummary, GroupVerdict, Phase, PublishedGroup
+from monitor.model import GroupSummary, GroupVerdict, Phase
 
 
-def published(verdict: GroupVerdict) -> PublishedGroup:
-    """The summary and the JSON of a verdict. In the JSON a field that has its default (null, 0, empty) is left out.
-
-    Raises:
-        UnicodeEncodeError: a name holds half a surrogate pair, which no JSON can carry.
-    """
-    summary = GroupSummary(
+def summary_of(verdict: GroupVerdict) -> GroupSummary:
+    """What the overview needs of a verdict."""
+    return GroupSummary(
         cluster=verdict.cluster,
         group=verdict.group,
         kind=verdict.kind,
@@ -22,6 +18,9 @@ def published(verdict: GroupVerdict) -> PublishedGroup:
         members=None if verdict.state is Phase.OFFSETS_ONLY else len(verdict.members),
         lag=verdict.lag,
         findings=verdict.findings,
-        evaluated_ms=verdict.evaluated_ms,
     )
-    return PublishedGroup(summary=summary, verdict_json=msgspec.json.encode(verdict))
+
+
+def verdict_json(verdict: GroupVerdict) -> bytes:
+    """The whole verdict; a field that has its default (null, 0, empty) is left out."""
+    return msgspec.json.encode(verdict)

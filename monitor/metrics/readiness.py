@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from monitor.metrics.wording import counted, grouped, visible
-from monitor.model import ClusterSnapshot, Snapshot
+from monitor.metrics.wording import age, counted, grouped, visible
+from monitor.model import ClusterSnapshot, Shard, Snapshot, WarmUpProgress
 
 
 def told(cluster: ClusterSnapshot) -> str:
@@ -12,18 +12,38 @@ def told(cluster: ClusterSnapshot) -> str:
         return cluster.problem
     if cluster.ready:
         return "Ready."
-    if cluster.input_lag is None:
+    if cluster.warm_up is None:
         return "Starting: the first batch has not been read."
-    if cluster.input_lag == 0:
+    if cluster.warm_up.remaining == 0:
         return "The backlog has been read; the topics have still to be listed."
-    if cluster.backlog_total is None:
-        return f"Reading the backlog: {counted(cluster.input_lag, 'record')} remain."
-    return f"Reading the backlog: {grouped(cluster.input_lag)} of {counted(cluster.backlog_total, 'record')} remain."
+    return f"Reading the backlog: {still_to_read(cluster.warm_up)}."
+
+
+def still_to_read(warm_up: WarmUpProgress) -> str:
+    """How much remains, and for about how long if that can be told: the seconds are rounded up.
+
+    >>> still_to_read(WarmUpProgress(total=3_000_000, remaining=1_200_000, left_ms=11_001))
+    '1,200,000 of 3,000,000 offsets still to read, about 12 s left'
+    """
+    text = f"{grouped(warm_up.remaining)} of {counted(warm_up.total, 'offset')} still to read"
+    if warm_up.left_ms is None:
+        return text
+    return f"{text}, about {age(-(-warm_up.left_ms // 1000) * 1000)} left"
 
 
 def told_of_all(snapshot: Snapshot) -> str:
-    """One line for each cluster that is not ready; "ready" if there is none."""
+    """The shard, if there are several; then one line for each cluster that is not ready, "ready" if there is none."""
     if not snapshot.clusters:
         return "No cluster is watched.\n"
+    share = "" if snapshot.shard.is_all else f"{share_told(snapshot.shard)}\n"
     waiting = [f"{visible(each.cluster)}: {told(each)}\n" for each in snapshot.clusters if not each.ready]
-    return "".join(waiting) or "ready\n"
+    return share + ("".join(waiting) or "ready\n")
+
+
+def share_told(shard: Shard) -> str:
+    """Which groups are not here, as a sentence.
+
+    >>> share_told(Shard(number=2, of=3))
+    'Shard 2 of 3: the other groups are watched by other jobs.'
+    """
+    return f"Shard {shard.number} of {shard.of}: the other groups are watched by other jobs."

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Final
 
+from monitor.metrics.deflate import deflated, gzip_of
 from monitor.metrics.exposition_format import Samples, escaped, header, labels, seconds
-from monitor.metrics.specs import METRICS
+from monitor.metrics.specs import METRICS, MetricSpec
 from monitor.metrics.version import installed_version
 from monitor.model import (
+    ALL_GROUPS,
     Catalog,
     ClusterSnapshot,
+    Deflated,
     DriftKind,
     FamilyBlock,
     Finding,
@@ -23,33 +27,47 @@ from monitor.model import (
     GroupKind,
     GroupVerdict,
     OrphanReason,
+    PackedBlock,
     Phase,
+    Shard,
+    WarmUpProgress,
 )
 
 STATES: Final = (Phase.OFFSETS_ONLY, Phase.EMPTY, Phase.ASSIGNING, Phase.RECONCILING, Phase.STABLE)
 """The states a group is exposed in. A group that is unseen or gone has no series at all."""
 
 
-def exposition(clusters: Sequence[ClusterSnapshot], version: str | None = None) -> bytes:
-    """The whole text of the metrics endpoint. Of a cluster that is not ready, only groupwatch's own metrics.
+def exposition(clusters: Sequence[ClusterSnapshot], version: str | None = None, shard: Shard = ALL_GROUPS) -> bytes:
+    """The whole text of the metrics endpoint, in gzip. Of a cluster that is not ready, only groupwatch's own metrics.
 
-    ``version`` is the installed one unless given.
+    ``version`` is the installed one unless given; ``shard`` is the share of the groups that is watched.
     """
     of_groups = (block for cluster in clusters if cluster.ready for block in cluster.blocks)
-    return join((*of_groups, *render_self(clusters, version or installed_version())))
+    return join((*of_groups, *packed(render_self(clusters, version or installed_version(), shard))))
 
 
-def join(blocks: Iterable[FamilyBlock]) -> bytes:
-    """The blocks as one text: families in the order of METRICS, each with its HELP and TYPE once.
+def packed(blocks: Iterable[FamilyBlock]) -> tuple[PackedBlock, ...]:
+    """The blocks, each compressed by itself."""
+    return tuple(PackedBlock(family=b.family, samples=deflated(b.samples.encode())) for b in blocks)
+
+
+def join(blocks: Iterable[PackedBlock]) -> bytes:
+    """The blocks as one text in gzip: families in the order of METRICS, each with its HELP and TYPE once.
 
     Raises:
         KeyError: a block of a family that is not in METRICS.
     """
-    of_family: dict[str, list[str]] = {spec.name: [] for spec in METRICS}
+    of_family: dict[str, list[Deflated]] = {spec.name: [] for spec in METRICS}
     for block in blocks:
         of_family[block.family].append(block.samples)
-    parts = [part for spec in METRICS if of_family[spec.name] for part in (header(spec), *of_family[spec.name])]
-    return "".join(parts).encode("utf-8")
+    return gzip_of(
+        piece for spec in METRICS if of_family[spec.name] for piece in (_packed_header(spec), *of_family[spec.name])
+    )
+
+
+@cache
+def _packed_header(spec: MetricSpec) -> Deflated:
+    return deflated(header(spec).encode())
 
 
 def render_groups(verdicts: Sequence[GroupVerdict]) -> tuple[FamilyBlock, ...]:
@@ -74,13 +92,16 @@ def render_catalog(catalog: Catalog) -> tuple[FamilyBlock, ...]:
     return samples.blocks()
 
 
-def render_self(clusters: Iterable[ClusterSnapshot], version: str) -> tuple[FamilyBlock, ...]:
+def render_self(
+    clusters: Iterable[ClusterSnapshot], version: str, shard: Shard = ALL_GROUPS
+) -> tuple[FamilyBlock, ...]:
     """What groupwatch says of itself, cluster by cluster."""
     samples = Samples()
     for cluster in clusters:
         pairs = labels(cluster=cluster.cluster)
         samples.add("groupwatch_up", pairs, int(cluster.problem is None))
         samples.add("groupwatch_ready", pairs, int(cluster.ready))
+        _add_warm_up(samples, pairs, cluster.warm_up)
         samples.add_ms("groupwatch_last_evaluation_timestamp_seconds", pairs, cluster.evaluated_ms)
         samples.add_ms("groupwatch_batch_duration_seconds", pairs, cluster.batch_duration_ms)
         samples.add("groupwatch_input_lag_records", pairs, cluster.input_lag)
@@ -88,7 +109,16 @@ def render_self(clusters: Iterable[ClusterSnapshot], version: str) -> tuple[Fami
         samples.add_ms("groupwatch_catalog_timestamp_seconds", pairs, cluster.catalog_ms)
         _add_decode_errors(samples, cluster)
     samples.add("groupwatch_build_info", labels(version=version), 1)
+    samples.add("groupwatch_shard_info", labels(shard=str(shard.number), of=str(shard.of)), 1)
     return samples.blocks()
+
+
+def _add_warm_up(samples: Samples, pairs: str, warm_up: WarmUpProgress | None) -> None:
+    if warm_up is None:
+        return
+    samples.add("groupwatch_warm_up_total_records", pairs, warm_up.total)
+    samples.add("groupwatch_warm_up_remaining_records", pairs, warm_up.remaining)
+    samples.add_ms("groupwatch_warm_up_remaining_seconds", pairs, warm_up.left_ms)
 
 
 def _add_decode_errors(samples: Samples, cluster: ClusterSnapshot) -> None:
@@ -103,7 +133,9 @@ def _add_decode_errors(samples: Samples, cluster: ClusterSnapshot) -> None:
 
 def _add_partitions(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     """The bulk of the text, so its lines are made at once, with the labels of each partition written once."""
-    names = {row.topic: f'{{{pairs},topic="{escaped(row.topic)}",partition="' for row in verdict.partitions}
+    names = {
+        topic: f'{{{pairs},topic="{escaped(topic)}",partition="' for topic in {p.topic for p in verdict.partitions}
+    }
     rows = [(f'{names[row.topic]}{row.partition}"}} ', row) for row in verdict.partitions]
     samples.extend(
         "groupwatch_partition_lag",

@@ -5,14 +5,12 @@ from __future__ import annotations
 import errno
 import socket
 import threading
-from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Self
 
 import uvicorn
 
-from monitor.metrics.app import create_app
-from monitor.model import Snapshot
+from monitor.metrics.app import Source, create_app
 
 _GRACE_S: Final = 2
 """How long a stop waits for answers that are being sent."""
@@ -29,8 +27,8 @@ class PortTaken(ListenError):  # noqa: N818 -- says what happened; a caller read
 class HttpServer:
     """Serves the newest snapshot from ``start`` until ``stop``. Port 0 takes a free one, which ``url`` then names."""
 
-    def __init__(self, read_snapshot: Callable[[], Snapshot], host: str = "127.0.0.1", port: int = 9464) -> None:
-        self._read_snapshot = read_snapshot
+    def __init__(self, source: Source, host: str = "127.0.0.1", port: int = 9464) -> None:
+        self._source = source
         self._host = host
         self._port = port
         self._server: uvicorn.Server | None = None
@@ -54,7 +52,7 @@ class HttpServer:
         self._port = self._socket.getsockname()[1]
         self._server = uvicorn.Server(
             uvicorn.Config(
-                create_app(self._read_snapshot),
+                create_app(self._source),
                 log_config=None,
                 log_level="warning",
                 access_log=False,

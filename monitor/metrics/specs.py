@@ -148,6 +148,27 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
         "1 when the backlog that was seen at start has been read, else 0. Groups are exposed from then on.",
     ),
     MetricSpec(
+        "groupwatch_warm_up_total_records",
+        _SELF,
+        _GAUGE,
+        _BY_CLUSTER,
+        "Records (offsets) of the backlog that was seen at start. Absent once the cluster is ready.",
+    ),
+    MetricSpec(
+        "groupwatch_warm_up_remaining_records",
+        _SELF,
+        _GAUGE,
+        _BY_CLUSTER,
+        "Records (offsets) of that backlog that have still to be read. Absent once the cluster is ready.",
+    ),
+    MetricSpec(
+        "groupwatch_warm_up_remaining_seconds",
+        _SELF,
+        _GAUGE,
+        _BY_CLUSTER,
+        "Estimated time until that backlog has been read, at the pace of the last batches. Absent once ready.",
+    ),
+    MetricSpec(
         "groupwatch_last_evaluation_timestamp_seconds",
         _SELF,
         _GAUGE,
@@ -180,4 +201,11 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
         "When the collector began the newest complete pass over the topics, in Unix time.",
     ),
     MetricSpec("groupwatch_build_info", _SELF, _GAUGE, ("version",), "1, with the version of groupwatch."),
+    MetricSpec(
+        "groupwatch_shard_info",
+        _SELF,
+        _GAUGE,
+        ("shard", "of"),
+        "1, with the job's share of the groups: the number of its shard, and how many there are.",
+    ),
 )

@@ -1,7 +1,9 @@
 """Small groups with known content, and names that try to break out of whatever they are written into."""
 
-from monitor.metrics.publish import published
-from monitor.metrics.render import exposition, render_groups
+from dataclasses import dataclass
+
+from monitor.metrics.publish import summary_of
+from monitor.metrics.render import exposition, packed, render_groups
 from monitor.model import (
     ClusterSnapshot,
     DriftKind,
@@ -96,18 +98,43 @@ def offsets_only(group: str, cluster: str = "main") -> GroupVerdict:
     )
 
 
-def ready_cluster(*verdicts: GroupVerdict, cluster: str = "main") -> ClusterSnapshot:
+class JudgedCluster(ClusterSnapshot):
+    """A cluster with the verdicts that it was made from."""
+
+    verdicts: tuple[GroupVerdict, ...] = ()
+
+
+@dataclass(frozen=True)
+class Served:
+    """A source of the app that always gives the same."""
+
+    shown: Snapshot
+
+    def read(self) -> Snapshot:
+        """The snapshot."""
+        return self.shown
+
+    def verdict(self, cluster: str, group: str) -> GroupVerdict | None:
+        """The verdict that the group was listed from."""
+        judged = [
+            verdict for each in self.shown.clusters if isinstance(each, JudgedCluster) for verdict in each.verdicts
+        ]
+        return next((each for each in judged if (each.cluster, each.group) == (cluster, group)), None)
+
+
+def ready_cluster(*verdicts: GroupVerdict, cluster: str = "main") -> JudgedCluster:
     """A cluster that was judged just now."""
-    return ClusterSnapshot(
+    return JudgedCluster(
+        verdicts=verdicts,
         cluster=cluster,
         ready=True,
         evaluated_ms=NOW_MS,
         input_lag=0,
-        groups=tuple(published(verdict) for verdict in verdicts),
-        blocks=render_groups(verdicts),
+        groups=tuple(summary_of(verdict) for verdict in verdicts),
+        blocks=packed(render_groups(verdicts)),
     )
 
 
 def snapshot(*clusters: ClusterSnapshot) -> Snapshot:
     """What the app serves for these clusters."""
-    return Snapshot(clusters=clusters, metrics=exposition(clusters, version="1.2.3"))
+    return Snapshot(clusters=clusters, metrics_gzip=exposition(clusters, version="1.2.3"))

@@ -1,6 +1,7 @@
 """The HTTP app, asked as a browser, a script and Prometheus ask it."""
 
 import asyncio
+import gzip
 import html
 import re
 from dataclasses import dataclass
@@ -12,10 +13,10 @@ import pytest
 from starlette.applications import Starlette
 
 from monitor.metrics.app import create_app
-from monitor.model import ClusterSnapshot, GroupSummary, GroupVerdict, Phase, Snapshot
-from tests.metrics.examples import HOSTILE_NAMES, NOW_MS, offsets_only, orders, ready_cluster, snapshot
+from monitor.model import ClusterSnapshot, GroupSummary, GroupVerdict, Phase, Shard, Snapshot, WarmUpProgress
+from tests.metrics.examples import HOSTILE_NAMES, NOW_MS, Served, offsets_only, orders, ready_cluster, snapshot
 
-WARMING_UP = ClusterSnapshot(cluster="slow", input_lag=400, backlog_total=1000)
+WARMING_UP = ClusterSnapshot(cluster="slow", warm_up=WarmUpProgress(total=1000, remaining=400, left_ms=11_001))
 
 
 @dataclass(frozen=True)
@@ -24,23 +25,41 @@ class Client:
 
     app: Starlette
 
-    def get(self, path: str) -> httpx.Response:
-        return asyncio.run(self._get(path))
+    def get(self, path: str, **headers: str) -> httpx.Response:
+        return asyncio.run(self._get(path, headers))
 
-    async def _get(self, path: str) -> httpx.Response:
+    async def _get(self, path: str, headers: dict[str, str]) -> httpx.Response:
         transport = httpx.ASGITransport(self.app)
         async with httpx.AsyncClient(transport=transport, base_url="http://groupwatch") as client:
-            return await client.get(path)
+            return await client.get(path, headers=headers)
 
 
 def client(shown: Snapshot, now_ms: int = NOW_MS + 3_000) -> Client:
-    return Client(create_app(lambda: shown, lambda: now_ms))
+    return Client(create_app(Served(shown), lambda: now_ms))
 
 
-def test_metrics_are_the_prepared_bytes():
-    answer = client(Snapshot(metrics=b"prepared 1\n")).get("/metrics")
-    assert answer.content == b"prepared 1\n"
+@pytest.mark.parametrize(
+    ("offer", "coding"),
+    [
+        pytest.param("gzip, deflate", "gzip", id="prometheus"),
+        pytest.param("br;q=1.0, GZIP;q=0.5", "gzip", id="weighed"),
+        pytest.param("*", "gzip", id="anything"),
+        pytest.param("identity", None, id="plain text"),
+        pytest.param("gzip;q=0, deflate", None, id="anything but gzip"),
+        pytest.param("", None, id="nothing said"),
+    ],
+)
+def test_metrics_are_the_prepared_bytes_in_the_coding_that_the_client_takes(offer, coding):
+    prepared = Snapshot(metrics_gzip=gzip.compress(b"prepared 1\n"))
+    answer = client(prepared).get("/metrics", **{"Accept-Encoding": offer})
+    assert answer.headers.get("content-encoding") == coding
+    assert answer.content == b"prepared 1\n"  # httpx has unpacked it
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    assert answer.headers["vary"] == "Accept-Encoding"
+
+
+def test_before_the_first_snapshot_the_metrics_are_empty():
+    assert client(Snapshot()).get("/metrics").content == b""
 
 
 def test_alive_does_not_mean_ready():
@@ -56,17 +75,27 @@ def test_alive_does_not_mean_ready():
             ClusterSnapshot(cluster="c"), "c: Starting: the first batch has not been read.\n", id="nothing reported yet"
         ),
         pytest.param(
-            ClusterSnapshot(cluster="c", input_lag=1400, backlog_total=5000),
-            "c: Reading the backlog: 1,400 of 5,000 records remain.\n",
+            ClusterSnapshot(cluster="c", warm_up=WarmUpProgress(total=5000, remaining=1400)),
+            "c: Reading the backlog: 1,400 of 5,000 offsets still to read.\n",
+            id="in the backlog, the pace not known yet",
+        ),
+        pytest.param(
+            ClusterSnapshot(cluster="c", warm_up=WarmUpProgress(total=5000, remaining=1400, left_ms=75_000)),
+            "c: Reading the backlog: 1,400 of 5,000 offsets still to read, about 1 min 15 s left.\n",
             id="in the backlog",
         ),
         pytest.param(
-            ClusterSnapshot(cluster="c", input_lag=0, backlog_total=5000),
+            ClusterSnapshot(cluster="c", warm_up=WarmUpProgress(total=5000, remaining=1, left_ms=3)),
+            "c: Reading the backlog: 1 of 5,000 offsets still to read, about 1 s left.\n",
+            id="never 0 s while something remains",
+        ),
+        pytest.param(
+            ClusterSnapshot(cluster="c", input_lag=7, warm_up=WarmUpProgress(total=5000, remaining=0, left_ms=0)),
             "c: The backlog has been read; the topics have still to be listed.\n",
             id="no catalog yet",
         ),
         pytest.param(
-            ClusterSnapshot(cluster="c", input_lag=9, problem="No broker answers."),
+            ClusterSnapshot(cluster="c", warm_up=WarmUpProgress(total=9, remaining=9), problem="No broker answers."),
             "c: No broker answers.\n",
             id="a problem says more than a number",
         ),
@@ -152,7 +181,8 @@ def test_the_api_lists_summaries():
         (
             "/api/v1/groups/slow/orders",
             503,
-            "The groups of slow are not known yet. Reading the backlog: 400 of 1,000 records remain.",
+            "The groups of slow are not known yet."
+            " Reading the backlog: 400 of 1,000 offsets still to read, about 12 s left.",
         ),
         ("/api/v1/groups/main", 404, "This address names no group: it must end in a cluster and a group."),
         ("/api/v2", 404, "Not Found"),
@@ -185,7 +215,7 @@ def test_the_overview_puts_the_worst_first_with_sentence_and_age():
     text = words(client(snapshot(ready_cluster(offsets_only("calm"), orders()), WARMING_UP)).get("/").text)
     assert "1 of 2 groups has findings" in text
     assert "main Ready 2 groups, last judged 3 s ago" in text
-    assert "slow Not ready Reading the backlog: 400 of 1,000 records remain. 60 %" in text
+    assert "slow Not ready Reading the backlog: 400 of 1,000 offsets still to read, about 12 s left. 60 %" in text
     assert "orders State stable Members 2 Lag 12 records Assignor range Cluster main" in text
     assert "Orphaned Nobody owns partition 2 of t. for 40 s" in text
     assert text.index("orders") < text.index("Groups without findings") < text.index("calm")
@@ -245,3 +275,21 @@ def test_the_page_renews_itself_until_it_is_paused():
     paused = app.get("/groups/main/orders?paused=1").text
     assert 'http-equiv="refresh"' not in paused
     assert 'href="/groups/main/orders"' in paused
+
+
+def test_a_shard_says_that_other_groups_are_elsewhere():
+    sentence = "Shard 2 of 3: the other groups are watched by other jobs."
+    shown = msgspec.structs.replace(snapshot(ready_cluster(orders())), shard=Shard(number=2, of=3))
+    app = client(shown)
+    assert sentence in app.get("/").text
+    assert app.get("/readyz").text == f"{sentence}\nready\n"
+    missing = app.get("/api/v1/groups/main/elsewhere")
+    assert missing.status_code == 404
+    assert missing.json()["error"] == f"No group named elsewhere was found in cluster main. {sentence}"
+    waiting = client(Snapshot(clusters=(WARMING_UP,), shard=shown.shard)).get("/readyz")
+    assert (waiting.status_code, waiting.text.splitlines()[0]) == (503, sentence)
+
+
+def test_a_job_that_shares_with_nobody_says_nothing_of_shards():
+    app = client(snapshot(ready_cluster(orders())))
+    assert "hard 1" not in app.get("/").text + app.get("/readyz").text

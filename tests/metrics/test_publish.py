@@ -1,23 +1,23 @@
-"""What leaves the executors for each group."""
+"""A verdict as it is listed, and as the API gives it."""
 
 import msgspec
 import pytest
 
-from monitor.metrics.publish import published
+from monitor.metrics.publish import summary_of, verdict_json
 from monitor.model import GroupVerdict
 from tests.metrics.examples import offsets_only, orders
 
 
 def test_the_json_is_the_whole_verdict():
-    assert msgspec.json.decode(published(orders()).verdict_json, type=GroupVerdict) == orders()
+    assert msgspec.json.decode(verdict_json(orders()), type=GroupVerdict) == orders()
 
 
 def test_the_summary_repeats_what_the_overview_needs():
-    summary = published(orders()).summary
+    summary = summary_of(orders())
     assert (summary.cluster, summary.group, summary.members, summary.lag) == ("main", "orders", 2, 12)
     assert summary.findings == orders().findings
 
 
 def test_a_name_that_json_cannot_carry_is_an_error_of_this_group():
     with pytest.raises(UnicodeEncodeError):
-        published(offsets_only("\ud800"))
+        verdict_json(offsets_only("\ud800"))

@@ -1,5 +1,6 @@
 """The exposition text: exact for a small group, readable by the official parser for any."""
 
+import gzip
 from collections import Counter
 
 import msgspec
@@ -10,7 +11,7 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.metrics.exposition_format import number, seconds
-from monitor.metrics.render import exposition, join, render_catalog, render_groups, render_self
+from monitor.metrics.render import exposition, join, packed, render_catalog, render_groups, render_self
 from monitor.metrics.specs import METRICS, MetricKind
 from monitor.model import (
     Catalog,
@@ -23,8 +24,10 @@ from monitor.model import (
     OrphanReason,
     PartitionState,
     Phase,
+    Shard,
     SourceState,
     TopicState,
+    WarmUpProgress,
 )
 from tests.metrics.examples import HOSTILE_NAMES, NOW_MS, offsets_only, orders, ready_cluster
 
@@ -101,6 +104,18 @@ groupwatch_up{cluster="main"} 0
 Groups are exposed from then on.
 # TYPE groupwatch_ready gauge
 groupwatch_ready{cluster="main"} 0
+# HELP groupwatch_warm_up_total_records Records (offsets) of the backlog that was seen at start. \
+Absent once the cluster is ready.
+# TYPE groupwatch_warm_up_total_records gauge
+groupwatch_warm_up_total_records{cluster="main"} 1000
+# HELP groupwatch_warm_up_remaining_records Records (offsets) of that backlog that have still to be read. \
+Absent once the cluster is ready.
+# TYPE groupwatch_warm_up_remaining_records gauge
+groupwatch_warm_up_remaining_records{cluster="main"} 400
+# HELP groupwatch_warm_up_remaining_seconds Estimated time until that backlog has been read, at the pace of the last \
+batches. Absent once ready.
+# TYPE groupwatch_warm_up_remaining_seconds gauge
+groupwatch_warm_up_remaining_seconds{cluster="main"} 11.5
 # HELP groupwatch_batch_duration_seconds Duration of the newest completed batch.
 # TYPE groupwatch_batch_duration_seconds gauge
 groupwatch_batch_duration_seconds{cluster="main"} 0.25
@@ -116,6 +131,9 @@ groupwatch_evaluation_errors_total{cluster="main"} 2
 # HELP groupwatch_build_info 1, with the version of groupwatch.
 # TYPE groupwatch_build_info gauge
 groupwatch_build_info{version="1.2.3"} 1
+# HELP groupwatch_shard_info 1, with the job's share of the groups: the number of its shard, and how many there are.
+# TYPE groupwatch_shard_info gauge
+groupwatch_shard_info{shard="1",of="1"} 1
 """
 
 
@@ -125,7 +143,7 @@ def warming_up() -> ClusterSnapshot:
         cluster="main",
         batch_duration_ms=250,
         input_lag=400,
-        backlog_total=1000,
+        warm_up=WarmUpProgress(total=1000, remaining=400, left_ms=11_500),
         evaluation_errors=2,
         decode_errors=(SourceState(cluster="main", source="offsets", errors=(broken,)),),
         problem="No broker answers.",
@@ -142,6 +160,11 @@ def catalog() -> Catalog:
     )
 
 
+def text_of(blocks) -> bytes:
+    """The blocks as a scrape gets them."""
+    return gzip.decompress(join(packed(blocks)))
+
+
 def parsed(text: bytes) -> list[Metric]:
     return list(text_string_to_metric_families(text.decode()))
 
@@ -150,19 +173,19 @@ def values(verdict: GroupVerdict, family: str) -> dict[tuple[str, ...], float]:
     """The samples of one family of one group by its own labels, as the official parser reads them."""
     return {
         tuple(value for label, value in sample.labels.items() if label not in {"cluster", "group"}): sample.value
-        for metric in parsed(join(render_groups([verdict])))
+        for metric in parsed(text_of(render_groups([verdict])))
         for sample in metric.samples
         if sample.name == family
     }
 
 
 def test_the_whole_text_of_a_small_group():
-    assert join(render_groups([orders()])).decode() == GOLDEN_GROUP
+    assert text_of(render_groups([orders()])).decode() == GOLDEN_GROUP
 
 
 def test_a_cluster_that_is_not_ready_exposes_only_itself():
     """Its blocks are left out: half a backlog gives wrong lags. What is not known yet is absent."""
-    assert exposition([warming_up()], version="1.2.3").decode() == GOLDEN_SELF
+    assert gzip.decompress(exposition([warming_up()], version="1.2.3")).decode() == GOLDEN_SELF
 
 
 def test_an_end_offset_is_given_once_for_each_partition_where_it_is_known():
@@ -171,7 +194,7 @@ def test_an_end_offset_is_given_once_for_each_partition_where_it_is_known():
 
 
 def test_head_lines_stand_once_though_blocks_come_from_many_executors():
-    text = join((*render_groups([offsets_only("a")]), *render_groups([offsets_only("b")]))).decode()
+    text = text_of((*render_groups([offsets_only("a")]), *render_groups([offsets_only("b")]))).decode()
     heads = Counter(line for line in text.splitlines() if line.startswith("#"))
     assert set(heads.values()) == {1}
     assert len(parsed(text.encode())) == len(heads) / 2
@@ -179,7 +202,7 @@ def test_head_lines_stand_once_though_blocks_come_from_many_executors():
 
 def test_a_block_of_an_unknown_family_is_refused():
     with pytest.raises(KeyError, match="elsewhere"):
-        join([FamilyBlock(family="elsewhere", samples="elsewhere 1\n")])
+        join(packed([FamilyBlock(family="elsewhere", samples="elsewhere 1\n")]))
 
 
 def test_every_metric_of_the_table_is_rendered_and_no_other():
@@ -188,9 +211,9 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
         ready=True,
         evaluated_ms=NOW_MS,
         catalog_ms=NOW_MS,
-        blocks=(*render_groups([orders(), offsets_only("x")]), *render_catalog(catalog())),
+        blocks=packed((*render_groups([orders(), offsets_only("x")]), *render_catalog(catalog()))),
     )
-    found = parsed(exposition([everything], version="1"))
+    found = parsed(gzip.decompress(exposition([everything], version="1")))
     samples = [sample for metric in found for sample in metric.samples]
     labels = {spec.name: set(spec.labels) for spec in METRICS}
     kinds = {spec.name.removesuffix("_total"): spec.kind for spec in METRICS}
@@ -228,6 +251,26 @@ def test_nothing_is_said_of_members_where_only_offsets_are_known():
     families = {block.family for block in render_groups([offsets_only("g")])}
     about_groups = {family for family in families if family.startswith("groupwatch_group_")}
     assert about_groups - {"groupwatch_group_lag", "groupwatch_group_lag_seconds"} == {"groupwatch_group_state"}
+
+
+def warm_up_samples(cluster: ClusterSnapshot) -> dict[str, float]:
+    found = [sample for metric in parsed(gzip.decompress(exposition([cluster], "1"))) for sample in metric.samples]
+    return {sample.name: sample.value for sample in found if "warm_up" in sample.name}
+
+
+def test_a_warm_up_without_a_pace_has_no_time_left():
+    no_pace = ClusterSnapshot(cluster="c", warm_up=WarmUpProgress(total=9, remaining=9))
+    assert warm_up_samples(no_pace) == {
+        "groupwatch_warm_up_total_records": 9,
+        "groupwatch_warm_up_remaining_records": 9,
+    }
+    read = ClusterSnapshot(cluster="c", warm_up=WarmUpProgress(total=9, remaining=0, left_ms=0))
+    assert warm_up_samples(read)["groupwatch_warm_up_remaining_seconds"] == 0
+
+
+def test_a_warm_up_is_absent_before_the_first_batch_and_once_ready():
+    assert warm_up_samples(ClusterSnapshot(cluster="c")) == {}
+    assert warm_up_samples(ready_cluster(orders())) == {}
 
 
 def test_every_reason_is_there_at_zero_so_that_its_end_is_seen():
@@ -274,7 +317,7 @@ def test_any_names_come_back_as_they_were(names):
 
 
 def assert_names_round_trip(names: list[str]) -> None:
-    metrics = parsed(join(render_groups([offsets_only(name, cluster=name) for name in names])))
+    metrics = parsed(text_of(render_groups([offsets_only(name, cluster=name) for name in names])))
     samples = [s for metric in metrics for s in metric.samples if s.name == "groupwatch_partition_lag"]
     assert [sample.labels for sample in samples] == [
         {"cluster": name, "group": name, "topic": name, "partition": "0"} for name in names
@@ -282,7 +325,7 @@ def assert_names_round_trip(names: list[str]) -> None:
 
 
 def test_half_a_surrogate_pair_does_not_break_the_text():
-    text = join((*render_groups([offsets_only("a\ud800b")]), *render_self([ClusterSnapshot(cluster="\udfff")], "1")))
+    text = text_of((*render_groups([offsets_only("a\ud800b")]), *render_self([ClusterSnapshot(cluster="\udfff")], "1")))
     assert b'groupwatch_group_state{cluster="main",group="a?b",state="offsets_only"} 1\n' in text
     assert b'groupwatch_up{cluster="?"} 1\n' in text
 
@@ -302,5 +345,10 @@ def test_numbers_read_back_exactly(value):
 
 def test_the_order_of_clusters_does_not_mix_families():
     clusters = [ready_cluster(orders()), ready_cluster(offsets_only("x", cluster="other"), cluster="other")]
-    families = [metric.name for metric in parsed(exposition(clusters, version="1"))]
+    families = [metric.name for metric in parsed(gzip.decompress(exposition(clusters, version="1")))]
     assert len(families) == len(set(families))
+
+
+def test_a_shard_is_told_with_the_number_of_shards():
+    text = gzip.decompress(exposition([], version="1", shard=Shard(number=2, of=3))).decode()
+    assert 'groupwatch_shard_info{shard="2",of="3"} 1' in text.splitlines()

@@ -8,13 +8,13 @@ import pytest
 
 from monitor.metrics.server import HttpServer, ListenError, PortTaken
 from monitor.model import Snapshot
-from tests.metrics.examples import orders, ready_cluster, snapshot
+from tests.metrics.examples import Served, orders, ready_cluster, snapshot
 
 
 @pytest.fixture
 def server():
     shown = snapshot(ready_cluster(orders("line\nbreak/%2F")))
-    running = HttpServer(lambda: shown, port=0)
+    running = HttpServer(Served(shown), port=0)
     running.start()
     yield running
     running.stop()
@@ -34,18 +34,18 @@ def test_a_taken_port_is_told_in_a_sentence_before_anything_starts(server):
     port = httpx.URL(server.url).port
     before = threading.active_count()
     with pytest.raises(PortTaken, match=rf"^Port {port} on 127\.0\.0\.1 is in use; choose another with --port"):
-        HttpServer(Snapshot, port=port).start()
+        HttpServer(Served(Snapshot()), port=port).start()
     assert threading.active_count() == before
 
 
 def test_an_address_of_another_machine_cannot_be_listened_on():
     with pytest.raises(ListenError, match=r"Cannot listen on port 0 of 192\.0\.2\.1: ") as caught:
-        HttpServer(Snapshot, host="192.0.2.1", port=0).start()
+        HttpServer(Served(Snapshot()), host="192.0.2.1", port=0).start()
     assert not isinstance(caught.value, PortTaken)
 
 
 def test_stop_gives_the_port_back_and_may_be_called_again():
-    server = HttpServer(Snapshot, port=0)
+    server = HttpServer(Served(Snapshot()), port=0)
     server.stop()
     server.start()
     address = ("127.0.0.1", httpx.URL(server.url).port)
@@ -53,6 +53,6 @@ def test_stop_gives_the_port_back_and_may_be_called_again():
     server.stop()
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(address)
-    again = HttpServer(Snapshot, port=address[1])
+    again = HttpServer(Served(Snapshot()), port=address[1])
     again.start()
     again.stop()
