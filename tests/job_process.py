@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -71,6 +71,8 @@ class JobProcess:
             **sections,
         }
         self.config.write_text("\n".join(_toml(tables)), encoding="utf-8")
+        self.command = [sys.executable, "-m", "monitor.cli", "run", "--config", str(self.config)]
+        self.environment: Mapping[str, str] = os.environ
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -80,16 +82,34 @@ class JobProcess:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def start(self) -> None:
-        """Start the process; nothing is awaited."""
+    @property
+    def pid(self) -> int:
+        """Of the driver."""
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self, *options: str) -> None:
+        """Start the process, with further options of the command; nothing is awaited."""
         with self.log_file.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "monitor.cli", "run", "--config", str(self.config)],
+                [*self.command, *options],
+                env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
             )
+
+    @property
+    def session(self) -> int:
+        """The session of the process and of all that it starts."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def ended(self) -> bool:
+        """Whether it was started and its driver lives no more."""
+        return self._process is not None and self._process.poll() is not None
 
     def stop(self) -> int:
         """Ask it to end as an init system does; its exit code."""
@@ -107,7 +127,7 @@ class JobProcess:
         assert self._process is not None
         self._process.send_signal(signal.SIGKILL)
         self._process.wait(30)
-        eventually(lambda: not _session_lives(self._process.pid), "the end of the JVM after its driver's death", 60)
+        eventually(lambda: not processes_of(self.session), "the end of the JVM after its driver's death", 60)
 
     def await_ready(self, seconds: float = PATIENCE_S) -> None:
         """Return when /readyz says 200; fail with the log if the process ended."""
@@ -166,16 +186,25 @@ def running(job: JobProcess) -> Iterator[JobProcess]:
         yield job
 
 
-def _session_lives(session: int) -> bool:
-    """Whether a process of this session is left (the JVM and its Python workers share the driver's session)."""
+def processes_of(session: int) -> list[int]:
+    """The processes of a session that have not ended (the JVM and its Python workers share the driver's session)."""
+    return [pid for pid, of, state in _processes() if of == session and state != "Z"]
+
+
+def _processes() -> Iterator[tuple[int, int, str]]:
+    """Every process with its session and its state; a zombie (Z) has ended."""
     for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[3]) == session and fields[0] != "Z":
-            return True
-    return False
+        fields = process_fields(stat)
+        if fields:
+            yield int(stat.parent.name), int(fields[3]), fields[0]
+
+
+def process_fields(stat: Path) -> list[str]:
+    """The fields of a process's stat file from the state on; none if it has ended."""
+    try:
+        return stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return []
 
 
 def _toml(tables: dict[str, Any], prefix: str = "") -> Iterator[str]:

@@ -30,7 +30,6 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.SubscriptionPattern;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.errors.GroupIdNotFoundException;
 
 /**
  * Many consumers in one process, told over standard input what to do, a JSON object a line; what happens goes to
@@ -38,6 +37,9 @@ import org.apache.kafka.common.errors.GroupIdNotFoundException;
  *
  * {"do": "start", "name", "topics": [...] or "pattern" (the client resolves it) or "regex" (the broker does), "props"}
  * {"do": "subscribe", "name", "topics"}   {"do": "close", "name"}   {"do": "quiet"}: nobody commits any more
+ * {"do": "rewind", "name"}: it commits 0 for all that it owns, and reads on from there
+ * {"do": "delete", "group"}: of a group without members, with its offsets
+ * {"do": "sleep", "name"}: it never polls again and is never closed; only its heartbeats go on, for a while
  * {"do": "describe", "group", "partition" (of the offsets topic), "topics"}: a mark, as in the captures
  */
 public class Crowd {
@@ -67,6 +69,8 @@ public class Crowd {
             String what = (String) asked.get("do");
             if (what.equals("describe")) {
                 say(mark(admin, asked));
+            } else if (what.equals("delete")) {
+                say(deleted(admin, (String) asked.get("group")));
             } else if (what.equals("quiet")) {
                 quiet = true;
                 say(event("", "quiet"));
@@ -126,7 +130,13 @@ public class Crowd {
                     if (next != null && next.get("do").equals("close")) {
                         break;
                     }
-                    if (next != null) {
+                    if (next != null && next.get("do").equals("sleep")) {
+                        tell("asleep");
+                        return;
+                    }
+                    if (next != null && next.get("do").equals("rewind")) {
+                        rewind();
+                    } else if (next != null) {
                         subscribe(next);
                     }
                     consumer.poll(Duration.ofMillis(200L));
@@ -155,6 +165,14 @@ public class Crowd {
             } catch (RuntimeException error) {
                 return;  // a rebalance came between; the next one counts
             }
+        }
+
+        void rewind() throws Exception {
+            for (Iterator each = consumer.assignment().iterator(); each.hasNext();) {
+                consumer.seek((TopicPartition) each.next(), 0L);
+            }
+            commit();
+            tell("rewound");
         }
 
         void subscribe(Map how) {
@@ -201,12 +219,25 @@ public class Crowd {
         } catch (java.util.concurrent.ExecutionException error) {
             Map failed = new LinkedHashMap();
             failed.put("error", error.getCause().getClass().getSimpleName());
+            failed.put("message", String.valueOf(error.getCause().getMessage()));
             mark.put("describe", failed);
             mark.put("offsets", new HashMap());
         }
         mark.put("topics", topics(admin, (Collection) asked.get("topics")));
         mark.put("log_end_after", end(admin, log));
         return mark;
+    }
+
+    static Map deleted(Admin admin, String group) throws Exception {
+        Map deleted = event("", "deleted");
+        deleted.put("group", group);
+        try {
+            admin.deleteConsumerGroups(Collections.singleton(group)).all().get();
+            deleted.put("error", null);
+        } catch (java.util.concurrent.ExecutionException error) {
+            deleted.put("error", error.getCause().getClass().getSimpleName());
+        }
+        return deleted;
     }
 
     static Long end(Admin admin, TopicPartition log) throws Exception {

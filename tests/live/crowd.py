@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import tempfile
 import threading
@@ -11,12 +10,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, Self
 
-from monitor.embedded.jars import artifact_name, kafka_jars, pyspark_jar
-from monitor.embedded.java import find_java
+from tests.java_program import jars_of_kafka, java_command
 
 PATIENCE_S: Final = 60
-_SOURCES: Final = Path(__file__).parent
-_START: Final = _SOURCES.parent / "oracle" / "Start.java"
+_PROGRAM: Final = Path(__file__).parent / "Crowd.java"
 _NEEDED: Final = frozenset(
     {"kafka-clients", "slf4j-api", "jackson-annotations", "jackson-core", "jackson-databind", "lz4-java", "snappy-java"}
 )
@@ -29,13 +26,8 @@ class Crowd:
 
     def __init__(self, bootstrap: str) -> None:
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 -- closed with the process
-        command = [
-            find_java().executable,
-            *("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
-            *("-cp", os.pathsep.join(map(str, _class_path()))),
-            "org.codehaus.janino.SimpleCompiler",
-            *(str(_START), "Start", str(_SOURCES), "Crowd"),
-        ]
+        options = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+        command = java_command(_PROGRAM, options=options, jars=jars_of_kafka(_NEEDED))
         self._jvm = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, encoding="utf-8"
         )
@@ -112,8 +104,3 @@ class Crowd:
     def _last_words(self) -> str:
         self._said.seek(0)
         return self._said.read()[:2000].decode("utf-8", "replace")
-
-
-def _class_path() -> list[Path]:
-    needed = [jar for jar in kafka_jars() if artifact_name(jar) in _NEEDED]
-    return [pyspark_jar("janino"), pyspark_jar("commons-compiler"), *needed]

@@ -1,21 +1,18 @@
 """The original assignors, alive: a JVM with Kafka's jars that answers one case after another.
 
-The Java sources beside this file are compiled by Janino, which PySpark ships, so that a JRE is enough.
+The Java sources are beside this file.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final
 
-from monitor.embedded.jars import artifact_name, kafka_jars, pyspark_jar
-from monitor.embedded.java import find_java
+from tests.java_program import jars_of_kafka, java_command
 
 Case = dict[str, Any]
 Answer = dict[str, Any]
@@ -39,7 +36,7 @@ class Original:
 
     def __init__(self, kafka_clients: Path | None = None, heap: str = "2g", program: str = "Oracle") -> None:
         """``kafka_clients``: the jar of another version, for a comparison. ``program``: the class that answers."""
-        self._jars = [*([kafka_clients] if kafka_clients else []), *_class_path()]
+        self._jars = [*([kafka_clients] if kafka_clients else []), *jars_of_kafka(_NEEDED)]
         self._heap = heap
         self._program = program
         self._jvm: subprocess.Popen[str] | None = None
@@ -91,17 +88,8 @@ class Original:
         return self._said.read()[-2000:]
 
     def _command(self) -> list[str]:
-        return [
-            find_java().executable,
+        options = [
             *(f"-Xmx{self._heap}", "-XX:+UseSerialGC"),
             "-XX:-OmitStackTraceInFastThrow",  # else an exception that is thrown often comes without its message
-            *("-cp", os.pathsep.join(map(str, self._jars))),
-            "org.codehaus.janino.SimpleCompiler",
-            *(str(_SOURCES / "Start.java"), "Start", str(_SOURCES), self._program),
         ]
-
-
-def _class_path() -> Iterable[Path]:
-    yield pyspark_jar("janino")
-    yield pyspark_jar("commons-compiler")
-    yield from (jar for jar in kafka_jars() if artifact_name(jar) in _NEEDED)
+        return java_command(_SOURCES / f"{self._program}.java", options=options, jars=self._jars)

@@ -1,0 +1,215 @@
+"""Kill the job and the broker again and again under load: ``python -m tests.chaos.run [--seed N] [--kills N]``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import secrets
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from kafka import TopicPartition
+
+from monitor.embedded.broker import EmbeddedKafka
+from monitor.embedded.settings import BrokerSettings
+from tests.chaos.faults import CLUSTER, Fault, Havoc, await_evaluation, kill_all, plan
+from tests.chaos.load import GROUPS, LOG_PARTITIONS, TOPIC, TOPIC_PARTITIONS, Load
+from tests.chaos.outcome import Told, committed, log_ends, spoilt, told, unreadable
+from tests.job_process import JobProcess, eventually, processes_of
+from tests.live.crowd import Crowd
+from tests.live.script import SESSION_MS
+from tests.streaming_jobs.clients import commit, create_topic
+
+BROKER: Final = {
+    # the undisturbed job has to find every record that the other one read
+    "log.cleaner.enable": "false",
+    "group.initial.rebalance.delay.ms": "0",
+    "group.min.session.timeout.ms": str(SESSION_MS),
+    "group.consumer.heartbeat.interval.ms": "500",
+    "group.consumer.min.heartbeat.interval.ms": "500",
+    "group.consumer.min.session.timeout.ms": str(SESSION_MS),
+    "group.consumer.session.timeout.ms": str(SESSION_MS),
+    "broker.session.timeout.ms": "3000",
+    "broker.heartbeat.interval.ms": "500",
+}
+STILL_S: Final = SESSION_MS / 1000 + 1
+"""How long the offsets log must not have grown: a member that is gone would have been missed by then."""
+
+Tell = Callable[[str], Any]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The job that was disturbed and the one that was not, and what is true."""
+
+    faults: list[Fault]
+    log: str
+    disturbed: Told
+    undisturbed: Told
+    committed: dict[str, dict[int, int]]
+    spoilt: Counter[str]
+    ends_before: dict[TopicPartition, int]
+    ends_after: dict[TopicPartition, int]
+    errors: list[Exception]
+
+    def differences(self) -> list[str]:
+        """What is not as it must be."""
+        return [*self._unfit(), *self._between_jobs(), *self._from_the_truth()]
+
+    def _unfit(self) -> list[str]:
+        """Why nothing can be said."""
+        found = [f"the load ended early: {error!r}" for error in self.errors]
+        if self.ends_before != self.ends_after:
+            found.append(f"the log has grown: {self.ends_before} {self.ends_after}")
+        if self.undisturbed.groups.keys() != set(GROUPS):
+            found.append(f"not the groups of the load: {sorted(self.undisturbed.groups)}")
+        return found
+
+    def _between_jobs(self) -> list[str]:
+        ours, wanted = self.disturbed, self.undisturbed
+        return [
+            *different("group", ours.groups, wanted.groups),
+            *different("counter", ours.counters, wanted.counters),
+            *different("evaluation errors", {"": ours.evaluation_errors}, {"": 0}),
+        ]
+
+    def _from_the_truth(self) -> list[str]:
+        return [
+            *different("committed", self.disturbed.offsets(), self.committed),
+            *different("unreadable", unreadable(self.disturbed.counters), self.spoilt),
+        ]
+
+
+def different(what: str, ours: Any, wanted: Any) -> list[str]:
+    """Where two values differ, as deep as they have the same keys."""
+    if ours == wanted:
+        return []
+    if not (isinstance(ours, dict) and isinstance(wanted, dict)):
+        return [f"{what}: {ours} is not {wanted}"]
+    keys = sorted(ours.keys() | wanted.keys())
+    return [line for key in keys for line in different(f"{what} {key}", ours.get(key), wanted.get(key))]
+
+
+def run(folder: Path, faults: list[Fault], seed: int, tell: Tell) -> Outcome:
+    """Let the faults happen under load, then compare."""
+    settings = BrokerSettings(offsets_topic_partitions=LOG_PARTITIONS, properties=BROKER)
+    with EmbeddedKafka(settings, data_dir=folder / "kafka") as kafka, Crowd(kafka.bootstrap_servers) as crowd:
+        create_topic(kafka.bootstrap_servers, TOPIC, TOPIC_PARTITIONS)
+        for group in GROUPS:  # the offsets topic and all groups exist from now on
+            commit(kafka.bootstrap_servers, group, TOPIC, {0: 0})
+        havoc = Havoc(job_of(kafka, folder / "disturbed"), kafka)
+        try:
+            havoc.start_job()
+            return compared(havoc, faults, Load(seed, kafka.bootstrap_servers, crowd), folder, tell)
+        finally:
+            kill_all(processes_of(havoc.job.session))
+            havoc.job.wait()
+
+
+def job_of(kafka: EmbeddedKafka, folder: Path) -> JobProcess:
+    """A job that finds the same whenever it looks: that nobody commits is not a finding for a day."""
+    folder.mkdir()
+    clusters = {CLUSTER: {"bootstrap_servers": kafka.bootstrap_servers, "collect_interval_s": 1.0}}
+    return JobProcess(folder, clusters, detection={"commit_silence_s": 86_400})
+
+
+def compared(havoc: Havoc, faults: list[Fault], load: Load, folder: Path, tell: Tell) -> Outcome:
+    bootstrap = havoc.kafka.bootstrap_servers
+    with load:
+        for number, fault in enumerate(faults, 1):
+            havoc.happen(fault)
+            tell(f"{number}. killed: {fault}")
+        await_evaluation(havoc, time.time())
+    ends = still(bootstrap)
+    tell("nothing moves any more")
+    disturbed = final(havoc)
+    havoc.job.stop()
+    with job_of(havoc.kafka, folder / "undisturbed") as undisturbed:
+        wanted = final(Havoc(undisturbed, havoc.kafka))
+    return Outcome(
+        faults=faults,
+        log=havoc.job.log(),
+        disturbed=disturbed,
+        undisturbed=wanted,
+        committed=committed(bootstrap),
+        spoilt=spoilt(bootstrap),
+        ends_before=ends,
+        ends_after=log_ends(bootstrap),
+        errors=load.errors,
+    )
+
+
+def still(bootstrap: str) -> dict[TopicPartition, int]:
+    """Where the offsets log ends, once it has not grown for a while."""
+    seen, since = log_ends(bootstrap), time.monotonic()
+
+    def look() -> bool:
+        nonlocal seen, since
+        now = log_ends(bootstrap)
+        if now != seen:
+            seen, since = now, time.monotonic()
+        return time.monotonic() - since > STILL_S
+
+    eventually(look, "an offsets log that stands still")
+    return seen
+
+
+def final(havoc: Havoc) -> Told:
+    """What the job tells when it has judged by all that there is: by a micro-batch that began after this call."""
+    began = time.time()
+
+    def collected() -> bool:
+        return (havoc.job.metrics().value("groupwatch_catalog_timestamp_seconds", cluster=CLUSTER) or 0) > began
+
+    evaluated = await_evaluation(havoc, began)
+    eventually(collected, "a pass of the collector")
+    for _ in range(3):  # one that may have begun earlier, one that reads all, one that judges by its catalog
+        evaluated = await_evaluation(havoc, evaluated)
+    return told(havoc.job, CLUSTER)
+
+
+def main() -> int:
+    """Print what happens and every difference; 1 if there was any."""
+    options = _options()
+    folder = Path(tempfile.mkdtemp(prefix="groupwatch-chaos-"))
+    _say(f"seed {options.seed}, {options.kills} kills; logs in {folder}")
+    outcome = run(folder, plan(options.seed, options.kills), options.seed, _say)
+    _say(json.dumps(report(outcome)))
+    return 1 if outcome.differences() else 0
+
+
+def report(outcome: Outcome) -> dict[str, Any]:
+    """What was seen, as JSON has it."""
+    return {
+        "kills": Counter(str(fault.victim) for fault in outcome.faults),
+        "jvm_ends_told": outcome.log.count("groupwatch stopped: Spark has ended"),
+        "spoilt": outcome.spoilt,
+        "rebalances": {name: verdict.get("rebalances", 0) for name, verdict in outcome.undisturbed.groups.items()},
+        "commits": sum(map(len, outcome.committed.values())),
+        "differences": outcome.differences(),
+    }
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{time.strftime('%H:%M:%S')} {line}\n")
+    sys.stdout.flush()
+
+
+def _options() -> Any:
+    parser = argparse.ArgumentParser(prog="python -m tests.chaos.run", description=__doc__)
+    parser.add_argument("--seed", type=int, default=None, help="anything; random if not given")
+    parser.add_argument("--kills", type=int, default=20, help="of the job or the broker (20)")
+    options = parser.parse_args()
+    if options.seed is None:
+        options.seed = secrets.randbelow(10**6)
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())
