@@ -1,0 +1,130 @@
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Properties;
+
+import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor;
+import org.apache.kafka.clients.consumer.internals.ConsumerProtocol;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.protocol.Message;
+import org.apache.kafka.common.protocol.MessageUtil;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.coordinator.group.generated.GroupMetadataKey;
+import org.apache.kafka.coordinator.group.generated.GroupMetadataValue;
+import org.apache.kafka.coordinator.group.generated.OffsetCommitKey;
+import org.apache.kafka.coordinator.group.generated.OffsetCommitValue;
+
+/**
+ * Writes what a coordinator would write of many groups, with the coordinator's own classes; see offsets_log.py.
+ *
+ * Arguments: bootstrap servers, groups, partitions of each, members of each, rounds of commits, commits a second
+ * (0: as fast as it goes), partitions of the log, topics. The group group-N reads topic-(N modulo topics), whose
+ * partitions its members share as the range assignor does; a round commits every partition of every group once.
+ */
+public class Fill {
+    static final String LOG = "__consumer_offsets";
+
+    final KafkaProducer producer;
+    final int logPartitions;
+    long sent = 0L;
+
+    Fill(String bootstrap, int logPartitions) {
+        Properties props = new Properties();
+        props.put("bootstrap.servers", bootstrap);
+        props.put("client.id", "__admin_client");
+        props.put("linger.ms", "20");
+        props.put("batch.size", "262144");
+        props.put("buffer.memory", "134217728");
+        this.producer = new KafkaProducer(props, new ByteArraySerializer(), new ByteArraySerializer());
+        this.logPartitions = logPartitions;
+    }
+
+    public static void main(String[] args) throws Exception {
+        int[] n = new int[8];
+        for (int i = 1; i < 8; i++) {
+            n[i] = Integer.parseInt(args[i]);
+        }
+        Fill fill = new Fill(args[0], n[6]);
+        for (int group = 0; group < n[1] && n[3] > 0; group++) {
+            fill.generation("group-" + group, "topic-" + group % n[7], n[2], n[3]);
+        }
+        long began = System.nanoTime();
+        long commits = 0L;
+        for (int round = 1; round <= n[4]; round++) {
+            for (int partition = 0; partition < n[2]; partition++) {
+                for (int group = 0; group < n[1]; group++) {
+                    fill.commit("group-" + group, "topic-" + group % n[7], partition, (long) round);
+                    commits++;
+                    if (n[5] > 0) {
+                        await(began + commits * 1000000000L / n[5]);
+                    }
+                }
+            }
+        }
+        fill.producer.close();
+        System.out.println(fill.sent);
+    }
+
+    static void await(long instant) throws InterruptedException {
+        long left = instant - System.nanoTime();
+        if (left > 2000000L) {
+            Thread.sleep(left / 1000000L);
+        }
+    }
+
+    void commit(String group, String topic, int partition, long offset) {
+        OffsetCommitKey key = new OffsetCommitKey().setGroup(group).setTopic(topic).setPartition(partition);
+        OffsetCommitValue value = new OffsetCommitValue()
+            .setOffset(offset).setMetadata("").setCommitTimestamp(System.currentTimeMillis());
+        send(group, (short) 1, key, bytes((short) 3, value));
+    }
+
+    void generation(String group, String topic, int partitions, int members) {
+        List shares = new ArrayList();
+        int before = 0;
+        for (int member = 0; member < members; member++) {
+            int count = partitions / members + (member < partitions % members ? 1 : 0);
+            shares.add(member(group, topic, member, before, count));
+            before += count;
+        }
+        GroupMetadataValue value = new GroupMetadataValue()
+            .setProtocolType("consumer").setGeneration(1).setProtocol("range")
+            .setLeader(group + "-member-0").setCurrentStateTimestamp(System.currentTimeMillis()).setMembers(shares);
+        send(group, (short) 2, new GroupMetadataKey().setGroup(group), bytes((short) 3, value));
+    }
+
+    static GroupMetadataValue.MemberMetadata member(String group, String topic, int number, int first, int count) {
+        List owned = new ArrayList();
+        for (int partition = first; partition < first + count; partition++) {
+            owned.add(new TopicPartition(topic, partition));
+        }
+        ByteBuffer subscription = ConsumerProtocol.serializeSubscription(
+            new ConsumerPartitionAssignor.Subscription(Collections.singletonList(topic)));
+        ByteBuffer assignment = ConsumerProtocol.serializeAssignment(new ConsumerPartitionAssignor.Assignment(owned));
+        return new GroupMetadataValue.MemberMetadata()
+            .setMemberId(group + "-member-" + number).setClientId("client-" + number).setClientHost("/10.0.0." + number)
+            .setRebalanceTimeout(300000).setSessionTimeout(45000)
+            .setSubscription(array(subscription)).setAssignment(array(assignment));
+    }
+
+    static byte[] array(ByteBuffer buffer) {
+        byte[] data = new byte[buffer.remaining()];
+        buffer.get(data);
+        return data;
+    }
+
+    static byte[] bytes(short version, Message message) {
+        return MessageUtil.toVersionPrefixedBytes(version, message);
+    }
+
+    void send(String group, short type, Message key, byte[] value) {
+        ByteBuffer body = MessageUtil.toByteBufferAccessor(key, (short) 0).buffer();
+        ByteBuffer whole = ByteBuffer.allocate(2 + body.remaining()).putShort(type).put(body);
+        int partition = (group.hashCode() & 0x7fffffff) % logPartitions;
+        producer.send(new ProducerRecord(LOG, Integer.valueOf(partition), whole.array(), value));
+        sent++;
+    }
+}

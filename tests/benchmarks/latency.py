@@ -1,0 +1,85 @@
+"""How long after a commit /metrics shows it, with 1,000 other commits a second and a trigger of 1 s.
+
+A real broker, the job as a process of its own, commits at random moments; each is awaited by reading /metrics. The
+time includes everything: the coordinator's append, the trigger, the micro-batch, the scrape. The value is the median.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+from kafka import OffsetAndMetadata, TopicPartition
+
+from tests.benchmarks.measured import cpu_s, quantile, report
+from tests.benchmarks.offsets_log import Crowd, broker_with_topics, fill, filling
+from tests.job_process import JobProcess, eventually, running
+from tests.streaming_jobs.clients import commit, create_topic, simple_consumer
+
+CROWD = Crowd(groups=1_000, partitions=4)
+COMMITS_S = 1_000
+GROUP = "freshness"
+SEED = 7
+MEDIAN_GOAL_S, P95_GOAL_S = 1.5, 3.0
+
+
+def main() -> None:
+    """Measure and report; seconds."""
+    commits = int(sys.argv[1]) if len(sys.argv) > 1 else 60
+    with broker_with_topics(CROWD) as kafka, tempfile.TemporaryDirectory() as folder:
+        bootstrap = kafka.bootstrap_servers
+        create_topic(bootstrap, GROUP, 1)
+        commit(bootstrap, GROUP, GROUP, {0: 0})
+        fill(kafka, CROWD, 1)
+        clusters = {"bench": {"bootstrap_servers": bootstrap, "collect_interval_s": 5.0}}
+        spark = {"trigger_s": 1.0, "buckets": 8}
+        with running(JobProcess(Path(folder), clusters, spark=spark)) as job, filling(kafka, CROWD, 10_000, COMMITS_S):
+            began, before = time.perf_counter(), cpu_s(job.session)
+            times_s = measure(bootstrap, job, commits)
+            cpu, took_s = cpu_s(job.session) - before, time.perf_counter() - began
+    report(
+        "latency",
+        statistics.median(times_s),
+        "s",
+        MEDIAN_GOAL_S,
+        cpu,
+        p95_s=round(quantile(times_s, 0.95), 3),
+        p95_goal_s=P95_GOAL_S,
+        max_s=round(max(times_s), 3),
+        min_s=round(min(times_s), 3),
+        commits=commits,
+        seconds=round(took_s, 1),
+    )
+
+
+def measure(bootstrap: str, job: JobProcess, commits: int) -> list[float]:
+    """Seconds from each commit's return to the first reading that shows it."""
+    pauses = random.Random(SEED)
+    times_s = []
+    place = TopicPartition(GROUP, 0)
+    with simple_consumer(bootstrap, GROUP) as consumer:
+        consumer.assign([place])
+        for offset in range(1, commits + 1):
+            time.sleep(pauses.uniform(0, 1.5))  # a random moment within the rhythm of the triggers
+            consumer.commit({place: OffsetAndMetadata(offset, "", -1)})
+            began = time.perf_counter()
+            labels = f'{{cluster="bench",group="{GROUP}",topic="{GROUP}",partition="0"}}'
+            line = f"groupwatch_partition_committed_offset{labels} {offset}\n".encode()
+            eventually(lambda wanted=line: wanted in scraped(job), f"offset {offset} on /metrics")
+            times_s.append(time.perf_counter() - began)
+    return times_s
+
+
+def scraped(job: JobProcess) -> bytes:
+    """The text of /metrics; not parsed, so that the reader takes little of the machine."""
+    with urllib.request.urlopen(f"{job.url}/metrics", timeout=10) as response:
+        return bytes(response.read())
+
+
+if __name__ == "__main__":
+    main()

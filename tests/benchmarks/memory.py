@@ -1,0 +1,58 @@
+"""What the job needs of memory for 100,000 group-partitions, and whether that grows: ``… memory [MINUTES]`` (20).
+
+The value is the most that the driver's Python and the Python workers together had (PSS); the JVM is told beside it.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import numpy as np
+
+from tests.benchmarks.measured import cpu_s, memory_mb, report
+from tests.benchmarks.offsets_log import Crowd, loaded_job
+from tests.job_process import JobProcess
+
+CROWD = Crowd(groups=2_000, partitions=50, members=2)
+COMMITS_S = 1_000
+EVERY_S = 5
+GOAL_MB = 2_000
+
+
+def main() -> None:
+    """Measure and report; MB."""
+    minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 20
+    with loaded_job(CROWD, COMMITS_S) as job:
+        before = cpu_s(job.session)
+        samples = watched(job, minutes * 60)
+        cpu = cpu_s(job.session) - before
+    python = [sample["python"] for sample in samples]
+    later = python[len(python) // 4 :]  # histories of commits fill in the first minutes
+    report(
+        "memory",
+        max(python),
+        "MB",
+        GOAL_MB,
+        cpu,
+        minutes=minutes,
+        first_mb=round(python[0]),
+        last_mb=round(python[-1]),
+        slope_mb_an_hour=round(float(np.polyfit(np.arange(len(later)) * EVERY_S / 3600, later, 1)[0]), 1),
+        jvm_mb=round(max(sample["java"] for sample in samples)),
+        python_mb=[round(size) for size in python[:: max(1, len(python) // 24)]],
+    )
+
+
+def watched(job: JobProcess, seconds: float) -> list[dict[str, float]]:
+    """The memory of the job now and then."""
+    samples = []
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        samples.append(memory_mb(job.session))
+        time.sleep(EVERY_S)
+    return samples
+
+
+if __name__ == "__main__":
+    main()

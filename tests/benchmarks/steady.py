@@ -1,0 +1,62 @@
+"""What a steady load costs: 5,000 commits a second of 1,000 groups with 10 partitions each.
+
+``python -m tests.benchmarks.steady [TRIGGER_S]``. The value is the median micro-batch over the trigger's interval.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+
+from tests.benchmarks.measured import cpu_s, memory_mb, quantile, report
+from tests.benchmarks.offsets_log import Crowd, loaded_job
+from tests.job_process import JobProcess
+
+CROWD = Crowd(groups=1_000, partitions=10)
+COMMITS_S = 5_000
+SETTLE_S, MEASURE_S = 60, 60
+SHARE_GOAL, CORE_GOAL = 0.5, 0.6
+
+
+def main() -> None:
+    """Measure and report."""
+    trigger_s = float(sys.argv[1]) if len(sys.argv) > 1 else 2.0
+    with loaded_job(CROWD, COMMITS_S, trigger_s) as job:
+        time.sleep(SETTLE_S)  # the JVM compiles what it runs often
+        before = cpu_s(job.session)
+        batches, behind = watched(job)
+        cpu = cpu_s(job.session) - before
+        memory = memory_mb(job.session)
+    report(
+        "steady",
+        statistics.median(batches) / trigger_s,
+        "batch / trigger",
+        SHARE_GOAL,
+        cpu,
+        trigger_s=trigger_s,
+        commits_s=COMMITS_S,
+        batch_s=round(statistics.median(batches), 3),
+        batch_p95_s=round(quantile(batches, 0.95), 3),
+        cores_used=round(cpu / MEASURE_S, 3),
+        cores_goal=CORE_GOAL,
+        most_records_behind=max(behind),
+        memory_mb={kind: round(size) for kind, size in memory.items()},
+    )
+
+
+def watched(job: JobProcess) -> tuple[list[float], list[float]]:
+    """Durations of micro-batches in seconds, and how many records were still to be read, once a second."""
+    batches, behind = [], []
+    deadline = time.monotonic() + MEASURE_S
+    while time.monotonic() < deadline:
+        own = [line for line in job.get("/metrics").splitlines() if 'cluster="bench"}' in line]
+        values = {line.split("{")[0]: float(line.rpartition(" ")[2]) for line in own}
+        batches.append(values["groupwatch_batch_duration_seconds"])
+        behind.append(values.get("groupwatch_input_lag_records", 0.0))
+        time.sleep(1)
+    return batches, behind
+
+
+if __name__ == "__main__":
+    main()
