@@ -1,12 +1,13 @@
 # Everything a newcomer types. Needs Python 3.11 or newer, Java 17 or 21, and make; the rest is installed into .venv.
 PYTHON ?= python3
 ARGS ?=
+NAME ?= latency
 VENV := .venv
 RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
+.PHONY: help demo test test-long chaos fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -16,6 +17,12 @@ demo: java $(INSTALLED) ## Start a real Kafka, consumers that go wrong, and grou
 
 test: java $(INSTALLED) ## Run the whole test suite
 	$(RUN) -m pytest --durations=10 $(ARGS)
+
+test-long: java $(INSTALLED) ## Run the tests that the suite leaves out because they take long
+	$(RUN) -m pytest --durations=10 -m long $(ARGS)
+
+chaos: java $(INSTALLED) ## Kill the job and the broker again and again, and compare (ARGS="--seed 7 --kills 20")
+	$(RUN) -m tests.chaos.run $(ARGS)
 
 fuzz: java $(INSTALLED) ## Ask Kafka's own assignors about 10,000 random groups each (ARGS="--seed 7 kafka.sticky")
 	$(RUN) -m tests.oracle.fuzz $(ARGS)
@@ -33,8 +40,8 @@ format: $(INSTALLED) ## Put the code into its form
 fuzz-decoder: $(INSTALLED) ## Decode a million broken records (ARGS="--seed 7 --records 5000000")
 	$(RUN) -m tests.protocol.fuzz $(ARGS)
 
-bench: java $(INSTALLED) ## Measure how soon a commit shows on /metrics; prints JSON
-	$(RUN) -m tests.benchmarks.commit_freshness
+bench: java $(INSTALLED) ## Measure, into build/bench (NAME=replay, pass-groups, pass-wide, steady, latency, scrape, memory)
+	$(RUN) -m tests.benchmarks.$(subst -,_,$(NAME)) $(ARGS)
 
 bench-decoding: $(INSTALLED) ## Measure the decoding of the offsets topic (half a minute); prints JSON
 	$(RUN) -m tests.benchmarks.decoding

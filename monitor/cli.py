@@ -31,13 +31,23 @@ def run(
     config: Annotated[
         Path | None, typer.Option(help="The configuration file (TOML). Variables named GROUPWATCH_* go before it.")
     ] = None,
+    rebuild: Annotated[
+        bool,
+        typer.Option(
+            "--rebuild", help="Move the state of every cluster aside, and read the logs from their beginning."
+        ),
+    ] = False,
+    shard: Annotated[
+        str | None,
+        typer.Option(help="This job's share of the groups: 1/3 for the first of three jobs that share them."),
+    ] = None,
     verbose: Annotated[bool, typer.Option(help="Log more.")] = False,
 ) -> None:
     """Watch the configured clusters until stopped."""
     _log_to_terminal(verbose)
     from streaming_jobs.main import run_job  # noqa: PLC0415 -- Spark loads slowly, and --help must not wait for it
 
-    _exit_with(lambda: run_job(config))
+    _exit_with(lambda: run_job(config, rebuild=rebuild, shard=shard))
 
 
 @app.command()

@@ -1,7 +1,6 @@
-"""Track: the stateful stage. Load a bucket, let monitor.tracking fold the events, store it, give all of it on.
+"""Track and judge: the stateful stage. It carries rows between Spark, the bucket's state, and what decides.
 
-No rule lives here. The state is a ListState: in Spark 4.0.0 a larger ValueState or MapState message is corrupted
-between the JVM and Python, while ListState goes through Arrow.
+No rule lives here: events are folded by monitor.tracking, groups judged by monitor.detection.
 """
 
 from __future__ import annotations
@@ -9,123 +8,54 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
-from monitor.model import (
-    DecodeFailed,
-    GroupEvent,
-    PassCompleted,
-    TopicObserved,
-)
-from monitor.tracking.group import fold_group
-from monitor.tracking.source import fold_source
-from monitor.tracking.stored import (
-    StateVersionError,
-    decode_group_state,
-    decode_source_state,
-    decode_topic_state,
-    encode_state,
-)
-from monitor.tracking.topic import expire_topic, fold_topic
+from monitor.detection.settings import DetectionSettings
+from monitor.detection.topics import Topics
+from monitor.model import Catalog
+from streaming_jobs.bucket import Key, encoded
+from streaming_jobs.bucket_judge import BucketJudge
+from streaming_jobs.bucket_store import BucketStore, KeptBucket
 from streaming_jobs.buckets import Entity
-from streaming_jobs.rows import ENTITY_STATES
+from streaming_jobs.catalog_shelf import ShelfAddress
+from streaming_jobs.orders import Orders, received
+from streaming_jobs.rows import BucketRow, RowKind
 
 if TYPE_CHECKING:
-    from pyspark.sql.streaming.stateful_processor import ListState, StatefulProcessorHandle, TimerValues
-
-_GROUP_EVENTS = msgspec.msgpack.Decoder(list[GroupEvent])
-_TOPIC_EVENTS = msgspec.msgpack.Decoder(list[TopicObserved])
-_PASS_EVENTS = msgspec.msgpack.Decoder(list[PassCompleted])
-_SOURCE_EVENTS = msgspec.msgpack.Decoder(list[DecodeFailed])
-_PASS = msgspec.msgpack.Decoder(PassCompleted)
+    from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle, TimerValues
 
 
 @dataclass(slots=True)
-class Bucket:
-    """The entities of one bucket as stored bytes, changed in place while a micro-batch is folded in."""
+class _Memory:
+    """What this Python worker remembers of one run of one cluster's query. It may be lost at any time."""
 
-    cluster: str
-    stored: dict[tuple[Entity, str], bytes] = field(default_factory=dict)
-    failures: dict[str, str] = field(default_factory=dict)
-    changed: bool = False
+    run: str
+    buckets: dict[int, KeptBucket] = field(default_factory=dict)
+    judges: dict[int, BucketJudge] = field(default_factory=dict)
+    catalog: str = ""
+    topics: Topics | None = None
 
-    def fold(self, entity: Entity, name: str, payloads: list[bytes]) -> None:
-        """Fold the events of one entity, given in log order. Its failure is noted and leaves its state as it was."""
-        before = self.stored.get((entity, name))
-        try:
-            after = self._folded(entity, name, before, payloads)
-        except StateVersionError:
-            raise  # an older groupwatch must not go on over a newer one's state
-        except Exception as error:
-            self.failures[f"{entity}/{name}"] = f"{type(error).__name__}: {error}"
-            return
-        self._replace(entity, name, before, after)
 
-    def _folded(self, entity: Entity, name: str, before: bytes | None, payloads: list[bytes]) -> bytes | None:
-        match entity:
-            case Entity.GROUP:
-                group = fold_group(
-                    self.cluster,
-                    name,
-                    decode_group_state(before) if before else None,
-                    [event for payload in payloads for event in _GROUP_EVENTS.decode(payload)],
-                )
-                return encode_state(group) if group else None
-            case Entity.TOPIC:
-                topic = fold_topic(
-                    self.cluster,
-                    name,
-                    decode_topic_state(before) if before else None,
-                    [event for payload in payloads for event in _TOPIC_EVENTS.decode(payload)],
-                )
-                return encode_state(topic) if topic else None
-            case Entity.SOURCE:
-                errors = [event for payload in payloads for event in _SOURCE_EVENTS.decode(payload)]
-                return encode_state(
-                    fold_source(self.cluster, name, decode_source_state(before) if before else None, errors)
-                )
-            case _:
-                passes = [event for payload in payloads for event in _PASS_EVENTS.decode(payload)]
-                return msgspec.msgpack.encode(passes[-1])  # the log's order counts: a clock may have been set back
-
-    def expire_topics(self) -> None:
-        """Drop the topics that the newest completed pass of the collector no longer saw."""
-        completed = self.stored.get((Entity.PASS, ""))
-        if completed is None:
-            return
-        pass_ms = _PASS.decode(completed).pass_ms
-        for (entity, name), payload in list(self.stored.items()):
-            if entity is Entity.TOPIC and expire_topic(decode_topic_state(payload), pass_ms) is None:
-                self._replace(entity, name, payload, None)
-
-    def _replace(self, entity: Entity, name: str, before: bytes | None, after: bytes | None) -> None:
-        if after == before:
-            return
-        self.changed = True
-        if after is None:
-            self.stored.pop((entity, name), None)
-        else:
-            self.stored[entity, name] = after
-
-    def rows(self) -> list[tuple[str, str, bytes]]:
-        """The stored entities in the schema ENTITY_STATES."""
-        return [(entity.value, name, payload) for (entity, name), payload in self.stored.items()]
+_MEMORIES: Final[dict[str, _Memory]] = {}
+"""By cluster. A worker serves the micro-batches of one run after the other."""
 
 
 class BucketProcessor(StatefulProcessor):
     """Spark's side of a bucket: rows in, state read and written, rows out."""
 
-    def __init__(self, cluster: str) -> None:
-        self._cluster = cluster
-        self._state: ListState
+    def __init__(self, cluster: str, shelf: ShelfAddress, settings: DetectionSettings) -> None:
+        self.cluster = cluster
+        self._shelf = shelf
+        self._settings = settings
+        self._store: BucketStore
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Open the bucket's state."""
-        self._state = handle.getListState("entities", ENTITY_STATES)
+        self._store = BucketStore(handle)
 
     def handleInputRows(  # noqa: N802 -- Spark's name
         self,
@@ -133,29 +63,62 @@ class BucketProcessor(StatefulProcessor):
         rows: Iterator[pd.DataFrame],
         timerValues: TimerValues,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
-        """Fold the micro-batch's events into the bucket; give every entity on, changed or not (time passes for all)."""
-        bucket = Bucket(self._cluster, {(Entity(e), n): bytes(p) for e, n, p in self._state.get()})
-        for (entity, name), payloads in _by_entity(rows).items():
-            bucket.fold(entity, name, payloads)
-        if bucket.changed:
-            bucket.expire_topics()
-            self._store(bucket.rows())
-        failures = [(Entity.FAILURE.value, name, text.encode()) for name, text in bucket.failures.items()]
-        yield pd.DataFrame(bucket.rows() + failures, columns=["entity", "name", "payload"])
+        """Fold the micro-batch's events into the bucket, and judge its groups; give what the driver does not know."""
+        number, orders = int(key[0]), received()
+        memory = _memory(self.cluster, orders.run)
+        # Taken out while it is changed: if this attempt fails half-way, nothing of it is remembered.
+        kept = self._store.bring_up_to_date(memory.buckets.pop(number, None), self.cluster, orders.batch)
+        judge = memory.judges.setdefault(number, BucketJudge(number, self._settings))
+        kept.bucket.fold_all(_by_entity(rows), orders.batch)
+        self._store.save(kept, orders.batch)
+        memory.buckets[number] = kept
+        told = [*_news(number, kept, judge, orders), *self._verdicts(memory, kept, judge, orders)]
+        yield pd.DataFrame(told, columns=list(BucketRow._fields))
 
-    def _store(self, rows: list[tuple[str, str, bytes]]) -> None:
-        if rows:
-            self._state.put(rows)
-        else:
-            self._state.clear()  # Spark refuses an empty list
+    def _verdicts(self, memory: _Memory, kept: KeptBucket, judge: BucketJudge, orders: Orders) -> Iterator[BucketRow]:
+        """Fails if the catalog cannot be fetched: groups that were not judged must not look as if they were."""
+        if orders.catalog is not None:
+            yield from judge.rows(kept.bucket.groups(), self._topics(memory, orders.catalog), orders)
+
+    def _topics(self, memory: _Memory, key: str) -> Topics:
+        if memory.topics is None or memory.catalog != key:
+            memory.topics = Topics(msgspec.msgpack.decode(self._shelf.fetch(key), type=Catalog))
+            memory.catalog = key
+        return memory.topics
 
     def close(self) -> None:
         """Nothing is held open between micro-batches."""
 
 
-def _by_entity(rows: Iterator[pd.DataFrame]) -> dict[tuple[Entity, str], list[bytes]]:
+def _memory(cluster: str, run: str) -> _Memory:
+    known = _MEMORIES.get(cluster)
+    if known is None or known.run != run:
+        known = _MEMORIES[cluster] = _Memory(run)
+    return known
+
+
+def _news(number: int, kept: KeptBucket, judge: BucketJudge, orders: Orders) -> Iterator[BucketRow]:
+    """The entities that have changed since the micro-batch that the driver knows; groups only once they are judged."""
+    bucket = kept.bucket
+    keys: list[Key]
+    if orders.known < kept.loaded or orders.known < 0:
+        yield BucketRow(number, RowKind.WHOLE, "", b"")
+        judge.start_anew()
+        keys = list(bucket.states)
+    else:
+        keys = bucket.changed_since(orders.known)
+        bucket.forget_changes_until(orders.known)
+    for entity, name in keys:
+        state = bucket.states.get((entity, name))
+        if entity is not Entity.GROUP or orders.catalog is not None:
+            yield BucketRow(number, RowKind(entity.value), name, encoded(state))
+    for name, text in bucket.failures.items():
+        yield BucketRow(number, RowKind.FAILURE, name, text.encode("utf-8", "replace"))
+
+
+def _by_entity(rows: Iterator[pd.DataFrame]) -> dict[Key, list[bytes]]:
     """The payloads of every entity in the order of its log. A shuffle keeps no order, so it is restored here."""
-    found: dict[tuple[Entity, str], list[tuple[int, bytes]]] = defaultdict(list)
+    found: dict[Key, list[tuple[int, bytes]]] = defaultdict(list)
     for frame in rows:
         for entity, name, position, payload in zip(
             frame["entity"], frame["name"], frame["position"], frame["payload"], strict=True

@@ -14,7 +14,6 @@ class Entity(StrEnum):
     SOURCE = "source"
     PASS = "pass"
     TICK = "tick"
-    FAILURE = "failure"
 
 
 def bucket_of(entity: Entity, name: str, buckets: int) -> int:

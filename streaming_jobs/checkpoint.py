@@ -1,14 +1,30 @@
-"""The checkpoint of one cluster's query: where it is, and whether it was written with the same layout."""
+"""The checkpoint of one cluster's query: where it is, whose it is, and whether it was written with the same layout."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+import logging
+from datetime import UTC, datetime
+from typing import Final
 from urllib.parse import quote
 
 import msgspec
 from pyspark.sql import SparkSession
 
+from monitor.model import ALL_GROUPS
+from streaming_jobs.hadoop_files import FilesError, HadoopFiles
+from streaming_jobs.ownership import HeldByAnother, Hold, Lease, LocalLock
+
+log = logging.getLogger(__name__)
+
 LAYOUT_FILE: Final = "groupwatch-layout.json"
+
+OWNER_FILE: Final = "{path}+owner"
+"""Beside the folder, which --rebuild moves away. No cluster's folder has a plus sign in its name."""
+
+PARTITIONS_KEY: Final = "spark.sql.shuffle.partitions"
+"""Spark writes its value into every checkpoint, and afterwards takes it from there without a word."""
+
+REBUILD: Final = "start once with --rebuild, which moves the folder aside and reads the log again from its beginning"
 
 
 class CheckpointError(Exception):
@@ -16,11 +32,16 @@ class CheckpointError(Exception):
 
 
 class Layout(msgspec.Struct, frozen=True, kw_only=True):
-    """What must not change while a checkpoint lives."""
+    """What must not change while a checkpoint lives.
+
+    ``shuffle_partitions`` None: any, or not known. One that names no shard was written before there were any.
+    """
 
     cluster: str
     buckets: int
     events_topic: str
+    shuffle_partitions: int | None = None
+    shard: str = str(ALL_GROUPS)
 
 
 class Checkpoint:
@@ -28,56 +49,114 @@ class Checkpoint:
 
     def __init__(self, spark: SparkSession, root: str, cluster: str) -> None:
         self.path = f"{root.rstrip('/')}/{quote(cluster, safe='')}"
-        jvm: Any = spark._jvm
-        self._folder = jvm.org.apache.hadoop.fs.Path(self.path)
-        self._file = jvm.org.apache.hadoop.fs.Path(f"{self.path}/{LAYOUT_FILE}")
-        self._offsets = jvm.org.apache.hadoop.fs.Path(f"{self.path}/offsets")
-        self._files = self._folder.getFileSystem(jvm.org.apache.spark.deploy.SparkHadoopUtil.get().conf())
-        self._io = jvm.org.apache.commons.io.IOUtils
-        self._utf8 = jvm.java.nio.charset.StandardCharsets.UTF_8
+        self._root = root
+        self._spark = spark
+        self._layout = f"{self.path}/{LAYOUT_FILE}"
+        self._files: HadoopFiles
+        self._hold: Hold | None = None
 
     @property
     def resumed(self) -> bool:
         """Whether a query has already begun a micro-batch here."""
-        return bool(self._files.exists(self._offsets)) and len(self._files.listStatus(self._offsets)) > 0
+        return not self._files.is_empty(f"{self.path}/offsets")
 
-    def claim(self, layout: Layout) -> None:
-        """Write the layout into a new checkpoint, or check that it is the one that was written.
+    def planned(self, batch_id: int) -> str:
+        """What Spark wrote down before it began this micro-batch: up to where the batch reads each source.
+
+        It is the file of Spark's own offset log. A query tells no other way in Python what the batch that runs will
+        have read: its ``lastProgress`` is that of the batch before, and asking for it takes longer.
+        """
+        return self._files.read(f"{self.path}/offsets/{batch_id}") or ""
+
+    @property
+    def lost(self) -> str | None:
+        """A sentence, once another job has taken the checkpoint away; else None."""
+        rival = self._hold.lost if self._hold is not None else None
+        return rival and f"The checkpoint {self.path} was taken over by {rival}, as this job had not renewed its lease."
+
+    def claim(self, layout: Layout, *, rebuild: bool = False) -> None:
+        """Have the checkpoint for this job alone, and see that its state is of this layout.
+
+        Args:
+            layout: what this job is configured to write; written into a checkpoint without any state.
+            rebuild: begin a new checkpoint, whatever is there; that is kept under another name.
 
         Raises:
-            CheckpointError: the checkpoint was written with another layout.
+            CheckpointError: another job has it, it was written with another layout, or it cannot be reached.
         """
-        if self._files.exists(self._file):
-            self._compare(layout)
-            return
-        stream = self._files.create(self._file, False)
         try:
-            self._io.write(msgspec.json.encode(layout).decode(), stream, self._utf8)
-        finally:
-            stream.close()
+            self._take()
+            if rebuild:
+                self._move_aside()
+            self._adopt(layout)
+        except FilesError as error:
+            self.release()
+            raise CheckpointError(f"The checkpoint {self.path} cannot be used: {error}.") from error
+        except BaseException:
+            self.release()
+            raise
+
+    def release(self) -> None:
+        """Let other jobs have it. No query may run on it any more."""
+        if self._hold is not None:
+            self._hold.release()
+
+    def _take(self) -> None:
+        self._files = HadoopFiles(self._spark, self._root)
+        self._files.make_folder(self._root)
+        file = OWNER_FILE.format(path=self.path)
+        here = self._files.on_this_machine(file)
+        hold: Hold = LocalLock(here) if here is not None else Lease(self._files, file)
+        try:
+            hold.take()
+        except HeldByAnother as holder:
+            raise CheckpointError(
+                f"The checkpoint {self.path} is in use by {holder}. Stop that job, or choose another checkpoint."
+            ) from None
+        self._hold = hold
+
+    def _move_aside(self) -> None:
+        aside = f"{self.path}.replaced-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+        if not self._files.exists(self.path):
+            log.info("There is no checkpoint %s to be replaced", self.path)
+            return
+        if self._files.exists(aside):  # a rename would move the folder into it
+            raise FilesError(f"{aside} is already there")
+        self._files.move(self.path, aside)
+        log.warning("The checkpoint %s begins anew; the old one is now %s", self.path, aside)
+
+    def _adopt(self, layout: Layout) -> None:
+        """Without state any layout fits, and what an earlier start has left of a file does not count."""
+        if self.resumed and self._files.exists(self._layout):
+            self._compare(layout)
+        else:
+            self._files.make_folder(self.path)
+            number = layout.shuffle_partitions or self._partitions_now()
+            written = msgspec.structs.replace(layout, shuffle_partitions=number)
+            self._files.write(self._layout, msgspec.json.encode(written).decode())
 
     def _compare(self, layout: Layout) -> None:
-        stream = self._files.open(self._file)
         try:
-            text = self._io.toString(stream, self._utf8)
-        finally:
-            stream.close()
-        try:
-            written = msgspec.json.decode(text, type=Layout)
+            written = msgspec.json.decode(self._files.read(self._layout) or "", type=Layout)
         except msgspec.DecodeError as error:
+            raise CheckpointError(f"{self._layout} cannot be read ({error}). To go on, {REBUILD}.") from error
+        different = differences(written, layout)
+        if different:
             raise CheckpointError(
-                f"{self.path}/{LAYOUT_FILE} cannot be read ({error}). Choose another checkpoint."
-            ) from error
-        if written != layout:
-            raise CheckpointError(
-                f"The checkpoint {self.path} was written with {_differences(written, layout)}. "
-                "Set it back, or choose another checkpoint; the log is then read again from its beginning."
+                f"The checkpoint {self.path} was written with {different}. Set it back, or {REBUILD}."
             )
+        if written.shuffle_partitions not in (None, self._partitions_now()):
+            log.info("The checkpoint %s keeps its %d shuffle partitions", self.path, written.shuffle_partitions)
+
+    def _partitions_now(self) -> int:
+        return int(self._spark.conf.get(PARTITIONS_KEY) or 0)
 
 
-def _differences(written: Layout, wanted: Layout) -> str:
+def differences(written: Layout, wanted: Layout) -> str:
+    """What is not as it was written, with both values."""
+    pairs = [(name, getattr(written, name), getattr(wanted, name)) for name in Layout.__struct_fields__]
     return ", ".join(
-        f"{name} = {getattr(written, name)!r} (now {getattr(wanted, name)!r})"
-        for name in Layout.__struct_fields__
-        if getattr(written, name) != getattr(wanted, name)
+        f"{name} = {before!r} (now {now!r})"
+        for name, before, now in pairs
+        if before != now and None not in (before, now)
     )

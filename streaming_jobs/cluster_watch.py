@@ -1,27 +1,35 @@
-"""One cluster: its streaming query, started, watched and restarted after a failure, and its collector beside it."""
+"""One cluster: its streaming query, started, watched and restarted after a failure, and its collector beside it.
+
+Of jobs that share the groups, the first shard's has the collector (docs/decisions/0011-shards.md).
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
+from contextlib import suppress
 from typing import Final
 
-from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from monitor.collectors.awaited_passes import AwaitedPasses
 from monitor.collectors.client_properties import spark_options
 from monitor.collectors.kafka_catalog import KafkaCatalogCollector
-from monitor.collectors.preflight import LogBounds, end_offsets
+from monitor.collectors.preflight import LogBounds, end_offsets, reader_group
 from monitor.config import ClusterSettings, SparkSettings
-from monitor.detection.settings import DetectionSettings
+from monitor.model import ALL_GROUPS, Shard
 from streaming_jobs.board import Board
-from streaming_jobs.checkpoint import Checkpoint, Layout
-from streaming_jobs.pipeline import entity_states
+from streaming_jobs.bucket_processor import BucketProcessor
+from streaming_jobs.checkpoint import PARTITIONS_KEY, REBUILD, Checkpoint, Layout
+from streaming_jobs.failures import cause_of, checkpoint_is_damaged, disk_is_full, no_restart_heals
+from streaming_jobs.judging import Judging
+from streaming_jobs.pipeline import Spread, bucket_rows
 from streaming_jobs.publisher import MicroBatchPublisher
+from streaming_jobs.session import JVM_GONE
 from streaming_jobs.sources import kafka_log, ticks
-from streaming_jobs.warm_up import LogPosition, WarmUp, position_of
+from streaming_jobs.warm_up import LogPosition, WarmUp, planned_end, reported_of
 
 log = logging.getLogger(__name__)
 
@@ -29,8 +37,6 @@ OFFSETS_TOPIC: Final = "__consumer_offsets"
 LOOK_S: Final = 0.2
 FIRST_PAUSE_S: Final = 2.0
 LONGEST_PAUSE_S: Final = 60.0
-FATAL: Final = ("StateVersionError", "SilentSourceError")
-"""Errors that a restart cannot heal, by name: they cross from the executors as text."""
 
 
 def now_ms() -> int:
@@ -39,50 +45,64 @@ def now_ms() -> int:
 
 
 class ClusterWatch:
-    """Watches one cluster until stopped. A failed query is started again; its groups grow stale meanwhile.
-
-    ``fatal`` is set to a sentence when going on makes no sense; the job then ends.
-    """
+    """Watches one cluster until stopped. A failed query is started again; its groups grow stale meanwhile."""
 
     def __init__(
         self,
         spark: SparkSession,
         cluster: ClusterSettings,
         settings: SparkSettings,
-        rules: DetectionSettings,
+        judging: Judging,
         board: Board,
     ) -> None:
         self._spark = spark
         self._cluster = cluster
         self._settings = settings
-        self._rules = rules
+        self._judging = judging
         self._board = board
         self._stopping = threading.Event()
+        self._started_ms = 0
         self._query: StreamingQuery | None = None
-        self._collector = KafkaCatalogCollector(cluster)
+        first = judging.shard.is_first
+        self._collector = KafkaCatalogCollector(cluster) if first else AwaitedPasses(cluster)
         self._threads = (
             threading.Thread(target=self._collect, name=f"collector-{cluster.name}", daemon=True),
             threading.Thread(target=self._run, name=f"watch-{cluster.name}", daemon=True),
         )
-        self.fatal: str | None = None
-        checkpoint = Checkpoint(spark, settings.checkpoint or "", cluster.name)
-        checkpoint.claim(Layout(cluster=cluster.name, buckets=settings.buckets, events_topic=cluster.events_topic))
-        self._checkpoint = checkpoint
+        self._fatal: str | None = None
+        self._checkpoint = Checkpoint(spark, settings.checkpoint or "", cluster.name)
+
+    @property
+    def fatal(self) -> str | None:
+        """A sentence, once going on makes no sense; the job then ends."""
+        sentence = self._fatal or self._checkpoint.lost
+        return sentence and f"Cluster {self._cluster.name}: {sentence}"
+
+    def claim(self, *, rebuild: bool) -> None:
+        """Have the cluster's checkpoint for this job, until ``stop``; with ``rebuild``, a new one.
+
+        Raises:
+            CheckpointError: it is in use, it does not fit the settings, or it cannot be reached.
+        """
+        self._checkpoint.claim(layout_of(self._cluster, self._settings, self._judging.shard), rebuild=rebuild)
 
     def start(self) -> None:
         """Begin collecting and reading."""
+        self._started_ms = now_ms()
         for thread in self._threads:
             thread.start()
 
     def stop(self) -> None:
-        """End the query after the micro-batch in progress, and the collector. Waits for both."""
+        """End the query after the micro-batch in progress, and the collector; then give the checkpoint back."""
         self._stopping.set()
         query = self._query
-        if query is not None and query.isActive:
-            query.stop()
+        with suppress(*JVM_GONE):
+            if query is not None and query.isActive:
+                query.stop()
         for thread in self._threads:
             if thread.ident is not None:  # another cluster's error can end the job before this one was started
                 thread.join(timeout=30)
+        self._checkpoint.release()
 
     def _collect(self) -> None:
         self._collector.run(self._stopping)
@@ -105,7 +125,7 @@ class ClusterWatch:
             pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
 
     def _await_first_pass(self) -> None:
-        """Wait for the collector's first pass: it creates the events topic, which the query reads."""
+        """Wait for the collector's first pass, here or in the first shard: it creates the events topic."""
         while self._collector.last_success_ms is None and not self._stopping.wait(LOOK_S):
             self._board.report_problem(self._cluster.name, self._collector.problem)
 
@@ -113,12 +133,15 @@ class ClusterWatch:
         """Say why the query ended; decide whether a restart can heal it."""
         if self._stopping.is_set():
             return
-        sentence = cause_of(error)
-        if any(name in sentence for name in FATAL):
-            self.fatal = f"Cluster {self._cluster.name}: {sentence}"
-            return
-        log.warning("Cluster %s: the query ended (%s); it is started again", self._cluster.name, sentence)
-        self._board.report_problem(self._cluster.name, f"reading stopped: {sentence}")
+        cause = cause_of(error)
+        if no_restart_heals(error):
+            self._fatal = cause
+        elif checkpoint_is_damaged(error):
+            self._fatal = f"the checkpoint {self._checkpoint.path} is damaged ({cause}). To go on, {REBUILD}."
+        else:
+            problem = f"the disk is full ({cause})" if disk_is_full(error) else cause
+            log.warning("Cluster %s: the query ended (%s); it is started again", self._cluster.name, problem)
+            self._board.report_problem(self._cluster.name, f"reading stopped: {problem}")
 
     def _started_query(self) -> StreamingQuery:
         backlog = end_offsets(self._cluster, OFFSETS_TOPIC)
@@ -127,16 +150,18 @@ class ClusterWatch:
             spark=self._spark,
             cluster=self._cluster.name,
             board=self._board,
-            warm_up=WarmUp(begin=backlog.begins, target=backlog.ends),
+            shelf=self._judging.shelf,
+            warm_up=WarmUp(begin=backlog.begins, target=backlog.ends, told_ms=now_ms()),
             resumed=self._checkpoint.resumed,
             position=self._position,
             problem=lambda: self._collector.problem,
-            settings=self._rules,
+            settings=self._judging.settings,
             clock=now_ms,
-            started_ms=now_ms(),
+            started_ms=self._started_ms,
+            shard=self._judging.shard,
         )
         return (
-            self._states(backlog)
+            self._bucket_rows(backlog)
             .writeStream.queryName(f"groupwatch-{self._cluster.name}")
             .foreachBatch(publisher)
             .option("checkpointLocation", self._checkpoint.path)
@@ -144,30 +169,35 @@ class ClusterWatch:
             .start()
         )
 
-    def _states(self, backlog: LogBounds) -> DataFrame:
-        options = spark_options(self._cluster)
+    def _bucket_rows(self, backlog: LogBounds) -> DataFrame:
+        options = spark_options(self._cluster) | {"kafka.group.id": reader_group(self._cluster)}
         most = self._settings.max_records_per_batch
-        return entity_states(
+        return bucket_rows(
             kafka_log(self._spark, OFFSETS_TOPIC, len(backlog.ends), options | self._isolation(), most),
             kafka_log(self._spark, self._cluster.events_topic, 1, options, most),
             ticks(self._spark, self._settings.buckets),
-            self._cluster.name,
-            self._settings.buckets,
+            BucketProcessor(self._cluster.name, self._judging.shelf.address, self._judging.settings),
+            Spread(buckets=self._settings.buckets, shard=self._judging.shard),
         )
 
     def _isolation(self) -> dict[str, str]:
         return {"kafka.isolation.level": self._cluster.offsets_isolation}
 
-    def _position(self) -> LogPosition | None:
+    def _position(self, batch_id: int) -> LogPosition:
         progress = self._query.lastProgress if self._query is not None else None
-        return position_of(OFFSETS_TOPIC, progress.sources) if progress is not None else None
+        return LogPosition(
+            read=planned_end(OFFSETS_TOPIC, self._checkpoint.planned(batch_id)),
+            before=reported_of(OFFSETS_TOPIC, progress.sources) if progress is not None else None,
+        )
 
 
-def cause_of(error: BaseException) -> str:
-    """The innermost cause of a failure in one line: Spark wraps it many times over, with stack traces between."""
-    text = str(error.desc if isinstance(error, StreamingQueryException) and hasattr(error, "desc") else error)
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    causes = [line for line in lines if line.startswith("Caused by:")] or [
-        line for line in lines if "Error" in line or "Exception" in line
-    ]
-    return (causes[-1] if causes else lines[0] if lines else type(error).__name__)[:500]
+def layout_of(cluster: ClusterSettings, settings: SparkSettings, shard: Shard = ALL_GROUPS) -> Layout:
+    """What a checkpoint is to be like. The number of shuffle partitions counts only if somebody chose it."""
+    partitions = int(settings.conf.get(PARTITIONS_KEY, settings.shuffle_partitions))
+    return Layout(
+        cluster=cluster.name,
+        buckets=settings.buckets,
+        events_topic=cluster.events_topic,
+        shuffle_partitions=partitions or None,
+        shard=str(shard),
+    )

@@ -11,12 +11,13 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from monitor.model import AnyEvent, DecodeFailed, OffsetsListed, PassCompleted
+from monitor.model import ALL_GROUPS, AnyEvent, DecodeFailed, OffsetsListed, PassCompleted, Shard
 from monitor.protocol.errors import DecodeError
 from monitor.protocol.events_topic import decode_event
 from monitor.protocol.offsets_topic import Foreign, decode_record
 from streaming_jobs.buckets import Entity, bucket_of
 from streaming_jobs.commit_rows import CommitRows
+from streaming_jobs.sharding import own_records, watches
 
 _SCHEMA = pa.schema(
     [
@@ -92,12 +93,14 @@ class Record(NamedTuple):
 class LogDecoder(ABC):
     """Decodes chunks of a log: one batch of ENTITY_EVENTS for each batch of records.
 
-    A record that cannot be read becomes an event that counts it; the rest goes on.
+    A record that cannot be read becomes an event that counts it; the rest goes on. Of several jobs that share the
+    groups (``shard``), one counts it.
     """
 
     cluster: str
     buckets: int
     source: str
+    shard: Shard = ALL_GROUPS
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Decode, as Spark's mapInArrow calls it."""
@@ -116,7 +119,11 @@ class LogDecoder(ABC):
         try:
             self.place(chunk, record)
         except DecodeError as error:
-            chunk.add(Entity.SOURCE, self.source, record.offset, failed(self.source, error, record))
+            self.count(chunk, record, error)
+
+    def count(self, chunk: ChunkOfEvents, record: Record, error: DecodeError) -> None:
+        """Put into the chunk that the record cannot be read."""
+        chunk.add(Entity.SOURCE, self.source, record.offset, failed(self.source, error, record))
 
     @abstractmethod
     def place(self, chunk: ChunkOfEvents, record: Record) -> None:
@@ -136,6 +143,7 @@ class OffsetsLogDecoder(LogDecoder):
 
     def fill(self, chunk: ChunkOfEvents, batch: pa.RecordBatch) -> None:
         """Put what the records say into the chunk, runs of commits between the other records."""
+        batch = own_records(batch, self.shard)
         commits = CommitRows.of(batch)
         begin = 0
         for row in np.flatnonzero(~commits.regular).tolist():
@@ -160,9 +168,18 @@ class OffsetsLogDecoder(LogDecoder):
 
 @dataclass(frozen=True, slots=True)
 class EventsDecoder(LogDecoder):
-    """Decodes the collectors' topic; events of other clusters on the same topic are passed over."""
+    """Decodes the collectors' topic; events of other clusters on the same topic are passed over.
+
+    Every shard reads of topics and passes. What tells of a group is passed over unless it is the shard's own; what
+    cannot be read is counted by the first shard.
+    """
 
     source: str = "groupwatch.events"
+
+    def count(self, chunk: ChunkOfEvents, record: Record, error: DecodeError) -> None:
+        """Put into the chunk that the record cannot be read, in the first shard."""
+        if self.shard.is_first:
+            LogDecoder.count(self, chunk, record, error)  # super() does not know classes with slots
 
     def place(self, chunk: ChunkOfEvents, record: Record) -> None:
         """A topic and a group's offsets to their buckets, the end of a pass to all buckets."""
@@ -172,9 +189,13 @@ class EventsDecoder(LogDecoder):
         if isinstance(event, PassCompleted):
             chunk.add_to_all(Entity.PASS, record.offset, event)
         elif isinstance(event, OffsetsListed):
-            chunk.add(Entity.GROUP, event.group, record.offset, event)
+            self._place_listed(chunk, record, event)
         else:
             chunk.add(Entity.TOPIC, event.topic, record.offset, event)
+
+    def _place_listed(self, chunk: ChunkOfEvents, record: Record, event: OffsetsListed) -> None:
+        if watches(self.shard, event.group):
+            chunk.add(Entity.GROUP, event.group, record.offset, event)
 
 
 def _record(batch: pa.RecordBatch, row: int) -> Record:

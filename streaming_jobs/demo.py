@@ -19,8 +19,9 @@ from monitor.embedded.jars import kafka_jars, spark_kafka_jars
 from monitor.embedded.java import find_java
 from monitor.embedded.performer import Happening
 from monitor.embedded.workload import DemoWorkload
+from monitor.metrics.readiness import told
 from monitor.metrics.server import HttpServer
-from monitor.model import ClusterSnapshot, Value
+from monitor.model import ALL_GROUPS, Value
 from streaming_jobs.board import Board
 from streaming_jobs.job import Job
 from streaming_jobs.observer import GroupSeen, Observer
@@ -73,7 +74,7 @@ class Demo:
             settings = settings_of(self._options, kafka.bootstrap_servers, folder)
             board = Board(settings.clusters)
             # The port is taken first: that it is not free is told before anything slow begins.
-            self._server = running.enter_context(HttpServer(board.read, settings.http.bind, settings.http.port))
+            self._server = running.enter_context(HttpServer(board, settings.http.bind, settings.http.port))
             kafka_jars(self._tell)
             jars = spark_kafka_jars(self._tell)
             running.enter_context(kafka)
@@ -89,14 +90,16 @@ class Demo:
         self._tell("Everything has ended.")
 
     def _watch(self, board: Board, job: Job, workload: DemoWorkload, signals: StopSignals) -> None:
-        told = ""
+        line = ""
         while not signals.stopping.wait(LOOK_S):
             job.check()
             snapshot = board.read()
             if self._ready_s is None:
-                told = self._tell_once(warming_up(snapshot.clusters), told)
                 if snapshot.ready:
                     self._begin(workload)
+                else:
+                    (cluster,) = snapshot.clusters
+                    line = self._tell_once(told(cluster), line)
                 continue
             watched_s = self._watched_s()
             self._observer.take(snapshot, watched_s)
@@ -140,8 +143,8 @@ class Demo:
         self._console.print(f"[dim]{time.monotonic() - self._began:6.1f} s[/]  ", end="")
         self._console.print(line, markup=False, highlight=False)
 
-    def _tell_once(self, line: str, told: str) -> str:
-        if line != told:
+    def _tell_once(self, line: str, before: str) -> str:
+        if line != before:
             self._tell(line)
         return line
 
@@ -154,21 +157,9 @@ def run_demo(options: DemoOptions, console: Console) -> None:
 def settings_of(options: DemoOptions, bootstrap_servers: str, folder: Path) -> Settings:
     """The settings of a small, quick job: short intervals, few buckets, a checkpoint that goes with the demo."""
     return Settings(
+        shard=ALL_GROUPS,
         clusters={CLUSTER: ClusterSettings(name=CLUSTER, bootstrap_servers=bootstrap_servers, collect_interval_s=1.0)},
         http=HttpSettings(port=options.port),
         spark=SparkSettings(master="local[2]", checkpoint=str(folder / "checkpoint"), buckets=8, trigger_s=1.0),
         detection=DetectionOptions(commit_silence_s=15.0),
     )
-
-
-def warming_up(clusters: tuple[ClusterSnapshot, ...]) -> str:
-    """How far the backlog has been read, in a line.
-
-    >>> warming_up((ClusterSnapshot(cluster="demo", input_lag=25, backlog_total=100),))
-    'Reading the backlog: 75 of 100 offsets'
-    """
-    total = sum(cluster.backlog_total or 0 for cluster in clusters)
-    left = sum(cluster.input_lag or 0 for cluster in clusters)
-    if not total:
-        return "Waiting for the first micro-batch"
-    return f"Reading the backlog: {total - left} of {total} offsets"

@@ -13,8 +13,10 @@ from pyspark.sql import SparkSession
 from monitor.config import DetectionOptions, Settings
 from monitor.detection.settings import DetectionSettings
 from streaming_jobs.board import Board
+from streaming_jobs.catalog_shelf import CatalogShelf
 from streaming_jobs.cluster_watch import ClusterWatch
-from streaming_jobs.session import create_session, stop_session
+from streaming_jobs.judging import Judging
+from streaming_jobs.session import create_session, has_ended, stop_session
 
 LOOK_S: Final = 0.5
 
@@ -26,14 +28,32 @@ class JobFailed(Exception):  # noqa: N818 -- it reads as what happened
 class Job:
     """groupwatch, reading and judging, for the time of a ``with`` block. What it finds is put on the board."""
 
-    def __init__(self, settings: Settings, board: Board, jars: Iterable[Path], spark_log: Path | None = None) -> None:
-        """Prepare a job; nothing starts yet. What Spark writes goes to ``spark_log``; None: to the standard error."""
+    def __init__(
+        self,
+        settings: Settings,
+        board: Board,
+        jars: Iterable[Path],
+        spark_log: Path | None = None,
+        *,
+        rebuild: bool = False,
+    ) -> None:
+        """Prepare a job; nothing starts yet.
+
+        Args:
+            settings: what to watch, and how.
+            board: where the results go.
+            jars: the Kafka connector's jars.
+            spark_log: where Spark writes; None: to the standard error.
+            rebuild: put the state of every cluster aside and read the logs again from their beginning.
+        """
         self._settings = settings
         self._board = board
         self._jars = tuple(jars)
         self._spark_log = spark_log
+        self._rebuild = rebuild
         self._watches: list[ClusterWatch] = []
         self._spark: SparkSession | None = None
+        self._shelf: CatalogShelf | None = None
 
     def __enter__(self) -> Self:
         self.start()
@@ -48,14 +68,17 @@ class Job:
         """Start Spark, then watch the clusters.
 
         Raises:
-            CheckpointError: a checkpoint was written with another layout.
+            CheckpointError: a checkpoint is in use, was written with another layout, or cannot be reached.
         """
         spark = self._settings.spark
         self._spark = create_session(spark.master, spark.shuffle_partitions, self._jars, spark.conf, self._spark_log)
-        rules = detection_settings(self._settings.detection)
+        self._shelf = CatalogShelf(self._spark.conf.get("spark.driver.host") or "127.0.0.1")
+        judging = Judging(detection_settings(self._settings.detection), self._shelf, self._settings.shard)
         try:
             for cluster in self._settings.clusters.values():
-                self._watches.append(ClusterWatch(self._spark, cluster, spark, rules, self._board))
+                watch = ClusterWatch(self._spark, cluster, spark, judging, self._board)
+                self._watches.append(watch)
+                watch.claim(rebuild=self._rebuild)
         except BaseException:
             self.stop()
             raise
@@ -66,6 +89,9 @@ class Job:
         """End the queries, then Spark."""
         for watch in self._watches:
             watch.stop()
+        if self._shelf is not None:
+            self._shelf.close()
+            self._shelf = None
         if self._spark is not None:
             stop_session(self._spark)
             self._spark = None
@@ -74,16 +100,18 @@ class Job:
         """Return when told to stop.
 
         Raises:
-            JobFailed: a cluster met an error that no restart can heal.
+            JobFailed: a cluster met an error that no restart of its query can heal, or Spark has ended.
         """
         while not stopping.wait(LOOK_S):
             self.check()
 
     def check(self) -> None:
-        """Raise JobFailed if a cluster met an error that no restart can heal."""
+        """Raise JobFailed if a cluster met an error that no restart of its query can heal, or if Spark has ended."""
         for watch in self._watches:
             if watch.fatal is not None:
                 raise JobFailed(watch.fatal)
+        if self._spark is not None and has_ended(self._spark):
+            raise JobFailed("Spark has ended, or its JVM was killed (out of memory?). Start groupwatch again.")
 
 
 def detection_settings(chosen: DetectionOptions) -> DetectionSettings:

@@ -8,7 +8,7 @@ from typing import Final
 
 from monitor.collectors.errors import CollectorError, OffsetsTopicMissing
 from monitor.collectors.preflight import check
-from monitor.config import ConfigError, Settings, load
+from monitor.config import ConfigError, Settings, load, with_shard
 from monitor.embedded.errors import EmbeddedError
 from monitor.embedded.jars import spark_kafka_jars
 from monitor.embedded.java import find_java
@@ -24,14 +24,19 @@ CANNOT_START: Final = (ConfigError, EmbeddedError, CollectorError, ListenError, 
 """Errors whose text is the whole story: what is not as it must be, and where. They end a command with exit code 2."""
 
 
-def run_job(config: Path | None) -> None:
+def run_job(config: Path | None, *, rebuild: bool = False, shard: str | None = None) -> None:
     """Watch the clusters of a configuration until SIGINT or SIGTERM.
+
+    Args:
+        config: the configuration file; None: variables only.
+        rebuild: begin anew with the logs' beginning.
+        shard: this job's share of the groups; goes before the configuration's.
 
     Raises:
         ConfigError, CollectorError, ListenError, EmbeddedError, CheckpointError: the job cannot start (CANNOT_START).
         JobFailed: it started, and met an error that no restart can heal.
     """
-    settings = load(config)
+    settings = with_shard(load(config), shard)
     require_what_a_job_needs(settings)
     find_java()
     for cluster in settings.clusters.values():
@@ -40,11 +45,11 @@ def run_job(config: Path | None) -> None:
         except OffsetsTopicMissing as missing:
             log.warning("%s Waiting for it.", missing)  # no group has ever committed there; one may soon
     jars = spark_kafka_jars(log.info)
-    board = Board(settings.clusters)
+    board = Board(settings.clusters, settings.shard)
     with (
         StopSignals() as signals,
-        HttpServer(board.read, settings.http.bind, settings.http.port) as server,
-        Job(settings, board, jars) as job,
+        HttpServer(board, settings.http.bind, settings.http.port) as server,
+        Job(settings, board, jars, rebuild=rebuild) as job,
     ):
         signals.arm()
         log.info("The page is %s/, the metrics %s/metrics", server.url, server.url)

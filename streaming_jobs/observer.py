@@ -55,7 +55,7 @@ class Observer:
                 continue
             self._evaluations.add(cluster.evaluated_ms)
             for group in cluster.groups:
-                self._groups[group.summary.group] = self._seen(group.summary, round(since_ready_s, 1))
+                self._groups[group.group] = self._seen(group, round(since_ready_s, 1))
 
     def _seen(self, now: GroupSummary, at_s: float) -> GroupSeen:
         before = self._groups.get(now.group)

@@ -3,102 +3,146 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+from uuid import uuid4
 
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
+from monitor.detection.evaluate import judge
 from monitor.detection.settings import DetectionSettings
-from monitor.metrics.render import render_catalog
-from monitor.model import Catalog, ClusterSnapshot, FamilyBlock, SourceState
-from streaming_jobs.board import Board
-from streaming_jobs.buckets import Entity
-from streaming_jobs.catalog import SIDE_ENTITIES, SideRows, side_rows
-from streaming_jobs.evaluation import Evaluated, EvaluatedRow, GroupEvaluator, RowKind, collected
-from streaming_jobs.rows import EVALUATED
-from streaming_jobs.warm_up import LogPosition, WarmUp
+from monitor.detection.standing import stand
+from monitor.detection.topics import Topics
+from monitor.metrics.render import packed, render_catalog
+from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, GroupVerdict, PackedBlock, Shard, SourceState
+from monitor.tracking.stored import decode_group_state
+from streaming_jobs.board import Board, Judge
+from streaming_jobs.catalog_shelf import CatalogShelf
+from streaming_jobs.cluster_view import ClusterView
+from streaming_jobs.orders import Orders, give
+from streaming_jobs.rows import BucketRow, RowKind
+from streaming_jobs.warm_up import LogPosition, Reported, WarmUp
 
 log = logging.getLogger(__name__)
+
+
+MOST_TOLD: Final = 10_000
+"""How many warnings are remembered as told; after so many they may be told again."""
 
 
 class SilentSourceError(Exception):
     """The whole backlog was passed without one record of it being read."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Shelved:
+    """A catalog that executors can fetch, with what every micro-batch needs of it until there is a newer one."""
+
+    key: str
+    topics: Topics
+    ends: tuple[PackedBlock, ...]
+
+    @property
+    def pass_ms(self) -> int:
+        return self.topics.catalog.pass_ms
+
+
 @dataclass(slots=True)
 class MicroBatchPublisher:
-    """Judges the states of a micro-batch and puts the result on the board (a foreachBatch function).
+    """Has a micro-batch judged and puts the result on the board (a foreachBatch function). One for each run of a query.
 
-    ``position`` gives how far the offsets log had been read after the micro-batch before (None: not known yet), so a
-    cluster becomes ready one micro-batch after its backlog was read. ``problem`` says what is wrong with its
-    collector, if anything is. ``clock`` gives the time in ms.
+    ``position`` gives how far the offsets log is read by a micro-batch, so a cluster is judged by the one that reads
+    the end of its backlog. ``problem`` says what is wrong with its collector, if anything is. ``clock`` gives the time
+    in ms. Groups are judged by the catalog of the micro-batch before: it has to be known when the micro-batch starts.
     """
 
     spark: SparkSession
     cluster: str
     board: Board
+    shelf: CatalogShelf
     warm_up: WarmUp
     resumed: bool
-    position: Callable[[], LogPosition | None]
+    position: Callable[[int], LogPosition]
     problem: Callable[[], str | None]
     settings: DetectionSettings
     clock: Callable[[], int]
     started_ms: int
+    shard: Shard = ALL_GROUPS
     evaluation_errors: int = 0
+    _run: str = field(default_factory=lambda: uuid4().hex)
+    _view: ClusterView = field(init=False)
+    _catalog: _Shelved | None = None
+    _known: int = -1
     _told: set[tuple[str, str]] = field(default_factory=set)
 
-    def __call__(self, states: DataFrame, batch_id: int) -> None:
+    def __post_init__(self) -> None:
+        self._view = ClusterView(self.cluster)
+
+    def __call__(self, rows: DataFrame, batch_id: int) -> None:
         """Judge and publish one micro-batch."""
         began_ms = self.clock()
-        position = self.position()
+        position = self.position(batch_id)
         self._advance(position)
-        states.persist()  # two actions follow; without it the stateful plan would run twice
-        try:
-            side = side_rows(self.cluster, states.where(F.col("entity").isin(*SIDE_ENTITIES)).collect())
-            evaluated = self._evaluate(states, side)
-        finally:
-            states.unpersist()
-        self._tell(side, evaluated)
-        self.board.publish(self._snapshot(began_ms, position, side, evaluated))
+        orders = self._orders(batch_id)
+        give(self.spark.sparkContext, orders)
+        self._view.take(_collected(rows))
+        judged_by = self._catalog if orders.catalog is not None else None
+        if self._view.catalog_changed:
+            self._shelve(batch_id)
+        if judged_by is not None:
+            self._known = batch_id
+        self._tell()
+        self._tell_warm_up()
+        self.board.publish(*self._shown(began_ms, position, orders, judged_by))
 
-    def _advance(self, position: LogPosition | None) -> None:
-        if position is None:
+    def _orders(self, batch_id: int) -> Orders:
+        """Nothing is judged while the backlog or the first catalog of this run is still to come."""
+        newest = self._catalog
+        ripe = newest is not None and self.warm_up.done and newest.pass_ms >= self.started_ms
+        return Orders(
+            run=self._run,
+            batch=batch_id,
+            now_ms=self.clock(),
+            known=self._known,
+            catalog=newest.key if newest is not None and ripe else None,
+        )
+
+    def _shelve(self, batch_id: int) -> None:
+        catalog = self._view.catalog()
+        if catalog is None:
+            self._catalog = None
             return
-        was_done = self.warm_up.done
-        self.warm_up.advance(position)
+        self._catalog = _Shelved(f"{self._run}-{batch_id}", Topics(catalog), self._ends(catalog))
+        self.shelf.put(self.cluster, self._catalog.key, msgspec.msgpack.encode(catalog))
+
+    def _advance(self, position: LogPosition) -> None:
+        if position.before is not None:
+            self._count(position.before)
+        self.warm_up.advance(position.read)
+
+    def _count(self, before: Reported) -> None:
+        self.warm_up.records += before.records
         if self.warm_up.read_nothing(self.resumed):
             raise SilentSourceError(
                 f"Cluster {self.cluster}: the offsets log holds {self.warm_up.total} offsets, but Spark read none of "
                 "them. Its Kafka source skips internal topics unless "
                 "spark.sql.streaming.kafka.useDeprecatedOffsetFetching is true."
             )
-        if self.warm_up.done and not was_done:
-            log.info("Cluster %s: the backlog of %d offsets has been read", self.cluster, self.warm_up.total)
 
-    def _evaluate(self, states: DataFrame, side: SideRows) -> Evaluated | None:
-        """The verdicts of all groups; None while the backlog or the first catalog of this run is still to come."""
-        catalog = side.catalog
-        if not self.warm_up.done or catalog is None or catalog.pass_ms < self.started_ms:
-            return None
-        shared = self.spark.sparkContext.broadcast(msgspec.msgpack.encode(catalog))
-        try:
-            judge = GroupEvaluator(shared, self.clock(), self.settings)
-            rows = states.where(F.col("entity") == Entity.GROUP.value).mapInArrow(judge, EVALUATED).collect()
-        finally:
-            shared.unpersist()
-        return collected(EvaluatedRow(RowKind(row.row), row.name, bytes(row.payload)) for row in rows)
+    def _tell_warm_up(self) -> None:
+        news = self.warm_up.end_batch(self.clock())
+        if news is not None:
+            log.info("Cluster %s: %s", self.cluster, news)
 
-    def _tell(self, side: SideRows, evaluated: Evaluated | None) -> None:
+    def _tell(self) -> None:
         """Count failures; log each kind of unreadable record once, with its place."""
-        failures = list(side.failures)
-        if evaluated is not None:
-            failures += [f"{row.name}: {row.payload.decode()}" for row in evaluated.failures]
-        self.evaluation_errors += len(failures)
-        for failure in failures:
+        self.evaluation_errors += len(self._view.failures)
+        for failure in self._view.failures:
             self._log_once("evaluation", failure, "Cluster %s: could not judge %r", self.cluster, failure)
-        for source in side.sources:
+        for source in self._view.sources():
             self._tell_unreadable(source)
 
     def _tell_unreadable(self, source: SourceState) -> None:
@@ -116,34 +160,57 @@ class MicroBatchPublisher:
 
     def _log_once(self, topic: str, reason: str, text: str, *values: object) -> None:
         if (topic, reason) not in self._told:
+            if len(self._told) >= MOST_TOLD:
+                self._told.clear()
             self._told.add((topic, reason))
             log.warning(text, *values)
 
-    def _snapshot(
-        self, began_ms: int, position: LogPosition | None, side: SideRows, evaluated: Evaluated | None
-    ) -> ClusterSnapshot:
-        now_ms = self.clock()
+    def _shown(
+        self, began_ms: int, position: LogPosition, orders: Orders, judged_by: _Shelved | None
+    ) -> tuple[ClusterSnapshot, Judge | None]:
         # What was known before stays while a restarted query reads on: stale groups are better than none.
+        before = self.board.of(self.cluster)
         known = msgspec.structs.replace(
-            self.board.of(self.cluster),
-            batch_duration_ms=now_ms - began_ms,
-            input_lag=position.behind if position and self.warm_up.done else self.warm_up.remaining,
-            backlog_total=self.warm_up.total,
+            before,
+            batch_duration_ms=self.clock() - began_ms,
+            input_lag=position.behind if self.warm_up.done else self.warm_up.remaining,
+            warm_up=None if before.ready else self.warm_up.progress,
             evaluation_errors=self.evaluation_errors,
-            decode_errors=side.sources,
-            catalog_ms=side.catalog.pass_ms if side.catalog else None,
+            decode_errors=self._view.sources(),
+            catalog_ms=self._catalog.pass_ms if self._catalog else None,
             problem=self.problem(),
         )
-        if evaluated is None:
-            return known
-        return msgspec.structs.replace(
+        groups = self._view.summaries()
+        if judged_by is None or not self.warm_up.believed(len(groups), self.resumed):
+            return known, None
+        shown = msgspec.structs.replace(
             known,
             ready=True,
-            evaluated_ms=now_ms,
-            groups=evaluated.groups,
-            blocks=(*evaluated.blocks, *_catalog_blocks(side.catalog)),
+            warm_up=None,
+            evaluated_ms=orders.now_ms,
+            groups=groups,
+            blocks=(*self._view.blocks(), *judged_by.ends),
         )
+        return shown, partial(_judged, self._view, judged_by.topics, orders.now_ms, self.settings)
+
+    def _ends(self, catalog: Catalog) -> tuple[PackedBlock, ...]:
+        """The ends of all partitions. They are nobody's share: every shard would expose the same series."""
+        return packed(render_catalog(catalog)) if self.shard.is_first else ()
 
 
-def _catalog_blocks(catalog: Catalog | None) -> tuple[FamilyBlock, ...]:
-    return render_catalog(catalog) if catalog else ()
+def _judged(
+    view: ClusterView, topics: Topics, now_ms: int, settings: DetectionSettings, group: str
+) -> GroupVerdict | None:
+    """The verdict of the newest evaluation on a group, made again from its state."""
+    stored = view.group_state(group)
+    if stored is None:
+        return None
+    state = decode_group_state(stored)
+    return judge(state, topics, stand(state, topics.catalog), now_ms, settings)
+
+
+def _collected(rows: DataFrame) -> Iterator[BucketRow]:
+    table = rows.toArrow()
+    columns = (table.column(name).to_pylist() for name in BucketRow._fields)
+    for bucket, kind, name, payload in zip(*columns, strict=True):
+        yield BucketRow(bucket, RowKind(kind), name, payload)

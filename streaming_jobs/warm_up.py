@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from monitor.model import Value
+from monitor.metrics.readiness import still_to_read
+from monitor.metrics.time_left import Reading, time_left_ms
+from monitor.metrics.wording import counted
+from monitor.model import Value, WarmUpProgress
 
 STANDING_BATCHES: Final = 5
 
-NOT_REPORTED: Final = frozenset({"", "None", "null"})
-"""What PySpark shows for an offset that a progress does not have."""
+PACE_BATCHES: Final = 4
+"""From how many micro-batches the pace of the reading is taken. The first of all is none of them: it starts Python."""
+
+TELL_EVERY_MS: Final = 10_000
+"""How often the log says what remains; with longer micro-batches, after each."""
+
+NOT_REPORTED: Final = frozenset({"", "None", "null", "-"})
+"""What PySpark shows for an offset that a progress does not have, and what the offset log has in its place."""
 
 
 class SourceReport(Protocol):
@@ -22,53 +32,75 @@ class SourceReport(Protocol):
     def description(self) -> str: ...  # noqa: D102 -- Spark's names
 
     @property
-    def endOffset(self) -> str: ...  # noqa: D102, N802
-
-    @property
     def latestOffset(self) -> str: ...  # noqa: D102, N802
 
     @property
     def numInputRows(self) -> int: ...  # noqa: D102, N802
 
 
-class LogPosition(Value):
-    """How far a topic has been read, and how far it reached then: the next offset of each partition."""
+class Reported(Value):
+    """What Spark reported of a topic after a micro-batch: how far it reached (next offsets) and the records read."""
 
-    read: dict[int, int]
     end: dict[int, int]
     records: int
 
-    @property
-    def behind(self) -> int:
-        """Records (control records and compacted gaps counted as such) between the two."""
-        return sum(max(0, end - self.read.get(partition, 0)) for partition, end in self.end.items())
 
+class LogPosition(Value):
+    """How far a topic is read by a micro-batch, and what is known of the batch before (None: nothing).
 
-def position_of(topic: str, sources: Sequence[SourceReport]) -> LogPosition | None:
-    """The position in a topic after a micro-batch; None if Spark has not reported one yet.
-
-    A source that was assigned the topic and reports no offset of it gives a position with nothing read: so it is for a
-    moment after a restart, and for good when Spark passes over the topic.
+    ``read`` is the next offset of each partition.
     """
+
+    read: dict[int, int]
+    before: Reported | None = None
+
+    @property
+    def behind(self) -> int | None:
+        """Records (control records and compacted gaps counted as such) still to read, of those that are known of."""
+        if self.before is None:
+            return None
+        return sum(max(0, end - self.read.get(partition, 0)) for partition, end in self.before.end.items())
+
+
+def planned_end(topic: str, offset_log: str) -> dict[int, int]:
+    """The next offset of each partition of a topic after a micro-batch, from the file of Spark's offset log.
+
+    The file (OffsetSeqLog of Spark 4.0.0) has a line with its version, one of JSON about the batch, and one for each
+    source: "-" or JSON. Empty if no source has an offset of the topic: so it is for a moment after a restart, and for
+    good when Spark passes over the topic.
+    """
+    for line in offset_log.splitlines()[2:]:
+        offsets = _offsets(line, topic)
+        if offsets is not None:
+            return offsets
+    return {}
+
+
+def reported_of(topic: str, sources: Sequence[SourceReport]) -> Reported | None:
+    """What Spark reported of a topic; None if no source was assigned it."""
     for source in sources:
-        assigned = f"[{topic}-" in source.description
-        read = _offsets(source.endOffset, topic, assigned=assigned)
-        if read is not None:
-            end = _offsets(source.latestOffset, topic, assigned=assigned)
-            return LogPosition(read=read, end=end or read, records=source.numInputRows)
+        if f"[{topic}-" in source.description:
+            return Reported(end=_offsets(source.latestOffset, topic) or {}, records=source.numInputRows)
     return None
 
 
 @dataclass(slots=True)
 class WarmUp:
-    """The backlog seen at start: from ``begin`` to ``target``, the next offset of each partition."""
+    """The backlog seen at start: from ``begin`` to ``target``, the next offset of each partition.
+
+    ``told_ms`` is when the log last said how much there is to read; ``records`` are those that Spark reported as read,
+    which it does of a micro-batch when it has ended.
+    """
 
     begin: Mapping[int, int]
     target: Mapping[int, int]
+    told_ms: int = 0
     records: int = 0
     done: bool = False
+    _over: bool = False
     _read: Mapping[int, int] | None = None
     _standing: int = 0
+    _readings: deque[Reading] = field(default_factory=lambda: deque(maxlen=PACE_BATCHES + 1))
 
     @property
     def total(self) -> int:
@@ -78,30 +110,56 @@ class WarmUp:
     @property
     def remaining(self) -> int:
         """How much of it is still to be read, in offsets."""
-        read = {**self.begin, **(self._read or {})}
-        return sum(max(0, end - read.get(partition, 0)) for partition, end in self.target.items())
+        begin, read = self.begin, self._read or {}
+        return sum(max(0, end - max(begin.get(p, 0), read.get(p, 0))) for p, end in self.target.items())
 
-    def advance(self, position: LogPosition) -> None:
-        """Take note of a micro-batch that has been read."""
+    @property
+    def progress(self) -> WarmUpProgress:
+        """How far it is, with an estimate of the rest from the batches that have ended."""
+        left_ms = time_left_ms(self._readings)
+        return WarmUpProgress(total=self.total, remaining=self.remaining, left_ms=left_ms)
+
+    def advance(self, read: Mapping[int, int]) -> None:
+        """Take note of how far the micro-batch reads that begins now. Its states are those of all up to there."""
         if self.done:
             return
-        self.records += position.records
-        self._standing = self._standing + 1 if position.read == self._read else 0
-        self._read = position.read
+        self._standing = self._standing + 1 if read == self._read else 0
+        self._read = read
         self.done = self.remaining == 0
+
+    def end_batch(self, now_ms: int) -> str | None:
+        """Take the time at which the micro-batch has been read; what the log should say, if anything is due."""
+        if self._over:
+            return None
+        self._readings.append(Reading(at_ms=now_ms, remaining=self.remaining))
+        if self.done:
+            self._over = True
+            return f"the backlog of {counted(self.total, 'offset')} has been read"
+        if now_ms - self.told_ms < TELL_EVERY_MS:
+            return None
+        self.told_ms = now_ms
+        return still_to_read(self.progress)
 
     def read_nothing(self, resumed: bool) -> bool:
         """Whether a log that is not empty gave no record at all: Spark's silence about internal topics.
 
-        Either it was passed, or the reading stands at its beginning for STANDING_BATCHES micro-batches. A job that
-        resumes from a checkpoint may have nothing left to read, so it is not asked.
+        To be asked when the ``records`` of all micro-batches that have begun are counted. Either the log was passed, or
+        the reading stands at its beginning for STANDING_BATCHES micro-batches. A job that resumes from a checkpoint may
+        have nothing left to read, so it is not asked.
         """
         passed = self.done or self._standing >= STANDING_BATCHES
         return passed and not resumed and self.total > 0 and self.records == 0
 
+    def believed(self, groups: int, resumed: bool) -> bool:
+        """Whether the micro-batch that passed the end really read something, as far as is known at its end.
 
-def _offsets(offset_json: str | None, topic: str, *, assigned: bool) -> dict[int, int] | None:
+        Its own records are counted by Spark after it only; that it found groups is enough.
+        """
+        return groups > 0 or resumed or self.total == 0 or self.records > 0
+
+
+def _offsets(offset_json: str | None, topic: str) -> dict[int, int] | None:
     offsets = None if offset_json is None or offset_json in NOT_REPORTED else json.loads(offset_json)
     if not isinstance(offsets, dict) or topic not in offsets:
-        return {} if assigned else None
+        return None
     return {int(partition): offset for partition, offset in offsets[topic].items()}

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.config import ClientProperties, ConfigError, DetectionOptions, HttpSettings, SparkSettings, load
+from monitor.config import (
+    ClientProperties,
+    ConfigError,
+    DetectionOptions,
+    HttpSettings,
+    SparkSettings,
+    load,
+    with_shard,
+)
+from monitor.model import Shard
 
 FULL = """
 [clusters.prod]
@@ -34,7 +43,7 @@ lag_records = 10
 @pytest.fixture
 def file(tmp_path, monkeypatch):
     """Write a configuration file; the environment starts without our variables."""
-    for name in ("GROUPWATCH_HTTP__PORT", "WATCHER_PASSWORD"):
+    for name in ("GROUPWATCH_HTTP__PORT", "GROUPWATCH_SHARD", "WATCHER_PASSWORD"):
         monkeypatch.delenv(name, raising=False)
 
     def write(text):
@@ -73,7 +82,7 @@ def test_nothing_given_means_the_documented_defaults(file):
         buckets=32,
         shuffle_partitions=0,
         trigger_s=1.0,
-        max_records_per_batch=500_000,
+        max_records_per_batch=4_000_000,
         conf={},
     )
     assert settings.detection == DetectionOptions()
@@ -97,6 +106,7 @@ def test_the_environment_wins(file, monkeypatch):
     ("text", "sentence"),
     [
         ("[http]\nprot = 1", "http.prot is not a known key (did you mean port?)."),
+        ('shrad = "1/3"', "shrad is not a known key (did you mean shard?)."),
         ("[htp]\nport = 1", "htp is not a known key (did you mean http?)."),
         ("[clusters.a]", "clusters.a.bootstrap_servers is required."),
         ("[clusters]\na = 1", "clusters.a should be a table."),
@@ -188,3 +198,33 @@ def test_a_missing_reference_names_the_key(tmp_path, monkeypatch):
         " (No such file or directory).",
     )
     assert "tiger" not in str(caught.value)
+
+
+NO_SHARD = ["0/3", "4/3", "x", "", "1", "1/", "-1/3", "1/0", "01/3", "1/3 ", "1/10000", "\u0661/\u0663"]
+
+
+def test_a_shard_is_taken_from_the_file_the_environment_and_the_command_line_the_last_first(file, monkeypatch):
+    assert load(file("")).shard == Shard()
+    path = file('shard = "1/3"')
+    assert load(path).shard == Shard(number=1, of=3)
+    monkeypatch.setenv("GROUPWATCH_SHARD", "2/3")
+    assert load(path).shard == Shard(number=2, of=3)
+    assert with_shard(load(path), None).shard == Shard(number=2, of=3)
+    assert with_shard(load(path), "3/3").shard == Shard(number=3, of=3)
+
+
+@pytest.mark.parametrize("text", NO_SHARD)
+def test_what_is_no_shard_is_refused_wherever_it_stands(file, monkeypatch, text):
+    sentence = "should be like 1/3, the first of three shards."
+    with pytest.raises(ConfigError) as caught:
+        with_shard(load(file("")), text)
+    assert caught.value.problems == (f"--shard {sentence}",)
+    assert problems(file(f'shard = "{text}"')) == (f"shard {sentence}",)
+    if text:  # an empty variable is none for pydantic-settings
+        monkeypatch.setenv("GROUPWATCH_SHARD", text)
+        assert problems(file("")) == (f"shard {sentence}",)
+
+
+def test_a_shard_that_is_no_text_is_refused(file):
+    assert problems(file("shard = 1")) == ("shard should be like 1/3, the first of three shards.",)
+    assert problems(file("[shard]\nof = 1")) == ("shard should be like 1/3, the first of three shards.",)

@@ -2,7 +2,7 @@
 
 from monitor.config.client import ClientProperties
 from monitor.config.errors import ConfigError
-from monitor.config.load import load
+from monitor.config.load import load, with_shard
 from monitor.config.settings import ClusterSettings, DetectionOptions, HttpSettings, Settings, SparkSettings
 
 __all__ = [
@@ -14,4 +14,5 @@ __all__ = [
     "Settings",
     "SparkSettings",
     "load",
+    "with_shard",
 ]

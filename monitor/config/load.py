@@ -23,6 +23,7 @@ from monitor.config.settings import (
     HttpSettings,
     Settings,
     SparkSettings,
+    shard_of_text,
 )
 
 SECTIONS: Final[Mapping[str, type[BaseModel]]] = {
@@ -53,6 +54,20 @@ def load(path: Path | None) -> Settings:
     if problems:
         raise ConfigError(*problems)
     return settings
+
+
+def with_shard(settings: Settings, text: str | None) -> Settings:
+    """The settings with the shard that the command line names; None: as they are.
+
+    Raises:
+        ConfigError: the text names no shard.
+    """
+    if text is None:
+        return settings
+    try:
+        return settings.model_copy(update={"shard": shard_of_text(text)})
+    except ValueError as error:
+        raise ConfigError(f"--shard {error}.") from None
 
 
 class _VerbatimEnvironment(EnvSettingsSource):
@@ -133,7 +148,7 @@ def _sentence(error: ErrorDetails) -> str:
 
 def _siblings(loc: tuple[int | str, ...]) -> Mapping[str, object]:
     if len(loc) == 1:
-        return SECTIONS
+        return Settings.model_fields
     section = SECTIONS.get(str(loc[0]))
     return {} if section is None else {key: None for key in section.model_fields if key != "name"}
 

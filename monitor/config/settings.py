@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
@@ -10,9 +11,32 @@ from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from monitor.config.client import ClientProperties, texts
+from monitor.model import ALL_GROUPS, Shard
 
 ENVIRONMENT_PREFIX: Final = "GROUPWATCH_"
 ENVIRONMENT_DELIMITER: Final = "__"
+
+_SHARD: Final = re.compile(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})")
+
+
+def shard_of_text(text: str) -> Shard:
+    """The shard that a text like "1/3" names.
+
+    >>> shard_of_text("2/3")
+    Shard(number=2, of=3)
+
+    Raises:
+        ValueError: it names none; the text says what it should be.
+    """
+    found = _SHARD.fullmatch(text)
+    shard = Shard(*map(int, found.groups())) if found else None
+    if shard is None or shard.number > shard.of:
+        raise ValueError("should be like 1/3, the first of three shards")
+    return shard
+
+
+def _as_shard(given: object) -> object:
+    return given if isinstance(given, Shard) else shard_of_text(given if isinstance(given, str) else "")
 
 
 def _as_client_properties(given: object) -> object:
@@ -86,7 +110,7 @@ class SparkSettings(Section):
     buckets: int = Field(default=32, ge=1, le=4096)
     shuffle_partitions: int = Field(default=0, ge=0)
     trigger_s: float = Field(default=1.0, ge=0, allow_inf_nan=False)
-    max_records_per_batch: int = Field(default=500_000, ge=1)
+    max_records_per_batch: int = Field(default=4_000_000, ge=1)
     conf: Annotated[dict[str, str], BeforeValidator(_as_flat_text)] = {}
 
 
@@ -104,16 +128,21 @@ class DetectionOptions(Section):
 
 
 class Settings(BaseSettings):
-    """Everything a deployment chooses. Clusters are keyed by their name."""
+    """Everything a deployment chooses. Clusters are keyed by their name.
+
+    ``shard`` is the job's share of the groups, "1/3" for the first of three jobs that share them.
+    """
 
     model_config = SettingsConfigDict(
         frozen=True,
         extra="forbid",
+        arbitrary_types_allowed=True,
         hide_input_in_errors=True,
         env_prefix=ENVIRONMENT_PREFIX,
         env_nested_delimiter=ENVIRONMENT_DELIMITER,
     )
 
+    shard: Annotated[Shard, BeforeValidator(_as_shard)] = ALL_GROUPS
     clusters: dict[str, ClusterSettings] = {}
     http: HttpSettings = HttpSettings()
     spark: SparkSettings = SparkSettings()

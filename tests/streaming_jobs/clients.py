@@ -71,8 +71,11 @@ def simple_consumer(bootstrap: str, group: str) -> Iterator[KafkaConsumer]:
 
 
 @contextmanager
-def member(bootstrap: str, group: str, *topics: str) -> Iterator[KafkaConsumer]:
-    """A member of a group that has its assignment when the block begins (range, kafka-python's implementation)."""
+def member(bootstrap: str, group: str, *topics: str, silence_limit_s: int = 300) -> Iterator[KafkaConsumer]:
+    """A member of a group that has its assignment when the block begins (range, kafka-python's implementation).
+
+    It is not polled inside the block, and leaves the group after ``silence_limit_s``.
+    """
     from kafka.coordinator.assignors.range import RangePartitionAssignor  # noqa: PLC0415 -- kept beside its use
 
     consumer = KafkaConsumer(
@@ -82,6 +85,7 @@ def member(bootstrap: str, group: str, *topics: str) -> Iterator[KafkaConsumer]:
         enable_auto_commit=False,
         partition_assignment_strategy=[RangePartitionAssignor],
         session_timeout_ms=10_000,
+        max_poll_interval_ms=1000 * silence_limit_s,
     )
     try:
         while not consumer.assignment():
@@ -92,11 +96,18 @@ def member(bootstrap: str, group: str, *topics: str) -> Iterator[KafkaConsumer]:
 
 
 def produce_into_offsets_log(bootstrap: str, key: bytes | None, value: bytes | None, partition: int = 0) -> None:
-    """A record straight into ``__consumer_offsets``: only a client of this very name may."""
+    """A record straight into ``__consumer_offsets``."""
+    with offsets_log_producer(bootstrap) as producer:
+        producer.send("__consumer_offsets", key=key, value=value, partition=partition).get(timeout=30)
+
+
+@contextmanager
+def offsets_log_producer(bootstrap: str) -> Iterator[KafkaProducer]:
+    """A producer that can write into ``__consumer_offsets``: only a client of this very name may."""
     producer = KafkaProducer(bootstrap_servers=bootstrap, client_id="__admin_client", acks="all")
     # kafka-python 3.0.12 looks the topic up in a list without internal topics, and then says it has no partition.
     producer._metadata.topics = partial(producer._metadata.topics, exclude_internal_topics=False)
     try:
-        producer.send("__consumer_offsets", key=key, value=value, partition=partition).get(timeout=30)
+        yield producer
     finally:
         producer.close()

@@ -95,15 +95,16 @@ def test_kill_9_and_restart_lose_no_group_and_no_count(job: JobProcess, bootstra
         assert after.value("groupwatch_partition_committed_offset", group=other, partition="0") == committed
 
 
-def test_another_layout_on_the_same_checkpoint_is_refused_in_one_sentence(job: JobProcess, bootstrap: str):
-    clusters = {"test": {"bootstrap_servers": bootstrap}}
-    checkpoint = str(job.folder / "checkpoint")
+def test_a_second_job_on_the_checkpoint_of_a_running_one_is_refused_in_one_sentence(job: JobProcess, bootstrap: str):
+    checkpoint = job.folder / "checkpoint"
     folder = job.folder / "again"
     folder.mkdir()
-    again = JobProcess(folder, clusters, spark={"buckets": 5, "checkpoint": checkpoint})
+    again = JobProcess(folder, {"test": {"bootstrap_servers": bootstrap}}, spark={"checkpoint": str(checkpoint)})
     again.start()
     assert again.wait() == 2
-    assert "buckets = 4 (now 5)" in again.log()
+    assert (
+        f"groupwatch cannot start: The checkpoint {checkpoint}/test is in use by process {job.pid} on " in again.log()
+    )
     assert "Traceback" not in again.log()
 
 

@@ -1,0 +1,174 @@
+"""A bucket: the groups, topics and sources that live together, and their events folded in. Knows no Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+import msgspec
+
+from monitor.model import (
+    DecodeFailed,
+    GroupEvent,
+    GroupState,
+    PassCompleted,
+    SourceState,
+    TopicObserved,
+    TopicState,
+)
+from monitor.tracking.group import fold_group
+from monitor.tracking.source import fold_source
+from monitor.tracking.stored import (
+    StateCorruptError,
+    decode_group_state,
+    decode_source_state,
+    decode_topic_state,
+    encode_state,
+)
+from monitor.tracking.topic import expire_topic, fold_topic
+from streaming_jobs.buckets import Entity
+
+State = GroupState | TopicState | SourceState | PassCompleted
+Key = tuple[Entity, str]
+AnyOf = TypeVar("AnyOf")
+
+_GROUP_EVENTS: Final = msgspec.msgpack.Decoder(list[GroupEvent])
+_TOPIC_EVENTS: Final = msgspec.msgpack.Decoder(list[TopicObserved])
+_PASS_EVENTS: Final = msgspec.msgpack.Decoder(list[PassCompleted])
+_SOURCE_EVENTS: Final = msgspec.msgpack.Decoder(list[DecodeFailed])
+_PASS: Final = msgspec.msgpack.Decoder(PassCompleted)
+_DECODERS: Final[dict[Entity, Callable[[bytes], State]]] = {
+    Entity.GROUP: decode_group_state,
+    Entity.TOPIC: decode_topic_state,
+    Entity.SOURCE: decode_source_state,
+    Entity.PASS: _PASS.decode,
+}
+
+
+class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """An entity as it is stored. No state: it is gone."""
+
+    entity: str
+    name: str
+    state: bytes | None
+
+
+_ENTRIES: Final = msgspec.msgpack.Decoder(list[Entry])
+
+
+def packed(entries: Sequence[Entry]) -> bytes:
+    """Entries as one stored row: Spark's Python reads rows of a state slowly, one after the other."""
+    return msgspec.msgpack.encode(entries)
+
+
+@dataclass(slots=True)
+class Bucket:
+    """The entities of one bucket, changed in place while a micro-batch is folded in.
+
+    ``changed`` says in which micro-batch an entity was last changed, or removed; only of micro-batches that the driver
+    may not know yet.
+    """
+
+    cluster: str
+    states: dict[Key, State] = field(default_factory=dict)
+    changed: dict[Key, int] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+
+    def load(self, entries: Iterable[Entry], batch: int) -> None:
+        """Take stored entries, which were changed in that micro-batch.
+
+        Raises:
+            StateVersionError: a newer groupwatch wrote one. An older one must not go on over it.
+            StateCorruptError: one is no state.
+        """
+        for entry in entries:
+            entity = Entity(entry.entity)
+            state = None if entry.state is None else _DECODERS[entity](entry.state)
+            self._replace((entity, entry.name), state, batch)
+
+    def fold_all(self, events: Mapping[Key, Sequence[bytes]], batch: int) -> None:
+        """Fold the events of a micro-batch: the payloads of each entity, in log order."""
+        self.failures.clear()
+        for (entity, name), payloads in events.items():
+            self.fold(entity, name, payloads, batch)
+        if any(entity in (Entity.PASS, Entity.TOPIC) for entity, _ in events):
+            self.expire_topics(batch)  # at the end: topics that a newer pass saw may stand behind it
+
+    def fold(self, entity: Entity, name: str, payloads: Sequence[bytes], batch: int) -> None:
+        """Fold the events of one entity, given in log order. Its failure is noted and leaves its state as it was."""
+        before = self.states.get((entity, name))
+        try:
+            after = self._folded(entity, name, before, payloads)
+        except Exception as error:
+            self.failures[f"{entity}/{name}"] = f"{type(error).__name__}: {error}"
+            return
+        if after != before:
+            self._replace((entity, name), after, batch)
+
+    def _folded(self, entity: Entity, name: str, before: State | None, payloads: Sequence[bytes]) -> State | None:
+        if entity is Entity.GROUP:
+            assert before is None or isinstance(before, GroupState)
+            return fold_group(self.cluster, name, before, _flat(_GROUP_EVENTS, payloads))
+        if entity is Entity.TOPIC:
+            assert before is None or isinstance(before, TopicState)
+            return fold_topic(self.cluster, name, before, _flat(_TOPIC_EVENTS, payloads))
+        if entity is Entity.SOURCE:
+            assert before is None or isinstance(before, SourceState)
+            return fold_source(self.cluster, name, before, _flat(_SOURCE_EVENTS, payloads))
+        return _flat(_PASS_EVENTS, payloads)[-1]  # the log's order counts: a clock may have been set back
+
+    def expire_topics(self, batch: int) -> None:
+        """Drop the topics that the newest completed pass of the collector no longer saw."""
+        completed = self.states.get((Entity.PASS, ""))
+        if not isinstance(completed, PassCompleted):
+            return
+        for key, state in list(self.states.items()):
+            if isinstance(state, TopicState) and expire_topic(state, completed.pass_ms) is None:
+                self._replace(key, None, batch)
+
+    def _replace(self, key: Key, state: State | None, batch: int) -> None:
+        self.changed[key] = batch
+        if state is None:
+            self.states.pop(key, None)
+        else:
+            self.states[key] = state
+
+    def changed_since(self, batch: int) -> list[Key]:
+        """The entities that were changed or removed after a micro-batch."""
+        return [key for key, changed in self.changed.items() if changed > batch]
+
+    def forget_changes_until(self, batch: int) -> None:
+        """The driver knows everything up to this micro-batch."""
+        self.changed = {key: changed for key, changed in self.changed.items() if changed > batch}
+
+    def entries(self, keys: Iterable[Key]) -> list[Entry]:
+        """These entities as they are stored."""
+        return [Entry(entity.value, name, encoded(self.states.get((entity, name)))) for entity, name in keys]
+
+    def groups(self) -> dict[str, GroupState]:
+        """The groups by name."""
+        return {name: state for (_, name), state in self.states.items() if isinstance(state, GroupState)}
+
+
+def unpacked(row: bytes) -> list[Entry]:
+    """The entries of a stored row.
+
+    Raises:
+        StateCorruptError: it is none.
+    """
+    try:
+        return _ENTRIES.decode(row)
+    except msgspec.DecodeError as error:
+        raise StateCorruptError("bucket") from error
+
+
+def encoded(state: State | None) -> bytes | None:
+    """A state as bytes."""
+    if state is None:
+        return None
+    return msgspec.msgpack.encode(state) if isinstance(state, PassCompleted) else encode_state(state)
+
+
+def _flat(decoder: msgspec.msgpack.Decoder[list[AnyOf]], payloads: Sequence[bytes]) -> list[AnyOf]:
+    return [event for payload in payloads for event in decoder.decode(payload)]

@@ -1,0 +1,133 @@
+"""What the driver knows of a cluster: the rows of all buckets, micro-batch after micro-batch, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import msgspec
+
+from monitor.model import (
+    Catalog,
+    Deflated,
+    GroupSummary,
+    PackedBlock,
+    PassCompleted,
+    SourceState,
+    TopicState,
+)
+from monitor.tracking.stored import decode_source_state, decode_topic_state
+from monitor.tracking.topic import catalog_of
+from streaming_jobs.rows import BucketRow, RowKind
+
+Known = TypeVar("Known")
+
+_SUMMARIES = msgspec.msgpack.Decoder(list[GroupSummary])
+_PASS = msgspec.msgpack.Decoder(PassCompleted)
+_DEFLATED = msgspec.msgpack.Decoder(Deflated)
+
+
+@dataclass(slots=True)
+class _BucketView:
+    """What is known of one bucket; states of groups are kept as bytes, and read when somebody asks for one."""
+
+    groups: dict[str, bytes] = field(default_factory=dict)
+    topics: dict[str, TopicState] = field(default_factory=dict)
+    sources: dict[str, SourceState] = field(default_factory=dict)
+    summaries: dict[str, GroupSummary] = field(default_factory=dict)
+    blocks: dict[str, Deflated] = field(default_factory=dict)
+    completed: PassCompleted | None = None
+
+
+@dataclass(slots=True)
+class ClusterView:
+    """The newest of everything that the buckets have told. For one thread, but for ``group_state``."""
+
+    cluster: str
+    failures: tuple[str, ...] = ()
+    catalog_changed: bool = False
+    _buckets: dict[int, _BucketView] = field(default_factory=dict)
+
+    def take(self, rows: Iterable[BucketRow]) -> None:
+        """Take the rows of one micro-batch, all of them, those of one bucket in their order."""
+        failures: list[str] = []
+        fresh: dict[int, _BucketView] = {}
+        self.catalog_changed = False
+        for row in rows:
+            if row.kind is RowKind.FAILURE:
+                failures.append(f"{row.name}: {(row.payload or b'').decode()}")
+            else:
+                self.catalog_changed |= row.kind in (RowKind.WHOLE, RowKind.TOPIC, RowKind.PASS)
+                if row.kind is RowKind.WHOLE:
+                    fresh[row.bucket] = _BucketView()
+                else:
+                    bucket = fresh.get(row.bucket) or self._buckets.setdefault(row.bucket, _BucketView())
+                    _take(bucket, row)
+        self._buckets.update(fresh)  # once they are complete: others read meanwhile
+        self.failures = tuple(failures)
+
+    def catalog(self) -> Catalog | None:
+        """The topics that the newest completed pass of the collector saw; None before the first.
+
+        Every bucket has been told of the pass; they can differ by one micro-batch at most, and the newest counts.
+        """
+        passes = [bucket.completed.pass_ms for bucket in self._buckets.values() if bucket.completed is not None]
+        if not passes:
+            return None
+        topics = (topic for bucket in self._buckets.values() for topic in bucket.topics.values())
+        return catalog_of(self.cluster, max(passes), topics)
+
+    def sources(self) -> tuple[SourceState, ...]:
+        """What could not be read, by source."""
+        found = (source for bucket in self._buckets.values() for source in bucket.sources.values())
+        return tuple(sorted(found, key=lambda source: source.source))
+
+    def summaries(self) -> tuple[GroupSummary, ...]:
+        """The groups, by name."""
+        found = (summary for bucket in self._buckets.values() for summary in bucket.summaries.values())
+        return tuple(sorted(found, key=lambda summary: summary.group))
+
+    def blocks(self) -> Iterator[PackedBlock]:
+        """The samples of all groups."""
+        for bucket in self._buckets.values():
+            for family, samples in bucket.blocks.items():
+                yield PackedBlock(family=family, samples=samples)
+
+    def group_state(self, group: str) -> bytes | None:
+        """The stored state of a group; None if there is no such group. May be called from any thread."""
+        found = (bucket.groups.get(group) for bucket in list(self._buckets.values()))
+        return next((state for state in found if state is not None), None)
+
+
+def _take(bucket: _BucketView, row: BucketRow) -> None:
+    match row.kind:
+        case RowKind.GROUP:
+            _put(bucket.groups, row.name, row.payload)
+            if row.payload is None:
+                bucket.summaries.pop(row.name, None)
+        case RowKind.TOPIC:
+            _put(bucket.topics, row.name, decode_topic_state(row.payload) if row.payload else None)
+        case RowKind.SOURCE:
+            _put(bucket.sources, row.name, decode_source_state(row.payload) if row.payload else None)
+        case RowKind.BLOCK:
+            _put(bucket.blocks, row.name, _DEFLATED.decode(row.payload) if row.payload else None)
+        case RowKind.PASS:
+            bucket.completed = _PASS.decode(row.payload) if row.payload else None
+        case _:
+            _take_summaries(bucket, row)
+
+
+def _put(known: dict[str, Known], name: str, value: Known | None) -> None:
+    if value is None:
+        known.pop(name, None)
+    else:
+        known[name] = value
+
+
+def _take_summaries(bucket: _BucketView, row: BucketRow) -> None:
+    if row.payload is None:
+        bucket.summaries.pop(row.name, None)
+        return
+    for summary in _SUMMARIES.decode(row.payload):
+        bucket.summaries[summary.group] = summary

@@ -1,0 +1,72 @@
+"""What a failed query means: its innermost cause in one line, and whether it can heal.
+
+Failures cross from the executors, and from Python to the JVM and back, as text: stack traces in stack traces. So text
+is what is looked at. docs/decisions/0009-damaged-checkpoints.md has what Spark says of every kind of damage.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+LONGEST_CAUSE: Final = 500
+
+_NAMES_A_CAUSE: Final = re.compile(r"(?:Caused by: |: )?([\w.$]+(?:Error|Exception)\b.*)")
+
+_DISK_FULL: Final = re.compile(r"No space left on device|Disk quota exceeded|DSQuotaExceededException")
+
+_STATE_VERSION: Final = re.compile(r"\b(?:StateVersionError|SilentSourceError)\b")
+"""Errors of ours that a restart cannot heal."""
+
+_STATE_CORRUPT: Final = re.compile(r"\bStateCorruptError\b")
+"""Spark gave the bytes back, and they are no state of ours."""
+
+_READING_A_CHECKPOINT: Final = re.compile(
+    r"execution\.streaming\.(?:StreamMetadata\$\.read|HDFSMetadataLog|OffsetSeq|CommitLog|state\.OperatorStateMetadata)"
+    r"|kafka010\.JsonUtils"
+    r"|CANNOT_LOAD_STATE_STORE|STDS_FAILED_TO_READ"
+)
+
+_UNREADABLE: Final = re.compile(
+    r"EOFException|Stream is corrupted|ChecksumException|ZipException|MalformedInputException|com\.fasterxml\.jackson"
+    r"|MALFORMED_LOG_FILE|Failed to read log file|AssertionError|IllegalArgumentException|NumberFormatException"
+    r"|NullPointerException|STDS_FAILED_TO_READ|UNEXPECTED_FILE_SIZE|UNEXPECTED_VERSION|CANNOT_READ_|INVALID_CHANGE_LOG"
+    r"|RocksDBException: (?:Corruption|.*magic number)|NoSuchFileException"
+    r"|FileNotFoundException: .*(?:does not exist|\(No such file or directory\))"
+)
+"""What a file says that was read and is not as it was written. No answer and no permission are not among these."""
+
+_WRITTEN_BY_ANOTHER: Final = re.compile(r"CONCURRENT_STREAM_LOG_UPDATE|SparkConcurrentModificationException")
+"""A file is there that only the next micro-batch may write. No other job can have: this one holds the checkpoint."""
+
+
+def trace_of(error: BaseException) -> str:
+    """All that is known of a failure: if it came from the JVM, the stack traces of all its causes."""
+    return str(getattr(error, "_stackTrace", None) or error)
+
+
+def cause_of(error: BaseException) -> str:
+    """The innermost cause of a failure in one line: Spark wraps it many times over, with stack traces between."""
+    trace = trace_of(error)
+    lines = [line.strip() for line in trace.splitlines() if line.strip()]
+    causes = [found[1] for line in lines if (found := _NAMES_A_CAUSE.match(line))]
+    return (causes[-1] if causes else lines[0] if lines else type(error).__name__)[:LONGEST_CAUSE]
+
+
+def no_restart_heals(error: BaseException) -> bool:
+    """Whether the same would happen again for ever, whatever the checkpoint and the disk are like."""
+    return _STATE_VERSION.search(trace_of(error)) is not None
+
+
+def disk_is_full(error: BaseException) -> bool:
+    """Whether a file system had no room left. That may heal, and damages nothing."""
+    return _DISK_FULL.search(trace_of(error)) is not None
+
+
+def checkpoint_is_damaged(error: BaseException) -> bool:
+    """Whether a file of the checkpoint is missing or not what was once written: it stays so at every restart."""
+    trace = trace_of(error)
+    if _DISK_FULL.search(trace):
+        return False
+    unreadable = _READING_A_CHECKPOINT.search(trace) and _UNREADABLE.search(trace)
+    return bool(unreadable or _STATE_CORRUPT.search(trace) or _WRITTEN_BY_ANOTHER.search(trace))

@@ -1,0 +1,18 @@
+"""What a job needs for judging, the same for all of its clusters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from monitor.detection.settings import DetectionSettings
+from monitor.model import ALL_GROUPS, Shard
+from streaming_jobs.catalog_shelf import CatalogShelf
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """Which groups of a cluster are judged, and by what: the thresholds, and where its catalogs are put."""
+
+    settings: DetectionSettings
+    shelf: CatalogShelf
+    shard: Shard = ALL_GROUPS

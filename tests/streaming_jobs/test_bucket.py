@@ -1,0 +1,106 @@
+"""A bucket folds events into its entities, and knows what each micro-batch changed; one entity's failure is its own."""
+
+import msgspec
+import pytest
+
+from monitor.model import (
+    GroupState,
+    OffsetCommitted,
+    OffsetDeleted,
+    PartitionObserved,
+    PassCompleted,
+    TopicObserved,
+)
+from monitor.tracking.stored import StateCorruptError, StateVersionError
+from streaming_jobs.bucket import Bucket, Entry, packed, unpacked
+from streaming_jobs.buckets import Entity
+
+
+def commit(offset: int) -> bytes:
+    event = OffsetCommitted(group="g", topic="t", partition=0, offset=offset, committed_ms=offset)
+    return msgspec.msgpack.encode([event])
+
+
+def offset_deleted(topic: str) -> bytes:
+    return msgspec.msgpack.encode([OffsetDeleted(group="g", topic=topic, partition=0)])
+
+
+def topic(name: str, pass_ms: int) -> bytes:
+    event = TopicObserved(
+        cluster="c", topic=name, pass_ms=pass_ms, observed_ms=pass_ms, partitions=(PartitionObserved(partition=0),)
+    )
+    return msgspec.msgpack.encode([event])
+
+
+def completed(pass_ms: int) -> bytes:
+    return msgspec.msgpack.encode([PassCompleted(cluster="c", pass_ms=pass_ms, completed_ms=pass_ms, topics=1)])
+
+
+def test_the_last_commit_in_log_order_stands():
+    bucket = Bucket("c")
+    bucket.fold(Entity.GROUP, "g", [commit(10), commit(7)], batch=1)
+    (group,) = bucket.groups().values()
+    assert [offset.offset for offset in group.offsets] == [7]
+
+
+def test_what_changed_is_known_by_micro_batch():
+    bucket = Bucket("c")
+    bucket.fold(Entity.GROUP, "g", [commit(10)], batch=1)
+    bucket.fold(Entity.GROUP, "h", [commit(10)], batch=2)
+    bucket.fold(Entity.GROUP, "g", [offset_deleted("never seen")], batch=3)
+    assert bucket.changed_since(0) == [(Entity.GROUP, "g"), (Entity.GROUP, "h")]
+    assert bucket.changed_since(1) == [(Entity.GROUP, "h")]
+    bucket.forget_changes_until(1)
+    assert bucket.changed_since(0) == [(Entity.GROUP, "h")]
+
+
+def test_a_topic_that_a_completed_pass_did_not_see_is_gone_and_that_is_a_change():
+    bucket = Bucket("c")
+    bucket.fold(Entity.TOPIC, "gone", [topic("gone", 100)], batch=1)
+    bucket.fold(Entity.TOPIC, "there", [topic("there", 200)], batch=1)
+    bucket.fold(Entity.PASS, "", [completed(200)], batch=2)
+    bucket.expire_topics(batch=2)
+    assert [name for entity, name in bucket.states if entity is Entity.TOPIC] == ["there"]
+    assert Entry("topic", "gone", None) in bucket.entries(bucket.changed_since(1))
+
+
+def test_a_topic_stays_that_the_newest_of_several_passes_saw_in_whatever_order_they_come():
+    bucket = Bucket("c")
+    bucket.fold_all({(Entity.TOPIC, "t"): [topic("t", 100)], (Entity.PASS, ""): [completed(100)]}, batch=1)
+    bucket.fold_all({(Entity.PASS, ""): [completed(100), completed(200)], (Entity.TOPIC, "t"): [topic("t", 200)]}, 2)
+    state = bucket.states[Entity.TOPIC, "t"]
+    assert (state.pass_ms, state.partitions[0].first_seen_ms) == (200, 100)
+
+
+def test_events_that_cannot_be_folded_leave_the_state_and_the_others_alone():
+    bucket = Bucket("c")
+    bucket.fold(Entity.GROUP, "g", [commit(10)], batch=1)
+    bucket.fold(Entity.GROUP, "g", [b"\xc1 not MessagePack"], batch=2)
+    bucket.fold(Entity.GROUP, "h", [commit(11)], batch=2)
+    assert list(bucket.failures) == ["group/g"]
+    assert list(bucket.groups()) == ["g", "h"]
+    assert bucket.changed_since(1) == [(Entity.GROUP, "h")]
+
+
+def test_entries_are_the_entities_again_once_they_are_loaded():
+    bucket = Bucket("c")
+    bucket.fold(Entity.GROUP, "g", [commit(10)], batch=1)
+    bucket.fold(Entity.TOPIC, "t", [topic("t", 100)], batch=1)
+    bucket.fold(Entity.PASS, "", [completed(100)], batch=1)
+    again = Bucket("c")
+    again.load(unpacked(packed(bucket.entries(bucket.states))), batch=5)
+    assert again.states == bucket.states
+    assert again.changed_since(4) == list(bucket.states)
+    again.load([Entry("group", "g", None)], batch=6)
+    assert again.groups() == {}
+
+
+def test_a_row_that_is_none_says_so():
+    with pytest.raises(StateCorruptError, match="bucket"):
+        unpacked(b"\xc1 not MessagePack")
+
+
+def test_a_state_of_a_newer_groupwatch_stops_the_job():
+    newer = msgspec.msgpack.encode((999, GroupState(cluster="c", group="g")))
+    with pytest.raises(StateVersionError, match="999"):
+        Bucket("c").load([Entry("group", "g", newer)], batch=1)

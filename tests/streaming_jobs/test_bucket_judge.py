@@ -1,0 +1,86 @@
+"""What the driver is told of a bucket, batch after batch, adds up to what judging it at once would show."""
+
+import gzip
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from monitor.detection import DetectionSettings, evaluate
+from monitor.detection.topics import Topics
+from monitor.metrics.publish import summary_of
+from monitor.metrics.render import join, packed, render_groups
+from streaming_jobs.bucket_judge import BucketJudge
+from streaming_jobs.cluster_view import ClusterView
+from streaming_jobs.orders import Orders
+from streaming_jobs.rows import BucketRow, RowKind
+from tests.detection.builders import NOW, catalog, commit, group, range_by_hand, topic
+
+MEMBERS = range_by_hand({"C0": ["a"], "C1": ["a"]}, {"a": 2})
+CATALOG = catalog(topic("a", 2))
+
+
+def state(name: str, offset: int):
+    return replace(group(*MEMBERS, offsets=[commit("a", 0, offset)]), group=name)
+
+
+def orders(batch: int, known: int, now_ms: int = NOW) -> Orders:
+    return Orders(run="r", batch=batch, now_ms=now_ms, known=known, catalog="c")
+
+
+@given(st.lists(st.tuples(st.dictionaries(st.sampled_from("gh"), st.integers(90, 100)), st.integers(0, 1)), max_size=8))
+def test_two_judges_that_take_turns_tell_what_is_so(batches):
+    view, judges, known, names = ClusterView("c"), [], -1, set()
+    judges = [BucketJudge(0, DetectionSettings()) for _ in range(2)]
+    for batch, (offsets, turn) in enumerate(batches):
+        groups = {name: state(name, offset) for name, offset in offsets.items()}
+        gone = [BucketRow(0, RowKind.GROUP, name, None) for name in names - groups.keys()]
+        names = set(groups)
+        view.take([*gone, *judges[turn].rows(groups, Topics(CATALOG), orders(batch, known))])
+        known = batch
+        verdicts = [evaluate(each, CATALOG, NOW, DetectionSettings()) for each in groups.values()]
+        assert {each.group: each for each in view.summaries()} == {each.group: summary_of(each) for each in verdicts}
+        lines = sorted(gzip.decompress(join(view.blocks())).decode().splitlines())
+        assert lines == sorted(gzip.decompress(join(packed(render_groups(verdicts)))).decode().splitlines())
+
+
+def test_what_was_told_is_not_told_again():
+    judge, groups = BucketJudge(0, DetectionSettings()), {"g": state("g", 90), "h": state("h", 90)}
+    first = list(judge.rows(groups, Topics(CATALOG), orders(1, known=-1)))
+    assert {row.kind for row in first} == {RowKind.SUMMARIES, RowKind.BLOCK}
+    assert list(judge.rows(groups, Topics(CATALOG), orders(2, known=1))) == []
+    groups["h"] = state("h", 95)
+    (summaries, *blocks) = judge.rows(groups, Topics(CATALOG), orders(3, known=2))
+    assert [each["group"] for each in msgspec.msgpack.decode(summaries.payload)] == ["h"]
+    assert "groupwatch_partition_lag" in [row.name for row in blocks]
+    assert "groupwatch_group_state" not in [row.name for row in blocks]
+
+
+def test_everything_is_told_again_to_a_driver_that_missed_a_batch():
+    judge, groups = BucketJudge(0, DetectionSettings()), {"g": state("g", 90)}
+    told = {(row.kind, row.name) for row in judge.rows(groups, Topics(CATALOG), orders(1, known=-1))}
+    again = {(row.kind, row.name) for row in judge.rows(groups, Topics(CATALOG), orders(2, known=-1))}
+    judge.start_anew()
+    anew = {(row.kind, row.name) for row in judge.rows(groups, Topics(CATALOG), orders(3, known=2))}
+    assert told <= again
+    assert told <= anew
+
+
+def test_a_group_that_cannot_be_judged_is_an_error_and_no_longer_shown():
+    judge, view = BucketJudge(0, DetectionSettings()), ClusterView("c")
+    groups = {"g": state("g", 90), "h": state("h", 90)}
+    view.take(judge.rows(groups, Topics(CATALOG), orders(1, known=-1)))
+    groups["g"] = replace(groups["g"], offsets=None)
+    view.take(judge.rows(groups, Topics(CATALOG), orders(2, known=1)))
+    assert [each.group for each in view.summaries()] == ["h"]
+    assert [failure.partition(":")[0] for failure in view.failures] == ["group/g"]
+
+
+def test_a_lag_that_no_message_can_carry_is_the_error_of_its_group_alone():
+    judge, view = BucketJudge(0, DetectionSettings()), ClusterView("c")
+    deep = [commit("a", 0, -(2**63)), commit("a", 1, -(2**63))]
+    groups = {"g": replace(state("g", 90), offsets=tuple(deep)), "h": state("h", 90)}
+    view.take(judge.rows(groups, Topics(CATALOG), orders(1, known=-1)))
+    assert [each.group for each in view.summaries()] == ["h"]
+    assert [failure.partition(":")[0] for failure in view.failures] == ["group/g"]

@@ -1,0 +1,167 @@
+"""However workers take turns with a bucket, it is what its events make of it. Spark's state is played by lists here.
+
+That Spark keeps such lists, and hands them back after a crash, is for the tests of the whole job.
+"""
+
+from copy import deepcopy
+from dataclasses import dataclass, field
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.model import OffsetCommitted
+from monitor.tracking.stored import encode_state
+from streaming_jobs import bucket_store
+from streaming_jobs.bucket import Bucket
+from streaming_jobs.bucket_store import BucketStore, KeptBucket
+from streaming_jobs.buckets import Entity
+
+
+@dataclass
+class Rows:
+    """A ListState or ValueState of Spark, of one key."""
+
+    rows: list = field(default_factory=list)
+    read: int = 0
+
+    def get(self):
+        self.read += 1
+        return iter(list(self.rows))
+
+    def exists(self):
+        return bool(self.rows)
+
+    def put(self, rows):
+        assert rows, "Spark refuses an empty list"
+        self.rows = list(rows)
+
+    def appendList(self, rows):  # noqa: N802 -- Spark's name
+        self.rows += rows
+
+    def clear(self):
+        self.rows = []
+
+
+class Value(Rows):
+    def get(self):
+        return self.rows[0] if self.rows else None
+
+    def update(self, value):
+        self.rows = [value]
+
+
+@dataclass
+class Handle:
+    """Spark's handle of a stateful processor, of one key."""
+
+    states: dict[str, Rows] = field(default_factory=dict)
+
+    def getListState(self, name, _schema):  # noqa: N802 -- Spark's name
+        return self.states.setdefault(name, Rows())
+
+    def getValueState(self, name, _schema):  # noqa: N802
+        return self.states.setdefault(name, Value())
+
+
+@pytest.fixture(autouse=True)
+def small_bases(monkeypatch):
+    """So that a base is written anew now and then."""
+    monkeypatch.setattr(bucket_store, "LEAST_RECENT_BYTES", 500)
+    monkeypatch.setattr(bucket_store, "ROW_BYTES", 300)
+
+
+def commit(group: str, offset: int) -> bytes:
+    return msgspec.msgpack.encode(
+        [OffsetCommitted(group=group, topic="t", partition=0, offset=offset, committed_ms=offset)]
+    )
+
+
+def turn(handle: Handle, kept: KeptBucket | None, batch: int, commits: dict[str, int]) -> KeptBucket:
+    """One micro-batch of the bucket in a worker that remembers ``kept``."""
+    store = BucketStore(handle)
+    now = store.bring_up_to_date(kept, "c", batch)
+    for group, offset in commits.items():
+        now.bucket.fold(Entity.GROUP, group, [commit(group, offset)], batch)
+    store.save(now, batch)
+    return now
+
+
+BATCHES = st.lists(
+    st.tuples(st.integers(0, 2), st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 50), max_size=4)),
+    max_size=30,
+)
+
+
+@given(BATCHES, st.data())
+def test_workers_that_take_turns_see_what_one_alone_would_see(batches, data):
+    handle, workers, alone = Handle(), [None, None, None], Bucket("c")
+    for batch, (worker, commits) in enumerate(batches):
+        if data.draw(st.integers(0, 5)) == 0:  # an attempt that another worker makes again: its state is thrown away
+            other = data.draw(st.integers(0, 2))
+            workers[other] = turn(deepcopy(handle), workers[other], batch, commits)
+        workers[worker] = turn(handle, workers[worker], batch, commits)
+        for group, offset in commits.items():
+            alone.fold(Entity.GROUP, group, [commit(group, offset)], batch)
+        assert workers[worker].bucket.states == alone.states
+    assert turn(handle, None, len(batches), {}).bucket.states == alone.states
+
+
+def test_a_worker_that_had_the_last_turn_reads_only_the_mark():
+    handle = Handle()
+    kept = turn(handle, None, 0, {"a": 1})
+    kept = turn(handle, kept, 1, {"a": 2})
+    before = handle.states["base"].read, handle.states["recent"].read
+    turn(handle, kept, 2, {"a": 3})
+    assert (handle.states["base"].read, handle.states["recent"].read) == before
+
+
+def test_a_worker_that_missed_a_turn_reads_what_is_recent_and_learns_what_changed():
+    handle = Handle()
+    mine = turn(handle, None, 0, {"a": 1, "b": 1})
+    turn(handle, None, 1, {"b": 2})
+    reads = handle.states["base"].read
+    mine = turn(handle, mine, 2, {})
+    assert handle.states["base"].read == reads
+    assert mine.bucket.changed_since(0) == [(Entity.GROUP, "b")]
+
+
+def test_a_micro_batch_writes_what_it_changed_until_that_is_as_much_as_the_bucket():
+    handle = Handle()
+    kept = turn(handle, None, 0, {"a": 1})
+    written = []
+    for batch in range(1, 20):
+        base = handle.states["base"].rows
+        kept = turn(handle, kept, batch, {"a": batch})
+        written.append("base" if handle.states["base"].rows is not base else "recent")
+    assert written[0] == "recent"
+    assert 1 <= written.count("base") <= len(written) // 3
+
+
+def test_nothing_new_writes_nothing():
+    handle = Handle()
+    kept = turn(handle, None, 0, {"a": 1})
+    before = deepcopy(handle.states)
+    turn(handle, kept, 1, {})
+    assert {name: rows.rows for name, rows in handle.states.items()} == {n: r.rows for n, r in before.items()}
+
+
+def test_the_layout_before_buckets_had_a_base_is_taken_over_with_what_the_micro_batch_changes():
+    old = Bucket("c")
+    old.fold(Entity.GROUP, "a", [commit("a", 7)], 0)
+    handle = Handle({"entities": Rows([("group", "a", encode_state(old.groups()["a"]))])})
+    kept = turn(handle, None, 5, {"a": 99, "new": 1})
+    again = turn(handle, None, 6, {})
+    assert again.bucket.states == kept.bucket.states
+    assert [group.offsets[0].offset for group in again.bucket.groups().values()] == [99, 1]
+
+
+def test_the_layout_before_buckets_had_a_base_is_taken_over_once():
+    old = Bucket("c")
+    old.fold(Entity.GROUP, "a", [commit("a", 7)], 0)
+    handle = Handle({"entities": Rows([("group", "a", encode_state(old.groups()["a"]))])})
+    kept = turn(handle, None, 5, {})
+    assert kept.bucket.groups() == old.groups()
+    assert not handle.states["entities"].exists()
+    assert turn(handle, None, 6, {}).bucket.groups() == old.groups()

@@ -1,0 +1,65 @@
+"""The shelf gives each worker the catalog it asks for, and strangers nothing."""
+
+import socket
+from contextlib import closing
+from dataclasses import replace
+from multiprocessing import AuthenticationError
+
+import pytest
+
+from streaming_jobs import catalog_shelf
+from streaming_jobs.catalog_shelf import CatalogShelf, ShelfAddress
+
+
+@pytest.fixture
+def shelf():
+    with closing(CatalogShelf("127.0.0.1")) as running:
+        yield running
+
+
+def test_a_catalog_is_fetched_by_its_key(shelf):
+    shelf.put("one", "one-1", b"x" * 10_000_000)
+    shelf.put("two", "two-1", b"two")
+    assert shelf.address.fetch("one-1") == b"x" * 10_000_000
+    assert shelf.address.fetch("two-1") == b"two"
+
+
+def test_the_two_newest_of_each_cluster_stay(shelf):
+    for number in range(3):
+        shelf.put("one", f"one-{number}", b"%d" % number)
+    shelf.put("two", "two-0", b"two")
+    assert [shelf.address.fetch(key) for key in ("one-1", "one-2", "two-0")] == [b"1", b"2", b"two"]
+    with pytest.raises(KeyError, match="one-0"):
+        shelf.address.fetch("one-0")
+
+
+def test_a_stranger_is_refused_and_the_next_one_served(shelf):
+    shelf.put("one", "one-1", b"catalog")
+    with pytest.raises(AuthenticationError):
+        replace(shelf.address, secret=b"guessed").fetch("one-1")
+    assert shelf.address.fetch("one-1") == b"catalog"
+
+
+def test_a_stranger_who_says_nothing_keeps_nobody_waiting(shelf):
+    shelf.put("one", "one-1", b"catalog")
+    with socket.create_connection((shelf.address.host, shelf.address.port)):
+        assert shelf.address.fetch("one-1") == b"catalog"
+
+
+def test_a_driver_that_says_nothing_is_an_error_and_no_wait_without_end(monkeypatch):
+    monkeypatch.setattr(catalog_shelf, "FETCH_LIMIT_S", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = ShelfAddress("127.0.0.1", silent.getsockname()[1], b"secret")
+        with pytest.raises((EOFError, OSError)):
+            address.fetch("one-1")
+
+
+def test_the_secret_is_not_in_its_text(shelf):
+    assert "secret" not in repr(shelf.address)
+
+
+def test_a_shelf_that_was_stopped_cannot_be_reached():
+    with closing(CatalogShelf("127.0.0.1")) as shelf:
+        address = shelf.address
+    with pytest.raises((OSError, EOFError)):
+        address.fetch("one-1")

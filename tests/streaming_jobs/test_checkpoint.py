@@ -1,0 +1,499 @@
+"""Checkpoints of real queries: owned by one job, fitting their layout, damaged, begun anew, on a full disk.
+
+One Spark session writes a checkpoint, and copies of it are put into every state. viewfs stands for file systems without
+locks: Hadoop's own, with a scheme of its own, over a folder of this machine.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import pytest
+from pyspark.sql import SparkSession
+
+from monitor.config.settings import ClusterSettings, DetectionOptions, SparkSettings
+from monitor.embedded.broker import EmbeddedKafka
+from monitor.embedded.jars import spark_kafka_jars
+from streaming_jobs.board import Board
+from streaming_jobs.catalog_shelf import CatalogShelf
+from streaming_jobs.checkpoint import LAYOUT_FILE, Checkpoint, CheckpointError, Layout
+from streaming_jobs.cluster_watch import ClusterWatch, layout_of
+from streaming_jobs.hadoop_files import HadoopFiles
+from streaming_jobs.job import detection_settings
+from streaming_jobs.judging import Judging
+from streaming_jobs.ownership import HeldByAnother, Lease, Owner
+from streaming_jobs.session import create_session, stop_session
+from tests.job_process import JobProcess, eventually
+from tests.streaming_jobs.clients import commit, create_topic
+
+pytestmark = [
+    pytest.mark.broker,
+    pytest.mark.spark,
+    # PySpark leaves its sockets to the garbage collector.
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+VIEW: Final = "spark.hadoop.fs.viewfs.mounttable.elsewhere.link./data"
+RAW: Final = {"spark.hadoop.fs.raw.impl": "org.apache.hadoop.fs.RawLocalFileSystem"}
+"""HDFS and S3 have no checksum files beside their files; Hadoop's file system for a disk has."""
+
+SNAPSHOTS: Final = {
+    "spark.sql.streaming.stateStore.maintenanceInterval": "1s",
+    "spark.sql.streaming.stateStore.minDeltasForSnapshot": "2",
+}
+LAYOUT: Final = Layout(cluster="test", buckets=4, events_topic="groupwatch.events")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("checkpoints")
+
+
+@pytest.fixture(scope="module")
+def spark(folder: Path) -> Iterator[SparkSession]:
+    conf = SNAPSHOTS | RAW | {VIEW: f"raw://{folder}/view"}
+    session = create_session("local[2]", 2, spark_kafka_jars(), conf, folder / "spark.log")
+    yield session
+    stop_session(session)
+    gc.collect()  # so that what PySpark left open is found here, and not in the tests of another file
+
+
+@pytest.fixture(scope="module")
+def written(spark: SparkSession, broker: EmbeddedKafka, folder: Path) -> Path:
+    """The root of a checkpoint with state in snapshots and in changes after them; nobody has it any more."""
+    create_topic(broker.bootstrap_servers, "watched", 1)
+    commit(broker.bootstrap_servers, "watching", "watched", {0: 0})
+    root = folder / "written"
+    with watching(spark, broker, root):
+        eventually(lambda: newest(root / "test/state/0/0", ".zip") > 1, "a snapshot of the state")
+        snapshot = newest(root / "test/state/0/0", ".zip")
+        eventually(lambda: newest(root / "test/commits") > snapshot, "micro-batches after the snapshot")
+    for later in (root / "test/state/0/0").glob("*.zip"):
+        if int(later.stem) >= version(root):
+            later.unlink()  # so that an older snapshot and the changes since then are needed
+    return root
+
+
+def version(root: Path) -> int:
+    """The version of the state that the next micro-batch begins with."""
+    return newest(root / "test/commits") + 1
+
+
+@contextmanager
+def watching(
+    spark: SparkSession, broker: EmbeddedKafka, root: Path, board: Board | None = None
+) -> Iterator[ClusterWatch]:
+    """A watch of the broker on this checkpoint, running."""
+    cluster = ClusterSettings(name="test", bootstrap_servers=broker.bootstrap_servers, collect_interval_s=0.5)
+    settings = SparkSettings(checkpoint=str(root), buckets=4, trigger_s=0.2)
+    with closing(CatalogShelf("127.0.0.1")) as shelf:
+        judging = Judging(detection_settings(DetectionOptions()), shelf)
+        watch = ClusterWatch(spark, cluster, settings, judging, board or Board(["test"]))
+        try:
+            watch.claim(rebuild=False)
+            watch.start()
+            yield watch
+        finally:
+            watch.stop()
+
+
+@pytest.fixture(scope="module")
+def watched(spark: SparkSession, broker: EmbeddedKafka) -> Callable[[Path], AbstractContextManager[ClusterWatch]]:
+    return partial(watching, spark, broker)
+
+
+def newest(folder: Path, suffix: str = "") -> int:
+    """The number of the newest file of a log; -1 without one."""
+    numbers = [file.name.removesuffix(suffix) for file in folder.glob(f"*{suffix}")]
+    return max((int(number) for number in numbers if number.isdigit()), default=-1)
+
+
+def newest_file(folder: Path, suffix: str = "") -> Path:
+    return folder / f"{newest(folder, suffix)}{suffix}"
+
+
+@pytest.fixture
+def root(written: Path, tmp_path: Path) -> Path:
+    """A copy of the written checkpoint."""
+    return Path(shutil.copytree(written, tmp_path / "copy"))
+
+
+# --- One owner
+
+
+@contextmanager
+def another_process(code: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A Python process that has run this code, and the line it printed; killed at the end."""
+    text = f"import sys; from pathlib import Path; from streaming_jobs.ownership import *; {code}; sys.stdin.read()"
+    command = [sys.executable, "-c", text]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield process, process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
+def test_a_checkpoint_on_a_disk_is_free_the_moment_its_owner_is_killed(spark: SparkSession, tmp_path: Path):
+    code = f"LocalLock(Path({str(tmp_path / 'test+owner')!r})).take(); print('held', flush=True)"
+    checkpoint = Checkpoint(spark, str(tmp_path), "test")
+    with another_process(code) as (process, line):
+        assert line == "held"
+        with pytest.raises(CheckpointError, match=f"{tmp_path}/test is in use by process {process.pid} on "):
+            checkpoint.claim(LAYOUT)
+        process.kill()
+        process.wait()
+        checkpoint.claim(LAYOUT)
+    with pytest.raises(CheckpointError, match=f"in use by process {os.getpid()} on "):
+        Checkpoint(spark, tmp_path.as_uri(), "test").claim(LAYOUT)
+    checkpoint.release()
+    again = Checkpoint(spark, str(tmp_path), "test")
+    again.claim(LAYOUT)
+    again.release()
+
+
+def test_a_checkpoint_that_cannot_be_reached_is_a_sentence(spark: SparkSession, tmp_path: Path):
+    with pytest.raises(CheckpointError, match=r'nowhere://x/test cannot be used: .*No FileSystem for scheme "nowhere"'):
+        Checkpoint(spark, "nowhere://x", "test").claim(LAYOUT)
+    (tmp_path / "file").touch()
+    with pytest.raises(CheckpointError, match=f"{tmp_path}/file/root/test cannot be used"):
+        Checkpoint(spark, f"{tmp_path}/file/root", "test").claim(LAYOUT)
+
+
+@pytest.fixture
+def elsewhere(spark: SparkSession, folder: Path, request: pytest.FixtureRequest) -> tuple[HadoopFiles, str]:
+    """A file system that is not this machine's, and an owner file on it that is not there yet."""
+    (folder / "view").mkdir(exist_ok=True)
+    files = HadoopFiles(spark, "viewfs://elsewhere/data")
+    return files, f"viewfs://elsewhere/data/{request.node.name}+owner"
+
+
+FOR_EVER: Final = 3600.0
+
+
+def text_of(owner: Owner) -> str:
+    return msgspec.json.encode(owner).decode()
+
+
+@pytest.mark.timeout(90)
+def test_a_lease_of_a_dead_process_of_this_machine_is_free_at_once(elsewhere: tuple[HadoopFiles, str]):
+    files, file = elsewhere
+    assert files.on_this_machine(file) is None
+    with another_process("print(msgspec.json.encode(Owner.here()).decode(), flush=True)") as (process, line):
+        assert not msgspec.json.decode(line, type=Owner).is_dead()
+        process.kill()
+        process.wait()
+    files.write(file, line)
+    lease = Lease(files, file, lease_s=FOR_EVER)
+    lease.take()
+    lease.release()
+    assert not files.exists(file)
+
+
+@pytest.mark.timeout(90)
+def test_a_pid_that_was_given_to_a_later_process_is_no_owner(elsewhere: tuple[HadoopFiles, str]):
+    files, file = elsewhere
+    here = Owner.here()
+    assert here.begun is not None
+    files.write(file, text_of(msgspec.structs.replace(here, id="before", begun=here.begun - 1)))
+    lease = Lease(files, file, lease_s=FOR_EVER)
+    lease.take()
+    lease.release()
+
+
+def test_a_lease_of_another_machine_is_free_once_it_ran_out(elsewhere: tuple[HadoopFiles, str]):
+    files, file = elsewhere
+    files.write(file, text_of(msgspec.structs.replace(Owner.here(), id="away", machine="another", begun=1)))
+    lease = Lease(files, file, lease_s=1.0)
+    lease.take()
+    with pytest.raises(HeldByAnother, match=f"process {os.getpid()} on "):
+        Lease(files, file, lease_s=FOR_EVER).take()  # the first one renews its own meanwhile
+    lease.release()
+
+
+def test_of_two_that_take_a_free_lease_at_once_one_has_it(elsewhere: tuple[HadoopFiles, str]):
+    leases = [Lease(*elsewhere) for _ in range(2)]
+    outcomes: list[str] = []
+    begin = threading.Barrier(2)
+
+    def take(lease: Lease) -> None:
+        begin.wait()
+        try:
+            lease.take()
+            outcomes.append("has it")
+        except HeldByAnother:
+            outcomes.append("refused")
+
+    threads = [threading.Thread(target=take, args=(lease,)) for lease in leases]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for lease in leases:
+        lease.release()
+    assert sorted(outcomes) == ["has it", "refused"]
+
+
+def test_an_owner_writes_a_torn_file_anew_and_yields_to_another_owner(elsewhere: tuple[HadoopFiles, str]):
+    files, file = elsewhere
+    lease = Lease(files, file, renewal_s=0.1)
+    lease.take()
+    files.write(file, '{"id": "cut o')
+    eventually(lambda: '"renewals"' in (files.read(file) or ""), "the owner's next renewal")
+    assert lease.lost is None
+    rival = text_of(msgspec.structs.replace(Owner.here(), id="rival", host="faraway"))
+    eventually(lambda: files.write(file, rival) or lease.lost, "the owner's discovery")  # it may write over the first
+    assert "on faraway" in str(lease.lost)
+    lease.release()
+    assert files.read(file) == rival, "what is somebody else's is left alone"
+
+
+@pytest.mark.long
+def test_a_job_whose_lease_was_taken_over_ends_with_a_sentence(broker: EmbeddedKafka, written: Path, tmp_path: Path):
+    data = Path(shutil.copytree(written, tmp_path / "data"))
+    spark = {"checkpoint": "viewfs://elsewhere/data", "conf": {VIEW: data.as_uri()}}
+    job = JobProcess(tmp_path, {"test": {"bootstrap_servers": broker.bootstrap_servers}}, spark=spark)
+    taken = text_of(msgspec.structs.replace(Owner.here(), id="rival", host="faraway")).encode()
+    said = "groupwatch stopped: Cluster test: The checkpoint viewfs://elsewhere/data/test was taken over by process"
+    with job:
+        before = newest(data / "test/commits")
+        eventually(lambda: newest(data / "test/commits") > before, f"a micro-batch; see {job.log_file}")
+        eventually(lambda: _replace(data / "test+owner", taken) or said in job.log(), "the owner's discovery")
+        assert job.wait() == 1
+    assert "on faraway" in job.log()
+
+
+# --- The layout
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"buckets": 5}, "buckets = 4 (now 5)"),
+        ({"events_topic": "other"}, "events_topic = 'groupwatch.events' (now 'other')"),
+        ({"shuffle_partitions": 3}, "shuffle_partitions = 2 (now 3)"),
+        ({"shard": "2/3"}, "shard = '1/1' (now '2/3')"),
+    ],
+)
+def test_another_layout_is_refused_and_both_values_are_named(
+    spark: SparkSession, root: Path, changed: dict[str, object], sentence: str
+):
+    wanted = msgspec.structs.replace(LAYOUT, **changed)
+    with pytest.raises(CheckpointError) as refusal:
+        Checkpoint(spark, str(root), "test").claim(wanted)
+    assert f"{root}/test was written with {sentence}. Set it back, or start once with --rebuild" in str(refusal.value)
+    Checkpoint(spark, str(root), "test").claim(LAYOUT)  # the refused job has kept no lock
+
+
+def test_a_chosen_number_of_partitions_counts_wherever_it_was_chosen():
+    cluster = ClusterSettings(name="test", bootstrap_servers="localhost:1")
+    by_conf = SparkSettings(conf={"spark.sql.shuffle.partitions": "7"}, shuffle_partitions=3)
+    assert layout_of(cluster, by_conf).shuffle_partitions == 7
+    assert layout_of(cluster, SparkSettings(shuffle_partitions=3)).shuffle_partitions == 3
+    assert layout_of(cluster, SparkSettings()).shuffle_partitions is None
+
+
+def test_a_machine_with_other_cores_goes_on_with_the_partitions_of_the_checkpoint(
+    spark: SparkSession, broker: EmbeddedKafka, root: Path
+):
+    before = newest(root / "test/commits")
+    spark.conf.set("spark.sql.shuffle.partitions", "3")
+    try:
+        with watching(spark, broker, root):
+            eventually(lambda: newest(root / "test/commits") > before + 1, "micro-batches")
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", "2")
+    assert sorted(part.name for part in (root / "test/state/0").glob("[0-9]*")) == ["0", "1"]
+
+
+def test_a_layout_file_of_an_earlier_version_is_accepted(spark: SparkSession, root: Path):
+    _replace(root / "test" / LAYOUT_FILE, b'{"cluster":"test","buckets":4,"events_topic":"groupwatch.events"}')
+    Checkpoint(spark, str(root), "test").claim(msgspec.structs.replace(LAYOUT, shuffle_partitions=3))
+
+
+def test_a_torn_layout_file_is_refused_if_there_is_state_and_else_written_anew(spark: SparkSession, root: Path):
+    layout = root / "test" / LAYOUT_FILE
+    _replace(layout, b'{"cluster":"te')
+    with pytest.raises(CheckpointError, match=f"{layout} cannot be read .* --rebuild"):
+        Checkpoint(spark, str(root), "test").claim(LAYOUT)
+    shutil.rmtree(root / "test/offsets")
+    Checkpoint(spark, str(root), "test").claim(LAYOUT)
+    assert json.loads(layout.read_text())["shuffle_partitions"] == 2
+
+
+# --- Rebuild
+
+
+def test_a_rebuild_takes_the_lock_first_and_moves_the_old_folder_aside(
+    spark: SparkSession, root: Path, caplog: pytest.LogCaptureFixture
+):
+    other = msgspec.structs.replace(LAYOUT, buckets=64)
+    owner = Checkpoint(spark, str(root), "test")
+    owner.claim(LAYOUT)
+    with pytest.raises(CheckpointError, match="in use"):
+        Checkpoint(spark, str(root), "test").claim(other, rebuild=True)
+    assert (root / "test/offsets").is_dir()
+    owner.release()
+
+    before = {file.relative_to(root / "test"): file.read_bytes() for file in files_of(root / "test")}
+    with caplog.at_level(logging.WARNING, "streaming_jobs"):
+        Checkpoint(spark, str(root), "test").claim(other, rebuild=True)
+    (aside,) = root.glob("test.replaced-*Z")
+    assert {file.relative_to(aside): file.read_bytes() for file in files_of(aside)} == before
+    assert [file.name for file in files_of(root / "test") if file.suffix != ".crc"] == [LAYOUT_FILE]
+    assert str(aside) in caplog.text
+
+
+def files_of(folder: Path) -> list[Path]:
+    return [file for file in folder.rglob("*") if file.is_file()]
+
+
+# --- Damage
+
+GARBAGE: Final = bytes(range(128, 256)) * 3
+
+
+def garbage(file: Path) -> None:
+    _replace(file, GARBAGE)
+
+
+def cut_off(file: Path) -> None:
+    _replace(file, file.read_bytes()[: file.stat().st_size // 2])
+
+
+def emptied(file: Path) -> None:
+    _replace(file, b"")
+
+
+def gone(file: Path) -> None:
+    file.unlink()
+
+
+def _replace(file: Path, content: bytes) -> None:
+    file.write_bytes(content)
+    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)  # as on a file system without checksum files
+
+
+PLACES: Final[dict[str, Callable[[Path], list[Path]]]] = {
+    "metadata": lambda root: [root / "test/metadata"],
+    "offsets": lambda root: [newest_file(root / "test/offsets")],
+    "commits": lambda root: [newest_file(root / "test/commits")],
+    "changelog": lambda root: [root / f"test/state/0/0/{version(root)}.changelog"],
+    "snapshot": lambda root: [newest_file(root / "test/state/0/0", ".zip")],
+    "tables": lambda root: list((root / "test/state/0/0/SSTs").glob("*.sst")),
+    "operator": lambda root: [root / "test/state/0/_metadata/v2/0"],
+}
+
+
+@pytest.mark.parametrize(
+    ("place", "damage", "cause"),
+    [
+        pytest.param("metadata", garbage, "JsonParseException", marks=pytest.mark.long),
+        pytest.param("offsets", emptied, "Incomplete log file", marks=pytest.mark.long),
+        ("offsets", cut_off, "JsonEOFException"),
+        ("commits", garbage, "MalformedInputException"),
+        pytest.param("changelog", garbage, "Stream is corrupted", marks=pytest.mark.long),
+        ("changelog", cut_off, "EOFException"),
+        pytest.param("changelog", gone, "FileNotFoundException", marks=pytest.mark.long),
+        ("snapshot", garbage, "NoSuchFileException"),
+        pytest.param("snapshot", cut_off, "EOFException", marks=pytest.mark.long),
+        pytest.param("tables", garbage, "UNEXPECTED_FILE_SIZE", marks=pytest.mark.long),
+        ("operator", emptied, "NullPointerException"),
+    ],
+)
+def test_damage_ends_the_watch_with_the_folder_the_cause_and_the_way_out(
+    watched: Callable[[Path], AbstractContextManager[ClusterWatch]],
+    root: Path,
+    place: str,
+    damage: Callable[[Path], None],
+    cause: str,
+):
+    for file in PLACES[place](root):
+        damage(file)
+    with watched(root) as watch:
+        sentence = eventually(lambda: watch.fatal, "the end of the watch", 60)
+    assert sentence.startswith(f"Cluster test: the checkpoint {root}/test is damaged (")
+    assert cause in sentence
+    assert "--rebuild" in sentence
+
+
+def test_a_job_on_a_damaged_checkpoint_ends_and_a_rebuild_reads_the_log_again(
+    broker: EmbeddedKafka, root: Path, tmp_path: Path
+):
+    garbage(newest_file(root / "test/commits"))
+    clusters = {"test": {"bootstrap_servers": broker.bootstrap_servers, "collect_interval_s": 0.5}}
+    job = JobProcess(tmp_path, clusters, spark={"checkpoint": str(root)})
+    job.start()
+    assert job.wait() == 1
+    assert f"groupwatch stopped: Cluster test: the checkpoint {root}/test is damaged (" in job.log()
+    job.start("--rebuild")
+    try:
+        job.await_ready()
+        job.await_metric("groupwatch_partition_committed_offset", 0, group="watching", partition="0")
+        (aside,) = root.glob("test.replaced-*Z")
+        assert newest_file(aside / "commits").read_bytes() == GARBAGE
+        assert str(aside) in job.log()
+    finally:
+        assert job.stop() == 0
+
+
+# --- A full disk
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 4 MiB."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=4m", "groupwatch-test", str(place)]
+    mounted = subprocess.run(command, capture_output=True, text=True, check=False)
+    if mounted.returncode != 0:
+        pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def fill(file: Path) -> None:
+    """Write until there is no room left."""
+    with file.open("wb", buffering=0) as stream:
+        try:
+            while True:
+                stream.write(b"x" * 4096)
+        except OSError:
+            return
+
+
+def test_a_full_disk_is_named_on_the_board_and_heals(
+    spark: SparkSession, broker: EmbeddedKafka, written: Path, small_disk: Path, caplog: pytest.LogCaptureFixture
+):
+    root = Path(shutil.copytree(written, small_disk / "checkpoint"))
+    board = Board(["test"])
+    commits = partial(newest, root / "test/commits")
+    with watching(spark, broker, root, board) as watch:
+        before = commits()
+        eventually(lambda: commits() > before, "a micro-batch")
+        fill(small_disk / "filler")
+        eventually(lambda: "the disk is full (" in (board.of("test").problem or ""), "the problem on the board")
+        assert "the disk is full (" in caplog.text
+        assert "No space left on device" in caplog.text
+        (small_disk / "filler").unlink()
+        before = commits()
+        eventually(lambda: commits() > before and board.of("test").problem is None, "its healing")
+        assert watch.fatal is None
+    fill(small_disk / "filler")
+    again = Checkpoint(spark, str(root), "test")
+    again.claim(LAYOUT)  # what is written already needs no room
+    again.release()

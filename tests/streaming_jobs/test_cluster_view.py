@@ -1,0 +1,70 @@
+"""The driver's view: the newest of what every bucket has told, and nothing of what is gone."""
+
+import msgspec
+
+from monitor.model import DecodeFailed, GroupState, PartitionObserved, PassCompleted, TopicObserved
+from monitor.tracking.source import fold_source
+from monitor.tracking.stored import encode_state
+from monitor.tracking.topic import fold_topic
+from streaming_jobs.cluster_view import ClusterView
+from streaming_jobs.rows import BucketRow, RowKind
+
+
+def topic(bucket: int, name: str, pass_ms: int) -> BucketRow:
+    seen = TopicObserved(
+        cluster="c", topic=name, pass_ms=pass_ms, observed_ms=pass_ms, partitions=(PartitionObserved(partition=0),)
+    )
+    return BucketRow(bucket, RowKind.TOPIC, name, encode_state(fold_topic("c", name, None, [seen])))
+
+
+def completed(bucket: int, pass_ms: int) -> BucketRow:
+    event = PassCompleted(cluster="c", pass_ms=pass_ms, completed_ms=pass_ms, topics=1)
+    return BucketRow(bucket, RowKind.PASS, "", msgspec.msgpack.encode(event))
+
+
+def group(bucket: int, name: str) -> BucketRow:
+    return BucketRow(bucket, RowKind.GROUP, name, encode_state(GroupState(cluster="c", group=name)))
+
+
+def test_there_is_no_catalog_before_the_first_completed_pass():
+    view = ClusterView("c")
+    view.take([topic(0, "t", 100)])
+    assert view.catalog() is None
+    view.take([completed(0, 100), completed(1, 100)])
+    assert view.catalog().topics.keys() == {"t"}
+
+
+def test_the_newest_pass_counts_and_topics_that_it_did_not_see_are_gone():
+    view = ClusterView("c")
+    view.take([topic(0, "old", 100), topic(1, "new", 200), completed(0, 100), completed(1, 200)])
+    assert view.catalog().pass_ms == 200
+    assert view.catalog().topics.keys() == {"new"}
+    view.take([BucketRow(1, RowKind.TOPIC, "new", None)])
+    assert view.catalog().topics == {}
+
+
+def test_it_says_whether_the_catalog_may_have_changed():
+    view = ClusterView("c")
+    for rows, changed in (([topic(0, "t", 1)], True), ([group(0, "g")], False), ([completed(0, 1)], True), ([], False)):
+        view.take(rows)
+        assert view.catalog_changed is changed
+
+
+def test_a_bucket_that_tells_all_makes_what_was_known_of_it_void_and_of_no_other():
+    view = ClusterView("c")
+    view.take([group(0, "a"), group(1, "b"), topic(0, "t", 100), completed(1, 100)])
+    view.take([BucketRow(0, RowKind.WHOLE, "", b""), group(0, "c")])
+    assert [name for name in "abc" if view.group_state(name) is not None] == ["b", "c"]
+    assert view.catalog().topics == {}
+
+
+def test_what_could_not_be_read_is_known_by_source_and_failures_are_those_of_the_batch():
+    failed = DecodeFailed(source="log", reason="Truncated", log_partition=1, log_offset=2, position=3)
+    source = BucketRow(3, RowKind.SOURCE, "log", encode_state(fold_source("c", "log", None, [failed])))
+    view = ClusterView("c")
+    view.take([source, BucketRow(3, RowKind.FAILURE, "group/g", b"KeyError: 1")])
+    assert [state.source for state in view.sources()] == ["log"]
+    assert view.failures == ("group/g: KeyError: 1",)
+    view.take([])
+    assert [state.source for state in view.sources()] == ["log"]
+    assert view.failures == ()
