@@ -7,37 +7,58 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Final
 
 import msgspec
 
 from monitor.detection.evaluate import judge
 from monitor.detection.settings import DetectionSettings
+from monitor.detection.settled import is_settled
 from monitor.detection.standing import Standings
 from monitor.detection.topics import Topics
 from monitor.metrics.deflate import deflated
 from monitor.metrics.publish import summary_of
 from monitor.metrics.render import render_groups
 from monitor.metrics.specs import METRICS
-from monitor.model import GroupState, GroupVerdict
+from monitor.model import FamilyBlock, GroupState, Value
 from streaming_jobs.orders import Orders
 from streaming_jobs.rows import BucketRow, RowKind
 
 FAMILIES: Final = tuple(spec.name for spec in METRICS)
-UNKNOWN: Final = "?"
-"""Differs from every text of samples."""
+UNKNOWN: Final = b"?"
+"""Differs from every digest."""
+NOTHING: Final = b""
+"""The digest of a family without samples."""
 NEVER: Final = -2
+
+
+class _Judged(Value):
+    """What was made of a state: the group as it is listed, and its samples. ``settled``: time alone changes nothing."""
+
+    state: GroupState
+    summary: bytes
+    blocks: tuple[FamilyBlock, ...]
+    settled: bool
 
 
 @dataclass(slots=True)
 class BucketJudge:
-    """The judge of one bucket in one Python worker. It remembers what it has told, and in which micro-batch."""
+    """The judge of one bucket in one Python worker. It remembers what it has told, and in which micro-batch.
+
+    A settled group is judged again only when its state or the catalog has changed: most groups of a large cluster
+    are quiet, and judging all of them was half of what an idle micro-batch cost.
+    """
 
     number: int
     settings: DetectionSettings
+    made: int = 0
+    """How many verdicts were made since the beginning."""
     _standings: Standings = field(default_factory=Standings)
+    _topics: Topics | None = None
+    _settled: dict[str, _Judged] = field(default_factory=dict)
     _summaries: dict[str, bytes] = field(default_factory=dict)
-    _texts: dict[str, str] = field(default_factory=dict)
+    _digests: dict[str, bytes] = field(default_factory=dict)
     _told: int = NEVER
 
     def rows(self, groups: Mapping[str, GroupState], topics: Topics, orders: Orders) -> Iterator[BucketRow]:
@@ -47,25 +68,38 @@ class BucketJudge:
         then, or if the driver knows nothing, it is all of it.
         """
         if self._told != orders.known:
-            self._summaries, self._texts = {}, dict.fromkeys(FAMILIES, UNKNOWN)
+            self._summaries, self._digests = {}, dict.fromkeys(FAMILIES, UNKNOWN)
         self._told = orders.batch
+        if topics is not self._topics:
+            self._topics, self._settled = topics, {}
         self._forget_all_but(groups)
-        verdicts: list[GroupVerdict] = []
+        blocks: list[FamilyBlock] = []
         changed: list[msgspec.Raw] = []
         for name, state in groups.items():
             try:
-                verdict = judge(state, topics, self._standings.of(state, topics), orders.now_ms, self.settings)
-                summary = msgspec.msgpack.encode(summary_of(verdict))
+                judged = self._judged(name, state, topics, orders.now_ms)
             except Exception as error:  # one group's failure is its own; the others go on
                 yield from self._failed(name, error)
                 continue
-            verdicts.append(verdict)
-            if self._summaries.get(name) != summary:
-                self._summaries[name] = summary
-                changed.append(msgspec.Raw(summary))
+            blocks += judged.blocks
+            if self._summaries.get(name) != judged.summary:
+                self._summaries[name] = judged.summary
+                changed.append(msgspec.Raw(judged.summary))
         if changed:
             yield BucketRow(self.number, RowKind.SUMMARIES, "", msgspec.msgpack.encode(changed))
-        yield from self._changed_blocks(verdicts)
+        yield from self._changed_blocks(blocks)
+
+    def _judged(self, name: str, state: GroupState, topics: Topics, now_ms: int) -> _Judged:
+        known = self._settled.pop(name, None)
+        if known is None or known.state is not state:
+            self.made += 1
+            verdict = judge(state, topics, self._standings.of(state, topics), now_ms, self.settings)
+            known = _Judged(
+                state, msgspec.msgpack.encode(summary_of(verdict)), render_groups([verdict]), is_settled(verdict)
+            )
+        if known.settled:
+            self._settled[name] = known
+        return known
 
     def _failed(self, name: str, error: Exception) -> Iterator[BucketRow]:
         text = f"{type(error).__name__}: {error}"
@@ -80,15 +114,19 @@ class BucketJudge:
     def _forget_all_but(self, groups: Mapping[str, GroupState]) -> None:
         """A group that is gone was forgotten by the driver too; if it comes back, it is told as new."""
         self._standings.keep_only(groups.keys())
-        for gone in self._summaries.keys() - groups.keys():
-            del self._summaries[gone]
+        for known in (self._summaries, self._settled):
+            for gone in known.keys() - groups.keys():
+                del known[gone]
 
-    def _changed_blocks(self, verdicts: list[GroupVerdict]) -> Iterator[BucketRow]:
-        texts = {block.family: block for block in render_groups(verdicts)}
-        for family in FAMILIES:
-            block = texts.get(family)
-            text = block.samples if block else ""
-            if self._texts.get(family, "") != text:
-                self._texts[family] = text
-                payload = msgspec.msgpack.encode(deflated(text.encode())) if block else None
-                yield BucketRow(self.number, RowKind.BLOCK, family, payload)
+    def _changed_blocks(self, blocks: list[FamilyBlock]) -> Iterator[BucketRow]:
+        samples: dict[str, list[str]] = {family: [] for family in FAMILIES}
+        for block in blocks:
+            samples[block.family].append(block.samples)
+        for family, parts in samples.items():
+            text = "".join(parts).encode()
+            digest = blake2b(text, digest_size=16).digest() if text else NOTHING
+            if self._digests.get(family, NOTHING) != digest:
+                self._digests[family] = digest
+                yield BucketRow(
+                    self.number, RowKind.BLOCK, family, msgspec.msgpack.encode(deflated(text)) if text else None
+                )

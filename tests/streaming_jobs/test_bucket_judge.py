@@ -19,6 +19,7 @@ from tests.detection.builders import NOW, catalog, commit, group, range_by_hand,
 
 MEMBERS = range_by_hand({"C0": ["a"], "C1": ["a"]}, {"a": 2})
 CATALOG = catalog(topic("a", 2))
+TOPICS = Topics(CATALOG)
 
 
 def state(name: str, offset: int):
@@ -29,7 +30,7 @@ def orders(batch: int, known: int, now_ms: int = NOW) -> Orders:
     return Orders(run="r", batch=batch, now_ms=now_ms, known=known, catalog="c")
 
 
-@given(st.lists(st.tuples(st.dictionaries(st.sampled_from("gh"), st.integers(90, 100)), st.integers(0, 1)), max_size=8))
+@given(st.lists(st.tuples(st.dictionaries(st.sampled_from("gh"), st.integers(98, 100)), st.integers(0, 1)), max_size=8))
 def test_two_judges_that_take_turns_tell_what_is_so(batches):
     view, judges, known, names = ClusterView("c"), [], -1, set()
     judges = [BucketJudge(0, DetectionSettings()) for _ in range(2)]
@@ -37,9 +38,10 @@ def test_two_judges_that_take_turns_tell_what_is_so(batches):
         groups = {name: state(name, offset) for name, offset in offsets.items()}
         gone = [BucketRow(0, RowKind.GROUP, name, None) for name in names - groups.keys()]
         names = set(groups)
-        view.take([*gone, *judges[turn].rows(groups, Topics(CATALOG), orders(batch, known))])
+        now_ms = NOW + 1_000 * batch
+        view.take([*gone, *judges[turn].rows(groups, TOPICS, orders(batch, known, now_ms))])
         known = batch
-        verdicts = [evaluate(each, CATALOG, NOW, DetectionSettings()) for each in groups.values()]
+        verdicts = [evaluate(each, CATALOG, now_ms, DetectionSettings()) for each in groups.values()]
         assert {each.group: each for each in view.summaries()} == {each.group: summary_of(each) for each in verdicts}
         lines = sorted(gzip.decompress(join(view.blocks())).decode().splitlines())
         assert lines == sorted(gzip.decompress(join(packed(render_groups(verdicts)))).decode().splitlines())
@@ -55,6 +57,22 @@ def test_what_was_told_is_not_told_again():
     assert [each["group"] for each in msgspec.msgpack.decode(summaries.payload)] == ["h"]
     assert "groupwatch_partition_lag" in [row.name for row in blocks]
     assert "groupwatch_group_state" not in [row.name for row in blocks]
+
+
+def test_a_settled_group_is_judged_again_for_a_new_state_or_catalog_only():
+    judge, groups = BucketJudge(0, DetectionSettings()), {"quiet": settled("quiet"), "late": state("late", 90)}
+    steps = [(TOPICS, 2), (TOPICS, 1), (Topics(catalog(topic("a", 3, grown=1))), 2), (TOPICS, 2), (TOPICS, 1)]
+    for batch, (topics, made) in enumerate(steps):
+        before = judge.made
+        list(judge.rows(groups, topics, orders(batch, batch - 1, NOW + batch)))
+        assert judge.made - before == made
+    groups["quiet"] = settled("quiet")  # equal, and another one
+    list(judge.rows(groups, TOPICS, orders(9, 4, NOW + 9)))
+    assert judge.made == 10
+
+
+def settled(name: str):
+    return replace(group(*MEMBERS, offsets=[commit("a", 0), commit("a", 1)]), group=name)
 
 
 def test_everything_is_told_again_to_a_driver_that_missed_a_batch():

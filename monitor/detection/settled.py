@@ -1,0 +1,14 @@
+"""Which verdicts stay as they are while time passes, so that a quiet group need not be judged again and again."""
+
+from __future__ import annotations
+
+from monitor.model import GroupVerdict
+
+
+def is_settled(verdict: GroupVerdict) -> bool:
+    """Whether the verdict holds, but for its instant, until the group or its topics change.
+
+    Time enters a verdict by the age of a lag, by the rules about a lag, and by the ages of findings: a group without
+    either has nothing that grows older. A property test holds the rules to this.
+    """
+    return not verdict.lag and not verdict.findings

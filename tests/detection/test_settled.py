@@ -1,0 +1,48 @@
+"""A settled verdict is the same at any other time; the rules are held to that."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from monitor.detection import DetectionSettings, evaluate
+from monitor.detection.settled import is_settled
+from monitor.model import FindingKind
+from tests.detection.builders import NOW, catalog, commit, group, range_by_hand, topic
+from tests.detection.test_evaluate import ranged_groups
+
+DAY_MS = 86_400_000
+MEMBERS = range_by_hand({"C0": ["a"], "C1": ["a"]}, {"a": 2})
+ALL_READ = [commit("a", 0, 100), commit("a", 1, 100)]
+
+
+@given(ranged_groups(), st.booleans(), st.integers(-DAY_MS, 30 * DAY_MS), st.sampled_from([None, 0, 50]))
+def test_time_alone_changes_no_settled_verdict(case, all_read, later_ms, threshold):
+    state, topics = case
+    if all_read:  # else hardly any group would be settled
+        ends = {(t.topic, p.partition): p.end for t in topics.topics.values() for p in t.partitions}
+        state = replace(state, offsets=tuple(commit(*place, end) for place, end in ends.items()))
+    settings = DetectionSettings(lag_records=threshold)
+    verdict = evaluate(state, topics, NOW, settings)
+    if is_settled(verdict):
+        assert evaluate(state, topics, NOW + later_ms, settings) == replace(verdict, evaluated_ms=NOW + later_ms)
+
+
+@pytest.mark.parametrize(
+    ("offsets", "partitions", "settled"),
+    [
+        pytest.param(ALL_READ, 2, True, id="everything is read"),
+        pytest.param([], 2, True, id="nothing was committed"),
+        pytest.param([commit("a", 0, 100), commit("a", 1, 99)], 2, False, id="a record waits"),
+        pytest.param(ALL_READ, 3, False, id="a partition is orphaned"),
+    ],
+)
+def test_settled_is_what_does_not_wait_and_has_no_finding(offsets, partitions, settled):
+    verdict = evaluate(
+        group(*MEMBERS, offsets=offsets),
+        catalog(topic("a", partitions, grown=partitions - 2)),
+        NOW,
+        DetectionSettings(),
+    )
+    assert is_settled(verdict) is settled
+    assert any(finding.kind is FindingKind.ORPHANED for finding in verdict.findings) is (partitions == 3)
