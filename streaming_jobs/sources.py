@@ -34,6 +34,9 @@ def kafka_log(
     ``assign`` instead of ``subscribe``: Spark's source drops topics that the broker calls internal, without a word,
     unless it is told every partition and fetches offsets in the older way (set for the session, see
     :mod:`streaming_jobs.session`). Records lost to retention are no failure: the log is compacted by design.
+
+    As many tasks read it as the stateful stage has, not one for each partition of the log: a task with its Python
+    costs the same however little it reads, and a log has 50 partitions unless somebody chose another number.
     """
     reader = spark.readStream.format("kafka").options(**(FETCHING | dict(client_options)))
     return (
@@ -49,6 +52,7 @@ def kafka_log(
             F.col("key"),
             F.col("value"),
         )
+        .coalesce(spark.sparkContext.defaultParallelism)
     )
 
 
@@ -58,7 +62,12 @@ def ticks(spark: SparkSession, buckets: int) -> DataFrame:
     The rate-micro-batch source gives exactly ``buckets`` rows each time; the rate source would give a flood after a
     pause of the job (docs/decisions/0003-ticks-from-rate-micro-batch.md).
     """
-    rows = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", str(buckets)).load()
+    rows = (
+        spark.readStream.format("rate-micro-batch")
+        .option("rowsPerBatch", str(buckets))
+        .option("numPartitions", "1")
+        .load()
+    )
     return rows.select(
         (F.col("value") % buckets).cast("int").alias("bucket"),
         F.lit(Entity.TICK.value).alias("entity"),
