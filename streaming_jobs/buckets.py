@@ -10,6 +10,8 @@ class Entity(StrEnum):
     """What a row of events or of state is about."""
 
     GROUP = "group"
+    OFFSETS = "offsets"
+    """Of a group, only the committed offsets that have moved; what else is known of it stays."""
     TOPIC = "topic"
     SOURCE = "source"
     PASS = "pass"
