@@ -20,6 +20,7 @@ from streaming_jobs.catalog_shelf import CatalogShelf
 from streaming_jobs.cluster_view import ClusterView
 from streaming_jobs.evaluation import Evaluation, LookedAt
 from streaming_jobs.orders import Orders, give
+from streaming_jobs.pace import Pace
 from streaming_jobs.rows import BucketRow, RowKind
 from streaming_jobs.warm_up import LogPosition, Reported, WarmUp
 
@@ -53,7 +54,8 @@ class MicroBatchPublisher:
 
     ``position`` gives how far the offsets log is read by a micro-batch, so a cluster is judged by the one that reads
     the end of its backlog. ``problem`` says what is wrong with its collector, if anything is. ``clock`` gives the time
-    in ms. Groups are judged by the catalog of the micro-batch before: it has to be known when the micro-batch starts.
+    in ms, ``pace`` judges whether micro-batches keep up with the trigger. Groups are judged by the catalog of the
+    micro-batch before: it has to be known when the micro-batch starts.
     """
 
     spark: SparkSession
@@ -67,6 +69,7 @@ class MicroBatchPublisher:
     settings: DetectionSettings
     clock: Callable[[], int]
     started_ms: int
+    pace: Pace
     shard: Shard = ALL_GROUPS
     evaluation_errors: int = 0
     _run: str = field(default_factory=lambda: uuid4().hex)
@@ -82,6 +85,7 @@ class MicroBatchPublisher:
     def __call__(self, rows: DataFrame, batch_id: int) -> None:
         """Judge and publish one micro-batch."""
         began_ms = self.clock()
+        self._tell_pace(began_ms)
         position = self.position(batch_id)
         self._advance(position)
         orders = self._orders(batch_id)
@@ -129,6 +133,12 @@ class MicroBatchPublisher:
                 "them. Its Kafka source skips internal topics unless "
                 "spark.sql.streaming.kafka.useDeprecatedOffsetFetching is true."
             )
+
+    def _tell_pace(self, began_ms: int) -> None:
+        """A backlog is read in micro-batches as long as they like."""
+        news = self.pace.begin(began_ms) if self.warm_up.done else None
+        if news is not None:
+            log.log(logging.WARNING if self.pace.slow else logging.INFO, "Cluster %s: %s", self.cluster, news)
 
     def _tell_warm_up(self) -> None:
         news = self.warm_up.end_batch(self.clock())
