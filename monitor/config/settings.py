@@ -102,8 +102,9 @@ class HttpSettings(Section):
 class SparkSettings(Section):
     """The streaming job. ``checkpoint`` is a directory or a URI.
 
-    ``shuffle_partitions`` 0 means one for each core, ``buckets`` 0 some for each of those partitions; both are fixed
-    with the first micro-batch of a checkpoint, and 0 means those of the checkpoint then.
+    ``shuffle_partitions`` 0 means one for each core, ``buckets`` 0 some for each of those partitions. A checkpoint
+    keeps both from its first micro-batch on; 0 then means its own.
+
     ``conf`` goes to Spark as it is. ``trigger_s`` is the time between the starts of two batches, in seconds.
     """
 
