@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -18,6 +18,7 @@ from monitor.model import (
     TopicState,
 )
 from monitor.tracking.group import fold_group
+from monitor.tracking.offsets_change import KIND, decode_moved, encode_moved, moved_offsets, with_moved
 from monitor.tracking.source import fold_source
 from monitor.tracking.stored import (
     StateCorruptError,
@@ -54,12 +55,23 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     state: bytes | None
 
 
+MANY_OFFSETS: Final = 100
+"""Of a group with fewer committed offsets, what has moved is not worth to be told apart from the rest."""
+
 _ENTRIES: Final = msgspec.msgpack.Decoder(list[Entry])
 
 
 def packed(entries: Sequence[Entry]) -> bytes:
     """Entries as one stored row: Spark's Python reads rows of a state slowly, one after the other."""
     return msgspec.msgpack.encode(entries)
+
+
+class _Moved(NamedTuple):
+    """The offsets of a group that a micro-batch moved. Until then it was what it had been ``since`` another one."""
+
+    since: int
+    batch: int
+    entry: Entry
 
 
 @dataclass(slots=True)
@@ -74,6 +86,7 @@ class Bucket:
     states: dict[Key, State] = field(default_factory=dict)
     changed: dict[Key, int] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
+    _moved: dict[Key, _Moved] = field(default_factory=dict)
 
     def load(self, entries: Iterable[Entry], batch: int) -> None:
         """Take stored entries, which were changed in that micro-batch.
@@ -84,8 +97,17 @@ class Bucket:
         """
         for entry in entries:
             entity = Entity(entry.entity)
-            state = None if entry.state is None else _DECODERS[entity](entry.state)
-            self._replace((entity, entry.name), state, batch)
+            if entity is Entity.OFFSETS:
+                self._replace((Entity.GROUP, entry.name), self._with_moved(entry), batch)
+            else:
+                state = None if entry.state is None else _DECODERS[entity](entry.state)
+                self._replace((entity, entry.name), state, batch)
+
+    def _with_moved(self, entry: Entry) -> GroupState:
+        before = self.states.get((Entity.GROUP, entry.name))
+        if not isinstance(before, GroupState):
+            raise StateCorruptError(KIND)
+        return with_moved(before, decode_moved(entry.state or b""))
 
     def fold_all(self, events: Mapping[Key, Sequence[bytes]], batch: int) -> None:
         """Fold the events of a micro-batch: the payloads of each entity, in log order."""
@@ -104,7 +126,18 @@ class Bucket:
             self.failures[f"{entity}/{name}"] = f"{type(error).__name__}: {error}"
             return
         if after != before:
+            since = self.changed.get((entity, name), -1)
             self._replace((entity, name), after, batch)
+            self._note_moved((entity, name), before, since)
+
+    def _note_moved(self, key: Key, before: State | None, since: int) -> None:
+        """Remember how little has changed, if it is much less than the whole."""
+        after, batch = self.states.get(key), self.changed[key]
+        if not isinstance(before, GroupState) or not isinstance(after, GroupState) or since >= batch:
+            return
+        moved = moved_offsets(before, after) if len(after.offsets) >= MANY_OFFSETS else None
+        if moved is not None and len(moved) < len(after.offsets):
+            self._moved[key] = _Moved(since, batch, Entry(Entity.OFFSETS.value, key[1], encode_moved(moved)))
 
     def _folded(self, entity: Entity, name: str, before: State | None, payloads: Sequence[bytes]) -> State | None:
         if entity is Entity.GROUP:
@@ -129,6 +162,7 @@ class Bucket:
 
     def _replace(self, key: Key, state: State | None, batch: int) -> None:
         self.changed[key] = batch
+        self._moved.pop(key, None)
         if state is None:
             self.states.pop(key, None)
         else:
@@ -141,6 +175,15 @@ class Bucket:
     def forget_changes_until(self, batch: int) -> None:
         """The driver knows everything up to this micro-batch."""
         self.changed = {key: changed for key, changed in self.changed.items() if changed > batch}
+        self._moved = {key: moved for key, moved in self._moved.items() if moved.batch > batch}
+
+    def changes_since(self, batch: int) -> list[Entry]:
+        """What has changed after a micro-batch, for a reader who knows all until then: as little as can be said."""
+        entries: list[Entry] = []
+        for key in self.changed_since(batch):
+            moved = self._moved.get(key)
+            entries += [moved.entry] if moved is not None and moved.since <= batch else self.entries([key])
+        return entries
 
     def entries(self, keys: Iterable[Key]) -> list[Entry]:
         """These entities as they are stored."""

@@ -17,7 +17,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 from monitor.detection.settings import DetectionSettings
 from monitor.detection.topics import Topics
 from monitor.model import Catalog
-from streaming_jobs.bucket import Key, encoded
+from streaming_jobs.bucket import Entry, Key
 from streaming_jobs.bucket_judge import BucketJudge
 from streaming_jobs.bucket_store import BucketStore, KeptBucket
 from streaming_jobs.buckets import Entity
@@ -39,6 +39,8 @@ class _Memory:
     catalog: str = ""
     topics: Topics | None = None
 
+
+OF_GROUPS: Final = frozenset({Entity.GROUP, Entity.OFFSETS})
 
 _MEMORIES: Final[dict[str, _Memory]] = {}
 """By cluster. A worker serves the micro-batches of one run after the other."""
@@ -72,7 +74,7 @@ class BucketProcessor(StatefulProcessor):
         kept.bucket.fold_all(_by_entity(rows), orders.batch)
         self._store.save(kept, orders.batch)
         memory.buckets[number] = kept
-        told = [*_news(number, kept, judge, orders), *self._verdicts(memory, kept, judge, orders)]
+        told = [*news(number, kept, judge, orders), *self._verdicts(memory, kept, judge, orders)]
         yield pd.DataFrame(told, columns=list(BucketRow._fields))
 
     def _verdicts(self, memory: _Memory, kept: KeptBucket, judge: BucketJudge, orders: Orders) -> Iterator[BucketRow]:
@@ -97,21 +99,20 @@ def _memory(cluster: str, run: str) -> _Memory:
     return known
 
 
-def _news(number: int, kept: KeptBucket, judge: BucketJudge, orders: Orders) -> Iterator[BucketRow]:
+def news(number: int, kept: KeptBucket, judge: BucketJudge, orders: Orders) -> Iterator[BucketRow]:
     """The entities that have changed since the micro-batch that the driver knows; groups only once they are judged."""
     bucket = kept.bucket
-    keys: list[Key]
+    entries: list[Entry]
     if orders.known < kept.loaded or orders.known < 0:
         yield BucketRow(number, RowKind.WHOLE, "", b"")
         judge.start_anew()
-        keys = list(bucket.states)
+        entries = bucket.entries(bucket.states)
     else:
-        keys = bucket.changed_since(orders.known)
+        entries = bucket.changes_since(orders.known)
         bucket.forget_changes_until(orders.known)
-    for entity, name in keys:
-        state = bucket.states.get((entity, name))
-        if entity is not Entity.GROUP or orders.catalog is not None:
-            yield BucketRow(number, RowKind(entity.value), name, encoded(state))
+    for entity, name, state in map(msgspec.structs.astuple, entries):
+        if entity not in OF_GROUPS or orders.catalog is not None:
+            yield BucketRow(number, RowKind(entity), name, state)
     for name, text in bucket.failures.items():
         yield BucketRow(number, RowKind.FAILURE, name, text.encode("utf-8", "replace"))
 

@@ -95,13 +95,13 @@ class BucketStore:
 
     def save(self, kept: KeptBucket, batch: int) -> None:
         """Write what the micro-batch changed."""
-        changed = kept.bucket.changed_since(batch - 1)
+        changed = kept.bucket.changes_since(batch - 1)
         if not changed:
             return
         if kept.base < 0:
             self._write_base(kept, batch)
             return
-        row = packed(kept.bucket.entries(changed))
+        row = packed(changed)
         kept.recent_bytes += len(row)
         if kept.recent_bytes > max(kept.base_bytes, LEAST_RECENT_BYTES):
             self._write_base(kept, batch)

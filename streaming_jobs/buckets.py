@@ -4,16 +4,35 @@ from __future__ import annotations
 
 import zlib
 from enum import StrEnum
+from typing import Final
 
 
 class Entity(StrEnum):
     """What a row of events or of state is about."""
 
     GROUP = "group"
+    OFFSETS = "offsets"
+    """Of a group, only the committed offsets that have moved; what else is known of it stays."""
     TOPIC = "topic"
     SOURCE = "source"
     PASS = "pass"
     TICK = "tick"
+
+
+BUCKETS_A_PARTITION: Final = 8
+"""Spark spreads buckets over the partitions of the stateful stage by a hash of its own; so many for each partition
+leave the fullest partition of most numbers at no more than 1.5 times its share. Each costs some ms a micro-batch."""
+
+MOST_BUCKETS: Final = 512
+
+
+def buckets_for(partitions: int) -> int:
+    """Into how many buckets to divide what the stateful stage has in so many partitions, if nobody chose a number.
+
+    >>> buckets_for(2), buckets_for(16), buckets_for(200)
+    (16, 128, 512)
+    """
+    return min(BUCKETS_A_PARTITION * partitions, max(MOST_BUCKETS, partitions))
 
 
 def bucket_of(entity: Entity, name: str, buckets: int) -> int:

@@ -11,6 +11,7 @@ import msgspec
 from pyspark.sql import SparkSession
 
 from monitor.model import ALL_GROUPS
+from streaming_jobs.buckets import buckets_for
 from streaming_jobs.hadoop_files import FilesError, HadoopFiles
 from streaming_jobs.ownership import HeldByAnother, Hold, Lease, LocalLock
 
@@ -34,11 +35,12 @@ class CheckpointError(Exception):
 class Layout(msgspec.Struct, frozen=True, kw_only=True):
     """What must not change while a checkpoint lives.
 
-    ``shuffle_partitions`` None: any, or not known. One that names no shard was written before there were any.
+    ``buckets`` None: any; what is written has a number. ``shuffle_partitions`` None: any, or not known. One that names
+    no shard was written before there were any.
     """
 
     cluster: str
-    buckets: int
+    buckets: int | None
     events_topic: str
     shuffle_partitions: int | None = None
     shard: str = str(ALL_GROUPS)
@@ -54,6 +56,12 @@ class Checkpoint:
         self._layout = f"{self.path}/{LAYOUT_FILE}"
         self._files: HadoopFiles
         self._hold: Hold | None = None
+        self._buckets = 0
+
+    @property
+    def buckets(self) -> int:
+        """Into how many buckets the groups are spread; known once the checkpoint is claimed."""
+        return self._buckets
 
     @property
     def resumed(self) -> bool:
@@ -132,7 +140,8 @@ class Checkpoint:
         else:
             self._files.make_folder(self.path)
             number = layout.shuffle_partitions or self._partitions_now()
-            written = msgspec.structs.replace(layout, shuffle_partitions=number)
+            self._buckets = layout.buckets or buckets_for(number)
+            written = msgspec.structs.replace(layout, buckets=self._buckets, shuffle_partitions=number)
             self._files.write(self._layout, msgspec.json.encode(written).decode())
 
     def _compare(self, layout: Layout) -> None:
@@ -145,6 +154,9 @@ class Checkpoint:
             raise CheckpointError(
                 f"The checkpoint {self.path} was written with {different}. Set it back, or {REBUILD}."
             )
+        self._buckets = written.buckets or 0
+        if layout.buckets is None:
+            log.info("The checkpoint %s keeps its %d buckets", self.path, self._buckets)
         if written.shuffle_partitions not in (None, self._partitions_now()):
             log.info("The checkpoint %s keeps its %d shuffle partitions", self.path, written.shuffle_partitions)
 

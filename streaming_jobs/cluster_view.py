@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from monitor.model import (
     Catalog,
     Deflated,
+    GroupState,
     GroupSummary,
     PackedBlock,
     PassCompleted,
     SourceState,
     TopicState,
 )
-from monitor.tracking.stored import decode_source_state, decode_topic_state
+from monitor.tracking.offsets_change import decode_moved, with_moved
+from monitor.tracking.stored import decode_group_state, decode_source_state, decode_topic_state, encode_state
 from monitor.tracking.topic import catalog_of
 from streaming_jobs.rows import BucketRow, RowKind
 
@@ -28,11 +30,29 @@ _PASS = msgspec.msgpack.Decoder(PassCompleted)
 _DEFLATED = msgspec.msgpack.Decoder(Deflated)
 
 
+class _GroupBytes(NamedTuple):
+    """A state as it was told, and the moves of its offsets told since, oldest first."""
+
+    whole: bytes
+    moves: tuple[bytes, ...] = ()
+
+    def moved(self, move: bytes) -> _GroupBytes:
+        """With one move more. Once they are as large as the state they are put into it."""
+        moves = (*self.moves, move)
+        if sum(map(len, moves)) <= len(self.whole):
+            return _GroupBytes(self.whole, moves)
+        return _GroupBytes(encode_state(_GroupBytes(self.whole, moves).state()))
+
+    def state(self) -> GroupState:
+        """The newest state."""
+        return with_moved(decode_group_state(self.whole), (o for move in self.moves for o in decode_moved(move)))
+
+
 @dataclass(slots=True)
 class _BucketView:
     """What is known of one bucket; states of groups are kept as bytes, and read when somebody asks for one."""
 
-    groups: dict[str, bytes] = field(default_factory=dict)
+    groups: dict[str, _GroupBytes] = field(default_factory=dict)
     topics: dict[str, TopicState] = field(default_factory=dict)
     sources: dict[str, SourceState] = field(default_factory=dict)
     summaries: dict[str, GroupSummary] = field(default_factory=dict)
@@ -94,18 +114,20 @@ class ClusterView:
             for family, samples in bucket.blocks.items():
                 yield PackedBlock(family=family, samples=samples)
 
-    def group_state(self, group: str) -> bytes | None:
-        """The stored state of a group; None if there is no such group. May be called from any thread."""
+    def group_state(self, group: str) -> GroupState | None:
+        """The state of a group; None if there is no such group. May be called from any thread."""
         found = (bucket.groups.get(group) for bucket in list(self._buckets.values()))
-        return next((state for state in found if state is not None), None)
+        return next((known.state() for known in found if known is not None), None)
 
 
 def _take(bucket: _BucketView, row: BucketRow) -> None:
     match row.kind:
         case RowKind.GROUP:
-            _put(bucket.groups, row.name, row.payload)
+            _put(bucket.groups, row.name, _GroupBytes(row.payload) if row.payload else None)
             if row.payload is None:
                 bucket.summaries.pop(row.name, None)
+        case RowKind.OFFSETS:
+            bucket.groups[row.name] = bucket.groups[row.name].moved(row.payload or b"")
         case RowKind.TOPIC:
             _put(bucket.topics, row.name, decode_topic_state(row.payload) if row.payload else None)
         case RowKind.SOURCE:

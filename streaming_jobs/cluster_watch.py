@@ -25,6 +25,7 @@ from streaming_jobs.bucket_processor import BucketProcessor
 from streaming_jobs.checkpoint import PARTITIONS_KEY, REBUILD, Checkpoint, Layout
 from streaming_jobs.failures import cause_of, checkpoint_is_damaged, disk_is_full, no_restart_heals
 from streaming_jobs.judging import Judging
+from streaming_jobs.pace import Pace
 from streaming_jobs.pipeline import Spread, bucket_rows
 from streaming_jobs.publisher import MicroBatchPublisher
 from streaming_jobs.session import JVM_GONE
@@ -158,6 +159,7 @@ class ClusterWatch:
             settings=self._judging.settings,
             clock=now_ms,
             started_ms=self._started_ms,
+            pace=Pace(int(self._settings.trigger_s * 1000)),
             shard=self._judging.shard,
         )
         return (
@@ -175,9 +177,9 @@ class ClusterWatch:
         return bucket_rows(
             kafka_log(self._spark, OFFSETS_TOPIC, len(backlog.ends), options | self._isolation(), most),
             kafka_log(self._spark, self._cluster.events_topic, 1, options, most),
-            ticks(self._spark, self._settings.buckets),
+            ticks(self._spark, self._checkpoint.buckets),
             BucketProcessor(self._cluster.name, self._judging.shelf.address, self._judging.settings),
-            Spread(buckets=self._settings.buckets, shard=self._judging.shard),
+            Spread(buckets=self._checkpoint.buckets, shard=self._judging.shard),
         )
 
     def _isolation(self) -> dict[str, str]:
@@ -192,11 +194,11 @@ class ClusterWatch:
 
 
 def layout_of(cluster: ClusterSettings, settings: SparkSettings, shard: Shard = ALL_GROUPS) -> Layout:
-    """What a checkpoint is to be like. The number of shuffle partitions counts only if somebody chose it."""
+    """What a checkpoint is to be like. Its numbers count only if somebody chose them."""
     partitions = int(settings.conf.get(PARTITIONS_KEY, settings.shuffle_partitions))
     return Layout(
         cluster=cluster.name,
-        buckets=settings.buckets,
+        buckets=settings.buckets or None,
         events_topic=cluster.events_topic,
         shuffle_partitions=partitions or None,
         shard=str(shard),

@@ -5,24 +5,22 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final
 from uuid import uuid4
 
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
 
-from monitor.detection.evaluate import judge
 from monitor.detection.settings import DetectionSettings
-from monitor.detection.standing import stand
 from monitor.detection.topics import Topics
 from monitor.metrics.render import packed, render_catalog
-from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, GroupVerdict, PackedBlock, Shard, SourceState
-from monitor.tracking.stored import decode_group_state
+from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, PackedBlock, Shard, SourceState
 from streaming_jobs.board import Board, Judge
 from streaming_jobs.catalog_shelf import CatalogShelf
 from streaming_jobs.cluster_view import ClusterView
+from streaming_jobs.evaluation import Evaluation, LookedAt
 from streaming_jobs.orders import Orders, give
+from streaming_jobs.pace import Pace
 from streaming_jobs.rows import BucketRow, RowKind
 from streaming_jobs.warm_up import LogPosition, Reported, WarmUp
 
@@ -56,7 +54,8 @@ class MicroBatchPublisher:
 
     ``position`` gives how far the offsets log is read by a micro-batch, so a cluster is judged by the one that reads
     the end of its backlog. ``problem`` says what is wrong with its collector, if anything is. ``clock`` gives the time
-    in ms. Groups are judged by the catalog of the micro-batch before: it has to be known when the micro-batch starts.
+    in ms, ``pace`` judges whether micro-batches keep up with the trigger. Groups are judged by the catalog of the
+    micro-batch before: it has to be known when the micro-batch starts.
     """
 
     spark: SparkSession
@@ -70,10 +69,12 @@ class MicroBatchPublisher:
     settings: DetectionSettings
     clock: Callable[[], int]
     started_ms: int
+    pace: Pace
     shard: Shard = ALL_GROUPS
     evaluation_errors: int = 0
     _run: str = field(default_factory=lambda: uuid4().hex)
     _view: ClusterView = field(init=False)
+    _looked_at: LookedAt = field(default_factory=LookedAt)
     _catalog: _Shelved | None = None
     _known: int = -1
     _told: set[tuple[str, str]] = field(default_factory=set)
@@ -84,6 +85,7 @@ class MicroBatchPublisher:
     def __call__(self, rows: DataFrame, batch_id: int) -> None:
         """Judge and publish one micro-batch."""
         began_ms = self.clock()
+        self._tell_pace(began_ms)
         position = self.position(batch_id)
         self._advance(position)
         orders = self._orders(batch_id)
@@ -92,8 +94,8 @@ class MicroBatchPublisher:
         judged_by = self._catalog if orders.catalog is not None else None
         if self._view.catalog_changed:
             self._shelve(batch_id)
-        if judged_by is not None:
-            self._known = batch_id
+        # A bucket that told all of itself has left out its groups if nothing was judged: it has to tell them again.
+        self._known = batch_id if judged_by is not None else -1
         self._tell()
         self._tell_warm_up()
         self.board.publish(*self._shown(began_ms, position, orders, judged_by))
@@ -131,6 +133,12 @@ class MicroBatchPublisher:
                 "them. Its Kafka source skips internal topics unless "
                 "spark.sql.streaming.kafka.useDeprecatedOffsetFetching is true."
             )
+
+    def _tell_pace(self, began_ms: int) -> None:
+        """A backlog is read in micro-batches as long as they like."""
+        news = self.pace.begin(began_ms) if self.warm_up.done else None
+        if news is not None:
+            log.log(logging.WARNING if self.pace.slow else logging.INFO, "Cluster %s: %s", self.cluster, news)
 
     def _tell_warm_up(self) -> None:
         news = self.warm_up.end_batch(self.clock())
@@ -191,22 +199,11 @@ class MicroBatchPublisher:
             groups=groups,
             blocks=(*self._view.blocks(), *judged_by.ends),
         )
-        return shown, partial(_judged, self._view, judged_by.topics, orders.now_ms, self.settings)
+        return shown, Evaluation(self._view, self._looked_at, judged_by.topics, orders.now_ms, self.settings)
 
     def _ends(self, catalog: Catalog) -> tuple[PackedBlock, ...]:
         """The ends of all partitions. They are nobody's share: every shard would expose the same series."""
         return packed(render_catalog(catalog)) if self.shard.is_first else ()
-
-
-def _judged(
-    view: ClusterView, topics: Topics, now_ms: int, settings: DetectionSettings, group: str
-) -> GroupVerdict | None:
-    """The verdict of the newest evaluation on a group, made again from its state."""
-    stored = view.group_state(group)
-    if stored is None:
-        return None
-    state = decode_group_state(stored)
-    return judge(state, topics, stand(state, topics.catalog), now_ms, settings)
 
 
 def _collected(rows: DataFrame) -> Iterator[BucketRow]:

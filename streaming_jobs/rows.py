@@ -22,6 +22,8 @@ class RowKind(StrEnum):
     """Everything about this bucket follows; what was known of it before is void."""
     GROUP = "group"
     """The state of a group."""
+    OFFSETS = "offsets"
+    """The committed offsets of a group that have moved since its state was told; all else is as it was."""
     TOPIC = "topic"
     PASS = "pass"
     SOURCE = "source"

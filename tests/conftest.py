@@ -4,9 +4,13 @@ import secrets
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
+
+settings.register_profile("busy machine", deadline=None)  # no assertion about speed, of no example either
+settings.load_profile("busy machine")
 
 
 @pytest.fixture(scope="session")

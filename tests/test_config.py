@@ -79,7 +79,7 @@ def test_nothing_given_means_the_documented_defaults(file):
     assert settings.spark == SparkSettings(
         master="local[*]",
         checkpoint=None,
-        buckets=32,
+        buckets=0,
         shuffle_partitions=0,
         trigger_s=1.0,
         max_records_per_batch=4_000_000,

@@ -100,14 +100,17 @@ class HttpSettings(Section):
 
 
 class SparkSettings(Section):
-    """The streaming job. ``checkpoint`` is a directory or a URI; ``shuffle_partitions`` 0 means one for each core.
+    """The streaming job. ``checkpoint`` is a directory or a URI.
+
+    ``shuffle_partitions`` 0 means one for each core, ``buckets`` 0 some for each of those partitions. A checkpoint
+    keeps both from its first micro-batch on; 0 then means its own.
 
     ``conf`` goes to Spark as it is. ``trigger_s`` is the time between the starts of two batches, in seconds.
     """
 
     master: str = Field(default="local[*]", min_length=1)
     checkpoint: str | None = Field(default=None, min_length=1)
-    buckets: int = Field(default=32, ge=1, le=4096)
+    buckets: int = Field(default=0, ge=0, le=4096)
     shuffle_partitions: int = Field(default=0, ge=0)
     trigger_s: float = Field(default=1.0, ge=0, allow_inf_nan=False)
     max_records_per_batch: int = Field(default=4_000_000, ge=1)

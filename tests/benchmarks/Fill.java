@@ -1,6 +1,5 @@
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Properties;
 
@@ -20,52 +19,79 @@ import org.apache.kafka.coordinator.group.generated.OffsetCommitValue;
 /**
  * Writes what a coordinator would write of many groups, with the coordinator's own classes; see offsets_log.py.
  *
- * Arguments: bootstrap servers, groups, partitions of each, members of each, rounds of commits, commits a second
- * (0: as fast as it goes), partitions of the log, topics. The group group-N reads topic-(N modulo topics), whose
- * partitions its members share as the range assignor does; a round commits every partition of every group once.
+ * Arguments: bootstrap servers, groups, partitions of a topic, members of each group, rounds of commits, commits a
+ * second (0: as fast as it goes), partitions of the log, topics, topics that each group reads, how groups and topics
+ * are called. The group group-N reads topic-(N modulo topics) and those that follow, whose partitions its members share
+ * as the range assignor does; a round commits every partition of every group once.
  */
 public class Fill {
     static final String LOG = "__consumer_offsets";
 
     final KafkaProducer producer;
     final int logPartitions;
+    final int[] n;
+    final String groupName;
+    final String topicName;
     long sent = 0L;
 
-    Fill(String bootstrap, int logPartitions) {
+    Fill(String[] args) {
         Properties props = new Properties();
-        props.put("bootstrap.servers", bootstrap);
+        props.put("bootstrap.servers", args[0]);
         props.put("client.id", "__admin_client");
+        props.put("enable.idempotence", "false");  // the coordinator writes without a producer id, but in transactions
+        props.put("max.in.flight.requests.per.connection", "1");
         props.put("linger.ms", "20");
         props.put("batch.size", "262144");
         props.put("buffer.memory", "134217728");
+        props.put("max.request.size", "16777216");
         this.producer = new KafkaProducer(props, new ByteArraySerializer(), new ByteArraySerializer());
-        this.logPartitions = logPartitions;
+        this.n = new int[9];
+        for (int i = 1; i < 9; i++) {
+            n[i] = Integer.parseInt(args[i]);
+        }
+        this.logPartitions = n[6];
+        this.groupName = args[9];
+        this.topicName = args[10];
     }
 
     public static void main(String[] args) throws Exception {
-        int[] n = new int[8];
-        for (int i = 1; i < 8; i++) {
-            n[i] = Integer.parseInt(args[i]);
-        }
-        Fill fill = new Fill(args[0], n[6]);
+        Fill fill = new Fill(args);
+        fill.generations();
+        fill.commits();
+        fill.producer.close();
+        System.out.println(fill.sent);
+    }
+
+    String topic(int group, int place) {
+        return topicName + "-" + (group + place) % n[7];
+    }
+
+    void generations() {
         for (int group = 0; group < n[1] && n[3] > 0; group++) {
-            fill.generation("group-" + group, "topic-" + group % n[7], n[2], n[3]);
+            List topics = new ArrayList();
+            for (int place = 0; place < n[8]; place++) {
+                topics.add(topic(group, place));
+            }
+            generation(groupName + "-" + group, topics, n[2], n[3]);
         }
+    }
+
+    void commits() throws InterruptedException {
         long began = System.nanoTime();
         long commits = 0L;
         for (int round = 1; round <= n[4]; round++) {
             for (int partition = 0; partition < n[2]; partition++) {
                 for (int group = 0; group < n[1]; group++) {
-                    fill.commit("group-" + group, "topic-" + group % n[7], partition, (long) round);
-                    commits++;
-                    if (n[5] > 0) {
-                        await(began + commits * 1000000000L / n[5]);
+                    for (int place = 0; place < n[8]; place++) {
+                        commit(groupName + "-" + group, topic(group, place), partition, (long) round);
+                        commits++;
+                        if (n[5] > 0) {
+                            await(began + commits * 1000000000L / n[5]);
+                        }
                     }
                 }
             }
         }
-        fill.producer.close();
-        System.out.println(fill.sent);
     }
 
     static void await(long instant) throws InterruptedException {
@@ -82,30 +108,37 @@ public class Fill {
         send(group, (short) 1, key, bytes((short) 3, value));
     }
 
-    void generation(String group, String topic, int partitions, int members) {
+    void generation(String group, List topics, int partitions, int members) {
         List shares = new ArrayList();
         int before = 0;
         for (int member = 0; member < members; member++) {
             int count = partitions / members + (member < partitions % members ? 1 : 0);
-            shares.add(member(group, topic, member, before, count));
+            shares.add(member(group, topics, member, before, count));
             before += count;
         }
         GroupMetadataValue value = new GroupMetadataValue()
             .setProtocolType("consumer").setGeneration(1).setProtocol("range")
-            .setLeader(group + "-member-0").setCurrentStateTimestamp(System.currentTimeMillis()).setMembers(shares);
+            .setLeader(memberId(group, 0)).setCurrentStateTimestamp(System.currentTimeMillis()).setMembers(shares);
         send(group, (short) 2, new GroupMetadataKey().setGroup(group), bytes((short) 3, value));
     }
 
-    static GroupMetadataValue.MemberMetadata member(String group, String topic, int number, int first, int count) {
+    /** Sorts as the number does, as the range assignor wants it. */
+    static String memberId(String group, int number) {
+        return group + "-member-" + String.valueOf(10000 + number).substring(1);
+    }
+
+    static GroupMetadataValue.MemberMetadata member(String group, List topics, int number, int first, int count) {
         List owned = new ArrayList();
-        for (int partition = first; partition < first + count; partition++) {
-            owned.add(new TopicPartition(topic, partition));
+        for (int topic = 0; topic < topics.size(); topic++) {
+            for (int partition = first; partition < first + count; partition++) {
+                owned.add(new TopicPartition((String) topics.get(topic), partition));
+            }
         }
         ByteBuffer subscription = ConsumerProtocol.serializeSubscription(
-            new ConsumerPartitionAssignor.Subscription(Collections.singletonList(topic)));
+            new ConsumerPartitionAssignor.Subscription(topics));
         ByteBuffer assignment = ConsumerProtocol.serializeAssignment(new ConsumerPartitionAssignor.Assignment(owned));
         return new GroupMetadataValue.MemberMetadata()
-            .setMemberId(group + "-member-" + number).setClientId("client-" + number).setClientHost("/10.0.0." + number)
+            .setMemberId(memberId(group, number)).setClientId("client-" + number).setClientHost("/10.0.0." + number)
             .setRebalanceTimeout(300000).setSessionTimeout(45000)
             .setSubscription(array(subscription)).setAssignment(array(assignment));
     }

@@ -25,23 +25,35 @@ _PROGRAM = Path(__file__).parent / "Fill.java"
 
 @dataclass(frozen=True)
 class Crowd:
-    """The groups of a benchmark. Group N reads topic N modulo ``topics``; each topic has ``partitions``."""
+    """The groups of a benchmark, and their topics, which have ``partitions`` each.
+
+    Group N reads ``reads`` topics, from N modulo ``topics`` on.
+    """
 
     groups: int
     partitions: int
     members: int = 0
     topics: int = 20
+    reads: int = 1
+    group_name: str = "group"
+    topic_name: str = "topic"
+
+    @property
+    def topic_names(self) -> list[str]:
+        """The topics, in order."""
+        return [f"{self.topic_name}-{number}" for number in range(self.topics)]
 
 
 @contextmanager
-def broker_with_topics(crowd: Crowd) -> Iterator[EmbeddedKafka]:
-    """A broker with the topics, and with an offsets topic that has one commit."""
+def broker_with_topics(*crowds: Crowd) -> Iterator[EmbeddedKafka]:
+    """A broker with the topics of all crowds, and with an offsets topic that has one commit."""
     with EmbeddedKafka(BrokerSettings(offsets_topic_partitions=LOG_PARTITIONS, heap_mb=1024)) as kafka:
         with admin(kafka.bootstrap_servers) as client:
-            names = [f"topic-{number}" for number in range(crowd.topics)]
-            client.create_topics([NewTopic(name, crowd.partitions, 1) for name in names])
-            client.wait_for_topics(names)
-        commit(kafka.bootstrap_servers, "group-0", "topic-0", {0: 0})
+            topics = {name: crowd.partitions for crowd in crowds for name in crowd.topic_names}
+            for name, partitions in topics.items():  # a broker refuses 10,000 partitions at once
+                client.create_topics([NewTopic(name, partitions, 1)])
+            client.wait_for_topics(list(topics), timeout_ms=300_000)
+        commit(kafka.bootstrap_servers, "first", crowds[0].topic_names[0], {0: 0})
         yield kafka
 
 
@@ -55,9 +67,11 @@ def fill(kafka: EmbeddedKafka, crowd: Crowd, rounds: int) -> int:
 @contextmanager
 def filling(kafka: EmbeddedKafka, crowd: Crowd, rounds: int, commits_s: int) -> Iterator[subprocess.Popen[str]]:
     """The same at a pace (commits a second), as a process that goes on meanwhile; it is ended with the block."""
-    counts = (crowd.groups, crowd.partitions, crowd.members, rounds, commits_s, LOG_PARTITIONS, crowd.topics)
+    of_commits = (rounds, commits_s, LOG_PARTITIONS)
+    counts = (crowd.groups, crowd.partitions, crowd.members, *of_commits, crowd.topics, crowd.reads)
     options = ("-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-    command = java_command(_PROGRAM, kafka.bootstrap_servers, *map(str, counts), options=options, jars=kafka_jars())
+    arguments = (kafka.bootstrap_servers, *map(str, counts), crowd.group_name, crowd.topic_name)
+    command = java_command(_PROGRAM, *arguments, options=options, jars=kafka_jars())
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         yield process
@@ -70,9 +84,9 @@ def produce_everywhere(kafka: EmbeddedKafka, crowd: Crowd) -> None:
     """A record into every partition, so that the lag of every partition of every group changes."""
     producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers, linger_ms=50)
     try:
-        for number in range(crowd.topics):
+        for name in crowd.topic_names:
             for partition in range(crowd.partitions):
-                producer.send(f"topic-{number}", b"x", partition=partition)
+                producer.send(name, b"x", partition=partition)
         producer.flush()
     finally:
         producer.close()

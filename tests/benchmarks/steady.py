@@ -8,6 +8,8 @@ from __future__ import annotations
 import statistics
 import sys
 import time
+from dataclasses import dataclass
+from typing import Self
 
 from tests.benchmarks.measured import cpu_s, memory_mb, quantile, report
 from tests.benchmarks.offsets_log import Crowd, loaded_job
@@ -23,26 +25,43 @@ def main() -> None:
     """Measure and report."""
     trigger_s = float(sys.argv[1]) if len(sys.argv) > 1 else 2.0
     with loaded_job(CROWD, COMMITS_S, trigger_s) as job:
+        load = Load.of(job)
+    load.report("steady", SHARE_GOAL, trigger_s, commits_s=COMMITS_S, cores_goal=CORE_GOAL)
+
+
+@dataclass(frozen=True)
+class Load:
+    """What a job under a steady load was seen to need."""
+
+    batches: list[float]
+    behind: list[float]
+    cpu_s: float
+    memory_mb: dict[str, float]
+
+    @classmethod
+    def of(cls, job: JobProcess) -> Self:
+        """Let it settle, then watch it."""
         time.sleep(SETTLE_S)  # the JVM compiles what it runs often
         before = cpu_s(job.session)
         batches, behind = watched(job)
-        cpu = cpu_s(job.session) - before
-        memory = memory_mb(job.session)
-    report(
-        "steady",
-        statistics.median(batches) / trigger_s,
-        "batch / trigger",
-        SHARE_GOAL,
-        cpu,
-        trigger_s=trigger_s,
-        commits_s=COMMITS_S,
-        batch_s=round(statistics.median(batches), 3),
-        batch_p95_s=round(quantile(batches, 0.95), 3),
-        cores_used=round(cpu / MEASURE_S, 3),
-        cores_goal=CORE_GOAL,
-        most_records_behind=max(behind),
-        memory_mb={kind: round(size) for kind, size in memory.items()},
-    )
+        return cls(batches, behind, cpu_s(job.session) - before, memory_mb(job.session))
+
+    def report(self, name: str, goal: float, trigger_s: float, **details: object) -> None:
+        """Write and print it, as the median micro-batch over the trigger's interval."""
+        report(
+            name,
+            statistics.median(self.batches) / trigger_s,
+            "batch / trigger",
+            goal,
+            self.cpu_s,
+            trigger_s=trigger_s,
+            batch_s=round(statistics.median(self.batches), 3),
+            batch_p95_s=round(quantile(self.batches, 0.95), 3),
+            cores_used=round(self.cpu_s / MEASURE_S, 3),
+            most_records_behind=max(self.behind),
+            memory_mb={kind: round(size) for kind, size in self.memory_mb.items()},
+            **details,
+        )
 
 
 def watched(job: JobProcess) -> tuple[list[float], list[float]]:

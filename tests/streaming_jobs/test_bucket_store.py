@@ -11,12 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.detection.settings import DetectionSettings
 from monitor.model import OffsetCommitted
 from monitor.tracking.stored import encode_state
-from streaming_jobs import bucket_store
+from streaming_jobs import bucket, bucket_store
 from streaming_jobs.bucket import Bucket
+from streaming_jobs.bucket_judge import BucketJudge
+from streaming_jobs.bucket_processor import news
 from streaming_jobs.bucket_store import BucketStore, KeptBucket
 from streaming_jobs.buckets import Entity
+from streaming_jobs.cluster_view import ClusterView
+from streaming_jobs.orders import Orders
 
 
 @dataclass
@@ -67,15 +72,16 @@ class Handle:
 
 @pytest.fixture(autouse=True)
 def small_bases(monkeypatch):
-    """So that a base is written anew now and then."""
+    """So that a base is written anew now and then, and that of most groups only what has moved is written."""
+    monkeypatch.setattr(bucket, "MANY_OFFSETS", 2)
     monkeypatch.setattr(bucket_store, "LEAST_RECENT_BYTES", 500)
     monkeypatch.setattr(bucket_store, "ROW_BYTES", 300)
 
 
 def commit(group: str, offset: int) -> bytes:
-    return msgspec.msgpack.encode(
-        [OffsetCommitted(group=group, topic="t", partition=0, offset=offset, committed_ms=offset)]
-    )
+    """Of one of three partitions."""
+    event = OffsetCommitted(group=group, topic="t", partition=offset % 3, offset=offset, committed_ms=offset)
+    return msgspec.msgpack.encode([event])
 
 
 def turn(handle: Handle, kept: KeptBucket | None, batch: int, commits: dict[str, int]) -> KeptBucket:
@@ -106,6 +112,38 @@ def test_workers_that_take_turns_see_what_one_alone_would_see(batches, data):
             alone.fold(Entity.GROUP, group, [commit(group, offset)], batch)
         assert workers[worker].bucket.states == alone.states
     assert turn(handle, None, len(batches), {}).bucket.states == alone.states
+
+
+@given(BATCHES, st.data())
+def test_the_driver_is_told_enough_to_know_every_group(batches, data):
+    """A micro-batch in which nothing was judged tells nothing of groups; after that it has to be told all again."""
+    handle, workers, judge = Handle(), [None, None, None], BucketJudge(0, DetectionSettings())
+    view, known = ClusterView("c"), -1
+    for batch, (worker, commits) in enumerate(batches):
+        workers[worker] = turn(handle, workers[worker], batch, commits)
+        judged = data.draw(st.integers(0, 3)) > 0
+        catalog = "some" if judged else None
+        view.take(news(0, workers[worker], judge, Orders(run="r", batch=batch, now_ms=0, known=known, catalog=catalog)))
+        known = batch if judged else -1  # as streaming_jobs.publisher has it
+        if judged:
+            groups = workers[worker].bucket.groups()
+            assert {name: view.group_state(name) for name in "abcdef"} == {name: groups.get(name) for name in "abcdef"}
+
+
+def test_of_a_group_with_many_partitions_a_micro_batch_writes_and_tells_only_what_has_moved(monkeypatch):
+    monkeypatch.setattr(bucket, "MANY_OFFSETS", 100)
+    monkeypatch.setattr(bucket_store, "LEAST_RECENT_BYTES", 1_000_000)
+    handle, orders = Handle(), Orders(run="r", batch=2, now_ms=0, known=1, catalog="some")
+    kept = turn(handle, None, 0, {})
+    many = [OffsetCommitted(group="g", topic="t", partition=p, offset=7, committed_ms=7) for p in range(10_000)]
+    kept.bucket.fold(Entity.GROUP, "g", [msgspec.msgpack.encode(many)], 1)
+    BucketStore(handle).save(kept, 1)
+    whole = len(encode_state(kept.bucket.groups()["g"]))
+    kept = turn(handle, kept, 2, {"g": 8})
+    (row,) = news(0, kept, BucketJudge(0, DetectionSettings()), orders)
+    assert whole > 300_000
+    assert len(handle.states["recent"].rows[-1][1]) < 200
+    assert len(row.payload) < 200
 
 
 def test_a_worker_that_had_the_last_turn_reads_only_the_mark():

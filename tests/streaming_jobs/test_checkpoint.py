@@ -91,11 +91,11 @@ def version(root: Path) -> int:
 
 @contextmanager
 def watching(
-    spark: SparkSession, broker: EmbeddedKafka, root: Path, board: Board | None = None
+    spark: SparkSession, broker: EmbeddedKafka, root: Path, board: Board | None = None, *, buckets: int = 4
 ) -> Iterator[ClusterWatch]:
     """A watch of the broker on this checkpoint, running."""
     cluster = ClusterSettings(name="test", bootstrap_servers=broker.bootstrap_servers, collect_interval_s=0.5)
-    settings = SparkSettings(checkpoint=str(root), buckets=4, trigger_s=0.2)
+    settings = SparkSettings(checkpoint=str(root), buckets=buckets, trigger_s=0.2)
     with closing(CatalogShelf("127.0.0.1")) as shelf:
         judging = Judging(detection_settings(DetectionOptions()), shelf)
         watch = ClusterWatch(spark, cluster, settings, judging, board or Board(["test"]))
@@ -305,6 +305,35 @@ def test_a_chosen_number_of_partitions_counts_wherever_it_was_chosen():
     assert layout_of(cluster, by_conf).shuffle_partitions == 7
     assert layout_of(cluster, SparkSettings(shuffle_partitions=3)).shuffle_partitions == 3
     assert layout_of(cluster, SparkSettings()).shuffle_partitions is None
+
+
+def test_a_chosen_number_of_buckets_counts_and_0_is_none():
+    cluster = ClusterSettings(name="test", bootstrap_servers="localhost:1")
+    assert layout_of(cluster, SparkSettings(buckets=7)).buckets == 7
+    assert layout_of(cluster, SparkSettings()).buckets is None
+    assert SparkSettings().buckets == 0
+
+
+def test_if_nobody_chose_a_number_of_buckets_it_follows_from_the_partitions_of_the_new_checkpoint(
+    spark: SparkSession, tmp_path: Path
+):
+    for root, partitions, buckets in ((tmp_path / "of the session", None, 16), (tmp_path / "chosen", 3, 24)):
+        checkpoint = Checkpoint(spark, str(root), "test")
+        checkpoint.claim(msgspec.structs.replace(LAYOUT, buckets=None, shuffle_partitions=partitions))
+        checkpoint.release()
+        assert checkpoint.buckets == buckets
+        assert json.loads((root / "test" / LAYOUT_FILE).read_text())["buckets"] == buckets
+
+
+def test_a_job_that_chose_no_number_of_buckets_goes_on_with_those_of_the_checkpoint(
+    spark: SparkSession, broker: EmbeddedKafka, root: Path, caplog: pytest.LogCaptureFixture
+):
+    before, board = newest(root / "test/commits"), Board(["test"])
+    with caplog.at_level(logging.INFO, "streaming_jobs"), watching(spark, broker, root, board, buckets=0):
+        eventually(lambda: newest(root / "test/commits") > before + 2 and board.of("test").ready, "an evaluation")
+    assert f"The checkpoint {root}/test keeps its 4 buckets" in caplog.text
+    assert [group.group for group in board.of("test").groups if group.group == "watching"] == ["watching"]
+    assert json.loads((root / "test" / LAYOUT_FILE).read_text())["buckets"] == 4
 
 
 def test_a_machine_with_other_cores_goes_on_with_the_partitions_of_the_checkpoint(

@@ -1,0 +1,52 @@
+"""A group that is looked at is judged anew, but its assignor is not asked again while nothing has changed."""
+
+from msgspec.structs import replace
+
+from monitor.detection.evaluate import evaluate
+from monitor.detection.settings import DetectionSettings
+from monitor.detection.topics import Topics
+from monitor.tracking.stored import encode_state
+from streaming_jobs.cluster_view import ClusterView
+from streaming_jobs.evaluation import MOST_LOOKED_AT, Evaluation, LookedAt
+from streaming_jobs.rows import BucketRow, RowKind
+from tests.detection.builders import NOW, catalog, commit, group, range_by_hand, topic
+
+MEMBERS = range_by_hand({"C0": ["a"], "C1": ["a"]}, {"a": 2})
+CATALOG = catalog(topic("a", 2))
+SETTINGS = DetectionSettings()
+
+
+def told(view: ClusterView, name: str, offset: int = 90):
+    state = replace(group(*MEMBERS, offsets=[commit("a", 0, offset)]), group=name)
+    view.take([BucketRow(0, RowKind.GROUP, name, encode_state(state))])
+    return state
+
+
+def test_the_verdict_is_the_newest_and_the_standing_is_made_once():
+    view, looked_at = ClusterView("c"), LookedAt()
+    for offset in (90, 95):
+        state = told(view, "g", offset)
+        evaluation = Evaluation(view, looked_at, Topics(CATALOG), NOW, SETTINGS)
+        assert evaluation("g") == evaluation("g") == evaluate(state, CATALOG, NOW, SETTINGS)
+    assert looked_at.standings.made == 1
+    told_members = replace(state, generation_ms=state.generation_ms + 1)
+    view.take([BucketRow(0, RowKind.GROUP, "g", encode_state(told_members))])
+    assert evaluation("g") == evaluate(told_members, CATALOG, NOW, SETTINGS)
+    assert looked_at.standings.made == 2
+
+
+def test_a_group_that_is_not_there_has_no_verdict():
+    assert Evaluation(ClusterView("c"), LookedAt(), Topics(CATALOG), NOW, SETTINGS)("g") is None
+
+
+def test_who_looks_at_all_groups_does_not_fill_the_memory():
+    view, looked_at = ClusterView("c"), LookedAt()
+    names = [f"g{number}" for number in range(MOST_LOOKED_AT + 1)]
+    evaluation = Evaluation(view, looked_at, Topics(CATALOG), NOW, SETTINGS)
+    for name in names:
+        told(view, name)
+        evaluation(name)
+    evaluation(names[-1])
+    assert looked_at.standings.made == len(names)
+    evaluation(names[0])
+    assert looked_at.standings.made == len(names) + 1

@@ -1,0 +1,87 @@
+"""One huge group does not hold up the job: it is read, judged, shown and followed beside ordinary groups.
+
+The log is written by Kafka's own record classes (tests/benchmarks/Fill.java), as a coordinator would have written it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from monitor.embedded.broker import EmbeddedKafka
+from tests.benchmarks.offsets_log import Crowd, broker_with_topics, fill
+from tests.job_process import JobProcess, eventually
+from tests.streaming_jobs.clients import commit
+
+pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(900)]
+
+ORDINARY: Final = Crowd(groups=200, partitions=4, members=2, topics=10)
+ROUNDS: Final = 3
+PATIENCE_S: Final = 400
+PLACE: Final = ("wide-1", 7)
+"""The partition that is committed once more than all others."""
+
+
+def wide(topics: int, partitions: int) -> Crowd:
+    """A group with as many members as each of its topics has partitions: each owns one of each topic."""
+    return Crowd(1, partitions, members=partitions, topics=topics, reads=topics, group_name="huge", topic_name="wide")
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(wide(2, 300), id="300 members, 600 partitions"),
+        pytest.param(wide(10, 1000), id="1,000 members, 10,000 partitions", marks=pytest.mark.long),
+    ],
+)
+def crowd(request: pytest.FixtureRequest) -> Crowd:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def kafka(crowd: Crowd) -> Iterator[EmbeddedKafka]:
+    with broker_with_topics(crowd, ORDINARY) as kafka:
+        fill(kafka, ORDINARY, ROUNDS)
+        fill(kafka, crowd, ROUNDS)
+        yield kafka
+
+
+def committed(verdict: dict[str, Any]) -> dict[tuple[str, int], int]:
+    return {(row["topic"], row["partition"]): row["committed"] for row in verdict["partitions"]}
+
+
+def test_it_is_judged_and_followed_like_any_group(crowd: Crowd, kafka: EmbeddedKafka, tmp_path: Path):
+    places = [(topic, number) for topic in crowd.topic_names for number in range(crowd.partitions)]
+    newest = dict.fromkeys(places, ROUNDS) | {PLACE: ROUNDS + 5}
+    job = JobProcess(tmp_path, {"c": {"bootstrap_servers": kafka.bootstrap_servers}})
+
+    def is_known() -> bool:
+        return committed(job.group("c", "huge-0")) == newest
+
+    with job:
+        job.await_ready(PATIENCE_S)
+        verdict = job.group("c", "huge-0")
+        rows = {(row["topic"], row["partition"]): row for row in verdict["partitions"]}
+        assert verdict["expectation"] == "exact"
+        assert verdict.get("findings", []) == []
+        assert {place: row["owners"] for place, row in rows.items()} == {
+            (topic, number): [f"huge-0-member-{number:04}"] for topic, number in places
+        }
+        assert {place: row["expected"] for place, row in rows.items()} == {
+            (topic, number): f"huge-0-member-{number:04}" for topic, number in places
+        }
+        assert committed(verdict) == dict.fromkeys(places, ROUNDS)
+        assert job.get("/groups/c/huge-0?all").count("huge-0-member-") >= len(places)
+        samples = job.metrics()
+        assert len(samples.all("groupwatch_partition_committed_offset", group="huge-0")) == len(places)
+        assert samples.value("groupwatch_group_members", group="huge-0") == crowd.members
+        assert len(samples.all("groupwatch_group_members")) == ORDINARY.groups + 1
+
+        commit(kafka.bootstrap_servers, "huge-0", PLACE[0], {PLACE[1]: ROUNDS + 5})
+        eventually(is_known, "the commit of one partition", PATIENCE_S)
+    with job:
+        job.await_ready(PATIENCE_S)
+        assert is_known(), "what moved is in the checkpoint"

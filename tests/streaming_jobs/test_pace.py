@@ -1,0 +1,48 @@
+"""That micro-batches take longer than the trigger is said once, and once more when it is over."""
+
+from streaming_jobs.pace import OBSERVED, Pace
+
+
+class Clock:
+    def __init__(self, pace: Pace) -> None:
+        self.pace = pace
+        self.now_ms = 1_700_000_000_000
+
+    def intervals(self, *intervals_ms: int) -> list[str]:
+        news = []
+        for interval_ms in intervals_ms:
+            self.now_ms += interval_ms
+            news.append(self.pace.begin(self.now_ms))
+        return [sentence for sentence in news if sentence is not None]
+
+
+def test_it_is_told_when_they_become_too_slow_and_when_they_have_healed():
+    pace = Pace(trigger_ms=1000)
+    clock = Clock(pace)
+    assert clock.intervals(*[1000] * 30) == []
+    (slow,) = clock.intervals(*[2500] * 30)
+    assert slow.startswith("a micro-batch takes about 2.5 s, longer than spark.trigger_s = 1:")
+    assert pace.slow
+    assert clock.intervals(*[1000] * 30) == ["micro-batches keep up with spark.trigger_s = 1 again"]
+    assert not pace.slow
+
+
+def test_some_slow_ones_and_a_clock_that_is_set_are_no_news():
+    clock = Clock(Pace(trigger_ms=1000))
+    assert clock.intervals(*[1000, 1000, 9000] * 20) == []
+    assert clock.intervals(*[1000] * 20, 3_600_000, *[1000] * 20, -7_200_000, *[1000] * 20) == []
+
+
+def test_what_is_slow_from_the_start_is_told_once_there_is_enough_to_tell_it_by():
+    clock = Clock(Pace(trigger_ms=500))
+    assert clock.intervals(*[900] * OBSERVED) == []
+    assert len(clock.intervals(900)) == 1
+
+
+def test_without_a_trigger_nothing_is_too_slow():
+    assert Clock(Pace(trigger_ms=0)).intervals(*[60_000] * 50) == []
+
+
+def test_it_does_not_tell_again_and_again_near_the_border():
+    clock = Clock(Pace(trigger_ms=1000))
+    assert len(clock.intervals(*[1250] * 20, *([1150] * 11 + [1250] * 11) * 5)) == 1

@@ -1,0 +1,71 @@
+"""What commits move of a group is told apart from the rest, or not at all if anything else has changed."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from monitor.model import STATE_VERSION, CommittedOffset, GroupState, OffsetCommitted, Phase
+from monitor.tracking.group import fold_group
+from monitor.tracking.offsets_change import decode_moved, encode_moved, moved_offsets, with_moved
+from monitor.tracking.stored import StateCorruptError, StateVersionError
+
+
+def group(*offsets: CommittedOffset) -> GroupState:
+    return GroupState(cluster="c", group="g", phase=Phase.OFFSETS_ONLY, offsets=offsets)
+
+
+def at(partition: int, offset: int, topic: str = "t") -> CommittedOffset:
+    return CommittedOffset(topic, partition, offset, 1000 + offset)
+
+
+def test_what_has_moved_is_all_that_is_told():
+    before, after = group(at(0, 5), at(1, 5), at(2, 5)), group(at(0, 5), at(1, 6), at(2, 5))
+    assert moved_offsets(before, after) == (at(1, 6),)
+    assert moved_offsets(before, before) == ()
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        pytest.param(group(at(0, 6), at(1, 5)), id="a partition came"),
+        pytest.param(group(), id="a partition went"),
+        pytest.param(group(at(3, 5)), id="one came for another"),
+        pytest.param(group(at(0, 5, "other")), id="one of another topic came for it"),
+        pytest.param(replace(group(at(0, 6)), rebalances=1), id="something else of the group"),
+        pytest.param(replace(group(at(0, 6)), unconfirmed=(at(1, 1),)), id="a commit that does not count"),
+    ],
+)
+def test_it_is_not_told_if_more_has_changed(after):
+    assert moved_offsets(group(at(0, 5)), after) is None
+
+
+COMMITS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 99)), max_size=20)
+
+
+@given(COMMITS, COMMITS)
+def test_what_has_moved_makes_of_the_group_before_the_group_after(earlier, later):
+    states = [None]
+    for commits in (earlier, later):
+        events = [
+            OffsetCommitted(group="g", topic="t", partition=p, offset=o, committed_ms=60_000 * i)
+            for i, (p, o) in enumerate(commits)
+        ]
+        states.append(fold_group("c", "g", states[-1], events))
+    _, before, after = states
+    if before is None or after is None:
+        return
+    moved = moved_offsets(before, after)
+    assert (moved is None) == (len({p for p, _ in earlier}) != len({p for p, _ in earlier + later}))
+    if moved is not None:
+        assert with_moved(before, decode_moved(encode_moved(moved))) == after
+        assert list(moved) == [offset for offset in after.offsets if offset not in before.offsets]
+
+
+def test_bytes_of_a_newer_version_and_bytes_that_are_none_are_told_apart():
+    with pytest.raises(StateVersionError):
+        decode_moved(msgspec.msgpack.encode((STATE_VERSION + 1, "whatever it may be")))
+    for broken in (b"", encode_moved((at(0, 1),))[:-1], msgspec.msgpack.encode((STATE_VERSION, 7))):
+        with pytest.raises(StateCorruptError):
+            decode_moved(broken)
