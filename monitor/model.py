@@ -565,7 +565,8 @@ class EndOffsetAt(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class PartitionState(Value):
     """One partition of a topic.
 
-    ``first_seen_ms`` is when a collector first saw it; ``ends`` is oldest first, bounded.
+    ``first_seen_ms`` is when a collector first saw it; ``ends`` is oldest first, bounded. ``former_ms`` is when the
+    partition of this name was last seen that a deleted topic of this name had (0: none is known of).
     """
 
     partition: int
@@ -574,6 +575,7 @@ class PartitionState(Value):
     end: int | None = None
     racks: tuple[str | None, ...] = ()
     ends: tuple[EndOffsetAt, ...] = ()
+    former_ms: int = 0
 
 
 class TopicState(Value):
