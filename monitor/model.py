@@ -817,7 +817,8 @@ class ClusterSnapshot(Value):
     """The newest evaluation of one cluster; ``groups`` are sorted by name.
 
     ``ready`` is False until the backlog seen at start has been read. ``warm_up`` is there from the
-    first batch on until then.
+    first batch on until then. ``clock_behind_ms`` is to be added to its times to have those of the machine's clock,
+    which has been set lately unless it is 0.
     """
 
     cluster: str
@@ -831,6 +832,7 @@ class ClusterSnapshot(Value):
     groups: tuple[GroupSummary, ...] = ()
     blocks: tuple[PackedBlock, ...] = ()
     catalog_ms: int | None = None
+    clock_behind_ms: int = 0
     problem: str | None = None
 
 

@@ -21,7 +21,9 @@ from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, GroupVerdict, Pa
 from monitor.tracking.stored import decode_group_state
 from streaming_jobs.board import Board, Judge
 from streaming_jobs.catalog_shelf import CatalogShelf
+from streaming_jobs.clock import SteadyClock
 from streaming_jobs.cluster_view import ClusterView
+from streaming_jobs.first_pass import FirstPass
 from streaming_jobs.orders import Orders, give
 from streaming_jobs.rows import BucketRow, RowKind
 from streaming_jobs.warm_up import LogPosition, Reported, WarmUp
@@ -54,9 +56,10 @@ class _Shelved:
 class MicroBatchPublisher:
     """Has a micro-batch judged and puts the result on the board (a foreachBatch function). One for each run of a query.
 
-    ``position`` gives how far the offsets log is read by a micro-batch, so a cluster is judged by the one that reads
-    the end of its backlog. ``problem`` says what is wrong with its collector, if anything is. ``clock`` gives the time
-    in ms. Groups are judged by the catalog of the micro-batch before: it has to be known when the micro-batch starts.
+    ``position`` gives how far the logs are read by a micro-batch, so a cluster is judged by the one that reads the end
+    of its backlog; ``passes`` tells whether its topics are known by a pass of this run. ``problem`` says what is wrong
+    with its collector, if anything is. Groups are judged by the catalog of the micro-batch before: it has to be known
+    when the micro-batch starts.
     """
 
     spark: SparkSession
@@ -66,10 +69,10 @@ class MicroBatchPublisher:
     warm_up: WarmUp
     resumed: bool
     position: Callable[[int], LogPosition]
+    passes: FirstPass
     problem: Callable[[], str | None]
     settings: DetectionSettings
-    clock: Callable[[], int]
-    started_ms: int
+    clock: SteadyClock
     shard: Shard = ALL_GROUPS
     evaluation_errors: int = 0
     _run: str = field(default_factory=lambda: uuid4().hex)
@@ -92,6 +95,7 @@ class MicroBatchPublisher:
         judged_by = self._catalog if orders.catalog is not None else None
         if self._view.catalog_changed:
             self._shelve(batch_id)
+        self.passes.advance(position.events_read, self._catalog.topics.catalog if self._catalog else None)
         if judged_by is not None:
             self._known = batch_id
         self._tell()
@@ -101,7 +105,7 @@ class MicroBatchPublisher:
     def _orders(self, batch_id: int) -> Orders:
         """Nothing is judged while the backlog or the first catalog of this run is still to come."""
         newest = self._catalog
-        ripe = newest is not None and self.warm_up.done and newest.pass_ms >= self.started_ms
+        ripe = self.warm_up.done and self.passes.seen
         return Orders(
             run=self._run,
             batch=batch_id,
@@ -178,6 +182,7 @@ class MicroBatchPublisher:
             evaluation_errors=self.evaluation_errors,
             decode_errors=self._view.sources(),
             catalog_ms=self._catalog.pass_ms if self._catalog else None,
+            clock_behind_ms=self.clock.behind_ms,
             problem=self.problem(),
         )
         groups = self._view.summaries()
