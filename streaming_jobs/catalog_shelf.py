@@ -23,7 +23,7 @@ MOST_KEY_BYTES: Final = 200
 FETCH_LIMIT_S: Final = 60.0
 """How long one catalog may take; a connection that takes longer is cut off, whoever is to blame."""
 
-PROOF_LIMIT_S: Final = 5.0
+PROOF_LIMIT_S: Final = 20.0
 """How long somebody who connects may take to prove that he knows the secret."""
 
 MOST_AT_ONCE: Final = 32

@@ -14,13 +14,16 @@ from kafka.admin import ConfigResource, ConfigResourceType
 
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
-from tests.job_process import JobProcess, eventually, running
-from tests.streaming_jobs.clients import admin, commit, create_topic, simple_consumer, transaction
+from tests.job_process import eventually, running
+from tests.streaming_jobs.clients import admin, commit, create_topic, produce, simple_consumer, transaction
+from tests.streaming_jobs.clocked_job import HOUR_S, JobWithClock
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
 LOG = TopicPartition("__consumer_offsets", 0)
 COMMITTED = "groupwatch_partition_committed_offset"
+END = "groupwatch_partition_end_offset"
+LAG = "groupwatch_partition_lag"
 INPUT_LAG = "groupwatch_input_lag_records"
 PARTITIONS = 50
 COMMITS = 20
@@ -73,6 +76,7 @@ def bootstrap() -> Iterator[str]:
     with EmbeddedKafka(BrokerSettings(offsets_topic_partitions=1, properties=EAGER_CLEANER)) as kafka:
         servers = kafka.bootstrap_servers
         create_topic(servers, "t", PARTITIONS)
+        create_topic(servers, "deleted", 1)
         commit(servers, "first", "t", {0: 1})
         alter_log(servers, ROLLED_AT_ONCE)
         commit_often(servers, "busy")
@@ -83,13 +87,12 @@ def bootstrap() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JobProcess]:
-    clusters = {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}}
-    with running(JobProcess(tmp_path_factory.mktemp("job"), clusters)) as process:
+def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JobWithClock]:
+    with running(JobWithClock(tmp_path_factory.mktemp("job"), bootstrap)) as process:
         yield process
 
 
-def test_the_warm_up_ends_and_nothing_is_left_to_read(bootstrap: str, job: JobProcess):
+def test_the_warm_up_ends_and_nothing_is_left_to_read(bootstrap: str, job: JobWithClock):
     left, end = offsets_left(bootstrap)
     assert len(left) < end / 2, "the log has holes"
     assert left[-1] < end - 1, "the last offset is no record: the end of a transaction"
@@ -99,9 +102,16 @@ def test_the_warm_up_ends_and_nothing_is_left_to_read(bootstrap: str, job: JobPr
     assert samples.value(COMMITTED, group="first", topic="t", partition="0") == 1
 
 
-def test_a_job_goes_on_where_the_log_begins_behind_its_checkpoint_and_has_holes(bootstrap: str, job: JobProcess):
-    """While it is away, what it has not read is deleted, and of what comes then most is compacted."""
+def test_a_job_goes_on_where_the_log_begins_behind_its_checkpoint_and_has_holes(bootstrap: str, job: JobWithClock):
+    """While it is away, what it has not read is deleted, and of what comes then most is compacted.
+
+    A topic is deleted, too, and the machine's clock is set back an hour: the passes before were all dated later.
+    """
+    job.await_metric(END, 0, topic="deleted", partition="0")
     job.stop()
+    job.set_ahead(-HOUR_S)
+    with admin(bootstrap) as client:
+        client.delete_topics(["deleted"])
     commit(bootstrap, "lost", "t", {0: 1})
     delete_all(bootstrap)
     commit_often(bootstrap, "later")
@@ -111,7 +121,11 @@ def test_a_job_goes_on_where_the_log_begins_behind_its_checkpoint_and_has_holes(
     samples = job.await_metric(INPUT_LAG, 0)
     for group in ("busy", "later"):
         assert samples.value(COMMITTED, group=group, topic="t", partition="49") == COMMITS
+    assert samples.all(END, topic="deleted") == []
+    produce(bootstrap, "t", {0: 100})
+    job.await_metric(END, 100, topic="t", partition="0")
     commit(bootstrap, "busy", "t", {0: 99})
+    job.await_metric(LAG, 1, group="busy", partition="0")
     samples = job.await_metric(COMMITTED, 99, group="busy", partition="0")
     assert samples.value("groupwatch_up") == 1
     assert "it is started again" not in job.log()

@@ -5,12 +5,9 @@ The tests tell one story in their order; a job's start is what takes the time. T
 
 from __future__ import annotations
 
-import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
 import pytest
 from kafka.admin import KafkaAdminClient, NewTopic
@@ -19,6 +16,7 @@ from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
 from tests.job_process import JobProcess, eventually, running
 from tests.streaming_jobs.clients import admin, commit, member, produce
+from tests.streaming_jobs.clocked_job import HOUR_S, JobWithClock
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
@@ -26,55 +24,10 @@ END = "groupwatch_partition_end_offset"
 LAG = "groupwatch_partition_lag"
 LAG_SECONDS = "groupwatch_partition_lag_seconds"
 COMMITTED = "groupwatch_partition_committed_offset"
-EVALUATED = "groupwatch_last_evaluation_timestamp_seconds"
-HOUR_S = 3600
 PREFERRED = 0
 
 TWICE = {"offsets.topic.replication.factor": "2", "default.replication.factor": "2", "min.insync.replicas": "1"}
 SETTINGS = BrokerSettings(heap_mb=384, offsets_topic_partitions=2, properties=TWICE)
-
-WITH_A_CLOCK_FROM_A_FILE = (
-    "import pathlib, time, streaming_jobs.clock as clock;"
-    "ahead = pathlib.Path({ahead!r});"
-    "clock.now_ms = clock.SteadyClock(lambda: time.time_ns() + int(ahead.read_text()) * 10**9);"
-    "import monitor.cli as cli;"
-    "cli.main()"
-)
-
-
-class JobWithClock(JobProcess):
-    """A job whose machine's clock is ahead of the real one by as many seconds as a file says."""
-
-    def __init__(self, folder: Path, bootstrap: str) -> None:
-        clusters = {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}}
-        super().__init__(folder, clusters, detection={"commit_silence_s": HOUR_S / 2})
-        self._ahead = folder / "ahead"
-        self.set_ahead(0)
-        program = WITH_A_CLOCK_FROM_A_FILE.format(ahead=str(self._ahead))
-        self.command = [sys.executable, "-c", program, "run", "--config", str(self.config)]
-
-    def set_ahead(self, seconds: int) -> None:
-        """Set the machine's clock."""
-        written = self._ahead.with_suffix(".new")
-        written.write_text(str(seconds))
-        written.replace(self._ahead)
-
-    def await_evaluation(self, ahead_s: int) -> None:
-        """Return when it has judged by a clock that is so far ahead, and some more times."""
-        for _ in range(3):
-            since_s = time.time() + ahead_s
-            eventually(
-                lambda since_s=since_s: since_s <= self.evaluated_s() < since_s + HOUR_S / 2,
-                f"an evaluation when the clock was {ahead_s} s ahead",
-            )
-
-    def evaluated_s(self) -> float:
-        """When the groups were last judged, by the machine's clock."""
-        return self.metrics().value(EVALUATED) or 0
-
-    def findings(self, group: str) -> set[str]:
-        """What is wrong with a group."""
-        return {f"{each['kind']}/{each['reason']}" for each in self.group("test", group).get("findings", ())}
 
 
 @pytest.fixture(scope="module")
@@ -95,8 +48,14 @@ def bootstrap(brokers: tuple[EmbeddedKafka, EmbeddedKafka]) -> str:
 
 @pytest.fixture(scope="module")
 def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JobWithClock]:
-    with running(JobWithClock(tmp_path_factory.mktemp("job"), bootstrap)) as process:
+    silence = {"commit_silence_s": HOUR_S / 2}
+    with running(JobWithClock(tmp_path_factory.mktemp("job"), bootstrap, detection=silence)) as process:
         yield process
+
+
+def findings(job: JobProcess, group: str) -> set[str]:
+    """What is wrong with a group."""
+    return {f"{each['kind']}/{each['reason']}" for each in job.group("test", group).get("findings", ())}
 
 
 def create_topic(bootstrap: str, topic: str, partitions: int) -> None:
@@ -131,14 +90,14 @@ def test_a_topic_made_anew_with_fewer_partitions_is_another_topic(bootstrap: str
         assert {each.labels["partition"] for each in samples.all(END, topic="anew")} == {"0", "1"}
         eventually(lambda: vanished(job, 'group="simple"'), "the end of the commits in the topic that was")
         assert job.status("/api/v1/groups/test/simple") == 404
-        assert job.findings("membered") == set(), "it owns partition 2, which is no more"
+        assert findings(job, "membered") == set(), "it owns partition 2, which is no more"
         commit(bootstrap, "simple", "anew", {0: 30, 1: 5})
         samples = job.await_metric(LAG, 15, group="simple", partition="0")
         assert samples.value(LAG, group="simple", partition="1") == 0
         assert samples.all(LAG, group="simple", partition="2") == []
         delete_topic(bootstrap, "anew")
         eventually(lambda: vanished(job, 'topic="anew"'), "the end of the deleted topic")
-        assert job.findings("membered") == set()
+        assert findings(job, "membered") == set()
 
 
 def test_a_clock_that_is_set_makes_nothing_older_and_stops_nothing(bootstrap: str, job: JobWithClock):
@@ -152,7 +111,7 @@ def test_a_clock_that_is_set_makes_nothing_older_and_stops_nothing(bootstrap: st
         age_s = job.metrics().value(LAG_SECONDS, group="reader", partition="0")
         assert age_s is not None
         assert 0 <= age_s < HOUR_S / 2
-        assert job.findings("reader") == set()
+        assert findings(job, "reader") == set()
         produce(bootstrap, "led", {1: 1})
         job.await_metric(LAG, 1, group="reader", partition="1")
         commit(bootstrap, "reader", "led", {1: 11 + number})
@@ -175,7 +134,7 @@ def nothing_false(job: JobWithClock) -> Iterator[None]:
 
     def look() -> None:
         while not stop.wait(0.2):
-            told.extend(job.findings("reader"))
+            told.extend(findings(job, "reader"))
             told.extend(each for each in job.metrics().all(LAG, group="reader") if not 0 <= each.value <= 2)
 
     thread = threading.Thread(target=look)
