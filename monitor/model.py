@@ -565,7 +565,8 @@ class EndOffsetAt(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class PartitionState(Value):
     """One partition of a topic.
 
-    ``first_seen_ms`` is when a collector first saw it; ``ends`` is oldest first, bounded.
+    ``first_seen_ms`` is when a collector first saw it; ``ends`` is oldest first, bounded. ``former_ms`` is when the
+    partition of this name was last seen that a deleted topic of this name had (0: none is known of).
     """
 
     partition: int
@@ -574,6 +575,7 @@ class PartitionState(Value):
     end: int | None = None
     racks: tuple[str | None, ...] = ()
     ends: tuple[EndOffsetAt, ...] = ()
+    former_ms: int = 0
 
 
 class TopicState(Value):
@@ -815,7 +817,8 @@ class ClusterSnapshot(Value):
     """The newest evaluation of one cluster; ``groups`` are sorted by name.
 
     ``ready`` is False until the backlog seen at start has been read. ``warm_up`` is there from the
-    first batch on until then.
+    first batch on until then. ``clock_behind_ms`` is to be added to its times to have those of the machine's clock,
+    which has been set lately unless it is 0.
     """
 
     cluster: str
@@ -829,6 +832,7 @@ class ClusterSnapshot(Value):
     groups: tuple[GroupSummary, ...] = ()
     blocks: tuple[PackedBlock, ...] = ()
     catalog_ms: int | None = None
+    clock_behind_ms: int = 0
     problem: str | None = None
 
 

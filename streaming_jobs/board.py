@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
+from monitor.metrics.app import NotJudgedError
 from monitor.metrics.render import exposition
 from monitor.model import ALL_GROUPS, ClusterSnapshot, GroupVerdict, Shard, Snapshot
 
@@ -30,9 +31,16 @@ class Board:
         return self._snapshot
 
     def verdict(self, cluster: str, group: str) -> GroupVerdict | None:
-        """The newest verdict on a group; None if there is no such group."""
+        """The newest verdict on a group; None if there is no such group.
+
+        Raises:
+            NotJudgedError: its state cannot be read, or a rule fails on it.
+        """
         judge = self._judges.get(cluster)
-        return judge(group) if judge is not None else None
+        try:
+            return judge(group) if judge is not None else None
+        except Exception as error:  # one group's failure is its own
+            raise NotJudgedError(f"{type(error).__name__}: {error}") from error
 
     def publish(self, cluster: ClusterSnapshot, judge: Judge | None = None) -> None:
         """Replace what is shown of one cluster, and who judges its groups when somebody asks (None: as before)."""

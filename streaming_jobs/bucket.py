@@ -112,10 +112,11 @@ class Bucket:
     def fold_all(self, events: Mapping[Key, Sequence[bytes]], batch: int) -> None:
         """Fold the events of a micro-batch: the payloads of each entity, in log order."""
         self.failures.clear()
+        before = self._completed()
         for (entity, name), payloads in events.items():
             self.fold(entity, name, payloads, batch)
         if any(entity in (Entity.PASS, Entity.TOPIC) for entity, _ in events):
-            self.expire_topics(batch)  # at the end: topics that a newer pass saw may stand behind it
+            self.expire_topics(batch, before)  # at the end: topics that a newer pass saw may stand behind it
 
     def fold(self, entity: Entity, name: str, payloads: Sequence[bytes], batch: int) -> None:
         """Fold the events of one entity, given in log order. Its failure is noted and leaves its state as it was."""
@@ -151,14 +152,19 @@ class Bucket:
             return fold_source(self.cluster, name, before, _flat(_SOURCE_EVENTS, payloads))
         return _flat(_PASS_EVENTS, payloads)[-1]  # the log's order counts: a clock may have been set back
 
-    def expire_topics(self, batch: int) -> None:
-        """Drop the topics that the newest completed pass of the collector no longer saw."""
-        completed = self.states.get((Entity.PASS, ""))
-        if not isinstance(completed, PassCompleted):
+    def expire_topics(self, batch: int, before: PassCompleted | None = None) -> None:
+        """Drop the topics that the newest completed pass of the collector no longer saw; ``before`` is the last one."""
+        completed = self._completed()
+        if completed is None:
             return
+        before_ms = before.pass_ms if before is not None else None
         for key, state in list(self.states.items()):
-            if isinstance(state, TopicState) and expire_topic(state, completed.pass_ms) is None:
+            if isinstance(state, TopicState) and expire_topic(state, completed.pass_ms, before_ms) is None:
                 self._replace(key, None, batch)
+
+    def _completed(self) -> PassCompleted | None:
+        completed = self.states.get((Entity.PASS, ""))
+        return completed if isinstance(completed, PassCompleted) else None
 
     def _replace(self, key: Key, state: State | None, batch: int) -> None:
         self.changed[key] = batch

@@ -23,6 +23,12 @@ MOST_KEY_BYTES: Final = 200
 FETCH_LIMIT_S: Final = 60.0
 """How long one catalog may take; a connection that takes longer is cut off, whoever is to blame."""
 
+PROOF_LIMIT_S: Final = 20.0
+"""How long somebody who connects may take to prove that he knows the secret."""
+
+MOST_AT_ONCE: Final = 32
+"""How many connections are answered at the same time; further ones wait until one of these has ended."""
+
 BREATH_S: Final = 0.05
 
 KEPT: Final = 2
@@ -63,6 +69,7 @@ class CatalogShelf:
         self._catalogs: dict[str, dict[str, bytes]] = {}
         self._lock = threading.Lock()
         self._stopping = False
+        self._free = threading.BoundedSemaphore(MOST_AT_ONCE)
         self._listener = Listener((host, 0), backlog=64)
         threading.Thread(target=self._serve, name="groupwatch-catalogs", daemon=True).start()
 
@@ -88,22 +95,28 @@ class CatalogShelf:
 
     def _serve(self) -> None:
         while not self._stopping:
+            self._free.acquire()
             try:
                 connection = self._listener.accept()
-            except OSError:  # one that went away, or too many at once
+            except OSError:  # one that went away
+                self._free.release()
                 time.sleep(BREATH_S)
                 continue
-            threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+            threading.Thread(target=self._attend, args=(connection,), daemon=True).start()
+
+    def _attend(self, connection: Connection) -> None:
+        """In a thread of its own, so that a stranger who connects and says nothing keeps nobody waiting."""
+        try:
+            with connection, contextlib.suppress(OSError, EOFError, AuthenticationError):
+                self._answer(connection)
+        finally:
+            self._free.release()
 
     def _answer(self, connection: Connection) -> None:
-        """In a thread of its own, so that a stranger who connects and says nothing keeps nobody waiting."""
-        with (
-            connection,
-            contextlib.suppress(OSError, EOFError, AuthenticationError),
-            _cut_off_after(connection, FETCH_LIMIT_S),
-        ):
+        with _cut_off_after(connection, PROOF_LIMIT_S):
             deliver_challenge(connection, self._secret)
             answer_challenge(connection, self._secret)
+        with _cut_off_after(connection, FETCH_LIMIT_S):
             key = connection.recv_bytes(MOST_KEY_BYTES).decode("utf-8", "replace")
             with self._lock:
                 found = next((own[key] for own in self._catalogs.values() if key in own), b"")

@@ -23,7 +23,9 @@ from monitor.model import ALL_GROUPS, Shard
 from streaming_jobs.board import Board
 from streaming_jobs.bucket_processor import BucketProcessor
 from streaming_jobs.checkpoint import PARTITIONS_KEY, REBUILD, Checkpoint, Layout
+from streaming_jobs.clock import now_ms
 from streaming_jobs.failures import cause_of, checkpoint_is_damaged, disk_is_full, no_restart_heals
+from streaming_jobs.first_pass import FirstPass
 from streaming_jobs.judging import Judging
 from streaming_jobs.pace import Pace
 from streaming_jobs.pipeline import Spread, bucket_rows
@@ -38,11 +40,6 @@ OFFSETS_TOPIC: Final = "__consumer_offsets"
 LOOK_S: Final = 0.2
 FIRST_PAUSE_S: Final = 2.0
 LONGEST_PAUSE_S: Final = 60.0
-
-
-def now_ms() -> int:
-    """The wall clock in milliseconds; the only clock that verdicts are given."""
-    return time.time_ns() // 1_000_000
 
 
 class ClusterWatch:
@@ -62,10 +59,9 @@ class ClusterWatch:
         self._judging = judging
         self._board = board
         self._stopping = threading.Event()
-        self._started_ms = 0
         self._query: StreamingQuery | None = None
         first = judging.shard.is_first
-        self._collector = KafkaCatalogCollector(cluster) if first else AwaitedPasses(cluster)
+        self._collector = KafkaCatalogCollector(cluster, now_ms) if first else AwaitedPasses(cluster)
         self._threads = (
             threading.Thread(target=self._collect, name=f"collector-{cluster.name}", daemon=True),
             threading.Thread(target=self._run, name=f"watch-{cluster.name}", daemon=True),
@@ -89,7 +85,6 @@ class ClusterWatch:
 
     def start(self) -> None:
         """Begin collecting and reading."""
-        self._started_ms = now_ms()
         for thread in self._threads:
             thread.start()
 
@@ -146,6 +141,7 @@ class ClusterWatch:
 
     def _started_query(self) -> StreamingQuery:
         backlog = end_offsets(self._cluster, OFFSETS_TOPIC)
+        passes = end_offsets(self._cluster, self._cluster.events_topic)  # the first pass of this run is among them
         log.info("Cluster %s: the offsets log has %d offsets to read", self._cluster.name, backlog.records)
         publisher = MicroBatchPublisher(
             spark=self._spark,
@@ -155,10 +151,10 @@ class ClusterWatch:
             warm_up=WarmUp(begin=backlog.begins, target=backlog.ends, told_ms=now_ms()),
             resumed=self._checkpoint.resumed,
             position=self._position,
+            passes=FirstPass(passes.ends, own=self._judging.shard.is_first),
             problem=lambda: self._collector.problem,
             settings=self._judging.settings,
             clock=now_ms,
-            started_ms=self._started_ms,
             pace=Pace(int(self._settings.trigger_s * 1000)),
             shard=self._judging.shard,
         )
@@ -187,9 +183,11 @@ class ClusterWatch:
 
     def _position(self, batch_id: int) -> LogPosition:
         progress = self._query.lastProgress if self._query is not None else None
+        planned = self._checkpoint.planned(batch_id)
         return LogPosition(
-            read=planned_end(OFFSETS_TOPIC, self._checkpoint.planned(batch_id)),
+            read=planned_end(OFFSETS_TOPIC, planned),
             before=reported_of(OFFSETS_TOPIC, progress.sources) if progress is not None else None,
+            events_read=planned_end(self._cluster.events_topic, planned),
         )
 
 

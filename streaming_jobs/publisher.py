@@ -17,8 +17,10 @@ from monitor.metrics.render import packed, render_catalog
 from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, PackedBlock, Shard, SourceState
 from streaming_jobs.board import Board, Judge
 from streaming_jobs.catalog_shelf import CatalogShelf
+from streaming_jobs.clock import SteadyClock
 from streaming_jobs.cluster_view import ClusterView
 from streaming_jobs.evaluation import Evaluation, LookedAt
+from streaming_jobs.first_pass import FirstPass
 from streaming_jobs.orders import Orders, give
 from streaming_jobs.pace import Pace
 from streaming_jobs.rows import BucketRow, RowKind
@@ -52,10 +54,10 @@ class _Shelved:
 class MicroBatchPublisher:
     """Has a micro-batch judged and puts the result on the board (a foreachBatch function). One for each run of a query.
 
-    ``position`` gives how far the offsets log is read by a micro-batch, so a cluster is judged by the one that reads
-    the end of its backlog. ``problem`` says what is wrong with its collector, if anything is. ``clock`` gives the time
-    in ms, ``pace`` judges whether micro-batches keep up with the trigger. Groups are judged by the catalog of the
-    micro-batch before: it has to be known when the micro-batch starts.
+    ``position`` gives how far the logs are read by a micro-batch, so a cluster is judged by the one that reads the end
+    of its backlog; ``passes`` tells whether its topics are known by a pass of this run. ``problem`` says what is wrong
+    with its collector, if anything is; ``pace`` judges whether micro-batches keep up with the trigger. Groups are
+    judged by the catalog of the micro-batch before: it has to be known when the micro-batch starts.
     """
 
     spark: SparkSession
@@ -65,10 +67,10 @@ class MicroBatchPublisher:
     warm_up: WarmUp
     resumed: bool
     position: Callable[[int], LogPosition]
+    passes: FirstPass
     problem: Callable[[], str | None]
     settings: DetectionSettings
-    clock: Callable[[], int]
-    started_ms: int
+    clock: SteadyClock
     pace: Pace
     shard: Shard = ALL_GROUPS
     evaluation_errors: int = 0
@@ -94,6 +96,7 @@ class MicroBatchPublisher:
         judged_by = self._catalog if orders.catalog is not None else None
         if self._view.catalog_changed:
             self._shelve(batch_id)
+        self.passes.advance(position.events_read, self._catalog.topics.catalog if self._catalog else None)
         # A bucket that told all of itself has left out its groups if nothing was judged: it has to tell them again.
         self._known = batch_id if judged_by is not None else -1
         self._tell()
@@ -103,7 +106,7 @@ class MicroBatchPublisher:
     def _orders(self, batch_id: int) -> Orders:
         """Nothing is judged while the backlog or the first catalog of this run is still to come."""
         newest = self._catalog
-        ripe = newest is not None and self.warm_up.done and newest.pass_ms >= self.started_ms
+        ripe = self.warm_up.done and self.passes.seen
         return Orders(
             run=self._run,
             batch=batch_id,
@@ -186,6 +189,7 @@ class MicroBatchPublisher:
             evaluation_errors=self.evaluation_errors,
             decode_errors=self._view.sources(),
             catalog_ms=self._catalog.pass_ms if self._catalog else None,
+            clock_behind_ms=self.clock.behind_ms,
             problem=self.problem(),
         )
         groups = self._view.summaries()

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
+import msgspec
+
 from monitor.metrics.readiness import still_to_read
 from monitor.metrics.time_left import Reading, time_left_ms
 from monitor.metrics.wording import counted
@@ -48,11 +50,12 @@ class Reported(Value):
 class LogPosition(Value):
     """How far a topic is read by a micro-batch, and what is known of the batch before (None: nothing).
 
-    ``read`` is the next offset of each partition.
+    ``read`` is the next offset of each partition, ``events_read`` the same of the collector's events.
     """
 
     read: dict[int, int]
     before: Reported | None = None
+    events_read: dict[int, int] = msgspec.field(default_factory=dict)
 
     @property
     def behind(self) -> int | None:

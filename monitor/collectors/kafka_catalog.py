@@ -102,9 +102,10 @@ class KafkaCatalogCollector:
         admin, producer = self._clients()
         self._pass_ms = max(self._clock(), self._pass_ms + 1)
         name, destination = self._cluster.name, self._cluster.events_topic
-        topics = observe_topics(admin, cluster=name, pass_ms=self._pass_ms, observed_ms=self._clock())
+        topics = observe_topics(admin, cluster=name, pass_ms=self._pass_ms, observed_ms=self._not_before_the_pass())
         write_topics(producer, destination, topics)
-        completed = PassCompleted(cluster=name, pass_ms=self._pass_ms, completed_ms=self._clock(), topics=len(topics))
+        ended_ms = self._not_before_the_pass()
+        completed = PassCompleted(cluster=name, pass_ms=self._pass_ms, completed_ms=ended_ms, topics=len(topics))
         write_completion(producer, destination, completed)
         if self._cluster.offsets_isolation == "read_uncommitted":
             for listed in self._transactions.ask(admin, self._clock):
@@ -112,6 +113,10 @@ class KafkaCatalogCollector:
             if self._transactions.needs_new_client:
                 self._renew_admin(admin)
         return completed
+
+    def _not_before_the_pass(self) -> int:
+        """Now; after the clock was set back, the beginning of the pass, which is never before that of the last one."""
+        return max(self._clock(), self._pass_ms)
 
     def close(self) -> None:
         """Close the connections. The next pass opens new ones."""

@@ -8,7 +8,14 @@ from typing import Final
 from monitor.detection.drift import find_current_drift, find_replayed_drift
 from monitor.detection.facts import Expectation, Facts, Owners, Ownership
 from monitor.detection.imbalance import find_idle_members, find_imbalance
-from monitor.detection.lag import find_behind, find_not_committing, lag_ms, lag_records
+from monitor.detection.lag import (
+    find_behind,
+    find_former_log,
+    find_not_committing,
+    is_of_former_log,
+    lag_ms,
+    lag_records,
+)
 from monitor.detection.orphans import find_orphaned, orphans_of
 from monitor.detection.ownership import find_double_owned
 from monitor.detection.settings import DetectionSettings
@@ -31,6 +38,7 @@ Rule = Callable[[Facts], Iterable[Finding]]
 LADDER: Final[tuple[Rule, ...]] = (
     find_double_owned,  # records are processed twice and commits overwrite each other: data is wrong, not only late
     find_orphaned,  # nobody reads: the lag grows until somebody acts, and retention may lose records
+    find_former_log,  # where the group reads on is not known: it may pass records over
     find_not_committing,  # somebody should read and makes no progress: the same harm, but the cause may pass
     find_behind,  # progress, but too slow: late, nothing is lost yet
     find_replayed_drift,  # everything is read, by an owner we cannot explain: a hint at mixed clients, before harm
@@ -142,6 +150,10 @@ class _Judge:
         """Written out by position: this is done for every partition of every group, in every micro-batch."""
         offset = commit.offset if commit else None
         end = state.end if state else None
+        lag = lag_records(offset, end)
+        age_ms = lag_ms(state, offset, self._now_ms) if state and offset is not None else None
+        if commit and state and (state.former_ms or lag == 0) and is_of_former_log(commit, state):
+            lag = age_ms = None
         current, replayed = self._current.get(place), self._replayed.get(place)
         return PartitionVerdict(
             place.topic,
@@ -152,7 +164,7 @@ class _Judge:
             offset,
             state.earliest if state else None,
             end,
-            lag_records(offset, end),
-            lag_ms(state, offset, self._now_ms) if state and offset is not None else None,
+            lag,
+            age_ms,
             self._orphans.get(place),
         )

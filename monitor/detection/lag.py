@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from monitor.detection.facts import Facts
-from monitor.detection.sentences import behind, not_committing
+from monitor.detection.sentences import behind, former_log, not_committing
 from monitor.model import (
+    CommittedOffset,
     EndOffsetAt,
     Finding,
     FindingKind,
@@ -23,6 +25,9 @@ from monitor.model import (
     TopicPartition,
 )
 
+CLOCKS_APART_MS: Final = 60_000
+"""How much later than a commit an end must have been seen to be newer for certain: they are dated by two clocks."""
+
 
 def lag_records(committed: int | None, end: int | None) -> int | None:
     """The records after the commit; 0 if the end offset is older than the commit, None if one of them is not known.
@@ -31,6 +36,19 @@ def lag_records(committed: int | None, end: int | None) -> int | None:
     (10, 0, None)
     """
     return None if committed is None or end is None else max(0, end - committed)
+
+
+def is_of_former_log(commit: CommittedOffset, partition: PartitionState) -> bool:
+    """Whether the commit is no place in the log that the partition has now, so that nothing can be counted from it.
+
+    Either it was made before the topic was deleted and created anew; or it lies beyond an end that was seen well after
+    it: the log was cut off, or is another one of the same name.
+    """
+    if commit.committed_ms <= partition.former_ms:
+        return True
+    if partition.end is None or commit.offset <= partition.end or not partition.ends:
+        return False
+    return commit.committed_ms + CLOCKS_APART_MS < partition.ends[-1].at_ms
 
 
 def lag_ms(partition: PartitionState, committed: int, now_ms: int) -> int | None:
@@ -80,6 +98,24 @@ def _reached(ends: Sequence[EndOffsetAt], position: int) -> int:
     while index and ends[index - 1].offset > position:
         index -= 1
     return index
+
+
+def find_former_log(facts: Facts) -> Iterable[Finding]:
+    """Commits from before a topic was deleted and created anew: where the group will read on, nobody can say."""
+    known, committed = facts.known, facts.committed
+    uncounted = (row for row in facts.partitions if row.lag is None and row.committed is not None)
+    places = (TopicPartition(row.topic, row.partition) for row in uncounted)
+    of_anew = (place for place in places if place in known and known[place].former_ms)
+    partitions = tuple(sorted(p for p in of_anew if is_of_former_log(committed[p], known[p])))
+    if partitions:
+        first_seen_ms = min(known[place].first_seen_ms for place in partitions)
+        yield Finding(
+            kind=FindingKind.LAG,
+            reason="former_log",
+            since_ms=facts.not_later_than_now(first_seen_ms),
+            sentence=former_log(partitions),
+            partitions=partitions,
+        )
 
 
 def find_not_committing(facts: Facts) -> Iterable[Finding]:

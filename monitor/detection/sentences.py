@@ -236,6 +236,16 @@ def not_committing(partitions: Sequence[TopicPartition], silence_ms: int) -> str
     )
 
 
+def former_log(partitions: Sequence[TopicPartition]) -> str:
+    """The partitions are those of topics that were deleted and created anew."""
+    offsets = "has a committed offset" if len(partitions) == 1 else "have committed offsets"
+    topics = "topic was" if len({place.topic for place in partitions}) == 1 else "topics were"
+    return (
+        f"{places(partitions)} {offsets} from before the {topics} deleted and created anew: how many records wait "
+        "is not known until the group commits there again."
+    )
+
+
 def behind(threshold: int) -> str:
     """``threshold`` in records; the lag itself moves and is shown beside."""
     return f"More than {counted(threshold, 'record')} wait for the group."

@@ -1,4 +1,4 @@
-"""A real Kafka broker of one node, as a child process."""
+"""A real Kafka broker, as a child process: a cluster of its own, or one more of another's."""
 
 from __future__ import annotations
 
@@ -45,7 +45,12 @@ class EmbeddedKafka:
     """
 
     def __init__(
-        self, settings: BrokerSettings | None = None, *, data_dir: Path | None = None, progress: Progress = quiet
+        self,
+        settings: BrokerSettings | None = None,
+        *,
+        data_dir: Path | None = None,
+        progress: Progress = quiet,
+        beside: EmbeddedKafka | None = None,
     ) -> None:
         """Prepare a broker; nothing starts yet.
 
@@ -53,16 +58,21 @@ class EmbeddedKafka:
             settings: How it is to be.
             data_dir: Its folder, kept afterwards; None: a temporary one, deleted by ``stop()``.
             progress: Is told what goes on, a line now and then.
+            beside: The first broker of the cluster that it joins, started before it; None: it is the first one itself.
         """
+        self._first = beside or self
+        self._nodes = 0
+        self._first._nodes += 1
         self.settings = settings or BrokerSettings()
         self._temporary = data_dir is None
         self._progress = progress
         ports = free_ports(2)
-        self._place = Place(
+        self._place: Place = Place(
             port=self.settings.port or ports[0],
-            controller_port=ports[1],
+            controller_port=ports[1] if beside is None else beside._place.controller_port,
             data_dir=data_dir or Path(tempfile.gettempdir()) / f"groupwatch-kafka-{secrets.token_hex(6)}",
-            internal_password=secrets.token_hex(16),
+            internal_password=secrets.token_hex(16) if beside is None else beside._place.internal_password,
+            node_id=self._first._nodes,
         )
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -70,6 +80,11 @@ class EmbeddedKafka:
     def port(self) -> int:
         """The port that clients connect to."""
         return self._place.port
+
+    @property
+    def node_id(self) -> int:
+        """Its number in the cluster; the first broker's is 1."""
+        return self._place.node_id
 
     @property
     def bootstrap_servers(self) -> str:
@@ -189,7 +204,7 @@ class EmbeddedKafka:
         """Give the folder its identity, as KRaft demands before the first start."""
         configuration = str(self.data_dir / "server.properties")
         # 16 random bytes in base64: the form of Kafka's Uuid, which refuses a leading dash on the command line
-        cluster_id = "A" + secrets.token_urlsafe(16)[1:]
+        cluster_id = "A" + secrets.token_urlsafe(16)[1:] if self._first is self else self._first._cluster_id()
         tool = [*command, "kafka.tools.StorageTool", "format", "--cluster-id", cluster_id, "--config", configuration]
         with self.log_file.open("ab") as log:
             code = subprocess.run(
@@ -218,7 +233,7 @@ class EmbeddedKafka:
     def _answers(self) -> bool:
         """Whether a real client gets an answer of this cluster (on a port that is taken, another one answers).
 
-        There must be a broker in the answer: the controller may not have let it in yet.
+        It must be in the answer itself: the controller may not have let it in yet.
         """
         user = INTERNAL_USER if self.settings.sasl_users else None
         try:
@@ -226,7 +241,8 @@ class EmbeddedKafka:
                 cluster = admin.describe_cluster()
         except KafkaError:
             return False
-        return bool(cluster["brokers"]) and cluster["cluster_id"] == self._cluster_id()
+        is_in = any(broker["broker_id"] == self.node_id for broker in cluster["brokers"])
+        return is_in and cluster["cluster_id"] == self._cluster_id()
 
     def _cluster_id(self) -> str:
         lines = (self.data_dir / "log" / "meta.properties").read_text(encoding="utf-8").splitlines()

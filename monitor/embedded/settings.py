@@ -37,12 +37,16 @@ class BrokerSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where one broker lives: its ports on 127.0.0.1, its folder, and the password of its internal user."""
+    """Where one broker lives: its ports on 127.0.0.1, its folder, and the password of its internal user.
+
+    Node 1 of a cluster is its controller, too; ``controller_port`` is the controller's in all of its brokers.
+    """
 
     port: int
     controller_port: int
     data_dir: Path
     internal_password: str = field(default="", repr=False)
+    node_id: int = 1
 
 
 def server_properties(settings: BrokerSettings, place: Place) -> str:
@@ -69,12 +73,12 @@ def log4j2_xml(log_file: Path) -> str:
 
 
 def _quorum(place: Place) -> dict[str, str]:
-    """Broker and controller in one process. The voter is static: the data then does not depend on the port."""
-    clients = f"CLIENTS://127.0.0.1:{place.port}"
+    """Node 1 is broker and controller in one. The voter is static: the data then does not depend on the port."""
+    clients, first = f"CLIENTS://127.0.0.1:{place.port}", place.node_id == 1
     return {
-        "node.id": "1",
-        "process.roles": "broker,controller",
-        "listeners": f"{clients},CONTROLLER://127.0.0.1:{place.controller_port}",
+        "node.id": str(place.node_id),
+        "process.roles": "broker,controller" if first else "broker",
+        "listeners": f"{clients},CONTROLLER://127.0.0.1:{place.controller_port}" if first else clients,
         "advertised.listeners": clients,
         "inter.broker.listener.name": "CLIENTS",
         "controller.listener.names": "CONTROLLER",
@@ -85,7 +89,7 @@ def _quorum(place: Place) -> dict[str, str]:
 
 
 def _small(settings: BrokerSettings, _place: Place) -> dict[str, str]:
-    """One node, few threads: it shares two cores with Spark."""
+    """Few nodes, few threads: it shares two cores with Spark."""
     return {
         "num.network.threads": "2",
         "num.io.threads": "2",

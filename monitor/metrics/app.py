@@ -35,6 +35,10 @@ METRICS_HEADERS: Final = {"Content-Type": "text/plain; version=0.0.4; charset=ut
 _GZIP: Final = zlib.MAX_WBITS | 16
 
 
+class NotJudgedError(Exception):
+    """The rules failed on one group; the text says how."""
+
+
 class Source(Protocol):
     """Where the app gets what it serves."""
 
@@ -42,7 +46,11 @@ class Source(Protocol):
         """The newest snapshot."""
 
     def verdict(self, cluster: str, group: str) -> GroupVerdict | None:
-        """The newest verdict on a group; None if there is no such group."""
+        """The newest verdict on a group; None if there is no such group.
+
+        Raises:
+            NotJudgedError: the group cannot be judged. The others can.
+        """
 
 
 def create_app(source: Source, now_ms: Callable[[], int] | None = None) -> Starlette:
@@ -125,10 +133,17 @@ class _Handlers:
             raise HTTPException(404, f"No cluster named {visible(address.cluster)} is watched.")
         if not cluster.ready:
             raise HTTPException(503, f"The groups of {visible(address.cluster)} are not known yet. {told(cluster)}")
-        verdict = self._verdict(address.cluster, address.group)
+        verdict = self._judged(address)
         if verdict is not None:
             return _Found(cluster=cluster, verdict=verdict)
         raise HTTPException(404, self._not_found(address))
+
+    def _judged(self, address: GroupAddress) -> GroupVerdict | None:
+        try:
+            return self._verdict(address.cluster, address.group)
+        except NotJudgedError as error:
+            sentence = f"Group {visible(address.group)} of cluster {visible(address.cluster)} cannot be judged"
+            raise HTTPException(500, f"{sentence} ({visible(str(error))}). The other groups are.") from error
 
     def _not_found(self, address: GroupAddress) -> str:
         sentence = f"No group named {visible(address.group)} was found in cluster {visible(address.cluster)}."

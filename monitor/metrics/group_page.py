@@ -36,6 +36,7 @@ _MARKS: Final = {
     (FindingKind.DRIFT, str(DriftKind.CURRENT)): "would move in a rebalance",
     (FindingKind.DRIFT, str(DriftKind.TIE)): "another choice was possible",
     (FindingKind.LAG, "not_committing"): "not committing",
+    (FindingKind.LAG, "former_log"): "commit from before the topic was created anew",
 }
 
 LEFT_FOR_NOW: Final = -2

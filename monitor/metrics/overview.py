@@ -111,7 +111,7 @@ def finding_lines(summary: GroupSummary) -> tuple[FindingLine, ...]:
 
 def cluster_line(cluster: ClusterSnapshot, now_ms: int) -> ClusterLine:
     """A cluster's condition now."""
-    since_ms = None if cluster.evaluated_ms is None else now_ms - cluster.evaluated_ms
+    since_ms = None if cluster.evaluated_ms is None else now_ms - cluster.evaluated_ms - cluster.clock_behind_ms
     return ClusterLine(
         name=cluster.cluster,
         sentence=told(cluster),

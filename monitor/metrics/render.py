@@ -102,15 +102,22 @@ def render_self(
         samples.add("groupwatch_up", pairs, int(cluster.problem is None))
         samples.add("groupwatch_ready", pairs, int(cluster.ready))
         _add_warm_up(samples, pairs, cluster.warm_up)
-        samples.add_ms("groupwatch_last_evaluation_timestamp_seconds", pairs, cluster.evaluated_ms)
+        samples.add_ms(
+            "groupwatch_last_evaluation_timestamp_seconds", pairs, _by_the_machine(cluster, cluster.evaluated_ms)
+        )
         samples.add_ms("groupwatch_batch_duration_seconds", pairs, cluster.batch_duration_ms)
         samples.add("groupwatch_input_lag_records", pairs, cluster.input_lag)
         samples.add("groupwatch_evaluation_errors_total", pairs, cluster.evaluation_errors)
-        samples.add_ms("groupwatch_catalog_timestamp_seconds", pairs, cluster.catalog_ms)
+        samples.add_ms("groupwatch_catalog_timestamp_seconds", pairs, _by_the_machine(cluster, cluster.catalog_ms))
         _add_decode_errors(samples, cluster)
     samples.add("groupwatch_build_info", labels(version=version), 1)
     samples.add("groupwatch_shard_info", labels(shard=str(shard.number), of=str(shard.of)), 1)
     return samples.blocks()
+
+
+def _by_the_machine(cluster: ClusterSnapshot, at_ms: int | None) -> int | None:
+    """A time as others compare it with their clocks."""
+    return None if at_ms is None else at_ms + cluster.clock_behind_ms
 
 
 def _add_warm_up(samples: Samples, pairs: str, warm_up: WarmUpProgress | None) -> None:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from monitor.model import CommittedOffset
 from monitor.tracking.commit_history import newest_in
+from monitor.tracking.topic import SET_BACK_MS
 
 MARGIN_MS: Final = 5_000
 """How much later than a commit the broker must have been asked for its answer to know of it.
@@ -21,8 +22,12 @@ It covers the difference between two clocks, the commit's (the broker's) and the
 
 
 def with_listing(known: CommittedOffset, listed: int | None, asked_ms: int) -> CommittedOffset:
-    """The same with the broker's answer (None: it knows no committed offset); an older answer changes nothing."""
-    if asked_ms <= known.listed_ms:
+    """The same with the broker's answer (None: it knows no committed offset); an older answer changes nothing.
+
+    One that is much older (SET_BACK_MS) than the one before it in the log tells that the collector's clock was set
+    back: it counts, or the one before would overrule commits for as long as the clock was ahead.
+    """
+    if known.listed_ms - SET_BACK_MS <= asked_ms <= known.listed_ms:
         return known
     return replace(known, listed=listed, listed_ms=asked_ms)
 

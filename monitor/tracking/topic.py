@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from msgspec.structs import replace
+
 from monitor.model import Catalog, EndOffsetAt, PartitionObserved, PartitionState, TopicObserved, TopicState
 
 MAX_POINTS: Final = 30
@@ -14,14 +16,19 @@ MIN_SPACING_MS: Final = 20_000
 """How far apart the points are, the newest excepted: 30 of them span about 10 minutes or more at any poll rhythm."""
 
 
+SET_BACK_MS: Final = 60_000
+"""A sight that is older than the one before it in the log by more than this is not late: the clock was set back."""
+
+
 def fold_topic(
     cluster: str, topic: str, state: TopicState | None, events: Iterable[TopicObserved]
 ) -> TopicState | None:
-    """The topic after the events, which are all of this topic; they may come twice and out of order.
+    """The topic after the events, which are all of this topic; they may come twice and a little out of order.
 
-    - An event older than the newest one seen is left out.
+    - An event older than the newest one seen is left out; one that is much older (SET_BACK_MS) tells that the
+      collector's clock was set back. It counts, and what is dated later than it is dated or forgotten anew.
     - A topic with another id (both known), or without a partition that it had, was deleted and created anew: it starts
-      anew, with ``first_seen_ms`` of that event.
+      anew, with ``first_seen_ms`` of that event and ``former_ms`` of the one before.
     - A broker that did not answer (None) leaves the number before.
     - An end that goes backward (the log was truncated) clears the history of that partition.
 
@@ -30,14 +37,22 @@ def fold_topic(
     """
     after = state
     for event in events:
+        if after is not None and event.observed_ms < after.observed_ms - SET_BACK_MS:
+            after = _set_back(after, event)
         if after is None or event.observed_ms >= after.observed_ms:
             after = _observe(cluster, topic, after, event)
     return state if after == state else after
 
 
-def expire_topic(state: TopicState, pass_ms: int) -> TopicState | None:
-    """The topic, or None if the completed pass that began at ``pass_ms`` no longer saw it."""
-    return None if state.pass_ms < pass_ms else state
+def expire_topic(state: TopicState, pass_ms: int, before_ms: int | None = None) -> TopicState | None:
+    """The topic, or None if the completed pass that began at ``pass_ms`` no longer saw it.
+
+    ``before_ms`` is when the completed pass before it began, by the clock of its time: if the clock was set back since,
+    what was last seen then or later is gone, too.
+    """
+    was_set_back = before_ms is not None and pass_ms < before_ms - SET_BACK_MS
+    is_gone = state.pass_ms < pass_ms or (was_set_back and before_ms is not None and state.pass_ms >= before_ms)
+    return None if is_gone else state
 
 
 def catalog_of(cluster: str, pass_ms: int, topics: Iterable[TopicState]) -> Catalog:
@@ -71,9 +86,10 @@ def add_end(ends: tuple[EndOffsetAt, ...], newest: EndOffsetAt) -> tuple[EndOffs
 
 
 def _observe(cluster: str, topic: str, state: TopicState | None, event: TopicObserved) -> TopicState:
-    if state is not None and _recreated(state, event):
-        state = None
     known = {partition.partition: partition for partition in state.partitions} if state else {}
+    if state is not None and _recreated(state, event):
+        at_ms, former_ms, state = event.observed_ms, state.observed_ms, None
+        known = {p: PartitionState(partition=p, first_seen_ms=at_ms, former_ms=former_ms) for p in known}
     seen = {partition.partition: partition for partition in event.partitions}
     return TopicState(
         cluster=cluster,
@@ -83,6 +99,31 @@ def _observe(cluster: str, topic: str, state: TopicState | None, event: TopicObs
         partitions=tuple(_observe_partition(known.get(p), seen[p], event.observed_ms) for p in sorted(seen)),
         observed_ms=event.observed_ms,
     )
+
+
+def _set_back(state: TopicState, event: TopicObserved) -> TopicState:
+    """The topic by the clock of the event, which is behind the one by which it was seen last."""
+    at_ms = event.observed_ms
+    return replace(
+        state,
+        pass_ms=min(state.pass_ms, event.pass_ms),
+        observed_ms=at_ms,
+        partitions=tuple(
+            replace(
+                known,
+                first_seen_ms=min(known.first_seen_ms, at_ms),
+                former_ms=min(known.former_ms, at_ms),
+                ends=_dated_until(known.ends, at_ms),
+            )
+            for known in state.partitions
+        ),
+    )
+
+
+def _dated_until(ends: tuple[EndOffsetAt, ...], at_ms: int) -> tuple[EndOffsetAt, ...]:
+    """The history without points later than the instant; the newest of all is then a point of that instant."""
+    kept = tuple(end for end in ends if end.at_ms <= at_ms)
+    return kept if kept == ends else add_end(kept, EndOffsetAt(at_ms=at_ms, offset=ends[-1].offset))
 
 
 def _recreated(state: TopicState, event: TopicObserved) -> bool:
@@ -100,5 +141,6 @@ def _observe_partition(state: PartitionState | None, seen: PartitionObserved, at
         earliest=before.earliest if seen.earliest is None else seen.earliest,
         end=before.end if seen.end is None else seen.end,
         racks=seen.racks,
+        former_ms=before.former_ms,
         ends=before.ends if seen.end is None else add_end(before.ends, EndOffsetAt(at_ms=at_ms, offset=seen.end)),
     )

@@ -19,6 +19,7 @@ from monitor.config import ClusterSettings
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
 from monitor.model import OffsetsListed, PartitionObserved, PassCompleted, TopicObserved
+from monitor.tracking.topic import expire_topic, fold_topic
 from tests.streaming_jobs.clients import commit, transaction
 
 # kafka-python leaves the sockets of failed connections to the garbage collector.
@@ -120,6 +121,25 @@ def test_the_clock_may_stand_still(cluster, admin):
         collector.close()
     assert [made.pass_ms for made in passes] == [5000, 5001, 5002]
     assert isinstance(passes[0], PassCompleted)
+
+
+def test_after_the_clock_was_set_back_every_pass_is_newer_than_the_one_before_and_sees_the_topics(
+    cluster, create, topic_name, events_of
+):
+    hour = 3_600_000
+    clock = iter([*range(2 * hour, 2 * hour + 3), *range(hour, hour + 100)])
+    create(**{topic_name: 1})
+    collector = KafkaCatalogCollector(cluster, clock=clock.__next__)
+    try:
+        passes = [collector.collect() for _ in range(3)]
+    finally:
+        collector.close()
+    assert [made.pass_ms for made in passes] == [2 * hour, 2 * hour + 1, 2 * hour + 2]
+    state = None
+    for made, seen in zip(passes, observed(events_of(cluster), topic_name), strict=True):
+        state = fold_topic("prod", topic_name, state, [seen])
+        assert expire_topic(state, made.pass_ms) is state
+        assert made.completed_ms >= seen.observed_ms >= made.pass_ms == state.pass_ms
 
 
 def wait_until(condition, limit_s=30.0):

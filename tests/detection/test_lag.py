@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.lag import lag_ms, lag_records, waiting_since_ms
@@ -82,7 +83,12 @@ def test_never_negative_whatever_the_history(points, committed, end, earliest, n
     assert age == 0 or lag != 0
 
 
-def lag_findings(known, offset, at_s, now_s, *, phase=Phase.STABLE, **settings):
+def lag_findings(*args, **settings):
+    findings = verdict_on(*args, **settings).findings
+    return [(f.reason, f.since_ms // 1000) for f in findings if f.kind is FindingKind.LAG]
+
+
+def verdict_on(known, offset, at_s, now_s, *, phase=Phase.STABLE, **settings):
     topics = Catalog(
         cluster="c",
         pass_ms=0,
@@ -90,8 +96,7 @@ def lag_findings(known, offset, at_s, now_s, *, phase=Phase.STABLE, **settings):
     )
     members = (member("C0", ["t"], {"t": [0]}),) if phase is Phase.STABLE else ()
     state = group(*members, phase=phase, offsets=[commit("t", 0, offset, at_s * 1000)], generation_ms=0, phase_ms=0)
-    findings = evaluate(state, topics, now_s * 1000, DetectionSettings(**settings)).findings
-    return [(f.reason, f.since_ms // 1000) for f in findings if f.kind is FindingKind.LAG]
+    return evaluate(state, topics, now_s * 1000, DetectionSettings(**settings))
 
 
 WAITING_SINCE_100 = partition((0, 10), (90, 10), (100, 20), (200, 30))
@@ -141,6 +146,40 @@ def test_a_partition_without_an_owner_is_told_as_an_orphan_only():
     findings = evaluate(state, topics, 900_000, DetectionSettings()).findings
     assert FindingKind.ORPHANED in {finding.kind for finding in findings}
     assert FindingKind.LAG not in {finding.kind for finding in findings}
+
+
+def anew(*points, former=0):
+    """The partition of a topic whose former self was last seen at that second, first seen with its first point."""
+    return replace(partition(*points), former_ms=former * 1000, first_seen_ms=points[0][0] * 1000)
+
+
+@pytest.mark.parametrize(
+    ("known", "offset", "at_s", "lag", "told"),
+    [
+        pytest.param(
+            anew((100, 0), (200, 50), former=90), 80, 80, None, [("former_log", 100)], id="beyond the new end"
+        ),
+        pytest.param(
+            anew((100, 0), (200, 50), former=90), 20, 90, None, [("former_log", 100)], id="inside the new log"
+        ),
+        pytest.param(
+            anew((100, 0), (200, 50), former=90), 20, 91, 30, [], id="committed after the topic was last seen"
+        ),
+        pytest.param(partition((100, 90), (200, 50)), 80, 139, None, [], id="beyond an end seen more than 60 s later"),
+        pytest.param(partition((100, 90), (200, 50)), 80, 140, 0, [], id="the end may be older than the commit"),
+        pytest.param(partition((100, 90), (200, 80)), 80, 1, 0, [], id="at the end"),
+    ],
+)
+def test_nothing_is_counted_from_a_commit_that_is_no_place_in_the_log(known, offset, at_s, lag, told):
+    assert lag_findings(known, offset, at_s, 201, commit_silence_ms=10**9) == told
+    verdict = verdict_on(known, offset, at_s, 201)
+    assert [row.lag for row in verdict.partitions] == [lag]
+    assert verdict.lag == lag
+    assert lag is not None or verdict.lag_ms is None
+
+
+def test_the_finding_about_a_former_log_is_never_older_than_now():
+    assert lag_findings(anew((100, 0), former=90), 80, 80, 50) == [("former_log", 50)]
 
 
 def test_unknown_is_absent_and_not_zero():

@@ -1,4 +1,5 @@
 import pytest
+from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate, sentences
 from monitor.model import EndOffsetAt, PartitionState, Phase, TopicState
@@ -27,6 +28,7 @@ SILENT = TopicState(
     pass_ms=0,
     partitions=(PartitionState(partition=0, first_seen_ms=0, end=9, ends=(EndOffsetAt(at_ms=ASSIGNED, offset=9),)),),
 )
+ANEW = replace(SILENT, partitions=(replace(SILENT.partitions[0], former_ms=1),))
 
 
 @pytest.mark.parametrize(
@@ -111,6 +113,15 @@ SILENT = TopicState(
                 "More than 5 records wait for the group.",
             ],
             id="lag",
+        ),
+        pytest.param(
+            group(member("C0", ORDERS, {"orders": [0]}), offsets=[commit("orders", 0, 2, at_ms=1)]),
+            catalog(ANEW),
+            [
+                "1 partition of orders (0) has a committed offset from before the topic was deleted and created anew: "
+                "how many records wait is not known until the group commits there again."
+            ],
+            id="topic created anew",
         ),
     ],
 )

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from starlette.applications import Starlette
 
-from monitor.metrics.app import create_app
+from monitor.metrics.app import NotJudgedError, create_app
 from monitor.model import ClusterSnapshot, GroupSummary, GroupVerdict, Phase, Shard, Snapshot, WarmUpProgress
 from tests.metrics.examples import HOSTILE_NAMES, NOW_MS, Served, offsets_only, orders, ready_cluster, snapshot
 
@@ -197,6 +197,31 @@ def test_what_is_not_there_is_told_as_a_page():
     answer = client(snapshot(ready_cluster(orders()))).get("/groups/main/absent")
     assert answer.status_code == 404
     assert "No group named absent was found in cluster main." in answer.text
+
+
+class FailsOnOne(Served):
+    """A source whose rules fail on one group."""
+
+    def verdict(self, cluster: str, group: str) -> GroupVerdict | None:
+        """The verdict, but of the group "broken"."""
+        if group.startswith("broken"):
+            raise NotJudgedError("ZeroDivisionError: division\nby zero <b>")
+        return super().verdict(cluster, group)
+
+
+def test_a_group_that_cannot_be_judged_is_told_with_the_reason():
+    app = Client(create_app(FailsOnOne(snapshot(ready_cluster(orders()))), lambda: NOW_MS))
+    sentence = (
+        r"Group broken\n of cluster main cannot be judged (ZeroDivisionError: division\nby zero <b>)."
+        " The other groups are."
+    )
+    as_json = app.get("/api/v1/groups/main/broken%0A")
+    assert (as_json.status_code, as_json.json()) == (500, {"error": sentence})
+    as_page = app.get("/groups/main/broken%0A")
+    assert as_page.status_code == 500
+    assert html.escape(sentence) in as_page.text
+    assert 'href="/"' in as_page.text
+    assert app.get("/groups/main/orders").status_code == 200
 
 
 def test_groups_of_a_cluster_that_is_not_ready_are_shown_nowhere():

@@ -42,3 +42,10 @@ def test_a_cut_list_keeps_the_worst_and_counts_the_rest():
     page = overview(example(), NOW_MS, "", 3)
     assert [line.summary.group[2:] for line in page.troubled] == ["orphaned long", "orphaned long", "orphaned lately"]
     assert (page.calm, page.troubled_count, page.group_count, page.hidden) == ((), 5, 6, 3)
+
+
+def test_an_evaluation_is_as_old_as_the_machines_clock_says():
+    """The job's own clock is an hour behind, because the machine's was set lately."""
+    cluster = msgspec.structs.replace(ready_cluster(), clock_behind_ms=3_600_000)
+    (line,) = overview(snapshot(cluster), NOW_MS + 3_600_000 + 3_000, "", None).clusters
+    assert (line.evaluated, line.stale) == ("3 s", False)

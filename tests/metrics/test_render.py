@@ -299,6 +299,21 @@ def test_an_age_is_never_negative():
     assert values(behind, "groupwatch_group_orphaned_oldest_seconds") == {(): 0}
 
 
+def test_times_are_told_by_the_machines_clock_which_others_compare_with_theirs():
+    """The machine's clock was set forward; the job's own is still an hour behind it, and judges by that."""
+    cluster = msgspec.structs.replace(ready_cluster(), catalog_ms=NOW_MS - 5_000, clock_behind_ms=3_600_000)
+    told = {
+        sample.name: sample.value
+        for metric in parsed(text_of(render_self([cluster], "1")))
+        for sample in metric.samples
+        if sample.name.endswith("_timestamp_seconds")
+    }
+    assert told == {
+        "groupwatch_last_evaluation_timestamp_seconds": NOW_MS / 1000 + 3600,
+        "groupwatch_catalog_timestamp_seconds": NOW_MS / 1000 + 3595,
+    }
+
+
 def test_idle_members_are_counted():
     idle = (MemberVerdict(member_id="C2", idle=True),)
     group = msgspec.structs.replace(orders(), members=orders().members + idle)

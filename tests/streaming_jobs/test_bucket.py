@@ -72,6 +72,20 @@ def test_a_topic_stays_that_the_newest_of_several_passes_saw_in_whatever_order_t
     assert (state.pass_ms, state.partitions[0].first_seen_ms) == (200, 100)
 
 
+def test_a_clock_that_is_set_back_an_hour_between_two_jobs_takes_no_topic_and_leaves_none():
+    """The collector of the job that starts then dates its passes an hour back; one topic was deleted in between."""
+    hour = 3_600_000
+    bucket = Bucket("c")
+    seen = {(Entity.TOPIC, name): [topic(name, 2 * hour)] for name in ("there", "deleted")}
+    bucket.fold_all({**seen, (Entity.PASS, ""): [completed(2 * hour)]}, batch=1)
+    for batch, at_ms in enumerate((hour, hour + 10_000), start=2):
+        bucket.fold_all(
+            {(Entity.TOPIC, "there"): [topic("there", at_ms)], (Entity.PASS, ""): [completed(at_ms)]}, batch
+        )
+        assert [name for entity, name in bucket.states if entity is Entity.TOPIC] == ["there"]
+        assert bucket.states[Entity.TOPIC, "there"].pass_ms == at_ms
+
+
 def test_events_that_cannot_be_folded_leave_the_state_and_the_others_alone():
     bucket = Bucket("c")
     bucket.fold(Entity.GROUP, "g", [commit(10)], batch=1)

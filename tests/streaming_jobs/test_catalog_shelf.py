@@ -1,7 +1,7 @@
 """The shelf gives each worker the catalog it asks for, and strangers nothing."""
 
 import socket
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from multiprocessing import AuthenticationError
 
@@ -43,6 +43,31 @@ def test_a_stranger_is_refused_and_the_next_one_served(shelf):
 def test_a_stranger_who_says_nothing_keeps_nobody_waiting(shelf):
     shelf.put("one", "one-1", b"catalog")
     with socket.create_connection((shelf.address.host, shelf.address.port)):
+        assert shelf.address.fetch("one-1") == b"catalog"
+
+
+def test_only_so_many_are_answered_at_once_and_the_next_one_when_one_of_them_has_ended(monkeypatch):
+    monkeypatch.setattr(catalog_shelf, "MOST_AT_ONCE", 2)
+    with closing(CatalogShelf("127.0.0.1")) as shelf, ExitStack() as strangers:
+        place = (shelf.address.host, shelf.address.port)
+        one, two, three = (strangers.enter_context(socket.create_connection(place, timeout=30)) for _ in range(3))
+        assert one.recv(1)  # who is answered is given a challenge
+        assert two.recv(1)
+        three.settimeout(0.3)
+        with pytest.raises(TimeoutError):
+            three.recv(1)
+        one.close()
+        three.settimeout(30)
+        assert three.recv(1)
+
+
+def test_silent_strangers_are_cut_off_before_they_could_keep_a_worker_from_its_catalog(monkeypatch):
+    monkeypatch.setattr(catalog_shelf, "MOST_AT_ONCE", 2)
+    monkeypatch.setattr(catalog_shelf, "PROOF_LIMIT_S", 0.2)
+    with closing(CatalogShelf("127.0.0.1")) as shelf, ExitStack() as strangers:
+        shelf.put("one", "one-1", b"catalog")
+        for _ in range(5):
+            strangers.enter_context(socket.create_connection((shelf.address.host, shelf.address.port)))
         assert shelf.address.fetch("one-1") == b"catalog"
 
 

@@ -42,6 +42,12 @@ def test_the_newest_answer_counts_in_whatever_order_they_come():
     assert counting(fold(commit(200, 1_000), listed(20_000, 10), listed(15_000, 7))) == {0: 10}
 
 
+def test_an_answer_dated_by_a_clock_that_was_an_hour_ahead_overrules_nothing_once_the_clock_was_set_back():
+    hour = 3_600_000
+    state = fold(commit(200, 1_000), listed(hour, 10), listed(20_000, 10))
+    assert counting(fold(commit(30, 30_000), state=state)) == {0: 30}
+
+
 def test_a_commit_that_the_broker_does_not_know_is_unconfirmed_until_it_does():
     state = fold(commit(300, 1_000), listed(10_000, None))
     assert counting(state) == {}

@@ -60,6 +60,15 @@ def test_a_topic_that_was_created_anew_starts_anew(anew):
     state = fold(seen(10, 1, 1), seen(40, 2, 2), anew)
     assert [partition.first_seen_ms for partition in state.partitions] == [50] * len(anew.partitions)
     assert history(state) == [(50, 3)]
+    assert [partition.former_ms for partition in state.partitions] == [40] * len(anew.partitions)
+
+
+def test_only_partitions_that_the_former_topic_had_have_a_former_log():
+    state = fold(seen(10, 1), seen(20, 5, 5, topic_id="other"), seen(30, 6, 6, 6, topic_id="other"))
+    assert [partition.former_ms for partition in state.partitions] == [10, 0, 0]
+    assert [partition.first_seen_ms for partition in state.partitions] == [20, 20, 30]
+    again = fold(seen(90, 1, 1, 1, topic_id="third"), state=state)
+    assert [partition.former_ms for partition in again.partitions] == [30, 30, 30]
 
 
 @pytest.mark.parametrize(("first", "second"), [("id", None), (None, "id")])
@@ -89,6 +98,26 @@ def test_what_is_older_than_the_newest_is_left_out():
     assert fold(seen(20, 3), state=before) is before
 
 
+HOUR = 3_600_000
+
+
+def test_a_sight_that_is_much_older_tells_that_the_clock_was_set_back_and_counts():
+    """Points by the old clock would lie in the future; what is older than the new instant is true by both."""
+    state = fold(seen(HOUR - 30_000, 1), seen(2 * HOUR, 5), seen(HOUR, 7), seen(HOUR + 10_000, 8))
+    assert history(state) == [(HOUR - 30_000, 1), (HOUR, 7), (HOUR + 10_000, 8)]
+    assert (state.pass_ms, state.observed_ms) == (HOUR + 10_000, HOUR + 10_000)
+
+
+def test_an_end_that_is_not_told_when_the_clock_was_set_back_is_dated_to_that_instant():
+    assert history(fold(seen(2 * HOUR, 5), seen(HOUR, None))) == [(HOUR, 5)]
+
+
+def test_after_the_clock_was_set_back_nothing_was_first_seen_in_the_future():
+    anew = fold(seen(HOUR, 1), seen(2 * HOUR, 1, 1, topic_id="other"), seen(HOUR, 1, 1, topic_id="other"))
+    assert [partition.first_seen_ms for partition in anew.partitions] == [HOUR, HOUR]
+    assert [partition.former_ms for partition in anew.partitions] == [HOUR, 0]
+
+
 def test_the_same_event_twice_is_the_event_once():
     before = fold(seen(10, 1), seen(60_000, 5))
     assert fold(seen(60_000, 5), state=before) is before
@@ -109,6 +138,20 @@ def test_a_topic_expires_when_a_completed_pass_no_longer_saw_it():
     assert expire_topic(state, 7) is state
     assert expire_topic(state, 8) is state
     assert expire_topic(state, 9) is None
+
+
+def test_a_topic_of_the_time_before_the_clock_was_set_back_expires_and_one_that_is_seen_now_does_not():
+    """The pass before began at 2 h, then the clock was set back and one began at 1 h; another one is under way."""
+    gone, there, under_way = fold(seen(2 * HOUR)), fold(seen(HOUR)), fold(seen(HOUR + 10_000))
+    assert expire_topic(gone, HOUR, 2 * HOUR) is None
+    assert expire_topic(there, HOUR, 2 * HOUR) is there
+    assert expire_topic(under_way, HOUR, 2 * HOUR) is under_way
+
+
+def test_two_collectors_whose_clocks_differ_by_seconds_take_no_topic_from_each_other():
+    state = fold(seen(11_000, 1), seen(10_000, 1))
+    assert expire_topic(state, 10_000, 11_000) is state
+    assert expire_topic(state, 11_000, 10_000) is state
 
 
 def test_nothing_seen_is_nothing_known():

@@ -1,0 +1,77 @@
+"""The clock of a job: it follows the machine's, but a step of that one does not become a step of every age.
+
+What is judged by age would otherwise be older by an hour at once, or not age for an hour, when the machine's clock is
+set (docs/decisions/0012-steps-of-the-clock.md).
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+log = logging.getLogger(__name__)
+
+SLEW: Final = 2
+"""Of what passes, one part in so many at most is added or left out to come nearer to the machine's clock."""
+
+TOLD_FROM_NS: Final = 10 * 10**9
+"""From this difference on the log says that the machine's clock was set."""
+
+
+def passed_ns() -> int:
+    """Time that only goes forward; the time in which the machine was suspended counts, where the system can tell."""
+    return time.clock_gettime_ns(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+
+
+class SteadyClock:
+    """Gives the time in ms: that of the machine's clock at first, then never less than before and without leaps.
+
+    A second of it lasts between two thirds of a second and two seconds. May be asked from any thread.
+    """
+
+    def __init__(self, wall_ns: Callable[[], int] = time.time_ns, passed: Callable[[], int] = passed_ns) -> None:
+        """Begin with the machine's time; ``passed`` gives nanoseconds that only go forward."""
+        self._wall_ns = wall_ns
+        self._passed = passed
+        self._lock = threading.Lock()
+        self._at = passed()
+        self._now_ns = wall_ns()
+        self._behind_ns = 0
+        self._told = False
+
+    def __call__(self) -> int:
+        """Now, in milliseconds since the epoch."""
+        with self._lock:
+            at = self._passed()
+            elapsed = max(0, at - self._at)
+            self._at = at
+            ahead_ns = self._wall_ns() - (self._now_ns + elapsed)
+            most = elapsed // SLEW
+            correction = max(-most, min(most, ahead_ns))
+            self._now_ns += elapsed + correction
+            self._behind_ns = ahead_ns - correction
+            self._tell()
+            return self._now_ns // 1_000_000
+
+    @property
+    def behind_ms(self) -> int:
+        """By how much the machine's clock was ahead of this one when it was last asked; negative: behind it."""
+        return self._behind_ns // 1_000_000
+
+    def _tell(self) -> None:
+        is_far = abs(self._behind_ns) >= TOLD_FROM_NS
+        if is_far and not self._told:
+            log.warning(
+                "The machine's clock was set %s by about %d s. Ages come to follow it within %d s.",
+                "forward" if self._behind_ns > 0 else "back",
+                abs(self._behind_ns) // 10**9,
+                SLEW * abs(self._behind_ns) // 10**9,
+            )
+        self._told = is_far
+
+
+now_ms: Final = SteadyClock()
+"""The only clock that verdicts are given."""
