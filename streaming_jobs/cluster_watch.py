@@ -40,6 +40,7 @@ OFFSETS_TOPIC: Final = "__consumer_offsets"
 LOOK_S: Final = 0.2
 FIRST_PAUSE_S: Final = 2.0
 LONGEST_PAUSE_S: Final = 60.0
+END_LIMIT_S: Final = 15.0
 
 
 class ClusterWatch:
@@ -89,15 +90,19 @@ class ClusterWatch:
             thread.start()
 
     def stop(self) -> None:
-        """End the query after the micro-batch in progress, and the collector; then give the checkpoint back."""
+        """End the query after the micro-batch in progress, and the collector; then give the checkpoint back.
+
+        What has not ended within END_LIMIT_S, as when the cluster is away, is left to the end of the process.
+        """
         self._stopping.set()
+        deadline = time.monotonic() + END_LIMIT_S
         query = self._query
         with suppress(*JVM_GONE):
             if query is not None and query.isActive:
                 query.stop()
         for thread in self._threads:
             if thread.ident is not None:  # another cluster's error can end the job before this one was started
-                thread.join(timeout=30)
+                thread.join(timeout=max(0.0, deadline - time.monotonic()))
         self._checkpoint.release()
 
     def _collect(self) -> None:

@@ -49,6 +49,8 @@ QUIET: Final = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "400000",
     # Records of large groups are megabytes each: a chunk of them must not be gigabytes.
     "spark.sql.execution.arrow.maxBytesPerBatch": str(128 * 2**20),
+    # A source waits for a cluster that is away without end, and nothing interrupts it: its thread ends with the JVM.
+    "spark.sql.streaming.stopTimeout": "10000",
     # All metrics of a large cluster cross to the driver in one micro-batch, compressed.
     "spark.driver.maxResultSize": "4g",
 }

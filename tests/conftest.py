@@ -1,13 +1,56 @@
-"""What tests share: a real broker for the whole session, and names nobody else uses."""
+"""What tests share: a real broker for the whole session, names nobody else uses, and programs that run beside them."""
 
 import secrets
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 from hypothesis import settings
 
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
+from tests.beside import Beside
+
+BESIDE = {
+    # first: it tells its story by the clock, and the tests it begins with leave it a core
+    "demo_run": ("tests.demo_run",),
+    "demo_interrupted": ("tests.demo_run", "--interrupted"),
+    "live_minute": ("tests.live.run",),
+    "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "4"),
+}
+"""Programs that run beside the tests, by the fixture with their report."""
+
+# No assertion about speed, also not by Hypothesis: a busy machine may take long.
+hypothesis.settings.register_profile("patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("patient")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests of one core, beside which there is room; end with those that await a program."""
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    if fixtures_of(item) & BESIDE.keys():
+        return 2
+    return int(any(item.get_closest_marker(needed) for needed in ("broker", "spark")))
+
+
+def fixtures_of(item: pytest.Item) -> set[str]:
+    """The names of the fixtures that a test needs, directly or not."""
+    return set(getattr(item, "fixturenames", ()))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def beside(request: pytest.FixtureRequest) -> Iterator[Beside]:
+    """The programs that the chosen tests need, running since the first of all tests."""
+    needed = set().union(*map(fixtures_of, request.session.items))
+    with Beside() as programs:
+        for name, command in BESIDE.items():
+            if name in needed:
+                programs.begin(name, *command)
+        yield programs
+
 
 settings.register_profile("busy machine", deadline=None)  # no assertion about speed, of no example either
 settings.load_profile("busy machine")

@@ -16,11 +16,10 @@ from monitor.embedded import guard
 from monitor.embedded.jars import pyspark_jars_dir
 from monitor.embedded.java import find_java
 from monitor.embedded.ports import free_ports
-from tests.job_process import eventually, processes_of
+from tests.job_process import BRIEF_JVM, eventually, processes_of
 
 ROOT = Path(__file__).parents[1]
 SPARK_HOME = pyspark_jars_dir().parent
-BRIEF_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
 
 
 def spark_environment() -> dict[str, str]:

@@ -38,7 +38,10 @@ def main() -> None:
         fill(kafka, CROWD, 1)
         clusters = {"bench": {"bootstrap_servers": bootstrap, "collect_interval_s": 5.0}}
         spark = {"trigger_s": 1.0, "buckets": 8}
-        with running(JobProcess(Path(folder), clusters, spark=spark)) as job, filling(kafka, CROWD, 10_000, COMMITS_S):
+        with (
+            running(JobProcess(Path(folder), clusters, jvm="", spark=spark)) as job,
+            filling(kafka, CROWD, 10_000, COMMITS_S),
+        ):
             began, before = time.perf_counter(), cpu_s(job.session)
             times_s = measure(bootstrap, job, commits)
             cpu, took_s = cpu_s(job.session) - before, time.perf_counter() - began

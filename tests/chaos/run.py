@@ -18,6 +18,7 @@ from kafka import TopicPartition
 
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
+from tests.brokers import SOON_BACK
 from tests.chaos.faults import CLUSTER, Fault, Havoc, await_evaluation, kill_all, plan
 from tests.chaos.load import GROUPS, LOG_PARTITIONS, TOPIC, TOPIC_PARTITIONS, Load
 from tests.chaos.outcome import Told, committed, log_ends, spoilt, told, unreadable
@@ -35,8 +36,7 @@ BROKER: Final = {
     "group.consumer.min.heartbeat.interval.ms": "500",
     "group.consumer.min.session.timeout.ms": str(SESSION_MS),
     "group.consumer.session.timeout.ms": str(SESSION_MS),
-    "broker.session.timeout.ms": "3000",
-    "broker.heartbeat.interval.ms": "500",
+    **SOON_BACK,
 }
 STILL_S: Final = SESSION_MS / 1000 + 1
 """How long the offsets log must not have grown: a member that is gone would have been missed by then."""
@@ -180,7 +180,7 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="groupwatch-chaos-"))
     _say(f"seed {options.seed}, {options.kills} kills; logs in {folder}")
     outcome = run(folder, plan(options.seed, options.kills), options.seed, _say)
-    _say(json.dumps(report(outcome)))
+    sys.stdout.write(json.dumps(report(outcome)) + "\n")
     return 1 if outcome.differences() else 0
 
 

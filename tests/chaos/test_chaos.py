@@ -5,47 +5,34 @@ The long version is ``make chaos``.
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.beside import Beside
 from tests.chaos.faults import Victim, plan
 from tests.chaos.load import EVENTS_TOPIC, FLAVOURS
 
-SEED = 1
-KILLS = 4
-ROOT = Path(__file__).parents[2]
-
 
 @pytest.fixture(scope="module")
-def seen() -> dict[str, Any]:
+def chaos_run(beside: Beside) -> dict[str, Any]:
     """Its report. A process of its own: kafka-python leaves sockets open when a broker has died."""
-    command = [sys.executable, "-m", "tests.chaos.run", "--seed", str(SEED), "--kills", str(KILLS)]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-    assert ended.returncode in (0, 1), ended.stderr[-3000:]
-    lines = [line for line in ended.stdout.splitlines() if "{" in line and "differences" in line]
-    assert lines, ended.stderr[-3000:]
-    report: dict[str, Any] = json.loads(lines[-1][lines[-1].index("{") :])
-    return report
+    return beside.report("chaos_run")
 
 
 @pytest.mark.broker
 @pytest.mark.spark
 @pytest.mark.timeout(1200)
-def test_a_job_that_was_killed_says_what_an_undisturbed_one_and_the_broker_say(seen: dict[str, Any]):
-    assert seen["differences"] == []
+def test_a_job_that_was_killed_says_what_an_undisturbed_one_and_the_broker_say(chaos_run: dict[str, Any]):
+    assert chaos_run["differences"] == []
     # a comparison of what was there to lose and to double
-    assert seen["kills"] == {Victim.SESSION: 1, Victim.JVM: 1, Victim.DRIVER: 1, Victim.BROKER: 1}
-    assert seen["jvm_ends_told"] == 1, "a job whose JVM was killed says so and ends"
-    assert set(seen["spoilt"]) == {"__consumer_offsets", EVENTS_TOPIC}
-    assert min(seen["spoilt"].values()) > 10
-    assert all(seen["rebalances"][name] > 1 for name in FLAVOURS)
-    assert seen["commits"] > 20
+    assert chaos_run["kills"] == {Victim.SESSION: 1, Victim.JVM: 1, Victim.DRIVER: 1, Victim.BROKER: 1}
+    assert chaos_run["jvm_ends_told"] == 1, "a job whose JVM was killed says so and ends"
+    assert set(chaos_run["spoilt"]) == {"__consumer_offsets", EVENTS_TOPIC}
+    assert min(chaos_run["spoilt"].values()) > 10
+    assert all(chaos_run["rebalances"][name] > 1 for name in FLAVOURS)
+    assert chaos_run["commits"] > 20
 
 
 def test_a_seed_plans_the_same_faults_again_and_another_one_others():

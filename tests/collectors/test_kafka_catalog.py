@@ -20,6 +20,7 @@ from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
 from monitor.model import OffsetsListed, PartitionObserved, PassCompleted, TopicObserved
 from monitor.tracking.topic import expire_topic, fold_topic
+from tests.brokers import SOON_BACK
 from tests.streaming_jobs.clients import commit, transaction
 
 # kafka-python leaves the sockets of failed connections to the garbage collector.
@@ -211,7 +212,7 @@ def test_a_moved_coordinator_is_found_by_a_new_client(  # noqa: PLR0917 - fixtur
 @pytest.fixture
 def own_broker():
     """A broker that the test may kill; its brokers stand in a rack."""
-    with EmbeddedKafka(BrokerSettings(properties={"broker.rack": "r1"})) as kafka:
+    with EmbeddedKafka(BrokerSettings(properties={"broker.rack": "r1", **SOON_BACK})) as kafka:
         yield kafka
 
 

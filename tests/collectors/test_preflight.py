@@ -29,6 +29,7 @@ from monitor.config import ClusterSettings
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
 from monitor.protocol.group_partition import group_partition
+from tests.brokers import SOON_BACK
 from tests.job_process import eventually
 from tests.streaming_jobs.clients import produce_into_offsets_log
 
@@ -298,7 +299,7 @@ def preflight_and_a_pass(kafka, reopened=lambda: None):
 
 def test_a_coordinator_that_cannot_load_its_partition_is_not_asked_for_the_readers_group():
     """Else Spark's source waits for it without end; a name is in one of two partitions by chance."""
-    with EmbeddedKafka(BrokerSettings(offsets_topic_partitions=2)) as kafka:
+    with EmbeddedKafka(BrokerSettings(offsets_topic_partitions=2, properties=SOON_BACK)) as kafka:
         commit_once(kafka)
         produce_into_offsets_log(kafka.bootstrap_servers, b"\x00\x01\x00\x09short", b"x", 1)
         kafka.kill()

@@ -16,6 +16,7 @@ from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.errors import BrokerFailed
 from monitor.embedded.ports import listening
 from monitor.embedded.settings import BrokerSettings
+from tests.brokers import SOON_BACK
 
 pytestmark = pytest.mark.broker
 
@@ -119,7 +120,7 @@ def test_a_broker_that_ends_while_starting_names_its_log(tmp_path, broker):
 
 
 def test_topics_and_records_survive_kill_9(tmp_path, topic_name):
-    with EmbeddedKafka(data_dir=tmp_path) as kafka:
+    with EmbeddedKafka(BrokerSettings(properties=SOON_BACK), data_dir=tmp_path) as kafka:
         create_topic(kafka, topic_name, partitions=3)
         produce(kafka, topic_name, b"kept")
         port = kafka.port

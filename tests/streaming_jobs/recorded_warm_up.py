@@ -18,7 +18,7 @@ from monitor.embedded.jars import spark_kafka_jars
 from monitor.model import ClusterSnapshot, GroupVerdict, Value
 from streaming_jobs.board import Board, Judge
 from streaming_jobs.job import Job
-from tests.job_process import eventually
+from tests.job_process import BRIEF_JVM, DRIVER_JVM, eventually
 
 CLUSTER = "test"
 WAITED = 3
@@ -80,6 +80,7 @@ def record(bootstrap: str, folder: Path, max_records_per_batch: int, collect_int
             checkpoint=str(checkpoint),
             buckets=4,
             max_records_per_batch=max_records_per_batch,
+            conf={DRIVER_JVM: BRIEF_JVM},
         ),
     )
     board = RecordingBoard(checkpoint)

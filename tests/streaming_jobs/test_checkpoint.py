@@ -36,7 +36,7 @@ from streaming_jobs.job import detection_settings
 from streaming_jobs.judging import Judging
 from streaming_jobs.ownership import HeldByAnother, Lease, Owner
 from streaming_jobs.session import create_session, stop_session
-from tests.job_process import JobProcess, eventually
+from tests.job_process import BRIEF_JVM, DRIVER_JVM, JobProcess, eventually
 from tests.streaming_jobs.clients import commit, create_topic
 
 pytestmark = [
@@ -64,7 +64,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def spark(folder: Path) -> Iterator[SparkSession]:
-    conf = SNAPSHOTS | RAW | {VIEW: f"raw://{folder}/view"}
+    conf = SNAPSHOTS | RAW | {VIEW: f"raw://{folder}/view", DRIVER_JVM: BRIEF_JVM}
     session = create_session("local[2]", 2, spark_kafka_jars(), conf, folder / "spark.log")
     yield session
     stop_session(session)

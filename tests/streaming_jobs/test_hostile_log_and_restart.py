@@ -40,6 +40,20 @@ def bootstrap() -> Iterator[str]:
         yield kafka.bootstrap_servers
 
 
+def test_a_log_that_spark_passes_over_in_silence_ends_the_job_with_a_sentence(bootstrap: str, tmp_path: Path):
+    """Without the setting that groupwatch requires, Spark's Kafka source reads nothing of internal topics."""
+    job = JobProcess(tmp_path, {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}})
+    without = (
+        "import sys, streaming_jobs.session as session, monitor.cli as cli;"
+        "session.REQUIRED = session.REQUIRED | {'spark.sql.streaming.kafka.useDeprecatedOffsetFetching': 'false'};"
+        "cli.main()"
+    )
+    command = [sys.executable, "-c", without, "run", "--config", str(job.config)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False, stdin=subprocess.DEVNULL)
+    assert ended.returncode == 1, ended.stderr[-3000:]
+    assert "Spark read none of them" in ended.stderr
+
+
 @pytest.fixture(scope="module")
 def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JobProcess]:
     clusters = {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}}
@@ -106,20 +120,6 @@ def test_a_second_job_on_the_checkpoint_of_a_running_one_is_refused_in_one_sente
         f"groupwatch cannot start: The checkpoint {checkpoint}/test is in use by process {job.pid} on " in again.log()
     )
     assert "Traceback" not in again.log()
-
-
-def test_a_log_that_spark_passes_over_in_silence_ends_the_job_with_a_sentence(bootstrap: str, tmp_path: Path):
-    """Without the setting that groupwatch requires, Spark's Kafka source reads nothing of internal topics."""
-    job = JobProcess(tmp_path, {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}})
-    without = (
-        "import sys, streaming_jobs.session as session, monitor.cli as cli;"
-        "session.REQUIRED = session.REQUIRED | {'spark.sql.streaming.kafka.useDeprecatedOffsetFetching': 'false'};"
-        "cli.main()"
-    )
-    command = [sys.executable, "-c", without, "run", "--config", str(job.config)]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False, stdin=subprocess.DEVNULL)
-    assert ended.returncode == 1, ended.stderr[-3000:]
-    assert "Spark read none of them" in ended.stderr
 
 
 def groups(samples: Samples) -> set[str]:

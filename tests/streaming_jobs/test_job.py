@@ -29,6 +29,23 @@ def bootstrap(broker: EmbeddedKafka) -> str:
     return broker.bootstrap_servers
 
 
+def test_two_clusters_in_one_job_and_one_that_is_away(bootstrap: str, topic: str, tmp_path: Path):
+    commit(bootstrap, topic, topic, {0: 0})
+    with EmbeddedKafka() as other:
+        create_topic(other.bootstrap_servers, "elsewhere", 1)
+        commit(other.bootstrap_servers, "far", "elsewhere", {0: 0})
+        clusters = {
+            "near": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5},
+            "far": {"bootstrap_servers": other.bootstrap_servers, "collect_interval_s": 0.5},
+        }
+        with running(JobProcess(tmp_path, clusters)) as job:
+            job.await_metric("groupwatch_partition_committed_offset", 0, cluster="far", group="far", partition="0")
+            other.kill()
+            commit(bootstrap, topic, topic, {1: 0})
+            job.await_metric("groupwatch_partition_committed_offset", 0, cluster="near", group=topic, partition="1")
+            assert job.group("far", "far")["group"] == "far"
+
+
 @pytest.fixture(scope="module")
 def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory):
     clusters = {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}}
@@ -139,23 +156,6 @@ def test_a_deleted_topic_leaves_the_catalog(job: JobProcess, bootstrap: str, top
     with admin(bootstrap) as client:
         client.delete_topics([topic])
     eventually(lambda: f'topic="{topic}"' not in job.metrics().text, "the end of the deleted topic's series")
-
-
-def test_two_clusters_in_one_job_and_one_that_is_away(bootstrap: str, topic: str, tmp_path: Path):
-    commit(bootstrap, topic, topic, {0: 0})
-    with EmbeddedKafka() as other:
-        create_topic(other.bootstrap_servers, "elsewhere", 1)
-        commit(other.bootstrap_servers, "far", "elsewhere", {0: 0})
-        clusters = {
-            "near": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5},
-            "far": {"bootstrap_servers": other.bootstrap_servers, "collect_interval_s": 0.5},
-        }
-        with running(JobProcess(tmp_path, clusters)) as job:
-            job.await_metric("groupwatch_partition_committed_offset", 0, cluster="far", group="far", partition="0")
-            other.kill()
-            commit(bootstrap, topic, topic, {1: 0})
-            job.await_metric("groupwatch_partition_committed_offset", 0, cluster="near", group=topic, partition="1")
-            assert job.group("far", "far")["group"] == "far"
 
 
 def run_config(tmp_path: Path, text: str) -> subprocess.CompletedProcess[str]:

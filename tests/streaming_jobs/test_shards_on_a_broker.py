@@ -50,8 +50,7 @@ def bootstrap() -> Iterator[str]:
 def job(folder: Path, bootstrap: str, **cluster: str) -> JobProcess:
     folder.mkdir()
     clusters = {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 1.0, **cluster}}
-    frugal = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-    return JobProcess(folder, clusters, spark={"master": "local[1]", "buckets": 2, "trigger_s": 1.0, "conf": frugal})
+    return JobProcess(folder, clusters, spark={"master": "local[1]", "buckets": 2, "trigger_s": 1.0})
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,148 @@
+"""One run of the demo, as a newcomer starts it: ``python -m tests.demo_run`` prints what was seen of it.
+
+With ``--interrupted``, of a run that ends with Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from monitor.embedded.ports import free_ports, listening
+from tests.job_process import Samples, eventually
+
+ROOT: Final = Path(__file__).parents[1]
+
+WATCHED_S: Final = 150
+"""As the issue asks: the growth, its orphans and their healing fall inside."""
+
+MARK: Final = "TEST_THAT_STARTED_IT"
+"""A variable that all processes of a demo have from the one that started it, whatever session they are in."""
+
+
+def demo(port: int, *more: str) -> list[str]:
+    """As the README has it: by make, in this checkout."""
+    return ["make", "-C", str(ROOT), "demo", "ARGS=" + shlex.join(["--port", str(port), *more])]
+
+
+def processes_of(session: int) -> list[str]:
+    """Command lines of the processes that have this session, or a child session's mark of it, as their origin."""
+    found = subprocess.run(["ps", "-eo", "sid=,stat=,args="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(None, 2) for line in found.splitlines()]
+    # A zombie has ended; that init has not yet asked how is no fault of the demo's.
+    return [" ".join(command) for sid, state, *command in rows if sid == str(session) and not state.startswith("Z")]
+
+
+def read(port: int, path: str) -> tuple[int, str]:
+    """Status and text of a page of the demo; 0 if nobody listens."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as response:
+            return response.status, response.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+    except OSError:
+        return 0, ""
+
+
+@contextmanager
+def running_demo(port: int, log: Path, *more: str, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A demo in a session of its own; if it still runs at the end, it is told to end as by Ctrl-C."""
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            demo(port, *more),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=os.environ | environment,
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to everything in the foreground
+            process.wait(60)
+
+
+def run(folder: Path) -> dict[str, Any]:
+    """The demo's summary, what its /metrics showed meanwhile, and what was left of it when it had ended."""
+    summary, log = folder / "summary.json", folder / "demo.log"
+    (port,) = free_ports(1)
+    with running_demo(port, log, "--duration", str(WATCHED_S), "--json-summary", str(summary)) as process:
+        orphans = orphans_shown(process, port)
+    assert process.returncode == 0, log.read_text(errors="replace")[-3000:]
+    answer: dict[str, Any] = json.loads(summary.read_text())
+    return answer | {"orphans_on_metrics": orphans} | left_of(process, port)
+
+
+def orphans_shown(process: subprocess.Popen[bytes], port: int) -> list[float]:
+    """The orphans that /metrics shows until the end of the demo, whenever their number changes."""
+    orphans: list[float] = []
+    while process.poll() is None:
+        if read(port, "/readyz")[0] == 200:
+            grew = {"group": "orders", "reason": "grew"}
+            value = Samples(read(port, "/metrics")[1]).value("groupwatch_group_orphaned_partitions", **grew)
+            if value is not None and (not orphans or orphans[-1] != value):
+                orphans.append(value)
+        time.sleep(1)
+    return orphans
+
+
+def left_of(process: subprocess.Popen[bytes], port: int) -> dict[str, Any]:
+    """What there is of a demo that has ended."""
+    return {"left": processes_of(process.pid), "listening": listening(port)}
+
+
+def interrupted(folder: Path) -> dict[str, Any]:
+    """What a demo said that was interrupted when it was ready, what it had started, and what was left of it."""
+    (port,) = free_ports(1)
+    mark, log = str(uuid.uuid4()), folder / "demo.log"
+    with running_demo(port, log, **{MARK: mark}) as process:
+        eventually(lambda: read(port, "/readyz")[0] == 200 or process.poll() is not None, "the demo ready", 300)
+        started = sorted(words_of(marked(mark)))
+    left = left_of(process, port)
+    eventually(lambda: not marked(mark), "the end of everything the demo started", 30)
+    return {"log": log.read_text(errors="replace"), "started": started} | left
+
+
+def marked(mark: str) -> list[Path]:
+    """The processes that were started with this mark in their environment, by whichever process on the way."""
+    return [folder for folder in Path("/proc").glob("[0-9]*") if f"{MARK}={mark}" in strings_of(folder / "environ")]
+
+
+def words_of(processes: list[Path]) -> set[str]:
+    """The words of their command lines."""
+    return set().union(*(strings_of(folder / "cmdline") for folder in processes))
+
+
+def strings_of(file: Path) -> set[str]:
+    """The strings in a file of /proc; none if its process has ended."""
+    try:
+        return set(file.read_bytes().decode(errors="replace").split("\0"))
+    except OSError:
+        return set()
+
+
+def main() -> None:
+    """Print the report of a demo that runs its time, or of one that is interrupted."""
+    wanted = interrupted if sys.argv[1:] == ["--interrupted"] else run
+    with tempfile.TemporaryDirectory(prefix="groupwatch-demo-run-") as temporary:
+        sys.stdout.write(json.dumps(wanted(Path(temporary))) + "\n")
+
+
+if __name__ == "__main__":
+    main()
