@@ -39,6 +39,15 @@ SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
 
 SUBMITS_DEFAULT_MASTER: Final = "local[*]"
 
+SELDOM_OPTIMISED: Final = (
+    "-XX:Tier4InvocationThreshold=200000 -XX:Tier4MinInvocationThreshold=100000 "
+    "-XX:Tier4CompileThreshold=400000 -XX:Tier4BackEdgeThreshold=2000000"
+)
+"""Java's second compiler waits longer than it does by default (5,000 calls, 40,000 rounds of a loop).
+
+A job's first minutes ran much of Spark a little and few methods millions of times; compiling the former well cost more
+than all the work that was done. What is really hot is still compiled so, a moment later."""
+
 QUIET: Final = {
     "spark.app.name": "groupwatch",
     "spark.ui.enabled": "false",
@@ -51,6 +60,8 @@ QUIET: Final = {
     "spark.sql.execution.arrow.maxBytesPerBatch": str(128 * 2**20),
     # A source waits for a cluster that is away without end, and nothing interrupts it: its thread ends with the JVM.
     "spark.sql.streaming.stopTimeout": "10000",
+    "spark.driver.extraJavaOptions": SELDOM_OPTIMISED,
+    "spark.executor.extraJavaOptions": SELDOM_OPTIMISED,
     # All metrics of a large cluster cross to the driver in one micro-batch, compressed.
     "spark.driver.maxResultSize": "4g",
 }

@@ -3,9 +3,8 @@
 import secrets
 from collections.abc import Iterator
 
-import hypothesis
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
@@ -21,8 +20,8 @@ BESIDE = {
 """Programs that run beside the tests, by the fixture with their report."""
 
 # No assertion about speed, also not by Hypothesis: a busy machine may take long.
-hypothesis.settings.register_profile("patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
-hypothesis.settings.load_profile("patient")
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -50,10 +49,6 @@ def beside(request: pytest.FixtureRequest) -> Iterator[Beside]:
             if name in needed:
                 programs.begin(name, *command)
         yield programs
-
-
-settings.register_profile("busy machine", deadline=None)  # no assertion about speed, of no example either
-settings.load_profile("busy machine")
 
 
 @pytest.fixture(scope="session")

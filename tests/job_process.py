@@ -63,11 +63,16 @@ class Samples:
 class JobProcess:
     """``groupwatch run`` on loopback. Its checkpoint outlives it, so it can be started again.
 
-    ``jvm``: the options of its JVM; what is measured has none.
+    ``jvm``: the options of its JVM. None: those that groupwatch chooses, for what is measured.
     """
 
     def __init__(
-        self, folder: Path, clusters: dict[str, dict[str, Any]], *, jvm: str = BRIEF_JVM, **sections: dict[str, Any]
+        self,
+        folder: Path,
+        clusters: dict[str, dict[str, Any]],
+        *,
+        jvm: str | None = BRIEF_JVM,
+        **sections: dict[str, Any],
     ) -> None:
         self.folder = folder
         self.port = free_ports(1)[0]
@@ -76,10 +81,11 @@ class JobProcess:
         self.config = folder / "groupwatch.toml"
         spark = {"master": "local[2]", "buckets": 4, "trigger_s": 0.5, "checkpoint": str(folder / "checkpoint")}
         spark |= sections.pop("spark", {})
+        conf = {} if jvm is None else {DRIVER_JVM: jvm}
         tables: dict[str, Any] = {
             "clusters": clusters,
             "http": {"port": self.port},
-            "spark": spark | {"conf": {DRIVER_JVM: jvm} | spark.get("conf", {})},
+            "spark": spark | {"conf": conf | spark.get("conf", {})},
             **sections,
         }
         self.config.write_text("\n".join(_toml(tables)), encoding="utf-8")

@@ -39,7 +39,7 @@ def main() -> None:
         clusters = {"bench": {"bootstrap_servers": bootstrap, "collect_interval_s": 5.0}}
         spark = {"trigger_s": 1.0, "buckets": 8}
         with (
-            running(JobProcess(Path(folder), clusters, jvm="", spark=spark)) as job,
+            running(JobProcess(Path(folder), clusters, jvm=None, spark=spark)) as job,
             filling(kafka, CROWD, 10_000, COMMITS_S),
         ):
             began, before = time.perf_counter(), cpu_s(job.session)

@@ -100,7 +100,7 @@ def loaded_job(crowd: Crowd, commits_s: int, trigger_s: float = 1.0) -> Iterator
         clusters = {"bench": {"bootstrap_servers": kafka.bootstrap_servers}}
         spark = {"trigger_s": trigger_s, "buckets": 8}
         with (
-            running(JobProcess(Path(folder), clusters, jvm="", spark=spark)) as job,
+            running(JobProcess(Path(folder), clusters, jvm=None, spark=spark)) as job,
             filling(kafka, crowd, 100_000, commits_s),
         ):
             yield job

@@ -24,7 +24,7 @@ def main() -> None:
     with broker_with_topics(CROWD) as kafka, tempfile.TemporaryDirectory() as folder:
         records = fill(kafka, CROWD, ROUNDS)
         clusters = {"bench": {"bootstrap_servers": kafka.bootstrap_servers}}
-        job = JobProcess(Path(folder), clusters, jvm="", spark={"trigger_s": 1.0, "buckets": 8})
+        job = JobProcess(Path(folder), clusters, jvm=None, spark={"trigger_s": 1.0, "buckets": 8})
         with job:
             eventually(lambda: "offsets to read" in job.log(), "the start of the query")
             began, cpu_before = time.perf_counter(), cpu_s(job.session)
