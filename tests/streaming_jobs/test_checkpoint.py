@@ -91,11 +91,11 @@ def version(root: Path) -> int:
 
 @contextmanager
 def watching(
-    spark: SparkSession, broker: EmbeddedKafka, root: Path, board: Board | None = None, *, buckets: int = 4
+    spark: SparkSession, broker: EmbeddedKafka, root: Path, board: Board | None = None, **chosen: float
 ) -> Iterator[ClusterWatch]:
     """A watch of the broker on this checkpoint, running."""
     cluster = ClusterSettings(name="test", bootstrap_servers=broker.bootstrap_servers, collect_interval_s=0.5)
-    settings = SparkSettings(checkpoint=str(root), buckets=buckets, trigger_s=0.2)
+    settings = SparkSettings(**{"checkpoint": str(root), "buckets": 4, "trigger_s": 0.2, **chosen})
     with closing(CatalogShelf("127.0.0.1")) as shelf:
         judging = Judging(detection_settings(DetectionOptions()), shelf)
         watch = ClusterWatch(spark, cluster, settings, judging, board or Board(["test"]))
@@ -334,6 +334,17 @@ def test_a_job_that_chose_no_number_of_buckets_goes_on_with_those_of_the_checkpo
     assert f"The checkpoint {root}/test keeps its 4 buckets" in caplog.text
     assert [group.group for group in board.of("test").groups if group.group == "watching"] == ["watching"]
     assert json.loads((root / "test" / LAYOUT_FILE).read_text())["buckets"] == 4
+
+
+def test_a_job_whose_micro_batches_take_longer_than_the_trigger_says_so_once(
+    spark: SparkSession, broker: EmbeddedKafka, root: Path, caplog: pytest.LogCaptureFixture
+):
+    warning = "longer than spark.trigger_s = 0.001"
+    with caplog.at_level(logging.WARNING, "streaming_jobs"), watching(spark, broker, root, trigger_s=0.001):
+        eventually(lambda: warning in caplog.text, "the warning")
+        told = newest(root / "test/commits")
+        eventually(lambda: newest(root / "test/commits") > told + 2, "micro-batches after it")
+    assert caplog.text.count(warning) == 1
 
 
 def test_a_machine_with_other_cores_goes_on_with_the_partitions_of_the_checkpoint(

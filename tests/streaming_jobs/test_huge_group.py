@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
@@ -49,19 +49,22 @@ def kafka(crowd: Crowd) -> Iterator[EmbeddedKafka]:
         yield kafka
 
 
-def committed(verdict: dict[str, Any]) -> dict[tuple[str, int], int]:
-    return {(row["topic"], row["partition"]): row["committed"] for row in verdict["partitions"]}
+def places_of(crowd: Crowd) -> list[tuple[str, int]]:
+    return [(topic, number) for topic in crowd.topic_names for number in range(crowd.partitions)]
+
+
+def committed(job: JobProcess) -> dict[tuple[str, int], int]:
+    rows = job.group("c", "huge-0")["partitions"]
+    return {(row["topic"], row["partition"]): row["committed"] for row in rows}
+
+
+def job_of(kafka: EmbeddedKafka, folder: Path) -> JobProcess:
+    return JobProcess(folder, {"c": {"bootstrap_servers": kafka.bootstrap_servers}})
 
 
 def test_it_is_judged_and_followed_like_any_group(crowd: Crowd, kafka: EmbeddedKafka, tmp_path: Path):
-    places = [(topic, number) for topic in crowd.topic_names for number in range(crowd.partitions)]
-    newest = dict.fromkeys(places, ROUNDS) | {PLACE: ROUNDS + 5}
-    job = JobProcess(tmp_path, {"c": {"bootstrap_servers": kafka.bootstrap_servers}})
-
-    def is_known() -> bool:
-        return committed(job.group("c", "huge-0")) == newest
-
-    with job:
+    places = places_of(crowd)
+    with job_of(kafka, tmp_path) as job:
         job.await_ready(PATIENCE_S)
         verdict = job.group("c", "huge-0")
         rows = {(row["topic"], row["partition"]): row for row in verdict["partitions"]}
@@ -73,15 +76,26 @@ def test_it_is_judged_and_followed_like_any_group(crowd: Crowd, kafka: EmbeddedK
         assert {place: row["expected"] for place, row in rows.items()} == {
             (topic, number): f"huge-0-member-{number:04}" for topic, number in places
         }
-        assert committed(verdict) == dict.fromkeys(places, ROUNDS)
+        assert committed(job) == dict.fromkeys(places, ROUNDS)
         assert job.get("/groups/c/huge-0?all").count("huge-0-member-") >= len(places)
         samples = job.metrics()
         assert len(samples.all("groupwatch_partition_committed_offset", group="huge-0")) == len(places)
         assert samples.value("groupwatch_group_members", group="huge-0") == crowd.members
         assert len(samples.all("groupwatch_group_members")) == ORDINARY.groups + 1
 
-        commit(kafka.bootstrap_servers, "huge-0", PLACE[0], {PLACE[1]: ROUNDS + 5})
-        eventually(is_known, "the commit of one partition", PATIENCE_S)
+        commit(kafka.bootstrap_servers, "huge-0", PLACE[0], {PLACE[1]: 50})
+        newest = dict.fromkeys(places, ROUNDS) | {PLACE: 50}
+        eventually(lambda: committed(job) == newest, "the commit of one partition", PATIENCE_S)
+
+
+@pytest.mark.long
+def test_what_moved_is_in_the_checkpoint(crowd: Crowd, kafka: EmbeddedKafka, tmp_path: Path):
+    newest = dict.fromkeys(places_of(crowd), ROUNDS) | {PLACE: 60}
+    job = job_of(kafka, tmp_path)
     with job:
         job.await_ready(PATIENCE_S)
-        assert is_known(), "what moved is in the checkpoint"
+        commit(kafka.bootstrap_servers, "huge-0", PLACE[0], {PLACE[1]: 60})
+        eventually(lambda: committed(job) == newest, "the commit of one partition", PATIENCE_S)
+    with job:
+        job.await_ready(PATIENCE_S)
+        assert committed(job) == newest
