@@ -7,16 +7,43 @@ a worker.
 from __future__ import annotations
 
 import os
+import sys
+from importlib import import_module
+from importlib.machinery import PathFinder
+from pathlib import Path
+from typing import Final
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no threads before a fork, and none that are wanted after it
+NEEDED: Final = ("pyspark.worker", "streaming_jobs.bucket_processor", "streaming_jobs.decoding")
+"""The modules of a worker."""
 
-import pyspark.worker
-from pyspark.daemon import manager
+ARCHIVES: Final = (".zip", ".jar")
 
-import streaming_jobs.bucket_processor
-import streaming_jobs.decoding
 
-__all__ = ["manager", "pyspark", "streaming_jobs"]
+def leave_out_archives() -> None:
+    """Take PySpark from the folder in which it is installed, and its archives, which hold the same, off the path.
+
+    Spark puts three archives before all else on the path. Modules from archives are compiled anew by each process that
+    imports them; and each task reads the directories of all archives again, thousands of entries: 40 % of the Python
+    CPU of an idle micro-batch. Archives of a Spark elsewhere stay: they may be of another version.
+    """
+    folders = [place for place in sys.path if not place.endswith(ARCHIVES)]
+    found = PathFinder.find_spec("pyspark", folders)
+    if found is None or found.origin is None:
+        return
+    home = Path(found.origin).parent
+    for place in [place for place in sys.path if place.endswith(ARCHIVES) and Path(place).is_relative_to(home)]:
+        sys.path.remove(place)
+        sys.path_importer_cache.pop(place, None)
+
+
+def main() -> None:
+    """Prepare, then fork workers as Spark asks for them."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no threads before a fork, and none that are wanted after it
+    leave_out_archives()
+    for name in NEEDED:
+        import_module(name)
+    import_module("pyspark.daemon").manager()
+
 
 if __name__ == "__main__":
-    manager()  # type: ignore[no-untyped-call]  # PySpark's own
+    main()
