@@ -11,6 +11,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.protocol.Message;
 import org.apache.kafka.common.protocol.MessageUtil;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.coordinator.group.generated.GroupMetadataKey;
 import org.apache.kafka.coordinator.group.generated.GroupMetadataValue;
 import org.apache.kafka.coordinator.group.generated.OffsetCommitKey;
@@ -21,8 +22,9 @@ import org.apache.kafka.coordinator.group.generated.OffsetCommitValue;
  *
  * Arguments: bootstrap servers, groups, partitions of a topic, members of each group, rounds of commits, commits a
  * second (0: as fast as it goes), partitions of the log, topics, topics that each group reads, how groups and topics
- * are called. The group group-N reads topic-(N modulo topics) and those that follow, whose partitions its members share
- * as the range assignor does; a round commits every partition of every group once.
+ * are called, a group to keep clear of (may be empty). The group group-N reads topic-(N modulo topics) and those that follow, whose partitions its members share
+ * as the range assignor does; a round commits every partition of every group once. A coordinator fails if others write
+ * to its log, so nothing is written where the group to keep clear of has its commits.
  */
 public class Fill {
     static final String LOG = "__consumer_offsets";
@@ -32,6 +34,7 @@ public class Fill {
     final int[] n;
     final String groupName;
     final String topicName;
+    final int clear;
     long sent = 0L;
 
     Fill(String[] args) {
@@ -52,6 +55,7 @@ public class Fill {
         this.logPartitions = n[6];
         this.groupName = args[9];
         this.topicName = args[10];
+        this.clear = args[11].isEmpty() ? -1 : partitionOf(args[11]);
     }
 
     public static void main(String[] args) throws Exception {
@@ -62,12 +66,23 @@ public class Fill {
         System.out.println(fill.sent);
     }
 
+    int partitionOf(String group) {
+        return Utils.abs(group.hashCode()) % logPartitions;
+    }
+
+    boolean isWritten(int group) {
+        return partitionOf(groupName + "-" + group) != clear;
+    }
+
     String topic(int group, int place) {
         return topicName + "-" + (group + place) % n[7];
     }
 
     void generations() {
         for (int group = 0; group < n[1] && n[3] > 0; group++) {
+            if (!isWritten(group)) {
+                continue;
+            }
             List topics = new ArrayList();
             for (int place = 0; place < n[8]; place++) {
                 topics.add(topic(group, place));
@@ -82,7 +97,7 @@ public class Fill {
         for (int round = 1; round <= n[4]; round++) {
             for (int partition = 0; partition < n[2]; partition++) {
                 for (int group = 0; group < n[1]; group++) {
-                    for (int place = 0; place < n[8]; place++) {
+                    for (int place = 0; place < n[8] && isWritten(group); place++) {
                         commit(groupName + "-" + group, topic(group, place), partition, (long) round);
                         commits++;
                         if (n[5] > 0) {
@@ -156,8 +171,7 @@ public class Fill {
     void send(String group, short type, Message key, byte[] value) {
         ByteBuffer body = MessageUtil.toByteBufferAccessor(key, (short) 0).buffer();
         ByteBuffer whole = ByteBuffer.allocate(2 + body.remaining()).putShort(type).put(body);
-        int partition = (group.hashCode() & 0x7fffffff) % logPartitions;
-        producer.send(new ProducerRecord(LOG, Integer.valueOf(partition), whole.array(), value));
+        producer.send(new ProducerRecord(LOG, Integer.valueOf(partitionOf(group)), whole.array(), value));
         sent++;
     }
 }

@@ -21,9 +21,9 @@ from tests.benchmarks.offsets_log import Crowd, broker_with_topics, fill, fillin
 from tests.job_process import JobProcess, eventually, running
 from tests.streaming_jobs.clients import commit, create_topic, simple_consumer
 
-CROWD = Crowd(groups=1_000, partitions=4)
-COMMITS_S = 1_000
 GROUP = "freshness"
+CROWD = Crowd(groups=1_100, partitions=4, beside=GROUP)
+COMMITS_S = 1_000
 SEED = 7
 MEDIAN_GOAL_S, P95_GOAL_S = 1.5, 3.0
 

@@ -27,7 +27,8 @@ _PROGRAM = Path(__file__).parent / "Fill.java"
 class Crowd:
     """The groups of a benchmark, and their topics, which have ``partitions`` each.
 
-    Group N reads ``reads`` topics, from N modulo ``topics`` on.
+    Group N reads ``reads`` topics, from N modulo ``topics`` on. A real group that commits meanwhile is named in
+    ``beside``: groups whose commits would stand in the same partition of the log are left out.
     """
 
     groups: int
@@ -37,6 +38,7 @@ class Crowd:
     reads: int = 1
     group_name: str = "group"
     topic_name: str = "topic"
+    beside: str = ""
 
     @property
     def topic_names(self) -> list[str]:
@@ -70,7 +72,7 @@ def filling(kafka: EmbeddedKafka, crowd: Crowd, rounds: int, commits_s: int) -> 
     of_commits = (rounds, commits_s, LOG_PARTITIONS)
     counts = (crowd.groups, crowd.partitions, crowd.members, *of_commits, crowd.topics, crowd.reads)
     options = ("-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-    arguments = (kafka.bootstrap_servers, *map(str, counts), crowd.group_name, crowd.topic_name)
+    arguments = (kafka.bootstrap_servers, *map(str, counts), crowd.group_name, crowd.topic_name, crowd.beside)
     command = java_command(_PROGRAM, *arguments, options=options, jars=kafka_jars())
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:

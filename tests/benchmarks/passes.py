@@ -2,12 +2,13 @@
 
 After the backlog, records are written into every partition again and again, so that with every new catalog the lag of
 every partition of every group is another. A pass is a micro-batch with such a catalog: every group is judged, the text
-of all is rendered, and the driver has it. The value is the slowest of them.
+of all is rendered, and the driver has it. The value is the median of them; the slowest is told beside it.
 """
 
 from __future__ import annotations
 
 import os
+import statistics
 import tempfile
 import threading
 from pathlib import Path
@@ -67,7 +68,7 @@ def measure(name: str, crowd: Crowd) -> None:
     cpu = [after - before for before, after in zip(board.cpu[1:], board.cpu[2:], strict=False)]
     report(
         name,
-        max(rest),
+        statistics.median(rest),
         "s",
         GOAL_S,
         sum(cpu) / len(cpu),
@@ -77,6 +78,7 @@ def measure(name: str, crowd: Crowd) -> None:
         first_s=board.seconds[0],
         second_s=first,
         passes_s=rest,
+        slowest_s=max(rest),
         memory_mb={kind: round(size) for kind, size in memory.items()},
         metrics_gzip_mb=round(bytes_of_metrics / 1e6, 1),
     )
