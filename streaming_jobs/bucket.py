@@ -115,7 +115,7 @@ class Bucket:
         before = self._completed()
         for (entity, name), payloads in events.items():
             self.fold(entity, name, payloads, batch)
-        if any(entity in (Entity.PASS, Entity.TOPIC) for entity, _ in events):
+        if any(entity is Entity.PASS for entity, _ in events):
             self.expire_topics(batch, before)  # at the end: topics that a newer pass saw may stand behind it
 
     def fold(self, entity: Entity, name: str, payloads: Sequence[bytes], batch: int) -> None:

@@ -106,7 +106,7 @@ def news(number: int, kept: KeptBucket, judge: BucketJudge, orders: Orders) -> I
     if orders.known < kept.loaded or orders.known < 0:
         yield BucketRow(number, RowKind.WHOLE, "", b"")
         judge.start_anew()
-        entries = bucket.entries(bucket.states)
+        entries = bucket.entries(key for key in bucket.states if key[0] not in OF_GROUPS or orders.catalog is not None)
     else:
         entries = bucket.changes_since(orders.known)
         bucket.forget_changes_until(orders.known)

@@ -26,6 +26,11 @@ def passed_ns() -> int:
     return time.clock_gettime_ns(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
+def passed_ms() -> int:
+    """The same in milliseconds, to tell how long something took."""
+    return passed_ns() // 1_000_000
+
+
 class SteadyClock:
     """Gives the time in ms: that of the machine's clock at first, then never less than before and without leaps.
 

@@ -23,7 +23,7 @@ from monitor.model import ALL_GROUPS, Shard
 from streaming_jobs.board import Board
 from streaming_jobs.bucket_processor import BucketProcessor
 from streaming_jobs.checkpoint import PARTITIONS_KEY, REBUILD, Checkpoint, Layout
-from streaming_jobs.clock import now_ms
+from streaming_jobs.clock import now_ms, passed_ms
 from streaming_jobs.failures import cause_of, checkpoint_is_damaged, disk_is_full, no_restart_heals
 from streaming_jobs.first_pass import FirstPass
 from streaming_jobs.judging import Judging
@@ -146,17 +146,17 @@ class ClusterWatch:
 
     def _started_query(self) -> StreamingQuery:
         backlog = end_offsets(self._cluster, OFFSETS_TOPIC)
-        passes = end_offsets(self._cluster, self._cluster.events_topic)  # the first pass of this run is among them
+        passes = end_offsets(self._cluster, self._cluster.events_topic)  # a first pass of this run is among them
         log.info("Cluster %s: the offsets log has %d offsets to read", self._cluster.name, backlog.records)
         publisher = MicroBatchPublisher(
             spark=self._spark,
             cluster=self._cluster.name,
             board=self._board,
             shelf=self._judging.shelf,
-            warm_up=WarmUp(begin=backlog.begins, target=backlog.ends, told_ms=now_ms()),
+            warm_up=WarmUp(begin=backlog.begins, target=backlog.ends, told_ms=passed_ms()),
             resumed=self._checkpoint.resumed,
             position=self._position,
-            passes=FirstPass(passes.ends, own=self._judging.shard.is_first),
+            passes=FirstPass({0: passes.ends[0]}, own=self._judging.shard.is_first),
             problem=lambda: self._collector.problem,
             settings=self._judging.settings,
             clock=now_ms,

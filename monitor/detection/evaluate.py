@@ -152,7 +152,7 @@ class _Judge:
         end = state.end if state else None
         lag = lag_records(offset, end)
         age_ms = lag_ms(state, offset, self._now_ms) if state and offset is not None else None
-        if commit and state and (state.former_ms or lag == 0) and is_of_former_log(commit, state):
+        if commit and state and state.former_ms and is_of_former_log(commit, state):
             lag = age_ms = None
         current, replayed = self._current.get(place), self._replayed.get(place)
         return PartitionVerdict(

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 from monitor.detection.facts import Facts
 from monitor.detection.sentences import behind, former_log, not_committing
@@ -25,9 +24,6 @@ from monitor.model import (
     TopicPartition,
 )
 
-CLOCKS_APART_MS: Final = 60_000
-"""How much later than a commit an end must have been seen to be newer for certain: they are dated by two clocks."""
-
 
 def lag_records(committed: int | None, end: int | None) -> int | None:
     """The records after the commit; 0 if the end offset is older than the commit, None if one of them is not known.
@@ -39,16 +35,12 @@ def lag_records(committed: int | None, end: int | None) -> int | None:
 
 
 def is_of_former_log(commit: CommittedOffset, partition: PartitionState) -> bool:
-    """Whether the commit is no place in the log that the partition has now, so that nothing can be counted from it.
+    """Whether the commit was made before the topic was deleted and created anew: nothing can be counted from it.
 
-    Either it was made before the topic was deleted and created anew; or it lies beyond an end that was seen well after
-    it: the log was cut off, or is another one of the same name.
+    A commit beyond the end is no sign of that: the end was looked at before, and by how much cannot be told where the
+    clocks of broker and collector differ.
     """
-    if commit.committed_ms <= partition.former_ms:
-        return True
-    if partition.end is None or commit.offset <= partition.end or not partition.ends:
-        return False
-    return commit.committed_ms + CLOCKS_APART_MS < partition.ends[-1].at_ms
+    return commit.committed_ms <= partition.former_ms
 
 
 def lag_ms(partition: PartitionState, committed: int, now_ms: int) -> int | None:

@@ -89,7 +89,8 @@ class Standings:
     def keep_only(self, groups: AbstractSet[str]) -> None:
         """Drop what is remembered of all other groups."""
         if not self._known.keys() <= groups:
-            self._known = {name: known for name, known in self._known.items() if name in groups}
+            known = list(self._known.items())  # at once: other threads may add to it meanwhile
+            self._known = {name: remembered for name, remembered in known if name in groups}
 
 
 def _outlines(standing: Standing, topics: Topics) -> tuple[bytes, ...]:

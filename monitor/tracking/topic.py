@@ -56,8 +56,12 @@ def expire_topic(state: TopicState, pass_ms: int, before_ms: int | None = None) 
 
 
 def catalog_of(cluster: str, pass_ms: int, topics: Iterable[TopicState]) -> Catalog:
-    """The topics that the completed pass which began at ``pass_ms`` saw."""
-    existing = {topic.topic: topic for topic in topics if expire_topic(topic, pass_ms) is not None}
+    """The topics that the completed pass which began at ``pass_ms`` saw, or the one after it that is under way.
+
+    What a pass no longer saw has expired with it (:func:`expire_topic`). A topic that is much older than the pass was
+    seen since, by a clock that was set back.
+    """
+    existing = {topic.topic: topic for topic in topics if not pass_ms - SET_BACK_MS <= topic.pass_ms < pass_ms}
     names = {topic.topic_id: topic.topic for topic in existing.values() if topic.topic_id is not None}
     return Catalog(cluster=cluster, pass_ms=pass_ms, topics=existing, names=names)
 

@@ -6,18 +6,19 @@ time includes everything: the coordinator's append, the trigger, the micro-batch
 
 from __future__ import annotations
 
+import gzip
 import random
 import statistics
 import sys
 import tempfile
 import time
-import urllib.request
 from pathlib import Path
 
 from kafka import OffsetAndMetadata, TopicPartition
 
 from tests.benchmarks.measured import cpu_s, quantile, report
 from tests.benchmarks.offsets_log import Crowd, broker_with_topics, fill, filling
+from tests.benchmarks.scrape import asked
 from tests.job_process import JobProcess, eventually, running
 from tests.streaming_jobs.clients import commit, create_topic, simple_consumer
 
@@ -79,9 +80,8 @@ def measure(bootstrap: str, job: JobProcess, commits: int) -> list[float]:
 
 
 def scraped(job: JobProcess) -> bytes:
-    """The text of /metrics; not parsed, so that the reader takes little of the machine."""
-    with urllib.request.urlopen(f"{job.url}/metrics", timeout=10) as response:
-        return bytes(response.read())
+    """The text of /metrics, taken in gzip as Prometheus does; not parsed, so that the reader takes little."""
+    return gzip.decompress(asked(job, "gzip"))
 
 
 if __name__ == "__main__":

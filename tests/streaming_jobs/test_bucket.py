@@ -12,6 +12,7 @@ from monitor.model import (
     TopicObserved,
 )
 from monitor.tracking.stored import StateCorruptError, StateVersionError
+from monitor.tracking.topic import catalog_of
 from streaming_jobs.bucket import Bucket, Entry, packed, unpacked
 from streaming_jobs.buckets import Entity
 
@@ -84,6 +85,18 @@ def test_a_clock_that_is_set_back_an_hour_between_two_jobs_takes_no_topic_and_le
         )
         assert [name for entity, name in bucket.states if entity is Entity.TOPIC] == ["there"]
         assert bucket.states[Entity.TOPIC, "there"].pass_ms == at_ms
+
+
+def test_a_pass_after_the_clock_was_set_back_takes_no_topic_while_a_micro_batch_ends_inside_it():
+    hour = 3_600_000
+    bucket = Bucket("c")
+    seen = {(Entity.TOPIC, name): [topic(name, 2 * hour)] for name in ("one", "two")}
+    bucket.fold_all({**seen, (Entity.PASS, ""): [completed(2 * hour)]}, batch=1)
+    bucket.fold_all({(Entity.TOPIC, "one"): [topic("one", hour)]}, batch=2)
+    topics = [state for (entity, _), state in bucket.states.items() if entity is Entity.TOPIC]
+    assert list(catalog_of("c", 2 * hour, topics).topics) == ["one", "two"]
+    bucket.fold_all({(Entity.TOPIC, "two"): [topic("two", hour)], (Entity.PASS, ""): [completed(hour)]}, batch=3)
+    assert [bucket.states[Entity.TOPIC, name].pass_ms for name in ("one", "two")] == [hour, hour]
 
 
 def test_events_that_cannot_be_folded_leave_the_state_and_the_others_alone():

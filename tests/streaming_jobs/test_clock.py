@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 
 import pytest
 from hypothesis import given
@@ -94,19 +93,3 @@ def test_a_step_is_told_once(machine: Machine, caplog: pytest.LogCaptureFixture)
     machine.wall_s += 9
     machine.clock()
     assert len(caplog.messages) == 1
-
-
-def test_two_threads_see_one_time():
-    clock = SteadyClock()
-    told: list[int] = []
-
-    def ask() -> None:
-        told.extend(clock() for _ in range(2000))
-
-    threads = [threading.Thread(target=ask) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(told) == 4000
-    assert clock() >= max(told)
