@@ -5,6 +5,8 @@ The log is written by Kafka's own record classes (tests/benchmarks/Fill.java), a
 
 from __future__ import annotations
 
+import struct
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -12,9 +14,10 @@ from typing import Final
 import pytest
 
 from monitor.embedded.broker import EmbeddedKafka
-from tests.benchmarks.offsets_log import Crowd, broker_with_topics, fill
+from monitor.protocol.group_partition import group_partition
+from tests.benchmarks.offsets_log import LOG_PARTITIONS, Crowd, broker_with_topics, fill
 from tests.job_process import JobProcess, eventually
-from tests.streaming_jobs.clients import commit
+from tests.streaming_jobs.clients import produce_into_offsets_log
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(900)]
 
@@ -58,6 +61,14 @@ def committed(job: JobProcess) -> dict[tuple[str, int], int]:
     return {(row["topic"], row["partition"]): row["committed"] for row in rows}
 
 
+def commit(kafka: EmbeddedKafka, offset: int) -> None:
+    """One more commit of PLACE, as the coordinator writes it: to it, the members are away and may not commit."""
+    topic = PLACE[0].encode()
+    key = struct.pack(f">hh6sh{len(topic)}si", 1, 6, b"huge-0", len(topic), topic, PLACE[1])
+    value = struct.pack(">hqihq", 3, offset, -1, 0, time.time_ns() // 1_000_000)
+    produce_into_offsets_log(kafka.bootstrap_servers, key, value, group_partition("huge-0", LOG_PARTITIONS))
+
+
 def job_of(kafka: EmbeddedKafka, folder: Path) -> JobProcess:
     return JobProcess(folder, {"c": {"bootstrap_servers": kafka.bootstrap_servers}})
 
@@ -83,7 +94,7 @@ def test_it_is_judged_and_followed_like_any_group(crowd: Crowd, kafka: EmbeddedK
         assert samples.value("groupwatch_group_members", group="huge-0") == crowd.members
         assert len(samples.all("groupwatch_group_members")) == ORDINARY.groups + 1
 
-        commit(kafka.bootstrap_servers, "huge-0", PLACE[0], {PLACE[1]: 50})
+        commit(kafka, 50)
         newest = dict.fromkeys(places, ROUNDS) | {PLACE: 50}
         eventually(lambda: committed(job) == newest, "the commit of one partition", PATIENCE_S)
 
@@ -94,7 +105,7 @@ def test_what_moved_is_in_the_checkpoint(crowd: Crowd, kafka: EmbeddedKafka, tmp
     job = job_of(kafka, tmp_path)
     with job:
         job.await_ready(PATIENCE_S)
-        commit(kafka.bootstrap_servers, "huge-0", PLACE[0], {PLACE[1]: 60})
+        commit(kafka, 60)
         eventually(lambda: committed(job) == newest, "the commit of one partition", PATIENCE_S)
     with job:
         job.await_ready(PATIENCE_S)
