@@ -67,12 +67,14 @@ class BucketJudge:
         That is what differs from what this judge told in the micro-batch before; if another worker told the driver
         then, or if the driver knows nothing, it is all of it.
         """
-        if self._told != orders.known:
+        is_followed = self._told == orders.known
+        if not is_followed:
             self._summaries, self._digests = {}, dict.fromkeys(FAMILIES, UNKNOWN)
         self._told = orders.batch
         if topics is not self._topics:
             self._topics, self._settled = topics, {}
-        self._forget_all_but(groups)
+        are_gone = self._forget_all_but(groups)
+        made = self.made
         blocks: list[FamilyBlock] = []
         changed: list[msgspec.Raw] = []
         for name, state in groups.items():
@@ -87,7 +89,8 @@ class BucketJudge:
                 changed.append(msgspec.Raw(judged.summary))
         if changed:
             yield BucketRow(self.number, RowKind.SUMMARIES, "", msgspec.msgpack.encode(changed))
-        yield from self._changed_blocks(blocks)
+        if not is_followed or are_gone or self.made > made:
+            yield from self._changed_blocks(blocks)
 
     def _judged(self, name: str, state: GroupState, topics: Topics, now_ms: int) -> _Judged:
         known = self._settled.pop(name, None)
@@ -111,12 +114,15 @@ class BucketJudge:
         """The driver has been told to forget the bucket: tell it all."""
         self._told = NEVER
 
-    def _forget_all_but(self, groups: Mapping[str, GroupState]) -> None:
-        """A group that is gone was forgotten by the driver too; if it comes back, it is told as new."""
+    def _forget_all_but(self, groups: Mapping[str, GroupState]) -> bool:
+        """Whether groups are gone. The driver has forgotten them too; one that comes back is told as new."""
         self._standings.keep_only(groups.keys())
-        for known in (self._summaries, self._settled):
-            for gone in known.keys() - groups.keys():
-                del known[gone]
+        gone = self._summaries.keys() - groups.keys()
+        for name in gone:
+            del self._summaries[name]
+        for name in self._settled.keys() - groups.keys():
+            del self._settled[name]
+        return bool(gone)
 
     def _changed_blocks(self, blocks: list[FamilyBlock]) -> Iterator[BucketRow]:
         samples: dict[str, list[str]] = {family: [] for family in FAMILIES}

@@ -17,7 +17,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from monitor.collectors.awaited_passes import AwaitedPasses
 from monitor.collectors.client_properties import spark_options
 from monitor.collectors.kafka_catalog import KafkaCatalogCollector
-from monitor.collectors.preflight import LogBounds, end_offsets, reader_group
+from monitor.collectors.preflight import OFFSETS_TOPIC, LogBounds, end_offsets, reader_group
 from monitor.config import ClusterSettings, SparkSettings
 from monitor.model import ALL_GROUPS, Shard
 from streaming_jobs.board import Board
@@ -36,7 +36,6 @@ from streaming_jobs.warm_up import LogPosition, WarmUp, planned_end, reported_of
 
 log = logging.getLogger(__name__)
 
-OFFSETS_TOPIC: Final = "__consumer_offsets"
 LOOK_S: Final = 0.2
 FIRST_PAUSE_S: Final = 2.0
 LONGEST_PAUSE_S: Final = 60.0

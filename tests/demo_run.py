@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from monitor.embedded.ports import free_ports, listening
-from tests.job_process import Samples, eventually
+from tests.job_process import Samples, eventually, processes_of
 
 ROOT: Final = Path(__file__).parents[1]
 
@@ -36,14 +36,6 @@ MARK: Final = "TEST_THAT_STARTED_IT"
 def demo(port: int, *more: str) -> list[str]:
     """As the README has it: by make, in this checkout."""
     return ["make", "-C", str(ROOT), "demo", "ARGS=" + shlex.join(["--port", str(port), *more])]
-
-
-def processes_of(session: int) -> list[str]:
-    """Command lines of the processes that have this session, or a child session's mark of it, as their origin."""
-    found = subprocess.run(["ps", "-eo", "sid=,stat=,args="], capture_output=True, text=True, check=True).stdout
-    rows = [line.split(None, 2) for line in found.splitlines()]
-    # A zombie has ended; that init has not yet asked how is no fault of the demo's.
-    return [" ".join(command) for sid, state, *command in rows if sid == str(session) and not state.startswith("Z")]
 
 
 def read(port: int, path: str) -> tuple[int, str]:
@@ -103,8 +95,9 @@ def orphans_shown(process: subprocess.Popen[bytes], port: int) -> list[float]:
 
 
 def left_of(process: subprocess.Popen[bytes], port: int) -> dict[str, Any]:
-    """What there is of a demo that has ended."""
-    return {"left": processes_of(process.pid), "listening": listening(port)}
+    """What there is of a demo that has ended: command lines, and whether somebody listens."""
+    left = [sorted(strings_of(Path(f"/proc/{pid}/cmdline"))) for pid in processes_of(process.pid)]
+    return {"left": left, "listening": listening(port)}
 
 
 def interrupted(folder: Path) -> dict[str, Any]:

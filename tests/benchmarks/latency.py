@@ -10,16 +10,14 @@ import gzip
 import random
 import statistics
 import sys
-import tempfile
 import time
-from pathlib import Path
 
 from kafka import OffsetAndMetadata, TopicPartition
 
 from tests.benchmarks.measured import cpu_s, quantile, report
-from tests.benchmarks.offsets_log import Crowd, broker_with_topics, fill, filling
+from tests.benchmarks.offsets_log import Crowd, broker_with_topics, loaded_job
 from tests.benchmarks.scrape import asked
-from tests.job_process import JobProcess, eventually, running
+from tests.job_process import JobProcess, eventually
 from tests.streaming_jobs.clients import commit, create_topic, simple_consumer
 
 GROUP = "freshness"
@@ -32,17 +30,11 @@ MEDIAN_GOAL_S, P95_GOAL_S = 1.5, 3.0
 def main() -> None:
     """Measure and report; seconds."""
     commits = int(sys.argv[1]) if len(sys.argv) > 1 else 60
-    with broker_with_topics(CROWD) as kafka, tempfile.TemporaryDirectory() as folder:
+    with broker_with_topics(CROWD) as kafka:
         bootstrap = kafka.bootstrap_servers
         create_topic(bootstrap, GROUP, 1)
         commit(bootstrap, GROUP, GROUP, {0: 0})
-        fill(kafka, CROWD, 1)
-        clusters = {"bench": {"bootstrap_servers": bootstrap, "collect_interval_s": 5.0}}
-        spark = {"trigger_s": 1.0, "buckets": 8}
-        with (
-            running(JobProcess(Path(folder), clusters, jvm=None, spark=spark)) as job,
-            filling(kafka, CROWD, 10_000, COMMITS_S),
-        ):
+        with loaded_job(kafka, CROWD, COMMITS_S, collect_interval_s=5.0) as job:
             began, before = time.perf_counter(), cpu_s(job.session)
             times_s = measure(bootstrap, job, commits)
             cpu, took_s = cpu_s(job.session) - before, time.perf_counter() - began

@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 from tests.benchmarks.measured import cpu_s, memory_mb, report
-from tests.benchmarks.offsets_log import Crowd, loaded_job
+from tests.benchmarks.offsets_log import Crowd, broker_with_topics, loaded_job
 from tests.job_process import JobProcess
 
 CROWD = Crowd(groups=2_000, partitions=50, members=2)
@@ -23,7 +23,7 @@ GOAL_MB = 2_000
 def main() -> None:
     """Measure and report; MB."""
     minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 20
-    with loaded_job(CROWD, COMMITS_S) as job:
+    with broker_with_topics(CROWD) as kafka, loaded_job(kafka, CROWD, COMMITS_S) as job:
         before = cpu_s(job.session)
         samples = watched(job, minutes * 60)
         cpu = cpu_s(job.session) - before

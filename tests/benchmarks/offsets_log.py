@@ -95,11 +95,16 @@ def produce_everywhere(kafka: EmbeddedKafka, crowd: Crowd) -> None:
 
 
 @contextmanager
-def loaded_job(crowd: Crowd, commits_s: int, trigger_s: float = 1.0) -> Iterator[JobProcess]:
-    """A job that is ready and follows so many commits a second for the time of the block."""
-    with broker_with_topics(crowd) as kafka, tempfile.TemporaryDirectory() as folder:
-        fill(kafka, crowd, 1)
-        clusters = {"bench": {"bootstrap_servers": kafka.bootstrap_servers}}
+def loaded_job(
+    kafka: EmbeddedKafka, crowd: Crowd, commits_s: int, *, trigger_s: float = 1.0, **cluster: object
+) -> Iterator[JobProcess]:
+    """A job that is ready and follows so many commits a second for the time of the block.
+
+    ``cluster``: further settings of its cluster.
+    """
+    fill(kafka, crowd, 1)
+    with tempfile.TemporaryDirectory() as folder:
+        clusters = {"bench": {"bootstrap_servers": kafka.bootstrap_servers, **cluster}}
         spark = {"trigger_s": trigger_s, "buckets": 8}
         with (
             running(JobProcess(Path(folder), clusters, jvm=None, spark=spark)) as job,

@@ -8,7 +8,7 @@ import time
 import urllib.request
 
 from tests.benchmarks.measured import cpu_s, quantile, report
-from tests.benchmarks.offsets_log import Crowd, loaded_job
+from tests.benchmarks.offsets_log import Crowd, broker_with_topics, loaded_job
 from tests.job_process import JobProcess
 
 CROWD = Crowd(groups=1_300, partitions=50)
@@ -19,7 +19,7 @@ GOAL_S = 0.1
 
 def main() -> None:
     """Measure and report; seconds."""
-    with loaded_job(CROWD, COMMITS_S) as job:
+    with broker_with_topics(CROWD) as kafka, loaded_job(kafka, CROWD, COMMITS_S) as job:
         before = cpu_s(job.session)
         packed_s = [timed(job, "gzip") for _ in range(SCRAPES)]
         cpu = cpu_s(job.session) - before

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from tests.benchmarks.measured import cpu_s, memory_mb, quantile, report
-from tests.benchmarks.offsets_log import Crowd, loaded_job
+from tests.benchmarks.offsets_log import Crowd, broker_with_topics, loaded_job
 from tests.job_process import JobProcess
 
 CROWD = Crowd(groups=1_000, partitions=10)
@@ -24,7 +24,7 @@ SHARE_GOAL, CORE_GOAL = 0.5, 0.6
 def main() -> None:
     """Measure and report."""
     trigger_s = float(sys.argv[1]) if len(sys.argv) > 1 else 2.0
-    with loaded_job(CROWD, COMMITS_S, trigger_s) as job:
+    with broker_with_topics(CROWD) as kafka, loaded_job(kafka, CROWD, COMMITS_S, trigger_s=trigger_s) as job:
         load = Load.of(job)
     load.report("steady", SHARE_GOAL, trigger_s, commits_s=COMMITS_S, cores_goal=CORE_GOAL)
 

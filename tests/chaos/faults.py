@@ -6,7 +6,6 @@ import os
 import random
 import signal
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from monitor.embedded.broker import EmbeddedKafka
+from streaming_jobs import worker_daemon
 from tests.job_process import JobProcess, eventually, processes_of
 
 CLUSTER: Final = "chaos"
@@ -106,9 +106,9 @@ class Havoc:
         elif victim is Victim.SESSION:
             kill_all(processes_of(self.job.session))
         elif victim is Victim.JVM:
-            kill_all(children(self.job.session, lambda command: "java" in command))
+            kill_all(some(self.job.session, "java"))
         else:
-            kill_all(children(self.job.session, lambda command: "pyspark.daemon" in command)[-1:])
+            kill_all(some(self.job.session, worker_daemon.__name__)[-1:])
         if victim in (Victim.DRIVER, Victim.SESSION):
             self._restart()
 
@@ -140,12 +140,13 @@ def kill_all(pids: list[int]) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def children(session: int, wanted: Callable[[str], bool]) -> list[int]:
-    """The processes of a session whose command line is wanted, oldest first."""
+def some(session: int, word: str) -> list[int]:
+    """The processes of a session with this in their command line, oldest first; at least one."""
     found = []
     for pid in sorted(processes_of(session)):
         with suppress(OSError):
             command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            if wanted(command):
+            if word in command:
                 found.append(pid)
+    assert found, f"no process of the job has {word} in its command line: nothing would be killed"
     return found
