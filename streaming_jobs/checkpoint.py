@@ -25,6 +25,14 @@ OWNER_FILE: Final = "{path}+owner"
 PARTITIONS_KEY: Final = "spark.sql.shuffle.partitions"
 """Spark writes its value into every checkpoint, and afterwards takes it from there without a word."""
 
+FILE_MANAGER_KEY: Final = "spark.sql.streaming.checkpointFileManagerClass"
+
+LOCAL_FILE_MANAGER: Final = "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager"
+"""How Spark writes a checkpoint on a disk of this machine; elsewhere it chooses for itself.
+
+What it would choose starts two processes (``readlink``) for every file that it renames
+(docs/decisions/0013-checkpoints-on-a-disk.md)."""
+
 REBUILD: Final = "start once with --rebuild, which moves the folder aside and reads the log again from its beginning"
 
 
@@ -115,6 +123,8 @@ class Checkpoint:
         file = OWNER_FILE.format(path=self.path)
         here = self._files.on_this_machine(file)
         hold: Hold = LocalLock(here) if here is not None else Lease(self._files, file)
+        if here is not None and self._spark.conf.get(FILE_MANAGER_KEY, None) is None:
+            self._spark.conf.set(FILE_MANAGER_KEY, LOCAL_FILE_MANAGER)
         try:
             hold.take()
         except HeldByAnother as holder:

@@ -28,7 +28,9 @@ class HadoopFiles:
             FilesError: Spark knows none for this scheme, or it cannot be reached.
         """
         jvm: Any = spark._jvm
-        self._jvm = jvm
+        # Kept: to resolve a name, Py4J looks for a class of each of its parts in every jar of the class path (40 ms).
+        self._path = jvm.org.apache.hadoop.fs.Path
+        self._streams = jvm.org.apache.commons.io.IOUtils
         self._utf8 = jvm.java.nio.charset.StandardCharsets.UTF_8
         with _telling(folder):
             self._files = self._path(folder).getFileSystem(spark._jsc.hadoopConfiguration())
@@ -60,7 +62,7 @@ class HadoopFiles:
         with _telling(path):
             stream = self._files.open(self._path(path))
             try:
-                return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, self._utf8))
+                return str(self._streams.toString(stream, self._utf8))
             finally:
                 stream.close()
 
@@ -69,7 +71,7 @@ class HadoopFiles:
         with _telling(path):
             stream = self._files.create(self._path(path), True)
             try:
-                self._jvm.org.apache.commons.io.IOUtils.write(text, stream, self._utf8)
+                self._streams.write(text, stream, self._utf8)
             finally:
                 stream.close()
 
@@ -84,9 +86,6 @@ class HadoopFiles:
             moved = self._files.rename(self._path(path), self._path(to))
         if not moved:
             raise FilesError(f"{path} cannot be renamed to {to}")
-
-    def _path(self, path: str) -> Any:  # noqa: ANN401 -- an object of the JVM
-        return self._jvm.org.apache.hadoop.fs.Path(path)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +15,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from monitor.embedded.java import find_java
+from streaming_jobs.class_path import with_much_used_first
 
 REQUIRED: Final = {
     # Without it the Kafka source reads nothing from internal topics, and says nothing.
@@ -48,6 +49,8 @@ SELDOM_OPTIMISED: Final = (
 A job's first minutes ran much of Spark a little and few methods millions of times; compiling the former well cost more
 than all the work that was done. What is really hot is still compiled so, a moment later."""
 
+_CLASS_PATH: Final = "spark.driver.extraClassPath"
+
 QUIET: Final = {
     "spark.app.name": "groupwatch",
     "spark.ui.enabled": "false",
@@ -68,7 +71,7 @@ QUIET: Final = {
 
 
 def create_session(
-    master: str, shuffle_partitions: int, jars: Iterable[Path], conf: Mapping[str, str], log_file: Path | None = None
+    master: str, shuffle_partitions: int, jars: Sequence[Path], conf: Mapping[str, str], log_file: Path | None = None
 ) -> SparkSession:
     """Start Spark. ``conf`` (the deployment's own) wins over the quiet defaults, never over what is required.
 
@@ -91,6 +94,8 @@ def create_session(
     master = master_of(master, submitted)
     chosen = {**QUIET, **partitions_of(shuffle_partitions or local_cores(master)), **conf, **submitted}
     own = {"spark.master": master, "spark.jars": all_jars(jars, chosen)}
+    if not submitted:  # else its JVM runs already
+        own[_CLASS_PATH] = with_much_used_first(jars, chosen.get(_CLASS_PATH))
     with _standard_error_to(log_file):
         spark = SparkSession.builder.config(map={**chosen, **own, **REQUIRED}).getOrCreate()
     spark.sparkContext.setLogLevel(chosen.get("spark.log.level", "ERROR"))

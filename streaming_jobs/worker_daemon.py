@@ -6,11 +6,13 @@ a worker.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from importlib import import_module
 from importlib.machinery import PathFinder
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Final
 
 NEEDED: Final = ("pyspark.worker", "streaming_jobs.bucket_processor", "streaming_jobs.decoding")
@@ -36,12 +38,25 @@ def leave_out_archives() -> None:
         sys.path_importer_cache.pop(place, None)
 
 
+def collect_young_garbage_only() -> None:
+    """Let workers look for garbage after a task where there can be some: among what is new.
+
+    PySpark's daemon has every object of a worker looked at after each task, and a worker keeps the states of its
+    buckets from one micro-batch to the next. Python itself still looks at all of them when a quarter is new.
+    """
+    daemon = import_module("pyspark.daemon")
+    daemon.gc = SimpleNamespace(collect=lambda: gc.collect(1))  # type: ignore[attr-defined] # its name for the module
+    gc.collect()
+    gc.freeze()  # what was imported stays, and stays shared with the workers
+
+
 def main() -> None:
     """Prepare, then fork workers as Spark asks for them."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no threads before a fork, and none that are wanted after it
     leave_out_archives()
     for name in NEEDED:
         import_module(name)
+    collect_young_garbage_only()
     import_module("pyspark.daemon").manager()
 
 

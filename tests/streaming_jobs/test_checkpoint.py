@@ -415,6 +415,13 @@ def cut_off(file: Path) -> None:
     _replace(file, file.read_bytes()[: file.stat().st_size // 2])
 
 
+def altered(file: Path) -> None:
+    """One bit, with the checksum file left as it was."""
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+
 def emptied(file: Path) -> None:
     _replace(file, b"")
 
@@ -448,6 +455,7 @@ PLACES: Final[dict[str, Callable[[Path], list[Path]]]] = {
         ("commits", garbage, "MalformedInputException"),
         pytest.param("changelog", garbage, "Stream is corrupted", marks=pytest.mark.long),
         ("changelog", cut_off, "EOFException"),
+        ("changelog", altered, "ChecksumException"),
         pytest.param("changelog", gone, "FileNotFoundException", marks=pytest.mark.long),
         ("snapshot", garbage, "NoSuchFileException"),
         pytest.param("snapshot", cut_off, "EOFException", marks=pytest.mark.long),

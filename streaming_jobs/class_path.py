@@ -1,0 +1,50 @@
+"""The order in which a driver's JVM looks for its classes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from pyspark.find_spark_home import _find_spark_home
+
+MUCH_USED: Final = (
+    "spark-catalyst_",
+    "scala-library-",
+    "spark-core_",
+    "spark-sql_",
+    "spark-sql-api_",
+    "spark-common-utils_",
+    "scala-reflect-",
+    "log4j-",
+    "jackson-",
+    "hadoop-client-",
+    "janino-",
+    "commons-compiler-",
+    "arrow-",
+    "spark-network-common_",
+    "spark-unsafe_",
+    "netty-",
+    "antlr4-runtime-",
+    "json4s-",
+    "py4j-",
+    "rocksdbjni-",
+)
+"""How the names of Spark's jars begin from which a job takes nine of ten of its 15,000 classes, most of them first."""
+
+
+def with_much_used_first(connector: Iterable[Path], chosen: str | None) -> str:
+    """A class path to stand before Spark's own, which is a folder of 280 jars in no order.
+
+    A class is looked for in one jar after the other, which took a second of a job's start. The Kafka connector's
+    classes were even looked for in all others before.
+
+    Args:
+        connector: the Kafka connector's jars.
+        chosen: what the deployment wants to stand there; it comes first.
+    """
+    home = _find_spark_home()  # type: ignore[no-untyped-call]
+    folder = Path(home) / "jars"
+    much_used = [jar for start in MUCH_USED for jar in sorted(folder.glob(f"{start}*.jar"))]
+    return os.pathsep.join([*([chosen] if chosen else []), *map(str, [*much_used, *connector])])
