@@ -1,12 +1,15 @@
 """How long a backlog takes: 3,000,000 commits of 2,000 groups of 50 partitions, from the start of the query to ready.
 
-The job is a process of its own; the JVM and Spark have started before the clock does.
+The job is a process of its own; the JVM and Spark have started before the clock does. The value is the median of
+several jobs, one after the other: the first also waits for a broker that has just written the log.
 """
 
 from __future__ import annotations
 
+import statistics
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.benchmarks.measured import cpu_s, report
@@ -15,33 +18,49 @@ from tests.job_process import JobProcess, eventually
 
 CROWD = Crowd(groups=2_000, partitions=50)
 ROUNDS = 30
+RUNS = 4
 GOAL_S = 12.0
 KMINION_CPU_S = 14.0
 
 
 def main() -> None:
     """Measure and report; seconds."""
-    with broker_with_topics(CROWD) as kafka, tempfile.TemporaryDirectory() as folder:
+    with broker_with_topics(CROWD) as kafka:
         records = fill(kafka, CROWD, ROUNDS)
-        clusters = {"bench": {"bootstrap_servers": kafka.bootstrap_servers}}
-        job = JobProcess(Path(folder), clusters, jvm=None, spark={"trigger_s": 1.0, "buckets": 8})
-        with job:
-            eventually(lambda: "offsets to read" in job.log(), "the start of the query")
-            began, cpu_before = time.perf_counter(), cpu_s(job.session)
-            job.await_ready(600)
-            took_s, cpu = time.perf_counter() - began, cpu_s(job.session) - cpu_before
-            series = job.get("/metrics").count("\n")
+        replays = [replay(kafka.bootstrap_servers) for _ in range(RUNS)]
+    took_s = statistics.median(each.took_s for each in replays)
     report(
         "replay",
         took_s,
         "s",
         GOAL_S,
-        cpu,
+        statistics.median(each.cpu_s for each in replays),
         records=records,
         records_s=round(records / took_s),
-        lines=series,
+        runs_s=[round(each.took_s, 2) for each in replays],
+        runs_cpu_s=[round(each.cpu_s, 1) for each in replays],
         cpu_goal_s=2 * KMINION_CPU_S,
     )
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What one job needed."""
+
+    took_s: float
+    cpu_s: float
+
+
+def replay(bootstrap: str) -> Replay:
+    """Start a job without any state, and await that it is ready."""
+    clusters = {"bench": {"bootstrap_servers": bootstrap}}
+    with tempfile.TemporaryDirectory() as folder:
+        job = JobProcess(Path(folder), clusters, jvm=None, spark={"trigger_s": 1.0, "buckets": 8})
+        with job:
+            eventually(lambda: "offsets to read" in job.log(), "the start of the query")
+            began, cpu_before = time.perf_counter(), cpu_s(job.session)
+            job.await_ready(600)
+            return Replay(time.perf_counter() - began, cpu_s(job.session) - cpu_before)
 
 
 if __name__ == "__main__":
