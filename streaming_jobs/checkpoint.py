@@ -30,7 +30,7 @@ FILE_MANAGER_KEY: Final = "spark.sql.streaming.checkpointFileManagerClass"
 LOCAL_FILE_MANAGER: Final = "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager"
 """How Spark writes a checkpoint on a disk of this machine; elsewhere it chooses for itself.
 
-What it would choose starts two processes (``readlink``) for every file that it renames
+What it would choose starts several ``readlink`` processes for every file that it renames
 (docs/decisions/0013-checkpoints-on-a-disk.md)."""
 
 REBUILD: Final = "start once with --rebuild, which moves the folder aside and reads the log again from its beginning"
@@ -123,8 +123,7 @@ class Checkpoint:
         file = OWNER_FILE.format(path=self.path)
         here = self._files.on_this_machine(file)
         hold: Hold = LocalLock(here) if here is not None else Lease(self._files, file)
-        if here is not None and self._spark.conf.get(FILE_MANAGER_KEY, None) is None:
-            self._spark.conf.set(FILE_MANAGER_KEY, LOCAL_FILE_MANAGER)
+        self._choose_file_manager(local=here is not None)
         try:
             hold.take()
         except HeldByAnother as holder:
@@ -132,6 +131,15 @@ class Checkpoint:
                 f"The checkpoint {self.path} is in use by {holder}. Stop that job, or choose another checkpoint."
             ) from None
         self._hold = hold
+
+    def _choose_file_manager(self, *, local: bool) -> None:
+        """For the queries that this session starts from now on. All clusters of a job have one root."""
+        if self._spark.sparkContext.getConf().contains(FILE_MANAGER_KEY):
+            return  # the deployment has chosen
+        if local:
+            self._spark.conf.set(FILE_MANAGER_KEY, LOCAL_FILE_MANAGER)
+        else:
+            self._spark.conf.unset(FILE_MANAGER_KEY)
 
     def _move_aside(self) -> None:
         aside = f"{self.path}.replaced-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"

@@ -34,6 +34,9 @@ MUCH_USED: Final = (
 """How the names of Spark's jars begin from which a job takes nine of ten of its 15,000 classes, most of them first."""
 
 
+SPARKS_DEFAULTS: Final = "spark-defaults.conf"
+
+
 def with_much_used_first(connector: Iterable[Path], chosen: str | None) -> str:
     """A class path to stand before Spark's own, which is a folder of 280 jars in no order.
 
@@ -44,7 +47,16 @@ def with_much_used_first(connector: Iterable[Path], chosen: str | None) -> str:
         connector: the Kafka connector's jars.
         chosen: what the deployment wants to stand there; it comes first.
     """
-    home = _find_spark_home()  # type: ignore[no-untyped-call]
-    folder = Path(home) / "jars"
+    folder = _home() / "jars"
     much_used = [jar for start in MUCH_USED for jar in sorted(folder.glob(f"{start}*.jar"))]
     return os.pathsep.join([*([chosen] if chosen else []), *map(str, [*much_used, *connector])])
+
+
+def spark_has_defaults() -> bool:
+    """Whether a deployment has defaults of its own in Spark's file. A class path in there would be hidden by ours."""
+    folder = os.environ.get("SPARK_CONF_DIR")
+    return (Path(folder) if folder else _home() / "conf").joinpath(SPARKS_DEFAULTS).exists()
+
+
+def _home() -> Path:
+    return Path(_find_spark_home())  # type: ignore[no-untyped-call]

@@ -15,7 +15,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from monitor.embedded.java import find_java
-from streaming_jobs.class_path import with_much_used_first
+from streaming_jobs.class_path import spark_has_defaults, with_much_used_first
 
 REQUIRED: Final = {
     # Without it the Kafka source reads nothing from internal topics, and says nothing.
@@ -94,8 +94,10 @@ def create_session(
     master = master_of(master, submitted)
     chosen = {**QUIET, **partitions_of(shuffle_partitions or local_cores(master)), **conf, **submitted}
     own = {"spark.master": master, "spark.jars": all_jars(jars, chosen)}
-    if not submitted:  # else its JVM runs already
-        own[_CLASS_PATH] = with_much_used_first(jars, chosen.get(_CLASS_PATH))
+    if not submitted and not spark_has_defaults():  # under spark-submit the JVM runs already
+        # A deployment's own jars may be another connector, which must not stand behind ours.
+        connector = () if "spark.jars" in chosen else jars
+        own[_CLASS_PATH] = with_much_used_first(connector, chosen.get(_CLASS_PATH))
     with _standard_error_to(log_file):
         spark = SparkSession.builder.config(map={**chosen, **own, **REQUIRED}).getOrCreate()
     spark.sparkContext.setLogLevel(chosen.get("spark.log.level", "ERROR"))

@@ -42,7 +42,7 @@ def collect_young_garbage_only() -> None:
     """Let workers look for garbage after a task where there can be some: among what is new.
 
     PySpark's daemon has every object of a worker looked at after each task, and a worker keeps the states of its
-    buckets from one micro-batch to the next. Python itself still looks at all of them when a quarter is new.
+    buckets from one micro-batch to the next. Python itself still looks at all of them whenever many are new.
     """
     daemon = import_module("pyspark.daemon")
     daemon.gc = SimpleNamespace(collect=lambda: gc.collect(1))  # type: ignore[attr-defined] # its name for the module

@@ -28,7 +28,7 @@ def main() -> None:
         samples = watched(job, minutes * 60)
         cpu = cpu_s(job.session) - before
     python = [sample["python"] for sample in samples]
-    later = python[len(python) // 4 :]  # histories of commits fill in the first minutes
+    later = python[len(python) // 2 :]  # histories of commits fill in the first minutes
     report(
         "memory",
         max(python),

@@ -29,7 +29,14 @@ from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.jars import spark_kafka_jars
 from streaming_jobs.board import Board
 from streaming_jobs.catalog_shelf import CatalogShelf
-from streaming_jobs.checkpoint import LAYOUT_FILE, Checkpoint, CheckpointError, Layout
+from streaming_jobs.checkpoint import (
+    FILE_MANAGER_KEY,
+    LAYOUT_FILE,
+    LOCAL_FILE_MANAGER,
+    Checkpoint,
+    CheckpointError,
+    Layout,
+)
 from streaming_jobs.cluster_watch import ClusterWatch, layout_of
 from streaming_jobs.hadoop_files import HadoopFiles
 from streaming_jobs.job import detection_settings
@@ -373,6 +380,34 @@ def test_a_torn_layout_file_is_refused_if_there_is_state_and_else_written_anew(s
     shutil.rmtree(root / "test/offsets")
     Checkpoint(spark, str(root), "test").claim(LAYOUT)
     assert json.loads(layout.read_text())["shuffle_partitions"] == 2
+
+
+# --- How Spark writes the files
+
+
+def claimed_and_released(spark: SparkSession, root: str) -> None:
+    checkpoint = Checkpoint(spark, root, "test")
+    checkpoint.claim(LAYOUT)
+    checkpoint.release()
+
+
+def test_the_files_of_a_disk_are_written_without_readlink_and_others_as_spark_chooses(
+    spark: SparkSession, tmp_path: Path
+):
+    claimed_and_released(spark, str(tmp_path))
+    assert spark.conf.get(FILE_MANAGER_KEY) == LOCAL_FILE_MANAGER
+    claimed_and_released(spark, "viewfs://elsewhere/data/written-as-spark-chooses")
+    assert spark.conf.get(FILE_MANAGER_KEY, "") == ""
+
+
+def test_what_a_deployment_has_chosen_for_the_files_stays(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    chosen = spark.sparkContext.getConf().set(FILE_MANAGER_KEY, "the.deployments.Own")
+    monkeypatch.setattr(spark.sparkContext, "_conf", chosen)
+    spark.conf.unset(FILE_MANAGER_KEY)  # other tests' checkpoints have left theirs
+    claimed_and_released(spark, str(tmp_path))
+    assert spark.conf.get(FILE_MANAGER_KEY, "") == ""
 
 
 # --- Rebuild

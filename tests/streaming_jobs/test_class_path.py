@@ -2,10 +2,13 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from streaming_jobs.class_path import MUCH_USED, with_much_used_first
+from monitor.embedded.jars import spark_kafka_jars
+from streaming_jobs.class_path import MUCH_USED, SPARKS_DEFAULTS, spark_has_defaults, with_much_used_first
+from streaming_jobs.session import create_session, stop_session
 
 CONNECTOR = [Path("/cache/spark-sql-kafka.jar"), Path("/cache/kafka-clients.jar")]
 
@@ -22,3 +25,28 @@ def test_the_deployments_own_comes_first_then_the_much_used_then_the_connector()
 def test_the_installed_spark_has_every_jar_that_is_named(start: str):
     names = [Path(place).name for place in with_much_used_first([], None).split(os.pathsep)]
     assert any(name.startswith(start) for name in names)
+
+
+def test_the_defaults_of_a_deployment_are_seen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    assert not spark_has_defaults()
+    (tmp_path / SPARKS_DEFAULTS).write_text("spark.driver.extraClassPath /own/a.jar\n")
+    assert spark_has_defaults()
+
+
+@pytest.mark.spark
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("defaults", [None, "spark.driver.extraClassPath /own/a.jar\n"])
+def test_a_jvm_looks_there_first_unless_the_deployment_has_defaults(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, defaults: str | None
+):
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    if defaults is not None:
+        (tmp_path / SPARKS_DEFAULTS).write_text(defaults)
+    spark = create_session("local[1]", 1, spark_kafka_jars(), {}, tmp_path / "spark.log")
+    try:
+        jvm: Any = spark._jvm
+        first = str(jvm.java.lang.System.getProperty("java.class.path")).split(os.pathsep)[0]
+    finally:
+        stop_session(spark)
+    assert first == ("/own/a.jar" if defaults else with_much_used_first([], None).split(os.pathsep)[0])

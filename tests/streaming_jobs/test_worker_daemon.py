@@ -41,8 +41,10 @@ class Knot:
 
 def test_after_a_task_a_worker_looks_for_garbage_among_what_is_new(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(daemon, "gc", gc)  # given back at the end
-    monkeypatch.setattr(gc, "freeze", lambda: None)  # it could not be taken back
+    frozen: list[int] = []
+    monkeypatch.setattr(gc, "freeze", lambda: frozen.append(1))  # the real one would stay in force
     collect_young_garbage_only()
+    assert frozen == [1]
     old = Knot()
     gc.collect()  # what survives this is old
     kept, new = weakref.ref(old), weakref.ref(Knot())
