@@ -22,9 +22,11 @@ import org.apache.kafka.coordinator.group.generated.OffsetCommitValue;
  *
  * Arguments: bootstrap servers, groups, partitions of a topic, members of each group, rounds of commits, commits a
  * second (0: as fast as it goes), partitions of the log, topics, topics that each group reads, how groups and topics
- * are called, a group to keep clear of (may be empty). The group group-N reads topic-(N modulo topics) and those that follow, whose partitions its members share
- * as the range assignor does; a round commits every partition of every group once. A coordinator fails if others write
- * to its log, so nothing is written where the group to keep clear of has its commits.
+ * are called, a group to keep clear of (may be empty), how many ms the commits of a round say to be older than those of
+ * the next one (0: all say when they were written), the offset before that of the first round. The group group-N reads
+ * topic-(N modulo topics) and those that follow, whose partitions its members share as the range assignor does; a round
+ * commits every partition of every group once. A coordinator fails if others write to its log, so nothing is written
+ * where the group to keep clear of has its commits.
  */
 public class Fill {
     static final String LOG = "__consumer_offsets";
@@ -35,6 +37,8 @@ public class Fill {
     final String groupName;
     final String topicName;
     final int clear;
+    final long apart;
+    final long before;
     long sent = 0L;
 
     Fill(String[] args) {
@@ -56,6 +60,8 @@ public class Fill {
         this.groupName = args[9];
         this.topicName = args[10];
         this.clear = args[11].isEmpty() ? -1 : partitionOf(args[11]);
+        this.apart = Long.parseLong(args[12]);
+        this.before = Long.parseLong(args[13]);
     }
 
     public static void main(String[] args) throws Exception {
@@ -95,10 +101,11 @@ public class Fill {
         long began = System.nanoTime();
         long commits = 0L;
         for (int round = 1; round <= n[4]; round++) {
+            long age = (n[4] - round) * apart;
             for (int partition = 0; partition < n[2]; partition++) {
                 for (int group = 0; group < n[1]; group++) {
                     for (int place = 0; place < n[8] && isWritten(group); place++) {
-                        commit(groupName + "-" + group, topic(group, place), partition, (long) round);
+                        commit(groupName + "-" + group, topic(group, place), partition, before + round, age);
                         commits++;
                         if (n[5] > 0) {
                             await(began + commits * 1000000000L / n[5]);
@@ -116,10 +123,10 @@ public class Fill {
         }
     }
 
-    void commit(String group, String topic, int partition, long offset) {
+    void commit(String group, String topic, int partition, long offset, long age) {
         OffsetCommitKey key = new OffsetCommitKey().setGroup(group).setTopic(topic).setPartition(partition);
         OffsetCommitValue value = new OffsetCommitValue()
-            .setOffset(offset).setMetadata("").setCommitTimestamp(System.currentTimeMillis());
+            .setOffset(offset).setMetadata("").setCommitTimestamp(System.currentTimeMillis() - age);
         send(group, (short) 1, key, bytes((short) 3, value));
     }
 

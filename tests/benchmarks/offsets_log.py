@@ -59,20 +59,29 @@ def broker_with_topics(*crowds: Crowd) -> Iterator[EmbeddedKafka]:
         yield kafka
 
 
-def fill(kafka: EmbeddedKafka, crowd: Crowd, rounds: int) -> int:
-    """Write the generations of all groups, then so many commits of every partition; the number of records."""
-    with filling(kafka, crowd, rounds, 0) as process:
+def fill(kafka: EmbeddedKafka, crowd: Crowd, rounds: int, apart_s: int = 0) -> int:
+    """Write the generations of all groups, then so many commits of every partition; the number of records.
+
+    The commits of a partition say to be ``apart_s`` seconds apart, and the last ones to be of now.
+    """
+    with filling(kafka, crowd, rounds, 0, apart_s=apart_s) as process:
         told, _ = process.communicate()
     return int(told)
 
 
 @contextmanager
-def filling(kafka: EmbeddedKafka, crowd: Crowd, rounds: int, commits_s: int) -> Iterator[subprocess.Popen[str]]:
-    """The same at a pace (commits a second), as a process that goes on meanwhile; it is ended with the block."""
+def filling(
+    kafka: EmbeddedKafka, crowd: Crowd, rounds: int, commits_s: int, *, apart_s: int = 0, before: int = 0
+) -> Iterator[subprocess.Popen[str]]:
+    """The same at a pace (commits a second), as a process that goes on meanwhile; it is ended with the block.
+
+    ``before``: how many rounds have been written before; their offsets are not committed again.
+    """
     of_commits = (rounds, commits_s, LOG_PARTITIONS)
     counts = (crowd.groups, crowd.partitions, crowd.members, *of_commits, crowd.topics, crowd.reads)
     options = ("-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
     arguments = (kafka.bootstrap_servers, *map(str, counts), crowd.group_name, crowd.topic_name, crowd.beside)
+    arguments += (str(1000 * apart_s), str(before))
     command = java_command(_PROGRAM, *arguments, options=options, jars=kafka_jars())
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
@@ -96,18 +105,26 @@ def produce_everywhere(kafka: EmbeddedKafka, crowd: Crowd) -> None:
 
 @contextmanager
 def loaded_job(
-    kafka: EmbeddedKafka, crowd: Crowd, commits_s: int, *, trigger_s: float = 1.0, **cluster: object
+    kafka: EmbeddedKafka,
+    crowd: Crowd,
+    commits_s: int,
+    *,
+    trigger_s: float = 1.0,
+    rounds: int = 1,
+    apart_s: int = 0,
+    **cluster: object,
 ) -> Iterator[JobProcess]:
     """A job that is ready and follows so many commits a second for the time of the block.
 
-    ``cluster``: further settings of its cluster.
+    Before it starts, every partition has ``rounds`` commits that say to be ``apart_s`` seconds apart. ``cluster``:
+    further settings of its cluster.
     """
-    fill(kafka, crowd, 1)
+    fill(kafka, crowd, rounds, apart_s)
     with tempfile.TemporaryDirectory() as folder:
         clusters = {"bench": {"bootstrap_servers": kafka.bootstrap_servers, **cluster}}
         spark = {"trigger_s": trigger_s, "buckets": 8}
         with (
             running(JobProcess(Path(folder), clusters, jvm=None, spark=spark)) as job,
-            filling(kafka, crowd, 100_000, commits_s),
+            filling(kafka, crowd, 100_000, commits_s, before=rounds),
         ):
             yield job
