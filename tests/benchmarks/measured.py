@@ -55,10 +55,14 @@ def memory_mb(root: int) -> dict[str, float]:
     found = {"java": 0.0, "python": 0.0}
     for pid in family(root):
         try:
-            kind = "java" if Path(f"/proc/{pid}/comm").read_text().startswith("java") else "python"
+            program = Path(f"/proc/{pid}/exe").readlink().name
+            name = Path(f"/proc/{pid}/comm").read_text().strip()
             lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
         except OSError:
             continue
+        if program == "java" and name != "java":
+            continue  # what a JVM is just starting: until it is something else, its memory is the JVM's own
+        kind = "python" if program.startswith("python") else "java"
         found[kind] += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
     return found
 
