@@ -1,6 +1,7 @@
 """What tests share: a real broker for the whole session, names nobody else uses, and programs that run beside them."""
 
 import secrets
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -18,6 +19,10 @@ BESIDE = {
     "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "4"),
 }
 """Programs that run beside the tests, by the fixture with their report."""
+
+# What a shell starts in the background ignores SIGINT, and so would all that the tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No assertion about speed, also not by Hypothesis: a busy machine may take long.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
