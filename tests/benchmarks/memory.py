@@ -36,7 +36,7 @@ def main() -> None:
         samples = watched(job, minutes * 60)
         cpu = cpu_s(job.session) - before
     python = [sample["python"] for sample in samples]
-    later = python[len(python) // 4 :]  # each worker first comes to have every bucket
+    java = [sample["java"] for sample in samples]
     report(
         "memory",
         max(python),
@@ -46,10 +46,23 @@ def main() -> None:
         minutes=minutes,
         first_mb=round(python[0]),
         last_mb=round(python[-1]),
-        slope_mb_an_hour=round(float(np.polyfit(np.arange(len(later)) * EVERY_S / 3600, later, 1)[0]), 1),
-        jvm_mb=round(max(sample["java"] for sample in samples)),
-        python_mb=[round(size) for size in python[:: max(1, len(python) // 24)]],
+        slope_mb_an_hour=slope_mb_an_hour(python),
+        python_mb=seldom(python),
+        jvm_mb=round(max(java)),
+        jvm_slope_mb_an_hour=slope_mb_an_hour(java),
+        jvm_each_mb=seldom(java),
     )
+
+
+def slope_mb_an_hour(samples: list[float]) -> float:
+    """How fast it grows. The first quarter does not count: each worker comes to have every bucket."""
+    later = samples[len(samples) // 4 :]
+    return round(float(np.polyfit(np.arange(len(later)) * EVERY_S / 3600, later, 1)[0]), 1)
+
+
+def seldom(samples: list[float]) -> list[int]:
+    """Some two dozen of them, for a look at the course."""
+    return [round(size) for size in samples[:: max(1, len(samples) // 24)]]
 
 
 def watched(job: JobProcess, seconds: float) -> list[dict[str, float]]:
