@@ -33,7 +33,6 @@ MUCH_USED: Final = (
 )
 """How the names of Spark's jars begin from which a job takes nine of ten of its 15,000 classes, most of them first."""
 
-
 SPARKS_DEFAULTS: Final = "spark-defaults.conf"
 
 
