@@ -108,7 +108,7 @@ class Havoc:
         elif victim is Victim.JVM:
             kill_all(some(self.job.session, "java"))
         else:
-            kill_all(some(self.job.session, worker_daemon.__name__)[-1:])
+            kill_all(some(self.job.session, f"-m {worker_daemon.__name__}")[-1:])  # the JVM names it, too
         if victim in (Victim.DRIVER, Victim.SESSION):
             self._restart()
 

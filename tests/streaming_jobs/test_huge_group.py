@@ -5,7 +5,6 @@ The log is written by Kafka's own record classes (tests/benchmarks/Fill.java), a
 
 from __future__ import annotations
 
-import struct
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +14,10 @@ import pytest
 
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.protocol.group_partition import group_partition
+from monitor.protocol.records.classic import OffsetCommitKey, OffsetCommitValue
 from tests.benchmarks.offsets_log import LOG_PARTITIONS, Crowd, broker_with_topics, fill
 from tests.job_process import JobProcess, eventually
+from tests.protocol.encoding import encoded, encoded_key
 from tests.streaming_jobs.clients import produce_into_offsets_log
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(900)]
@@ -63,9 +64,9 @@ def committed(job: JobProcess) -> dict[tuple[str, int], int]:
 
 def commit(kafka: EmbeddedKafka, offset: int) -> None:
     """One more commit of PLACE, as the coordinator writes it: to it, the members are away and may not commit."""
-    topic = PLACE[0].encode()
-    key = struct.pack(f">hh6sh{len(topic)}si", 1, 6, b"huge-0", len(topic), topic, PLACE[1])
-    value = struct.pack(">hqihq", 3, offset, -1, 0, time.time_ns() // 1_000_000)
+    key = encoded_key(1, OffsetCommitKey(group="huge-0", topic=PLACE[0], partition=PLACE[1]))
+    now_ms = time.time_ns() // 1_000_000
+    value = encoded(OffsetCommitValue(offset=offset, metadata="", commit_timestamp=now_ms), 3)
     produce_into_offsets_log(kafka.bootstrap_servers, key, value, group_partition("huge-0", LOG_PARTITIONS))
 
 
