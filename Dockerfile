@@ -17,9 +17,11 @@ COPY streaming_jobs streaming_jobs
 COPY dashboards dashboards
 RUN pip install --no-cache-dir --no-deps .
 
-# Spark's Kafka connector is put into the image, so that a start needs no network but Kafka's.
+# Spark's Kafka connector and the archive of Java's classes are put into the image: a start needs no network but Kafka's,
+# and is shorter. The Kafka broker with which the archive was made is not needed any more.
 ENV GROUPWATCH_CACHE=/opt/groupwatch/cache
-RUN python -c "from monitor.embedded.jars import spark_kafka_jars; spark_kafka_jars(print)" \
+RUN groupwatch prepare \
+    && rm -r "$GROUPWATCH_CACHE"/kafka-* \
     && useradd --system --create-home groupwatch \
     && install -d -o groupwatch -g groupwatch /var/lib/groupwatch
 

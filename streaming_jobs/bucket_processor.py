@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import msgspec
-import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from monitor.detection.settings import DetectionSettings
@@ -26,6 +25,7 @@ from streaming_jobs.orders import Orders, received
 from streaming_jobs.rows import BucketRow, RowKind
 
 if TYPE_CHECKING:
+    import pandas as pd
     from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle, TimerValues
 
 
@@ -66,6 +66,9 @@ class BucketProcessor(StatefulProcessor):
         timerValues: TimerValues,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
         """Fold the micro-batch's events into the bucket, and judge its groups; give what the driver does not know."""
+        # Not at the top: a query starts only after a Python that runs ``init`` alone, most of it spent on imports.
+        import pandas as pd  # noqa: PLC0415
+
         number, orders = int(key[0]), received()
         memory = _memory(self.cluster, orders.run)
         # Taken out while it is changed: if this attempt fails half-way, nothing of it is remembered.

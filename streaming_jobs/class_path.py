@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -33,7 +33,21 @@ MUCH_USED: Final = (
 )
 """How the names of Spark's jars begin from which a job takes nine of ten of its 15,000 classes, most of them first."""
 
+CLASS_PATH: Final = "spark.driver.extraClassPath"
+
 SPARKS_DEFAULTS: Final = "spark-defaults.conf"
+
+
+def driver_class_path(jars: Iterable[Path], properties: Mapping[str, str]) -> str:
+    """What stands before Spark's own jars when groupwatch starts the driver's JVM.
+
+    Args:
+        jars: the Kafka connector's.
+        properties: Spark's, as far as the deployment has chosen them.
+    """
+    # A deployment's own jars may be another connector, which must not stand behind ours.
+    connector = () if "spark.jars" in properties else jars
+    return with_much_used_first(connector, properties.get(CLASS_PATH))
 
 
 def with_much_used_first(connector: Iterable[Path], chosen: str | None) -> str:

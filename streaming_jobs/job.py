@@ -16,7 +16,7 @@ from streaming_jobs.board import Board
 from streaming_jobs.catalog_shelf import CatalogShelf
 from streaming_jobs.cluster_watch import ClusterWatch
 from streaming_jobs.judging import Judging
-from streaming_jobs.session import create_session, has_ended, stop_session
+from streaming_jobs.session import create_session, has_ended, jvm_end_limit_s, stop_session
 
 LOOK_S: Final = 0.5
 
@@ -93,7 +93,7 @@ class Job:
             self._shelf.close()
             self._shelf = None
         if self._spark is not None:
-            stop_session(self._spark)
+            stop_session(self._spark, jvm_end_limit_s(self._settings.spark.conf))
             self._spark = None
 
     def wait(self, stopping: threading.Event) -> None:

@@ -15,12 +15,13 @@ from monitor.embedded.java import find_java
 from monitor.metrics.server import HttpServer, ListenError
 from streaming_jobs.board import Board
 from streaming_jobs.checkpoint import CheckpointError
+from streaming_jobs.class_archive import ArchiveNotWrittenError
 from streaming_jobs.job import Job
 from streaming_jobs.signals import StopSignals
 
 log = logging.getLogger(__name__)
 
-CANNOT_START: Final = (ConfigError, EmbeddedError, CollectorError, ListenError, CheckpointError)
+CANNOT_START: Final = (ConfigError, EmbeddedError, CollectorError, ListenError, CheckpointError, ArchiveNotWrittenError)
 """Errors whose text is the whole story: what is not as it must be, and where. They end a command with exit code 2."""
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Final
 
-NEEDED: Final = ("pyspark.worker", "streaming_jobs.bucket_processor", "streaming_jobs.decoding")
+NEEDED: Final = ("pandas", "pyspark.worker", "streaming_jobs.bucket_processor", "streaming_jobs.decoding")
 """The modules of a worker."""
 
 ARCHIVES: Final = (".zip", ".jar")

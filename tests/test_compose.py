@@ -138,11 +138,11 @@ def test_the_image_is_built_from_what_is_there_and_sent():
         assert any(fnmatch.fnmatch(source, pattern) for pattern in sent)
 
 
-def test_the_image_runs_as_a_user_of_its_own_with_the_jars_already_there():
+def test_the_image_runs_as_a_user_of_its_own_with_jars_and_archive_already_there():
     lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").splitlines()
     user = next(place for place, line in enumerate(lines) if line.startswith("USER "))
     cache = next(place for place, line in enumerate(lines) if line.startswith("ENV GROUPWATCH_CACHE="))
-    fetch = next(place for place, line in enumerate(lines) if "spark_kafka_jars(" in line)
+    fetch = next(place for place, line in enumerate(lines) if "groupwatch prepare" in line)
     assert cache < fetch < user
     assert lines[user] != "USER root"
 

@@ -24,6 +24,9 @@ RUN_BY = {
     ".venv/bin/groupwatch run --config groupwatch.toml": (
         "tests.streaming_jobs.test_job:test_offsets_ends_and_lag_equal_what_the_admin_client_reports"
     ),
+    ".venv/bin/groupwatch prepare": (
+        "tests.streaming_jobs.test_class_archive:test_prepare_writes_an_archive_that_a_jvm_maps"
+    ),
 }
 """Every command in the README and the test that runs it, with other ports and files."""
 

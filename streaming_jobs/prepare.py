@@ -1,0 +1,121 @@
+"""What can be done before a job's first start, so that it starts faster: jars fetched, Java's classes archived."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+from monitor.config import Settings, load
+from monitor.embedded.broker import EmbeddedKafka
+from monitor.embedded.errors import last_lines
+from monitor.embedded.jars import kafka_jars, spark_kafka_jars
+from monitor.embedded.java import find_java
+from monitor.embedded.workload import DemoWorkload
+from streaming_jobs.board import Board
+from streaming_jobs.class_archive import ArchiveNotWrittenError, ClassArchive, archive_for, to_write
+from streaming_jobs.class_path import driver_class_path, spark_has_defaults
+from streaming_jobs.demo import DemoOptions, settings_of
+from streaming_jobs.job import Job
+from streaming_jobs.session import DRIVER_OPTIONS, SELDOM_OPTIMISED
+from streaming_jobs.signals import StopSignals
+
+log = logging.getLogger(__name__)
+
+LOOK_S: Final = 0.2
+EVALUATIONS: Final = 5
+"""What a job does only with its second micro-batch, or when a group's state changes, has happened by then."""
+READY_LIMIT_S: Final = 600
+
+
+def run_prepare(config: Path | None) -> None:
+    """Fetch the jars, and write the archive of classes for the Java and the class path of this configuration.
+
+    An archive that is already there is kept.
+
+    Raises:
+        ConfigError, EmbeddedError: as for a job.
+        ArchiveNotWrittenError: Java did not write it.
+    """
+    settings = load(config)
+    jars = spark_kafka_jars(log.info)
+    archive = archive_of_job(settings, jars)
+    if archive.is_whole():
+        log.info("The archive of Java's classes is there already: %s", archive.file)
+        return
+    kafka_jars(log.info)
+    began = time.monotonic()
+    write_archive(archive, settings, jars)
+    log.info("Wrote %s in %.0f s", archive.file, time.monotonic() - began)
+
+
+def archive_of_job(settings: Settings, jars: list[Path]) -> ClassArchive:
+    """The archive that a job with these settings will look for.
+
+    Raises:
+        ArchiveNotWrittenError: it will not look for any.
+        JavaNotFound: there is no Java.
+    """
+    if spark_has_defaults():
+        raise ArchiveNotWrittenError(
+            "Spark has a spark-defaults.conf here, so the class path is not groupwatch's, and jobs look for no archive."
+        )
+    return archive_for(find_java().home, driver_class_path(jars, settings.spark.conf))
+
+
+def write_archive(archive: ClassArchive, settings: Settings, jars: list[Path]) -> None:
+    """Let a job watch a real Kafka for a few micro-batches, and keep the classes that it has used.
+
+    Raises:
+        ArchiveNotWrittenError: Java did not write it; JobFailed, EmbeddedError: the trial did not work.
+    """
+    archive.file.parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="part-", dir=archive.file.parent))
+    try:
+        written = folder / "classes.jsa"
+        log.info("A job watches a Kafka of its own for a moment; what it uses of Java is archived at its end")
+        with StopSignals() as signals:
+            _watch_a_moment(settings, jars, folder, written, signals)
+            stopped = signals.stopping.is_set()
+        if stopped:
+            raise KeyboardInterrupt
+        if not written.exists():
+            raise ArchiveNotWrittenError(f"Java wrote no archive of its classes:\n{last_lines(folder / 'spark.log')}")
+        archive.keep(written)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _watch_a_moment(settings: Settings, jars: list[Path], folder: Path, written: Path, signals: StopSignals) -> None:
+    with ExitStack() as running:
+        kafka = running.enter_context(EmbeddedKafka(progress=log.info))
+        running.enter_context(DemoWorkload(kafka.bootstrap_servers, folder / "workload.log"))
+        trial = _trial_of(settings, kafka.bootstrap_servers, folder, written)
+        board = Board(trial.clusters)
+        job = running.enter_context(Job(trial, board, jars, folder / "spark.log"))
+        signals.arm()
+        _await_evaluations(board, job, signals)
+
+
+def _await_evaluations(board: Board, job: Job, signals: StopSignals) -> None:
+    deadline = time.monotonic() + READY_LIMIT_S
+    seen: set[int] = set()
+    while len(seen) < EVALUATIONS and not signals.stopping.wait(LOOK_S):
+        job.check()
+        (cluster,) = board.read().clusters
+        if cluster.ready and cluster.evaluated_ms is not None:
+            seen.add(cluster.evaluated_ms)
+        if time.monotonic() > deadline:
+            raise ArchiveNotWrittenError(f"The trial job was not ready within {READY_LIMIT_S} s.")
+
+
+def _trial_of(settings: Settings, bootstrap_servers: str, folder: Path, written: Path) -> Settings:
+    """The demo's settings with the deployment's Spark properties, and a JVM that archives its classes."""
+    trial = settings_of(DemoOptions(port=0), bootstrap_servers, folder)
+    conf = settings.spark.conf
+    archiving = {DRIVER_OPTIONS: to_write(conf.get(DRIVER_OPTIONS, SELDOM_OPTIMISED), written)}
+    return trial.model_copy(update={"spark": trial.spark.model_copy(update={"conf": conf | archiving})})

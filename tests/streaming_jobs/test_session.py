@@ -1,0 +1,28 @@
+"""What the driver's JVM is started with."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from monitor.embedded.jars import spark_kafka_jars
+from streaming_jobs.session import create_session, stop_session
+from tests.job_process import BRIEF_JVM, DRIVER_JVM
+
+
+@pytest.mark.spark
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize(("chosen", "given"), [(None, "2"), ("4", "4")])
+def test_a_jvm_has_few_pools_of_memory_unless_the_deployment_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chosen: str | None, given: str
+):
+    monkeypatch.delenv("MALLOC_ARENA_MAX", raising=False)
+    if chosen is not None:
+        monkeypatch.setenv("MALLOC_ARENA_MAX", chosen)
+    spark = create_session("local[1]", 1, spark_kafka_jars(), {DRIVER_JVM: BRIEF_JVM}, tmp_path / "spark.log")
+    try:
+        jvm: Any = spark._jvm
+        seen = str(jvm.java.lang.System.getenv("MALLOC_ARENA_MAX"))
+    finally:
+        stop_session(spark)
+    assert seen == given
