@@ -775,6 +775,39 @@ class GroupSummary(Value):
     evaluated_ms: int = 0
 
 
+class FindingNews(StrEnum):
+    """What has happened to a finding."""
+
+    OPENED = "opened"
+    CHANGED = "changed"
+    CLOSED = "closed"
+
+
+class FindingRecord(Value, omit_defaults=False):
+    """One record of the findings topic: a finding as it was when it opened, changed or closed. docs/findings.md.
+
+    ``id`` is the same whenever this can be said of this group, also after a restart of the job. ``since_ms`` is when
+    it began to be true, ``opened_ms`` when it was first reported, ``at_ms`` when this happened. The lists are cut after
+    their first thousands; the counts are not.
+    """
+
+    id: str
+    event: FindingNews
+    cluster: str
+    group: str
+    kind: str
+    reason: str
+    since_ms: int
+    opened_ms: int
+    at_ms: int
+    sentence: str
+    partition_count: int
+    partitions: tuple[TopicPartitions, ...]
+    member_count: int
+    members: tuple[str, ...]
+    version: int = 1
+
+
 class Shard(Value):
     """Which share of the groups a job watches: that of number ``number`` (from 1) of ``of`` jobs. 1 of 1 is all.
 

@@ -25,6 +25,7 @@ from streaming_jobs.bucket_processor import BucketProcessor
 from streaming_jobs.checkpoint import PARTITIONS_KEY, REBUILD, Checkpoint, Layout
 from streaming_jobs.clock import now_ms, passed_ms
 from streaming_jobs.failures import cause_of, checkpoint_is_damaged, disk_is_full, no_restart_heals
+from streaming_jobs.findings_out import FindingsOut
 from streaming_jobs.first_pass import FirstPass
 from streaming_jobs.judging import Judging
 from streaming_jobs.pace import Pace
@@ -66,6 +67,7 @@ class ClusterWatch:
             threading.Thread(target=self._collect, name=f"collector-{cluster.name}", daemon=True),
             threading.Thread(target=self._run, name=f"watch-{cluster.name}", daemon=True),
         )
+        self._findings = FindingsOut(cluster, judging.shard)
         self._fatal: str | None = None
         self._checkpoint = Checkpoint(spark, settings.checkpoint or "", cluster.name)
 
@@ -102,6 +104,7 @@ class ClusterWatch:
         for thread in self._threads:
             if thread.ident is not None:  # another cluster's error can end the job before this one was started
                 thread.join(timeout=max(0.0, deadline - time.monotonic()))
+        self._findings.close()
         self._checkpoint.release()
 
     def _collect(self) -> None:
@@ -156,10 +159,11 @@ class ClusterWatch:
             resumed=self._checkpoint.resumed,
             position=self._position,
             passes=FirstPass({0: passes.ends[0]}, own=self._judging.shard.is_first),
-            problem=lambda: self._collector.problem,
+            problem=lambda: self._collector.problem or self._findings.problem,
             settings=self._judging.settings,
             clock=now_ms,
             pace=Pace(int(self._settings.trigger_s * 1000)),
+            findings=self._findings,
             shard=self._judging.shard,
         )
         return (

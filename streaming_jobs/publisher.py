@@ -20,6 +20,7 @@ from streaming_jobs.catalog_shelf import CatalogShelf
 from streaming_jobs.clock import SteadyClock, passed_ms
 from streaming_jobs.cluster_view import ClusterView
 from streaming_jobs.evaluation import Evaluation, LookedAt
+from streaming_jobs.findings_out import FindingsOut
 from streaming_jobs.first_pass import FirstPass
 from streaming_jobs.orders import Orders, give
 from streaming_jobs.pace import Pace
@@ -56,7 +57,8 @@ class MicroBatchPublisher:
 
     ``position`` gives how far the logs are read by a micro-batch, so a cluster is judged by the one that reads the end
     of its backlog; ``passes`` tells whether its topics are known by a pass of this run. ``problem`` says what is wrong
-    with its collector, if anything is; ``pace`` judges whether micro-batches keep up with the trigger. Groups are
+    with its collector, if anything is; ``pace`` judges whether micro-batches keep up with the trigger; ``findings`` are
+    told once the board shows them, which they do not hold up. Groups are
     judged by the catalog of the micro-batch before: it has to be known when the micro-batch starts.
     """
 
@@ -72,6 +74,7 @@ class MicroBatchPublisher:
     settings: DetectionSettings
     clock: SteadyClock
     pace: Pace
+    findings: FindingsOut
     shard: Shard = ALL_GROUPS
     evaluation_errors: int = 0
     _run: str = field(default_factory=lambda: uuid4().hex)
@@ -101,7 +104,10 @@ class MicroBatchPublisher:
         self._known = batch_id if judged_by is not None else -1
         self._tell()
         self._tell_warm_up()
-        self.board.publish(*self._shown(began_ms, position, orders, judged_by))
+        shown, judge = self._shown(began_ms, position, orders, judged_by)
+        self.board.publish(shown, judge)
+        if judge is not None:
+            self.findings.tell(shown.groups, orders.now_ms)
 
     def _orders(self, batch_id: int) -> Orders:
         """Nothing is judged while the backlog or the first catalog of this run is still to come."""

@@ -57,10 +57,28 @@ def open_producer(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) ->
     return _open(KafkaProducer, cluster, limit_s, {**order, **sizes, **limits, "metrics_enabled": False})
 
 
-def open_consumer(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> KafkaConsumer:
-    """A consumer that belongs to no group and commits nothing. Raises like ``open_admin``."""
+def close_producer(producer: KafkaProducer, limit_s: float) -> None:
+    """Close a producer whatever its records have come to; what is not written within the limit is given up.
+
+    kafka-python's own ``close`` raises if records are left, and leaves the producer and its thread running.
+    """
+    try:
+        producer.close(timeout=limit_s)
+    except KafkaError:
+        producer._sender.force_close()  # there is no public way
+        producer._sender.join(REQUEST_LIMIT_MS / 1000)
+        producer.close(timeout=limit_s)
+
+
+def open_consumer(
+    cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S, *, fetch_bytes: int = 4096
+) -> KafkaConsumer:
+    """A consumer that belongs to no group and commits nothing. Raises like ``open_admin``.
+
+    ``fetch_bytes`` is how much it asks a partition for at a time; by default, enough to see that there is something.
+    """
     alone = {"group_id": None, "enable_auto_commit": False, "auto_offset_reset": "earliest"}
-    small = {"max_partition_fetch_bytes": 4096, "fetch_max_wait_ms": 100, "metrics_enabled": False}
+    small = {"max_partition_fetch_bytes": fetch_bytes, "fetch_max_wait_ms": 100, "metrics_enabled": False}
     return _open(KafkaConsumer, cluster, limit_s, {**alone, **small, "allow_auto_create_topics": False})
 
 

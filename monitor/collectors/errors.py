@@ -17,3 +17,7 @@ class PermissionMissing(CollectorError):  # noqa: N818 - it reads as what happen
 
 class OffsetsTopicMissing(CollectorError):  # noqa: N818 - it reads as what happened
     """The cluster has no ``__consumer_offsets`` yet, because no group ever committed. Waiting helps."""
+
+
+class FindingsNotRead(CollectorError):  # noqa: N818 - it reads as what happened
+    """The findings topic did not come to its end in time."""

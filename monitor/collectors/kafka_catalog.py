@@ -11,7 +11,7 @@ from kafka import KafkaProducer
 from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 
-from monitor.collectors.connection import CONNECT_LIMIT_S, error_name, open_admin, open_producer
+from monitor.collectors.connection import CONNECT_LIMIT_S, close_producer, error_name, open_admin, open_producer
 from monitor.collectors.errors import CollectorError
 from monitor.collectors.events_topic_writer import ensure_events_topic, write_completion, write_offsets, write_topics
 from monitor.collectors.topic_observation import observe_topics
@@ -123,7 +123,7 @@ class KafkaCatalogCollector:
         admin, producer = self._admin, self._producer
         self._admin = self._producer = None
         if producer is not None:
-            producer.close(timeout=CLOSE_LIMIT_S)
+            close_producer(producer, CLOSE_LIMIT_S)
         if admin is not None:
             admin.close()
 

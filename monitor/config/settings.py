@@ -57,6 +57,7 @@ class ClusterSettings(Section):
     """One Kafka cluster. ``name`` is the ``cluster`` label; in a file it is the name of the table.
 
     ``collect_interval_s`` is the time between the starts of two passes over the topics, in seconds.
+    ``findings_topic`` is where findings are told as records; "": nowhere.
     ``offsets_isolation`` is how the offsets topic is read: "read_uncommitted" sees every commit at once, and those of
     aborted transactions are put right by the broker's own answer; "read_committed" sees only what is committed, and
     nothing of a partition of that topic behind a transaction that is open there (docs/decisions/0008).
@@ -65,6 +66,7 @@ class ClusterSettings(Section):
     name: str = Field(min_length=1)
     bootstrap_servers: str = Field(min_length=1)
     events_topic: str = Field(default="groupwatch.events", pattern=r"^[A-Za-z0-9._-]{1,249}$")
+    findings_topic: str = Field(default="groupwatch.findings", pattern=r"^[A-Za-z0-9._-]{0,249}$")
     collect_interval_s: float = Field(default=10.0, gt=0, allow_inf_nan=False)
     offsets_isolation: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"
     client: Annotated[ClientProperties, BeforeValidator(_as_client_properties)] = ClientProperties()

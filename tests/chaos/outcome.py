@@ -15,6 +15,8 @@ from tests.job_process import JobProcess, Samples
 from tests.streaming_jobs.clients import admin
 
 COUNTERS: Final = ("groupwatch_group_rebalances_total", "groupwatch_decode_errors_total")
+OF_THE_TELLING: Final = frozenset({"event", "opened_ms", "at_ms", "sentence"})
+"""Fields of a finding's record that say when it was told, and by what word."""
 OF_THE_MOMENT: Final = frozenset({"evaluated_ms", "lag_ms", "sentence"})
 """Fields that tell how long ago something was: no two jobs are asked at the same time."""
 PLACES: Final = [
@@ -26,12 +28,37 @@ Counters = dict[tuple[str, ...], float]
 
 
 @dataclass(frozen=True)
+class TopicOfFindings:
+    """The findings topic, read from its beginning."""
+
+    open: dict[str, Any]
+    """The newest record of each finding that is not closed, without what says when it was told."""
+    closed: int
+    """How often one was closed."""
+    unfounded: list[str]
+    """What was changed or closed without having been opened."""
+
+    def told_apart(self) -> set[tuple[str, str, str]]:
+        """Group, kind and reason of each that is open."""
+        return {(record["group"], record["kind"], record["reason"]) for record in self.open.values()}
+
+
+@dataclass(frozen=True)
 class Told:
     """Everything that a job tells of its cluster."""
 
     groups: dict[str, Any]
     counters: Counters
     evaluation_errors: float | None
+    findings: TopicOfFindings
+
+    def open_findings(self) -> set[tuple[str, str, str]]:
+        """Group, kind and reason of what is wrong now, as the API says."""
+        return {
+            (name, finding["kind"], finding["reason"])
+            for name, verdict in self.groups.items()
+            for finding in verdict.get("findings", [])
+        }
 
     def offsets(self) -> dict[str, dict[int, int]]:
         """Committed offsets by group and partition."""
@@ -41,21 +68,50 @@ class Told:
         }
 
 
-def told(job: JobProcess, cluster: str) -> Told:
-    """One reading of a job."""
+def findings_in(bootstrap: str, topic: str) -> TopicOfFindings:
+    """What has been told in a findings topic."""
+    place = TopicPartition(topic, 0)
+    consumer = KafkaConsumer(bootstrap_servers=bootstrap, group_id=None, enable_auto_commit=False)
+    found = TopicOfFindings({}, 0, [])
+    try:
+        consumer.assign([place])
+        consumer.seek_to_beginning(place)
+        (end,) = consumer.end_offsets([place]).values()
+        while consumer.position(place) < end:
+            for record in consumer.poll(timeout_ms=500).get(place, []):
+                found = _with(found, record.key.decode(), json.loads(record.value))
+    finally:
+        consumer.close(autocommit=False)
+    return found
+
+
+def _with(found: TopicOfFindings, key: str, value: dict[str, Any]) -> TopicOfFindings:
+    event, known = value["event"], {name: open_ for name, open_ in found.open.items() if name != key}
+    unfounded = [*found.unfounded, *([f"{event} {value}"] if event != "opened" and key not in found.open else [])]
+    if event == "closed":
+        return TopicOfFindings(known, found.closed + 1, unfounded)
+    lasting = {name: field for name, field in value.items() if name not in OF_THE_TELLING}
+    return TopicOfFindings(known | {key: timeless(lasting)}, found.closed, unfounded)
+
+
+def told(job: JobProcess, cluster: str, findings: TopicOfFindings) -> Told:
+    """One reading of a job, with the topic in which it told its findings."""
     names = [summary["group"] for summary in json.loads(job.get("/api/v1/groups"))]
     samples = job.metrics()
     return Told(
         groups={name: timeless(job.group(cluster, name)) for name in names},
         counters=counters(samples),
         evaluation_errors=samples.value("groupwatch_evaluation_errors_total", cluster=cluster),
+        findings=findings,
     )
 
 
 def timeless(value: Any) -> Any:
     """A JSON value without what depends on when it was asked for."""
     if isinstance(value, dict):
-        return {key: timeless(inner) for key, inner in value.items() if key not in OF_THE_MOMENT}
+        # Since when a lag is there is known by the collectors' sights of the ends, and each job's are its own.
+        inferred = {"since_ms"} if value.get("kind") == "lag" else set()
+        return {key: timeless(inner) for key, inner in value.items() if key not in OF_THE_MOMENT | inferred}
     return [timeless(inner) for inner in value] if isinstance(value, list) else value
 
 

@@ -21,11 +21,11 @@ from monitor.embedded.settings import BrokerSettings
 from tests.brokers import SOON_BACK
 from tests.chaos.faults import CLUSTER, Fault, Havoc, await_evaluation, kill_all, plan
 from tests.chaos.load import GROUPS, LOG_PARTITIONS, TOPIC, TOPIC_PARTITIONS, Load
-from tests.chaos.outcome import Told, committed, log_ends, spoilt, told, unreadable
+from tests.chaos.outcome import Told, committed, findings_in, log_ends, spoilt, told, unreadable
 from tests.job_process import JobProcess, eventually, processes_of
 from tests.live.crowd import Crowd
 from tests.live.script import SESSION_MS
-from tests.streaming_jobs.clients import commit, create_topic
+from tests.streaming_jobs.clients import commit, create_topic, produce
 
 BROKER: Final = {
     # the undisturbed job has to find every record that the other one read
@@ -40,6 +40,9 @@ BROKER: Final = {
 }
 STILL_S: Final = SESSION_MS / 1000 + 1
 """How long the offsets log must not have grown: a member that is gone would have been missed by then."""
+
+WAITING: Final = 3
+"""Records in each partition: a group that has committed little is behind, and more or less so with each commit."""
 
 Tell = Callable[[str], Any]
 
@@ -77,12 +80,15 @@ class Outcome:
             *different("group", ours.groups, wanted.groups),
             *different("counter", ours.counters, wanted.counters),
             *different("evaluation errors", {"": ours.evaluation_errors}, {"": 0}),
+            *different("finding", ours.findings.open, wanted.findings.open),
         ]
 
     def _from_the_truth(self) -> list[str]:
         return [
             *different("committed", self.disturbed.offsets(), self.committed),
             *different("unreadable", unreadable(self.disturbed.counters), self.spoilt),
+            *different("told findings", self.disturbed.findings.told_apart(), self.disturbed.open_findings()),
+            *(f"told without an opening: {line}" for line in self.disturbed.findings.unfounded),
         ]
 
 
@@ -101,6 +107,7 @@ def run(folder: Path, faults: list[Fault], seed: int, tell: Tell) -> Outcome:
     settings = BrokerSettings(offsets_topic_partitions=LOG_PARTITIONS, properties=BROKER)
     with EmbeddedKafka(settings, data_dir=folder / "kafka") as kafka, Crowd(kafka.bootstrap_servers) as crowd:
         create_topic(kafka.bootstrap_servers, TOPIC, TOPIC_PARTITIONS)
+        produce(kafka.bootstrap_servers, TOPIC, dict.fromkeys(range(TOPIC_PARTITIONS), WAITING))
         for group in GROUPS:  # the offsets topic and all groups exist from now on
             commit(kafka.bootstrap_servers, group, TOPIC, {0: 0})
         havoc = Havoc(job_of(kafka, folder / "disturbed"), kafka)
@@ -113,10 +120,21 @@ def run(folder: Path, faults: list[Fault], seed: int, tell: Tell) -> Outcome:
 
 
 def job_of(kafka: EmbeddedKafka, folder: Path) -> JobProcess:
-    """A job that finds the same whenever it looks: that nobody commits is not a finding for a day."""
+    """A job that finds the same whenever it looks: lag is a finding at once, that nobody commits only after a day."""
     folder.mkdir()
-    clusters = {CLUSTER: {"bootstrap_servers": kafka.bootstrap_servers, "collect_interval_s": 1.0}}
-    return JobProcess(folder, clusters, detection={"commit_silence_s": 86_400})
+    clusters = {
+        CLUSTER: {
+            "bootstrap_servers": kafka.bootstrap_servers,
+            "collect_interval_s": 1.0,
+            "findings_topic": findings_topic_of(folder),
+        }
+    }
+    return JobProcess(folder, clusters, detection={"commit_silence_s": 86_400, "lag_records": WAITING})
+
+
+def findings_topic_of(folder: Path) -> str:
+    """Each job has its own, named as its folder is."""
+    return f"findings.{folder.name}"
 
 
 def compared(havoc: Havoc, faults: list[Fault], load: Load, folder: Path, tell: Tell) -> Outcome:
@@ -171,7 +189,8 @@ def final(havoc: Havoc) -> Told:
     eventually(collected, "a pass of the collector")
     for _ in range(3):  # one that may have begun earlier, one that reads all, one that judges by its catalog
         evaluated = await_evaluation(havoc, evaluated)
-    return told(havoc.job, CLUSTER)
+    findings = findings_in(havoc.kafka.bootstrap_servers, findings_topic_of(havoc.job.folder))
+    return told(havoc.job, CLUSTER, findings)
 
 
 def main() -> int:
@@ -192,6 +211,8 @@ def report(outcome: Outcome) -> dict[str, Any]:
         "spoilt": outcome.spoilt,
         "rebalances": {name: verdict.get("rebalances", 0) for name, verdict in outcome.undisturbed.groups.items()},
         "commits": sum(map(len, outcome.committed.values())),
+        "open_findings": len(outcome.disturbed.findings.open),
+        "closed_findings": outcome.disturbed.findings.closed,
         "differences": outcome.differences(),
     }
 

@@ -33,6 +33,8 @@ def test_a_job_that_was_killed_says_what_an_undisturbed_one_and_the_broker_say(c
     assert min(chaos_run["spoilt"].values()) > 10
     assert all(chaos_run["rebalances"][name] > 1 for name in FLAVOURS)
     assert chaos_run["commits"] > 20
+    assert chaos_run["open_findings"] > 0
+    assert chaos_run["closed_findings"] > 0
 
 
 def test_a_seed_plans_the_same_faults_again_and_another_one_others():

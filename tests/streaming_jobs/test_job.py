@@ -11,6 +11,8 @@ import pytest
 from kafka import TopicPartition
 from kafka.admin import OffsetSpec
 
+from monitor.collectors.findings_topic import FindingsTopic
+from monitor.config import ClusterSettings
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.ports import free_ports
 from tests.job_process import JobProcess, eventually, running
@@ -49,7 +51,7 @@ def test_two_clusters_in_one_job_and_one_that_is_away(bootstrap: str, topic: str
 @pytest.fixture(scope="module")
 def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory):
     clusters = {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}}
-    with running(JobProcess(tmp_path_factory.mktemp("job"), clusters)) as process:
+    with running(JobProcess(tmp_path_factory.mktemp("job"), clusters, detection={"lag_records": 100})) as process:
         yield process
 
 
@@ -173,3 +175,21 @@ def test_a_wrong_address_is_one_sentence_and_exit_code_2(tmp_path: Path):
     assert "prod" in ended.stderr
     assert "Traceback" not in ended.stderr
     assert len(ended.stderr.strip().splitlines()) == 1
+
+
+def test_the_findings_topic_says_what_the_api_says(bootstrap: str, job: JobProcess, topic: str):
+    produce(bootstrap, topic, {0: 102})
+    commit(bootstrap, topic, topic, {0: 1})
+
+    def told() -> dict[tuple[str, str], str]:
+        records = FindingsTopic(ClusterSettings(name="test", bootstrap_servers=bootstrap)).read()
+        return {(r.kind, r.reason): r.event.value for r in records if r.group == topic}
+
+    def found() -> set[tuple[str, str]]:
+        return {(finding["kind"], finding["reason"]) for finding in job.group("test", topic).get("findings", [])}
+
+    eventually(lambda: "opened" in told().values(), "a finding about a group that nobody reads for")
+    assert eventually(lambda: (seen := found()) and told().keys() >= seen and seen, "the same findings")
+    with admin(bootstrap) as client:
+        client.delete_groups([topic])
+    eventually(lambda: set(told().values()) == {"closed"}, "all of them closed with the end of the group")

@@ -1,0 +1,135 @@
+"""The ledger: which findings have been told as open, and what is to be told next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from itertools import groupby
+from operator import attrgetter
+from typing import Final
+
+import msgspec
+
+from monitor.model import Finding, FindingNews, FindingRecord, GroupSummary, TopicPartitions
+
+MOST_PARTITIONS: Final = 10_000
+MOST_MEMBERS: Final = 1_000
+"""How many a record lists: so many fit into a record of 1 MB, the most that brokers take by default."""
+
+VAGUE_MS: Final = 60_000
+"""By how much a finding's beginning may move without being news: some are inferred from a few points in time, 20 s or a
+pass of the collector apart, and move until the next point is there."""
+
+KEPT_CLOSED_MS: Final = 7 * 86_400_000
+"""How long a closed finding stays in the topic. Without an end, those of deleted groups would stay for good."""
+
+
+class Ledger:
+    """What others have been told of a cluster's findings.
+
+    Two findings of a group are the same if they have the same kind and reason. That is all that an id is made of, so
+    nothing has to be remembered for it to be the same after a restart.
+    """
+
+    def __init__(self, told: Iterable[FindingRecord] = ()) -> None:
+        """A ledger that knows the newest record of each finding that was told before."""
+        self._open: dict[str, dict[str, FindingRecord]] = {}
+        self._closed: dict[str, int] = {}
+        self._seen: dict[str, GroupSummary] = {}
+        for record in told:
+            self._note(record)
+
+    def news(self, groups: Iterable[GroupSummary], now_ms: int) -> list[FindingRecord]:
+        """What has to be told, now that these are all groups; the ledger takes it for told.
+
+        A group that is given as the same object again is not looked at: its summary has not changed.
+        """
+        found: list[FindingRecord] = []
+        present: set[str] = set()
+        for summary in groups:
+            present.add(summary.group)
+            if self._seen.get(summary.group) is not summary:
+                self._seen[summary.group] = summary
+                found += self._of_group(summary, now_ms)
+        for group in self._open.keys() - present:
+            found += [_closed(record, now_ms) for record in self._open[group].values()]
+        for group in self._seen.keys() - present:
+            del self._seen[group]
+        for record in found:
+            self._note(record)
+        return found
+
+    def take_outdated(self, now_ms: int) -> list[str]:
+        """The ids of findings that were closed so long ago that they need not be kept; the ledger forgets them."""
+        outdated = [name for name, at_ms in self._closed.items() if now_ms - at_ms > KEPT_CLOSED_MS]
+        for name in outdated:
+            del self._closed[name]
+        return outdated
+
+    def _of_group(self, summary: GroupSummary, now_ms: int) -> Iterator[FindingRecord]:
+        before = self._open.get(summary.group, {})
+        now = {record.id: record for record in (opened(summary, finding, now_ms) for finding in summary.findings)}
+        for name, record in before.items():
+            if name not in now:
+                yield _closed(record, now_ms)
+        for name, record in now.items():
+            known = before.get(name)
+            if known is None:
+                yield record
+            elif not _says_the_same(record, known):
+                yield msgspec.structs.replace(record, event=FindingNews.CHANGED, opened_ms=known.opened_ms)
+
+    def _note(self, record: FindingRecord) -> None:
+        of_group = self._open.setdefault(record.group, {})
+        if record.event is FindingNews.CLOSED:
+            self._closed[record.id] = record.at_ms
+            of_group.pop(record.id, None)
+        else:
+            self._closed.pop(record.id, None)
+            of_group[record.id] = record
+        if not of_group:
+            del self._open[record.group]
+
+
+def opened(summary: GroupSummary, finding: Finding, now_ms: int) -> FindingRecord:
+    """The record of a finding that was not there before."""
+    return FindingRecord(
+        id=finding_id(summary.cluster, summary.group, finding),
+        event=FindingNews.OPENED,
+        cluster=summary.cluster,
+        group=summary.group,
+        kind=finding.kind.value,
+        reason=finding.reason,
+        since_ms=finding.since_ms,
+        opened_ms=now_ms,
+        at_ms=now_ms,
+        sentence=finding.sentence,
+        partition_count=len(finding.partitions),
+        partitions=_by_topic(finding),
+        member_count=len(finding.members),
+        members=finding.members[:MOST_MEMBERS],
+    )
+
+
+def finding_id(cluster: str, group: str, finding: Finding) -> str:
+    """What a finding is told apart by, as 32 hexadecimal digits."""
+    told_apart = msgspec.json.encode([cluster, group, finding.kind.value, finding.reason])  # no two lists are alike so
+    return blake2b(told_apart, digest_size=16).hexdigest()
+
+
+def _closed(record: FindingRecord, now_ms: int) -> FindingRecord:
+    return msgspec.structs.replace(record, event=FindingNews.CLOSED, at_ms=now_ms)
+
+
+def _says_the_same(record: FindingRecord, known: FindingRecord) -> bool:
+    kept = ["event", "opened_ms", "at_ms", "version"]
+    if abs(record.since_ms - known.since_ms) <= VAGUE_MS:
+        kept.append("since_ms")
+    return msgspec.structs.replace(record, **{name: getattr(known, name) for name in kept}) == known
+
+
+def _by_topic(finding: Finding) -> tuple[TopicPartitions, ...]:
+    return tuple(
+        TopicPartitions(topic, tuple([place.partition for place in places]))
+        for topic, places in groupby(finding.partitions[:MOST_PARTITIONS], attrgetter("topic"))
+    )

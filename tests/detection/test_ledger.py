@@ -1,0 +1,146 @@
+"""What is told of findings when they open, change and close, and after a restart."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from monitor.detection.ledger import KEPT_CLOSED_MS, MOST_MEMBERS, MOST_PARTITIONS, Ledger, finding_id
+from monitor.model import Finding, FindingKind, FindingRecord, GroupSummary, Phase, TopicPartition, TopicPartitions
+from tests.detection.builders import places
+
+ORPHANED = Finding(FindingKind.ORPHANED, "grew", since_ms=100, sentence="Two.", partitions=places("t", 4, 5))
+HEALED_HALF = Finding(FindingKind.ORPHANED, "grew", since_ms=100, sentence="One.", partitions=places("t", 5))
+IDLE = Finding(FindingKind.IDLE_MEMBERS, "more_members", since_ms=50, sentence="Idle.", members=("m-1",))
+
+
+def summary(*findings: Finding, group: str = "g") -> GroupSummary:
+    return GroupSummary("c", group, "kafka-classic", Phase.STABLE, "range", 2, 0, findings)
+
+
+def told(records: list[FindingRecord]) -> list[tuple[str, str, int, int]]:
+    return [(record.event.value, record.kind, record.opened_ms, record.at_ms) for record in records]
+
+
+def test_a_finding_opens_changes_and_closes_under_one_id():
+    ledger = Ledger()
+    opened = ledger.news([summary(ORPHANED)], 1_000)
+    assert told(opened) == [("opened", "orphaned", 1_000, 1_000)]
+    assert ledger.news([summary(ORPHANED)], 2_000) == []
+    changed = ledger.news([summary(HEALED_HALF)], 3_000)
+    assert told(changed) == [("changed", "orphaned", 1_000, 3_000)]
+    closed = ledger.news([summary()], 4_000)
+    assert told(closed) == [("closed", "orphaned", 1_000, 4_000)]
+    assert closed[0].sentence == "One."
+    assert ledger.news([summary()], 5_000) == []
+    assert {record.id for record in (*opened, *changed, *closed)} == {opened[0].id}
+
+
+@pytest.mark.parametrize(("moved_ms", "news"), [(60_000, []), (60_001, ["changed"])])
+def test_a_beginning_that_moves_a_little_is_no_news(moved_ms: int, news: list[str]):
+    ledger = Ledger()
+    ledger.news([summary(ORPHANED)], 1)
+    moved = msgspec.structs.replace(ORPHANED, since_ms=ORPHANED.since_ms + moved_ms)
+    assert [record.event.value for record in ledger.news([summary(moved)], 2)] == news
+
+
+def test_a_record_has_everything_that_the_finding_has():
+    (record,) = Ledger().news([summary(ORPHANED)], 1_000)
+    assert record == FindingRecord(
+        id=finding_id("c", "g", ORPHANED),
+        event=record.event,
+        cluster="c",
+        group="g",
+        kind="orphaned",
+        reason="grew",
+        since_ms=100,
+        opened_ms=1_000,
+        at_ms=1_000,
+        sentence="Two.",
+        partition_count=2,
+        partitions=(TopicPartitions("t", (4, 5)),),
+        member_count=0,
+        members=(),
+    )
+
+
+def test_findings_of_different_kinds_groups_and_clusters_have_different_ids():
+    ids = {
+        finding_id(cluster, group, finding)
+        for cluster, group in (("c", "g"), ("cg", ""), ("", "cg"), ("c", "h"))
+        for finding in (ORPHANED, IDLE, msgspec.structs.replace(ORPHANED, reason="pending"))
+    }
+    assert len(ids) == 12
+
+
+def test_an_id_never_changes():
+    """It is what other systems know a finding by; versions of groupwatch must agree on it."""
+    assert finding_id("c", "g", ORPHANED) == "c0f5ea144c8130c778c12f96f2e89459"
+
+
+def test_findings_of_a_group_that_is_gone_are_closed():
+    ledger = Ledger()
+    ledger.news([summary(ORPHANED), summary(IDLE, group="h")], 1_000)
+    assert told(ledger.news([summary(ORPHANED)], 2_000)) == [("closed", "idle_members", 1_000, 2_000)]
+
+
+def test_one_finding_closes_while_another_stays():
+    ledger = Ledger()
+    ledger.news([summary(ORPHANED, IDLE)], 1_000)
+    assert told(ledger.news([summary(IDLE)], 2_000)) == [("closed", "orphaned", 1_000, 2_000)]
+
+
+def test_a_finding_that_comes_back_opens_again():
+    ledger = Ledger()
+    for now_ms, findings in ((1, [ORPHANED]), (2, [])):
+        ledger.news([summary(*findings)], now_ms)
+    assert told(ledger.news([summary(ORPHANED)], 3)) == [("opened", "orphaned", 3, 3)]
+
+
+def test_after_a_restart_only_what_has_changed_is_told():
+    before = Ledger()
+    records = before.news([summary(ORPHANED, IDLE), summary(IDLE, group="h")], 1_000)
+    after = Ledger(records)
+    news = after.news([summary(HEALED_HALF), summary(IDLE, group="h")], 9_000)
+    assert sorted(told(news)) == [("changed", "orphaned", 1_000, 9_000), ("closed", "idle_members", 1_000, 9_000)]
+
+
+def test_after_a_restart_what_was_closed_is_not_closed_again():
+    before = Ledger()
+    before.news([summary(ORPHANED)], 1)
+    closed = before.news([summary()], 2)
+    assert Ledger(closed).news([summary()], 3) == []
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_what_was_closed_long_ago_is_forgotten_once(restarted: bool):
+    ledger = Ledger()
+    ledger.news([summary(ORPHANED)], 1)
+    closed = ledger.news([summary()], 2)
+    if restarted:
+        ledger = Ledger(closed)
+    assert ledger.take_outdated(2 + KEPT_CLOSED_MS) == []
+    assert ledger.take_outdated(3 + KEPT_CLOSED_MS) == [closed[0].id]
+    assert ledger.take_outdated(4 + KEPT_CLOSED_MS) == []
+
+
+def test_what_has_opened_again_is_not_forgotten():
+    ledger = Ledger()
+    for now_ms, findings in ((1, [ORPHANED]), (2, []), (3, [ORPHANED])):
+        ledger.news([summary(*findings)], now_ms)
+    assert ledger.take_outdated(10 + KEPT_CLOSED_MS) == []
+
+
+def test_lists_are_cut_and_counts_are_not():
+    many = MOST_PARTITIONS + 1
+    large = Finding(
+        FindingKind.ORPHANED,
+        "grew",
+        since_ms=1,
+        sentence="Many.",
+        partitions=tuple(TopicPartition("t", number) for number in range(many)),
+        members=tuple(f"m-{number}" for number in range(MOST_MEMBERS + 1)),
+    )
+    (record,) = Ledger().news([summary(large)], 1)
+    assert (record.partition_count, record.member_count) == (many, MOST_MEMBERS + 1)
+    assert (len(record.partitions[0].partitions), len(record.members)) == (MOST_PARTITIONS, MOST_MEMBERS)

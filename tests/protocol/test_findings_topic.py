@@ -1,0 +1,90 @@
+"""The records of the findings topic: what is written is read back, and the form is a contract."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.model import FindingNews, FindingRecord, TopicPartitions
+from monitor.protocol.errors import DecodeError
+from monitor.protocol.findings_topic import decode_finding, encode_finding
+
+RECORD = FindingRecord(
+    id="00ff",
+    event=FindingNews.OPENED,
+    cluster="c",
+    group="g",
+    kind="orphaned",
+    reason="grew",
+    since_ms=1,
+    opened_ms=2,
+    at_ms=3,
+    sentence="S.",
+    partition_count=2,
+    partitions=(TopicPartitions("t", (4, 5)),),
+    member_count=0,
+    members=(),
+)
+
+
+def test_the_form():
+    assert json.loads(encode_finding(RECORD)) == {
+        "version": 1,
+        "id": "00ff",
+        "event": "opened",
+        "cluster": "c",
+        "group": "g",
+        "kind": "orphaned",
+        "reason": "grew",
+        "since_ms": 1,
+        "opened_ms": 2,
+        "at_ms": 3,
+        "sentence": "S.",
+        "partition_count": 2,
+        "partitions": [{"topic": "t", "partitions": [4, 5]}],
+        "member_count": 0,
+        "members": [],
+    }
+
+
+@given(st.text(max_size=5), st.sampled_from(FindingNews), st.integers(0, 2**63 - 1))
+def test_a_record_is_read_as_it_was_written(name: str, event: FindingNews, at_ms: int):
+    record = FindingRecord(
+        id=name,
+        event=event,
+        cluster=name,
+        group=name,
+        kind="lag",
+        reason=name,
+        since_ms=at_ms,
+        opened_ms=at_ms,
+        at_ms=at_ms,
+        sentence=name,
+        partition_count=0,
+        partitions=(),
+        member_count=1,
+        members=(name,),
+    )
+    assert decode_finding(encode_finding(record)) == record
+
+
+def test_fields_of_a_newer_version_are_passed_over():
+    newer = json.loads(encode_finding(RECORD)) | {"severity": "page"}
+    assert decode_finding(json.dumps(newer).encode()) == RECORD
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "bad_json"),
+        (b"{", "bad_json"),
+        (b"[]", "bad_event"),
+        (b'{"id":"1"}', "bad_event"),
+        (b'{"id":"\xff"}', "bad_utf8"),
+    ],
+)
+def test_what_is_no_finding(data: bytes, reason: str):
+    with pytest.raises(DecodeError) as raised:
+        decode_finding(data)
+    assert raised.value.reason == reason

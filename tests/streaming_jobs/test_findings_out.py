@@ -1,0 +1,107 @@
+"""Findings on their way out: across restarts, while the topic is away, and in shards."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from monitor.collectors.findings_topic import FindingsTopic
+from monitor.config import ClusterSettings
+from monitor.embedded.broker import EmbeddedKafka
+from monitor.embedded.settings import BrokerSettings
+from monitor.model import ALL_GROUPS, FindingRecord, Shard
+from streaming_jobs import findings_out
+from streaming_jobs.findings_out import FindingsOut
+from streaming_jobs.sharding import shard_of
+from tests.brokers import SOON_BACK
+from tests.detection.test_ledger import IDLE, ORPHANED, summary
+
+pytestmark = pytest.mark.broker
+
+
+@pytest.fixture
+def cluster(broker: EmbeddedKafka, topic_name: str) -> ClusterSettings:
+    return settings(broker, topic_name)
+
+
+def settings(broker: EmbeddedKafka, name: str) -> ClusterSettings:
+    return ClusterSettings(name="c", bootstrap_servers=broker.bootstrap_servers, findings_topic=f"f-{name}")
+
+
+def in_topic(cluster: ClusterSettings) -> dict[tuple[str, str], FindingRecord]:
+    return {(record.group, record.kind): record for record in FindingsTopic(cluster).read()}
+
+
+@pytest.fixture
+def out(cluster: ClusterSettings) -> Iterator[FindingsOut]:
+    made = FindingsOut(cluster, ALL_GROUPS)
+    yield made
+    made.close()
+
+
+def test_what_ended_while_no_job_ran_is_closed_by_the_next_one(cluster: ClusterSettings, out: FindingsOut):
+    out.tell([summary(ORPHANED, IDLE)], 1)
+    out.close()
+    following = FindingsOut(cluster, ALL_GROUPS)
+    following.tell([summary(IDLE)], 9)
+    following.close()
+    seen = {kind: (record.event.value, record.at_ms) for (_, kind), record in in_topic(cluster).items()}
+    assert seen == {"orphaned": ("closed", 9), "idle_members": ("opened", 1)}
+
+
+def test_another_clusters_findings_in_the_same_topic_stay(cluster: ClusterSettings, out: FindingsOut):
+    out.tell([summary(ORPHANED)], 1)
+    other = FindingsOut(cluster.model_copy(update={"name": "other"}), ALL_GROUPS)
+    other.tell([], 2)
+    other.close()
+    assert [record.event.value for record in in_topic(cluster).values()] == ["opened"]
+
+
+def test_each_shard_closes_its_own(cluster: ClusterSettings):
+    shards = [Shard(number=1, of=2), Shard(number=2, of=2)]
+    groups = {shard_of(name, 2): name for name in map(str, range(100))}
+    for number in (1, 2):
+        way = FindingsOut(cluster, shards[number - 1])
+        way.tell([summary(ORPHANED, group=groups[number])], number)
+        way.close()
+    again = FindingsOut(cluster, shards[0])
+    again.tell([], 3)
+    again.close()
+    assert {group: record.event.value for (group, _), record in in_topic(cluster).items()} == {
+        groups[1]: "closed",
+        groups[2]: "opened",
+    }
+
+
+def test_without_a_topic_nothing_is_told(broker: EmbeddedKafka):
+    silent = ClusterSettings(name="c", bootstrap_servers="127.0.0.1:1", findings_topic="")
+    way = FindingsOut(silent, ALL_GROUPS)
+    way.tell([summary(ORPHANED)], 1)
+    assert way.problem is None
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_while_the_broker_is_away_news_wait_in_their_order(
+    tmp_path: Path, topic_name: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(findings_out, "FIRST_PAUSE_MS", 0)
+    monkeypatch.setattr(findings_out, "LONGEST_PAUSE_MS", 0)
+    with EmbeddedKafka(BrokerSettings(properties=SOON_BACK), data_dir=tmp_path) as kafka:
+        cluster = settings(kafka, topic_name)
+        way = FindingsOut(cluster, ALL_GROUPS)
+        way.tell([summary(ORPHANED)], 1)
+        kafka.kill()
+        way.tell([summary(IDLE)], 2)
+        assert way.problem is not None
+        assert f"not written to {cluster.findings_topic}" in way.problem
+        way.tell([summary()], 3)
+        kafka.start()
+        way.tell([summary()], 4)
+        assert way.problem is None
+        way.close()
+        seen = {kind: (record.event.value, record.at_ms) for (_, kind), record in in_topic(cluster).items()}
+    assert seen == {"orphaned": ("closed", 2), "idle_members": ("closed", 3)}
+    gc.collect()  # kafka-python leaves the sockets of failed connections to it: let it warn here, where it is ignored
