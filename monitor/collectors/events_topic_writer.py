@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 from kafka import KafkaProducer
 from kafka.admin import KafkaAdminClient
-from kafka.errors import TopicAlreadyExistsError, UnknownTopicOrPartitionError
 
-from monitor.collectors.topic_observation import topic_error
+from monitor.collectors.own_topics import TopicPlan, ensure_topic, single_partition
 from monitor.model import CollectedEvent, OffsetsListed, PassCompleted, TopicObserved
 from monitor.protocol.events_topic import encode_event
 
@@ -29,27 +28,13 @@ def ensure_events_topic(admin: KafkaAdminClient, topic: str) -> None:
     Raises:
         KafkaError: it can be neither seen nor created.
     """
-    (described,) = admin.describe_topics([topic])
-    error = topic_error(described)
-    if error is None:
-        return
-    if not issubclass(error, UnknownTopicOrPartitionError):
-        raise error(topic)
-    try:
-        admin.create_topics({topic: events_topic_plan(admin)}, wait_for_metadata=True)
-    except TopicAlreadyExistsError:
-        return
+    ensure_topic(admin, topic, events_topic_plan)
 
 
-def events_topic_plan(admin: KafkaAdminClient) -> dict[str, Any]:
-    """How the events topic is created, in the terms of kafka-python's ``create_topics``."""
-    brokers = len(admin.describe_cluster()["brokers"])
+def events_topic_plan(admin: KafkaAdminClient) -> TopicPlan:
+    """How the events topic is created."""
     configs = {"cleanup.policy": "delete", "retention.ms": RETENTION_MS, "max.message.bytes": MAX_MESSAGE_BYTES}
-    return {
-        "num_partitions": 1,
-        "replication_factor": min(3, brokers),
-        "configs": {key: str(value) for key, value in configs.items()},
-    }
+    return single_partition(admin, {key: str(value) for key, value in configs.items()})
 
 
 def write_topics(producer: KafkaProducer, destination: str, topics: Iterable[TopicObserved]) -> None:

@@ -8,11 +8,11 @@ from typing import Final
 
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import KafkaAdminClient
-from kafka.errors import KafkaError, TopicAlreadyExistsError, UnknownTopicOrPartitionError
+from kafka.errors import KafkaError
 
 from monitor.collectors.connection import close_producer, error_name, open_admin, open_consumer, open_producer
 from monitor.collectors.errors import FindingsNotRead
-from monitor.collectors.topic_observation import topic_error
+from monitor.collectors.own_topics import TopicPlan, ensure_topic, single_partition
 from monitor.config import ClusterSettings
 from monitor.model import FindingRecord
 from monitor.protocol.errors import DecodeError
@@ -46,7 +46,7 @@ class FindingsTopic:
             CollectorError, ConfigError: no connection. KafkaError: the topic cannot be read or made.
         """
         with open_admin(self._cluster, CONNECT_LIMIT_S) as admin:
-            ensure_findings_topic(admin, self._cluster.findings_topic)
+            ensure_topic(admin, self._cluster.findings_topic, findings_topic_plan)
         consumer = open_consumer(self._cluster, CONNECT_LIMIT_S, fetch_bytes=FETCH_BYTES)
         try:
             values = _newest(consumer, TopicPartition(self._cluster.findings_topic, PARTITION))
@@ -83,28 +83,9 @@ class FindingsTopic:
             record.get(WRITE_LIMIT_S)
 
 
-def ensure_findings_topic(admin: KafkaAdminClient, topic: str) -> None:
-    """Create the findings topic if it is missing: one partition, compacted, up to three replicas. Else leave it.
-
-    Raises:
-        KafkaError: it can be neither seen nor created.
-    """
-    (described,) = admin.describe_topics([topic])
-    error = topic_error(described)
-    if error is None:
-        return
-    if not issubclass(error, UnknownTopicOrPartitionError):
-        raise error(topic)
-    brokers = len(admin.describe_cluster()["brokers"])
-    plan = {
-        "num_partitions": 1,
-        "replication_factor": min(3, brokers),
-        "configs": {"cleanup.policy": "compact", "segment.ms": str(SEGMENT_MS)},
-    }
-    try:
-        admin.create_topics({topic: plan}, wait_for_metadata=True)
-    except TopicAlreadyExistsError:
-        return
+def findings_topic_plan(admin: KafkaAdminClient) -> TopicPlan:
+    """How the findings topic is created."""
+    return single_partition(admin, {"cleanup.policy": "compact", "segment.ms": str(SEGMENT_MS)})
 
 
 def sentence_of(cluster: ClusterSettings, error: Exception) -> str:

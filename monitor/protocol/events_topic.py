@@ -8,6 +8,7 @@ import msgspec
 
 from monitor.model import CollectedEvent, OffsetsListed, PassCompleted, TopicObserved
 from monitor.protocol.errors import DecodeError
+from monitor.protocol.json_value import decoded_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,14 +39,7 @@ def decode_event(data: bytes | None) -> CollectedEvent:
     """
     if data is None:
         raise DecodeError("null_value", 0)
-    try:
-        event = _DECODER.decode(data)
-    except UnicodeDecodeError as error:
-        raise DecodeError("bad_utf8", 0) from error
-    except msgspec.ValidationError as error:
-        raise DecodeError("bad_event", 0) from error
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise DecodeError("bad_json", 0) from error
+    event = decoded_json(_DECODER, data)
     if not all(0 <= number < limit for number, limit in _numbers(event)):
         raise DecodeError("bad_event", 0)
     return event

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from monitor.model import FindingRecord
-from monitor.protocol.errors import DecodeError
+from monitor.protocol.json_value import decoded_json
 
 _ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final = msgspec.json.Decoder(FindingRecord)
@@ -24,11 +24,4 @@ def decode_finding(data: bytes) -> FindingRecord:
     Raises:
         DecodeError: it is no JSON, or no finding. The position is always 0; the cause tells more.
     """
-    try:
-        return _DECODER.decode(data)
-    except UnicodeDecodeError as error:
-        raise DecodeError("bad_utf8", 0) from error
-    except msgspec.ValidationError as error:
-        raise DecodeError("bad_event", 0) from error
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise DecodeError("bad_json", 0) from error
+    return decoded_json(_DECODER, data)
