@@ -17,8 +17,8 @@ COPY streaming_jobs streaming_jobs
 COPY dashboards dashboards
 RUN pip install --no-cache-dir --no-deps .
 
-# Spark's Kafka connector and the archive of Java's classes are put into the image: a start needs no network but Kafka's,
-# and is shorter. The Kafka broker with which the archive was made is not needed any more.
+# Spark's Kafka connector and an archive of Java's classes are put into the image: a start needs no network but Kafka's,
+# and is shorter where the archive fits (docs/decisions/0014). The Kafka broker with which it was made is not needed.
 ENV GROUPWATCH_CACHE=/opt/groupwatch/cache
 RUN groupwatch prepare \
     && rm -r "$GROUPWATCH_CACHE"/kafka-* \

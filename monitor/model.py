@@ -808,6 +808,12 @@ class FindingRecord(Value, omit_defaults=False):
     version: int = 1
 
 
+class FindingOutdated(Value):
+    """That a finding was closed so long ago that its records need not be kept."""
+
+    id: str
+
+
 class Shard(Value):
     """Which share of the groups a job watches: that of number ``number`` (from 1) of ``of`` jobs. 1 of 1 is all.
 
@@ -851,7 +857,8 @@ class ClusterSnapshot(Value):
 
     ``ready`` is False until the backlog seen at start has been read. ``warm_up`` is there from the
     first batch on until then. ``clock_behind_ms`` is to be added to its times to have those of the machine's clock,
-    which has been set lately unless it is 0.
+    which has been set lately unless it is 0. ``tells_findings``: they are told in a topic, unless there is a
+    ``findings_problem``; ``problem`` is about reading.
     """
 
     cluster: str
@@ -867,6 +874,8 @@ class ClusterSnapshot(Value):
     catalog_ms: int | None = None
     clock_behind_ms: int = 0
     problem: str | None = None
+    tells_findings: bool = False
+    findings_problem: str | None = None
 
 
 class Snapshot(Value):

@@ -88,6 +88,8 @@ def with_archive(options: str, java_home: Path, class_path: str) -> str:
         return options
     archive = archive_for(java_home, class_path)
     if not archive.is_whole():
+        if any(archive.file.parent.glob("*.jsa")):
+            log.info("No archive of Java's classes in %s fits: `groupwatch prepare` writes one", archive.file.parent)
         return options
     log.info("Java starts with the archive of classes %s", archive.file)
     # Before the deployment's own options, which may well say -Xshare:off or -Xlog.

@@ -159,7 +159,7 @@ class ClusterWatch:
             resumed=self._checkpoint.resumed,
             position=self._position,
             passes=FirstPass({0: passes.ends[0]}, own=self._judging.shard.is_first),
-            problem=lambda: self._collector.problem or self._findings.problem,
+            problem=lambda: self._collector.problem,
             settings=self._judging.settings,
             clock=now_ms,
             pace=Pace(int(self._settings.trigger_s * 1000)),

@@ -58,7 +58,7 @@ class MicroBatchPublisher:
     ``position`` gives how far the logs are read by a micro-batch, so a cluster is judged by the one that reads the end
     of its backlog; ``passes`` tells whether its topics are known by a pass of this run. ``problem`` says what is wrong
     with its collector, if anything is; ``pace`` judges whether micro-batches keep up with the trigger; ``findings`` are
-    told once the board shows them, which they do not hold up. Groups are
+    told once the board shows them. Groups are
     judged by the catalog of the micro-batch before: it has to be known when the micro-batch starts.
     """
 
@@ -197,6 +197,8 @@ class MicroBatchPublisher:
             catalog_ms=self._catalog.pass_ms if self._catalog else None,
             clock_behind_ms=self.clock.behind_ms,
             problem=self.problem(),
+            tells_findings=self.findings.is_on,
+            findings_problem=self.findings.problem,
         )
         groups = self._view.summaries()
         if judged_by is None or not self.warm_up.believed(len(groups), self.resumed):

@@ -116,6 +116,10 @@ def test_the_environment_wins(file, monkeypatch):
             '[clusters.a]\nbootstrap_servers = "h"',
             "clusters.a.bootstrap_servers should be host:port, or several of them separated by commas.",
         ),
+        (
+            '[clusters.a]\nbootstrap_servers = "h:1"\nfindings_topic = "groupwatch.events"',
+            "clusters.a findings_topic should be a topic of its own, not one that groupwatch reads.",
+        ),
         ("[clusters.a]\nbootstrap_servers = 3", "clusters.a.bootstrap_servers should be a text."),
         ("[http]\nport = 70000", "http.port should be less than or equal to 65535."),
         ("[spark]\ntrigger_s = -1", "spark.trigger_s should be greater than or equal to 0."),

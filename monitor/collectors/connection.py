@@ -45,7 +45,9 @@ def open_admin(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> Ka
     return _open(KafkaAdminClient, cluster, limit_s, {})
 
 
-def open_producer(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> KafkaProducer:
+def open_producer(
+    cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S, *, creates_topics: bool = True
+) -> KafkaProducer:
     """A producer that keeps the order of its records and waits for all replicas. Raises like ``open_admin``.
 
     It is not idempotent: that would need one more permission on old brokers, and one request in flight keeps the order
@@ -54,7 +56,8 @@ def open_producer(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) ->
     order = {"acks": "all", "enable_idempotence": False, "max_in_flight_requests_per_connection": 1}
     sizes = {"max_request_size": 8 << 20, "batch_size": 256 << 10, "linger_ms": 20}
     limits = {"max_block_ms": REQUEST_LIMIT_MS, "delivery_timeout_ms": 2 * REQUEST_LIMIT_MS}
-    return _open(KafkaProducer, cluster, limit_s, {**order, **sizes, **limits, "metrics_enabled": False})
+    others = {"allow_auto_create_topics": creates_topics, "metrics_enabled": False}
+    return _open(KafkaProducer, cluster, limit_s, {**order, **sizes, **limits, **others})
 
 
 def close_producer(producer: KafkaProducer, limit_s: float) -> None:

@@ -19,5 +19,9 @@ class OffsetsTopicMissing(CollectorError):  # noqa: N818 - it reads as what happ
     """The cluster has no ``__consumer_offsets`` yet, because no group ever committed. Waiting helps."""
 
 
+class FindingsTopicReplaced(CollectorError):  # noqa: N818 - it reads as what happened
+    """The findings topic is another one than that which was read: what was told there is gone."""
+
+
 class FindingsNotRead(CollectorError):  # noqa: N818 - it reads as what happened
     """The findings topic did not come to its end in time."""

@@ -11,10 +11,10 @@ from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 
 from monitor.collectors.connection import close_producer, error_name, open_admin, open_consumer, open_producer
-from monitor.collectors.errors import FindingsNotRead
+from monitor.collectors.errors import FindingsNotRead, FindingsTopicReplaced
 from monitor.collectors.own_topics import TopicPlan, ensure_topic, single_partition
 from monitor.config import ClusterSettings
-from monitor.model import FindingRecord
+from monitor.model import FindingOutdated, FindingRecord
 from monitor.protocol.errors import DecodeError
 from monitor.protocol.findings_topic import decode_finding, encode_finding
 
@@ -38,6 +38,7 @@ class FindingsTopic:
     def __init__(self, cluster: ClusterSettings) -> None:
         self._cluster = cluster
         self._producer: KafkaProducer | None = None
+        self._next_offset = 0
 
     def read(self) -> tuple[FindingRecord, ...]:
         """The newest record of each finding; the topic is created if it is missing. What is no finding is passed over.
@@ -49,23 +50,31 @@ class FindingsTopic:
             ensure_topic(admin, self._cluster.findings_topic, findings_topic_plan)
         consumer = open_consumer(self._cluster, CONNECT_LIMIT_S, fetch_bytes=FETCH_BYTES)
         try:
-            values = _newest(consumer, TopicPartition(self._cluster.findings_topic, PARTITION))
+            place = TopicPartition(self._cluster.findings_topic, PARTITION)
+            end = consumer.end_offsets([place])[place]
+            values = _newest(consumer, place, end)
         finally:
             consumer.close()
+        self._next_offset = end
         return tuple(record for value in values if (record := _record(value)) is not None)
 
-    def write(self, records: Iterable[FindingRecord]) -> None:
-        """Write records in their order; return when all are there.
+    def write(self, records: Iterable[FindingRecord | FindingOutdated]) -> None:
+        """Write records in their order; return when all are there. Of what is outdated, nothing is kept.
 
         Raises:
-            CollectorError, ConfigError: no connection. KafkaError: a record was not written within 10 s; all of them
-            have to be written again then.
+            CollectorError, ConfigError: no connection, or the topic is another one than that which was read.
+            KafkaError: a record was not written within 10 s; all of them have to be written again then.
         """
-        self._send((record.id, encode_finding(record)) for record in records)
-
-    def remove(self, ids: Iterable[str]) -> None:
-        """Write that nothing is to be kept of these findings. Raises like ``write``."""
-        self._send((name, None) for name in ids)
+        if self._producer is None:
+            self._producer = open_producer(self._cluster, CONNECT_LIMIT_S, creates_topics=False)
+        topic = self._cluster.findings_topic
+        sent = [
+            self._producer.send(topic, key=record.id.encode(), value=_value(record), partition=PARTITION)
+            for record in records
+        ]
+        self._producer.flush(WRITE_LIMIT_S)
+        for record in sent:
+            self._note(record.get(WRITE_LIMIT_S).offset)
 
     def close(self) -> None:
         """Close the connection, if there is one. What was not written by then is not written later."""
@@ -73,19 +82,19 @@ class FindingsTopic:
         if producer is not None:
             close_producer(producer, CLOSE_LIMIT_S)
 
-    def _send(self, values: Iterable[tuple[str, bytes | None]]) -> None:
-        if self._producer is None:
-            self._producer = open_producer(self._cluster, CONNECT_LIMIT_S)
-        topic = self._cluster.findings_topic
-        sent = [self._producer.send(topic, key=key.encode(), value=value, partition=PARTITION) for key, value in values]
-        self._producer.flush(WRITE_LIMIT_S)
-        for record in sent:
-            record.get(WRITE_LIMIT_S)
+    def _note(self, offset: int) -> None:
+        if offset < self._next_offset:
+            raise FindingsTopicReplaced(
+                f"Cluster {self._cluster.name}: {self._cluster.findings_topic} was deleted and created anew; all open"
+                " findings are told again."
+            )
+        self._next_offset = offset + 1
 
 
 def findings_topic_plan(admin: KafkaAdminClient) -> TopicPlan:
     """How the findings topic is created."""
-    return single_partition(admin, {"cleanup.policy": "compact", "segment.ms": str(SEGMENT_MS)})
+    configs = {"cleanup.policy": "compact", "segment.ms": str(SEGMENT_MS), "compression.type": "producer"}
+    return single_partition(admin, configs)
 
 
 def sentence_of(cluster: ClusterSettings, error: Exception) -> str:
@@ -98,11 +107,10 @@ def sentence_of(cluster: ClusterSettings, error: Exception) -> str:
     return f"{error} Findings are not written to {cluster.findings_topic}; it is tried again."
 
 
-def _newest(consumer: KafkaConsumer, place: TopicPartition) -> list[bytes]:
+def _newest(consumer: KafkaConsumer, place: TopicPartition, end: int) -> list[bytes]:
     """The newest value of each key, without those that were removed."""
     consumer.assign([place])
     consumer.seek_to_beginning(place)
-    end = consumer.end_offsets([place])[place]
     deadline = time.monotonic() + READ_LIMIT_S
     found: dict[bytes | None, bytes | None] = {}
     while consumer.position(place) < end:
@@ -113,6 +121,10 @@ def _newest(consumer: KafkaConsumer, place: TopicPartition) -> list[bytes]:
         if time.monotonic() > deadline:
             raise FindingsNotRead(f"{place.topic} could not be read within {READ_LIMIT_S:g} s.")
     return [value for value in found.values() if value is not None]
+
+
+def _value(record: FindingRecord | FindingOutdated) -> bytes | None:
+    return encode_finding(record) if isinstance(record, FindingRecord) else None
 
 
 def _record(value: bytes) -> FindingRecord | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -78,6 +78,12 @@ class ClusterSettings(Section):
         if not all(_is_address(server) for server in servers):
             raise ValueError("should be host:port, or several of them separated by commas")
         return ",".join(servers)
+
+    @model_validator(mode="after")
+    def _has_a_findings_topic_of_its_own(self) -> Self:
+        if self.findings_topic in {self.events_topic, ".", ".."} or self.findings_topic.startswith("__"):
+            raise ValueError("findings_topic should be a topic of its own, not one that groupwatch reads")
+        return self
 
     @property
     def addresses(self) -> tuple[str, ...]:

@@ -4,24 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
-from itertools import groupby
+from itertools import accumulate, groupby
 from operator import attrgetter
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
-from monitor.model import Finding, FindingNews, FindingRecord, GroupSummary, TopicPartitions
+from monitor.model import (
+    Finding,
+    FindingKind,
+    FindingNews,
+    FindingOutdated,
+    FindingRecord,
+    GroupSummary,
+    TopicPartitions,
+)
 
 MOST_PARTITIONS: Final = 10_000
 MOST_MEMBERS: Final = 1_000
-"""How many a record lists: so many fit into a record of 1 MB, the most that brokers take by default."""
+MOST_BYTES: Final = 400_000
+"""How many a record lists, and how long each of the two lists may be: a broker takes 1 MB by default, and names from
+clusters can be long."""
 
 VAGUE_MS: Final = 60_000
 """By how much a finding's beginning may move without being news: some are inferred from a few points in time, 20 s or a
 pass of the collector apart, and move until the next point is there."""
 
+MOVE_WITH_THE_TRAFFIC: Final = frozenset({FindingKind.LAG.value})
+"""Of these kinds, which partitions and members it is about changes with every commit, and is no news."""
+
 KEPT_CLOSED_MS: Final = 7 * 86_400_000
 """How long a closed finding stays in the topic. Without an end, those of deleted groups would stay for good."""
+
+
+Listed = TypeVar("Listed", str, TopicPartitions)
 
 
 class Ledger:
@@ -59,12 +75,12 @@ class Ledger:
             self._note(record)
         return found
 
-    def take_outdated(self, now_ms: int) -> list[str]:
-        """The ids of findings that were closed so long ago that they need not be kept; the ledger forgets them."""
+    def take_outdated(self, now_ms: int) -> list[FindingOutdated]:
+        """The findings that were closed so long ago that they need not be kept; the ledger forgets them."""
         outdated = [name for name, at_ms in self._closed.items() if now_ms - at_ms > KEPT_CLOSED_MS]
         for name in outdated:
             del self._closed[name]
-        return outdated
+        return [FindingOutdated(name) for name in outdated]
 
     def _of_group(self, summary: GroupSummary, now_ms: int) -> Iterator[FindingRecord]:
         before = self._open.get(summary.group, {})
@@ -105,9 +121,9 @@ def opened(summary: GroupSummary, finding: Finding, now_ms: int) -> FindingRecor
         at_ms=now_ms,
         sentence=finding.sentence,
         partition_count=len(finding.partitions),
-        partitions=_by_topic(finding),
+        partitions=_fitting(_by_topic(finding)),
         member_count=len(finding.members),
-        members=finding.members[:MOST_MEMBERS],
+        members=_fitting(finding.members[:MOST_MEMBERS]),
     )
 
 
@@ -123,9 +139,17 @@ def _closed(record: FindingRecord, now_ms: int) -> FindingRecord:
 
 def _says_the_same(record: FindingRecord, known: FindingRecord) -> bool:
     kept = ["event", "opened_ms", "at_ms", "version"]
+    if record.kind in MOVE_WITH_THE_TRAFFIC:
+        kept += ["partitions", "partition_count", "members", "member_count"]
     if abs(record.since_ms - known.since_ms) <= VAGUE_MS:
         kept.append("since_ms")
     return msgspec.structs.replace(record, **{name: getattr(known, name) for name in kept}) == known
+
+
+def _fitting(listed: tuple[Listed, ...]) -> tuple[Listed, ...]:
+    """The first of them, as many as fit."""
+    sizes = accumulate(len(msgspec.json.encode(each)) + 1 for each in listed)
+    return tuple([each for each, size in zip(listed, sizes, strict=True) if size <= MOST_BYTES])
 
 
 def _by_topic(finding: Finding) -> tuple[TopicPartitions, ...]:

@@ -114,7 +114,7 @@ def cluster_line(cluster: ClusterSnapshot, now_ms: int) -> ClusterLine:
     since_ms = None if cluster.evaluated_ms is None else now_ms - cluster.evaluated_ms - cluster.clock_behind_ms
     return ClusterLine(
         name=cluster.cluster,
-        sentence=told(cluster),
+        sentence=" ".join(filter(None, (told(cluster), cluster.findings_problem))),
         ready=cluster.ready,
         failing=cluster.problem is not None,
         evaluated=None if since_ms is None else age(since_ms),

@@ -110,6 +110,8 @@ def render_self(
         samples.add("groupwatch_evaluation_errors_total", pairs, cluster.evaluation_errors)
         samples.add_ms("groupwatch_catalog_timestamp_seconds", pairs, _by_the_machine(cluster, cluster.catalog_ms))
         _add_decode_errors(samples, cluster)
+        told = int(cluster.findings_problem is None) if cluster.tells_findings else None
+        samples.add("groupwatch_findings_up", pairs, told)
     samples.add("groupwatch_build_info", labels(version=version), 1)
     samples.add("groupwatch_shard_info", labels(shard=str(shard.number), of=str(shard.of)), 1)
     return samples.blocks()

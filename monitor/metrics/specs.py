@@ -200,6 +200,13 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
         _BY_CLUSTER,
         "When the collector began the newest complete pass over the topics, in Unix time.",
     ),
+    MetricSpec(
+        "groupwatch_findings_up",
+        _SELF,
+        _GAUGE,
+        _BY_CLUSTER,
+        "1 while findings can be written to their topic, else 0. Absent if there is to be none.",
+    ),
     MetricSpec("groupwatch_build_info", _SELF, _GAUGE, ("version",), "1, with the version of groupwatch."),
     MetricSpec(
         "groupwatch_shard_info",

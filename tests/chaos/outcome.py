@@ -15,6 +15,8 @@ from tests.job_process import JobProcess, Samples
 from tests.streaming_jobs.clients import admin
 
 COUNTERS: Final = ("groupwatch_group_rebalances_total", "groupwatch_decode_errors_total")
+OF_THE_TRAFFIC: Final = frozenset({"partitions", "partition_count", "members", "member_count"})
+"""Fields of a lag's record that are those of its opening, as they move with each commit."""
 OF_THE_TELLING: Final = frozenset({"event", "opened_ms", "at_ms", "sentence"})
 """Fields of a finding's record that say when it was told, and by what word."""
 OF_THE_MOMENT: Final = frozenset({"evaluated_ms", "lag_ms", "sentence"})
@@ -90,7 +92,8 @@ def _with(found: TopicOfFindings, key: str, value: dict[str, Any]) -> TopicOfFin
     unfounded = [*found.unfounded, *([f"{event} {value}"] if event != "opened" and key not in found.open else [])]
     if event == "closed":
         return TopicOfFindings(known, found.closed + 1, unfounded)
-    lasting = {name: field for name, field in value.items() if name not in OF_THE_TELLING}
+    moving = OF_THE_TRAFFIC if value["kind"] == "lag" else frozenset()
+    lasting = {name: field for name, field in value.items() if name not in OF_THE_TELLING | moving}
     return TopicOfFindings(known | {key: timeless(lasting)}, found.closed, unfounded)
 
 

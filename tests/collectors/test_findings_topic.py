@@ -7,11 +7,12 @@ import pytest
 from kafka import KafkaProducer
 from kafka.admin import ConfigResource, ConfigResourceType
 
-from monitor.collectors.errors import ConnectionFailed
+from monitor.collectors.errors import ConnectionFailed, FindingsTopicReplaced
 from monitor.collectors.findings_topic import FindingsTopic
 from monitor.config import ClusterSettings
 from monitor.embedded.ports import free_ports
-from monitor.model import FindingNews
+from monitor.model import FindingNews, FindingOutdated
+from tests.job_process import eventually
 from tests.protocol.test_findings_topic import RECORD
 
 pytestmark = pytest.mark.broker
@@ -49,8 +50,7 @@ def test_the_newest_record_of_each_finding_is_read(watched, findings):
 
 def test_what_was_removed_is_not_read(watched, findings):
     findings.read()
-    findings.write([RECORD, OTHER])
-    findings.remove([RECORD.id])
+    findings.write([RECORD, OTHER, FindingOutdated(RECORD.id)])
     assert findings.read() == (OTHER,)
 
 
@@ -69,3 +69,13 @@ def test_no_broker(topic_name):
     away = ClusterSettings(name="c", bootstrap_servers=f"127.0.0.1:{port}", findings_topic=topic_name)
     with pytest.raises(ConnectionFailed, match="no broker answers"):
         FindingsTopic(away).read()
+
+
+def test_a_topic_that_was_made_anew_is_noticed(watched, findings, admin):
+    findings.read()
+    findings.write([RECORD, OTHER])
+    admin.delete_topics([watched.findings_topic])
+    again = FindingsTopic(watched)
+    eventually(lambda: again.read() == (), "the new topic")
+    with pytest.raises(FindingsTopicReplaced, match="deleted and created anew"):
+        findings.write([CLOSED])

@@ -5,8 +5,18 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from monitor.detection.ledger import KEPT_CLOSED_MS, MOST_MEMBERS, MOST_PARTITIONS, Ledger, finding_id
-from monitor.model import Finding, FindingKind, FindingRecord, GroupSummary, Phase, TopicPartition, TopicPartitions
+from monitor.detection.ledger import KEPT_CLOSED_MS, MOST_BYTES, MOST_MEMBERS, MOST_PARTITIONS, Ledger, finding_id
+from monitor.model import (
+    Finding,
+    FindingKind,
+    FindingOutdated,
+    FindingRecord,
+    GroupSummary,
+    Phase,
+    TopicPartition,
+    TopicPartitions,
+)
+from monitor.protocol.findings_topic import encode_finding
 from tests.detection.builders import places
 
 ORPHANED = Finding(FindingKind.ORPHANED, "grew", since_ms=100, sentence="Two.", partitions=places("t", 4, 5))
@@ -120,7 +130,7 @@ def test_what_was_closed_long_ago_is_forgotten_once(restarted: bool):
     if restarted:
         ledger = Ledger(closed)
     assert ledger.take_outdated(2 + KEPT_CLOSED_MS) == []
-    assert ledger.take_outdated(3 + KEPT_CLOSED_MS) == [closed[0].id]
+    assert ledger.take_outdated(3 + KEPT_CLOSED_MS) == [FindingOutdated(closed[0].id)]
     assert ledger.take_outdated(4 + KEPT_CLOSED_MS) == []
 
 
@@ -144,3 +154,29 @@ def test_lists_are_cut_and_counts_are_not():
     (record,) = Ledger().news([summary(large)], 1)
     assert (record.partition_count, record.member_count) == (many, MOST_MEMBERS + 1)
     assert (len(record.partitions[0].partitions), len(record.members)) == (MOST_PARTITIONS, MOST_MEMBERS)
+
+
+def test_which_partitions_wait_in_a_lag_is_no_news():
+    behind = Finding(FindingKind.LAG, "behind", since_ms=1, sentence="Behind.", partitions=places("t", 1))
+    ledger = Ledger()
+    ledger.news([summary(behind)], 1)
+    elsewhere = msgspec.structs.replace(behind, partitions=places("t", 2, 3))
+    assert ledger.news([summary(elsewhere)], 2) == []
+    reworded = msgspec.structs.replace(elsewhere, sentence="Far behind.")
+    assert told(ledger.news([summary(reworded)], 3)) == [("changed", "lag", 1, 3)]
+
+
+@pytest.mark.parametrize("character", ["x", "\u20ac", "\x01"])
+def test_long_names_do_not_make_a_record_that_no_broker_takes(character: str):
+    name = character * 1_000
+    large = Finding(
+        FindingKind.ORPHANED,
+        "grew",
+        since_ms=1,
+        sentence="Many.",
+        partitions=tuple(TopicPartition(f"{name[:200]}{number}", 0) for number in range(5_000)),
+        members=tuple(f"{name}{number}" for number in range(MOST_MEMBERS)),
+    )
+    (record,) = Ledger().news([summary(large)], 1)
+    assert MOST_BYTES < len(encode_finding(record)) < 1_000_000
+    assert (record.partition_count, record.member_count) == (5_000, MOST_MEMBERS)

@@ -11,6 +11,7 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.metrics.exposition_format import number, seconds
+from monitor.metrics.overview import cluster_line
 from monitor.metrics.render import exposition, join, packed, render_catalog, render_groups, render_self
 from monitor.metrics.specs import METRICS, MetricKind
 from monitor.model import (
@@ -211,6 +212,7 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
         ready=True,
         evaluated_ms=NOW_MS,
         catalog_ms=NOW_MS,
+        tells_findings=True,
         blocks=packed((*render_groups([orders(), offsets_only("x")]), *render_catalog(catalog()))),
     )
     found = parsed(gzip.decompress(exposition([everything], version="1")))
@@ -312,6 +314,15 @@ def test_times_are_told_by_the_machines_clock_which_others_compare_with_theirs()
         "groupwatch_last_evaluation_timestamp_seconds": NOW_MS / 1000 + 3600,
         "groupwatch_catalog_timestamp_seconds": NOW_MS / 1000 + 3595,
     }
+
+
+@pytest.mark.parametrize(("tells", "problem", "shown"), [(False, None, []), (True, None, [1]), (True, "No way.", [0])])
+def test_findings_that_cannot_be_told_are_no_failure_to_read(tells: bool, problem: str | None, shown: list[int]):
+    cluster = msgspec.structs.replace(ready_cluster(), tells_findings=tells, findings_problem=problem)
+    samples = [sample for metric in parsed(text_of(render_self([cluster], "1"))) for sample in metric.samples]
+    assert [s.value for s in samples if s.name == "groupwatch_findings_up"] == shown
+    assert [s.value for s in samples if s.name == "groupwatch_up"] == [1]
+    assert cluster_line(cluster, NOW_MS).sentence == " ".join(filter(None, ("Ready.", problem)))
 
 
 def test_idle_members_are_counted():

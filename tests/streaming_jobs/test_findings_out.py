@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from kafka.errors import TopicAuthorizationFailedError
 
 from monitor.collectors.findings_topic import FindingsTopic
 from monitor.config import ClusterSettings
+from monitor.detection.ledger import KEPT_CLOSED_MS
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
 from monitor.model import ALL_GROUPS, FindingRecord, Shard
@@ -18,6 +20,8 @@ from streaming_jobs.findings_out import FindingsOut
 from streaming_jobs.sharding import shard_of
 from tests.brokers import SOON_BACK
 from tests.detection.test_ledger import IDLE, ORPHANED, summary
+from tests.job_process import eventually
+from tests.streaming_jobs.clients import admin
 
 pytestmark = pytest.mark.broker
 
@@ -83,12 +87,64 @@ def test_without_a_topic_nothing_is_told(broker: EmbeddedKafka):
     assert way.problem is None
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
-def test_while_the_broker_is_away_news_wait_in_their_order(
-    tmp_path: Path, topic_name: str, monkeypatch: pytest.MonkeyPatch
-):
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What failed is tried again without a pause."""
     monkeypatch.setattr(findings_out, "FIRST_PAUSE_MS", 0)
     monkeypatch.setattr(findings_out, "LONGEST_PAUSE_MS", 0)
+
+
+def deleted(cluster: ClusterSettings) -> None:
+    with admin(cluster.bootstrap_servers) as client:
+        client.delete_topics([cluster.findings_topic])
+        eventually(lambda: cluster.findings_topic not in client.list_topics(), "the end of the topic")
+
+
+@pytest.mark.usefixtures("at_once")
+def test_what_is_open_is_told_again_in_a_new_topic(cluster: ClusterSettings, out: FindingsOut):
+    out.tell([summary(ORPHANED)], 1)
+    deleted(cluster)
+
+    def healed() -> bool:
+        out.tell([summary(ORPHANED, IDLE)], 2)
+        return out.problem is None
+
+    eventually(healed, "a topic that can be written")
+    assert {kind: record.event.value for (_, kind), record in in_topic(cluster).items()} == {
+        "orphaned": "opened",
+        "idle_members": "opened",
+    }
+
+
+@pytest.mark.usefixtures("at_once")
+def test_what_is_outdated_and_opens_again_while_nothing_can_be_written_stays_open(
+    cluster: ClusterSettings, out: FindingsOut, monkeypatch: pytest.MonkeyPatch
+):
+    out.tell([summary(ORPHANED)], 1)
+    out.tell([summary()], 2)
+    with monkeypatch.context() as away:
+        away.setattr(FindingsTopic, "write", refuse)
+        out.tell([summary()], 3 + KEPT_CLOSED_MS)
+        out.tell([summary(ORPHANED)], 4 + KEPT_CLOSED_MS)
+        assert out.problem is not None
+    out.tell([summary(ORPHANED)], 5 + KEPT_CLOSED_MS)
+    assert [record.event.value for record in in_topic(cluster).values()] == ["opened"]
+
+
+def refuse(*_: object) -> None:
+    raise TopicAuthorizationFailedError
+
+
+def test_once_closed_it_tells_no_more(cluster: ClusterSettings, out: FindingsOut):
+    out.tell([summary(ORPHANED)], 1)
+    out.close()
+    out.tell([summary()], 2)
+    assert [record.event.value for record in in_topic(cluster).values()] == ["opened"]
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_while_the_broker_is_away_news_wait_in_their_order(tmp_path: Path, topic_name: str):
     with EmbeddedKafka(BrokerSettings(properties=SOON_BACK), data_dir=tmp_path) as kafka:
         cluster = settings(kafka, topic_name)
         way = FindingsOut(cluster, ALL_GROUPS)
