@@ -7,11 +7,8 @@ import threading
 from collections.abc import Sequence
 from typing import Final
 
-from kafka.errors import KafkaError
-
-from monitor.collectors.errors import CollectorError
 from monitor.collectors.findings_topic import FindingsTopic, sentence_of
-from monitor.config import ClusterSettings, ConfigError
+from monitor.config import ClusterSettings
 from monitor.detection.ledger import Ledger
 from monitor.model import FindingOutdated, FindingRecord, GroupSummary, Shard
 from streaming_jobs.clock import passed_ms
@@ -76,7 +73,7 @@ class FindingsOut:
             if not self._topic_is_known:
                 self._read(groups, now_ms)
             self._write()
-        except (KafkaError, CollectorError, ConfigError, OSError) as error:
+        except Exception as error:  # whatever it is, reading and judging go on
             self._put_off(error)
         else:
             self._pause_ms, self.problem = FIRST_PAUSE_MS, None

@@ -11,9 +11,9 @@ from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 
 from monitor.collectors.connection import close_producer, error_name, open_admin, open_consumer, open_producer
-from monitor.collectors.errors import FindingsNotRead, FindingsTopicReplaced
+from monitor.collectors.errors import CollectorError, FindingsNotRead, FindingsTopicReplaced
 from monitor.collectors.own_topics import TopicPlan, ensure_topic, single_partition
-from monitor.config import ClusterSettings
+from monitor.config import ClusterSettings, ConfigError
 from monitor.model import FindingOutdated, FindingRecord
 from monitor.protocol.errors import DecodeError
 from monitor.protocol.findings_topic import decode_finding, encode_finding
@@ -104,7 +104,10 @@ def sentence_of(cluster: ClusterSettings, error: Exception) -> str:
             f"Cluster {cluster.name}: findings are not written to {cluster.findings_topic} ({error_name(error)}); it is"
             ' tried again. The user needs CREATE, DESCRIBE, READ and WRITE on it; findings_topic = "" switches it off.'
         )
-    return f"{error} Findings are not written to {cluster.findings_topic}; it is tried again."
+    if isinstance(error, CollectorError | ConfigError):
+        return f"{error} Findings are not written to {cluster.findings_topic}; it is tried again."
+    what = f"{type(error).__name__}: {error}"
+    return f"Cluster {cluster.name}: findings are not written to {cluster.findings_topic} ({what}); it is tried again."
 
 
 def _newest(consumer: KafkaConsumer, place: TopicPartition, end: int) -> list[bytes]:

@@ -131,6 +131,19 @@ def test_what_is_outdated_and_opens_again_while_nothing_can_be_written_stays_ope
     assert [record.event.value for record in in_topic(cluster).values()] == ["opened"]
 
 
+@pytest.mark.parametrize("error", [ValueError("odd"), TopicAuthorizationFailedError()])
+def test_whatever_fails_micro_batches_go_on(
+    cluster: ClusterSettings, out: FindingsOut, monkeypatch: pytest.MonkeyPatch, error: Exception
+):
+    def fail(_topic: FindingsTopic) -> None:
+        raise error
+
+    monkeypatch.setattr(FindingsTopic, "read", fail)
+    out.tell([summary(ORPHANED)], 1)
+    assert out.problem is not None
+    assert type(error).__name__.removesuffix("Error") in out.problem
+
+
 def refuse(*_: object) -> None:
     raise TopicAuthorizationFailedError
 
