@@ -58,14 +58,15 @@ class Ledger:
     def news(self, groups: Iterable[GroupSummary], now_ms: int) -> list[FindingRecord]:
         """What has to be told, now that these are all groups; the ledger takes it for told.
 
-        A group that is given as the same object again is not looked at: its summary has not changed.
+        Of most groups nothing has changed, and most of the others have the same findings: neither are looked at.
         """
         found: list[FindingRecord] = []
         present: set[str] = set()
         for summary in groups:
             present.add(summary.group)
-            if self._seen.get(summary.group) is not summary:
-                self._seen[summary.group] = summary
+            before = self._seen.get(summary.group)
+            self._seen[summary.group] = summary
+            if before is None or (before is not summary and before.findings != summary.findings):
                 found += self._of_group(summary, now_ms)
         for group in self._open.keys() - present:
             found += [_closed(record, now_ms) for record in self._open[group].values()]
