@@ -102,6 +102,15 @@ def test_damage_is_told(java: Path, cache: Path, caplog: pytest.LogCaptureFixtur
     assert f"{archive.file} is damaged" in caplog.text
 
 
+def test_that_no_archive_fits_is_told(java: Path, cache: Path, caplog: pytest.LogCaptureFixture):
+    caplog.set_level("INFO")
+    with_archive(OPTIONS, java, CONNECTOR)
+    assert caplog.text == ""  # nobody has asked for one
+    kept(java)
+    with_archive(OPTIONS, java, "/another.jar")
+    assert "`groupwatch prepare` writes one" in caplog.text
+
+
 def test_another_java_or_class_path_has_another_archive(java: Path, cache: Path, tmp_path: Path):
     jar = tmp_path / "own.jar"
     jar.write_bytes(b"1")
