@@ -53,11 +53,11 @@ def run(
 @app.command()
 def prepare(
     config: Annotated[
-        Path | None, typer.Option(help="The configuration that jobs will have; only its [spark.conf] matters here.")
+        Path | None, typer.Option(help="The configuration that jobs will have; only its table spark.conf matters.")
     ] = None,
     verbose: Annotated[bool, typer.Option(help="Log more.")] = False,
 ) -> None:
-    """Fetch the jars and archive Java's classes, once per machine: starts are seconds shorter (docs/performance.md)."""
+    """Fetch the jars and archive Java's classes, once per machine: starts are a second or two shorter."""
     _log_to_terminal(verbose)
     from streaming_jobs.prepare import run_prepare  # noqa: PLC0415 -- as above
 

@@ -23,10 +23,14 @@ _RIGHT: Final = len(_SEVERITY)
 
 
 class ClusterLine(Value):
-    """A cluster in the head of the page. ``progress`` is in percent of the backlog, None when there is none to read."""
+    """A cluster in the head of the page. ``progress`` is in percent of the backlog, None when there is none to read.
+
+    ``warning`` is what a person should know though the cluster is read and judged.
+    """
 
     name: str
     sentence: str
+    warning: str | None
     ready: bool
     failing: bool
     evaluated: str | None
@@ -114,7 +118,8 @@ def cluster_line(cluster: ClusterSnapshot, now_ms: int) -> ClusterLine:
     since_ms = None if cluster.evaluated_ms is None else now_ms - cluster.evaluated_ms - cluster.clock_behind_ms
     return ClusterLine(
         name=cluster.cluster,
-        sentence=" ".join(filter(None, (told(cluster), cluster.findings_problem))),
+        sentence=told(cluster),
+        warning=cluster.findings_problem,
         ready=cluster.ready,
         failing=cluster.problem is not None,
         evaluated=None if since_ms is None else age(since_ms),

@@ -252,6 +252,11 @@ def test_an_old_evaluation_is_called_stale():
     assert "main Stale" in words(app.get("/groups/main/orders").text)
 
 
+def test_that_findings_cannot_be_told_is_on_the_page_of_a_cluster_that_is_read():
+    untold = msgspec.structs.replace(ready_cluster(orders()), tells_findings=True, findings_problem="No <way>.")
+    assert "main Ready No <way>. 1 group, last judged 3 s ago" in words(client(snapshot(untold)).get("/").text)
+
+
 def test_the_group_page_says_who_owns_and_who_should():
     text = words(client(snapshot(ready_cluster(orders()))).get("/groups/main/orders").text)
     assert "#1 front C0 /10.0.0.1 2 3 fewer than expected" in text
