@@ -98,9 +98,10 @@ class FindingsOut:
         return record.cluster == self._cluster.name and watches(self._shard, record.group)
 
     def _put_off(self, error: Exception) -> None:
+        sentence = sentence_of(self._cluster, error)
         if self.problem is None:
-            log.warning("%s", sentence_of(self._cluster, error))
-        self.problem = sentence_of(self._cluster, error)
+            log.warning("%s", sentence)
+        self.problem = sentence
         self._topic.close()
         self._topic_is_known = False
         self._not_before_ms = passed_ms() + self._pause_ms

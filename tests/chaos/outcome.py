@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from kafka import KafkaConsumer, TopicPartition
+from kafka.consumer.fetcher import ConsumerRecord
 
 from tests.chaos.load import EVENTS_TOPIC, GROUPS, LOG_PARTITIONS, SPOILT
 from tests.job_process import JobProcess, Samples
@@ -72,29 +73,25 @@ class Told:
 
 def findings_in(bootstrap: str, topic: str) -> TopicOfFindings:
     """What has been told in a findings topic."""
-    place = TopicPartition(topic, 0)
-    consumer = KafkaConsumer(bootstrap_servers=bootstrap, group_id=None, enable_auto_commit=False)
-    found = TopicOfFindings({}, 0, [])
-    try:
-        consumer.assign([place])
-        consumer.seek_to_beginning(place)
-        (end,) = consumer.end_offsets([place]).values()
-        while consumer.position(place) < end:
-            for record in consumer.poll(timeout_ms=500).get(place, []):
-                found = _with(found, record.key.decode(), json.loads(record.value))
-    finally:
-        consumer.close(autocommit=False)
-    return found
+    known: dict[str, Any] = {}
+    unfounded: list[str] = []
+    closed = 0
+    for record in records_in(bootstrap, [TopicPartition(topic, 0)]):
+        key, value = record.key.decode(), json.loads(record.value)
+        before = known.pop(key, None)
+        if before is None and value["event"] != "opened":
+            unfounded.append(f"{value['event']} {value}")
+        if value["event"] == "closed":
+            closed += 1
+        else:
+            known[key] = lasting(value)
+    return TopicOfFindings(known, closed, unfounded)
 
 
-def _with(found: TopicOfFindings, key: str, value: dict[str, Any]) -> TopicOfFindings:
-    event, known = value["event"], {name: open_ for name, open_ in found.open.items() if name != key}
-    unfounded = [*found.unfounded, *([f"{event} {value}"] if event != "opened" and key not in found.open else [])]
-    if event == "closed":
-        return TopicOfFindings(known, found.closed + 1, unfounded)
-    moving = OF_THE_TRAFFIC if value["kind"] == "lag" else frozenset()
-    lasting = {name: field for name, field in value.items() if name not in OF_THE_TELLING | moving}
-    return TopicOfFindings(known | {key: timeless(lasting)}, found.closed, unfounded)
+def lasting(finding: dict[str, Any]) -> Any:
+    """What two jobs must tell alike of a finding."""
+    moving = OF_THE_TRAFFIC if finding["kind"] == "lag" else frozenset()
+    return timeless({name: field for name, field in finding.items() if name not in OF_THE_TELLING | moving})
 
 
 def told(job: JobProcess, cluster: str, findings: TopicOfFindings) -> Told:
@@ -137,18 +134,24 @@ def unreadable(counted: Mapping[tuple[str, ...], float]) -> Counter[str]:
 
 def spoilt(bootstrap: str) -> Counter[str]:
     """How many unreadable records are in the logs, by topic."""
-    consumer = KafkaConsumer(bootstrap_servers=bootstrap, group_id=None, enable_auto_commit=False)
     found: Counter[str] = Counter()
+    for record in records_in(bootstrap, PLACES):
+        found[record.topic] += record.value == SPOILT
+    return found
+
+
+def records_in(bootstrap: str, places: list[TopicPartition]) -> Iterator[ConsumerRecord]:
+    """All records of some partitions, from their beginnings to where they end now; those of each in their order."""
+    consumer = KafkaConsumer(bootstrap_servers=bootstrap, group_id=None, enable_auto_commit=False)
     try:
-        consumer.assign(PLACES)
-        consumer.seek_to_beginning(*PLACES)
-        limits = consumer.end_offsets(PLACES)
+        consumer.assign(places)
+        consumer.seek_to_beginning(*places)
+        limits = consumer.end_offsets(places)
         while any(consumer.position(place) < end for place, end in limits.items()):
-            for place, records in consumer.poll(timeout_ms=500).items():
-                found[place.topic] += sum(record.value == SPOILT for record in records)
+            for records in consumer.poll(timeout_ms=500).values():
+                yield from records
     finally:
         consumer.close(autocommit=False)
-    return found
 
 
 def log_ends(bootstrap: str) -> dict[TopicPartition, int]:
