@@ -197,7 +197,8 @@ class CommitRun(Event):
     """Commits of one partition that followed one another in the log, combined without losing what is tracked.
 
     ``first`` is the first commit; ``points`` are, oldest first, those that a history keeps (see
-    monitor.tracking.commit_history), the newest last; ``rewinds`` counts the rewinds from the first commit on.
+    monitor.tracking.commit_history), the newest last; ``rewinds`` counts the rewinds from the first commit on, and
+    ``rewound`` the records that they went back by.
     """
 
     group: str
@@ -209,6 +210,7 @@ class CommitRun(Event):
     commits: int = 1
     rewinds: int = 0
     last_rewind: Rewind | None = None
+    rewound: int = 0
 
 
 class OffsetsListed(Event):
@@ -487,11 +489,30 @@ class RebalanceCause(StrEnum):
     UNKNOWN = "unknown"
 
 
+class Held(Value):
+    """Partitions that a member had last; ``who`` is who it is over generations (monitor.tracking.moves).
+
+    The topics are in the words of the log: names, and ids in a KIP-848 group.
+    """
+
+    who: str
+    topics: tuple[TopicPartitions, ...]
+
+
+class HeldCount(Value, array_like=True):
+    """How many partitions a member had."""
+
+    who: str
+    partitions: int
+
+
 class Rebalance(Value):
     """A rebalance as the log shows it: up to which generation or epoch, when, and why.
 
     ``started_ms`` of a classic group is when its members had all joined (the waiting for them is not in the log), of
-    the other kinds when the group's epoch was raised. ``ended_ms`` None: under way.
+    the other kinds when the group's epoch was raised. ``ended_ms`` None: under way. ``moved`` partitions have another
+    owner than before, ``avoidable`` of them would have stayed in the stickiest balanced assignment
+    (monitor.tracking.moves). ``held`` is who had how much when it began, while it is under way.
     """
 
     generation: int
@@ -500,6 +521,9 @@ class Rebalance(Value):
     causes: tuple[RebalanceCause, ...] = ()
     joined: int = 0
     left: int = 0
+    moved: int = 0
+    avoidable: int = 0
+    held: tuple[HeldCount, ...] = ()
 
 
 class MembershipChange(Value):
@@ -528,6 +552,10 @@ class GroupState(Value):
     ``target_epoch`` is the epoch for which the broker has chosen targets. ``incomplete_members`` are those of whom the
     log has told an assignment but not yet who they are (compaction changes the order). ``history`` are the newest
     rebalances, oldest first, bounded; ``under_way`` is one that has not ended, ``pending`` what may lead to the next.
+
+    Counted since the group was first seen, as ``rebalances`` are: ``moved_partitions``, ``avoidable_moves`` and
+    ``rebalance_ms`` of all ended rebalances, and ``redelivered_records``, by which commits went back. ``released`` are
+    partitions that were given back and that nobody has yet.
     """
 
     cluster: str
@@ -553,6 +581,11 @@ class GroupState(Value):
     history: tuple[Rebalance, ...] = ()
     under_way: Rebalance | None = None
     pending: tuple[MembershipChange, ...] = ()
+    moved_partitions: int = 0
+    avoidable_moves: int = 0
+    rebalance_ms: int = 0
+    redelivered_records: int = 0
+    released: tuple[Held, ...] = ()
 
 
 class EndOffsetAt(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -78,6 +78,7 @@ def _event(place: CommitPlace, run: Run, leader_epoch: int) -> OffsetCommitted |
         commits=run.commits,
         rewinds=run.rewinds,
         last_rewind=run.last_rewind,
+        rewound=run.rewound,
     )
 
 

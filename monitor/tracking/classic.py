@@ -17,6 +17,7 @@ from monitor.model import (
     RebalanceCause,
 )
 from monitor.tracking.classic_causes import classic_rebalance, static_restart
+from monitor.tracking.moves import Moves, moves_between
 from monitor.tracking.phases import Happened
 from monitor.tracking.rebalances import recorded
 from monitor.tracking.transition import entered
@@ -30,7 +31,10 @@ def stored(state: GroupState, event: MembershipStored) -> GroupState:
     happened = _what_was_stored(event)
     rewritten = before.phase in _COUNTED and event.generation == before.generation
     counted = happened is not Happened.CREATED and not rewritten
+    moves = _moves(before, event) if counted else Moves(released=before.released)
     rebalance = classic_rebalance(before, event) if counted else static_restart(before, event) if rewritten else None
+    if counted and rebalance is not None:
+        rebalance = replace(rebalance, moved=moves.moved, avoidable=moves.avoidable)
     return replace(
         _remembering(entered(before, happened, event.stored_ms), rebalance),
         protocol_type=event.protocol_type,
@@ -41,7 +45,16 @@ def stored(state: GroupState, event: MembershipStored) -> GroupState:
         members=event.members,
         rebalances=before.rebalances + counted,
         pending=(),
+        released=moves.released,
     )
+
+
+def _moves(before: GroupState, event: MembershipStored) -> Moves:
+    """None where it cannot be known who had what, and none by a generation that only emptied the group."""
+    members = (*before.members, *event.members)
+    if not event.members or any(member.unreadable is not None for member in members):
+        return Moves()
+    return moves_between(before.members, before.released, event.members)
 
 
 def deleted(state: GroupState, event: GroupDeleted) -> GroupState:
@@ -66,6 +79,10 @@ def forgotten(
         history=state.history,
         kind=kind,
         pending=pending,
+        moved_partitions=state.moved_partitions,
+        avoidable_moves=state.avoidable_moves,
+        rebalance_ms=state.rebalance_ms,
+        redelivered_records=state.redelivered_records,
     )
 
 

@@ -28,6 +28,7 @@ class Run(msgspec.Struct, frozen=True, gc=False):
     points: tuple[CommitPoint, ...]
     rewinds: int
     last_rewind: Rewind | None
+    rewound: int
 
 
 def combined(codes: Column, offsets: Column, committed_ms: Column) -> Iterator[Run]:
@@ -49,6 +50,7 @@ def combined(codes: Column, offsets: Column, committed_ms: Column) -> Iterator[R
     places = np.flatnonzero(_kept(at_ms, same, np.repeat(ends, ends - begins)))
     points = list(map(CommitPoint, at_ms[places].tolist(), offset[places].tolist()))
     firsts = list(map(CommitPoint, at_ms[begins].tolist(), offset[begins].tolist()))
+    depths = np.concatenate(([0], np.cumsum(offset[falls - 1] - offset[falls])))
     columns = (
         order[begins],
         order[ends - 1],
@@ -69,6 +71,7 @@ def combined(codes: Column, offsets: Column, committed_ms: Column) -> Iterator[R
             own if len(own) <= _MOST else thin(own),
             fallen,
             _rewind(int(falls[next_fall - 1]), at_ms, offset) if fallen else None,
+            int(depths[next_fall] - depths[fall]) if fallen else 0,
         )
 
 

@@ -89,7 +89,12 @@ class _Draft:
         if state.phase is Phase.UNSEEN:
             return None
         offsets = self._offsets.freeze()
-        return replace(state, offsets=offsets.counting, unconfirmed=offsets.unconfirmed)
+        return replace(
+            state,
+            offsets=offsets.counting,
+            unconfirmed=offsets.unconfirmed,
+            redelivered_records=state.redelivered_records + self._offsets.redelivered,
+        )
 
     def _commit(self, event: Commit) -> None:
         self._offsets.commit(event)
@@ -125,6 +130,7 @@ class _Draft:
     def _forget_if_nothing_is_left(self) -> None:
         if self._modern is None and not self._offsets and not _has_membership_record(self._state):
             self._state = GroupState(cluster=self._state.cluster, group=self._state.group)
+            self._offsets.redelivered = 0
 
 
 def _has_membership_record(state: GroupState) -> bool:

@@ -24,6 +24,7 @@ from monitor.model import (
     MemberState,
     MemberStored,
     ModernEvent,
+    Rebalance,
     RebalanceCause,
     Reconciliation,
     RegexResolved,
@@ -41,6 +42,7 @@ from monitor.tracking.modern_causes import (
     subscription_changed,
     topics_changed,
 )
+from monitor.tracking.modern_moves import MovesDraft, costed
 from monitor.tracking.phases import Happened
 from monitor.tracking.rebalances import begun, ended, recorded
 from monitor.tracking.transition import entered
@@ -86,6 +88,7 @@ class ModernDraft:
         kept = state if state.kind is kind else forgotten(state, kind=kind, pending=state.pending)
         self._members = {member.member_id: member for member in kept.members}
         self._incomplete = {member.member_id: member for member in kept.incomplete_members}
+        self._moves = MovesDraft(kept.released)
         self._state = replace(kept, members=(), incomplete_members=())
         self._behind: set[str] = set()
         self._compare_all()
@@ -101,6 +104,8 @@ class ModernDraft:
             self._state,
             members=tuple(self._members[key] for key in sorted(self._members)),
             incomplete_members=tuple(self._incomplete[key] for key in sorted(self._incomplete)),
+            under_way=self._with_moves(),
+            released=self._moves.released(),
         )
 
     def apply(self, event: ModernEvent) -> None:
@@ -143,7 +148,10 @@ class ModernDraft:
     def _raise_epoch(self, event: EpochStored) -> None:
         state = self._state
         if event.epoch != state.generation:
-            state = begun(state, epoch_raised(state, event))
+            rebalance = epoch_raised(state, event)
+            if state.under_way is None:
+                rebalance = replace(rebalance, held=self._moves.held_counts(self._members.values()))
+            state = begun(state, rebalance)
             state = replace(state, generation_ms=event.stored_ms, rebalances=state.rebalances + 1, pending=())
         self._state = replace(state, generation=event.epoch, metadata_hash=event.metadata_hash)
         self._stand(event.stored_ms)
@@ -174,6 +182,7 @@ class ModernDraft:
         member = self._members.pop(event.member_id, None)
         if member is not None:
             self._behind.discard(event.member_id)
+            self._moves.remove(member)
             self._note(removal_of(member, event.removed_ms), member.instance_id)
         self._stand(event.removed_ms)
 
@@ -185,6 +194,8 @@ class ModernDraft:
         member = members.get(key) or Member(member_id=key)
         before = member.reconciliation or Reconciliation()
         after = replace(before, target=target) if current is None else replace(current, target=before.target)
+        if current is not None and members is self._members and self._state.kind is GroupKind.CONSUMER:
+            self._moves.change(member, after)
         if members is self._incomplete and after == Reconciliation():
             self._incomplete.pop(key, None)
             return
@@ -224,7 +235,8 @@ class ModernDraft:
         """A group is deleted when it is empty; members that went without a new epoch went into a classic group."""
         downgrade = (MembershipChange(cause=RebalanceCause.DOWNGRADE),)
         pending = downgrade if is_conversion(self._state.pending) else ()
-        state = ended(entered(self._state, Happened.DELETED, event.deleted_ms), event.deleted_ms)
+        self._end(event.deleted_ms)
+        state = entered(self._state, Happened.DELETED, event.deleted_ms)
         self._state = forgotten(state, pending=pending)
         self._members, self._incomplete, self._behind = {}, {}, set()
 
@@ -236,7 +248,19 @@ class ModernDraft:
         happened = self._standing()
         self._state = entered(self._state, happened, at_ms)
         if happened in (Happened.EMPTIED, Happened.SETTLED):
-            self._state = ended(self._state, at_ms)
+            self._end(at_ms)
+
+    def _end(self, at_ms: int) -> None:
+        """What a rebalance cost is told once it is over; without one under way nobody gains what another had."""
+        if (rebalance := self._state.under_way) is not None:
+            rebalance = costed(rebalance, self._moves.moved, self._members)
+            self._state = ended(replace(self._state, under_way=rebalance), at_ms)
+        self._moves.forget()
+
+    def _with_moves(self) -> Rebalance | None:
+        """The rebalance under way with what it has moved so far, as the draft ends here."""
+        rebalance = self._state.under_way
+        return rebalance and replace(rebalance, moved=rebalance.moved + self._moves.moved)
 
     def _standing(self) -> Happened:
         """Where the group stands by the coordinator's own rule (``maybeUpdateGroupState`` of each kind of group)."""

@@ -24,12 +24,14 @@ class OffsetsDraft:
     What the broker answered is kept beside; which of the two counts is decided when the draft is frozen.
     """
 
-    __slots__ = ("_known",)
+    __slots__ = ("_known", "redelivered")
 
     def __init__(self, offsets: Iterable[CommittedOffset]) -> None:
         self._known = {
             (known.topic, known.partition): as_logged(known) if known.listed_ms else known for known in offsets
         }
+        self.redelivered = 0
+        """Records by which commits went back since the draft was begun: they are delivered again."""
 
     def __bool__(self) -> bool:
         """Whether any partition has a committed offset."""
@@ -39,7 +41,14 @@ class OffsetsDraft:
         """Take one commit, or a run of them."""
         place = event.topic, event.partition
         before = self._known.get(place)
-        self._known[place] = _after_run(before, event) if isinstance(event, CommitRun) else _after(before, event)
+        if isinstance(event, CommitRun):
+            self.redelivered += event.rewound
+            after, first = _after_run(before, event), event.first.offset
+        else:
+            after, first = _after(before, event), event.offset
+        if before is not None and first < before.offset:
+            self.redelivered += before.offset - first
+        self._known[place] = after
 
     def delete(self, event: OffsetDeleted) -> None:
         """Forget a partition with its history."""

@@ -36,6 +36,8 @@ def begun(state: GroupState, rebalance: Rebalance) -> GroupState:
             causes=in_order((*before.causes, *rebalance.causes)),
             joined=before.joined + rebalance.joined,
             left=before.left + rebalance.left,
+            moved=before.moved,
+            held=before.held,
         ),
     )
 
@@ -44,9 +46,16 @@ def ended(state: GroupState, at_ms: int) -> GroupState:
     """The state without a rebalance under way: the one that was is in the history, ended at ``at_ms``."""
     if state.under_way is None:
         return state
-    return recorded(replace(state, under_way=None), replace(state.under_way, ended_ms=at_ms))
+    return recorded(replace(state, under_way=None), replace(state.under_way, ended_ms=at_ms, held=()))
 
 
 def recorded(state: GroupState, rebalance: Rebalance) -> GroupState:
-    """The state with an ended rebalance at the end of its history."""
-    return replace(state, history=(*state.history, rebalance)[-MAX_REBALANCES:])
+    """The state with an ended rebalance at the end of its history, and in its totals."""
+    lasted_ms = 0 if rebalance.ended_ms is None else max(0, rebalance.ended_ms - rebalance.started_ms)
+    return replace(
+        state,
+        history=(*state.history, rebalance)[-MAX_REBALANCES:],
+        moved_partitions=state.moved_partitions + rebalance.moved,
+        avoidable_moves=state.avoidable_moves + rebalance.avoidable,
+        rebalance_ms=state.rebalance_ms + lasted_ms,
+    )

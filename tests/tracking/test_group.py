@@ -319,6 +319,7 @@ def combined(commits):
         commits=len(commits),
         rewinds=len(rewinds),
         last_rewind=rewinds[-1] if rewinds else None,
+        rewound=sum(rewind.before - rewind.after for rewind in rewinds),
     )
 
 

@@ -120,7 +120,8 @@ def what_lasts(state):
     if state is None:
         return None
     passed = ("history", "under_way", "pending", "rebalances", "phase_ms", "generation_ms", "offsets")
-    lasting = {name: getattr(state, name) for name in state.__struct_fields__ if name not in passed}
+    counts = ("moved_partitions", "avoidable_moves", "rebalance_ms", "redelivered_records", "released")
+    lasting = {name: getattr(state, name) for name in state.__struct_fields__ if name not in (*passed, *counts)}
     offsets = [(o.topic, o.partition, o.offset, o.committed_ms, o.leader_epoch) for o in state.offsets]
     return lasting | {"offsets": offsets}
 
