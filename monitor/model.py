@@ -512,7 +512,11 @@ class Rebalance(Value):
     ``started_ms`` of a classic group is when its members had all joined (the waiting for them is not in the log), of
     the other kinds when the group's epoch was raised. ``ended_ms`` None: under way. ``moved`` partitions have another
     owner than before, ``avoidable`` of them would have stayed in the stickiest balanced assignment
-    (monitor.tracking.moves). ``held`` is who had how much when it began, while it is under way.
+    (monitor.tracking.moves). ``held`` is who had how much when it began, while it is under way. ``is_first``: the group
+    had no members before it.
+
+    ``pause_ms`` is summed over the ``paused_partitions``: how much longer than usual they were not committed around its
+    end. ``burst_records`` are those that their first commits after it cover (monitor.tracking.resumption).
     """
 
     generation: int
@@ -524,6 +528,10 @@ class Rebalance(Value):
     moved: int = 0
     avoidable: int = 0
     held: tuple[HeldCount, ...] = ()
+    is_first: bool = False
+    paused_partitions: int = 0
+    pause_ms: int = 0
+    burst_records: int = 0
 
 
 class MembershipChange(Value):
@@ -554,8 +562,9 @@ class GroupState(Value):
     rebalances, oldest first, bounded; ``under_way`` is one that has not ended, ``pending`` what may lead to the next.
 
     Counted since the group was first seen, as ``rebalances`` are: ``moved_partitions``, ``avoidable_moves`` and
-    ``rebalance_ms`` of all ended rebalances, and ``redelivered_records``, by which commits went back. ``released`` are
-    partitions that were given back and that nobody has yet.
+    ``rebalance_ms`` of all ended rebalances, ``pause_ms`` (summed over partitions) and ``burst_records`` of them, and
+    ``redelivered_records``, by which commits went back. ``released`` are partitions that were given back and that
+    nobody has yet.
     """
 
     cluster: str
@@ -586,6 +595,8 @@ class GroupState(Value):
     rebalance_ms: int = 0
     redelivered_records: int = 0
     released: tuple[Held, ...] = ()
+    pause_ms: int = 0
+    burst_records: int = 0
 
 
 class EndOffsetAt(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -83,6 +83,8 @@ def forgotten(
         avoidable_moves=state.avoidable_moves,
         rebalance_ms=state.rebalance_ms,
         redelivered_records=state.redelivered_records,
+        pause_ms=state.pause_ms,
+        burst_records=state.burst_records,
     )
 
 

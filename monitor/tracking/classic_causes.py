@@ -43,6 +43,7 @@ def classic_rebalance(before: GroupState, stored: MembershipStored) -> Rebalance
         causes=in_order(causes),
         joined=len(joined),
         left=len(left),
+        is_first=not before.members,
     )
 
 

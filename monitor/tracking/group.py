@@ -25,6 +25,7 @@ from monitor.tracking import classic
 from monitor.tracking.modern import ModernDraft, is_deletion, kind_of
 from monitor.tracking.offsets import Commit, OffsetsDraft
 from monitor.tracking.phases import TRANSITIONS, Happened
+from monitor.tracking.resumption import NOTHING, newest_end_ms, with_cost
 from monitor.tracking.transition import entered
 
 _UNMOVED_BY_COMMITS: Final = frozenset(p for p in Phase if TRANSITIONS[p, Happened.COMMITTED] is p)
@@ -69,6 +70,7 @@ class _Draft:
     def __init__(self, state: GroupState) -> None:
         self._state = replace(state, offsets=(), unconfirmed=())
         self._offsets = OffsetsDraft((*state.offsets, *state.unconfirmed))
+        self._offsets.resumes_after_ms = newest_end_ms(state.history)
         self._modern: ModernDraft | None = None
 
     def apply(self, event: GroupEvent) -> None:
@@ -85,6 +87,7 @@ class _Draft:
         self._forget_if_nothing_is_left()
 
     def freeze(self) -> GroupState | None:
+        self._take_resumed()
         state = self._settled()
         if state.phase is Phase.UNSEEN:
             return None
@@ -102,7 +105,22 @@ class _Draft:
             first_ms = event.first.committed_ms if isinstance(event, CommitRun) else event.committed_ms
             self._state = entered(self._state, Happened.COMMITTED, first_ms)
 
+    def _take_resumed(self) -> None:
+        """Give the pauses that commits told of to the rebalance that they followed."""
+        if self._offsets.resumed is NOTHING:
+            return
+        if self._modern is not None:
+            self._modern.add_cost(self._offsets.resumed)
+        else:
+            self._state = with_cost(self._state, self._offsets.resumed)
+        self._offsets.resumed = NOTHING
+
     def _change_membership(self, event: MembershipEvent) -> None:
+        self._take_resumed()
+        self._apply_membership(event)
+        self._offsets.resumes_after_ms = newest_end_ms((self._modern or self._state).history)
+
+    def _apply_membership(self, event: MembershipEvent) -> None:
         if isinstance(event, MembershipStored):
             self._state = classic.stored(self._settled(), event)
         elif isinstance(event, GroupDeleted) and event.kind is GroupKind.CLASSIC:
@@ -130,7 +148,7 @@ class _Draft:
     def _forget_if_nothing_is_left(self) -> None:
         if self._modern is None and not self._offsets and not _has_membership_record(self._state):
             self._state = GroupState(cluster=self._state.cluster, group=self._state.group)
-            self._offsets.redelivered = 0
+            self._offsets = OffsetsDraft(())
 
 
 def _has_membership_record(state: GroupState) -> bool:

@@ -45,6 +45,7 @@ from monitor.tracking.modern_causes import (
 from monitor.tracking.modern_moves import MovesDraft, costed
 from monitor.tracking.phases import Happened
 from monitor.tracking.rebalances import begun, ended, recorded
+from monitor.tracking.resumption import Resumed, with_cost
 from monitor.tracking.transition import entered
 
 
@@ -108,6 +109,15 @@ class ModernDraft:
             released=self._moves.released(),
         )
 
+    @property
+    def history(self) -> tuple[Rebalance, ...]:
+        """The newest rebalances."""
+        return self._state.history
+
+    def add_cost(self, resumed: Resumed) -> None:
+        """Partitions were committed again after the newest rebalance."""
+        self._state = with_cost(self._state, resumed)
+
     def apply(self, event: ModernEvent) -> None:
         """Take one record of this kind of group."""
         match event:
@@ -150,7 +160,8 @@ class ModernDraft:
         if event.epoch != state.generation:
             rebalance = epoch_raised(state, event)
             if state.under_way is None:
-                rebalance = replace(rebalance, held=self._moves.held_counts(self._members.values()))
+                held = self._moves.held_counts(self._members.values())
+                rebalance = replace(rebalance, held=held, is_first=not held)
             state = begun(state, rebalance)
             state = replace(state, generation_ms=event.stored_ms, rebalances=state.rebalances + 1, pending=())
         self._state = replace(state, generation=event.epoch, metadata_hash=event.metadata_hash)

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from monitor.model import CommitRun, CommittedOffset, OffsetCommitted, OffsetDeleted, OffsetsListed, Rewind, Value
+from monitor.model import (
+    CommitPoint,
+    CommitRun,
+    CommittedOffset,
+    OffsetCommitted,
+    OffsetDeleted,
+    OffsetsListed,
+    Rewind,
+    Value,
+)
 from monitor.tracking.commit_history import extend, with_commit
 from monitor.tracking.listed_offsets import as_it_counts, as_logged, with_listing
+from monitor.tracking.resumption import NOTHING, pause_ms
 
 Commit = OffsetCommitted | CommitRun
 
@@ -24,7 +34,7 @@ class OffsetsDraft:
     What the broker answered is kept beside; which of the two counts is decided when the draft is frozen.
     """
 
-    __slots__ = ("_known", "redelivered")
+    __slots__ = ("_known", "redelivered", "resumed", "resumes_after_ms")
 
     def __init__(self, offsets: Iterable[CommittedOffset]) -> None:
         self._known = {
@@ -32,6 +42,10 @@ class OffsetsDraft:
         }
         self.redelivered = 0
         """Records by which commits went back since the draft was begun: they are delivered again."""
+        self.resumes_after_ms: int | None = None
+        """When a rebalance ended: the first commit of a partition after it tells how long that was not read."""
+        self.resumed = NOTHING
+        """What was told so since it was last taken."""
 
     def __bool__(self) -> bool:
         """Whether any partition has a committed offset."""
@@ -43,12 +57,22 @@ class OffsetsDraft:
         before = self._known.get(place)
         if isinstance(event, CommitRun):
             self.redelivered += event.rewound
-            after, first = _after_run(before, event), event.first.offset
+            after, first, at_ms = _after_run(before, event), event.first.offset, event.first.committed_ms
         else:
-            after, first = _after(before, event), event.offset
-        if before is not None and first < before.offset:
-            self.redelivered += before.offset - first
+            after, first, at_ms = _after(before, event), event.offset, event.committed_ms
         self._known[place] = after
+        if before is None:
+            return
+        if first < before.offset:
+            self.redelivered += before.offset - first
+        ended_ms = self.resumes_after_ms
+        if ended_ms is not None and before.committed_ms <= ended_ms < at_ms and first != before.offset:
+            self._resume(before, CommitPoint(at_ms, first))
+
+    def _resume(self, before: CommittedOffset, first: CommitPoint) -> None:
+        paused_ms = pause_ms(before, first)
+        if paused_ms:
+            self.resumed = self.resumed.and_after(paused_ms, max(0, first.offset - before.offset))
 
     def delete(self, event: OffsetDeleted) -> None:
         """Forget a partition with its history."""

@@ -38,6 +38,7 @@ def begun(state: GroupState, rebalance: Rebalance) -> GroupState:
             left=before.left + rebalance.left,
             moved=before.moved,
             held=before.held,
+            is_first=before.is_first,
         ),
     )
 

@@ -1,0 +1,81 @@
+"""How long a rebalance kept a group from its records, and what burst followed, as its commits tell.
+
+The log has no record of when a consumer stopped and when it went on. But of each partition it has the last commit
+before the rebalance ended and the first one after it. What lies between them beyond the usual time between two commits
+is the pause, so it is as exact as the rhythm of the commits; what the first commit covers has gathered meanwhile.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Final
+
+from msgspec.structs import replace
+
+from monitor.model import CommitPoint, CommittedOffset, GroupState, Rebalance, RebalanceCause, Value
+from monitor.tracking.commit_history import points_of
+
+_UNNOTICED: Final = (RebalanceCause.STATIC_RESTART,)
+
+
+class Resumed(Value):
+    """What partitions lost that were committed again after a rebalance: their number, partition-ms, and records."""
+
+    partitions: int = 0
+    pause_ms: int = 0
+    burst: int = 0
+
+    def and_after(self, pause_ms: int, burst: int) -> Resumed:
+        """With one partition more."""
+        return Resumed(self.partitions + 1, self.pause_ms + pause_ms, self.burst + burst)
+
+
+NOTHING: Final = Resumed()
+
+
+def newest_end_ms(history: tuple[Rebalance, ...]) -> int | None:
+    """When the newest rebalance ended that may have kept members from their partitions; None if none did.
+
+    A group that had no members before did not read before either: that is no pause of a rebalance.
+    """
+    for rebalance in reversed(history):
+        if rebalance.causes != _UNNOTICED:
+            return None if rebalance.is_first else rebalance.ended_ms
+    return None
+
+
+def pause_ms(before: CommittedOffset, first: CommitPoint) -> int:
+    """How much longer than usual a partition was not committed before ``first``, the commit that follows ``before``.
+
+    Longer than usual is longer than nine of ten of the gaps that are remembered: one of them may be another pause.
+
+    >>> from monitor.tracking.commit_history import extend
+    >>> history = extend(b"", [CommitPoint(1_000 * n, n) for n in range(0, 50, 5)])
+    >>> known = CommittedOffset(topic="t", partition=0, offset=45, committed_ms=45_000, history=history)
+    >>> pause_ms(known, CommitPoint(62_000, 99)), pause_ms(known, CommitPoint(50_000, 50))
+    (12000, 0)
+    """
+    times = [point.committed_ms for point in points_of(before.history)]
+    gaps = sorted(later - earlier for earlier, later in pairwise(times))
+    usual = gaps[(len(gaps) - 1) * 9 // 10] if gaps else 0
+    return max(0, first.committed_ms - before.committed_ms - max(0, usual))
+
+
+def with_cost(state: GroupState, resumed: Resumed) -> GroupState:
+    """The state with this added to its newest rebalance that members noticed, and to the totals."""
+    index = next((i for i in reversed(range(len(state.history))) if state.history[i].causes != _UNNOTICED), None)
+    if index is None or resumed == NOTHING:
+        return state
+    known = state.history[index]
+    costed = replace(
+        known,
+        paused_partitions=known.paused_partitions + resumed.partitions,
+        pause_ms=known.pause_ms + resumed.pause_ms,
+        burst_records=known.burst_records + resumed.burst,
+    )
+    return replace(
+        state,
+        history=(*state.history[:index], costed, *state.history[index + 1 :]),
+        pause_ms=state.pause_ms + resumed.pause_ms,
+        burst_records=state.burst_records + resumed.burst,
+    )
