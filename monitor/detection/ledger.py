@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from itertools import accumulate, groupby
 from operator import attrgetter
@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from monitor.detection.telling import told
 from monitor.model import (
     Finding,
     FindingKind,
@@ -85,7 +86,7 @@ class Ledger:
 
     def _of_group(self, summary: GroupSummary, now_ms: int) -> Iterator[FindingRecord]:
         before = self._open.get(summary.group, {})
-        now = {record.id: record for record in (opened(summary, finding, now_ms) for finding in summary.findings)}
+        now = {record.id: record for record in self._records(summary, before, now_ms)}
         for name, record in before.items():
             if name not in now:
                 yield _closed(record, now_ms)
@@ -95,6 +96,15 @@ class Ledger:
                 yield record
             elif not _says_the_same(record, known):
                 yield msgspec.structs.replace(record, event=FindingNews.CHANGED, opened_ms=known.opened_ms)
+
+    @staticmethod
+    def _records(summary: GroupSummary, before: Mapping[str, FindingRecord], now_ms: int) -> Iterator[FindingRecord]:
+        """The findings as records; what began about when it was told to have begun, began then."""
+        for finding in summary.findings:
+            known = before.get(finding_id(summary.cluster, summary.group, finding))
+            is_as_told = known is not None and abs(finding.since_ms - known.since_ms) <= VAGUE_MS
+            since_ms = known.since_ms if known is not None and is_as_told else finding.since_ms
+            yield opened(summary, msgspec.structs.replace(finding, since_ms=since_ms), now_ms)
 
     def _note(self, record: FindingRecord) -> None:
         of_group = self._open.setdefault(record.group, {})
@@ -120,7 +130,7 @@ def opened(summary: GroupSummary, finding: Finding, now_ms: int) -> FindingRecor
         since_ms=finding.since_ms,
         opened_ms=now_ms,
         at_ms=now_ms,
-        sentence=finding.sentence,
+        sentence=told(summary.group, finding),
         partition_count=len(finding.partitions),
         partitions=_fitting(_by_topic(finding)),
         member_count=len(finding.members),
@@ -142,8 +152,6 @@ def _says_the_same(record: FindingRecord, known: FindingRecord) -> bool:
     kept = ["event", "opened_ms", "at_ms", "version"]
     if record.kind in MOVE_WITH_THE_TRAFFIC:
         kept += ["partitions", "partition_count", "members", "member_count"]
-    if abs(record.since_ms - known.since_ms) <= VAGUE_MS:
-        kept.append("since_ms")
     return msgspec.structs.replace(record, **{name: getattr(known, name) for name in kept}) == known
 
 

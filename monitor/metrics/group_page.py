@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from monitor.detection.telling import advice
 from monitor.metrics.overview import FindingLine
 from monitor.metrics.wording import age
 from monitor.model import (
@@ -130,7 +131,12 @@ def _standing(member: MemberVerdict) -> str | None:
 
 
 def _finding_line(verdict: GroupVerdict, finding: Finding) -> FindingLine:
-    return FindingLine(kind=finding.kind, sentence=finding.sentence, age=age(verdict.evaluated_ms - finding.since_ms))
+    return FindingLine(
+        kind=finding.kind,
+        sentence=finding.sentence,
+        age=age(verdict.evaluated_ms - finding.since_ms),
+        advice=advice(finding),
+    )
 
 
 def _partition_lines(verdict: GroupVerdict) -> tuple[PartitionLine, ...]:

@@ -40,11 +40,15 @@ class ClusterLine(Value):
 
 
 class FindingLine(Value):
-    """A finding as it is shown. ``age`` is how long it had lasted when the group was judged."""
+    """A finding as it is shown. ``age`` is how long it had lasted when the group was judged.
+
+    ``advice`` says what to do first, where there is room for it.
+    """
 
     kind: FindingKind
     sentence: str
     age: str
+    advice: str = ""
 
 
 class GroupLine(Value):
