@@ -14,7 +14,7 @@ again, because whether a commit stays depends on its neighbours and on what come
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from struct import Struct, unpack
+from struct import Struct
 from typing import Final
 
 from monitor.model import CommitPoint
@@ -32,6 +32,7 @@ _POINT: Final = Struct("<qq")  # committed_ms, offset
 _TIME: Final = Struct("<q").unpack_from
 _SIZE: Final = _POINT.size
 _FULL: Final = RECENT * _SIZE
+_NUMBERS: Final = tuple([Struct(f"<{2 * points}q").unpack for points in range(RECENT + SLOTS + 1)])
 
 
 def extend(history: bytes, points: Iterable[CommitPoint]) -> bytes:
@@ -64,20 +65,15 @@ def points_of(history: bytes) -> tuple[CommitPoint, ...]:
     return tuple([CommitPoint(committed_ms, offset) for committed_ms, offset in _POINT.iter_unpack(history)])
 
 
-def recent_in(history: bytes) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The times and the offsets of the newest RECENT commits, in the order of the log, each as a column.
+def columns_of(history: bytes) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """As :func:`points_of`, with the times in one column and the offsets in another.
 
-    In columns because rules about lag ask for them for every partition where records wait.
+    The rules about lag ask for them for every partition in which records wait.
 
-    >>> recent_in(extend(b"", [CommitPoint(5, 1), CommitPoint(6, 2)]))
+    >>> columns_of(extend(b"", [CommitPoint(5, 1), CommitPoint(6, 2)]))
     ((5, 6), (1, 2))
     """
-    return columns_of(history[-_FULL:])
-
-
-def columns_of(history: bytes) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """As :func:`points_of`, with the times in one column and the offsets in another."""
-    numbers = unpack(f"<{len(history) // 8}q", history)
+    numbers = _NUMBERS[len(history) // _SIZE](history)
     return numbers[::2], numbers[1::2]
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.commit_history import RECENT, SLOT_MS, SLOTS, extend, newest_in, points_of, recent_in, thin
+from monitor.commit_history import RECENT, SLOT_MS, SLOTS, columns_of, extend, newest_in, points_of, thin
 from monitor.model import CommitPoint
 
 STEPS = st.sampled_from([0, 1_000, 20_000, SLOT_MS, 3 * SLOT_MS, -SLOT_MS, -1])
@@ -45,6 +45,6 @@ def test_a_history_is_bounded_and_ends_with_the_newest(commits):
 
 
 @given(COMMITS)
-def test_the_columns_are_the_newest_commits(commits):
-    times, offsets = recent_in(extend(b"", commits))
-    assert [CommitPoint(*pair) for pair in zip(times, offsets, strict=True)] == commits[-RECENT:]
+def test_the_columns_are_the_commits_that_stay(commits):
+    times, offsets = columns_of(extend(b"", commits))
+    assert tuple(CommitPoint(*pair) for pair in zip(times, offsets, strict=True)) == by_the_rule(commits)

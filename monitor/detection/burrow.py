@@ -128,7 +128,7 @@ def caught_up_lately(window: BurrowWindow) -> bool:
 def first_fall(window: BurrowWindow) -> int | None:
     """The index of the first commit of an offset lower than the one before it."""
     offsets = window.offsets
-    if len(offsets) < 2 or all(map(int.__le__, offsets, offsets[1:])):
+    if sorted(offsets) == list(offsets):
         return None
     return next(index for index in range(1, len(offsets)) if offsets[index] < offsets[index - 1])
 
@@ -140,7 +140,8 @@ def has_recovered(window: BurrowWindow, fall: int) -> bool:
 
 def has_always_lagged(window: BurrowWindow, settings: BurrowSettings) -> bool:
     """Whether no commit is known to have left no more than the allowed lag."""
-    return all(lag is None or lag > settings.allowed_lag for lag in window.lags)
+    known = [lag for lag in window.lags if lag is not None]
+    return not known or min(known) > settings.allowed_lag
 
 
 def has_stalled(window: BurrowWindow) -> bool:
@@ -151,7 +152,7 @@ def has_stalled(window: BurrowWindow) -> bool:
 def has_never_gained(window: BurrowWindow) -> bool:
     """Whether the lag fell between no two commits; those without a known lag are passed over."""
     known = [lag for lag in window.lags if lag is not None]
-    return all(map(int.__le__, known, known[1:]))
+    return sorted(known) == known
 
 
 def worst_of(statuses: Iterable[LagStatus]) -> LagStatus | None:
