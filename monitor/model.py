@@ -197,7 +197,7 @@ class CommitRun(Event):
     """Commits of one partition that followed one another in the log, combined without losing what is tracked.
 
     ``first`` is the first commit; ``points`` are, oldest first, those that a history keeps (see
-    monitor.tracking.commit_history), the newest last; ``rewinds`` counts the rewinds from the first commit on, and
+    monitor.commit_history), the newest last; ``rewinds`` counts the rewinds from the first commit on, and
     ``rewound`` the records that they went back by.
     """
 
@@ -450,7 +450,7 @@ class Phase(StrEnum):
 class CommittedOffset(Value, array_like=True):
     """The newest committed offset of one partition and when it was committed (the broker's clock).
 
-    ``history`` are commits before it and itself, packed and bounded (monitor.tracking.commit_history). ``rewinds`` is
+    ``history`` are commits before it and itself, packed and bounded (monitor.commit_history). ``rewinds`` is
     counted since the partition was first committed. ``listed`` is the broker's own newest answer (None: it knows no
     committed offset) and ``listed_ms`` when it was asked (0: never); ``offset`` is the one that counts of the two, see
     monitor.tracking.listed_offsets.
@@ -610,7 +610,8 @@ class PartitionState(Value):
     """One partition of a topic.
 
     ``first_seen_ms`` is when a collector first saw it; ``ends`` is oldest first, bounded. ``former_ms`` is when the
-    partition of this name was last seen that a deleted topic of this name had (0: none is known of).
+    partition of this name was last seen that a deleted topic of this name had (0: none is known of). ``earliest_ms`` is
+    when a collector first saw the log begin at ``earliest`` (0: not known).
     """
 
     partition: int
@@ -620,6 +621,7 @@ class PartitionState(Value):
     racks: tuple[str | None, ...] = ()
     ends: tuple[EndOffsetAt, ...] = ()
     former_ms: int = 0
+    earliest_ms: int = 0
 
 
 class TopicState(Value):
@@ -676,6 +678,7 @@ class FindingKind(StrEnum):
     IMBALANCE = "imbalance"
     IDLE_MEMBERS = "idle_members"
     LAG = "lag"
+    RETENTION = "retention"
 
 
 class OrphanReason(StrEnum):
@@ -696,6 +699,43 @@ class DriftKind(StrEnum):
     TIE = "tie"
 
 
+class LagStatus(StrEnum):
+    """How the lag develops, by the rules of LinkedIn's Burrow (monitor.detection.burrow).
+
+    STOP, STALL and REWIND are said of a partition only, and ERR of a group that has such a partition.
+    """
+
+    OK = "ok"
+    WARN = "warn"
+    """Commits advance, and the lag never fell."""
+    ERR = "err"
+    STOP = "stop"
+    """No commits any more."""
+    STALL = "stall"
+    """Commits, always of the same offset."""
+    REWIND = "rewind"
+    """A commit of a lower offset than before, and none has got there again."""
+
+
+class Pace(msgspec.Struct, frozen=True, gc=False):
+    """How fast a partition is read and written, in records per second, over the same last minutes."""
+
+    consumed_per_s: float
+    produced_per_s: float
+
+
+class TopicLag(Value):
+    """What waits for a group in one topic: in records, and the age of the oldest. None: not known.
+
+    ``partitions`` are those of the topic in the verdict.
+    """
+
+    topic: str
+    lag: int | None = None
+    lag_ms: int | None = None
+    partitions: int = 0
+
+
 class Finding(Value):
     """One thing that is wrong: where, since when, and the sentence a person reads."""
 
@@ -713,6 +753,7 @@ class PartitionVerdict(Value):
     ``expected`` is the owner that the assignor would choose now, ``replayed`` the one it should have chosen for the
     inputs of the current generation; None: nobody, or not computable (see ``GroupVerdict.expectation``).
     ``committed`` None: no committed offset. ``lag`` None: not known. ``lag_ms``: age of the oldest waiting record.
+    ``status`` is Burrow's, None where the lag is not known; ``pace`` is measured only where records wait.
     """
 
     topic: str
@@ -726,6 +767,8 @@ class PartitionVerdict(Value):
     lag: int | None = None
     lag_ms: int | None = None
     orphan: OrphanReason | None = None
+    status: LagStatus | None = None
+    pace: Pace | None = None
 
 
 class MemberVerdict(Value):
@@ -753,6 +796,12 @@ class GroupVerdict(Value):
     broker has chosen), "invariants" (assignor not known to us) or "none" (no members, or members whose bytes cannot be
     read). ``imbalance_ratio`` is the largest member's partitions over the smallest largest that any assignment could
     reach; None without members or partitions.
+
+    ``status`` is Burrow's, None if no lag is known; ``topics`` are sorted by name. ``pace`` is the sum over the
+    partitions in which records wait, None unless it is known of each; with it, ``catch_up_ms`` is how long they take to
+    read what waits, None if they never do at that pace. ``lost`` are the records that retention removed before the
+    group committed them (at most: offsets without a record count), ``kept_waiting`` the largest share of a trimmed
+    partition's log that waits for the group, from 0 to 1; both None if no lag is known.
     """
 
     cluster: str
@@ -771,6 +820,12 @@ class GroupVerdict(Value):
     lag_ms: int | None = None
     imbalance_ratio: float | None = None
     rebalances: int = 0
+    status: LagStatus | None = None
+    topics: tuple[TopicLag, ...] = ()
+    pace: Pace | None = None
+    catch_up_ms: int | None = None
+    lost: int | None = None
+    kept_waiting: float | None = None
 
 
 # --- what is published ------------------------------------------------------------------------------------------------

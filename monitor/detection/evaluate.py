@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
+from monitor.detection.burrow import BurrowSettings, status_of, worst_of
 from monitor.detection.drift import find_current_drift, find_replayed_drift
 from monitor.detection.facts import Expectation, Facts, Owners, Ownership
 from monitor.detection.imbalance import find_idle_members, find_imbalance
@@ -13,11 +14,15 @@ from monitor.detection.lag import (
     find_former_log,
     find_not_committing,
     is_of_former_log,
+    lag_by_topic,
     lag_ms,
     lag_records,
+    total,
 )
 from monitor.detection.orphans import find_orphaned, orphans_of
 from monitor.detection.ownership import find_double_owned
+from monitor.detection.progress import burrow_window, catch_up_ms, pace_of, progress_of, total_pace
+from monitor.detection.retention import find_close_to_loss, find_records_lost, kept_waiting, lost_records
 from monitor.detection.settings import DetectionSettings
 from monitor.detection.standing import Standing, stand
 from monitor.detection.topics import Places, Topics
@@ -27,6 +32,7 @@ from monitor.model import (
     Finding,
     GroupState,
     GroupVerdict,
+    LagStatus,
     OrphanReason,
     PartitionState,
     PartitionVerdict,
@@ -36,7 +42,9 @@ from monitor.model import (
 Rule = Callable[[Facts], Iterable[Finding]]
 
 LADDER: Final[tuple[Rule, ...]] = (
+    find_records_lost,  # gone unread: nothing brings them back, and until the group goes on, more follow
     find_double_owned,  # records are processed twice and commits overwrite each other: data is wrong, not only late
+    find_close_to_loss,  # nothing is lost yet, but this one has a deadline, whatever the cause below is
     find_orphaned,  # nobody reads: the lag grows until somebody acts, and retention may lose records
     find_former_log,  # where the group reads on is not known: it may pass records over
     find_not_committing,  # somebody should read and makes no progress: the same harm, but the cause may pass
@@ -66,8 +74,11 @@ def judge(
 ) -> GroupVerdict:
     """As :func:`evaluate`, where the standing of the group is known already."""
     facts = _facts(group, topics, standing, now_ms, settings)
-    lags = [row.lag for row in facts.partitions if row.lag is not None]
-    ages = [row.lag_ms for row in facts.partitions if row.lag_ms is not None]
+    topics_lag = lag_by_topic(facts.partitions)
+    waiting = facts.waiting
+    cut = [row for row in waiting if row.earliest]
+    lag = total(topic.lag for topic in topics_lag)
+    pace = total_pace(row.pace for row in waiting)
     return GroupVerdict(
         cluster=group.cluster,
         group=group.group,
@@ -81,10 +92,16 @@ def judge(
         members=standing.members,
         partitions=facts.partitions,
         findings=tuple([finding for rule in LADDER for finding in rule(facts)]),
-        lag=sum(lags) if lags else None,
-        lag_ms=max(ages, default=None),
+        lag=lag,
+        lag_ms=max([topic.lag_ms for topic in topics_lag if topic.lag_ms is not None], default=None),
         imbalance_ratio=facts.balance.ratio if facts.balance else None,
         rebalances=group.rebalances,
+        status=None if lag is None else worst_of([LagStatus.OK, *{row.status for row in waiting if row.status}]),
+        topics=topics_lag,
+        pace=pace,
+        catch_up_ms=catch_up_ms(lag, pace),
+        lost=None if lag is None else sum([lost_records(row) for row in cut]),
+        kept_waiting=None if lag is None else max([kept_waiting(row) for row in cut], default=0.0),
     )
 
 
@@ -96,7 +113,8 @@ def _facts(group: GroupState, topics: Topics, standing: Standing, now_ms: int, s
     orphans = orphans_of(group, topics.catalog, standing.ownership, standing.expectation, known)
     is_all = known.keys() >= owners.keys() and known.keys() >= committed.keys()
     places = known if is_all else sorted(known.keys() | owners.keys() | committed.keys())
-    row = _Judge(owners, standing.expectation, orphans, now_ms).partition
+    judged = _Judge(owners, standing.expectation, orphans, now_ms, settings.burrow).partition
+    partitions = tuple([judged(place, known.get(place), committed.get(place)) for place in places])
     return Facts(
         group=group,
         catalog=topics.catalog,
@@ -106,9 +124,10 @@ def _facts(group: GroupState, topics: Topics, standing: Standing, now_ms: int, s
         expectation=standing.expectation,
         known=known,
         committed=committed,
-        partitions=tuple([row(place, known.get(place), committed.get(place)) for place in places]),
+        partitions=partitions,
         members=standing.members,
         balance=standing.balance,
+        waiting=tuple([row for row in partitions if row.lag]),
     )
 
 
@@ -133,16 +152,22 @@ def _known(topics: Topics, ownership: Ownership, committed: Mapping[TopicPartiti
 class _Judge:
     """Makes the row of a partition from what the group as a whole says of it."""
 
-    __slots__ = ("_current", "_now_ms", "_orphans", "_owners", "_replayed")
+    __slots__ = ("_burrow", "_current", "_now_ms", "_orphans", "_owners", "_replayed")
 
     def __init__(
-        self, owners: Owners, expectation: Expectation, orphans: Mapping[TopicPartition, OrphanReason], now_ms: int
+        self,
+        owners: Owners,
+        expectation: Expectation,
+        orphans: Mapping[TopicPartition, OrphanReason],
+        now_ms: int,
+        burrow: BurrowSettings,
     ) -> None:
         self._owners = owners
         self._current = expectation.current
         self._replayed = expectation.replayed
         self._orphans = orphans
         self._now_ms = now_ms
+        self._burrow = burrow
 
     def partition(
         self, place: TopicPartition, state: PartitionState | None, commit: CommittedOffset | None
@@ -154,6 +179,12 @@ class _Judge:
         age_ms = lag_ms(state, offset, self._now_ms) if state and offset is not None else None
         if commit and state and state.former_ms and is_of_former_log(commit, state):
             lag = age_ms = None
+        status = None if lag is None else LagStatus.OK
+        pace = None
+        if lag and commit and state:  # the rest is only asked where records wait
+            progress = progress_of(commit, state)
+            status = status_of(burrow_window(progress, lag), self._now_ms, self._burrow)
+            pace = pace_of(progress)
         current, replayed = self._current.get(place), self._replayed.get(place)
         return PartitionVerdict(
             place.topic,
@@ -167,4 +198,6 @@ class _Judge:
             lag,
             age_ms,
             self._orphans.get(place),
+            status,
+            pace,
         )

@@ -83,7 +83,7 @@ class Facts(Value):
 
     ``known`` holds the partitions that exist now and concern the group: those of subscribed topics, and owned or
     committed ones of others. ``committed`` holds the group's offsets by partition, ``partitions`` and ``members`` the
-    judged rows.
+    judged rows, ``waiting`` those of the partitions in which records wait.
     """
 
     group: GroupState
@@ -97,6 +97,7 @@ class Facts(Value):
     partitions: tuple[PartitionVerdict, ...]
     members: tuple[MemberVerdict, ...]
     balance: Balance | None
+    waiting: tuple[PartitionVerdict, ...] = ()
 
     def not_later_than_now(self, instant_ms: int) -> int:
         """The instant, or now if another machine's clock put it into the future: an age is never negative."""

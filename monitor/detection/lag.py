@@ -8,8 +8,9 @@ covers it.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 from monitor.detection.facts import Facts
 from monitor.detection.sentences import behind, former_log, not_committing
@@ -21,6 +22,7 @@ from monitor.model import (
     PartitionState,
     PartitionVerdict,
     Phase,
+    TopicLag,
     TopicPartition,
 )
 
@@ -90,6 +92,30 @@ def _reached(ends: Sequence[EndOffsetAt], position: int) -> int:
     while index and ends[index - 1].offset > position:
         index -= 1
     return index
+
+
+def total(lags: Iterable[int | None]) -> int | None:
+    """The sum of what is known; None if nothing is.
+
+    >>> total([2, None, 3]), total([None])
+    (5, None)
+    """
+    known = [lag for lag in lags if lag is not None]
+    return sum(known) if known else None
+
+
+def lag_by_topic(rows: Sequence[PartitionVerdict]) -> tuple[TopicLag, ...]:
+    """One line for each topic of the rows, which are sorted."""
+    lines: list[TopicLag] = []
+    start = 0
+    while start < len(rows):
+        topic = rows[start].topic
+        end = bisect_right(rows, topic, lo=start, key=attrgetter("topic"))
+        own = rows[start:end]
+        age_ms = max([row.lag_ms for row in own if row.lag_ms is not None], default=None)
+        lines.append(TopicLag(topic, total([row.lag for row in own]), age_ms, end - start))
+        start = end
+    return tuple(lines)
 
 
 def find_former_log(facts: Facts) -> Iterable[Finding]:

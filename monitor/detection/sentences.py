@@ -249,3 +249,19 @@ def former_log(partitions: Sequence[TopicPartition]) -> str:
 def behind(threshold: int) -> str:
     """``threshold`` in records; the lag itself moves and is shown beside."""
     return f"More than {counted(threshold, 'record')} wait for the group."
+
+
+def records_lost(partitions: Sequence[TopicPartition]) -> str:
+    """How many they are moves with every segment that is removed, and is shown beside."""
+    return (
+        f"Retention removed records of {places(partitions)} that the group had not committed: they are lost to it. "
+        "Make the group go on, or keep the records longer, before more are removed."
+    )
+
+
+def close_to_loss(partitions: Sequence[TopicPartition], share: float) -> str:
+    """``share`` is the threshold, from 0 to 1."""
+    return (
+        f"At least {100 * share:g} % of what is kept of {places(partitions)} waits for the group, which does not gain "
+        "on it: what retention removes next is lost. Make the group faster, or keep the records longer."
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from monitor.detection.burrow import BurrowSettings
 from monitor.model import Value
 
 
@@ -16,8 +17,13 @@ class DetectionSettings(Value):
             member in the best assignment. A remainder never counts: 3 and 2 is the best for 5 partitions.
         lag_records: report a group when more records than this wait for it. None, the default: never; how much lag is
             too much depends on the topic, so there is no honest default.
+        retention_share: report a group as close to loss when at least this share of what a partition keeps waits for
+            it, from 0 to 1. Of a week of records, 0.9 leaves about 17 hours.
+        burrow: the settings of Burrow's rules, which give the status.
     """
 
     commit_silence_ms: int = 60_000
     imbalance_ratio: float = 1.25
     lag_records: int | None = None
+    retention_share: float = 0.9
+    burrow: BurrowSettings = BurrowSettings()

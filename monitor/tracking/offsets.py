@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from monitor.commit_history import extend, with_commit
 from monitor.model import (
     CommitPoint,
     CommitRun,
@@ -14,7 +15,6 @@ from monitor.model import (
     Rewind,
     Value,
 )
-from monitor.tracking.commit_history import extend, with_commit
 from monitor.tracking.listed_offsets import as_it_counts, as_logged, with_listing
 from monitor.tracking.resumption import NOTHING, pause_ms
 

@@ -12,8 +12,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from monitor.commit_history import points_of
 from monitor.model import CommitPoint, CommittedOffset, GroupState, Rebalance, RebalanceCause, Value
-from monitor.tracking.commit_history import points_of
 
 _UNNOTICED: Final = (RebalanceCause.STATIC_RESTART,)
 
@@ -49,7 +49,7 @@ def pause_ms(before: CommittedOffset, first: CommitPoint) -> int:
 
     Longer than usual is longer than nine of ten of the gaps that are remembered: one of them may be another pause.
 
-    >>> from monitor.tracking.commit_history import extend
+    >>> from monitor.commit_history import extend
     >>> history = extend(b"", [CommitPoint(1_000 * n, n) for n in range(0, 50, 5)])
     >>> known = CommittedOffset(topic="t", partition=0, offset=45, committed_ms=45_000, history=history)
     >>> pause_ms(known, CommitPoint(62_000, 99)), pause_ms(known, CommitPoint(50_000, 50))

@@ -117,6 +117,7 @@ def _set_back(state: TopicState, event: TopicObserved) -> TopicState:
                 known,
                 first_seen_ms=min(known.first_seen_ms, at_ms),
                 former_ms=min(known.former_ms, at_ms),
+                earliest_ms=min(known.earliest_ms, at_ms),
                 ends=_dated_until(known.ends, at_ms),
             )
             for known in state.partitions
@@ -139,6 +140,7 @@ def _recreated(state: TopicState, event: TopicObserved) -> bool:
 
 def _observe_partition(state: PartitionState | None, seen: PartitionObserved, at_ms: int) -> PartitionState:
     before = state or PartitionState(partition=seen.partition, first_seen_ms=at_ms)
+    begins_anew = seen.earliest is not None and (seen.earliest != before.earliest or not before.earliest_ms)
     return PartitionState(
         partition=before.partition,
         first_seen_ms=before.first_seen_ms,
@@ -147,4 +149,5 @@ def _observe_partition(state: PartitionState | None, seen: PartitionObserved, at
         racks=seen.racks,
         former_ms=before.former_ms,
         ends=before.ends if seen.end is None else add_end(before.ends, EndOffsetAt(at_ms=at_ms, offset=seen.end)),
+        earliest_ms=at_ms if begins_anew else before.earliest_ms,
     )

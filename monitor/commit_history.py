@@ -32,6 +32,7 @@ _POINT: Final = Struct("<qq")  # committed_ms, offset
 _TIME: Final = Struct("<q").unpack_from
 _SIZE: Final = _POINT.size
 _FULL: Final = RECENT * _SIZE
+_NUMBERS: Final = tuple([Struct(f"<{2 * points}q").unpack for points in range(RECENT + SLOTS + 1)])
 
 
 def extend(history: bytes, points: Iterable[CommitPoint]) -> bytes:
@@ -62,6 +63,18 @@ def with_commit(history: bytes, committed_ms: int, offset: int) -> bytes:
 def points_of(history: bytes) -> tuple[CommitPoint, ...]:
     """The commits of a history, in the order of the log: the last RECENT are the newest ones without a gap."""
     return tuple([CommitPoint(committed_ms, offset) for committed_ms, offset in _POINT.iter_unpack(history)])
+
+
+def columns_of(history: bytes) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """As :func:`points_of`, with the times in one column and the offsets in another.
+
+    The rules about lag ask for them for every partition in which records wait.
+
+    >>> columns_of(extend(b"", [CommitPoint(5, 1), CommitPoint(6, 2)]))
+    ((5, 6), (1, 2))
+    """
+    numbers = _NUMBERS[len(history) // _SIZE](history)
+    return numbers[::2], numbers[1::2]
 
 
 def newest_in(history: bytes) -> CommitPoint | None:

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.commit_history import RECENT, SLOT_MS, SLOTS, columns_of, extend, newest_in, points_of, thin
 from monitor.model import CommitPoint
-from monitor.tracking.commit_history import RECENT, SLOT_MS, SLOTS, extend, newest_in, points_of, thin
 
 STEPS = st.sampled_from([0, 1_000, 20_000, SLOT_MS, 3 * SLOT_MS, -SLOT_MS, -1])
 COMMITS = st.lists(STEPS, max_size=80).map(
@@ -42,3 +42,9 @@ def test_a_history_is_bounded_and_ends_with_the_newest(commits):
     history = extend(b"", commits)
     assert len(history) <= 16 * (RECENT + SLOTS)
     assert newest_in(history) == (commits[-1] if commits else None)
+
+
+@given(COMMITS)
+def test_the_columns_are_the_commits_that_stay(commits):
+    times, offsets = columns_of(extend(b"", commits))
+    assert tuple(CommitPoint(*pair) for pair in zip(times, offsets, strict=True)) == by_the_rule(commits)
