@@ -736,8 +736,23 @@ class TopicLag(Value):
     partitions: int = 0
 
 
+class DriftCause(StrEnum):
+    """The most likely cause of a drift (monitor.detection.causes)."""
+
+    METADATA_STALE = "metadata_stale"
+    """Topics came, went or changed, and the members still have the older metadata."""
+    MIXED_ASSIGNORS = "mixed_assignors"
+    """The members seem to have different assignors under one name, or offer different ones."""
+    MIXED_SUBSCRIPTIONS = "mixed_subscriptions"
+    FOREIGN_CLIENT = "foreign_client"
+    """The member that assigns uses a library whose assignor differs from Kafka's."""
+    RACKS_CHANGED = "racks_changed"
+    TIE = "tie"
+    UNKNOWN = "unknown"
+
+
 class Finding(Value):
-    """One thing that is wrong: where, since when, and the sentence a person reads."""
+    """One thing that is wrong: where, since when, and the sentence a person reads. ``cause`` is that of a drift."""
 
     kind: FindingKind
     reason: str
@@ -745,6 +760,7 @@ class Finding(Value):
     sentence: str
     partitions: tuple[TopicPartition, ...] = ()
     members: tuple[str, ...] = ()
+    cause: DriftCause | None = None
 
 
 class PartitionVerdict(Value):
@@ -905,6 +921,7 @@ class FindingRecord(Value, omit_defaults=False):
     member_count: int
     members: tuple[str, ...]
     version: int = 1
+    cause: str | None = None
 
 
 class FindingOutdated(Value):

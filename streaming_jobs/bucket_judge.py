@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from monitor.detection.evaluate import judge
-from monitor.detection.settings import DetectionSettings
+from monitor.detection.rules import DetectionRules
 from monitor.detection.settled import is_settled
 from monitor.detection.standing import Standings
 from monitor.detection.topics import Topics
@@ -51,7 +51,7 @@ class BucketJudge:
     """
 
     number: int
-    settings: DetectionSettings
+    rules: DetectionRules
     made: int = 0
     """How many verdicts were made since the beginning."""
     _standings: Standings = field(default_factory=Standings)
@@ -96,7 +96,9 @@ class BucketJudge:
         known = self._settled.pop(name, None)
         if known is None or known.state is not state:
             self.made += 1
-            verdict = judge(state, topics, self._standings.of(state, topics), now_ms, self.settings)
+            verdict = judge(
+                state, topics, self._standings.of(state, topics), now_ms, self.rules.of(state.cluster, name)
+            )
             known = _Judged(
                 state, msgspec.msgpack.encode(summary_of(verdict)), render_groups([verdict]), is_settled(verdict)
             )

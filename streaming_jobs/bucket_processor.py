@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
-from monitor.detection.settings import DetectionSettings
+from monitor.detection.rules import DetectionRules
 from monitor.detection.topics import Topics
 from monitor.model import Catalog
 from streaming_jobs.bucket import Entry, Key
@@ -49,10 +49,10 @@ _MEMORIES: Final[dict[str, _Memory]] = {}
 class BucketProcessor(StatefulProcessor):
     """Spark's side of a bucket: rows in, state read and written, rows out."""
 
-    def __init__(self, cluster: str, shelf: ShelfAddress, settings: DetectionSettings) -> None:
+    def __init__(self, cluster: str, shelf: ShelfAddress, rules: DetectionRules) -> None:
         self.cluster = cluster
         self._shelf = shelf
-        self._settings = settings
+        self._rules = rules
         self._store: BucketStore
 
     def init(self, handle: StatefulProcessorHandle) -> None:
@@ -73,7 +73,7 @@ class BucketProcessor(StatefulProcessor):
         memory = _memory(self.cluster, orders.run)
         # Taken out while it is changed: if this attempt fails half-way, nothing of it is remembered.
         kept = self._store.bring_up_to_date(memory.buckets.pop(number, None), self.cluster, orders.batch)
-        judge = memory.judges.setdefault(number, BucketJudge(number, self._settings))
+        judge = memory.judges.setdefault(number, BucketJudge(number, self._rules))
         kept.bucket.fold_all(_by_entity(rows), orders.batch)
         self._store.save(kept, orders.batch)
         memory.buckets[number] = kept

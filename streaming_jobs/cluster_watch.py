@@ -160,7 +160,7 @@ class ClusterWatch:
             position=self._position,
             passes=FirstPass({0: passes.ends[0]}, own=self._judging.shard.is_first),
             problem=lambda: self._collector.problem,
-            settings=self._judging.settings,
+            rules=self._judging.rules,
             clock=now_ms,
             pace=Pace(int(self._settings.trigger_s * 1000)),
             findings=self._findings,
@@ -182,7 +182,7 @@ class ClusterWatch:
             kafka_log(self._spark, OFFSETS_TOPIC, len(backlog.ends), options | self._isolation(), most),
             kafka_log(self._spark, self._cluster.events_topic, 1, options, most),
             ticks(self._spark, self._checkpoint.buckets),
-            BucketProcessor(self._cluster.name, self._judging.shelf.address, self._judging.settings),
+            BucketProcessor(self._cluster.name, self._judging.shelf.address, self._judging.rules),
             Spread(buckets=self._checkpoint.buckets, shard=self._judging.shard),
         )
 

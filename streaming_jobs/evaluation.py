@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from monitor.detection.evaluate import judge
-from monitor.detection.settings import DetectionSettings
+from monitor.detection.rules import DetectionRules
 from monitor.detection.standing import Standing, Standings
 from monitor.detection.topics import Topics
 from monitor.model import GroupState, GroupVerdict
@@ -44,11 +44,12 @@ class Evaluation:
     looked_at: LookedAt
     topics: Topics
     now_ms: int
-    settings: DetectionSettings
+    rules: DetectionRules
 
     def __call__(self, group: str) -> GroupVerdict | None:
         """The verdict on it, made again from its state; None if there is no such group."""
         state = self.view.group_state(group)
         if state is None:
             return None
-        return judge(state, self.topics, self.looked_at.of(state, self.topics), self.now_ms, self.settings)
+        settings = self.rules.of(state.cluster, state.group)
+        return judge(state, self.topics, self.looked_at.of(state, self.topics), self.now_ms, settings)

@@ -10,7 +10,8 @@ from typing import Final, Self
 
 from pyspark.sql import SparkSession
 
-from monitor.config import DetectionOptions, Settings
+from monitor.config import DetectionOptions, Settings, Thresholds
+from monitor.detection.rules import DetectionRules, Override
 from monitor.detection.settings import DetectionSettings
 from streaming_jobs.board import Board
 from streaming_jobs.catalog_shelf import CatalogShelf
@@ -73,7 +74,7 @@ class Job:
         spark = self._settings.spark
         self._spark = create_session(spark.master, spark.shuffle_partitions, self._jars, spark.conf, self._spark_log)
         self._shelf = CatalogShelf(self._spark.conf.get("spark.driver.host") or "127.0.0.1")
-        judging = Judging(detection_settings(self._settings.detection), self._shelf, self._settings.shard)
+        judging = Judging(detection_rules(self._settings.detection), self._shelf, self._settings.shard)
         try:
             for cluster in self._settings.clusters.values():
                 watch = ClusterWatch(self._spark, cluster, spark, judging, self._board)
@@ -114,7 +115,22 @@ class Job:
             raise JobFailed("Spark has ended, or its JVM was killed (out of memory?). Start groupwatch again.")
 
 
-def detection_settings(chosen: DetectionOptions) -> DetectionSettings:
+def detection_rules(chosen: DetectionOptions) -> DetectionRules:
+    """The thresholds of all groups, from what a deployment configured."""
+    return DetectionRules(
+        default=detection_settings(chosen),
+        overrides=tuple(
+            Override(
+                groups=override.groups,
+                cluster=override.cluster,
+                settings=detection_settings(chosen.with_override(override)),
+            )
+            for override in chosen.overrides
+        ),
+    )
+
+
+def detection_settings(chosen: Thresholds) -> DetectionSettings:
     """The rules' thresholds in the rules' own units (ms), from what a deployment configured (s)."""
     return DetectionSettings(
         imbalance_ratio=chosen.imbalance_ratio,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from monitor.detection.settings import DetectionSettings
+from monitor.detection.rules import DetectionRules
 from monitor.model import ALL_GROUPS, Shard
 from streaming_jobs.catalog_shelf import CatalogShelf
 
@@ -13,6 +13,6 @@ from streaming_jobs.catalog_shelf import CatalogShelf
 class Judging:
     """Which groups of a cluster are judged, and by what: the thresholds, and where its catalogs are put."""
 
-    settings: DetectionSettings
+    rules: DetectionRules
     shelf: CatalogShelf
     shard: Shard = ALL_GROUPS

@@ -11,7 +11,7 @@ from uuid import uuid4
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
 
-from monitor.detection.settings import DetectionSettings
+from monitor.detection.rules import DetectionRules
 from monitor.detection.topics import Topics
 from monitor.metrics.render import packed, render_catalog
 from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, PackedBlock, Shard, SourceState
@@ -71,7 +71,7 @@ class MicroBatchPublisher:
     position: Callable[[int], LogPosition]
     passes: FirstPass
     problem: Callable[[], str | None]
-    settings: DetectionSettings
+    rules: DetectionRules
     clock: SteadyClock
     pace: Pace
     findings: FindingsOut
@@ -211,7 +211,7 @@ class MicroBatchPublisher:
             groups=groups,
             blocks=(*self._view.blocks(), *judged_by.ends),
         )
-        return shown, Evaluation(self._view, self._looked_at, judged_by.topics, orders.now_ms, self.settings)
+        return shown, Evaluation(self._view, self._looked_at, judged_by.topics, orders.now_ms, self.rules)
 
     def _ends(self, catalog: Catalog) -> tuple[PackedBlock, ...]:
         """The ends of all partitions. They are nobody's share: every shard would expose the same series."""

@@ -10,6 +10,7 @@ from monitor.config import (
     DetectionOptions,
     HttpSettings,
     SparkSettings,
+    Thresholds,
     load,
     with_shard,
 )
@@ -89,6 +90,14 @@ def test_nothing_given_means_the_documented_defaults(file):
     assert load(None) == settings
 
 
+def test_an_override_has_what_it_names_and_the_rest_as_the_section(file):
+    text = f'{FULL}commit_silence_s = 90\n[[detection.overrides]]\ngroups = "a.*"\ncluster = "prod"\nlag_records = 0\n'
+    detection = load(file(text)).detection
+    (override,) = detection.overrides
+    assert (override.groups, override.cluster) == ("a.*", "prod")
+    assert detection.with_override(override) == Thresholds(lag_records=0, commit_silence_s=90)
+
+
 def test_the_environment_wins(file, monkeypatch):
     monkeypatch.setenv("GROUPWATCH_HTTP__PORT", "7")
     monkeypatch.setenv("GROUPWATCH_CLUSTERS__PROD__COLLECT_INTERVAL_S", "60")
@@ -130,6 +139,23 @@ def test_the_environment_wins(file, monkeypatch):
         (
             '[clusters.a]\nbootstrap_servers = "h:1"\n[clusters.a.client]\n"sasl.password" = ["tiger"]',
             "clusters.a.client sasl.password should be a text, a number, or true or false.",
+        ),
+        (
+            '[[detection.overrides]]\ngroups = "a"\n[[detection.overrides]]\ngroups = "("',
+            "detection.overrides#2.groups should be a regular expression as RE2 knows it (missing ): ().",
+        ),
+        ("[[detection.overrides]]\nlag_records = 1", "detection.overrides#1.groups is required."),
+        (
+            '[[detection.overrides]]\ngroups = "a"\nimbalance_ration = 2',
+            "detection.overrides#1.imbalance_ration is not a known key (did you mean imbalance_ratio?).",
+        ),
+        (
+            '[[detection.overrides]]\ngroups = "a"\nimbalance_ratio = 0.5',
+            "detection.overrides#1.imbalance_ratio should be greater than or equal to 1.",
+        ),
+        (
+            '[[detection.overrides]]\ngroups = "a"\ncluster = "prod"',
+            "detection.overrides#1.cluster should be the name of one of the clusters.",
         ),
         ("[spark.conf]\na = [1]", "spark.conf a should be a text, a number, or true or false."),
     ],

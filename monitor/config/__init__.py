@@ -3,16 +3,26 @@
 from monitor.config.client import ClientProperties
 from monitor.config.errors import ConfigError
 from monitor.config.load import load, with_shard
-from monitor.config.settings import ClusterSettings, DetectionOptions, HttpSettings, Settings, SparkSettings
+from monitor.config.settings import (
+    ClusterSettings,
+    DetectionOptions,
+    DetectionOverride,
+    HttpSettings,
+    Settings,
+    SparkSettings,
+    Thresholds,
+)
 
 __all__ = [
     "ClientProperties",
     "ClusterSettings",
     "ConfigError",
     "DetectionOptions",
+    "DetectionOverride",
     "HttpSettings",
     "Settings",
     "SparkSettings",
+    "Thresholds",
     "load",
     "with_shard",
 ]

@@ -20,6 +20,7 @@ from monitor.config.settings import (
     ENVIRONMENT_PREFIX,
     ClusterSettings,
     DetectionOptions,
+    DetectionOverride,
     HttpSettings,
     Settings,
     SparkSettings,
@@ -130,13 +131,13 @@ def _sentence(error: ErrorDetails) -> str:
     >>> _sentence({"type": "missing", "loc": ("clusters", "a", "bootstrap_servers"), "msg": "", "input": None})
     'clusters.a.bootstrap_servers is required.'
     """
-    key = ".".join(str(part) for part in error["loc"])
+    key = _key(error["loc"])
     match error["type"]:
         case "missing":
             return f"{key} is required."
         case "extra_forbidden":
             return f"{key} is not a known key{_suggestion(str(error['loc'][-1]), _siblings(error['loc']))}."
-        case "cluster_name":
+        case "cluster_name" | "override_cluster":
             return f"{error['msg']}."
         case "model_type" | "dict_type" | "model_attributes_type":
             return f"{key} should be a table."
@@ -146,10 +147,20 @@ def _sentence(error: ErrorDetails) -> str:
     return f"{key} {message if not is_secret(key) else 'cannot be used'}."
 
 
+def _key(loc: tuple[int | str, ...]) -> str:
+    """The place in the file; entries of a list are counted from 1.
+
+    >>> _key(("detection", "overrides", 0, "groups"))
+    'detection.overrides#1.groups'
+    """
+    parts = (f"#{part + 1}" if isinstance(part, int) else f".{part}" for part in loc)
+    return "".join(parts).removeprefix(".")
+
+
 def _siblings(loc: tuple[int | str, ...]) -> Mapping[str, object]:
     if len(loc) == 1:
         return Settings.model_fields
-    section = SECTIONS.get(str(loc[0]))
+    section = DetectionOverride if "overrides" in loc[:-1] else SECTIONS.get(str(loc[0]))
     return {} if section is None else {key: None for key in section.model_fields if key != "name"}
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, Self
 
+import re2
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -125,7 +126,7 @@ class SparkSettings(Section):
     conf: Annotated[dict[str, str], BeforeValidator(_as_flat_text)] = {}
 
 
-class DetectionOptions(Section):
+class Thresholds(Section):
     """From where on something is a finding.
 
     ``imbalance_ratio``: the largest member's partitions over the smallest largest that any assignment could reach.
@@ -136,6 +137,41 @@ class DetectionOptions(Section):
     imbalance_ratio: float = Field(default=1.25, ge=1, allow_inf_nan=False)
     commit_silence_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
     lag_records: int | None = Field(default=None, ge=0)
+
+
+class DetectionOverride(Thresholds):
+    """Thresholds for some groups: ``groups`` is an expression of RE2 for the whole name, ``cluster`` None is any.
+
+    What it does not name is as in the section.
+    """
+
+    groups: str = Field(min_length=1)
+    cluster: str | None = None
+
+    @field_validator("groups")
+    @classmethod
+    def _is_an_expression(cls, given: str) -> str:
+        options = re2.Options()
+        options.log_errors = False
+        try:
+            re2.compile(given.encode(), options)
+        except re2.error as error:
+            reason = error.args[0].decode(errors="replace") if isinstance(error.args[0], bytes) else error.args[0]
+            raise ValueError(f"should be a regular expression as RE2 knows it ({reason})") from None
+        return given
+
+
+class DetectionOptions(Thresholds):
+    """The thresholds of all groups, and of some: of ``overrides``, the first that matches a group counts."""
+
+    overrides: tuple[DetectionOverride, ...] = ()
+
+    def with_override(self, override: DetectionOverride) -> Thresholds:
+        """The thresholds with those that the override names."""
+        named = override.model_fields_set & Thresholds.model_fields.keys()
+        return Thresholds(
+            **{name: getattr(override if name in named else self, name) for name in Thresholds.model_fields}
+        )
 
 
 class Settings(BaseSettings):
@@ -166,6 +202,15 @@ class Settings(BaseSettings):
         if not isinstance(clusters, Mapping):
             return given
         return {**given, "clusters": {name: _named(name, cluster) for name, cluster in clusters.items()}}
+
+    @model_validator(mode="after")
+    def _overrides_name_clusters(self) -> Self:
+        for number, override in enumerate(self.detection.overrides, start=1):
+            if override.cluster is not None and override.cluster not in self.clusters:
+                place = {"number": number}
+                message = "detection.overrides#{number}.cluster should be the name of one of the clusters"
+                raise PydanticCustomError("override_cluster", message, place)
+        return self
 
 
 def _named(name: str, cluster: object) -> object:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from monitor.detection.causes import CURRENT, REPLAYED, cause_of
 from monitor.detection.facts import Facts, Owners
 from monitor.detection.sentences import drift_current, drift_replayed
-from monitor.model import DriftKind, Finding, FindingKind, TopicPartition
+from monitor.model import DriftCause, DriftKind, Finding, FindingKind, TopicPartition
 
 
 def find_replayed_drift(facts: Facts) -> Iterable[Finding]:
@@ -20,13 +21,15 @@ def find_replayed_drift(facts: Facts) -> Iterable[Finding]:
     partitions = _differing(facts, replayed) if facts.expectation.kind == "exact" else ()
     if partitions:
         first = partitions[0]
-        owners, tie = facts.ownership.owners.get(first, ()), facts.expectation.tie
+        owners = facts.ownership.owners.get(first, ())
+        cause = cause_of(REPLAYED, facts.group, facts.expectation)
         yield Finding(
             kind=FindingKind.DRIFT,
-            reason=DriftKind.TIE if tie else DriftKind.REPLAYED,
+            reason=DriftKind.TIE if cause.cause is DriftCause.TIE else DriftKind.REPLAYED,
             since_ms=facts.not_later_than_now(facts.group.generation_ms),
-            sentence=drift_replayed(partitions, replayed.get(first, ()), owners, facts.group, tie=tie),
+            sentence=drift_replayed(partitions, replayed.get(first, ()), owners, facts.group, cause),
             partitions=partitions,
+            cause=cause.cause,
         )
 
 
@@ -41,12 +44,14 @@ def find_current_drift(facts: Facts) -> Iterable[Finding]:
     if partitions:
         first = partitions[0]
         owners = facts.ownership.owners.get(first, ())
+        cause = cause_of(CURRENT, facts.group, facts.expectation)
         yield Finding(
             kind=FindingKind.DRIFT,
             reason=DriftKind.CURRENT,
             since_ms=facts.not_later_than_now(_inputs_changed_ms(facts)),
-            sentence=drift_current(partitions, current.get(first, ()), owners, facts.expectation.changes),
+            sentence=drift_current(partitions, current.get(first, ()), owners, facts.expectation.changes, cause),
             partitions=partitions,
+            cause=cause.cause,
         )
 
 

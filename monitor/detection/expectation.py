@@ -15,6 +15,7 @@ from typing import Final
 from monitor.assignors import Assignor, AssignorError, UnknownAssignor, find, order_sensitive, rejoining
 from monitor.assignors.kafka_client.sticky import CooperativeStickyAssignor, StickyAssignor
 from monitor.assignors.kafka_client.sticky.user_data import is_foreign
+from monitor.assignors.other_clients import VARIANTS
 from monitor.detection.facts import Expectation, Growth, Judgement, Owners, Ownership
 from monitor.detection.ownership import owners_by_partition
 from monitor.detection.topics import count_at, count_now, shape_of
@@ -110,6 +111,7 @@ class _Replay:
             again = self._assigned(self._visible)
             if again == self._owners:
                 then, replayed, stale = self._visible, again, True
+        has_tie = replayed != self._owners and self._has_tie(then)
         return Expectation(
             kind="exact",
             current=self._current(),
@@ -117,11 +119,26 @@ class _Replay:
             stale_metadata=stale,
             changes=_changes(self._catalog, then, self._now),
             pending=self._pending(then, replayed),
-            tie=replayed != self._owners and self._has_tie(then),
+            tie=has_tie,
+            like=None if has_tie or replayed == self._owners else self._like(),
         )
 
+    def _like(self) -> str | None:
+        """Whose known variant of the assignor gives exactly these owners, for the partitions then or those visible."""
+        for variant in VARIANTS.get(self._assignor.name, ()):
+            seen = variant.sees(self._group.members)
+            if seen == self._group.members:
+                continue  # it would answer as Kafka's own, which has been asked
+            for counts in (self._then, self._visible):
+                if counts is not None and self._answer(seen, counts) == self._owners:
+                    return variant.clients
+        return None
+
     def _assigned(self, counts: Counts) -> Owners:
-        return owners_by_partition(self._assignor.assign(self._group.members, self._shapes(counts)).members)
+        return self._answer(self._group.members, counts)
+
+    def _answer(self, members: Sequence[Member], counts: Counts) -> Owners:
+        return owners_by_partition(self._assignor.assign(members, self._shapes(counts)).members)
 
     def _current(self) -> Owners:
         return self._target(rejoining(self._group.members, self._group.generation), self._now)

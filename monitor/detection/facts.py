@@ -52,8 +52,10 @@ class Expectation(Value):
     the catalog had by then, so the leader worked from older metadata, and ``replayed`` is that assignment.
     ``changes`` lists what differs between the inputs of the two. ``pending`` are the partitions that the assignor gave
     to nobody because their former owner has to let go first. ``tie``: the owners differ from ``replayed``, but another
-    order of the members could have made the assignor decide otherwise. Nothing of this is known unless ``kind`` is
-    "exact"; if it is "target", ``current`` is what the broker itself has chosen, and ``pending`` is known too.
+    order of the members could have made the assignor decide otherwise. ``like`` names the client library whose known
+    variant of the assignor gives exactly the owners, where Kafka's own does not. Nothing of this is known unless
+    ``kind`` is "exact"; if it is "target", ``current`` is what the broker itself has chosen, and ``pending`` is known
+    too.
     """
 
     kind: Judgement
@@ -63,6 +65,7 @@ class Expectation(Value):
     changes: tuple[Growth, ...] = ()
     pending: frozenset[TopicPartition] = frozenset()
     tie: bool = False
+    like: str | None = None
 
 
 class Balance(Value):

@@ -135,6 +135,7 @@ def opened(summary: GroupSummary, finding: Finding, now_ms: int) -> FindingRecor
         partitions=_fitting(_by_topic(finding)),
         member_count=len(finding.members),
         members=_fitting(finding.members[:MOST_MEMBERS]),
+        cause=finding.cause.value if finding.cause is not None else None,
     )
 
 

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Final
 
+from monitor.detection.causes import Cause
 from monitor.detection.facts import Growth
-from monitor.model import GroupKind, GroupState, OrphanReason, TopicPartition
+from monitor.model import DriftCause, GroupKind, GroupState, OrphanReason, TopicPartition
 
 LISTED: Final = 10
 """How many partitions (or runs of them), topics or members a sentence lists before it only counts the rest."""
@@ -156,29 +157,57 @@ def drift_replayed(
     expected: Sequence[str],
     actual: Sequence[str],
     group: GroupState,
-    *,
-    tie: bool = False,
+    cause: Cause,
 ) -> str:
     """``expected`` and ``actual`` are the owners of the first partition, which is the example."""
-    cause = (
-        "A tie may explain it: the assignor's answer depends here on the order in which the leader met the members."
-        if tie
-        else "The leader may run another implementation or version of the assignor."
-    )
+    assignor = shown(group.protocol or "")
     return (
-        f"{places(partitions)} {_have(partitions)} another owner than the assignor {shown(group.protocol or '')} "
-        f"gives for generation {group.generation}: {_example(partitions[0], expected, actual)}. {cause}"
+        f"{places(partitions)} {_have(partitions)} another owner than the assignor {assignor} gives for generation "
+        f"{group.generation}: {_example(partitions[0], expected, actual)}. {_of_replayed(cause, assignor)}"
     )
 
 
 def drift_current(
-    partitions: Sequence[TopicPartition], expected: Sequence[str], actual: Sequence[str], changes: Sequence[Growth]
+    partitions: Sequence[TopicPartition],
+    expected: Sequence[str],
+    actual: Sequence[str],
+    changes: Sequence[Growth],
+    cause: Cause,
 ) -> str:
     """``expected`` and ``actual`` are the owners of the first partition, ``changes`` what makes the difference."""
     return (
         f"{places(partitions)} would have another owner if the group rebalanced now: "
-        f"{_example(partitions[0], expected, actual)}. {_cause(changes)}."
+        f"{_example(partitions[0], expected, actual)}. {_of_current(cause, changes)}."
     )
+
+
+def _of_replayed(cause: Cause, assignor: str) -> str:
+    """Why the leader decided otherwise, as one sentence."""
+    seen, members = listed(cause.seen), listed(cause.members)
+    if cause.is_exact:
+        return f"It is exactly what the {assignor} of {seen} gives{f'; the leader is {members}' if members else ''}."
+    unlike = f"uses {seen}" if seen else "does not write its subscription as Kafka's Java client does"
+    told = {
+        DriftCause.TIE: (
+            "A tie may explain it: the assignor's answer depends here on the order in which the leader met the members."
+        ),
+        DriftCause.FOREIGN_CLIENT: f"Likely cause: the leader {members} {unlike}, and its {assignor} may be another.",
+        DriftCause.MIXED_ASSIGNORS: f"Likely cause: not all members have the same {assignor}: {_unlike(cause)}.",
+        DriftCause.RACKS_CHANGED: (
+            "Likely cause: the assignor looks at racks, and those of the members or partitions have changed since."
+        ),
+        DriftCause.MIXED_SUBSCRIPTIONS: (
+            f"The members subscribe to different topics ({members} not to those of the others), which implementations "
+            f"of {assignor} can treat differently."
+        ),
+    }
+    return told.get(cause.cause, "The leader may run another implementation or version of the assignor.")
+
+
+def _unlike(cause: Cause) -> str:
+    libraries = [f"they use {listed(cause.seen)}"] if len(cause.seen) > 1 else []
+    members = [f"{listed(cause.members)} joined with other user data than the rest"] if cause.members else []
+    return " and ".join(libraries + members)
 
 
 def _have(partitions: Sequence[TopicPartition]) -> str:
@@ -192,9 +221,17 @@ def _example(place: TopicPartition, expected: Sequence[str], actual: Sequence[st
     )
 
 
-def _cause(changes: Sequence[Growth]) -> str:
-    if not changes:
-        return "The racks of its members or partitions give another assignment now"
+def _of_current(cause: Cause, changes: Sequence[Growth]) -> str:
+    match cause.cause:
+        case DriftCause.METADATA_STALE:
+            return _stale(changes)
+        case DriftCause.RACKS_CHANGED:
+            return "The racks of its members or partitions give another assignment now"
+        case _:
+            return "Nothing that it depends on is seen to have changed: the assignor would improve on its own answer"
+
+
+def _stale(changes: Sequence[Growth]) -> str:
     told = ", ".join(_change(change) for change in changes[:LISTED])
     more = f" and {counted(len(changes) - LISTED, 'other topic')} changed" if len(changes) > LISTED else ""
     return f"Likely cause: {told}{more}, and the members still use the older metadata"

@@ -45,6 +45,7 @@ def test_the_form():
         "partitions": [{"topic": "t", "partitions": [4, 5]}],
         "member_count": 0,
         "members": [],
+        "cause": None,
     }
 
 

@@ -7,12 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from monitor.detection import DetectionSettings, evaluate
+from monitor.config import DetectionOptions, DetectionOverride
+from monitor.detection import evaluate
+from monitor.detection.rules import DetectionRules
+from monitor.detection.settings import DetectionSettings
 from monitor.detection.topics import Topics
 from monitor.metrics.publish import summary_of
 from monitor.metrics.render import join, packed, render_groups
 from streaming_jobs.bucket_judge import BucketJudge
 from streaming_jobs.cluster_view import ClusterView
+from streaming_jobs.job import detection_rules
 from streaming_jobs.orders import Orders
 from streaming_jobs.rows import BucketRow, RowKind
 from tests.detection.builders import NOW, catalog, commit, group, range_by_hand, topic
@@ -33,7 +37,7 @@ def orders(batch: int, known: int, now_ms: int = NOW) -> Orders:
 @given(st.lists(st.tuples(st.dictionaries(st.sampled_from("gh"), st.integers(98, 100)), st.integers(0, 1)), max_size=8))
 def test_two_judges_that_take_turns_tell_what_is_so(batches):
     view, judges, known, names = ClusterView("c"), [], -1, set()
-    judges = [BucketJudge(0, DetectionSettings()) for _ in range(2)]
+    judges = [BucketJudge(0, DetectionRules()) for _ in range(2)]
     for batch, (offsets, turn) in enumerate(batches):
         groups = {name: state(name, offset) for name, offset in offsets.items()}
         gone = [BucketRow(0, RowKind.GROUP, name, None) for name in names - groups.keys()]
@@ -48,7 +52,7 @@ def test_two_judges_that_take_turns_tell_what_is_so(batches):
 
 
 def test_what_was_told_is_not_told_again():
-    judge, groups = BucketJudge(0, DetectionSettings()), {"g": state("g", 90), "h": state("h", 90)}
+    judge, groups = BucketJudge(0, DetectionRules()), {"g": state("g", 90), "h": state("h", 90)}
     first = list(judge.rows(groups, Topics(CATALOG), orders(1, known=-1)))
     assert {row.kind for row in first} == {RowKind.SUMMARIES, RowKind.BLOCK}
     assert list(judge.rows(groups, Topics(CATALOG), orders(2, known=1))) == []
@@ -60,7 +64,7 @@ def test_what_was_told_is_not_told_again():
 
 
 def test_a_settled_group_is_judged_again_for_a_new_state_or_catalog_only():
-    judge, groups = BucketJudge(0, DetectionSettings()), {"quiet": settled("quiet"), "late": state("late", 90)}
+    judge, groups = BucketJudge(0, DetectionRules()), {"quiet": settled("quiet"), "late": state("late", 90)}
     steps = [(TOPICS, 2), (TOPICS, 1), (Topics(catalog(topic("a", 3, grown=1))), 2), (TOPICS, 2), (TOPICS, 1)]
     for batch, (topics, made) in enumerate(steps):
         before = judge.made
@@ -76,7 +80,7 @@ def settled(name: str):
 
 
 def test_everything_is_told_again_to_a_driver_that_missed_a_batch():
-    judge, groups = BucketJudge(0, DetectionSettings()), {"g": state("g", 90)}
+    judge, groups = BucketJudge(0, DetectionRules()), {"g": state("g", 90)}
     told = {(row.kind, row.name) for row in judge.rows(groups, Topics(CATALOG), orders(1, known=-1))}
     again = {(row.kind, row.name) for row in judge.rows(groups, Topics(CATALOG), orders(2, known=-1))}
     judge.start_anew()
@@ -86,7 +90,7 @@ def test_everything_is_told_again_to_a_driver_that_missed_a_batch():
 
 
 def test_a_group_that_cannot_be_judged_is_an_error_and_no_longer_shown():
-    judge, view = BucketJudge(0, DetectionSettings()), ClusterView("c")
+    judge, view = BucketJudge(0, DetectionRules()), ClusterView("c")
     groups = {"g": state("g", 90), "h": state("h", 90)}
     view.take(judge.rows(groups, Topics(CATALOG), orders(1, known=-1)))
     groups["g"] = replace(groups["g"], offsets=None)
@@ -96,9 +100,20 @@ def test_a_group_that_cannot_be_judged_is_an_error_and_no_longer_shown():
 
 
 def test_a_lag_that_no_message_can_carry_is_the_error_of_its_group_alone():
-    judge, view = BucketJudge(0, DetectionSettings()), ClusterView("c")
+    judge, view = BucketJudge(0, DetectionRules()), ClusterView("c")
     deep = [commit("a", 0, -(2**63)), commit("a", 1, -(2**63))]
     groups = {"g": replace(state("g", 90), offsets=tuple(deep)), "h": state("h", 90)}
     view.take(judge.rows(groups, Topics(CATALOG), orders(1, known=-1)))
     assert [each.group for each in view.summaries()] == ["h"]
     assert [failure.partition(":")[0] for failure in view.failures] == ["group/g"]
+
+
+def test_a_group_is_judged_by_the_thresholds_of_its_override():
+    """In "g" and "h" 10 and 100 records wait; the settings are those that the job makes of the file."""
+    override = DetectionOverride(groups="g", lag_records=5)
+    rules = detection_rules(DetectionOptions(lag_records=500, overrides=(override,)))
+    judge = BucketJudge(0, rules)
+    view = ClusterView("c")
+    view.take(judge.rows({"g": state("g", 90), "h": state("h", 90)}, TOPICS, orders(1, known=-1)))
+    late = {each.group: [f for f in each.findings if f.reason == "behind"] for each in view.summaries()}
+    assert (bool(late["g"]), bool(late["h"])) == (True, False)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.detection.settings import DetectionSettings
+from monitor.detection.rules import DetectionRules
 from monitor.model import OffsetCommitted
 from monitor.tracking.stored import encode_state
 from streaming_jobs import bucket, bucket_store
@@ -117,7 +117,7 @@ def test_workers_that_take_turns_see_what_one_alone_would_see(batches, data):
 @given(BATCHES, st.data())
 def test_the_driver_is_told_enough_to_know_every_group(batches, data):
     """A micro-batch in which nothing was judged tells nothing of groups; after that it has to be told all again."""
-    handle, workers, judge = Handle(), [None, None, None], BucketJudge(0, DetectionSettings())
+    handle, workers, judge = Handle(), [None, None, None], BucketJudge(0, DetectionRules())
     view, known = ClusterView("c"), -1
     for batch, (worker, commits) in enumerate(batches):
         workers[worker] = turn(handle, workers[worker], batch, commits)
@@ -140,7 +140,7 @@ def test_of_a_group_with_many_partitions_a_micro_batch_writes_and_tells_only_wha
     BucketStore(handle).save(kept, 1)
     whole = len(encode_state(kept.bucket.groups()["g"]))
     kept = turn(handle, kept, 2, {"g": 8})
-    (row,) = news(0, kept, BucketJudge(0, DetectionSettings()), orders)
+    (row,) = news(0, kept, BucketJudge(0, DetectionRules()), orders)
     assert whole > 300_000
     assert len(handle.states["recent"].rows[-1][1]) < 200
     assert len(row.payload) < 200

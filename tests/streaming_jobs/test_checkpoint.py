@@ -39,7 +39,7 @@ from streaming_jobs.checkpoint import (
 )
 from streaming_jobs.cluster_watch import ClusterWatch, layout_of
 from streaming_jobs.hadoop_files import HadoopFiles
-from streaming_jobs.job import detection_settings
+from streaming_jobs.job import detection_rules
 from streaming_jobs.judging import Judging
 from streaming_jobs.ownership import HeldByAnother, Lease, Owner
 from streaming_jobs.session import create_session, stop_session
@@ -104,7 +104,7 @@ def watching(
     cluster = ClusterSettings(name="test", bootstrap_servers=broker.bootstrap_servers, collect_interval_s=0.5)
     settings = SparkSettings(**{"checkpoint": str(root), "buckets": 4, "trigger_s": 0.2, **chosen})
     with closing(CatalogShelf("127.0.0.1")) as shelf:
-        judging = Judging(detection_settings(DetectionOptions()), shelf)
+        judging = Judging(detection_rules(DetectionOptions()), shelf)
         watch = ClusterWatch(spark, cluster, settings, judging, board or Board(["test"]))
         try:
             watch.claim(rebuild=False)

@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from monitor.detection.evaluate import evaluate
+from monitor.detection.rules import DetectionRules
 from monitor.detection.settings import DetectionSettings
 from monitor.detection.topics import Topics
 from monitor.tracking.stored import encode_state
@@ -26,7 +27,7 @@ def test_the_verdict_is_the_newest_and_the_standing_is_made_once():
     view, looked_at = ClusterView("c"), LookedAt()
     for offset in (90, 95):
         state = told(view, "g", offset)
-        evaluation = Evaluation(view, looked_at, Topics(CATALOG), NOW, SETTINGS)
+        evaluation = Evaluation(view, looked_at, Topics(CATALOG), NOW, DetectionRules(default=SETTINGS))
         assert evaluation("g") == evaluation("g") == evaluate(state, CATALOG, NOW, SETTINGS)
     assert looked_at.standings.made == 1
     told_members = replace(state, generation_ms=state.generation_ms + 1)
@@ -36,13 +37,13 @@ def test_the_verdict_is_the_newest_and_the_standing_is_made_once():
 
 
 def test_a_group_that_is_not_there_has_no_verdict():
-    assert Evaluation(ClusterView("c"), LookedAt(), Topics(CATALOG), NOW, SETTINGS)("g") is None
+    assert Evaluation(ClusterView("c"), LookedAt(), Topics(CATALOG), NOW, DetectionRules(default=SETTINGS))("g") is None
 
 
 def test_who_looks_at_all_groups_does_not_fill_the_memory():
     view, looked_at = ClusterView("c"), LookedAt()
     names = [f"g{number}" for number in range(MOST_LOOKED_AT + 1)]
-    evaluation = Evaluation(view, looked_at, Topics(CATALOG), NOW, SETTINGS)
+    evaluation = Evaluation(view, looked_at, Topics(CATALOG), NOW, DetectionRules(default=SETTINGS))
     for name in names:
         told(view, name)
         evaluation(name)
