@@ -65,7 +65,7 @@ class Move(Value):
 
 
 class WhatIf(Value):
-    """The answer. ``orphans`` are partitions of subscribed topics that nobody would own."""
+    """The answer. ``orphans`` are partitions of topics subscribed before that nobody would own."""
 
     cluster: str
     group: str
@@ -109,7 +109,7 @@ def what_if(inputs: GroupInputs, change: Change) -> WhatIf:
         balance_before=balance_side(before.group.members, before.owners),
         balance_after=balance_side(members, owners_after),
         idle=tuple(sorted(given.member_id for given in answer.members if not given.topics)),
-        orphans=tuple(_orphans(counts, members, owners_after)),
+        orphans=tuple(_orphans(counts, owners_after)),
         assumptions=(*before.assumptions, *told, *assignor.assumptions(before)),
     )
 
@@ -182,9 +182,8 @@ def _counts(roster: Roster, wanted: Sequence[PartitionCount]) -> dict[str, int]:
     return {entry.topic: entry.partitions for entry in wanted}
 
 
-def _orphans(counts: Mapping[str, int], members: Sequence[Member], owners: Owners) -> Iterator[TopicPartition]:
-    subscribed = {topic for member in members for topic in member.topics}
-    for topic in sorted(counts.keys() & subscribed):
+def _orphans(counts: Mapping[str, int], owners: Owners) -> Iterator[TopicPartition]:
+    for topic in sorted(counts):
         for partition in range(counts[topic]):
             place = TopicPartition(topic, partition)
             if place not in owners:
