@@ -1,7 +1,8 @@
 """The command line: what a person types, what it prints, and the code it ends with.
 
 Exit codes: 0 as asked; 1 the job failed while running; 2 the settings, the address, a permission, a port or the machine
-is not as it must be, told in one sentence.
+is not as it must be, or (explain, what-if, snapshot) the job or file gives no answer or the names are wrong, told in
+one sentence; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+
+from monitor.asking.commands import add_commands
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -79,6 +82,9 @@ def demo(
 
     options = DemoOptions(port=port, duration_s=duration, json_summary=json_summary)
     _exit_with(lambda: run_demo(options, console))
+
+
+add_commands(app)
 
 
 def _exit_with(action: Callable[[], None]) -> None:

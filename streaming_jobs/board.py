@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from typing import Protocol
 
 import msgspec
 
+from monitor.detection.inputs import GroupInputs
 from monitor.metrics.app import NotJudgedError
 from monitor.metrics.render import exposition
-from monitor.model import ALL_GROUPS, ClusterSnapshot, GroupVerdict, Shard, Snapshot
+from monitor.metrics.snapshot_lines import ClusterInputs
+from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, GroupVerdict, Shard, Snapshot
 
-Judge = Callable[[str], GroupVerdict | None]
-"""Gives the newest verdict on a group, by its name; None if there is no such group."""
+
+class Judge(Protocol):
+    """An evaluation of a cluster that can be asked for a group, by its name; None if there is no such group."""
+
+    def __call__(self, group: str) -> GroupVerdict | None:
+        """The newest verdict on it."""
+
+    def inputs(self, group: str) -> GroupInputs | None:
+        """What the verdict is made of."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """The topics by which groups are judged."""
 
 
 class Board:
@@ -42,6 +56,11 @@ class Board:
         except Exception as error:  # one group's failure is its own
             raise NotJudgedError(f"{type(error).__name__}: {error}") from error
 
+    def inputs(self, cluster: str) -> ClusterInputs | None:
+        """What the newest verdicts on the groups of a cluster are made of; None if none has been judged."""
+        judge = self._judges.get(cluster)
+        return _Inputs(judge) if judge is not None else None
+
     def publish(self, cluster: ClusterSnapshot, judge: Judge | None = None) -> None:
         """Replace what is shown of one cluster, and who judges its groups when somebody asks (None: as before)."""
         with self._lock:
@@ -66,3 +85,20 @@ class Board:
     def _assembled(self) -> Snapshot:
         clusters = tuple(self._clusters.values())
         return Snapshot(clusters=clusters, metrics_gzip=exposition(clusters, shard=self._shard), shard=self._shard)
+
+
+class _Inputs:
+    """What one evaluation judges by; a state that cannot be read is an error of that group."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+
+    @property
+    def catalog(self) -> Catalog:
+        return self._judge.catalog
+
+    def inputs(self, group: str) -> GroupInputs | None:
+        try:
+            return self._judge.inputs(group)
+        except Exception as error:
+            raise NotJudgedError(f"{type(error).__name__}: {error}") from error

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from monitor.detection.evaluate import judge
+from monitor.detection.inputs import GroupInputs
 from monitor.detection.rules import DetectionRules
 from monitor.detection.standing import Standing, Standings
 from monitor.detection.topics import Topics
-from monitor.model import GroupState, GroupVerdict
+from monitor.model import Catalog, GroupState, GroupVerdict
 from streaming_jobs.cluster_view import ClusterView
 
 MOST_LOOKED_AT: Final = 20
@@ -53,3 +54,16 @@ class Evaluation:
             return None
         settings = self.rules.of(state.cluster, state.group)
         return judge(state, self.topics, self.looked_at.of(state, self.topics), self.now_ms, settings)
+
+    def inputs(self, group: str) -> GroupInputs | None:
+        """What the verdict on it is made of, with the whole catalog; None if there is no such group."""
+        state = self.view.group_state(group)
+        if state is None:
+            return None
+        settings = self.rules.of(state.cluster, state.group)
+        return GroupInputs(group=state, catalog=self.catalog, now_ms=self.now_ms, settings=settings)
+
+    @property
+    def catalog(self) -> Catalog:
+        """The topics by which groups are judged."""
+        return self.topics.catalog

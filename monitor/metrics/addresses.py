@@ -14,6 +14,8 @@ from starlette.convertors import Convertor, register_url_convertor
 
 PAGE: Final = "/groups/"
 API: Final = "/api/v1/groups/"
+SAVED: Final = "/api/v1/snapshot/"
+"""Under it is the snapshot of a group; without the last slash, that of all."""
 
 
 class GroupAddress(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 import zlib
 from collections.abc import Callable, Mapping
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 import msgspec
 from starlette.applications import Starlette
@@ -18,25 +18,28 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from monitor.metrics.addresses import API, PAGE, GroupAddress, group_address
+from monitor.detection.inputs import GroupInputs
+from monitor.metrics.addresses import API, PAGE, SAVED, GroupAddress, group_address
 from monitor.metrics.group_page import SHOWN_PARTITIONS, group_page
 from monitor.metrics.overview import SHOWN_GROUPS, cluster_line, judged, overview
 from monitor.metrics.pages import STYLE, PageOptions, Pages
 from monitor.metrics.publish import verdict_json
 from monitor.metrics.readiness import share_told, told, told_of_all
 from monitor.metrics.security import SecurityHeaders
+from monitor.metrics.snapshot_lines import ClusterInputs, Evaluated, NotJudgedError, all_lines, group_lines
 from monitor.metrics.wording import visible
 from monitor.model import ClusterSnapshot, GroupVerdict, Snapshot, Value
 
+__all__ = ["NotJudgedError", "Source", "create_app"]
+
 METRICS_HEADERS: Final = {"Content-Type": "text/plain; version=0.0.4; charset=utf-8", "Vary": "Accept-Encoding"}
+_LINES_OF_JSON: Final = "application/x-ndjson"
 _GZIP: Final = zlib.MAX_WBITS | 16
 
-
-class NotJudgedError(Exception):
-    """The rules failed on one group; the text says how."""
+Answer = TypeVar("Answer")
 
 
 class Source(Protocol):
@@ -52,6 +55,9 @@ class Source(Protocol):
             NotJudgedError: the group cannot be judged. The others can.
         """
 
+    def inputs(self, cluster: str) -> ClusterInputs | None:
+        """What the newest verdicts on the groups of a cluster are made of; None if none has been judged."""
+
 
 def create_app(source: Source, now_ms: Callable[[], int] | None = None) -> Starlette:
     """The app over whatever snapshot is the newest. ``now_ms`` is the clock by which the page tells how old it is."""
@@ -66,6 +72,8 @@ def create_app(source: Source, now_ms: Callable[[], int] | None = None) -> Starl
             Route("/readyz", handlers.readyz),
             Route(API.rstrip("/"), handlers.api_groups),
             Route(f"{API}{{rest:any}}", handlers.api_group),
+            Route(SAVED.rstrip("/"), handlers.saved_groups),
+            Route(f"{SAVED}{{rest:any}}", handlers.saved_group),
         ],
         middleware=[Middleware(SecurityHeaders)],
         exception_handlers={HTTPException: handlers.refusal},
@@ -83,6 +91,7 @@ class _Handlers:
     def __init__(self, source: Source, now_ms: Callable[[], int]) -> None:
         self._read = source.read
         self._verdict = source.verdict
+        self._inputs = source.inputs
         self._now_ms = now_ms
         self._pages = Pages()
 
@@ -114,6 +123,28 @@ class _Handlers:
     def api_group(self, request: Request) -> Response:
         return _json(verdict_json(self._find(request, API).verdict))
 
+    def saved_groups(self, _: Request) -> Response:
+        """All groups, one by one: Starlette asks for the pieces in a thread, and a scrape need not wait for them."""
+        found = ((cluster, self._inputs(cluster.cluster)) for cluster in self._read().clusters if cluster.ready)
+        evaluated = [
+            Evaluated(inputs=inputs, groups=tuple(summary.group for summary in cluster.groups))
+            for cluster, inputs in found
+            if inputs is not None
+        ]
+        return StreamingResponse(all_lines(evaluated), media_type=_LINES_OF_JSON)
+
+    def saved_group(self, request: Request) -> Response:
+        address = self._address(request, SAVED)
+        self._ready(address)
+        found = self._judged(address, self._group_inputs)
+        if found is None:
+            raise HTTPException(404, self._not_found(address))
+        return Response(group_lines(found), media_type=_LINES_OF_JSON)
+
+    def _group_inputs(self, cluster: str, group: str) -> GroupInputs | None:
+        inputs = self._inputs(cluster)
+        return inputs.inputs(group) if inputs is not None else None
+
     def refusal(self, request: Request, error: Exception) -> Response:
         """An error as its reader can read it: JSON under /api/, else a page."""
         status, sentence = (error.status_code, error.detail) if isinstance(error, HTTPException) else (500, "")
@@ -124,23 +155,31 @@ class _Handlers:
 
     def _find(self, request: Request, prefix: str) -> _Found:
         """The group that the address of a request names, or an HTTPException that says why there is none."""
+        address = self._address(request, prefix)
+        cluster = self._ready(address)
+        verdict = self._judged(address, self._verdict)
+        if verdict is not None:
+            return _Found(cluster=cluster, verdict=verdict)
+        raise HTTPException(404, self._not_found(address))
+
+    def _address(self, request: Request, prefix: str) -> GroupAddress:
         address = group_address(request.scope["raw_path"].decode("ascii"), prefix)
         if address is None:
             raise HTTPException(404, "This address names no group: it must end in a cluster and a group.")
+        return address
+
+    def _ready(self, address: GroupAddress) -> ClusterSnapshot:
         clusters = {cluster.cluster: cluster for cluster in self._read().clusters}
         cluster = clusters.get(address.cluster)
         if cluster is None:
             raise HTTPException(404, f"No cluster named {visible(address.cluster)} is watched.")
         if not cluster.ready:
             raise HTTPException(503, f"The groups of {visible(address.cluster)} are not known yet. {told(cluster)}")
-        verdict = self._judged(address)
-        if verdict is not None:
-            return _Found(cluster=cluster, verdict=verdict)
-        raise HTTPException(404, self._not_found(address))
+        return cluster
 
-    def _judged(self, address: GroupAddress) -> GroupVerdict | None:
+    def _judged(self, address: GroupAddress, judge: Callable[[str, str], Answer | None]) -> Answer | None:
         try:
-            return self._verdict(address.cluster, address.group)
+            return judge(address.cluster, address.group)
         except NotJudgedError as error:
             sentence = f"Group {visible(address.group)} of cluster {visible(address.cluster)} cannot be judged"
             raise HTTPException(500, f"{sentence} ({visible(str(error))}). The other groups are.") from error

@@ -1,9 +1,11 @@
 """Small groups with known content, and names that try to break out of whatever they are written into."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from monitor.metrics.publish import summary_of
 from monitor.metrics.render import exposition, packed, render_groups
+from monitor.metrics.snapshot_lines import ClusterInputs
 from monitor.model import (
     ClusterSnapshot,
     DriftKind,
@@ -109,6 +111,7 @@ class Served:
     """A source of the app that always gives the same."""
 
     shown: Snapshot
+    saved: Mapping[str, ClusterInputs] = field(default_factory=dict)
 
     def read(self) -> Snapshot:
         """The snapshot."""
@@ -120,6 +123,10 @@ class Served:
             verdict for each in self.shown.clusters if isinstance(each, JudgedCluster) for verdict in each.verdicts
         ]
         return next((each for each in judged if (each.cluster, each.group) == (cluster, group)), None)
+
+    def inputs(self, cluster: str) -> ClusterInputs | None:
+        """What was given for the cluster."""
+        return self.saved.get(cluster)
 
 
 def ready_cluster(*verdicts: GroupVerdict, cluster: str = "main") -> JudgedCluster:

@@ -13,8 +13,11 @@ import pytest
 from starlette.applications import Starlette
 
 from monitor.metrics.app import NotJudgedError, create_app
+from monitor.metrics.snapshot_lines import find_inputs
 from monitor.model import ClusterSnapshot, GroupSummary, GroupVerdict, Phase, Shard, Snapshot, WarmUpProgress
+from tests.detection.builders import catalog, group, topic
 from tests.metrics.examples import HOSTILE_NAMES, NOW_MS, Served, offsets_only, orders, ready_cluster, snapshot
+from tests.metrics.saved import Saved
 
 WARMING_UP = ClusterSnapshot(cluster="slow", warm_up=WarmUpProgress(total=1000, remaining=400, left_ms=11_001))
 
@@ -323,3 +326,19 @@ def test_a_shard_says_that_other_groups_are_elsewhere():
 def test_a_job_that_shares_with_nobody_says_nothing_of_shards():
     app = client(snapshot(ready_cluster(orders())))
     assert "hard 1" not in app.get("/").text + app.get("/readyz").text
+
+
+def test_what_verdicts_are_made_of_can_be_had_for_one_group_and_for_all():
+    states = tuple(msgspec.structs.replace(group(), group=name) for name in ("g", "h\n"))
+    saved = Saved(catalog(topic("t", 2)), states, NOW_MS)
+    shown = snapshot(ready_cluster(offsets_only("g", "c"), offsets_only("h\n", "c"), cluster="c"), WARMING_UP)
+    app = Client(create_app(Served(shown, {"c": saved}), lambda: NOW_MS))
+    for path in ("/api/v1/snapshot", "/api/v1/snapshot/c/h%0A"):
+        answer = app.get(path)
+        assert (answer.status_code, answer.headers["content-type"]) == (200, "application/x-ndjson")
+        assert find_inputs(answer.content.splitlines(), "c", "h\n").group == states[1]
+    missing = app.get("/api/v1/snapshot/c/absent")
+    assert (missing.status_code, missing.json()) == (404, {"error": "No group named absent was found in cluster c."})
+    assert app.get("/api/v1/snapshot/c/broken").status_code == 500
+    assert app.get("/api/v1/snapshot/slow/g").status_code == 503
+    assert app.get("/api/v1/snapshot/slow").status_code == 404

@@ -2,11 +2,13 @@
 
 import pytest
 
+from monitor.detection.settings import DetectionSettings
+from monitor.detection.topics import Topics
 from monitor.metrics.app import NotJudgedError
-from monitor.model import ClusterSnapshot, GroupVerdict
-from monitor.tracking.stored import decode_group_state
+from monitor.model import Catalog, ClusterSnapshot
 from streaming_jobs.board import Board
 from streaming_jobs.cluster_view import ClusterView
+from streaming_jobs.evaluation import Evaluation, LookedAt
 from streaming_jobs.rows import BucketRow, RowKind
 
 
@@ -14,13 +16,18 @@ def test_a_group_whose_state_cannot_be_read_is_an_error_with_the_reason():
     view = ClusterView("c")
     view.take([BucketRow(0, RowKind.GROUP, "g", b"no state")])
 
-    def judge(group: str) -> GroupVerdict | None:
-        stored = view.group_state(group)
-        return stored and decode_group_state(stored)
-
     board = Board(["c"])
-    board.publish(ClusterSnapshot(cluster="c", ready=True), judge)
+    assert board.inputs("c") is None
+    board.publish(
+        ClusterSnapshot(cluster="c", ready=True),
+        Evaluation(view, LookedAt(), Topics(Catalog(cluster="c", pass_ms=1)), 2, DetectionSettings()),
+    )
     assert board.verdict("c", "absent") is None
     assert board.verdict("elsewhere", "g") is None
     with pytest.raises(NotJudgedError, match=r"^StateCorruptError: "):
         board.verdict("c", "g")
+    inputs = board.inputs("c")
+    assert inputs is not None
+    assert inputs.inputs("absent") is None
+    with pytest.raises(NotJudgedError, match=r"^StateCorruptError: "):
+        inputs.inputs("g")

@@ -1,0 +1,155 @@
+"""The commands explain, what-if and snapshot. They end with 0, or with 2 and one sentence on stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+from rich.console import RenderableType
+
+if TYPE_CHECKING:  # loaded when a question is asked: --help must be quick
+    from monitor.detection.inputs import GroupInputs
+
+DEFAULT_URL = "http://127.0.0.1:9464"
+CANNOT_ANSWER_CODE = 2
+
+Cluster = Annotated[str, typer.Argument(help="The cluster, as the configuration names it.")]
+GroupName = Annotated[str, typer.Argument(help="The group.")]
+Url = Annotated[str, typer.Option(help="Where the job that is asked serves its page.")]
+SnapshotFile = Annotated[
+    Path | None, typer.Option("--snapshot", help="Ask this file, which groupwatch snapshot wrote, instead of a job.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Give the app these commands."""
+    app.command()(explain)
+    app.command("what-if")(what_if)
+    app.command()(snapshot)
+
+
+def explain(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
+    cluster: Cluster,
+    group: GroupName,
+    topic: Annotated[str | None, typer.Argument(help="With a partition: explain that one.")] = None,
+    partition: Annotated[int | None, typer.Argument(min=0)] = None,
+    url: Url = DEFAULT_URL,
+    snapshot: SnapshotFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell who owns what in a group and why, what is wrong, and what to do about it."""
+    if (topic is None) != (partition is None):
+        raise typer.BadParameter("a topic and a partition belong together")
+
+    def answer() -> None:
+        from monitor.asking.shown import explanation_shown  # noqa: PLC0415 -- --help must be quick
+        from monitor.detection.explain import explain_group, explain_partition  # noqa: PLC0415 -- as above
+
+        inputs = _inputs(url, snapshot, cluster, group)
+        if topic is None or partition is None:
+            found = explain_group(inputs)
+        else:
+            found = explain_partition(inputs, topic, partition)
+        _tell(found, as_json, lambda: explanation_shown(found))
+
+    _exit_with(answer)
+
+
+def what_if(  # noqa: PLR0913, PLR0917 -- as above
+    cluster: Cluster,
+    group: GroupName,
+    assignor: Annotated[str | None, typer.Option(help="Another assignor, for example roundrobin.")] = None,
+    members: Annotated[int | None, typer.Option(help="So many members; new ones subscribe like most.")] = None,
+    without: Annotated[
+        list[str] | None, typer.Option(help="Without this member (its id, instance id or client id); repeatable.")
+    ] = None,
+    partitions: Annotated[
+        list[str] | None, typer.Option(metavar="TOPIC=N", help="With so many partitions of a topic; repeatable.")
+    ] = None,
+    url: Url = DEFAULT_URL,
+    snapshot: SnapshotFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the assignment that a group would have if something were different; nothing said: if it rebalanced now."""
+    counts = [_count(each) for each in partitions or ()]
+
+    def answer() -> None:
+        from monitor.asking.shown import what_if_shown  # noqa: PLC0415 -- as above
+        from monitor.detection import what_if as asked  # noqa: PLC0415 -- as above
+
+        change = asked.Change(
+            assignor=assignor,
+            members=members,
+            without=tuple(without or ()),
+            partitions=tuple(asked.PartitionCount(topic, count) for topic, count in counts),
+        )
+        found = asked.what_if(_inputs(url, snapshot, cluster, group), change)
+        _tell(found, as_json, lambda: what_if_shown(found))
+
+    _exit_with(answer)
+
+
+def snapshot(
+    cluster: Annotated[str | None, typer.Argument(help="With a group: save that one. Without: all.")] = None,
+    group: Annotated[str | None, typer.Argument(help="The group.")] = None,
+    url: Url = DEFAULT_URL,
+) -> None:
+    """Save what the verdicts are made of, for explain and what-if later or elsewhere: groupwatch snapshot > file."""
+    if (cluster is None) != (group is None):
+        raise typer.BadParameter("a cluster and a group belong together")
+
+    def answer() -> None:
+        from monitor.asking.source import saved_from_job  # noqa: PLC0415 -- as above
+        from monitor.metrics.addresses import GroupAddress  # noqa: PLC0415 -- as above
+
+        address = GroupAddress(cluster, group) if cluster is not None and group is not None else None
+        for line in saved_from_job(url, address):
+            sys.stdout.buffer.write(line)
+        sys.stdout.buffer.flush()
+
+    _exit_with(answer)
+
+
+def _count(text: str) -> tuple[str, int]:
+    topic, equals, count = text.rpartition("=")
+    if not equals or not topic or not count.isascii() or not count.isdigit() or len(count) > 9:
+        raise typer.BadParameter(f"{text!r} is not TOPIC=N", param_hint="--partitions")
+    return topic, int(count)
+
+
+def _inputs(url: str, snapshot: Path | None, cluster: str, group: str) -> GroupInputs:
+    from monitor.asking.source import inputs_from_file, inputs_from_job  # noqa: PLC0415 -- as above
+
+    return inputs_from_job(url, cluster, group) if snapshot is None else inputs_from_file(snapshot, cluster, group)
+
+
+def _tell(answer: msgspec.Struct, as_json: bool, shown: Callable[[], RenderableType]) -> None:
+    if as_json:
+        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(answer)) + b"\n")
+        sys.stdout.buffer.flush()
+        return
+    from monitor.asking.shown import console  # noqa: PLC0415 -- as above
+
+    console().print(shown())
+
+
+def _exit_with(action: Callable[[], None]) -> None:
+    """Run a command's work; what a person can mend is one sentence, not a stack trace."""
+    from monitor.asking.source import SourceError  # noqa: PLC0415 -- as above
+    from monitor.detection.inputs import QuestionError  # noqa: PLC0415 -- as above
+
+    try:
+        action()
+    except (SourceError, QuestionError) as error:
+        typer.echo(f"groupwatch: {error}", err=True)
+        raise typer.Exit(CANNOT_ANSWER_CODE) from None
+    except BrokenPipeError:  # the reader has seen enough
+        sys.stderr.close()
+        raise typer.Exit(0) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None

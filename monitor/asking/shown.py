@@ -1,0 +1,146 @@
+"""Answers as a person reads them: sentences with what they rest on, and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from monitor.detection.balance_change import BalanceSide
+from monitor.detection.durations import age
+from monitor.detection.explain import Explanation, Statement
+from monitor.detection.sentences import counted, owner, places, ranges, shown
+from monitor.detection.what_if import MemberChange, Move, WhatIf
+from monitor.model import TopicPartitions
+
+PLAIN_WIDTH: Final = 120
+"""Of what does not go to a terminal: the same on every machine."""
+
+MOST_ROWS: Final = 200
+"""Longer tables are cut; --json has all."""
+
+
+def console() -> Console:
+    """For answers. Outside of a terminal neither colours nor the width of somebody's window matter."""
+    found = Console(highlight=False, emoji=False, markup=False)
+    return found if found.is_terminal else Console(highlight=False, emoji=False, markup=False, width=PLAIN_WIDTH)
+
+
+def explanation_shown(explanation: Explanation) -> RenderableType:
+    """The statements, each with its evidence indented."""
+    return Group(*(part for statement in explanation.statements for part in _statement(statement, explanation)))
+
+
+def _statement(statement: Statement, explanation: Explanation) -> list[RenderableType]:
+    since = statement.since_ms
+    is_finding = statement.about.value == "finding" and since is not None
+    ago = f" (for {age(explanation.evaluated_ms - since)})" if is_finding and since is not None else ""
+    line = Text.assemble(
+        (f"{statement.about.value:<10}", "bold red" if is_finding else "bold"), statement.sentence, ago
+    )
+    line.overflow = "fold"
+    return [_hanging(line), *(_evidence(each) for each in statement.evidence)]
+
+
+def _hanging(line: Text) -> RenderableType:
+    grid = Table.grid(padding=0)
+    grid.add_column(width=10, no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row(line[:10], line[10:])
+    return grid
+
+
+def _evidence(text: str) -> RenderableType:
+    return Padding(Text(text, style="dim", overflow="fold"), (0, 0, 0, 12))
+
+
+# --- what-if ----------------------------------------------------------------------------------------------------------
+
+
+def what_if_shown(answer: WhatIf) -> RenderableType:
+    """The members before and after, what moves, how even it is, and what was assumed."""
+    changed = (
+        f" instead of {shown(answer.assignor_before or 'none')}" if answer.assignor_before != answer.assignor else ""
+    )
+    parts: list[RenderableType] = [
+        Text(f"{shown(answer.group)} of cluster {shown(answer.cluster)}, assigned by {answer.assignor}{changed}:"),
+        _members(answer.members),
+        Text(_moving(answer.moves)),
+    ]
+    if answer.moves:
+        parts.append(_moves(answer.moves))
+    parts += [Text(line) for line in (*_balance(answer), *_lacking(answer))]
+    parts += [Text(f"Assumed: {line}", style="dim") for line in answer.assumptions]
+    return Group(*parts)
+
+
+def _members(members: Sequence[MemberChange]) -> RenderableType:
+    table = _table("member", "", "before", "", "after", "")
+    for column in (2, 4):
+        table.columns[column].justify = "right"
+    for each in members[:MOST_ROWS]:
+        mark = "joins" if each.joins else "leaves" if each.leaves else "idle" if each.idle else ""
+        before, after = str(each.partitions_before), str(each.partitions_after)
+        table.add_row(Text(shown(each.member_id)), mark, before, _held(each.before), after, _held(each.after))
+    return _cut(table, len(members), "member")
+
+
+def _held(topics: Sequence[TopicPartitions]) -> Text:
+    head = "; ".join(f"{shown(each.topic)} {ranges(each.partitions)}" for each in topics[:10])
+    return Text(head if len(topics) <= 10 else f"{head} and {counted(len(topics) - 10, 'more topic')}")
+
+
+def _moving(moves: Sequence[Move]) -> str:
+    if not moves:
+        return "No partition gets another owner."
+    return f"{counted(len(moves), 'partition')} {'gets' if len(moves) == 1 else 'get'} another owner:"
+
+
+def _moves(moves: Sequence[Move]) -> RenderableType:
+    table = _table("topic", "partition", "from", "to")
+    table.columns[1].justify = "right"
+    for move in moves[:MOST_ROWS]:
+        table.add_row(Text(shown(move.topic)), str(move.partition), Text(owner(move.before)), Text(owner(move.after)))
+    return _cut(table, len(moves), "partition")
+
+
+def _balance(answer: WhatIf) -> list[str]:
+    before, after = _evenness(answer.balance_before), _evenness(answer.balance_after)
+    return [f"Balance: {before}." if before == after else f"Balance before: {before}; after: {after}."]
+
+
+def _evenness(side: BalanceSide | None) -> str:
+    if side is None:
+        return "nobody owns anything"
+    return f"at most {counted(side.largest, 'partition')} for a member, {side.optimum} would do ({side.ratio:.2f})"
+
+
+def _lacking(answer: WhatIf) -> list[str]:
+    told: list[str] = []
+    if answer.idle:
+        told.append(f"Without a partition: {', '.join(map(shown, answer.idle[:10]))}{_more(len(answer.idle))}.")
+    if answer.orphans:
+        told.append(f"Nobody would read {places(answer.orphans)}.")
+    return told
+
+
+def _more(count: int) -> str:
+    return f" and {count - 10} more" if count > 10 else ""
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=box.SIMPLE, pad_edge=False, show_edge=False)
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    return table
+
+
+def _cut(table: Table, rows: int, word: str) -> RenderableType:
+    if rows <= MOST_ROWS:
+        return table
+    return Group(table, Text(f"and {counted(rows - MOST_ROWS, f'more {word}')}; --json has all."))

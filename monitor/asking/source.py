@@ -1,0 +1,115 @@
+"""Where the answers come from: a running job's HTTP API, or a file that was saved from it."""
+
+from __future__ import annotations
+
+import http.client
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Protocol
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import urlopen
+
+import msgspec
+
+from monitor.detection.inputs import GroupInputs
+from monitor.detection.sentences import shown
+from monitor.metrics.addresses import SAVED, GroupAddress
+from monitor.metrics.snapshot_lines import SnapshotFileError, find_inputs, read_lines
+
+DEFAULT_URL: Final = "http://127.0.0.1:9464"
+TIMEOUT_S: Final = 60.0
+"""So long the job may be silent: of a huge group, the first word may take seconds."""
+
+
+class SourceError(Exception):
+    """The job or the file gives no answer; the text is one sentence that says which and why."""
+
+
+class _Refusal(msgspec.Struct):
+    error: str
+
+
+class Lines(Protocol):
+    """An answer that is read line by line."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        """The lines."""
+
+
+def inputs_from_file(path: Path, cluster: str, group: str) -> GroupInputs:
+    """What the verdict on a group is made of, from a saved snapshot.
+
+    Raises:
+        SourceError: the file cannot be read, is damaged, or lacks the group.
+    """
+    try:
+        with path.open("rb") as lines:
+            return find_inputs(lines, cluster, group)
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except SnapshotFileError as error:
+        raise SourceError(f"{path}: {error}") from error
+
+
+def inputs_from_job(url: str, cluster: str, group: str) -> GroupInputs:
+    """What the verdict on a group is made of, from a running job.
+
+    Raises:
+        SourceError: nobody answers there, or the answer is none.
+    """
+    try:
+        with _answer(url, GroupAddress(cluster, group).under(SAVED)) as lines:
+            return find_inputs(lines, cluster, group)
+    except SnapshotFileError as error:
+        raise SourceError(f"{url} gave an answer that cannot be used: {error}") from error
+
+
+def saved_from_job(url: str, address: GroupAddress | None) -> Iterator[bytes]:
+    """The lines of a snapshot of one group, or (None) of all, checked as they come.
+
+    Raises:
+        SourceError: as :func:`inputs_from_job`.
+    """
+    path = SAVED.rstrip("/") if address is None else address.under(SAVED)
+    passed: list[bytes] = []
+
+    def noted(lines: Lines) -> Iterator[bytes]:
+        for line in lines:
+            passed.append(line)
+            yield line
+
+    try:
+        with _answer(url, path) as lines:
+            for _ in read_lines(noted(lines)):
+                yield from passed
+                passed.clear()
+            yield from passed
+    except SnapshotFileError as error:
+        raise SourceError(f"{url} gave an answer that cannot be used: {error}") from error
+
+
+@contextmanager
+def _answer(url: str, path: str) -> Iterator[Lines]:
+    if urlsplit(url).scheme not in ("http", "https"):
+        raise SourceError(f"{shown(url)} is no address of a job: it must begin with http:// or https://.")
+    try:
+        with urlopen(url.rstrip("/") + path, timeout=TIMEOUT_S) as answer:
+            yield answer
+    except HTTPError as error:
+        raise SourceError(_refused(url, error)) from error
+    except URLError as error:
+        raise SourceError(f"No groupwatch answers at {shown(url)}: {error.reason}.") from error
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise SourceError(
+            f"The answer of {shown(url)} broke off: {type(error).__name__}: {shown(str(error))}."
+        ) from error
+
+
+def _refused(url: str, error: HTTPError) -> str:
+    """The job's own sentence, or that this is no job."""
+    try:
+        return msgspec.json.decode(error.read(65_536), type=_Refusal).error
+    except (msgspec.DecodeError, OSError, http.client.HTTPException):
+        return f"{shown(url)} answers with status {error.code}: it is no groupwatch, or one of another version."

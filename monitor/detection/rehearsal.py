@@ -1,0 +1,213 @@
+"""A group made ready to be assigned again: its members as they would join now, its topics as they are now."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from monitor.assignors import Assignor, UnknownAssignor, find, rejoining
+from monitor.assignors.kafka_broker import BrokerRangeAssignor, UniformAssignor
+from monitor.assignors.kafka_client.member_order import in_assignment_order
+from monitor.assignors.kafka_client.sticky import CooperativeStickyAssignor
+from monitor.assignors.registry import System
+from monitor.detection.expectation import visible_counts
+from monitor.detection.facts import Owners
+from monitor.detection.inputs import GroupInputs, QuestionError
+from monitor.detection.modern_groups import named
+from monitor.detection.ownership import owners_by_partition, read_ownership
+from monitor.detection.sentences import listed, shown
+from monitor.detection.topics import count_now, shape_of
+from monitor.model import (
+    Assignment,
+    Catalog,
+    GroupKind,
+    GroupState,
+    Member,
+    MemberAssignment,
+    TopicPartitions,
+    TopicShape,
+    Value,
+)
+
+CLIENT_NAMES: Final = ("range", "roundrobin", "sticky", "cooperative-sticky")
+BROKER_NAMES: Final = ("range", "uniform")
+"""What can be asked for, by the system of the group."""
+
+Counts = dict[str, int]
+
+
+class Roster(Value):
+    """A group with named topics. ``members`` are as they would join now; ``counts`` the partitions there are now."""
+
+    group: GroupState
+    catalog: Catalog
+    members: tuple[Member, ...]
+    owners: Owners
+    counts: Counts
+    assumptions: tuple[str, ...]
+
+    @property
+    def is_modern(self) -> bool:
+        """Whether the broker assigns."""
+        return self.group.kind is GroupKind.CONSUMER
+
+    def shapes(self, counts: Mapping[str, int]) -> list[TopicShape]:
+        """What the assignor is told of the topics; the broker's are told their ids and no racks."""
+        known = self.catalog.topics
+        if self.is_modern:
+            ids = {topic.topic: topic.topic_id for topic in self.group.subscribed_topics}
+            ids |= {name: state.topic_id for name, state in known.items() if state.topic_id is not None}
+            return [
+                TopicShape(topic=topic, partitions=counts[topic], topic_id=ids[topic])
+                for topic in sorted(counts)
+                if topic in ids
+            ]
+        racks = any(member.rack is not None for member in self.members)
+        return [shape_of(topic, counts[topic], known.get(topic), with_racks=racks) for topic in sorted(counts)]
+
+    def holdings(self, member: Member) -> tuple[TopicPartitions, ...]:
+        """What a member of ``members`` has before."""
+        return member.assigned
+
+    def usual_topics(self) -> tuple[str, ...]:
+        """The subscription that most members have; of equally many, the first by name."""
+        found = Counter(tuple(sorted(set(member.topics))) for member in self.members)
+        most = max(found.values())
+        return min(topics for topics, count in found.items() if count == most)
+
+    def in_order(self, members: Sequence[Member]) -> list[Member]:
+        """Static members by instance id, then the others by member id."""
+        return in_assignment_order(members)
+
+
+def roster_of(inputs: GroupInputs) -> Roster:
+    """The group ready to be assigned again.
+
+    Raises:
+        QuestionError: it has no members that can be read, or no assignor chooses owners in a group of its kind.
+    """
+    group = named(inputs.group, inputs.catalog)
+    if not read_ownership(group).complete:
+        raise QuestionError(_why_not(group))
+    is_modern = group.kind is GroupKind.CONSUMER
+    members = _with_targets(group, inputs) if is_modern else rejoining(group.members, group.generation)
+    owners = owners_by_partition(
+        MemberAssignment(member_id=member.member_id, topics=member.assigned) for member in members
+    )
+    return Roster(
+        group=replace(group, members=members),
+        catalog=inputs.catalog,
+        members=members,
+        owners=owners,
+        counts=_counts(group, inputs.catalog, owners),
+        assumptions=tuple(_assumed(group, members)),
+    )
+
+
+def _why_not(group: GroupState) -> str:
+    name = shown(group.group)
+    if group.kind in (GroupKind.SHARE, GroupKind.STREAMS):
+        return f"Group {name} is a {group.kind.value} group: no assignor gives its partitions to one owner each."
+    if not group.members:
+        return f"Group {name} has no members (it is {group.phase.value}), so there is nothing to assign to."
+    if group.protocol_type != "consumer":
+        return f"Group {name} has the protocol {shown(group.protocol_type) or 'none'}, not that of consumers."
+    return f"What some members of group {name} subscribe to cannot be read, so it cannot be assigned again."
+
+
+def _with_targets(group: GroupState, inputs: GroupInputs) -> tuple[Member, ...]:
+    """The members with what the broker has chosen for them: that is what its assignors keep (``targetAssignment``)."""
+    named_ids = {topic.topic_id: topic.topic for topic in group.subscribed_topics} | inputs.catalog.names
+    return tuple(replace(member, assigned=_target(member, named_ids)) for member in group.members)
+
+
+def _target(member: Member, names: Mapping[str, str]) -> tuple[TopicPartitions, ...]:
+    target = member.reconciliation.target if member.reconciliation else None
+    if target is None:
+        return ()
+    return tuple(TopicPartitions(names[entry.id], entry.partitions) for entry in target if entry.id in names)
+
+
+def _counts(group: GroupState, catalog: Catalog, owners: Owners) -> Counts:
+    """The partitions there are now: by the catalog, or by the assignment if that is newer."""
+    subscribed = {topic for member in group.members for topic in member.topics}
+    known = (catalog.topics[topic] for topic in subscribed if topic in catalog.topics)
+    counts = {state.topic: count for state in known if (count := count_now(state))}
+    visible = visible_counts(owners) if catalog.pass_ms <= group.generation_ms else None
+    for topic, count in (visible or {}).items():
+        counts[topic] = max(count, counts.get(topic, 0))
+    return counts
+
+
+def _assumed(group: GroupState, members: Iterable[Member]) -> Iterable[str]:
+    if group.kind is GroupKind.CONSUMER:
+        yield "What members have before is what the broker has chosen for them, whether they have reached it or not."
+        if any(member.reconciliation is None or member.reconciliation.target is None for member in members):
+            yield "For some members the broker has not chosen yet: they have nothing before."
+        return
+    yield "All members join with fresh metadata of the topics as they are now, and remember what they have."
+
+
+class Rehearsed(Value):
+    """What the assignor gave."""
+
+    members: tuple[MemberAssignment, ...]
+
+    def owners(self) -> Owners:
+        """By partition."""
+        return owners_by_partition(self.members)
+
+
+class ChosenAssignor:
+    """The assignor that is asked."""
+
+    def __init__(self, rule: Assignor | BrokerRangeAssignor | UniformAssignor) -> None:
+        self._rule = rule
+        self.name: Final = rule.name
+
+    def assign(self, members: Sequence[Member], topics: Sequence[TopicShape]) -> Rehearsed:
+        """Who is to own what in the end.
+
+        Raises:
+            AssignorError: the original fails for this input.
+        """
+        rule = self._rule
+        answer: Assignment = (rule.target if isinstance(rule, CooperativeStickyAssignor) else rule.assign)(
+            members, topics
+        )
+        return Rehearsed(members=answer.members)
+
+    def assumptions(self, roster: Roster) -> tuple[str, ...]:
+        """What has to be said about this assignor in this group."""
+        told: list[str] = []
+        if roster.group.protocol != self.name:
+            told.append(
+                "A member would have to ask the broker for it (group.remote.assignor), and most members the same."
+                if roster.is_modern
+                else f"All members offer {self.name}; which they really offer is not looked at."
+            )
+        if isinstance(self._rule, CooperativeStickyAssignor):
+            told.append(
+                "This is where it ends: partitions that move are given up in one generation, taken in the next."
+            )
+        return tuple(told)
+
+
+def choose_assignor(roster: Roster, name: str | None) -> ChosenAssignor:
+    """The assignor of this name, or the group's own.
+
+    Raises:
+        QuestionError: groupwatch does not have it.
+    """
+    wanted = roster.group.protocol if name is None else name
+    names = BROKER_NAMES if roster.is_modern else CLIENT_NAMES
+    found = find(wanted, System.KAFKA_BROKER) if roster.is_modern else find(wanted)
+    if isinstance(found, UnknownAssignor) or found.name not in names:
+        whose = "the group's assignor" if name is None else "an assignor"
+        raise QuestionError(
+            f"groupwatch does not have {whose} {shown(wanted or 'none')} for this group; it has {listed(names)}."
+        )
+    return ChosenAssignor(found)

@@ -1,0 +1,213 @@
+"""What-if: small groups whose new assignment was worked out by hand from the assignors' documents."""
+
+import pytest
+from msgspec.structs import replace
+
+from monitor.detection.inputs import GroupInputs, QuestionError
+from monitor.detection.what_if import Change, PartitionCount, WhatIf, what_if
+from monitor.model import GroupKind, GroupState, Phase, TopicPartition
+from tests.detection import test_modern_groups as modern
+from tests.detection.builders import ASSIGNED, NOW, catalog, group, member, topic
+
+TOPICS = catalog(topic("a", 3), topic("b", 3))
+BOTH = ("a", "b")
+# range: each topic is cut in runs, so C0 gets the extra of both.
+C0 = member("C0", BOTH, {"a": [0, 1], "b": [0, 1]}, client_id="front")
+C1 = member("C1", BOTH, {"a": [2], "b": [2]}, client_id="back", instance_id=None)
+PAIR = group(C0, C1)
+
+
+def asked(state: GroupState, change: Change, topics=TOPICS) -> WhatIf:
+    return what_if(GroupInputs(group=state, catalog=topics, now_ms=NOW), change)
+
+
+def after(answer: WhatIf) -> dict[str, dict[str, tuple[int, ...]]]:
+    return {each.member_id: {t.topic: t.partitions for t in each.after} for each in answer.members}
+
+
+def moved(answer: WhatIf) -> list[tuple[str, int, tuple[str, ...], tuple[str, ...]]]:
+    return [(move.topic, move.partition, move.before, move.after) for move in answer.moves]
+
+
+def test_nothing_changes_where_nothing_is_changed():
+    answer = asked(PAIR, Change())
+    assert after(answer) == {"C0": {"a": (0, 1), "b": (0, 1)}, "C1": {"a": (2,), "b": (2,)}}
+    assert (answer.moves, answer.orphans, answer.idle) == ((), (), ())
+    assert answer.balance_before == answer.balance_after
+    assert (answer.balance_after.largest, answer.balance_after.optimum) == (4, 3)
+
+
+def test_roundrobin_instead_of_range_evens_out_two_topics():
+    """The circle is a0 a1 a2 b0 b1 b2 and C0 C1 C0 C1 C0 C1: three each, so a1, a2 and b1 and b2 change or stay so:
+    C0 has a0 a2 b1, C1 has a1 b0 b2."""
+    answer = asked(PAIR, Change(assignor="roundrobin"))
+    assert after(answer) == {"C0": {"a": (0, 2), "b": (1,)}, "C1": {"a": (1,), "b": (0, 2)}}
+    assert moved(answer) == [
+        ("a", 1, ("C0",), ("C1",)),
+        ("a", 2, ("C1",), ("C0",)),
+        ("b", 0, ("C0",), ("C1",)),
+    ]
+    assert (answer.balance_before.largest, answer.balance_after.largest, answer.balance_after.optimum) == (4, 3, 3)
+    assert (answer.assignor_before, answer.assignor) == ("range", "roundrobin")
+    assert "All members offer roundrobin; which they really offer is not looked at." in answer.assumptions
+
+
+@pytest.mark.parametrize("assignor", ["sticky", "cooperative-sticky"])
+def test_a_sticky_assignor_moves_one_partition_where_one_is_enough(assignor):
+    answer = asked(PAIR, Change(assignor=assignor))
+    assert len(answer.moves) == 1
+    assert (answer.moves[0].before, answer.moves[0].after) == (("C0",), ("C1",))
+    assert [each.partitions_after for each in answer.members] == [3, 3]
+
+
+def test_a_third_member_takes_the_end_of_each_topic():
+    """Three runs of one each; "new-1" sorts behind "C0" and "C1"."""
+    answer = asked(PAIR, Change(members=3))
+    assert after(answer) == {
+        "C0": {"a": (0,), "b": (0,)},
+        "C1": {"a": (1,), "b": (1,)},
+        "new-1": {"a": (2,), "b": (2,)},
+    }
+    assert moved(answer) == [
+        ("a", 1, ("C0",), ("C1",)),
+        ("a", 2, ("C1",), ("new-1",)),
+        ("b", 1, ("C0",), ("C1",)),
+        ("b", 2, ("C1",), ("new-1",)),
+    ]
+    assert [each.joins for each in answer.members] == [False, False, True]
+    assert answer.assumptions == (
+        "All members join with fresh metadata of the topics as they are now, and remember what they have.",
+        "New members (new-1) subscribe to a, b, have no rack and no instance id.",
+        "Where they stand among the members depends on ids that they do not have yet: by these names here.",
+    )
+
+
+def test_members_beyond_the_partitions_would_be_idle():
+    answer = asked(PAIR, Change(members=5))
+    assert answer.idle == ("new-2", "new-3")
+    assert [each.idle for each in answer.members] == [False, False, False, True, True]
+
+
+@pytest.mark.parametrize("name", ["C1", "back"], ids=["by id", "by client id"])
+def test_without_a_member_the_other_gets_all(name):
+    answer = asked(PAIR, Change(without=(name,)))
+    assert after(answer) == {"C0": {"a": (0, 1, 2), "b": (0, 1, 2)}, "C1": {}}
+    assert [each.leaves for each in answer.members] == [False, True]
+    assert moved(answer) == [("a", 2, ("C1",), ("C0",)), ("b", 2, ("C1",), ("C0",))]
+
+
+def test_of_members_that_are_not_named_static_ones_stay():
+    """ "z" is static, so it comes first in the assignors' order, and "C0" leaves."""
+    static = replace(C1, member_id="z", instance_id="i1")
+    answer = asked(group(C0, static), Change(members=1))
+    assert [each.member_id for each in answer.members if each.leaves] == ["C0"]
+    assert answer.assumptions[-1] == "It is not said who leaves: the last in the assignors' order do (C0)."
+
+
+def test_more_partitions_are_handed_out():
+    """Five of a: C0 gets 0-2, C1 gets 3 and 4."""
+    answer = asked(PAIR, Change(partitions=(PartitionCount("a", 5),)))
+    assert after(answer) == {"C0": {"a": (0, 1, 2), "b": (0, 1)}, "C1": {"a": (3, 4), "b": (2,)}}
+    assert moved(answer) == [("a", 2, ("C1",), ("C0",)), ("a", 3, (), ("C1",)), ("a", 4, (), ("C1",))]
+
+
+def test_changes_can_be_combined():
+    """Without C1, with two members: C0 and new-1. Round robin over a0-a3 and b0-b2: seven, C0 has four of them."""
+    change = Change(assignor="roundrobin", members=2, without=("C1",), partitions=(PartitionCount("a", 4),))
+    assert after(asked(PAIR, change)) == {"C0": {"a": (0, 2), "b": (0, 2)}, "C1": {}, "new-1": {"a": (1, 3), "b": (1,)}}
+
+
+def test_a_topic_that_loses_its_only_subscriber_is_nobodys_any_more():
+    only = member("C2", ("c",), {"c": [0]})
+    answer = asked(group(C0, C1, only), Change(without=("C2",)), catalog(topic("a", 3), topic("b", 3), topic("c", 1)))
+    assert ("c", 0, ("C2",), ()) in moved(answer)
+    assert answer.orphans == (TopicPartition("c", 0),)
+
+
+def test_a_topic_that_grew_is_handed_out_by_a_rebalance():
+    answer = asked(PAIR, Change(), catalog(topic("a", 4, grown=1), topic("b", 3)))
+    assert moved(answer) == [("a", 3, (), ("C1",))]
+
+
+HALF = modern.member("x", assigned=modern.ids(modern.ORDERS, 0, 1), target=modern.ids(modern.ORDERS, 0, 1, 2, 3))
+
+
+def test_a_group_of_the_new_protocol_keeps_its_targets_with_uniform():
+    """ "x" is to have all four. A second member takes two of them, and the two that stay were x's."""
+    answer = asked(modern.group(HALF), Change(members=2), modern.CATALOG)
+    assert (answer.assignor_before, answer.assignor) == ("uniform", "uniform")
+    assert {each.member_id: each.partitions_after for each in answer.members} == {"x": 2, "new-1": 2}
+    assert answer.members[0].partitions_before == 4
+    assert {(move.before, move.after) for move in answer.moves} == {(("x",), ("new-1",))}
+    assert len(answer.moves) == 2
+    assert answer.assumptions[0].startswith("What members have before is what the broker has chosen for them")
+
+
+def test_a_group_of_the_new_protocol_with_range_gets_runs():
+    """ "new-1" sorts before "x"."""
+    answer = asked(modern.group(HALF), Change(members=2, assignor="range"), modern.CATALOG)
+    assert after(answer) == {"x": {"orders": (2, 3)}, "new-1": {"orders": (0, 1)}}
+
+
+TWINS = group(replace(C0, client_id="same"), replace(C1, client_id="same"))
+EMPTY = GroupState(cluster="c", group="g", phase=Phase.EMPTY, protocol_type="consumer", generation=4, phase_ms=ASSIGNED)
+
+
+@pytest.mark.parametrize(
+    ("state", "change", "sentence"),
+    [
+        (PAIR, Change(without=("C9",)), "The group has no member C9; its members are C0, C1."),
+        (TWINS, Change(without=("same",)), "2 members are called same; say which by its id: C0, C1."),
+        (PAIR, Change(without=("C0", "C1")), "Group g would have no members: nothing would be assigned."),
+        (PAIR, Change(members=0), "A group is rehearsed with 1 to 10000 members, not with 0."),
+        (
+            PAIR,
+            Change(assignor="uniform"),
+            "groupwatch does not have an assignor uniform for this group; "
+            "it has range, roundrobin, sticky, cooperative-sticky.",
+        ),
+        (
+            modern.group(HALF),
+            Change(assignor="sticky"),
+            "groupwatch does not have an assignor sticky for this group; it has range, uniform.",
+        ),
+        (
+            replace(PAIR, protocol="mine\n"),
+            Change(),
+            r"groupwatch does not have the group's assignor mine\n for this group; "
+            "it has range, roundrobin, sticky, cooperative-sticky.",
+        ),
+        (
+            PAIR,
+            Change(partitions=(PartitionCount("x", 5),)),
+            "No member subscribes to x; the group's topics are a, b.",
+        ),
+        (
+            PAIR,
+            Change(partitions=(PartitionCount("a", 2),)),
+            "a has 3 partitions, and Kafka cannot make them 2: a topic only grows.",
+        ),
+        (PAIR, Change(partitions=(PartitionCount("a", 10**9),)), "More than 1000000 partitions are not rehearsed."),
+        (EMPTY, Change(members=2), "Group g has no members (it is empty), so there is nothing to assign to."),
+        (
+            modern.group(HALF, kind=GroupKind.SHARE),
+            Change(),
+            "Group g is a kafka-share group: no assignor gives its partitions to one owner each.",
+        ),
+        (
+            replace(PAIR, protocol_type="connect"),
+            Change(),
+            "Group g has the protocol connect, not that of consumers.",
+        ),
+        (
+            group(C0, replace(C1, unreadable="broken")),
+            Change(),
+            "What some members of group g subscribe to cannot be read, so it cannot be assigned again.",
+        ),
+    ],
+)
+def test_what_cannot_be_asked_is_told_with_what_can(state, change, sentence):
+    topics = modern.CATALOG if state.kind is not GroupKind.CLASSIC else TOPICS
+    with pytest.raises(QuestionError) as told:
+        asked(state, change, topics)
+    assert str(told.value) == sentence

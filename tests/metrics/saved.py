@@ -1,0 +1,36 @@
+"""A cluster as an evaluation holds it, from states that are given; one named "broken" cannot be read."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from monitor.detection.inputs import GroupInputs
+from monitor.detection.settings import DetectionSettings
+from monitor.metrics.snapshot_lines import Evaluated, NotJudgedError, all_lines
+from monitor.model import Catalog, GroupState
+
+DEFAULTS = DetectionSettings()
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What verdicts on these groups are made of."""
+
+    catalog: Catalog
+    states: tuple[GroupState, ...]
+    now_ms: int
+    settings: DetectionSettings = DEFAULTS
+
+    def inputs(self, group: str) -> GroupInputs | None:
+        """As the board gives it."""
+        if group == "broken":
+            raise NotJudgedError("StateCorruptError: the stored bytes are no GroupState")
+        state = next((state for state in self.states if state.group == group), None)
+        if state is None:
+            return None
+        return GroupInputs(group=state, catalog=self.catalog, now_ms=self.now_ms, settings=self.settings)
+
+
+def pieces(*clusters: Saved, also: tuple[str, ...] = ()) -> Iterator[bytes]:
+    """The snapshot of all groups of these clusters."""
+    names = [tuple(state.group for state in cluster.states) + also for cluster in clusters]
+    return all_lines(Evaluated(inputs=c, groups=own) for c, own in zip(clusters, names, strict=True))
