@@ -68,6 +68,9 @@ QUIET: Final = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "400000",
     # Records of large groups are megabytes each: a chunk of them must not be gigabytes.
     "spark.sql.execution.arrow.maxBytesPerBatch": str(128 * 2**20),
+    # Workers are kept by their environment, in which this is a variable for some stages and not for others: with it,
+    # decoding and judging would each have a daemon and workers of their own, of which the one half waits.
+    "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
     # A source waits for a cluster that is away without end, and nothing interrupts it: its thread ends with the JVM.
     "spark.sql.streaming.stopTimeout": "10000",
     DRIVER_OPTIONS: SELDOM_OPTIMISED,
