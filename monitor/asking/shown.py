@@ -21,6 +21,9 @@ from monitor.model import TopicPartitions
 PLAIN_WIDTH: Final = 120
 """Of what does not go to a terminal: the same on every machine."""
 
+LABEL_WIDTH: Final = 11
+"""The longest label and a space."""
+
 MOST_ROWS: Final = 200
 """Longer tables are cut; --json has all."""
 
@@ -40,23 +43,16 @@ def _statement(statement: Statement, explanation: Explanation) -> list[Renderabl
     since = statement.since_ms
     is_finding = statement.about.value == "finding" and since is not None
     ago = f" (for {age(explanation.evaluated_ms - since)})" if is_finding and since is not None else ""
-    line = Text.assemble(
-        (f"{statement.about.value:<10}", "bold red" if is_finding else "bold"), statement.sentence, ago
-    )
-    line.overflow = "fold"
-    return [_hanging(line), *(_evidence(each) for each in statement.evidence)]
-
-
-def _hanging(line: Text) -> RenderableType:
     grid = Table.grid(padding=0)
-    grid.add_column(width=10, no_wrap=True)
+    grid.add_column(width=LABEL_WIDTH, no_wrap=True)
     grid.add_column(overflow="fold")
-    grid.add_row(line[:10], line[10:])
-    return grid
+    label = Text(statement.about.value, style="bold red" if is_finding else "bold")
+    grid.add_row(label, Text(f"{statement.sentence}{ago}"))
+    return [grid, *(_evidence(each) for each in statement.evidence)]
 
 
 def _evidence(text: str) -> RenderableType:
-    return Padding(Text(text, style="dim", overflow="fold"), (0, 0, 0, 12))
+    return Padding(Text(text, style="dim", overflow="fold"), (0, 0, 0, LABEL_WIDTH + 2))
 
 
 # --- what-if ----------------------------------------------------------------------------------------------------------
@@ -64,9 +60,8 @@ def _evidence(text: str) -> RenderableType:
 
 def what_if_shown(answer: WhatIf) -> RenderableType:
     """The members before and after, what moves, how even it is, and what was assumed."""
-    changed = (
-        f" instead of {shown(answer.assignor_before or 'none')}" if answer.assignor_before != answer.assignor else ""
-    )
+    is_other = answer.assignor_before != answer.assignor
+    changed = f" instead of {shown(answer.assignor_before or 'none')}" if is_other else ""
     parts: list[RenderableType] = [
         Text(f"{shown(answer.group)} of cluster {shown(answer.cluster)}, assigned by {answer.assignor}{changed}:"),
         _members(answer.members),
