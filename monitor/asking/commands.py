@@ -133,9 +133,9 @@ def _tell(answer: msgspec.Struct, as_json: bool, shown: Callable[[], RenderableT
         sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(answer)) + b"\n")
         sys.stdout.buffer.flush()
         return
-    from monitor.asking.shown import console  # noqa: PLC0415 -- as above
+    from monitor.asking.shown import tell  # noqa: PLC0415 -- as above
 
-    console().print(shown())
+    tell(shown())
 
 
 def _exit_with(action: Callable[[], None]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+import typer
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -18,8 +19,8 @@ from monitor.detection.sentences import counted, owner, places, ranges, shown
 from monitor.detection.what_if import MemberChange, Move, WhatIf
 from monitor.model import TopicPartitions
 
-PLAIN_WIDTH: Final = 120
-"""Of what does not go to a terminal: the same on every machine."""
+UNFOLDED: Final = 100_000
+"""The width of what does not go to a terminal: a sentence is a line there, and the same on every machine."""
 
 LABEL_WIDTH: Final = 11
 """The longest label and a space."""
@@ -28,10 +29,17 @@ MOST_ROWS: Final = 200
 """Longer tables are cut; --json has all."""
 
 
-def console() -> Console:
-    """For answers. Outside of a terminal neither colours nor the width of somebody's window matter."""
-    found = Console(highlight=False, emoji=False, markup=False)
-    return found if found.is_terminal else Console(highlight=False, emoji=False, markup=False, width=PLAIN_WIDTH)
+def tell(answer: RenderableType) -> None:
+    """Print an answer: folded and with colours on a terminal, plain lines elsewhere."""
+    console = Console(highlight=False, emoji=False, markup=False)
+    if console.is_terminal:
+        console.print(answer)
+        return
+    plain = Console(highlight=False, emoji=False, markup=False, width=UNFOLDED, color_system=None)
+    with plain.capture() as captured:
+        plain.print(answer)
+    for line in captured.get().splitlines():
+        typer.echo(line.rstrip())
 
 
 def explanation_shown(explanation: Explanation) -> RenderableType:
@@ -42,7 +50,7 @@ def explanation_shown(explanation: Explanation) -> RenderableType:
 def _statement(statement: Statement, explanation: Explanation) -> list[RenderableType]:
     since = statement.since_ms
     is_finding = statement.about.value == "finding" and since is not None
-    ago = f" (for {age(explanation.evaluated_ms - since)})" if is_finding and since is not None else ""
+    ago = f" It has been so for {age(explanation.evaluated_ms - since)}." if is_finding and since is not None else ""
     grid = Table.grid(padding=0)
     grid.add_column(width=LABEL_WIDTH, no_wrap=True)
     grid.add_column(overflow="fold")

@@ -213,7 +213,7 @@ def _rebalances(known: _Judged) -> Iterator[Statement]:
         return
     last = known.group.history[-1]
     word = "generation" if known.group.kind is GroupKind.CLASSIC else "epoch"
-    took = f" and took {age(last.ended_ms - last.started_ms)}" if last.ended_ms is not None else ""
+    took = f" and took {_duration(last.ended_ms - last.started_ms)}" if last.ended_ms is not None else ""
     ago = known.age_of(last.ended_ms or last.started_ms)
     yield Statement(
         about=About.REBALANCE,
@@ -221,6 +221,10 @@ def _rebalances(known: _Judged) -> Iterator[Statement]:
         since_ms=last.ended_ms or last.started_ms,
         evidence=tuple(_earlier(known, word)),
     )
+
+
+def _duration(duration_ms: int) -> str:
+    return age(duration_ms) if duration_ms >= 1000 else "less than 1 s"
 
 
 def _because(rebalance: Rebalance) -> str:
