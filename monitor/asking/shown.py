@@ -14,8 +14,8 @@ from rich.text import Text
 
 from monitor.detection.balance_change import BalanceSide
 from monitor.detection.durations import age
-from monitor.detection.explain import Explanation, Statement
 from monitor.detection.sentences import counted, owner, places, ranges, shown
+from monitor.detection.statements import Explanation, Statement
 from monitor.detection.what_if import MemberChange, Move, WhatIf
 from monitor.model import TopicPartitions
 
