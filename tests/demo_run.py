@@ -77,8 +77,8 @@ def run(folder: Path) -> dict[str, Any]:
     with running_demo(port, log, "--duration", str(WATCHED_S), "--json-summary", str(summary)) as process:
         orphans = orphans_shown(process, port)
     assert process.returncode == 0, log.read_text(errors="replace")[-3000:]
-    answer: dict[str, Any] = json.loads(summary.read_text())
-    return answer | {"orphans_on_metrics": orphans} | left_of(process, port)
+    told: dict[str, Any] = json.loads(summary.read_text())
+    return told | {"orphans_on_metrics": orphans} | left_of(process, port)
 
 
 def orphans_shown(process: subprocess.Popen[bytes], port: int) -> list[float]:
@@ -107,9 +107,28 @@ def interrupted(folder: Path) -> dict[str, Any]:
     with running_demo(port, log, **{MARK: mark}) as process:
         eventually(lambda: read(port, "/readyz")[0] == 200 or process.poll() is not None, "the demo ready", 300)
         started = sorted(words_of(marked(mark)))
+        asked = questions(port, folder)
     left = left_of(process, port)
     eventually(lambda: not marked(mark), "the end of everything the demo started", 30)
-    return {"log": log.read_text(errors="replace"), "started": started} | left
+    return {"log": log.read_text(errors="replace"), "started": started, "asked": asked} | left
+
+
+def questions(port: int, folder: Path) -> dict[str, Any]:
+    """What the commands answer about a group of the demo, asked of the job and of what it saved."""
+    url, saved = ["--url", f"http://127.0.0.1:{port}"], folder / "saved.jsonl"
+    saved.write_bytes(answer("snapshot", *url))
+    offline = ["--snapshot", str(saved)]
+    return {
+        "explain": answer("explain", "demo", "payments", *url).decode(),
+        "partition": answer("explain", "demo", "payments", "payments", "0", *offline).decode(),
+        "what_if": json.loads(answer("what-if", "demo", "payments", "--members", "3", "--json", *offline)),
+    }
+
+
+def answer(*words: str) -> bytes:
+    """What groupwatch prints for these words."""
+    command = [sys.executable, "-m", "monitor.cli", *words]
+    return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True, timeout=120).stdout
 
 
 def marked(mark: str) -> list[Path]:

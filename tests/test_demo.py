@@ -79,6 +79,18 @@ def test_ctrl_c_while_it_runs_ends_all_of_it(demo_interrupted):
     assert not demo_interrupted["listening"]
 
 
+def test_a_running_job_explains_its_groups_and_what_they_would_be(demo_interrupted):
+    """Six partitions of payments are split by range over two members; a third one takes two of them."""
+    asked = demo_interrupted["asked"]
+    assert "Its assignor is range (the log says so), which is replayed here exactly." in asked["explain"]
+    assert "2 members own 6 partitions." in asked["explain"]
+    assert "range: partitions 0-5 of payments are split over 2 members" in asked["partition"]
+    assert " is 1st and gets 0-2." in asked["partition"]
+    sizes = [(each["partitions_before"], each["partitions_after"]) for each in asked["what_if"]["members"][:2]]
+    assert sizes == [(3, 2), (3, 2)]
+    assert asked["what_if"]["members"][2]["member_id"] == "new-1"
+
+
 def test_a_taken_port_is_told_at_once():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

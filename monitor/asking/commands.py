@@ -48,7 +48,8 @@ def explain(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
 
     def answer() -> None:
         from monitor.asking.shown import explanation_shown  # noqa: PLC0415 -- --help must be quick
-        from monitor.detection.explain import explain_group, explain_partition  # noqa: PLC0415 -- as above
+        from monitor.detection.explain import explain_group  # noqa: PLC0415 -- as above
+        from monitor.detection.explain_partition import explain_partition  # noqa: PLC0415 -- as above
 
         inputs = _inputs(url, snapshot, cluster, group)
         if topic is None or partition is None:
@@ -133,9 +134,9 @@ def _tell(answer: msgspec.Struct, as_json: bool, shown: Callable[[], RenderableT
         sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(answer)) + b"\n")
         sys.stdout.buffer.flush()
         return
-    from monitor.asking.shown import console  # noqa: PLC0415 -- as above
+    from monitor.asking.shown import tell  # noqa: PLC0415 -- as above
 
-    console().print(shown())
+    tell(shown())
 
 
 def _exit_with(action: Callable[[], None]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+import typer
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -13,22 +14,32 @@ from rich.text import Text
 
 from monitor.detection.balance_change import BalanceSide
 from monitor.detection.durations import age
-from monitor.detection.explain import Explanation, Statement
 from monitor.detection.sentences import counted, owner, places, ranges, shown
+from monitor.detection.statements import Explanation, Statement
 from monitor.detection.what_if import MemberChange, Move, WhatIf
 from monitor.model import TopicPartitions
 
-PLAIN_WIDTH: Final = 120
-"""Of what does not go to a terminal: the same on every machine."""
+UNFOLDED: Final = 100_000
+"""The width of what does not go to a terminal: a sentence is a line there, and the same on every machine."""
+
+LABEL_WIDTH: Final = 11
+"""The longest label and a space."""
 
 MOST_ROWS: Final = 200
 """Longer tables are cut; --json has all."""
 
 
-def console() -> Console:
-    """For answers. Outside of a terminal neither colours nor the width of somebody's window matter."""
-    found = Console(highlight=False, emoji=False, markup=False)
-    return found if found.is_terminal else Console(highlight=False, emoji=False, markup=False, width=PLAIN_WIDTH)
+def tell(answer: RenderableType) -> None:
+    """Print an answer: folded and with colours on a terminal, plain lines elsewhere."""
+    console = Console(highlight=False, emoji=False, markup=False)
+    if console.is_terminal:
+        console.print(answer)
+        return
+    plain = Console(highlight=False, emoji=False, markup=False, width=UNFOLDED, color_system=None)
+    with plain.capture() as captured:
+        plain.print(answer)
+    for line in captured.get().splitlines():
+        typer.echo(line.rstrip())
 
 
 def explanation_shown(explanation: Explanation) -> RenderableType:
@@ -39,24 +50,17 @@ def explanation_shown(explanation: Explanation) -> RenderableType:
 def _statement(statement: Statement, explanation: Explanation) -> list[RenderableType]:
     since = statement.since_ms
     is_finding = statement.about.value == "finding" and since is not None
-    ago = f" (for {age(explanation.evaluated_ms - since)})" if is_finding and since is not None else ""
-    line = Text.assemble(
-        (f"{statement.about.value:<10}", "bold red" if is_finding else "bold"), statement.sentence, ago
-    )
-    line.overflow = "fold"
-    return [_hanging(line), *(_evidence(each) for each in statement.evidence)]
-
-
-def _hanging(line: Text) -> RenderableType:
+    ago = f" It has been so for {age(explanation.evaluated_ms - since)}." if is_finding and since is not None else ""
     grid = Table.grid(padding=0)
-    grid.add_column(width=10, no_wrap=True)
+    grid.add_column(width=LABEL_WIDTH, no_wrap=True)
     grid.add_column(overflow="fold")
-    grid.add_row(line[:10], line[10:])
-    return grid
+    label = Text(statement.about.value, style="bold red" if is_finding else "bold")
+    grid.add_row(label, Text(f"{statement.sentence}{ago}"))
+    return [grid, *(_evidence(each) for each in statement.evidence)]
 
 
 def _evidence(text: str) -> RenderableType:
-    return Padding(Text(text, style="dim", overflow="fold"), (0, 0, 0, 12))
+    return Padding(Text(text, style="dim", overflow="fold"), (0, 0, 0, LABEL_WIDTH + 2))
 
 
 # --- what-if ----------------------------------------------------------------------------------------------------------
@@ -64,9 +68,8 @@ def _evidence(text: str) -> RenderableType:
 
 def what_if_shown(answer: WhatIf) -> RenderableType:
     """The members before and after, what moves, how even it is, and what was assumed."""
-    changed = (
-        f" instead of {shown(answer.assignor_before or 'none')}" if answer.assignor_before != answer.assignor else ""
-    )
+    is_other = answer.assignor_before != answer.assignor
+    changed = f" instead of {shown(answer.assignor_before or 'none')}" if is_other else ""
     parts: list[RenderableType] = [
         Text(f"{shown(answer.group)} of cluster {shown(answer.cluster)}, assigned by {answer.assignor}{changed}:"),
         _members(answer.members),

@@ -92,7 +92,7 @@ def saved_from_job(url: str, address: GroupAddress | None) -> Iterator[bytes]:
 
 @contextmanager
 def _answer(url: str, path: str) -> Iterator[Lines]:
-    if urlsplit(url).scheme not in ("http", "https"):
+    if not _is_web_address(url):
         raise SourceError(f"{shown(url)} is no address of a job: it must begin with http:// or https://.")
     try:
         with urlopen(url.rstrip("/") + path, timeout=TIMEOUT_S) as answer:
@@ -105,6 +105,13 @@ def _answer(url: str, path: str) -> Iterator[Lines]:
         raise SourceError(
             f"The answer of {shown(url)} broke off: {type(error).__name__}: {shown(str(error))}."
         ) from error
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        return urlsplit(url).scheme in ("http", "https")
+    except ValueError:  # half an IPv6 address
+        return False
 
 
 def _refused(url: str, error: HTTPError) -> str:

@@ -48,9 +48,7 @@ def _by_the_leader(standing: Standing, place: TopicPartition) -> str:
 
 def _nobody(standing: Standing, place: TopicPartition) -> str:
     if place in standing.expectation.pending:
-        return (
-            f"{standing.group.protocol}: its former owner lets go in {era(standing.group)}, and only then it is given."
-        )
+        return f"Its former owner lets go in {era(standing.group)}, and only the next generation gives it to another."
     if not any(place.topic in member.topics for member in standing.group.members):
         return "No member subscribes to the topic."
     return f"The assignor did not have it when it made {era(standing.group)}."
