@@ -32,7 +32,7 @@ _POINT: Final = Struct("<qq")  # committed_ms, offset
 _TIME: Final = Struct("<q").unpack_from
 _SIZE: Final = _POINT.size
 _FULL: Final = RECENT * _SIZE
-_NUMBERS: Final = tuple([Struct(f"<{2 * points}q").unpack for points in range(RECENT + SLOTS + 1)])
+_NUMBERS: Final = tuple([Struct(f"<{2 * points}q").unpack_from for points in range(RECENT + SLOTS + 1)])
 
 
 def extend(history: bytes, points: Iterable[CommitPoint]) -> bytes:
@@ -73,7 +73,7 @@ def columns_of(history: bytes) -> tuple[tuple[int, ...], tuple[int, ...]]:
     >>> columns_of(extend(b"", [CommitPoint(5, 1), CommitPoint(6, 2)]))
     ((5, 6), (1, 2))
     """
-    numbers = _NUMBERS[len(history) // _SIZE](history)
+    numbers = _NUMBERS[min(len(history) // _SIZE, RECENT + SLOTS)](history)
     return numbers[::2], numbers[1::2]
 
 

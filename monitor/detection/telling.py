@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Final
+
+import numpy as np
 
 from monitor.detection.sentences import shown
 from monitor.model import DriftKind, Finding, FindingKind, OrphanReason
@@ -72,4 +73,4 @@ def utc(instant_ms: int) -> str:
     >>> utc(1_795_315_215_999)
     '2026-11-22 02:40:15 UTC'
     """
-    return f"{datetime.fromtimestamp(instant_ms // 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return f"{np.datetime64(instant_ms // 1000, 's')} UTC".replace("T", " ", 1)
