@@ -30,6 +30,17 @@ def age(duration_ms: int) -> str:
     return " ".join(told) or "0 s"
 
 
+def rate(per_second: float) -> str:
+    """A rate with as many digits as tell something.
+
+    >>> rate(12345.6), rate(12.34), rate(0.004), rate(0.0)
+    ('12,346', '12.3', '0.004', '0')
+    """
+    if per_second >= 100:
+        return f"{per_second:,.0f}"
+    return f"{per_second:.3g}"
+
+
 def visible(name: str) -> str:
     r"""A name with every character that cannot be seen written out, so that two names never look alike by it.
 
