@@ -73,16 +73,13 @@ def _lags(times: Sequence[int], offsets: Sequence[int], ends: Sequence[EndOffset
     Walked backward, as the newest commits are made close to the newest ends. An end that is too late for a commit is
     so for those before it in the log, whatever their times say.
     """
-    seen = len(ends)
+    earlier = reversed(ends)
+    end = next(earlier, None)
     lags: list[int | None] = []
-    for index in range(len(times) - 1, -1, -1):
-        at_ms = times[index]
-        while seen and ends[seen - 1].at_ms > at_ms:
-            seen -= 1
-        if not seen:
-            return (None,) * (index + 1) + tuple(lags[::-1])
-        gap = ends[seen - 1].offset - offsets[index]
-        lags.append(gap if gap > 0 else 0)
+    for at_ms, offset in zip(reversed(times), reversed(offsets), strict=True):
+        while end is not None and end.at_ms > at_ms:
+            end = next(earlier, None)
+        lags.append(None if end is None else end.offset - offset if end.offset > offset else 0)
     return tuple(lags[::-1])
 
 

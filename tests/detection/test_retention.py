@@ -5,12 +5,14 @@ import pytest
 from monitor.commit_history import extend
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.evaluate import LADDER
+from monitor.detection.retention import kept_waiting, lost_records
 from monitor.model import (
     CommitPoint,
     CommittedOffset,
     EndOffsetAt,
     FindingKind,
     PartitionState,
+    PartitionVerdict,
     Phase,
     TopicPartition,
     TopicState,
@@ -148,6 +150,12 @@ def test_the_numbers_and_the_sentences():
     assert (empty.lost, empty.kept_waiting) == (9100, 1.0)
     uncut = verdict_on(STOPPED, cut(0))
     assert (uncut.lost, uncut.kept_waiting) == (0, 0.0)
+
+
+def test_no_more_is_lost_than_was_written():
+    """Of the two ends of a log, the one that a broker did not tell again is older."""
+    row = PartitionVerdict("t", 0, committed=3, earliest=30, end=20, lag=17)
+    assert (lost_records(row), kept_waiting(row)) == (17, 1.0)
 
 
 def test_what_is_lost_is_told_first_and_what_is_close_before_who_is_to_blame():
