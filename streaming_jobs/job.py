@@ -11,6 +11,7 @@ from typing import Final, Self
 from pyspark.sql import SparkSession
 
 from monitor.config import DetectionOptions, Settings, Thresholds
+from monitor.detection.burrow import BurrowSettings
 from monitor.detection.rules import DetectionRules, Override
 from monitor.detection.settings import DetectionSettings
 from streaming_jobs.board import Board
@@ -136,4 +137,6 @@ def detection_settings(chosen: Thresholds) -> DetectionSettings:
         imbalance_ratio=chosen.imbalance_ratio,
         commit_silence_ms=int(chosen.commit_silence_s * 1000),
         lag_records=chosen.lag_records or None,
+        retention_share=chosen.retention_share,
+        burrow=BurrowSettings(allowed_lag=chosen.burrow_allowed_lag, minimum_complete=chosen.burrow_minimum_complete),
     )

@@ -131,12 +131,17 @@ class Thresholds(Section):
 
     ``imbalance_ratio``: the largest member's partitions over the smallest largest that any assignment could reach.
     ``commit_silence_s``: seconds without a commit while records wait. ``lag_records``: the lag of a group in records,
-    above which it is reported; None: never. The meaning and the defaults are those of ``monitor.detection.settings``.
+    above which it is reported; None: never. ``retention_share``: the share of what a partition keeps that has to wait
+    for a group to be close to losing it. ``burrow_allowed_lag`` and ``burrow_minimum_complete`` are those of Burrow's
+    rules. The meaning and the defaults are those of ``monitor.detection.settings``.
     """
 
     imbalance_ratio: float = Field(default=1.25, ge=1, allow_inf_nan=False)
     commit_silence_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
     lag_records: int | None = Field(default=None, ge=0)
+    retention_share: float = Field(default=0.9, gt=0, le=1, allow_inf_nan=False)
+    burrow_allowed_lag: int = Field(default=0, ge=0)
+    burrow_minimum_complete: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
 
 
 class DetectionOverride(Thresholds):

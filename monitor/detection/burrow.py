@@ -116,8 +116,8 @@ def completeness(window: BurrowWindow, settings: BurrowSettings) -> float:
 
 def has_stopped(window: BurrowWindow, now_ms: int) -> bool:
     """Whether the newest commit is longer ago than the window is long. Now is a whole second, as in Burrow."""
-    newest_ms = window.times_ms[-1]
-    return now_ms // 1000 * 1000 - newest_ms > newest_ms - window.times_ms[0]
+    times_ms = window.times_ms
+    return now_ms // 1000 * 1000 - times_ms[-1] > times_ms[-1] - times_ms[0]
 
 
 def caught_up_lately(window: BurrowWindow) -> bool:

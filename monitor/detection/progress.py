@@ -23,6 +23,9 @@ PACE_MS: Final = 300_000
 SHORTEST_MS: Final = 60_000
 """A shorter history shows no pace: clients commit every 5 s or more rarely, and ends are seen about every 20 s."""
 
+LATELY_MS: Final = INTERVALS * 20_000
+"""How far the ends reach back from the newest one that Burrow's rules look at."""
+
 _SEEN: Final = attrgetter("at_ms")
 
 
@@ -54,13 +57,14 @@ def progress_of(commit: CommittedOffset, partition: PartitionState) -> Progress:
 def burrow_window(progress: Progress, lag: int) -> BurrowWindow:
     """What Burrow would look at: the newest commits and ends, and ``lag`` now, in records.
 
-    Burrow's own ends are 10 s apart by default, ours 20 s: ten of them span three minutes. It can leave out commits
-    that are close together (``min-distance``, off by default); here every commit counts.
+    Burrow's own ends are 10 s apart by default, ours 20 s, and fewer while the end stands still: so it is those of the
+    time that ten of them span. It can leave out commits that are close together (``min-distance``, off by default);
+    here every commit counts.
     """
     times, offsets, ends = progress.committed_ms[-INTERVALS:], progress.committed[-INTERVALS:], progress.ends
-    return BurrowWindow(
-        offsets, times, _lags(times, offsets, ends), lag, tuple([end.offset for end in ends[-INTERVALS:]])
-    )
+    horizon_ms = ends[-1].at_ms - LATELY_MS if ends else 0
+    lately = tuple([end.offset for end in ends[-INTERVALS:] if end.at_ms > horizon_ms])
+    return BurrowWindow(offsets, times, _lags(times, offsets, ends), lag, lately)
 
 
 def _lags(times: Sequence[int], offsets: Sequence[int], ends: Sequence[EndOffsetAt]) -> tuple[int | None, ...]:
@@ -69,16 +73,13 @@ def _lags(times: Sequence[int], offsets: Sequence[int], ends: Sequence[EndOffset
     Walked backward, as the newest commits are made close to the newest ends. An end that is too late for a commit is
     so for those before it in the log, whatever their times say.
     """
-    seen = len(ends)
+    earlier = reversed(ends)
+    end = next(earlier, None)
     lags: list[int | None] = []
-    for index in range(len(times) - 1, -1, -1):
-        at_ms = times[index]
-        while seen and ends[seen - 1].at_ms > at_ms:
-            seen -= 1
-        if not seen:
-            return (None,) * (index + 1) + tuple(lags[::-1])
-        gap = ends[seen - 1].offset - offsets[index]
-        lags.append(gap if gap > 0 else 0)
+    for at_ms, offset in zip(reversed(times), reversed(offsets), strict=True):
+        while end is not None and end.at_ms > at_ms:
+            end = next(earlier, None)
+        lags.append(None if end is None else end.offset - offset if end.offset > offset else 0)
     return tuple(lags[::-1])
 
 
@@ -102,7 +103,7 @@ def pace_of(progress: Progress) -> Pace | None:
     if after < len(ends) and since_ms > began.at_ms:
         share = (since_ms - began.at_ms) / (ends[after].at_ms - began.at_ms)
         produced -= share * (ends[after].offset - began.offset)
-    return Pace(1000 * _consumed(progress, since_ms, until_ms) / span_ms, 1000 * produced / span_ms)
+    return Pace(1000 * _consumed(progress, since_ms, until_ms) / span_ms, 1000 * max(0.0, produced) / span_ms)
 
 
 def _consumed(progress: Progress, since_ms: int, until_ms: int) -> float:

@@ -6,7 +6,7 @@ from typing import Final
 
 from monitor.detection.telling import advice
 from monitor.metrics.overview import FindingLine
-from monitor.metrics.wording import age
+from monitor.metrics.wording import age, rate
 from monitor.model import (
     DriftKind,
     Finding,
@@ -17,6 +17,7 @@ from monitor.model import (
     MemberVerdict,
     OrphanReason,
     PartitionVerdict,
+    TopicLag,
     TopicPartition,
     Value,
 )
@@ -38,6 +39,8 @@ _MARKS: Final = {
     (FindingKind.DRIFT, str(DriftKind.TIE)): "another choice was possible",
     (FindingKind.LAG, "not_committing"): "not committing",
     (FindingKind.LAG, "former_log"): "commit from before the topic was created anew",
+    (FindingKind.RETENTION, "records_lost"): "lost records",
+    (FindingKind.RETENTION, "close_to_loss"): "close to losing records",
 }
 
 LEFT_FOR_NOW: Final = -2
@@ -78,6 +81,13 @@ class MemberLine(Value):
     standing: str | None
 
 
+class TopicLine(Value):
+    """A topic of a group that reads several."""
+
+    topic: TopicLag
+    lag_age: str | None
+
+
 class PartitionLine(Value):
     """A partition. ``marks`` says what is wrong with it; ``replayed`` is set where it differs from ``expected``."""
 
@@ -91,7 +101,7 @@ class PartitionLine(Value):
 
 
 class GroupPage(Value):
-    """The whole page. ``hidden`` partitions are not listed."""
+    """The whole page. ``hidden`` partitions are not listed. ``pace`` is read of written, where records wait."""
 
     verdict: GroupVerdict
     findings: tuple[FindingLine, ...]
@@ -102,6 +112,9 @@ class GroupPage(Value):
     hidden: int
     lag_age: str | None
     generation_age: str | None
+    topics: tuple[TopicLine, ...] = ()
+    pace: str | None = None
+    catch_up: str | None = None
 
 
 def group_page(verdict: GroupVerdict, limit: int | None) -> GroupPage:
@@ -121,7 +134,29 @@ def group_page(verdict: GroupVerdict, limit: int | None) -> GroupPage:
         hidden=len(lines) - len(listed),
         lag_age=_told_age(verdict.lag_ms),
         generation_age=_told_age(verdict.evaluated_ms - verdict.generation_ms) if verdict.generation_ms else None,
+        topics=_topic_lines(verdict)[:limit],
+        pace=_pace(verdict),
+        catch_up=_catch_up(verdict),
     )
+
+
+def _topic_lines(verdict: GroupVerdict) -> tuple[TopicLine, ...]:
+    """Most lag first."""
+    topics = sorted(verdict.topics, key=lambda topic: (-(topic.lag or 0), topic.topic))
+    return tuple([TopicLine(topic=topic, lag_age=_told_age(topic.lag_ms)) for topic in topics])
+
+
+def _pace(verdict: GroupVerdict) -> str | None:
+    if verdict.pace is None:
+        return None
+    return f"{rate(verdict.pace.consumed_per_s)} of {rate(verdict.pace.produced_per_s)} records/s"
+
+
+def _catch_up(verdict: GroupVerdict) -> str | None:
+    """When nothing will wait any more; nothing is said of a group that waits for nothing."""
+    if verdict.pace is None:
+        return None
+    return "never, at this pace" if verdict.catch_up_ms is None else f"in {age(verdict.catch_up_ms)}"
 
 
 def _standing(member: MemberVerdict) -> str | None:

@@ -22,6 +22,7 @@ KIND_WORDS: Final = {
     FindingKind.IMBALANCE: "Imbalance",
     FindingKind.IDLE_MEMBERS: "Idle members",
     FindingKind.LAG: "Lag",
+    FindingKind.RETENTION: "Retention",
 }
 
 STYLE: Final = files("monitor.metrics").joinpath("templates", "style.css").read_bytes()

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Final
 
+from monitor.detection.retention import lost_records
 from monitor.metrics.deflate import deflated, gzip_of
 from monitor.metrics.exposition_format import Samples, escaped, header, labels, seconds
 from monitor.metrics.specs import METRICS, MetricSpec
@@ -26,6 +27,7 @@ from monitor.model import (
     FindingKind,
     GroupKind,
     GroupVerdict,
+    LagStatus,
     OrphanReason,
     PackedBlock,
     Phase,
@@ -35,6 +37,9 @@ from monitor.model import (
 
 STATES: Final = (Phase.OFFSETS_ONLY, Phase.EMPTY, Phase.ASSIGNING, Phase.RECONCILING, Phase.STABLE)
 """The states a group is exposed in. A group that is unseen or gone has no series at all."""
+
+STATUSES: Final = (LagStatus.OK, LagStatus.WARN, LagStatus.ERR)
+"""Burrow's statuses of a group; the others are those of a partition."""
 
 
 def exposition(clusters: Sequence[ClusterSnapshot], version: str | None = None, shard: Shard = ALL_GROUPS) -> bytes:
@@ -79,6 +84,7 @@ def render_groups(verdicts: Sequence[GroupVerdict]) -> tuple[FamilyBlock, ...]:
         _add_group(samples, pairs, verdict)
         _add_ownership(samples, pairs, verdict)
         _add_drift(samples, pairs, verdict)
+        _add_progress(samples, pairs, verdict)
     return samples.blocks()
 
 
@@ -210,6 +216,22 @@ def _add_drift(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
         count = len({place for finding in drifts for place in finding.partitions})
         samples.add("groupwatch_group_drifted_partitions", own, count)
         samples.add_ms("groupwatch_group_drift_oldest_seconds", own, _oldest_ms(verdict, drifts))
+
+
+def _add_progress(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
+    """How the lag develops, and what retention took. Partitions that lost nothing are not looked at one by one."""
+    if verdict.status is not None:
+        for status in STATUSES:
+            samples.add("groupwatch_group_status", f'{pairs},status="{status}"', int(verdict.status is status))
+    if verdict.pace is not None:
+        samples.add("groupwatch_group_consumed_records_per_second", pairs, verdict.pace.consumed_per_s)
+        samples.add("groupwatch_group_produced_records_per_second", pairs, verdict.pace.produced_per_s)
+    samples.add_ms("groupwatch_group_catch_up_seconds", pairs, verdict.catch_up_ms)
+    samples.add("groupwatch_group_lost_records", pairs, verdict.lost)
+    samples.add("groupwatch_group_retention_ratio", pairs, verdict.kept_waiting)
+    for row in verdict.partitions if verdict.lost else ():
+        place = f'{pairs},topic="{escaped(row.topic)}",partition="{row.partition}"'
+        samples.add("groupwatch_partition_lost_records", place, lost_records(row) or None)
 
 
 def _of(verdict: GroupVerdict, kind: FindingKind) -> list[Finding]:

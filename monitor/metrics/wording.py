@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from monitor.detection.durations import age
 
-__all__ = ["age", "counted", "grouped", "visible"]
+__all__ = ["age", "counted", "grouped", "rate", "visible"]
 
 
 def grouped(count: int) -> str:
@@ -14,6 +14,17 @@ def grouped(count: int) -> str:
     '1,234,567'
     """
     return f"{count:,}"
+
+
+def rate(per_second: float) -> str:
+    """A rate with as many digits as tell something.
+
+    >>> rate(12345.6), rate(12.34), rate(0.004), rate(0.0)
+    ('12,346', '12.3', '0.004', '0')
+    """
+    if per_second >= 100:
+        return f"{per_second:,.0f}"
+    return f"{per_second:.3g}"
 
 
 def visible(name: str) -> str:

@@ -182,6 +182,12 @@ EDGES = [
         says(WARN, rewound=1, recovered=1, lagged=1, never_gained=1),
     ),
     (
+        "exactly where it was: it has recovered",
+        window((10, 5, 10), (1, 1, 1), 1, [11], (1000, 2000, 3000)),
+        3000,
+        says(WARN, rewound=1, recovered=1, lagged=1, never_gained=1),
+    ),
+    (
         "a reset to the beginning after having read everything",
         window((90, 100, 0), (0, 0, 100), 100, [100], (1000, 2000, 3000)),
         3000,

@@ -12,11 +12,14 @@ from monitor.model import (
     Finding,
     FindingKind,
     GroupVerdict,
+    LagStatus,
     MemberVerdict,
     OrphanReason,
+    Pace,
     PartitionVerdict,
     Phase,
     Snapshot,
+    TopicLag,
     TopicPartition,
 )
 
@@ -86,6 +89,33 @@ def _row(partition: int, owners: tuple[str, ...], expected: str, **values) -> Pa
 def _finding(kind: FindingKind, reason: str, age_ms: int, sentence: str, partition: int) -> Finding:
     place = TopicPartition("t", partition)
     return Finding(kind=kind, reason=reason, since_ms=NOW_MS - age_ms, sentence=sentence, partitions=(place,))
+
+
+def falling_behind(group: str = "late") -> GroupVerdict:
+    """Two partitions of 1,000 kept records each: of one, 30 are lost; the other was read at 12.5/s, written at 10/s."""
+    return GroupVerdict(
+        cluster="main",
+        group=group,
+        kind="kafka-classic",
+        state=Phase.OFFSETS_ONLY,
+        evaluated_ms=NOW_MS,
+        partitions=(
+            PartitionVerdict("t", 0, (), None, None, 70, 100, 1100, 1030, None, None, LagStatus.STOP, Pace(0, 10)),
+            PartitionVerdict("t", 1, (), None, None, 900, 100, 1100, 200, 20_000, None, LagStatus.OK, Pace(12.5, 10)),
+            PartitionVerdict("u", 0, committed=5, earliest=0, end=5, lag=0, lag_ms=0, status=LagStatus.OK),
+        ),
+        findings=(
+            _finding(FindingKind.RETENTION, "records_lost", 90_000, "Retention removed records of partition 0.", 0),
+        ),
+        lag=1230,
+        lag_ms=20_000,
+        status=LagStatus.ERR,
+        topics=(TopicLag("t", 1230, 20_000, 2), TopicLag("u", 0, 0, 1)),
+        pace=Pace(12.5, 20),
+        catch_up_ms=90_500,
+        lost=30,
+        kept_waiting=1.0,
+    )
 
 
 def offsets_only(group: str, cluster: str = "main") -> GroupVerdict:

@@ -13,10 +13,29 @@ import pytest
 from starlette.applications import Starlette
 
 from monitor.metrics.app import NotJudgedError, create_app
+from monitor.metrics.pages import KIND_WORDS
 from monitor.metrics.snapshot_lines import find_inputs
-from monitor.model import ClusterSnapshot, GroupSummary, GroupVerdict, Phase, Shard, Snapshot, WarmUpProgress
+from monitor.model import (
+    ClusterSnapshot,
+    FindingKind,
+    GroupSummary,
+    GroupVerdict,
+    Phase,
+    Shard,
+    Snapshot,
+    WarmUpProgress,
+)
 from tests.detection.builders import catalog, group, topic
-from tests.metrics.examples import HOSTILE_NAMES, NOW_MS, Served, offsets_only, orders, ready_cluster, snapshot
+from tests.metrics.examples import (
+    HOSTILE_NAMES,
+    NOW_MS,
+    Served,
+    falling_behind,
+    offsets_only,
+    orders,
+    ready_cluster,
+    snapshot,
+)
 from tests.metrics.saved import Saved
 
 WARMING_UP = ClusterSnapshot(cluster="slow", warm_up=WarmUpProgress(total=1000, remaining=400, left_ms=11_001))
@@ -271,6 +290,25 @@ def test_the_group_page_says_who_owns_and_who_should():
         "t 0 #1 front the same 90 100 10 1 s",
     )
     assert rows.startswith(" ".join(expected_rows))
+
+
+def test_every_kind_of_finding_has_a_word():
+    assert set(KIND_WORDS) == set(FindingKind)
+
+
+def test_the_group_page_says_how_the_lag_develops():
+    text = words(client(snapshot(ready_cluster(falling_behind()))).get("/groups/main/late").text)
+    assert "Lag status err" in text
+    assert "Reads 12.5 of 20 records/s" in text
+    assert "Catches up in 1 min 30 s" in text
+    assert "Lost 30 records, at most" in text
+    assert "Topics Topic Partitions Lag Lag age t 2 1,230 20 s u 1 0 -" in text
+    assert "t 0 lost records" in text
+    assert "1,030 stop unknown" in text
+    never = msgspec.structs.replace(falling_behind(), catch_up_ms=None, topics=falling_behind().topics[:1])
+    text = words(client(snapshot(ready_cluster(never))).get("/groups/main/late").text)
+    assert "Catches up never, at this pace" in text
+    assert "Topics Topic" not in text
 
 
 def test_the_group_page_tells_apart_what_should_be_now_and_what_should_have_been():

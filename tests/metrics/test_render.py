@@ -30,7 +30,7 @@ from monitor.model import (
     TopicState,
     WarmUpProgress,
 )
-from tests.metrics.examples import HOSTILE_NAMES, NOW_MS, offsets_only, orders, ready_cluster
+from tests.metrics.examples import HOSTILE_NAMES, NOW_MS, falling_behind, offsets_only, orders, ready_cluster
 
 GOLDEN_GROUP = """\
 # HELP groupwatch_partition_lag Records between the committed offset and the end of the partition.
@@ -213,7 +213,7 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
         evaluated_ms=NOW_MS,
         catalog_ms=NOW_MS,
         tells_findings=True,
-        blocks=packed((*render_groups([orders(), offsets_only("x")]), *render_catalog(catalog()))),
+        blocks=packed((*render_groups([orders(), offsets_only("x"), falling_behind()]), *render_catalog(catalog()))),
     )
     found = parsed(gzip.decompress(exposition([everything], version="1")))
     samples = [sample for metric in found for sample in metric.samples]
@@ -246,6 +246,24 @@ def test_unknown_is_absent():
         "groupwatch_group_double_owned_partitions",
         "groupwatch_group_rebalances_total",
     }
+
+
+def test_how_the_lag_develops_and_what_retention_took():
+    late = falling_behind()
+    assert values(late, "groupwatch_group_status") == {("ok",): 0, ("warn",): 0, ("err",): 1}
+    assert values(late, "groupwatch_group_consumed_records_per_second") == {(): 12.5}
+    assert values(late, "groupwatch_group_produced_records_per_second") == {(): 20}
+    assert values(late, "groupwatch_group_catch_up_seconds") == {(): 90.5}
+    assert values(late, "groupwatch_group_lost_records") == {(): 30}
+    assert values(late, "groupwatch_group_retention_ratio") == {(): 1}
+    assert values(late, "groupwatch_partition_lost_records") == {("t", "0"): 30}
+
+
+def test_a_group_that_never_catches_up_has_no_time_for_it_and_nothing_lost_is_told_once():
+    never = msgspec.structs.replace(falling_behind(), catch_up_ms=None, lost=0)
+    assert values(never, "groupwatch_group_catch_up_seconds") == {}
+    assert values(never, "groupwatch_group_lost_records") == {(): 0}
+    assert values(never, "groupwatch_partition_lost_records") == {}
 
 
 def test_nothing_is_said_of_members_where_only_offsets_are_known():

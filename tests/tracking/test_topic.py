@@ -82,6 +82,14 @@ def test_without_an_answer_the_number_before_stays():
     assert (state.partitions[0].earliest, state.partitions[0].end, history(state)) == (2, 5, [(10, 5)])
 
 
+def test_when_a_log_was_first_seen_to_begin_where_it_does():
+    events = seen(10, 9), seen(20, 9, earliest=0), seen(30, 9, earliest=4), seen(40, 9, earliest=4), seen(50, 9)
+    dated = [fold(*events[: count + 1]).partitions[0].earliest_ms for count in range(5)]
+    assert dated == [0, 20, 30, 30, 30]
+    set_back = seen(100_000, 9, earliest=4), seen(200_000, 9, earliest=5), seen(120_000, 9, earliest=5)
+    assert fold(*set_back).partitions[0].earliest_ms == 120_000
+
+
 def test_racks_are_those_seen_last():
     def at(ms, *racks):
         partitions = (PartitionObserved(partition=0, racks=racks),)
