@@ -208,6 +208,19 @@ def test_a_file_that_is_no_snapshot_is_one_sentence_and_code_2(tmp_path, content
     assert answer.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("where", "code", "sentence"),
+    [
+        ("| head -c 20", 0, ""),
+        ("> /dev/full", 2, "groupwatch: The answer cannot be written: No space left on device.\n"),
+    ],
+)
+def test_an_answer_that_nobody_takes_is_no_stack_trace(job, where, code, sentence):
+    command = f"set -o pipefail; {sys.executable} -m monitor.cli snapshot --url {job} {where}"
+    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=60)
+    assert (ended.returncode, ended.stderr) == (code, sentence)
+
+
 def test_help_loads_neither_spark_nor_what_answers():
     """In a process of its own: here everything is loaded."""
     loaded = (

@@ -130,6 +130,13 @@ def test_a_topic_that_loses_its_only_subscriber_is_nobodys_any_more():
     assert answer.orphans == (TopicPartition("c", 0),)
 
 
+def test_that_another_clients_sticky_is_not_replayed_is_said():
+    """kafka-python's user data has a version in front."""
+    foreign = bytes.fromhex("0001 00000001 0001 61 00000001 00000000 00000001")
+    state = group(replace(C0, user_data=foreign), C1, protocol="sticky")
+    assert "this is that of the Java client." in asked(state, Change()).assumptions[1]
+
+
 def test_a_topic_that_grew_is_handed_out_by_a_rebalance():
     answer = asked(PAIR, Change(), catalog(topic("a", 4, grown=1), topic("b", 3)))
     assert moved(answer) == [("a", 3, (), ("C1",))]
