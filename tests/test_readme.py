@@ -27,6 +27,15 @@ RUN_BY = {
     ".venv/bin/groupwatch prepare": (
         "tests.streaming_jobs.test_class_archive:test_prepare_writes_an_archive_that_a_jvm_maps"
     ),
+    ".venv/bin/groupwatch explain prod orders": (
+        "tests.test_demo:test_a_running_job_explains_its_groups_and_what_they_would_be"
+    ),
+    ".venv/bin/groupwatch what-if prod orders --members 3 --assignor cooperative-sticky": (
+        "tests.asking.test_commands:test_what_if_takes_changes_together_and_answers_as_json"
+    ),
+    ".venv/bin/groupwatch snapshot > prod.jsonl": (
+        "tests.asking.test_commands:test_a_snapshot_of_a_job_can_be_asked_later"
+    ),
 }
 """Every command in the README and the test that runs it, with other ports and files."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -149,8 +150,11 @@ def _exit_with(action: Callable[[], None]) -> None:
     except (SourceError, QuestionError) as error:
         typer.echo(f"groupwatch: {error}", err=True)
         raise typer.Exit(CANNOT_ANSWER_CODE) from None
-    except BrokenPipeError:  # the reader has seen enough
-        sys.stderr.close()
-        raise typer.Exit(0) from None
+    except BrokenPipeError:  # the reader has seen enough; what is left must not be tried again at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        typer.echo(f"groupwatch: The answer cannot be written: {error.strerror or error}.", err=True)
+        raise typer.Exit(CANNOT_ANSWER_CODE) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None

@@ -17,6 +17,7 @@ from monitor.detection.inputs import GroupInputs
 from monitor.detection.sentences import shown
 from monitor.metrics.addresses import SAVED, GroupAddress
 from monitor.metrics.snapshot_lines import SnapshotFileError, find_inputs, read_lines
+from monitor.metrics.wording import visible
 
 DEFAULT_URL: Final = "http://127.0.0.1:9464"
 TIMEOUT_S: Final = 60.0
@@ -117,6 +118,6 @@ def _is_web_address(url: str) -> bool:
 def _refused(url: str, error: HTTPError) -> str:
     """The job's own sentence, or that this is no job."""
     try:
-        return msgspec.json.decode(error.read(65_536), type=_Refusal).error
+        return visible(msgspec.json.decode(error.read(65_536), type=_Refusal).error)
     except (msgspec.DecodeError, OSError, http.client.HTTPException):
         return f"{shown(url)} answers with status {error.code}: it is no groupwatch, or one of another version."

@@ -164,6 +164,7 @@ def _earlier(known: Judged, word: str) -> Iterator[str]:
 def _lag(known: Judged) -> Statement:
     waiting = [row for row in known.verdict.partitions if row.lag]
     unknown = sum(row.committed is not None and row.lag is None for row in known.verdict.partitions)
+    uncommitted = sum(row.committed is None for row in known.verdict.partitions)
     if known.verdict.lag is None:
         return Statement(about=About.LAG, sentence="Its lag is not known: it has no committed offset that counts.")
     if not waiting:
@@ -175,4 +176,6 @@ def _lag(known: Judged) -> Statement:
             sentence += f", the oldest for {age(known.verdict.lag_ms)}"
     if unknown:
         sentence += f"; of {counted(unknown, 'partition')} it is not known"
+    if uncommitted:
+        sentence += f"; in {counted(uncommitted, 'partition')} it has committed no offset"
     return Statement(about=About.LAG, sentence=f"{sentence}.")

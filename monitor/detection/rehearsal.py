@@ -12,6 +12,7 @@ from monitor.assignors import Assignor, UnknownAssignor, find, rejoining
 from monitor.assignors.kafka_broker import BrokerRangeAssignor, UniformAssignor
 from monitor.assignors.kafka_client.member_order import in_assignment_order
 from monitor.assignors.kafka_client.sticky import CooperativeStickyAssignor
+from monitor.assignors.kafka_client.sticky.user_data import is_foreign
 from monitor.assignors.registry import System
 from monitor.detection.expectation import visible_counts
 from monitor.detection.facts import Owners
@@ -149,6 +150,8 @@ def _assumed(group: GroupState, members: Iterable[Member]) -> Iterable[str]:
             yield "For some members the broker has not chosen yet: they have nothing before."
         return
     yield "All members join with fresh metadata of the topics as they are now, and remember what they have."
+    if group.protocol == "sticky" and any(is_foreign(member.user_data) for member in group.members):
+        yield "The members' own sticky is another than Kafka's Java client has; this is that of the Java client."
 
 
 class Rehearsed(Value):

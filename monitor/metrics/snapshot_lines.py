@@ -15,6 +15,7 @@ import msgspec
 from monitor.detection.inputs import GroupInputs, only_concerned
 from monitor.detection.sentences import shown
 from monitor.detection.settings import DetectionSettings
+from monitor.metrics.wording import visible
 from monitor.model import STATE_VERSION, Catalog, GroupState, TopicState, Value
 
 SNAPSHOT_VERSION: Final = 1
@@ -223,7 +224,7 @@ def _decoded(text: bytes, number: int) -> AnyLine:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         if number == 1:
             raise SnapshotFileError("This is no snapshot of groupwatch: its first line is no header.") from error
-        raise SnapshotFileError(f"The snapshot is damaged in line {number}: {error}.") from error
+        raise SnapshotFileError(f"The snapshot is damaged in line {number}: {visible(str(error))}.") from error
     return line
 
 

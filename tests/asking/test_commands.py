@@ -60,7 +60,8 @@ def test_explain_tells_a_group_from_a_file(saved):
         "             C0 (client front): a 0-1; b 0-1",
         "             C1 (client back): a 2; b 2; it is to have 3 partitions",
         "rebalance  No rebalance has been seen.",
-        "lag        10 records wait for it in 1 partition, the oldest for 3 min 20 s.",
+        "lag        10 records wait for it in 1 partition, the oldest for 3 min 20 s; in 6 partitions it "
+        "has committed no offset.",
         "finding    1 partition of a (3) has no owner: the topic grew after generation 3 was assigned and its "
         f"members have not refreshed their metadata. {age}",
         "             What to do: Wait until the members refresh their metadata (metadata.max.age.ms, 5 minutes by "
@@ -205,6 +206,19 @@ def test_a_file_that_is_no_snapshot_is_one_sentence_and_code_2(tmp_path, content
     assert (answer.exit_code, answer.stdout) == (2, "")
     assert answer.stderr.startswith(f"groupwatch: {file}")
     assert answer.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("where", "code", "sentence"),
+    [
+        ("| head -c 20", 0, ""),
+        ("> /dev/full", 2, "groupwatch: The answer cannot be written: No space left on device.\n"),
+    ],
+)
+def test_an_answer_that_nobody_takes_is_no_stack_trace(job, where, code, sentence):
+    command = f"set -o pipefail; {sys.executable} -m monitor.cli snapshot --url {job} {where}"
+    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=60)
+    assert (ended.returncode, ended.stderr) == (code, sentence)
 
 
 def test_help_loads_neither_spark_nor_what_answers():

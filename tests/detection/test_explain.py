@@ -205,7 +205,9 @@ def test_lag_and_rewinds_of_a_partition_are_told():
     assert told(of_partition(state, "t", 0))[About.OFFSETS] == [
         "The group committed offset 90 30 s ago: 10 records wait, the oldest for 3 min 20 s; it went back 2 times."
     ]
-    assert told(of_group(state))[About.LAG] == ["10 records wait for it in 1 partition, the oldest for 3 min 20 s."]
+    assert told(of_group(state))[About.LAG] == [
+        "10 records wait for it in 1 partition, the oldest for 3 min 20 s; in 3 partitions it has committed no offset."
+    ]
 
 
 def test_a_group_without_members_is_told():

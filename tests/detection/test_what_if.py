@@ -1,13 +1,19 @@
 """What-if: small groups whose new assignment was worked out by hand from the assignors' documents."""
 
+from collections import Counter
+
+import hypothesis.strategies as st
 import pytest
+from hypothesis import given
 from msgspec.structs import replace
 
+from monitor.detection.evaluate import evaluate
 from monitor.detection.inputs import GroupInputs, QuestionError
+from monitor.detection.settings import DetectionSettings
 from monitor.detection.what_if import Change, PartitionCount, WhatIf, what_if
 from monitor.model import GroupKind, GroupState, Phase, TopicPartition
 from tests.detection import test_modern_groups as modern
-from tests.detection.builders import ASSIGNED, NOW, catalog, group, member, topic
+from tests.detection.builders import ASSIGNED, NOW, catalog, group, member, range_by_hand, topic
 
 TOPICS = catalog(topic("a", 3), topic("b", 3))
 BOTH = ("a", "b")
@@ -124,6 +130,13 @@ def test_a_topic_that_loses_its_only_subscriber_is_nobodys_any_more():
     assert answer.orphans == (TopicPartition("c", 0),)
 
 
+def test_that_another_clients_sticky_is_not_replayed_is_said():
+    """kafka-python's user data has a version in front."""
+    foreign = bytes.fromhex("0001 00000001 0001 61 00000001 00000000 00000001")
+    state = group(replace(C0, user_data=foreign), C1, protocol="sticky")
+    assert "this is that of the Java client." in asked(state, Change()).assumptions[1]
+
+
 def test_a_topic_that_grew_is_handed_out_by_a_rebalance():
     answer = asked(PAIR, Change(), catalog(topic("a", 4, grown=1), topic("b", 3)))
     assert moved(answer) == [("a", 3, (), ("C1",))]
@@ -211,3 +224,46 @@ def test_what_cannot_be_asked_is_told_with_what_can(state, change, sentence):
     with pytest.raises(QuestionError) as told:
         asked(state, change, topics)
     assert str(told.value) == sentence
+
+
+@st.composite
+def small_groups(draw):
+    """Groups of up to five members with any subscriptions to three topics, as the assignor left them or not."""
+    counts = {name: draw(st.integers(1, 6)) for name in ("a", "b", "c")}
+    names = draw(st.lists(st.sampled_from(["C0", "C1", "C2", "C3", "C4"]), min_size=1, max_size=5, unique=True))
+    subscriptions = {name: draw(st.lists(st.sampled_from("abc"), min_size=1, unique=True)) for name in names}
+    protocol = draw(st.sampled_from(["range", "roundrobin", "sticky", "cooperative-sticky"]))
+    state = group(*range_by_hand(subscriptions, counts), protocol=protocol)
+    return state, catalog(*(topic(name, count) for name, count in counts.items()))
+
+
+@given(small_groups(), st.integers(1, 7), st.sampled_from([None, "range", "roundrobin", "sticky"]))
+def test_every_partition_that_somebody_asks_for_has_one_owner_and_the_moves_lead_there(made, members, assignor):
+    state, topics = made
+    answer = asked(state, Change(members=members, assignor=assignor), topics)
+    staying = [each.member_id for each in answer.members if not each.leaves]
+    assert len(staying) == members
+    held = Counter((t.topic, p) for each in answer.members for t in each.after for p in t.partitions)
+    assert set(held.values()) <= {1}
+    missing = {(place.topic, place.partition) for place in answer.orphans}
+    assert held.keys().isdisjoint(missing)
+    subscribed = {name for each in state.members for name in each.topics}
+    assert held.keys() | missing == {(name, p.partition) for name in subscribed for p in topics.topics[name].partitions}
+    owners = {(t.topic, p): each.member_id for each in answer.members for t in each.before for p in t.partitions}
+    for move in answer.moves:
+        assert owners.pop((move.topic, move.partition), None) == (move.before[0] if move.before else None)
+        if move.after:
+            owners[move.topic, move.partition] = move.after[0]
+    assert owners == {(t.topic, p): each.member_id for each in answer.members for t in each.after for p in t.partitions}
+
+
+@given(small_groups())
+def test_a_rebalance_now_gives_what_the_verdict_expects(made):
+    """The verdict asks the assignor on another way; a page and an answer must not contradict each other."""
+    state, topics = made
+    verdict = evaluate(state, topics, NOW, DetectionSettings())
+    expected = {(row.topic, row.partition): row.expected for row in verdict.partitions if row.expected is not None}
+    answer = asked(state, Change(), topics)
+    assert expected == {
+        (t.topic, p): each.member_id for each in answer.members for t in each.after for p in t.partitions
+    }
