@@ -650,6 +650,25 @@ class DriftKind(StrEnum):
     REPLAYED = "replayed"
     CURRENT = "current"
     TIE = "tie"
+    TARGET = "target"
+    """KIP-848: the broker has chosen another owner than its assignor gives."""
+    PENDING = "pending"
+    """KIP-848: a member still has what another is to have, for longer than a handover takes."""
+
+
+class Handover(Value):
+    """Partitions of a KIP-848 group that ``owner`` still has and ``heir`` is to have (None: nobody).
+
+    ``is_told``: the broker has told the owner to give them back, else it has not heard from it since it chose.
+    ``grace_ms`` is the owner's rebalance timeout (None: not known).
+    """
+
+    owner: str
+    heir: str | None
+    is_told: bool
+    since_ms: int
+    grace_ms: int | None
+    partitions: tuple[TopicPartition, ...]
 
 
 class DriftCause(StrEnum):
@@ -743,6 +762,7 @@ class GroupVerdict(Value):
     lag_ms: int | None = None
     imbalance_ratio: float | None = None
     rebalances: int = 0
+    handovers: tuple[Handover, ...] = ()
 
 
 # --- what is published ------------------------------------------------------------------------------------------------

@@ -136,4 +136,5 @@ def detection_settings(chosen: Thresholds) -> DetectionSettings:
         imbalance_ratio=chosen.imbalance_ratio,
         commit_silence_ms=int(chosen.commit_silence_s * 1000),
         lag_records=chosen.lag_records or None,
+        handover_ms=None if chosen.handover_s is None else int(chosen.handover_s * 1000),
     )

@@ -131,12 +131,15 @@ class Thresholds(Section):
 
     ``imbalance_ratio``: the largest member's partitions over the smallest largest that any assignment could reach.
     ``commit_silence_s``: seconds without a commit while records wait. ``lag_records``: the lag of a group in records,
-    above which it is reported; None: never. The meaning and the defaults are those of ``monitor.detection.settings``.
+    above which it is reported; None: never. ``handover_s``: seconds that a partition may take from one member of a
+    KIP-848 group to another; None: the member's rebalance timeout. The meaning and the defaults are those of
+    ``monitor.detection.settings``.
     """
 
     imbalance_ratio: float = Field(default=1.25, ge=1, allow_inf_nan=False)
     commit_silence_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
     lag_records: int | None = Field(default=None, ge=0)
+    handover_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
 
 
 class DetectionOverride(Thresholds):

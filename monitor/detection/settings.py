@@ -16,8 +16,12 @@ class DetectionSettings(Value):
             member in the best assignment. A remainder never counts: 3 and 2 is the best for 5 partitions.
         lag_records: report a group when more records than this wait for it. None, the default: never; how much lag is
             too much depends on the topic, so there is no honest default.
+        handover_ms: how long a member of a KIP-848 group may keep what another is to have. None, the default: as
+            long as its rebalance timeout (the Java client's ``max.poll.interval.ms``, 5 min), after which a broker
+            fences it.
     """
 
     commit_silence_ms: int = 60_000
     imbalance_ratio: float = 1.25
     lag_records: int | None = None
+    handover_ms: int | None = None
