@@ -702,7 +702,8 @@ class PartitionVerdict(Value):
     """One partition of a group. Owners and expected owners are member ids; offsets and lag are in records.
 
     ``expected`` is the owner that the assignor would choose now, ``replayed`` the one it should have chosen for the
-    inputs of the current generation; None: nobody, or not computable (see ``GroupVerdict.expectation``).
+    inputs of the current generation; None: nobody, or not computable (see ``GroupVerdict.expectation``), or the same
+    as ``expected`` if the broker chooses.
     ``committed`` None: no committed offset. ``lag`` None: not known. ``lag_ms``: age of the oldest waiting record.
     """
 

@@ -190,11 +190,12 @@ def drift_target(
 ) -> str:
     """``expected`` and ``chosen`` are the owners of the first partition, which is the example."""
     first = partitions[0]
-    why = (
-        f"The members ask for different assignors: {listed(cause.seen)}"
-        if cause.cause is DriftCause.MIXED_ASSIGNORS
-        else "The brokers may have another version of the assignor"
-    )
+    if cause.cause is DriftCause.MIXED_ASSIGNORS:
+        why = f"The members ask for different assignors: {listed(cause.seen)}"
+    elif any(member.server_assignor is not None for member in group.members):
+        why = "The brokers may have another version of the assignor"
+    else:
+        why = "No member asks for an assignor, and the brokers' default (group.consumer.assignors) may be another"
     return (
         f"For {places(partitions)} the broker has chosen another member than its assignor "
         f"{shown(group.protocol or '')} gives for {era(group)}: partition {first.partition} of {shown(first.topic)} "

@@ -15,20 +15,24 @@ subscribe to different topics releases differ in how even they get (KAFKA-17710)
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.assignors import UnknownAssignor, find
+from monitor.assignors import find
 from monitor.assignors.kafka_broker import BrokerRangeAssignor, UniformAssignor
 from monitor.assignors.registry import System
 from monitor.detection.expectation import Counts, visible_counts
 from monitor.detection.facts import Owners
 from monitor.detection.ownership import owners_by_partition
 from monitor.detection.topics import count_at, count_now, shape_of
-from monitor.model import Catalog, GroupState, Member, Phase, TopicPartition, TopicPartitions, TopicShape
+from monitor.model import Catalog, GroupState, Member, Phase, TopicPartition, TopicPartitions, TopicShape, TopicState
 
 Checked = BrokerRangeAssignor | UniformAssignor
+
+KAFKAS_OWN: Final = ("uniform", "range")
+"""The assignors that come with the broker, its default first."""
 
 
 def recomputed(group: GroupState, members: tuple[Member, ...], catalog: Catalog, targets: Owners) -> Owners:
@@ -40,20 +44,45 @@ def recomputed(group: GroupState, members: tuple[Member, ...], catalog: Catalog,
         catalog: the topics that exist now.
         targets: the same, by partition.
     """
-    assignor = find(group.protocol, System.KAFKA_BROKER)
-    if isinstance(assignor, UnknownAssignor) or not isinstance(assignor, Checked) or not is_chosen(group):
+    assignors = possible_assignors(group)
+    if not assignors or not is_chosen(group):
         return {}
-    wanted = frozenset(topic for member in members for topic in member.topics)
+    wanted = frozenset[str]().union(*{member.topics for member in members})
     known = [catalog.topics[topic] for topic in wanted if topic in catalog.topics]
     if any(state.topic_id is None for state in known):
         return {}
-    then = {state.topic: count for state in known if (count := count_at(state, group.generation_ms))}
-    now = {state.topic: count for state in known if (count := count_now(state))}
+    first: Owners = {}
+    for assignor in assignors:
+        check = _Check(assignor, group, members, catalog, targets)
+        difference = check.difference(_candidates(group, known, targets))
+        if not difference:
+            return {}
+        first = first or difference
+    now = {state.topic: count_now(state) for state in known}
     if any(place.partition >= now.get(place.topic, 0) for place in targets):
         return {}  # the broker knows topics otherwise than the catalog does: the next pass will tell
+    return first
+
+
+def _candidates(group: GroupState, known: Iterable[TopicState], targets: Owners) -> Iterator[Counts]:
+    """The partitions that the broker may have known, the likeliest first: mostly no other is asked for."""
+    yield {state.topic: count for state in known if (count := count_at(state, group.generation_ms))}
+    yield {state.topic: count for state in known if (count := count_now(state))}
     shown = visible_counts(targets)
-    check = _Check(assignor, group, members, catalog, targets)
-    return check.difference([then, now, *([shown] if shown is not None else [])])
+    if shown is not None and shown.keys() <= {state.topic for state in known}:
+        yield shown
+
+
+def possible_assignors(group: GroupState) -> tuple[Checked, ...]:
+    """The assignors that the broker may have used: those that most members ask for, which may be several.
+
+    None if one of them is not known here. If nobody asks for one it is the first of ``group.consumer.assignors``, which the log does not tell: any of Kafka's.
+    """
+    asked = Counter(member.server_assignor for member in group.members if member.server_assignor is not None)
+    most = max(asked.values(), default=0)
+    names = sorted(name for name, count in asked.items() if count == most) or KAFKAS_OWN
+    known = tuple(rule for name in names if isinstance(rule := find(name, System.KAFKA_BROKER), Checked))
+    return known if len(known) == len(names) else ()
 
 
 def is_chosen(group: GroupState) -> bool:
@@ -81,6 +110,7 @@ class _Check:
         self._assignor = assignor
         self._is_recent = bool(group.metadata_hash)
         self._members = members
+        self._subscriptions = {member.topics for member in members}
         self._catalog = catalog
         self._targets = targets
 
@@ -88,25 +118,27 @@ class _Check:
         """Empty if the targets are right for one of these; else the answer for the first."""
         answers: list[Owners] = []
         for counts in candidates:
-            if self._is_right(counts):
+            if self.is_right(counts):
                 return {}
             answers.append(self._answer(counts))
             if answers[-1] == self._targets:
                 return {}
         return answers[0]
 
-    def _is_right(self, counts: Counts) -> bool:
+    def is_right(self, counts: Counts) -> bool:
         """Whether the rules that every release of the assignor keeps are kept, where no more can be asked."""
-        if not is_valid(self._members, self._targets, counts):
+        if not self._is_valid(counts):
             return False
-        subscriptions = {frozenset(member.topics) for member in self._members}
         if isinstance(self._assignor, UniformAssignor):
-            return len(subscriptions) > 1 or is_even([m.member_id for m in self._members], self._targets)
-        return not self._is_recent and are_cut_evenly(self._members, self._targets)
+            return len({frozenset(topics) for topics in self._subscriptions}) > 1 or is_even(self._members)
+        return not self._is_recent and are_cut_evenly(self._members)
+
+    def _is_valid(self, counts: Counts) -> bool:
+        return is_valid(self._members, counts) and len(self._targets) == sum(counts.values())
 
     def _answer(self, counts: Counts) -> Owners:
         members = self._members
-        if not is_valid(members, self._targets, counts):
+        if not self._is_valid(counts):
             members = tuple(replace(member, assigned=self._rightful(member, counts)) for member in members)
         return owners_by_partition(self._assignor.assign(members, self._shapes(counts)).members)
 
@@ -134,33 +166,35 @@ class _Check:
         ]
 
 
-def is_valid(members: Iterable[Member], targets: Owners, counts: Counts) -> bool:
-    """Every partition is meant for one member, which subscribes to its topic."""
-    topics = {member.member_id: frozenset(member.topics) for member in members}
-    return (
-        len(targets) == sum(counts.values())
-        and all(place.partition < counts.get(place.topic, 0) for place in targets)
-        and all(len(owners) == 1 and place.topic in topics[owners[0]] for place, owners in targets.items())
-    )
-
-
-def is_even(members: Iterable[str], targets: Owners) -> bool:
-    """The members' numbers of partitions differ by one at most."""
-    return _differ_by_one(members, Counter(owners[0] for owners in targets.values()))
-
-
-def are_cut_evenly(members: Iterable[Member], targets: Owners) -> bool:
-    """Of every topic, its subscribers' numbers of partitions differ by one at most."""
-    subscribers: dict[str, list[str]] = {}
+def is_valid(members: Iterable[Member], counts: Counts) -> bool:
+    """Every member's partitions exist, are of topics that it subscribes to, and are as many in all as there are."""
+    topics = {asked: frozenset(asked) for asked in {member.topics for member in members}}
+    total = 0
     for member in members:
+        subscribed = topics[member.topics]
+        for entry in member.assigned:
+            count = counts.get(entry.topic, 0)
+            lies_in = entry.topic in subscribed and min(entry.partitions, default=0) >= 0
+            if not lies_in or max(entry.partitions, default=-1) >= count:
+                return False
+            total += len(entry.partitions)
+    return total == sum(counts.values())
+
+
+def is_even(members: Iterable[Member]) -> bool:
+    """The members' numbers of partitions differ by one at most."""
+    return _differ_by_one([sum(len(entry.partitions) for entry in member.assigned) for member in members])
+
+
+def are_cut_evenly(members: Iterable[Member]) -> bool:
+    """Of every topic, its subscribers' numbers of partitions differ by one at most."""
+    numbers: dict[str, list[int]] = {}
+    for member in members:
+        given = {entry.topic: len(entry.partitions) for entry in member.assigned}
         for topic in member.topics:
-            subscribers.setdefault(topic, []).append(member.member_id)
-    loads: dict[str, Counter[str]] = {topic: Counter() for topic in subscribers}
-    for place, owners in targets.items():
-        loads[place.topic][owners[0]] += 1
-    return all(_differ_by_one(names, loads[topic]) for topic, names in subscribers.items())
+            numbers.setdefault(topic, []).append(given.get(topic, 0))
+    return all(map(_differ_by_one, numbers.values()))
 
 
-def _differ_by_one(members: Iterable[str], loads: Counter[str]) -> bool:
-    numbers = [loads[member] for member in members]
+def _differ_by_one(numbers: list[int]) -> bool:
     return not numbers or max(numbers) - min(numbers) <= 1

@@ -41,6 +41,24 @@ BOTH = ("orders", "bills")
         pytest.param(group(ranged("a", 1, 3), ranged("b", 0, 2)), id="range of an older broker keeps what members had"),
         pytest.param(group(ranged("a", 0, 1), ranged("b", 2), **HASH), id="range, before the topic grew"),
         pytest.param(group(has("a", 1, 3), has("b", 0, 2), **HASH), id="uniform: even, however it came about"),
+        pytest.param(
+            group(
+                has("a", 0, 1, bills=(0,), topics=BOTH),
+                has("b", 2, bills=(1,), topics=BOTH),
+                has("c", 3, topics=BOTH),
+                **HASH,
+            ),
+            id="nobody asks: range is as good as uniform, which would have 2 for each",
+        ),
+        pytest.param(
+            group(
+                has("a", 0, 1, bills=(0,), topics=BOTH, server_assignor="range"),
+                has("b", 2, bills=(1,), topics=BOTH, server_assignor="uniform"),
+                has("c", 3, topics=BOTH),
+                **HASH,
+            ),
+            id="one asks for each: either may be the broker's choice",
+        ),
         pytest.param(group(has("a", 1), has("b", 0, 2)), id="uniform, before the topic grew"),
         pytest.param(
             group(has("a", 0, 1, 2, topics=("orders",)), has("b", 3, bills=(0, 1), topics=BOTH)),
@@ -136,6 +154,13 @@ def test_members_with_different_assignors_are_the_likely_cause(state, named):
     found = finding(state)
     assert found.cause is DriftCause.MIXED_ASSIGNORS
     assert found.sentence.endswith(f"The members ask for different assignors: {named}.")
+
+
+def test_without_a_wish_of_the_members_the_default_may_be_another():
+    found = finding(group(has("a", 0, 1, 2), has("b", 3)))
+    assert found.sentence.endswith(
+        "No member asks for an assignor, and the brokers' default (group.consumer.assignors) may be another."
+    )
 
 
 def test_each_row_of_a_wrong_target_tells_both_members():
