@@ -81,7 +81,8 @@ RULES: Final = (
             "differed from those that its assignor gives ({{ $labels.kind }})."
         ),
         runbook=(
-            "Compare owners on the group's page; if current, start a rebalance; if replayed, compare client versions."
+            "Compare owners on the group's page; if current, start a rebalance; if replayed, compare client versions; "
+            "if target, compare broker versions; if pending, see whether the member that has to give back hangs."
         ),
     ),
     # A group that is switched off has an alert of its own.

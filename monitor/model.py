@@ -697,6 +697,25 @@ class DriftKind(StrEnum):
     REPLAYED = "replayed"
     CURRENT = "current"
     TIE = "tie"
+    TARGET = "target"
+    """KIP-848: the broker has chosen another owner than its assignor gives."""
+    PENDING = "pending"
+    """KIP-848: a member still has what another is to have, for longer than a handover takes."""
+
+
+class Handover(Value):
+    """Partitions of a KIP-848 group that ``owner`` still has and ``heir`` is to have (None: nobody).
+
+    ``is_told``: the broker has told the owner to give them back, else it has not heard from it since it chose.
+    ``grace_ms`` is the owner's rebalance timeout (None: not known).
+    """
+
+    owner: str
+    heir: str | None
+    is_told: bool
+    since_ms: int
+    grace_ms: int | None
+    partitions: tuple[TopicPartition, ...]
 
 
 class LagStatus(StrEnum):
@@ -767,7 +786,8 @@ class PartitionVerdict(Value):
     """One partition of a group. Owners and expected owners are member ids; offsets and lag are in records.
 
     ``expected`` is the owner that the assignor would choose now, ``replayed`` the one it should have chosen for the
-    inputs of the current generation; None: nobody, or not computable (see ``GroupVerdict.expectation``).
+    inputs of the current generation; None: nobody, or not computable (see ``GroupVerdict.expectation``), or the same
+    as ``expected`` if the broker chooses.
     ``committed`` None: no committed offset. ``lag`` None: not known. ``lag_ms``: age of the oldest waiting record.
     ``status`` is Burrow's, None where the lag is not known; ``pace`` is measured only where records wait.
     """
@@ -842,6 +862,7 @@ class GroupVerdict(Value):
     catch_up_ms: int | None = None
     lost: int | None = None
     kept_waiting: float | None = None
+    handovers: tuple[Handover, ...] = ()
 
 
 # --- what is published ------------------------------------------------------------------------------------------------

@@ -139,4 +139,5 @@ def detection_settings(chosen: Thresholds) -> DetectionSettings:
         lag_records=chosen.lag_records or None,
         retention_share=chosen.retention_share,
         burrow=BurrowSettings(allowed_lag=chosen.burrow_allowed_lag, minimum_complete=chosen.burrow_minimum_complete),
+        handover_ms=None if chosen.handover_s is None else int(chosen.handover_s * 1000),
     )

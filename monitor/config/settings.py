@@ -133,7 +133,8 @@ class Thresholds(Section):
     ``commit_silence_s``: seconds without a commit while records wait. ``lag_records``: the lag of a group in records,
     above which it is reported; None: never. ``retention_share``: the share of what a partition keeps that has to wait
     for a group to be close to losing it. ``burrow_allowed_lag`` and ``burrow_minimum_complete`` are those of Burrow's
-    rules. The meaning and the defaults are those of ``monitor.detection.settings``.
+    rules. ``handover_s``: seconds that a partition may take from one member of a KIP-848 group to another; None: the
+    member's rebalance timeout. The meaning and the defaults are those of ``monitor.detection.settings``.
     """
 
     imbalance_ratio: float = Field(default=1.25, ge=1, allow_inf_nan=False)
@@ -142,6 +143,7 @@ class Thresholds(Section):
     retention_share: float = Field(default=0.9, gt=0, le=1, allow_inf_nan=False)
     burrow_allowed_lag: int = Field(default=0, ge=0)
     burrow_minimum_complete: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
+    handover_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
 
 
 class DetectionOverride(Thresholds):

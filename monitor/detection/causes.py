@@ -78,6 +78,18 @@ def topics_changed(group: GroupState, expectation: Expectation) -> Cause | None:
     return Cause(DriftCause.METADATA_STALE) if expectation.changes else None
 
 
+def different_server_assignors(group: GroupState, expectation: Expectation) -> Cause | None:
+    """Members ask the broker for different assignors; it takes the one that most ask for, and none is told from ours.
+
+    Of classic members inside the group the lists that they offer are known: they differ too, if they do.
+    """
+    del expectation
+    asked = {member.server_assignor for member in group.members if member.server_assignor is not None}
+    offered = {tuple(p.name for p in member.classic_protocols) for member in group.members if member.classic_protocols}
+    names = asked if len(asked) > 1 else {name for names in offered for name in names} if len(offered) > 1 else None
+    return Cause(DriftCause.MIXED_ASSIGNORS, seen=tuple(sorted(names))) if names else None
+
+
 def racks(group: GroupState, expectation: Expectation) -> Cause | None:
     """The assignor looks at racks, and the catalog has those of now only."""
     del expectation
@@ -118,6 +130,13 @@ CURRENT: Final[tuple[Rule, ...]] = (
     unknown,
 )
 """Why the owners would be others now."""
+
+
+TARGET: Final[tuple[Rule, ...]] = (
+    different_server_assignors,  # which of them the broker took is inferred
+    unknown,
+)
+"""Why the broker has chosen other owners than its assignor gives."""
 
 
 def cause_of(ladder: tuple[Rule, ...], group: GroupState, expectation: Expectation) -> Cause:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from monitor.detection.causes import CURRENT, REPLAYED, cause_of
+from monitor.detection.causes import CURRENT, REPLAYED, TARGET, cause_of
 from monitor.detection.facts import Facts, Owners
-from monitor.detection.sentences import drift_current, drift_replayed
+from monitor.detection.sentences import drift_current, drift_replayed, drift_target
 from monitor.model import DriftCause, DriftKind, Finding, FindingKind, TopicPartition
 
 
@@ -50,6 +50,25 @@ def find_current_drift(facts: Facts) -> Iterable[Finding]:
             reason=DriftKind.CURRENT,
             since_ms=facts.not_later_than_now(_inputs_changed_ms(facts)),
             sentence=drift_current(partitions, current.get(first, ()), owners, facts.expectation.changes, cause),
+            partitions=partitions,
+            cause=cause.cause,
+        )
+
+
+def find_target_drift(facts: Facts) -> Iterable[Finding]:
+    """KIP-848: the broker has chosen other owners than its assignor gives (monitor.detection.targets)."""
+    chosen, given = facts.expectation.current, facts.expectation.replayed
+    if facts.expectation.kind != "target" or not given:
+        return
+    partitions = tuple(sorted(place for place in facts.known if chosen.get(place) != given.get(place)))
+    if partitions:
+        first = partitions[0]
+        cause = cause_of(TARGET, facts.group, facts.expectation)
+        yield Finding(
+            kind=FindingKind.DRIFT,
+            reason=DriftKind.TARGET,
+            since_ms=facts.not_later_than_now(facts.group.generation_ms),
+            sentence=drift_target(partitions, given.get(first, ()), chosen.get(first, ()), facts.group, cause),
             partitions=partitions,
             cause=cause.cause,
         )

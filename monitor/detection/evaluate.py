@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from monitor.detection.burrow import BurrowSettings, status_of, worst_of
-from monitor.detection.drift import find_current_drift, find_replayed_drift
+from monitor.detection.drift import find_current_drift, find_replayed_drift, find_target_drift
 from monitor.detection.facts import Expectation, Facts, Owners, Ownership
+from monitor.detection.handovers import find_late_handovers
 from monitor.detection.imbalance import find_idle_members, find_imbalance
 from monitor.detection.lag import (
     find_behind,
@@ -49,6 +50,8 @@ LADDER: Final[tuple[Rule, ...]] = (
     find_former_log,  # where the group reads on is not known: it may pass records over
     find_not_committing,  # somebody should read and makes no progress: the same harm, but the cause may pass
     find_behind,  # progress, but too slow: late, nothing is lost yet
+    find_late_handovers,  # all is read, but one member waits for another that may hang
+    find_target_drift,  # as the next, in the groups where the broker assigns
     find_replayed_drift,  # everything is read, by an owner we cannot explain: a hint at mixed clients, before harm
     find_current_drift,  # everything that was assigned is read; the next rebalance puts it right
     find_imbalance,  # works as assigned, only slower than it could
@@ -102,6 +105,7 @@ def judge(
         catch_up_ms=catch_up_ms(lag, pace),
         lost=None if lag is None else sum([lost_records(row) for row in cut]),
         kept_waiting=None if lag is None else max([kept_waiting(row) for row in cut], default=0.0),
+        handovers=standing.expectation.handovers,
     )
 
 

@@ -11,6 +11,7 @@ from monitor.model import (
     Catalog,
     CommittedOffset,
     GroupState,
+    Handover,
     MemberVerdict,
     PartitionState,
     PartitionVerdict,
@@ -54,8 +55,8 @@ class Expectation(Value):
     to nobody because their former owner has to let go first. ``tie``: the owners differ from ``replayed``, but another
     order of the members could have made the assignor decide otherwise. ``like`` names the client library whose known
     variant of the assignor gives exactly the owners, where Kafka's own does not. Nothing of this is known unless
-    ``kind`` is "exact"; if it is "target", ``current`` is what the broker itself has chosen, and ``pending`` is known
-    too.
+    ``kind`` is "exact"; if it is "target", ``current`` is what the broker itself has chosen, and ``pending`` and
+    ``handovers`` are known too; ``replayed`` is then what the assignor gives, and empty where that is the same.
     """
 
     kind: Judgement
@@ -66,6 +67,7 @@ class Expectation(Value):
     pending: frozenset[TopicPartition] = frozenset()
     tie: bool = False
     like: str | None = None
+    handovers: tuple[Handover, ...] = ()
 
 
 class Balance(Value):

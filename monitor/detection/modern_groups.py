@@ -13,7 +13,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.detection.facts import Expectation, Ownership
+from monitor.detection.handovers import handovers_of
 from monitor.detection.ownership import owners_by_partition
+from monitor.detection.targets import recomputed
 from monitor.model import (
     Catalog,
     GroupKind,
@@ -60,11 +62,21 @@ def expect_targets(group: GroupState, catalog: Catalog, ownership: Ownership) ->
     if not ownership.complete:
         return Expectation(kind="none")
     names = _names(group, catalog)
-    targets = owners_by_partition(
-        MemberAssignment(member_id=member.member_id, topics=_by_name(_standing(member).target or (), names))
-        for member in group.members
+    aimed = tuple(replace(member, assigned=_by_name(_standing(member).target or (), names)) for member in group.members)
+    targets = owners_by_partition(MemberAssignment(member_id=m.member_id, topics=m.assigned) for m in aimed)
+    return Expectation(
+        kind="target",
+        current=targets,
+        replayed=recomputed(group, aimed, catalog, targets),
+        pending=frozenset(targets.keys() - ownership.owners.keys()),
+        handovers=tuple(
+            handover
+            for member in group.members
+            for handover in handovers_of(group, member, _by_name(_standing(member).revoking, names), targets)
+        )
+        if targets != ownership.owners
+        else (),
     )
-    return Expectation(kind="target", current=targets, pending=frozenset(targets.keys() - ownership.owners.keys()))
 
 
 def _names(group: GroupState, catalog: Catalog) -> Names:

@@ -13,7 +13,7 @@ from typing import Final
 
 from monitor.detection.causes import Cause
 from monitor.detection.facts import Growth
-from monitor.model import DriftCause, GroupKind, GroupState, OrphanReason, TopicPartition
+from monitor.model import DriftCause, GroupKind, GroupState, Handover, OrphanReason, TopicPartition
 
 LISTED: Final = 10
 """How many partitions (or runs of them), topics or members a sentence lists before it only counts the rest."""
@@ -178,6 +178,39 @@ def drift_current(
     return (
         f"{places(partitions)} would have another owner if the group rebalanced now: "
         f"{_example(partitions[0], expected, actual)}. {_of_current(cause, changes)}."
+    )
+
+
+def drift_target(
+    partitions: Sequence[TopicPartition],
+    expected: Sequence[str],
+    chosen: Sequence[str],
+    group: GroupState,
+    cause: Cause,
+) -> str:
+    """``expected`` and ``chosen`` are the owners of the first partition, which is the example."""
+    first = partitions[0]
+    if cause.cause is DriftCause.MIXED_ASSIGNORS:
+        why = f"The members ask for different assignors: {listed(cause.seen)}"
+    elif any(member.server_assignor is not None for member in group.members):
+        why = "The brokers may have another version of the assignor"
+    else:
+        why = "No member asks for an assignor, and the brokers' default (group.consumer.assignors) may be another"
+    return (
+        f"For {places(partitions)} the broker has chosen another member than its assignor "
+        f"{shown(group.protocol or '')} gives for {era(group)}: partition {first.partition} of {shown(first.topic)} "
+        f"should go to {owner(expected)} and is meant for {owner(chosen)}. {why}."
+    )
+
+
+def drift_pending(partitions: Sequence[TopicPartition], oldest: Handover, group: GroupState) -> str:
+    """``partitions`` are on their way for too long; ``oldest`` is the example."""
+    first, heir = oldest.partitions[0], shown(oldest.heir) if oldest.heir is not None else "nobody"
+    told = "has been told to give it back and has not" if oldest.is_told else "has not asked the broker since"
+    return (
+        f"{places(partitions)} {_have(partitions)} not been handed over in {era(group)}: partition {first.partition} "
+        f"of {shown(first.topic)} is meant for {heir}, but {shown(oldest.owner)} {told}. See whether "
+        f"{shown(oldest.owner)} hangs, and restart it if it does."
     )
 
 

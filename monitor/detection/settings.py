@@ -20,6 +20,9 @@ class DetectionSettings(Value):
         retention_share: report a group as close to loss when at least this share of what a partition keeps waits for
             it, from 0 to 1. Of a week of records, 0.9 leaves about 17 hours.
         burrow: the settings of Burrow's rules, which give the status.
+        handover_ms: how long a member of a KIP-848 group may keep what another is to have. None, the default: as
+            long as its rebalance timeout (the Java client's ``max.poll.interval.ms``, 5 min), after which a broker
+            fences it.
     """
 
     commit_silence_ms: int = 60_000
@@ -27,3 +30,4 @@ class DetectionSettings(Value):
     lag_records: int | None = None
     retention_share: float = 0.9
     burrow: BurrowSettings = BurrowSettings()
+    handover_ms: int | None = None

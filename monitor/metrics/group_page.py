@@ -37,6 +37,8 @@ _MARKS: Final = {
     (FindingKind.DRIFT, str(DriftKind.REPLAYED)): "not the assignor's choice",
     (FindingKind.DRIFT, str(DriftKind.CURRENT)): "would move in a rebalance",
     (FindingKind.DRIFT, str(DriftKind.TIE)): "another choice was possible",
+    (FindingKind.DRIFT, str(DriftKind.TARGET)): "not the choice of the broker's assignor",
+    (FindingKind.DRIFT, str(DriftKind.PENDING)): "handover takes long",
     (FindingKind.LAG, "not_committing"): "not committing",
     (FindingKind.LAG, "former_log"): "commit from before the topic was created anew",
     (FindingKind.RETENTION, "records_lost"): "lost records",

@@ -207,10 +207,15 @@ def _ownership_known(verdict: GroupVerdict) -> bool:
     return verdict.state is Phase.EMPTY or verdict.expectation != "none"
 
 
+DRIFT_KINDS: Final = {
+    "exact": (DriftKind.REPLAYED, DriftKind.CURRENT, DriftKind.TIE),
+    "target": (DriftKind.TARGET, DriftKind.PENDING),
+}
+"""Which drift a verdict can tell of, by what it expects."""
+
+
 def _add_drift(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
-    if verdict.expectation != "exact":
-        return
-    for kind in DriftKind:
+    for kind in DRIFT_KINDS.get(verdict.expectation, ()):
         drifts = [finding for finding in _of(verdict, FindingKind.DRIFT) if finding.reason == kind]
         own = f'{pairs},kind="{kind}"'
         count = len({place for finding in drifts for place in finding.partitions})

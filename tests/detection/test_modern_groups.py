@@ -33,8 +33,20 @@ def ids(topic_id, *partitions):
     return (IdPartitions(topic_id, partitions),)
 
 
-def member(member_id, *, assigned=(), revoking=(), target=None, state=MemberState.STABLE, epoch=7, **more):
-    standing = Reconciliation(epoch=epoch, state=state, assigned=assigned, revoking=revoking, target=target)
+def member(
+    member_id,
+    *,
+    assigned=(),
+    revoking=(),
+    target=None,
+    state=MemberState.STABLE,
+    epoch=7,
+    since_ms=NOW - 10_000,
+    **more,
+):
+    standing = Reconciliation(
+        epoch=epoch, state=state, assigned=assigned, revoking=revoking, target=target, since_ms=since_ms
+    )
     return Member(member_id=member_id, topics=more.pop("topics", ("orders",)), reconciliation=standing, **more)
 
 

@@ -17,7 +17,6 @@ from monitor.metrics.specs import METRICS, MetricKind
 from monitor.model import (
     Catalog,
     ClusterSnapshot,
-    DriftKind,
     ErrorCount,
     FamilyBlock,
     GroupVerdict,
@@ -309,8 +308,10 @@ def test_drift_is_absent_where_the_assignor_is_not_known():
     unknown = msgspec.structs.replace(orders(), expectation="invariants", findings=())
     assert values(unknown, "groupwatch_group_drifted_partitions") == {}
     in_order = msgspec.structs.replace(orders(), findings=())
-    assert values(in_order, "groupwatch_group_drifted_partitions") == {(kind.value,): 0 for kind in DriftKind}
+    assert values(in_order, "groupwatch_group_drifted_partitions") == {("replayed",): 0, ("current",): 0, ("tie",): 0}
     assert values(in_order, "groupwatch_group_drift_oldest_seconds") == {}
+    by_the_broker = msgspec.structs.replace(in_order, expectation="target")
+    assert values(by_the_broker, "groupwatch_group_drifted_partitions") == {("target",): 0, ("pending",): 0}
 
 
 def test_an_age_is_never_negative():
