@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from monitor.commit_history import extend, with_commit
 from monitor.model import CommitRun, CommittedOffset, OffsetCommitted, OffsetDeleted, OffsetsListed, Rewind, Value
-from monitor.tracking.commit_history import extend, with_commit
 from monitor.tracking.listed_offsets import as_it_counts, as_logged, with_listing
 
 Commit = OffsetCommitted | CommitRun

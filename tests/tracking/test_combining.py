@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.commit_history import thin
 from monitor.model import CommitPoint, Rewind
 from monitor.tracking.combining import combined
-from monitor.tracking.commit_history import thin
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 9), st.integers(0, 30) | st.integers(0, 3_000_000)), max_size=120
