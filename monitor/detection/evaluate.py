@@ -11,7 +11,6 @@ from monitor.detection.imbalance import find_idle_members, find_imbalance
 from monitor.detection.lag import (
     find_behind,
     find_former_log,
-    find_not_committing,
     is_of_former_log,
     lag_ms,
     lag_records,
@@ -19,8 +18,11 @@ from monitor.detection.lag import (
 from monitor.detection.orphans import find_orphaned, orphans_of
 from monitor.detection.ownership import find_double_owned
 from monitor.detection.settings import DetectionSettings
+from monitor.detection.silence import find_silent
+from monitor.detection.skew import find_lag_imbalance, members_with_lag
 from monitor.detection.standing import Standing, stand
 from monitor.detection.topics import Places, Topics
+from monitor.detection.unread import find_abandoned, find_unattended
 from monitor.model import (
     Catalog,
     CommittedOffset,
@@ -38,13 +40,16 @@ Rule = Callable[[Facts], Iterable[Finding]]
 LADDER: Final[tuple[Rule, ...]] = (
     find_double_owned,  # records are processed twice and commits overwrite each other: data is wrong, not only late
     find_orphaned,  # nobody reads: the lag grows until somebody acts, and retention may lose records
+    find_unattended,  # the same for all of a group, mostly by intent or for a while: it is switched off or restarts
     find_former_log,  # where the group reads on is not known: it may pass records over
-    find_not_committing,  # somebody should read and makes no progress: the same harm, but the cause may pass
+    find_silent,  # somebody should read and makes no progress: the same harm, but the cause may pass
     find_behind,  # progress, but too slow: late, nothing is lost yet
     find_replayed_drift,  # everything is read, by an owner we cannot explain: a hint at mixed clients, before harm
     find_current_drift,  # everything that was assigned is read; the next rebalance puts it right
     find_imbalance,  # works as assigned, only slower than it could
+    find_lag_imbalance,  # the same, by what waits: the numbers of partitions may be even
     find_idle_members,  # costs money and no time; with more members than partitions it is often intended
+    find_abandoned,  # usually intended: the group has turned to other topics
 )
 """All rules, worst first. A verdict has its findings in this order."""
 
@@ -65,7 +70,7 @@ def judge(
     group: GroupState, topics: Topics, standing: Standing, now_ms: int, settings: DetectionSettings
 ) -> GroupVerdict:
     """As :func:`evaluate`, where the standing of the group is known already."""
-    facts = _facts(group, topics, standing, now_ms, settings)
+    facts = facts_of(group, topics, standing, now_ms, settings)
     lags = [row.lag for row in facts.partitions if row.lag is not None]
     ages = [row.lag_ms for row in facts.partitions if row.lag_ms is not None]
     return GroupVerdict(
@@ -78,7 +83,7 @@ def judge(
         expectation=facts.expectation.kind,
         generation=group.generation,
         generation_ms=group.generation_ms,
-        members=standing.members,
+        members=facts.members,
         partitions=facts.partitions,
         findings=tuple([finding for rule in LADDER for finding in rule(facts)]),
         lag=sum(lags) if lags else None,
@@ -88,7 +93,8 @@ def judge(
     )
 
 
-def _facts(group: GroupState, topics: Topics, standing: Standing, now_ms: int, settings: DetectionSettings) -> Facts:
+def facts_of(group: GroupState, topics: Topics, standing: Standing, now_ms: int, settings: DetectionSettings) -> Facts:
+    """What the rules are asked about."""
     group = standing.named(group)
     owners = standing.ownership.owners
     committed = {TopicPartition(offset.topic, offset.partition): offset for offset in group.offsets}
@@ -97,6 +103,8 @@ def _facts(group: GroupState, topics: Topics, standing: Standing, now_ms: int, s
     is_all = known.keys() >= owners.keys() and known.keys() >= committed.keys()
     places = known if is_all else sorted(known.keys() | owners.keys() | committed.keys())
     row = _Judge(owners, standing.expectation, orphans, now_ms).partition
+    partitions = tuple([row(place, known.get(place), committed.get(place)) for place in places])
+    waiting = tuple([judged for judged in partitions if judged.lag])
     return Facts(
         group=group,
         catalog=topics.catalog,
@@ -106,9 +114,10 @@ def _facts(group: GroupState, topics: Topics, standing: Standing, now_ms: int, s
         expectation=standing.expectation,
         known=known,
         committed=committed,
-        partitions=tuple([row(place, known.get(place), committed.get(place)) for place in places]),
-        members=standing.members,
+        partitions=partitions,
+        members=members_with_lag(standing.members, waiting) if waiting else standing.members,
         balance=standing.balance,
+        waiting=waiting,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Literal
 
 import msgspec
@@ -65,12 +66,25 @@ class Expectation(Value):
     tie: bool = False
 
 
+class Alternative(Value):
+    """Another assignor, and how many partitions its largest member would have."""
+
+    assignor: str
+    largest: int
+
+
 class Balance(Value):
-    """The member with most partitions, how many they are, and how many the largest member must have at least."""
+    """The member with most partitions, how many they are, and how many the largest member must have at least.
+
+    ``alternative`` is an assignor that would be more even; None: there is none, or none was asked. ``topics`` are
+    those of which something is owned.
+    """
 
     member_id: str
     largest: int
     optimum: int
+    alternative: Alternative | None = None
+    topics: int = 0
 
     @property
     def ratio(self) -> float:
@@ -78,12 +92,23 @@ class Balance(Value):
         return self.largest / self.optimum
 
 
+class Skew(StrEnum):
+    """Why most of a group's lag is that of one member."""
+
+    KEYS = "keys"
+    """One of its partitions gets most of the records: key skew."""
+    ASSIGNMENT = "assignment"
+    """Several busy partitions are together there, and others could take some."""
+    MEMBER = "member"
+    """Its partitions get no more records than others."""
+
+
 class Facts(Value):
     """Everything a rule may look at.
 
     ``known`` holds the partitions that exist now and concern the group: those of subscribed topics, and owned or
     committed ones of others. ``committed`` holds the group's offsets by partition, ``partitions`` and ``members`` the
-    judged rows.
+    judged rows, ``waiting`` those of the partitions in which records wait.
     """
 
     group: GroupState
@@ -97,6 +122,7 @@ class Facts(Value):
     partitions: tuple[PartitionVerdict, ...]
     members: tuple[MemberVerdict, ...]
     balance: Balance | None
+    waiting: tuple[PartitionVerdict, ...] = ()
 
     def not_later_than_now(self, instant_ms: int) -> int:
         """The instant, or now if another machine's clock put it into the future: an age is never negative."""

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Final
 
-from monitor.detection.facts import Growth
-from monitor.model import GroupKind, GroupState, OrphanReason, TopicPartition
+from monitor.detection.facts import Balance, Growth, Skew
+from monitor.model import GroupKind, GroupState, MemberVerdict, OrphanReason, TopicPartition
 
 LISTED: Final = 10
 """How many partitions (or runs of them), topics or members a sentence lists before it only counts the rest."""
@@ -104,12 +104,7 @@ def orphaned(
 ) -> str:
     """``seen_growing``: the partitions were seen to come after the generation, to topics known before."""
     where, one = places(partitions), len(partitions) == 1
-    offsets = "has a committed offset" if one else "have committed offsets"
-    topics = "topic" if len({place.topic for place in partitions}) == 1 else "topics"
-    if reason is OrphanReason.NO_MEMBERS:
-        return f"{where} {offsets}, but the group has no members."
-    if reason is OrphanReason.UNSUBSCRIBED:
-        return f"{where} {offsets}, but no member of {era(group)} subscribes to the {topics}."
+    topics = _topics(partitions)
     head = f"{where} {'has' if one else 'have'} no owner:"
     if group.kind is GroupKind.CONSUMER:
         return f"{head} {_of_the_broker(reason, group, one=one)}"
@@ -140,6 +135,10 @@ def _of_the_broker(reason: OrphanReason, group: GroupState, *, one: bool) -> str
     if reason is OrphanReason.GREW:
         return f"{'it' if one else 'they'} came after {era(group)}, and the broker has not assigned {them} yet."
     return f"the broker's assignor {shown(group.protocol or '')} left {them} out of {era(group)}."
+
+
+def _topics(partitions: Sequence[TopicPartition]) -> str:
+    return "topic" if len({place.topic for place in partitions}) == 1 else "topics"
 
 
 def owner(owners: Sequence[str]) -> str:
@@ -209,12 +208,23 @@ def _change(change: Growth) -> str:
     return f"{shown(change.topic)} {verb} from {change.before} to {counted(change.after, 'partition')}"
 
 
-def imbalance(member: str, largest: int, optimum: int) -> str:
-    """``member`` is the one that owns most."""
-    return (
-        f"{shown(member)} owns {counted(largest, 'partition')}, but with these subscriptions "
-        f"no member would need more than {optimum}."
+def imbalance(balance: Balance, protocol: str | None) -> str:
+    """``protocol`` is the group's assignor."""
+    told = (
+        f"{shown(balance.member_id)} owns {counted(balance.largest, 'partition')}, but with these subscriptions "
+        f"no member would need more than {balance.optimum}."
     )
+    if balance.alternative is None:
+        return told
+    why = "range deals out every topic anew, beginning with the same members: " * (
+        protocol == "range" and balance.topics > 1
+    )
+    gain = f"with {balance.alternative.assignor} the largest member would have {balance.alternative.largest}"
+    return f"{told} {_sentence(f'{why}{gain} instead of {balance.largest}')}."
+
+
+def _sentence(clause: str) -> str:
+    return clause[0].upper() + clause[1:]
 
 
 def idle(members: Sequence[str], of: int, partitions: int | None) -> str:
@@ -249,3 +259,83 @@ def former_log(partitions: Sequence[TopicPartition]) -> str:
 def behind(threshold: int) -> str:
     """``threshold`` in records; the lag itself moves and is shown beside."""
     return f"More than {counted(threshold, 'record')} wait for the group."
+
+
+DAY_MS: Final = 86_400_000
+
+
+def since(instant_ms: int) -> str:
+    """An instant in UTC, to the second (the days as in Howard Hinnant's ``civil_from_days``; a clock is not asked).
+
+    >>> since(0), since(1_795_315_215_999)
+    ('1970-01-01 00:00:00 UTC', '2026-11-22 02:40:15 UTC')
+    """
+    days, in_day_ms = divmod(instant_ms, DAY_MS)
+    era_number, day_of_era = divmod(days + 719_468, 146_097)  # eras of 400 years that begin on a first of March
+    year = (day_of_era - day_of_era // 1_460 + day_of_era // 36_524 - day_of_era // 146_096) // 365
+    day_of_year = day_of_era - (365 * year + year // 4 - year // 100)
+    month = (5 * day_of_year + 2) // 153  # 0 is March
+    day = day_of_year - (153 * month + 2) // 5 + 1
+    date = f"{year + 400 * era_number + (month > 9):04}-{(month + 2) % 12 + 1:02}-{day:02}"
+    seconds = in_day_ms // 1000
+    return f"{date} {seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02} UTC"
+
+
+def who(member: MemberVerdict) -> str:
+    """A member as a person looks for it.
+
+    >>> who(MemberVerdict(member_id="m-1", client_id="app", host="/10.0.0.1")), who(MemberVerdict(member_id="m-1"))
+    ('app at /10.0.0.1', 'm-1')
+    """
+    name = shown(member.client_id or member.member_id)
+    return f"{name} at {shown(member.host)}" if member.host else name
+
+
+def unattended(group: str, partitions: Sequence[TopicPartition], since_ms: int) -> str:
+    """``since_ms``: since when nobody has read what waits."""
+    return (
+        f"Group {shown(group)} has no members, and records have waited in vain in {places(partitions)} since "
+        f"{since(since_ms)}: start its consumers, or delete the group if it is given up."
+    )
+
+
+def abandoned(group: str, partitions: Sequence[TopicPartition], since_ms: int) -> str:
+    """``since_ms``: since when nobody has read what waits."""
+    topics = _topics(partitions)
+    return (
+        f"Records have waited in vain in {places(partitions)} since {since(since_ms)}: group {shown(group)} has "
+        f"committed offsets there, but none of its members subscribes to the {topics} any more. If that is intended, "
+        f"delete these offsets; else subscribe to the {topics} again."
+    )
+
+
+def dead_members(
+    group: str, members: Sequence[MemberVerdict], partitions: Sequence[TopicPartition], since_ms: int
+) -> str:
+    """``partitions`` are those of the members, ``since_ms`` is when the first of them fell silent."""
+    named = ", ".join(who(member) for member in members[:LISTED])
+    more = f" and {len(members) - LISTED} more" if len(members) > LISTED else ""
+    have, where, them = ("has", "it hangs in", "it") if len(members) == 1 else ("have", "they hang in", "them")
+    return (
+        f"{named}{more} in group {shown(group)} {have} {places(partitions)}, but {have} committed nothing since "
+        f"{since(since_ms)}, while records wait there and other members go on: look at what {where}, and restart "
+        f"{them}."
+    )
+
+
+def lag_imbalance(group: str, member: MemberVerdict, cause: Skew, hottest: TopicPartition, since_ms: int) -> str:
+    """``hottest`` is the member's partition that gets most records, ``since_ms`` since when the member has had it."""
+    head = (
+        f"Most of the records that wait for group {shown(group)} wait for {who(member)}, which has had its "
+        f"{counted(member.partitions, 'partition')} since {since(since_ms)}"
+    )
+    hot = f"partition {hottest.partition} of {shown(hottest.topic)}"
+    match cause:
+        case Skew.KEYS:
+            return f"{head}: {hot} alone gets too many, which no assignment can share out. Choose other keys."
+        case Skew.ASSIGNMENT:
+            return (
+                f"{head}: busy partitions have come together there, {hot} first. Add members, or change the assignor."
+            )
+        case Skew.MEMBER:
+            return f"{head}: they get no more records than others, so it is the member that is slow. Look at its host."

@@ -16,8 +16,13 @@ class DetectionSettings(Value):
             member in the best assignment. A remainder never counts: 3 and 2 is the best for 5 partitions.
         lag_records: report a group when more records than this wait for it. None, the default: never; how much lag is
             too much depends on the topic, so there is no honest default.
+        skew_records: report a member that has most of its group's lag when at least so many records wait for it.
+        skew_ms: and when the oldest of them has waited for so long. 5 minutes are no burst: by then a lag that the
+            group works off evenly has gone or has spread.
     """
 
     commit_silence_ms: int = 60_000
     imbalance_ratio: float = 1.25
     lag_records: int | None = None
+    skew_records: int = 10_000
+    skew_ms: int = 300_000

@@ -35,6 +35,10 @@ _MARKS: Final = {
     (FindingKind.DRIFT, str(DriftKind.REPLAYED)): "not the assignor's choice",
     (FindingKind.DRIFT, str(DriftKind.CURRENT)): "would move in a rebalance",
     (FindingKind.DRIFT, str(DriftKind.TIE)): "another choice was possible",
+    (FindingKind.UNATTENDED, "no_members"): "records wait, nobody reads",
+    (FindingKind.DEAD_MEMBER, "silent"): "its owner does nothing",
+    (FindingKind.IMBALANCE, "lag"): "gets most records",
+    (FindingKind.ABANDONED, "unsubscribed"): "records wait, nobody reads",
     (FindingKind.LAG, "not_committing"): "not committing",
     (FindingKind.LAG, "former_log"): "commit from before the topic was created anew",
 }
