@@ -673,12 +673,18 @@ class FindingKind(StrEnum):
     """What can be wrong with a group."""
 
     ORPHANED = "orphaned"
+    UNATTENDED = "unattended"
+    """A group without members, for which records wait."""
+    DEAD_MEMBER = "dead_member"
+    """A member is listed and owns partitions, and does nothing with them."""
     DOUBLE_OWNED = "double_owned"
     DRIFT = "drift"
     IMBALANCE = "imbalance"
     IDLE_MEMBERS = "idle_members"
     LAG = "lag"
     RETENTION = "retention"
+    ABANDONED = "abandoned"
+    """Records wait in topics that a living group once read and no longer subscribes."""
 
 
 class OrphanReason(StrEnum):
@@ -810,7 +816,8 @@ class PartitionVerdict(Value):
 class MemberVerdict(Value):
     """One member with the number of partitions it owns and would own if the group rebalanced now.
 
-    ``epoch`` and ``state`` are those of a member of a KIP-848, share or streams group.
+    ``epoch`` and ``state`` are those of a member of a KIP-848, share or streams group. ``lag``: the records that are
+    known to wait in its partitions, together; what is not known is not counted.
     """
 
     member_id: str
@@ -823,6 +830,7 @@ class MemberVerdict(Value):
     idle: bool = False
     epoch: int | None = None
     state: MemberState | None = None
+    lag: int = 0
 
 
 class GroupVerdict(Value):

@@ -13,7 +13,6 @@ from monitor.detection.imbalance import find_idle_members, find_imbalance
 from monitor.detection.lag import (
     find_behind,
     find_former_log,
-    find_not_committing,
     is_of_former_log,
     lag_by_topic,
     lag_ms,
@@ -25,8 +24,11 @@ from monitor.detection.ownership import find_double_owned
 from monitor.detection.progress import burrow_window, catch_up_ms, pace_of, progress_of, total_pace
 from monitor.detection.retention import find_close_to_loss, find_records_lost, kept_waiting, lost_records
 from monitor.detection.settings import DetectionSettings
+from monitor.detection.silence import find_silent
+from monitor.detection.skew import find_lag_imbalance, members_with_lag
 from monitor.detection.standing import Standing, stand
 from monitor.detection.topics import Places, Topics
+from monitor.detection.unread import find_abandoned, find_unattended
 from monitor.model import (
     Catalog,
     CommittedOffset,
@@ -47,15 +49,18 @@ LADDER: Final[tuple[Rule, ...]] = (
     find_double_owned,  # records are processed twice and commits overwrite each other: data is wrong, not only late
     find_close_to_loss,  # nothing is lost yet, but this one has a deadline, whatever the cause below is
     find_orphaned,  # nobody reads: the lag grows until somebody acts, and retention may lose records
+    find_unattended,  # the same for all of a group, mostly by intent or for a while: it is switched off or restarts
     find_former_log,  # where the group reads on is not known: it may pass records over
-    find_not_committing,  # somebody should read and makes no progress: the same harm, but the cause may pass
+    find_silent,  # somebody should read and makes no progress: the same harm, but the cause may pass
     find_behind,  # progress, but too slow: late, nothing is lost yet
     find_late_handovers,  # all is read, but one member waits for another that may hang
     find_target_drift,  # as the next, in the groups where the broker assigns
     find_replayed_drift,  # everything is read, by an owner we cannot explain: a hint at mixed clients, before harm
     find_current_drift,  # everything that was assigned is read; the next rebalance puts it right
     find_imbalance,  # works as assigned, only slower than it could
+    find_lag_imbalance,  # the same, by what waits: the numbers of partitions may be even
     find_idle_members,  # costs money and no time; with more members than partitions it is often intended
+    find_abandoned,  # usually intended: the group has turned to other topics
 )
 """All rules, worst first. A verdict has its findings in this order."""
 
@@ -76,7 +81,7 @@ def judge(
     group: GroupState, topics: Topics, standing: Standing, now_ms: int, settings: DetectionSettings
 ) -> GroupVerdict:
     """As :func:`evaluate`, where the standing of the group is known already."""
-    facts = _facts(group, topics, standing, now_ms, settings)
+    facts = facts_of(group, topics, standing, now_ms, settings)
     topics_lag = lag_by_topic(facts.partitions)
     waiting = facts.waiting
     cut = [row for row in waiting if row.earliest]
@@ -92,7 +97,7 @@ def judge(
         expectation=facts.expectation.kind,
         generation=group.generation,
         generation_ms=group.generation_ms,
-        members=standing.members,
+        members=facts.members,
         partitions=facts.partitions,
         findings=tuple([finding for rule in LADDER for finding in rule(facts)]),
         lag=lag,
@@ -109,7 +114,8 @@ def judge(
     )
 
 
-def _facts(group: GroupState, topics: Topics, standing: Standing, now_ms: int, settings: DetectionSettings) -> Facts:
+def facts_of(group: GroupState, topics: Topics, standing: Standing, now_ms: int, settings: DetectionSettings) -> Facts:
+    """What the rules are asked about."""
     group = standing.named(group)
     owners = standing.ownership.owners
     committed = {TopicPartition(offset.topic, offset.partition): offset for offset in group.offsets}
@@ -119,6 +125,7 @@ def _facts(group: GroupState, topics: Topics, standing: Standing, now_ms: int, s
     places = known if is_all else sorted(known.keys() | owners.keys() | committed.keys())
     judged = _Judge(owners, standing.expectation, orphans, now_ms, settings.burrow).partition
     partitions = tuple([judged(place, known.get(place), committed.get(place)) for place in places])
+    waiting = tuple([row for row in partitions if row.lag])
     return Facts(
         group=group,
         catalog=topics.catalog,
@@ -129,9 +136,9 @@ def _facts(group: GroupState, topics: Topics, standing: Standing, now_ms: int, s
         known=known,
         committed=committed,
         partitions=partitions,
-        members=standing.members,
+        members=members_with_lag(standing.members, waiting) if waiting else standing.members,
         balance=standing.balance,
-        waiting=tuple([row for row in partitions if row.lag]),
+        waiting=waiting,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Literal
 
 import msgspec
@@ -70,17 +71,41 @@ class Expectation(Value):
     handovers: tuple[Handover, ...] = ()
 
 
+class Alternative(Value):
+    """Another assignor, and how many partitions its largest member would have."""
+
+    assignor: str
+    largest: int
+
+
 class Balance(Value):
-    """The member with most partitions, how many they are, and how many the largest member must have at least."""
+    """The member with most partitions, how many they are, and how many the largest member must have at least.
+
+    ``alternative`` is an assignor that would be more even; None: there is none, or none was asked. ``topics`` are
+    those of which something is owned.
+    """
 
     member_id: str
     largest: int
     optimum: int
+    alternative: Alternative | None = None
+    topics: int = 0
 
     @property
     def ratio(self) -> float:
         """1.0 is as even as the subscriptions allow."""
         return self.largest / self.optimum
+
+
+class Skew(StrEnum):
+    """Why most of a group's lag is that of one member."""
+
+    KEYS = "keys"
+    """One of its partitions gets most of the records: key skew."""
+    ASSIGNMENT = "assignment"
+    """Several busy partitions are together there, and others could take some."""
+    MEMBER = "member"
+    """Its partitions get no more records than others."""
 
 
 class Facts(Value):

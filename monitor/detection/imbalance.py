@@ -37,7 +37,7 @@ def balance_of(members: tuple[Member, ...], ownership: Ownership) -> Balance | N
     largest = max(loads.values())
     member_id = min(member for member, load in loads.items() if load == largest)
     optimum = smallest_largest(list(topics_of.values()), partitions)
-    return Balance(member_id=member_id, largest=largest, optimum=optimum)
+    return Balance(member_id=member_id, largest=largest, optimum=optimum, topics=len(partitions))
 
 
 def find_imbalance(facts: Facts) -> Iterable[Finding]:
@@ -48,7 +48,7 @@ def find_imbalance(facts: Facts) -> Iterable[Finding]:
             kind=FindingKind.IMBALANCE,
             reason="partitions",
             since_ms=facts.not_later_than_now(facts.group.generation_ms),
-            sentence=imbalance_sentence(balance.member_id, balance.largest, balance.optimum),
+            sentence=imbalance_sentence(balance, facts.group.protocol),
             members=(balance.member_id,),
         )
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from operator import attrgetter
 
 from monitor.detection.facts import Facts
-from monitor.detection.sentences import behind, former_log, not_committing
+from monitor.detection.sentences import behind, former_log
 from monitor.model import (
     CommittedOffset,
     EndOffsetAt,
@@ -21,7 +21,6 @@ from monitor.model import (
     FindingKind,
     PartitionState,
     PartitionVerdict,
-    Phase,
     TopicLag,
     TopicPartition,
 )
@@ -73,6 +72,16 @@ def waiting_since_ms(partition: PartitionState, committed: int, now_ms: int) -> 
         return None
     first_beyond = _reached(partition.ends, position)
     return partition.ends[first_beyond].at_ms if first_beyond < len(partition.ends) else now_ms
+
+
+def arrived_ms(partition: PartitionState, committed: int) -> int | None:
+    """When the first record after the commit was seen; None if none was, or if the history does not reach back to it.
+
+    Unlike :func:`waiting_since_ms` it does not move while the history does.
+    """
+    position = max(committed, partition.earliest or 0)
+    index = _reached(partition.ends, position)
+    return partition.ends[index].at_ms if 0 < index < len(partition.ends) else None
 
 
 def _age_ms(partition: PartitionState, position: int, now_ms: int) -> int | None:
@@ -136,46 +145,12 @@ def find_former_log(facts: Facts) -> Iterable[Finding]:
         )
 
 
-def find_not_committing(facts: Facts) -> Iterable[Finding]:
-    """A living group has not committed a partition for too long, while records waited for as long.
-
-    Partitions without an owner are left out: nobody can commit them, and the finding about the owner says so.
-    """
-    if facts.group.phase in {Phase.EMPTY, Phase.GONE, Phase.UNSEEN}:
-        return
-    since = dict(_silent(facts))
-    if since:
-        partitions = tuple(sorted(since))
-        yield Finding(
-            kind=FindingKind.LAG,
-            reason="not_committing",
-            since_ms=min(since.values()),
-            sentence=not_committing(partitions, facts.settings.commit_silence_ms),
-            partitions=partitions,
-        )
-
-
-def _silent(facts: Facts) -> Iterable[tuple[TopicPartition, int]]:
-    """The partitions with a silent commit, and since when: both have lasted since the later of commit and waiting."""
-    for row in facts.partitions:
-        if not row.lag or row.orphan is not None:
-            continue
-        place = TopicPartition(row.topic, row.partition)
-        commit = facts.committed[place]
-        if facts.now_ms - commit.committed_ms < facts.settings.commit_silence_ms:
-            continue
-        waiting = waiting_since_ms(facts.known[place], commit.offset, facts.now_ms)
-        since_ms = max(commit.committed_ms, facts.now_ms if waiting is None else waiting)
-        if facts.now_ms - since_ms >= max(facts.settings.commit_silence_ms, 1):
-            yield place, since_ms
-
-
 def find_behind(facts: Facts) -> Iterable[Finding]:
     """More records wait for the group than the settings allow; in any phase, also for a group without members."""
     threshold = facts.settings.lag_records
     if threshold is None:
         return
-    waiting = [row for row in facts.partitions if row.lag]
+    waiting = facts.waiting
     if sum(row.lag or 0 for row in waiting) > threshold:
         yield Finding(
             kind=FindingKind.LAG,

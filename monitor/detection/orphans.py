@@ -2,6 +2,9 @@
 
 Only where it is certain: a group of the consumer protocol whose members can all be read, or that has none left. Simple
 consumers (offsets only) choose their partitions themselves, and a partition that no longer exists needs no owner.
+
+Two of the reasons are no finding by themselves: a group that is switched off, and a topic that a group has turned away
+from, harm nobody until records wait there (monitor.detection.unread).
 """
 
 from __future__ import annotations
@@ -27,11 +30,9 @@ Known = dict[TopicPartition, PartitionState]
 Orphans = dict[TopicPartition, OrphanReason]
 
 WORST_FIRST: Final = (
-    OrphanReason.NO_MEMBERS,  # nothing at all is read
     OrphanReason.ASSIGNOR_GAP,  # does not heal: every rebalance with the same assignor may leave it out again
     OrphanReason.GREW,  # heals when the members refresh their metadata, after five minutes by default
     OrphanReason.PENDING,  # heals by itself, as soon as the former owner has let go
-    OrphanReason.UNSUBSCRIBED,  # usually intended: the group has turned to other topics
 )
 
 
@@ -127,10 +128,4 @@ def _seen_growing(facts: Facts, partitions: tuple[TopicPartition, ...]) -> bool:
 
 def _since_ms(group: GroupState, reason: OrphanReason, first_seen_ms: int) -> int:
     """Since when it is certain. A partition older than the generation lacks an owner at least since that generation."""
-    match reason:
-        case OrphanReason.NO_MEMBERS:
-            return group.phase_ms
-        case OrphanReason.GREW:
-            return max(first_seen_ms, group.generation_ms)
-        case OrphanReason.UNSUBSCRIBED | OrphanReason.ASSIGNOR_GAP | OrphanReason.PENDING:
-            return group.generation_ms
+    return max(first_seen_ms, group.generation_ms) if reason is OrphanReason.GREW else group.generation_ms

@@ -52,6 +52,12 @@ def read_ownership(group: GroupState) -> Ownership:
     )
 
 
+def held_since_ms(group: GroupState, member_id: str) -> int:
+    """Since when a member has held exactly what it holds: of the generation; in a KIP-848 group, of its own record."""
+    own = [member.reconciliation for member in group.members if member.member_id == member_id]
+    return max([each.since_ms for each in own if each is not None], default=group.generation_ms)
+
+
 def find_double_owned(facts: Facts) -> Iterable[Finding]:
     """Partitions that two members hold in the same generation: both read them, every record is processed twice.
 

@@ -12,8 +12,8 @@ from itertools import groupby
 from typing import Final
 
 from monitor.detection.causes import Cause
-from monitor.detection.facts import Growth
-from monitor.model import DriftCause, GroupKind, GroupState, Handover, OrphanReason, TopicPartition
+from monitor.detection.facts import Balance, Growth, Skew
+from monitor.model import DriftCause, GroupKind, GroupState, Handover, MemberVerdict, OrphanReason, TopicPartition
 
 LISTED: Final = 10
 """How many partitions (or runs of them), topics or members a sentence lists before it only counts the rest."""
@@ -105,12 +105,7 @@ def orphaned(
 ) -> str:
     """``seen_growing``: the partitions were seen to come after the generation, to topics known before."""
     where, one = places(partitions), len(partitions) == 1
-    offsets = "has a committed offset" if one else "have committed offsets"
-    topics = "topic" if len({place.topic for place in partitions}) == 1 else "topics"
-    if reason is OrphanReason.NO_MEMBERS:
-        return f"{where} {offsets}, but the group has no members."
-    if reason is OrphanReason.UNSUBSCRIBED:
-        return f"{where} {offsets}, but no member of {era(group)} subscribes to the {topics}."
+    topics = _topics(partitions)
     head = f"{where} {'has' if one else 'have'} no owner:"
     if group.kind is GroupKind.CONSUMER:
         return f"{head} {_of_the_broker(reason, group, one=one)}"
@@ -141,6 +136,10 @@ def _of_the_broker(reason: OrphanReason, group: GroupState, *, one: bool) -> str
     if reason is OrphanReason.GREW:
         return f"{'it' if one else 'they'} came after {era(group)}, and the broker has not assigned {them} yet."
     return f"the broker's assignor {shown(group.protocol or '')} left {them} out of {era(group)}."
+
+
+def _topics(partitions: Sequence[TopicPartition]) -> str:
+    return "topic" if len({place.topic for place in partitions}) == 1 else "topics"
 
 
 def owner(owners: Sequence[str]) -> str:
@@ -279,12 +278,23 @@ def _change(change: Growth) -> str:
     return f"{shown(change.topic)} {verb} from {change.before} to {counted(change.after, 'partition')}"
 
 
-def imbalance(member: str, largest: int, optimum: int) -> str:
-    """``member`` is the one that owns most."""
-    return (
-        f"{shown(member)} owns {counted(largest, 'partition')}, but with these subscriptions "
-        f"no member would need more than {optimum}."
+def imbalance(balance: Balance, protocol: str | None) -> str:
+    """``protocol`` is the group's assignor."""
+    told = (
+        f"{shown(balance.member_id)} owns {counted(balance.largest, 'partition')}, but with these subscriptions "
+        f"no member would need more than {balance.optimum}."
     )
+    if balance.alternative is None:
+        return told
+    why = "range deals out every topic anew, beginning with the same members: " * (
+        protocol == "range" and balance.topics > 1
+    )
+    gain = f"with {balance.alternative.assignor} the largest member would have {balance.alternative.largest}"
+    return f"{told} {_sentence(f'{why}{gain} instead of {balance.largest}')}."
+
+
+def _sentence(clause: str) -> str:
+    return clause[0].upper() + clause[1:]
 
 
 def idle(members: Sequence[str], of: int, partitions: int | None) -> str:
@@ -323,15 +333,64 @@ def behind(threshold: int) -> str:
 
 def records_lost(partitions: Sequence[TopicPartition]) -> str:
     """How many they are moves with every segment that is removed, and is shown beside."""
-    return (
-        f"Retention removed records of {places(partitions)} that the group had not committed: they are lost to it. "
-        "Make the group go on, or keep the records longer, before more are removed."
-    )
+    return f"Retention removed records of {places(partitions)} that the group had not committed: they are lost to it."
 
 
 def close_to_loss(partitions: Sequence[TopicPartition], share: float) -> str:
     """``share`` is the threshold, from 0 to 1."""
     return (
         f"At least {100 * share:g} % of what is kept of {places(partitions)} waits for the group, which does not gain "
-        "on it: what retention removes next is lost. Make the group faster, or keep the records longer."
+        "on it: what retention removes next is lost."
     )
+
+
+def who(member: MemberVerdict) -> str:
+    """A member as a person looks for it.
+
+    >>> who(MemberVerdict(member_id="m-1", client_id="app", host="/10.0.0.1")), who(MemberVerdict(member_id="m-1"))
+    ('app at /10.0.0.1', 'm-1')
+    """
+    name = shown(member.client_id or member.member_id)
+    return f"{name} at {shown(member.host)}" if member.host else name
+
+
+def unattended(partitions: Sequence[TopicPartition]) -> str:
+    """Nobody reads what waits in them."""
+    return f"The group has no members, and records wait in vain in {places(partitions)}."
+
+
+def abandoned(partitions: Sequence[TopicPartition]) -> str:
+    """Nobody reads what waits in them."""
+    return (
+        f"Records wait in vain in {places(partitions)}: the group has committed offsets there, but none of its members "
+        f"subscribes to the {_topics(partitions)} any more."
+    )
+
+
+def dead_members(members: Sequence[MemberVerdict], partitions: Sequence[TopicPartition]) -> str:
+    """``partitions`` are those of the members."""
+    named = ", ".join(who(member) for member in members[:LISTED])
+    more = f" and {len(members) - LISTED} more" if len(members) > LISTED else ""
+    have = "has" if len(members) == 1 else "have"
+    return (
+        f"{named}{more} {have} {places(partitions)}, and {have} committed nothing for a while, although records wait "
+        "there and other members go on."
+    )
+
+
+def lag_imbalance(member: MemberVerdict, cause: Skew, hottest: TopicPartition) -> str:
+    """``hottest`` is the member's partition that gets most records."""
+    head = (
+        f"Most of the records that wait for the group wait for {who(member)}, which has "
+        f"{counted(member.partitions, 'partition')}"
+    )
+    hot = f"partition {hottest.partition} of {shown(hottest.topic)}"
+    match cause:
+        case Skew.KEYS:
+            return f"{head}: {hot} alone gets too many, which no assignment can share out. Choose other keys."
+        case Skew.ASSIGNMENT:
+            return (
+                f"{head}: busy partitions have come together there, {hot} first. Add members, or change the assignor."
+            )
+        case Skew.MEMBER:
+            return f"{head}: they get no more records than others, so it is the member that is slow. Look at its host."

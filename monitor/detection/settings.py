@@ -23,6 +23,9 @@ class DetectionSettings(Value):
         handover_ms: how long a member of a KIP-848 group may keep what another is to have. None, the default: as
             long as its rebalance timeout (the Java client's ``max.poll.interval.ms``, 5 min), after which a broker
             fences it.
+        skew_records: report a member that has most of its group's lag when at least so many records wait for it.
+        skew_ms: and when the oldest of them has waited for so long. 5 minutes are no burst: by then a lag that the
+            group works off evenly has gone or has spread.
     """
 
     commit_silence_ms: int = 60_000
@@ -31,3 +34,5 @@ class DetectionSettings(Value):
     retention_share: float = 0.9
     burrow: BurrowSettings = BurrowSettings()
     handover_ms: int | None = None
+    skew_records: int = 10_000
+    skew_ms: int = 300_000

@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 
 from msgspec.structs import replace
 
+from monitor.detection.alternatives import alternative_to
 from monitor.detection.expectation import expect
 from monitor.detection.facts import Balance, Expectation, Ownership
 from monitor.detection.imbalance import balance_of
@@ -50,8 +51,15 @@ def stand(group: GroupState, catalog: Catalog) -> Standing:
         ownership=ownership,
         expectation=_sharing(expectation, ownership),
         members=_members(group, catalog, ownership, expectation),
-        balance=balance_of(group.members, ownership) if group.phase is Phase.STABLE else None,
+        balance=_balance(group, ownership),
     )
+
+
+def _balance(group: GroupState, ownership: Ownership) -> Balance | None:
+    balance = balance_of(group.members, ownership) if group.phase is Phase.STABLE else None
+    if balance is None or balance.largest <= balance.optimum:
+        return balance
+    return replace(balance, alternative=alternative_to(group, ownership, balance))
 
 
 def without_offsets(group: GroupState) -> GroupState:

@@ -35,9 +35,16 @@ ADVICE: Final[dict[Said, str]] = {
     ),
     (FindingKind.DRIFT, DriftKind.CURRENT): f"The next rebalance puts it right: {_RESTART}.",
     (FindingKind.DRIFT, DriftKind.TIE): "Nothing: either answer of the assignor is right.",
+    (FindingKind.DRIFT, DriftKind.TARGET): (
+        "Everything is read; see whether the brokers have another version, or an assignor of their own."
+    ),
+    (FindingKind.DRIFT, DriftKind.PENDING): (
+        "Look at the member that has not given back: it does not poll. Its broker fences it when its time is over."
+    ),
     (FindingKind.IMBALANCE, "partitions"): (
         "If the large member is slow, take an assignor that evens out over all topics: cooperative-sticky, roundrobin."
     ),
+    (FindingKind.IMBALANCE, "lag"): "Compare the member with the others before its lag reaches the retention.",
     (FindingKind.IDLE_MEMBERS, "no_partitions"): "Stop them, or add partitions, unless they stand by on purpose.",
     (FindingKind.LAG, "not_committing"): (
         "Look at the owner's log: it is stuck in one record, fails before it commits, or does not poll."
@@ -47,6 +54,16 @@ ADVICE: Final[dict[Said, str]] = {
         "former_log",
     ): "Set the group's offsets for the new topic, or let the group commit there.",
     (FindingKind.LAG, "behind"): "Add consumers up to the number of partitions, or make each faster.",
+    (
+        FindingKind.RETENTION,
+        "records_lost",
+    ): "Make the group go on, or keep the records longer, before more are removed.",
+    (FindingKind.RETENTION, "close_to_loss"): "Make the group faster, or keep the records longer (retention.ms).",
+    (FindingKind.UNATTENDED, "no_members"): "Start its consumers, or delete the group if it is given up.",
+    (FindingKind.ABANDONED, "unsubscribed"): (
+        "If nobody is to read them any more, delete the group's offsets of that topic; else subscribe it again."
+    ),
+    (FindingKind.DEAD_MEMBER, "silent"): "Look at what it hangs in (a stack dump), then restart it.",
 }
 """What to do first about a finding, by its kind and reason."""
 

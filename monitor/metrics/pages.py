@@ -17,12 +17,15 @@ from monitor.model import FindingKind, Value
 
 KIND_WORDS: Final = {
     FindingKind.ORPHANED: "Orphaned",
+    FindingKind.UNATTENDED: "Unattended",
+    FindingKind.DEAD_MEMBER: "Dead member",
     FindingKind.DOUBLE_OWNED: "Double owned",
     FindingKind.DRIFT: "Drift",
     FindingKind.IMBALANCE: "Imbalance",
     FindingKind.IDLE_MEMBERS: "Idle members",
     FindingKind.LAG: "Lag",
     FindingKind.RETENTION: "Retention",
+    FindingKind.ABANDONED: "Abandoned",
 }
 
 STYLE: Final = files("monitor.metrics").joinpath("templates", "style.css").read_bytes()

@@ -196,6 +196,10 @@ def _add_ownership(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
         samples.add("groupwatch_group_orphaned_partitions", f'{pairs},reason="{reason}"', orphans[reason])
     orphaned = _of(verdict, FindingKind.ORPHANED)
     samples.add_ms("groupwatch_group_orphaned_oldest_seconds", pairs, _oldest_ms(verdict, orphaned))
+    unattended = _of(verdict, FindingKind.UNATTENDED)
+    samples.add_ms("groupwatch_group_unattended_seconds", pairs, _oldest_ms(verdict, unattended))
+    dead = {member for finding in _of(verdict, FindingKind.DEAD_MEMBER) for member in finding.members}
+    samples.add("groupwatch_group_dead_members", pairs, len(dead))
     double = {place for finding in _of(verdict, FindingKind.DOUBLE_OWNED) for place in finding.partitions}
     samples.add("groupwatch_group_double_owned_partitions", pairs, len(double))
 

@@ -105,6 +105,20 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
         "How long the partition that is orphaned longest has had no owner.",
     ),
     MetricSpec(
+        "groupwatch_group_unattended_seconds",
+        _GROUP,
+        _GAUGE,
+        _BY_GROUP,
+        "How long records have waited in vain for a group without members.",
+    ),
+    MetricSpec(
+        "groupwatch_group_dead_members",
+        _GROUP,
+        _GAUGE,
+        _BY_GROUP,
+        "Members that commit nothing, while records wait for them and others go on.",
+    ),
+    MetricSpec(
         "groupwatch_group_double_owned_partitions",
         _GROUP,
         _GAUGE,

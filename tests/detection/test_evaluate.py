@@ -109,20 +109,20 @@ def test_all_at_once_is_told_worst_first():
         member("C1", ["a", "b"], {"a": [2]}),
         member("C2", ["a", "b"]),
     ]
-    state = group(*members, offsets=[commit("a", 0, 10, at_ms=0), commit("old", 0)])
+    state = group(*members, offsets=[commit("a", 0, 10, at_ms=0), commit("old", 0, 10, at_ms=0)])
     topics = catalog(topic("a", 6, grown=1), topic("b", 2), topic("old", 1))
     verdict = evaluate(state, topics, NOW + 120_000, DetectionSettings(lag_records=5))
     assert [(finding.kind.value, finding.reason) for finding in verdict.findings] == [
         ("double_owned", "same_generation"),
         ("orphaned", "assignor_gap"),
         ("orphaned", "grew"),
-        ("orphaned", "unsubscribed"),
         ("lag", "not_committing"),
         ("lag", "behind"),
         ("drift", "replayed"),
         ("drift", "current"),
         ("imbalance", "partitions"),
         ("idle_members", "no_partitions"),
+        ("abandoned", "unsubscribed"),
     ]
     assert len({rule.__name__ for rule in LADDER}) == len(LADDER)
 

@@ -1,7 +1,9 @@
 import pytest
+from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.model import FindingKind
+from monitor.detection.standing import stand
+from monitor.model import FindingKind, GroupKind, IdPartitions, Reconciliation
 from tests.detection.builders import ASSIGNED, NOW, catalog, group, member, range_by_hand, topic
 
 
@@ -81,3 +83,46 @@ def test_idle_members(members, counts, idle, words):
 def test_a_member_whose_topics_do_not_exist_is_not_idle():
     verdict, findings = judged(group(member("C0", ["gone"])), catalog(topic("a", 1)), FindingKind.IDLE_MEMBERS)
     assert (verdict.members[0].idle, findings) == (False, [])
+
+
+@pytest.mark.parametrize(
+    ("members", "counts", "protocol", "alternative"),
+    [
+        pytest.param(3, dict.fromkeys("abcdefg", 1), "range", ("cooperative-sticky", 3), id="7: 3, 2, 2 would do"),
+        pytest.param(2, {"a": 3, "b": 3}, "range", ("cooperative-sticky", 3), id="4 and 2: 3 and 3 would do"),
+        pytest.param(2, {"a": 3, "b": 3}, "our-own", ("cooperative-sticky", 3), id="whatever the group uses"),
+        pytest.param(2, {"a": 5}, "range", None, id="as even as it gets"),
+    ],
+)
+def test_the_gain_of_another_assignor_is_told(members, counts, protocol, alternative):
+    """By hand: so many partitions over so many members, rounded up; both candidates reach that, the first is told."""
+    state, topics = by_range(members, counts)
+    balance = stand(replace(state, protocol=protocol), topics).balance
+    assert (balance.alternative and (balance.alternative.assignor, balance.alternative.largest)) == alternative
+
+
+def test_no_gain_is_promised_where_there_is_none():
+    """Round robin in a group with different subscriptions: what the sticky assignors make of it is counted by hand.
+
+    C0 takes a, C1 takes a and b. a has 2 partitions, b has 4: two and four is the best.
+    """
+    state = group(
+        member("C0", ["a"], {"a": [0]}), member("C1", ["a", "b"], {"a": [1], "b": [0, 1, 2, 3]}), protocol="roundrobin"
+    )
+    topics = catalog(topic("a", 2), topic("b", 4))
+    balance = stand(state, topics).balance
+    assert (balance.largest, balance.optimum) == (5, 4)
+    assert (balance.alternative.assignor, balance.alternative.largest) == ("cooperative-sticky", 4)
+    sticky = replace(state, protocol="cooperative-sticky")
+    assert stand(sticky, topics).balance.alternative is None, "round robin gives 5 as well"
+
+
+def test_where_the_broker_assigns_no_other_assignor_of_the_client_is_asked():
+    state, topics = by_range(3, {"a": 1, "b": 1, "c": 1})
+    held = [(IdPartitions(name, (0,)),) for name in "abc"]
+    one = Reconciliation(assigned=(*held[0], *held[1], *held[2]))
+    members = (replace(state.members[0], assigned=(), reconciliation=one), *state.members[1:])
+    modern = replace(state, kind=GroupKind.CONSUMER, members=members)
+    named = replace(topics, names={name: name for name in "abc"})
+    balance = stand(modern, named).balance
+    assert (balance.largest, balance.optimum, balance.alternative) == (3, 1, None)

@@ -18,6 +18,7 @@ from monitor.model import (
     Reconciliation,
     ResolvedRegex,
     SubscribedTopic,
+    TopicPartition,
     TopicPartitions,
 )
 from tests.detection.builders import ASSIGNED, NOW, catalog, commit, places, topic
@@ -150,8 +151,9 @@ def test_a_streams_group_shows_its_members_and_judges_nothing():
 
 def test_an_empty_consumer_group_leaves_its_partitions_without_members():
     verdict = verdict_of(group(phase=Phase.EMPTY, offsets=(commit("orders", 1),)))
-    (orphaned,) = verdict.findings
-    assert (orphaned.reason, orphaned.partitions) == (OrphanReason.NO_MEMBERS, places("orders", 1))
+    orphaned = [TopicPartition(row.topic, row.partition) for row in verdict.partitions if row.orphan]
+    assert tuple(orphaned) == places("orders", 1)
+    assert {row.orphan for row in verdict.partitions if row.orphan} == {OrphanReason.NO_MEMBERS}
 
 
 def test_topics_are_known_by_the_catalog_and_by_what_a_3_9_broker_wrote():

@@ -109,16 +109,29 @@ def test_one_group_can_have_two_reasons():
     ]
 
 
-def test_a_committed_partition_of_a_topic_that_nobody_subscribes():
-    state = group(member("C0", ORDERS, {"orders": [0]}), offsets=[commit("old", 0), commit("old", 1)])
-    (finding,) = orphaned(state, catalog(topic("orders", 1), topic("old", 3)))
-    assert (finding.reason, finding.partitions, finding.since_ms) == ("unsubscribed", places("old", 0, 1), ASSIGNED)
-
-
-def test_an_empty_group_orphans_what_it_had_committed():
-    state = group(phase=Phase.EMPTY, phase_ms=2_500_000, offsets=[commit("orders", 0), commit("gone", 0)])
-    (finding,) = orphaned(state, catalog(topic("orders", 2)))
-    assert (finding.reason, finding.partitions, finding.since_ms) == ("no_members", places("orders", 0), 2_500_000)
+@pytest.mark.parametrize(
+    ("state", "reason", "numbers"),
+    [
+        pytest.param(
+            group(member("C0", ORDERS, {"orders": [0]}), offsets=[commit("old", 0), commit("old", 1)]),
+            "unsubscribed",
+            (0, 1),
+            id="a topic that nobody subscribes",
+        ),
+        pytest.param(
+            group(phase=Phase.EMPTY, phase_ms=2_500_000, offsets=[commit("old", 0), commit("gone", 0)]),
+            "no_members",
+            (0,),
+            id="a group that was left, of what exists",
+        ),
+    ],
+)
+def test_what_was_committed_and_is_read_by_nobody_is_marked_and_no_finding_while_nothing_waits(state, reason, numbers):
+    """Commits and ends are 100. A batch job between its runs, and a group that has turned to other topics."""
+    verdict = evaluate(state, catalog(topic("orders", 1), topic("old", 3)), NOW, DetectionSettings())
+    marked = [(row.topic, row.partition, str(row.orphan)) for row in verdict.partitions if row.orphan]
+    assert marked == [("old", number, reason) for number in numbers]
+    assert verdict.findings == ()
 
 
 @pytest.mark.parametrize(

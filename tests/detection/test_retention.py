@@ -136,8 +136,7 @@ def test_the_numbers_and_the_sentences():
     lost = verdict_on(STOPPED, cut(1000, cut_s=700))
     assert (lost.lost, lost.kept_waiting) == (100, 1.0)
     assert lost.findings[0].sentence == (
-        "Retention removed records of 1 partition of t (0) that the group had not committed: they are lost to it. "
-        "Make the group go on, or keep the records longer, before more are removed."
+        "Retention removed records of 1 partition of t (0) that the group had not committed: they are lost to it."
     )
     assert lost.findings[0].partitions == places("t", 0)
     close = verdict_on(STOPPED, cut(800, cut_s=50))

@@ -81,21 +81,29 @@ ANEW = replace(SILENT, partitions=(replace(SILENT.partitions[0], former_ms=1),))
         pytest.param(
             group(*range_by_hand({"C0": ["a", "b"], "C1": ["a", "b"]}, {"a": 3, "b": 3})),
             catalog(topic("a", 3), topic("b", 3)),
-            ["C0 owns 4 partitions, but with these subscriptions no member would need more than 3."],
+            [
+                "C0 owns 4 partitions, but with these subscriptions no member would need more than 3. Range deals out "
+                "every topic anew, beginning with the same members: with cooperative-sticky the largest member would "
+                "have 3 instead of 4."
+            ],
             id="imbalance",
         ),
         pytest.param(
-            group(phase=Phase.EMPTY, offsets=[commit("orders", 0), commit("orders", 2)]),
-            catalog(topic("orders", 3)),
-            ["2 partitions of orders (0, 2) have committed offsets, but the group has no members."],
+            group(phase=Phase.EMPTY, offsets=[commit("orders", 0, 2, at_ms=0)]),
+            catalog(SILENT),
+            [
+                "The group has no members, and records wait in vain in 1 partition of orders (0).",
+                "More than 5 records wait for the group.",
+            ],
             id="no members",
         ),
         pytest.param(
-            group(member("C0", ORDERS, {"orders": [0]}), offsets=[commit("a", 0), commit("b", 1)]),
-            catalog(topic("orders", 1), topic("a", 1), topic("b", 2)),
+            group(member("C0", ["new"], {"new": [0]}), offsets=[commit("orders", 0, 2, at_ms=60_000)]),
+            catalog(SILENT, topic("new", 1)),
             [
-                "2 partitions of 2 topics (a 0; b 1) have committed offsets, but no member of generation 3 subscribes "
-                "to the topics."
+                "More than 5 records wait for the group.",
+                "Records wait in vain in 1 partition of orders (0): the group has committed offsets there, but none of "
+                "its members subscribes to the topic any more.",
             ],
             id="unsubscribed",
         ),

@@ -130,6 +130,21 @@ def offsets_only(group: str, cluster: str = "main") -> GroupVerdict:
     )
 
 
+def unattended(group: str) -> GroupVerdict:
+    """A group whose last member has gone, and for which a record has waited for 70 s."""
+    return GroupVerdict(
+        cluster="main",
+        group=group,
+        kind="kafka-classic",
+        state=Phase.EMPTY,
+        evaluated_ms=NOW_MS,
+        partitions=(_row(0, (), "C0", committed=1, end=2, lag=1, lag_ms=70_000, orphan=OrphanReason.NO_MEMBERS),),
+        findings=(_finding(FindingKind.UNATTENDED, "no_members", 70_000, "Nobody reads partition 0 of t.", 0),),
+        lag=1,
+        lag_ms=70_000,
+    )
+
+
 class JudgedCluster(ClusterSnapshot):
     """A cluster with the verdicts that it was made from."""
 

@@ -19,6 +19,8 @@ from monitor.model import (
     ClusterSnapshot,
     ErrorCount,
     FamilyBlock,
+    Finding,
+    FindingKind,
     GroupVerdict,
     MemberVerdict,
     OrphanReason,
@@ -29,7 +31,15 @@ from monitor.model import (
     TopicState,
     WarmUpProgress,
 )
-from tests.metrics.examples import HOSTILE_NAMES, NOW_MS, falling_behind, offsets_only, orders, ready_cluster
+from tests.metrics.examples import (
+    HOSTILE_NAMES,
+    NOW_MS,
+    falling_behind,
+    offsets_only,
+    orders,
+    ready_cluster,
+    unattended,
+)
 
 GOLDEN_GROUP = """\
 # HELP groupwatch_partition_lag Records between the committed offset and the end of the partition.
@@ -75,6 +85,9 @@ groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="pendi
 # HELP groupwatch_group_orphaned_oldest_seconds How long the partition that is orphaned longest has had no owner.
 # TYPE groupwatch_group_orphaned_oldest_seconds gauge
 groupwatch_group_orphaned_oldest_seconds{cluster="main",group="orders"} 40
+# HELP groupwatch_group_dead_members Members that commit nothing, while records wait for them and others go on.
+# TYPE groupwatch_group_dead_members gauge
+groupwatch_group_dead_members{cluster="main",group="orders"} 0
 # HELP groupwatch_group_double_owned_partitions Partitions that more than one member owns.
 # TYPE groupwatch_group_double_owned_partitions gauge
 groupwatch_group_double_owned_partitions{cluster="main",group="orders"} 1
@@ -212,7 +225,12 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
         evaluated_ms=NOW_MS,
         catalog_ms=NOW_MS,
         tells_findings=True,
-        blocks=packed((*render_groups([orders(), offsets_only("x"), falling_behind()]), *render_catalog(catalog()))),
+        blocks=packed(
+            (
+                *render_groups([orders(), offsets_only("x"), falling_behind(), unattended("y")]),
+                *render_catalog(catalog()),
+            )
+        ),
     )
     found = parsed(gzip.decompress(exposition([everything], version="1")))
     samples = [sample for metric in found for sample in metric.samples]
@@ -242,6 +260,7 @@ def test_unknown_is_absent():
         "groupwatch_group_idle_members",
         "groupwatch_group_state",
         "groupwatch_group_orphaned_partitions",
+        "groupwatch_group_dead_members",
         "groupwatch_group_double_owned_partitions",
         "groupwatch_group_rebalances_total",
     }
@@ -263,6 +282,15 @@ def test_a_group_that_never_catches_up_has_no_time_for_it_and_nothing_lost_is_to
     assert values(never, "groupwatch_group_catch_up_seconds") == {}
     assert values(never, "groupwatch_group_lost_records") == {(): 0}
     assert values(never, "groupwatch_partition_lost_records") == {}
+
+
+def test_dead_members_and_the_age_of_what_is_unattended():
+    dead = Finding(FindingKind.DEAD_MEMBER, "silent", NOW_MS - 9_000, "Two are dead.", members=("C0", "C1"))
+    verdict = msgspec.structs.replace(orders(), findings=(dead,))
+    assert values(verdict, "groupwatch_group_dead_members") == {(): 2}
+    assert values(verdict, "groupwatch_group_unattended_seconds") == {}
+    assert values(unattended("g"), "groupwatch_group_unattended_seconds") == {(): 70}
+    assert values(unattended("g"), "groupwatch_group_dead_members") == {(): 0}
 
 
 def test_nothing_is_said_of_members_where_only_offsets_are_known():

@@ -1,0 +1,59 @@
+"""Another assignor that would deal out the same partitions more evenly, found by asking it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final
+
+from msgspec.structs import replace
+
+from monitor.assignors import AssignorError, UnknownAssignor, find
+from monitor.detection.expectation import visible_counts
+from monitor.detection.facts import Alternative, Balance, Ownership
+from monitor.model import Assignment, GroupKind, GroupState, Member, TopicShape
+
+CANDIDATES: Final = ("cooperative-sticky", "roundrobin")
+"""The first wins where they are equal: it also moves the least, without stopping the group (KIP-429)."""
+
+MOST: Final = 5_000
+"""Of a group with more partitions nothing else is tried: a sticky assignor takes seconds for tens of thousands."""
+
+
+def alternative_to(group: GroupState, ownership: Ownership, balance: Balance) -> Alternative | None:
+    """The assignor of Kafka's clients with the smallest largest member, if that is smaller than the group's.
+
+    Each is asked as by members that join for the first time, for the partitions that are owned now. None where the
+    broker assigns (KIP-848), where a partition below an owned one is owned by nobody, and for very large groups.
+    """
+    counts = visible_counts(ownership.owners)
+    if group.kind is not GroupKind.CLASSIC or not counts or balance.largest <= balance.optimum:
+        return None
+    if len(ownership.owners) > MOST:
+        return None
+    members = [replace(member, owned=(), generation=-1, user_data=None) for member in group.members]
+    topics = [TopicShape(topic=topic, partitions=counts[topic]) for topic in sorted(counts)]
+    tried = [_asked(name, members, topics) for name in CANDIDATES if name != group.protocol]
+    answers = [answer for answer in tried if answer is not None]
+    best = min(answers, key=lambda answer: answer.largest, default=None)
+    return best if best is not None and best.largest < balance.largest else None
+
+
+def _asked(name: str, members: list[Member], topics: list[TopicShape]) -> Alternative | None:
+    assignor = find(name)
+    if isinstance(assignor, UnknownAssignor):
+        return None
+    try:
+        return Alternative(assignor=name, largest=max(_loads(assignor.assign(members, topics)).values(), default=0))
+    except AssignorError:
+        return None
+
+
+def _loads(assignment: Assignment) -> Counter[str]:
+    return Counter(_each_partition(assignment))
+
+
+def _each_partition(assignment: Assignment) -> Iterable[str]:
+    for member in assignment.members:
+        for entry in member.topics:
+            yield from [member.member_id] * len(entry.partitions)

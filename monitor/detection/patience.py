@@ -1,0 +1,37 @@
+"""How long records must have waited in vain before a group or a member is blamed for it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from monitor.detection.facts import Facts
+from monitor.detection.lag import arrived_ms, waiting_since_ms
+from monitor.model import PartitionVerdict, TopicPartition
+
+COVERED_MS: Final = 300_000
+"""How far back the history of ends shows for certain what waited: it covers about ten minutes of a busy topic
+(monitor.tracking.topic). A longer patience can't be asked of it: there, it is asked of the last sign only."""
+
+
+def in_vain_since_ms(facts: Facts, row: PartitionVerdict, sign_ms: int) -> int | None:
+    """Since when records have waited in a partition for somebody who gave a sign of life last at ``sign_ms``.
+
+    That is the sign, or the first record's arrival if that was seen and was later; where the history does not reach
+    back so far, the sign, so that the answer does not move while nothing happens. None: not for as long as
+    ``commit_silence_ms``, or nothing that still exists waits.
+
+    Args:
+        facts: of the group.
+        row: a partition in which records wait.
+        sign_ms: when whoever should read it was last known to live.
+    """
+    place = TopicPartition(row.topic, row.partition)
+    state, offset = facts.known[place], facts.committed[place].offset
+    patience_ms = facts.settings.commit_silence_ms
+    if facts.now_ms - sign_ms < patience_ms:
+        return None
+    waiting_ms = waiting_since_ms(state, offset, facts.now_ms)
+    if waiting_ms is None or facts.now_ms - waiting_ms < max(min(patience_ms, COVERED_MS), 1):
+        return None
+    since_ms = max(sign_ms, arrived_ms(state, offset) or sign_ms)
+    return since_ms if facts.now_ms - since_ms >= max(patience_ms, 1) else None

@@ -1,0 +1,189 @@
+"""Partitions that are not committed while records wait there, and members of which none is: one fact, told once.
+
+A member that is listed sends heartbeats; that does not mean that it works. If none of its partitions is committed
+while others of the group go on, it is the member that is told. If nobody commits, or a living member leaves out some
+of its partitions, the partitions are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import chain, pairwise
+from math import inf
+from statistics import median
+from typing import Final
+
+from monitor.commit_history import RECENT, points_of
+from monitor.detection.facts import Facts
+from monitor.detection.ownership import held_since_ms
+from monitor.detection.patience import in_vain_since_ms
+from monitor.detection.sentences import dead_members, not_committing
+from monitor.model import CommittedOffset, Finding, FindingKind, Phase, TopicPartition, Value
+
+RHYTHMS: Final = 3
+"""How many times its usual time between two commits a member may be silent: two commits that stay away are no proof."""
+
+LEFT_FOR_NOW: Final = -2
+"""The epoch of a static member that has closed and may come back (``LEAVE_GROUP_STATIC_MEMBER_EPOCH`` of Kafka)."""
+
+Silent = dict[TopicPartition, int]
+"""Partitions without a commit while records wait, each with since when."""
+
+
+class MemberSilence(Value):
+    """What makes a member dead, each question for itself. ``since_ms``: since when it would be.
+
+    ``waits``: records wait in a partition of it that it does not commit. ``silent``: it has not committed anything for
+    ``commit_silence_ms``, in transactions that are open or were aborted neither. ``settled``: it has had its partitions
+    for as long. ``unusual``: the silence is longer than its own rhythm explains. ``outlasts_session``: and longer than
+    its session: had it gone, the broker would have noticed. ``others_go_on``: another member has committed well after
+    the silence began, and is not in the same state.
+    """
+
+    member_id: str
+    since_ms: int
+    waits: bool
+    silent: bool
+    settled: bool
+    unusual: bool
+    outlasts_session: bool
+    others_go_on: bool
+
+    @property
+    def is_dead(self) -> bool:
+        """Listed, owning, and doing nothing."""
+        is_itself = self.waits and self.silent and self.settled and self.unusual and self.outlasts_session
+        return is_itself and self.others_go_on
+
+
+def find_silent(facts: Facts) -> Iterable[Finding]:
+    """Dead members, then the partitions that are not committed and are not theirs."""
+    silent = silent_partitions(facts)
+    if not silent:
+        return
+    dead = [member for member in silences(facts, silent) if member.is_dead]
+    if dead:
+        yield _dead(facts, dead)
+    blamed = {member.member_id for member in dead}
+    rest = {place: ms for place, ms in silent.items() if blamed.isdisjoint(facts.ownership.owners.get(place, ()))}
+    if rest:
+        partitions = tuple(sorted(rest))
+        yield Finding(
+            kind=FindingKind.LAG,
+            reason="not_committing",
+            since_ms=min(rest.values()),
+            sentence=not_committing(partitions, facts.settings.commit_silence_ms),
+            partitions=partitions,
+        )
+
+
+def silent_partitions(facts: Facts) -> Silent:
+    """The partitions of a living group that are not committed.
+
+    Partitions without an owner are left out: nobody can commit them, and the finding about the owner says so.
+    """
+    if facts.group.phase in {Phase.EMPTY, Phase.GONE, Phase.UNSEEN}:
+        return {}
+    silent: Silent = {}
+    for row in facts.waiting:
+        if row.orphan is None:
+            place = TopicPartition(row.topic, row.partition)
+            since_ms = in_vain_since_ms(facts, row, facts.committed[place].committed_ms)
+            if since_ms is not None:
+                silent[place] = since_ms
+    return silent
+
+
+def silences(facts: Facts, silent: Silent) -> list[MemberSilence]:
+    """What can be said of every member that owns something, in the order of the members' ids."""
+    held = _held(facts)
+    signs = {member_id: _last_sign_ms(facts, places) for member_id, places in held.items()}
+    return [_silence(facts, silent, held, signs, member_id) for member_id in sorted(held)]
+
+
+def _silence(
+    facts: Facts,
+    silent: Silent,
+    held: Mapping[str, list[TopicPartition]],
+    signs: Mapping[str, int],
+    member_id: str,
+) -> MemberSilence:
+    now_ms, patience_ms = facts.now_ms, facts.settings.commit_silence_ms
+    held_ms = held_since_ms(facts.group, member_id)
+    waiting = [silent[place] for place in held[member_id] if place in silent]
+    since_ms = max(signs[member_id], held_ms, min(waiting, default=0))
+    stuck = {other for other, places in held.items() if _is_stuck(facts, silent, places, signs[other])}
+    others = [ms for other, ms in signs.items() if other != member_id and other not in stuck]
+    return MemberSilence(
+        member_id=member_id,
+        since_ms=since_ms,
+        waits=bool(waiting),
+        silent=now_ms - signs[member_id] >= patience_ms,
+        settled=now_ms - held_ms >= patience_ms,
+        unusual=now_ms - signs[member_id] >= RHYTHMS * _rhythm_ms(facts, held[member_id]),
+        outlasts_session=now_ms - signs[member_id] > _session_ms(facts, member_id),
+        others_go_on=max(others, default=0) > since_ms + patience_ms // 2,
+    )
+
+
+def _is_stuck(facts: Facts, silent: Silent, places: Iterable[TopicPartition], sign_ms: int) -> bool:
+    is_silent = facts.now_ms - sign_ms >= facts.settings.commit_silence_ms
+    return is_silent and any(place in silent for place in places)
+
+
+def _held(facts: Facts) -> dict[str, list[TopicPartition]]:
+    """The committed partitions of each member. A member that has never committed gives no evidence of anything."""
+    held: dict[str, list[TopicPartition]] = {}
+    for place, owners in facts.ownership.owners.items():
+        if place in facts.committed:
+            for owner in owners:
+                held.setdefault(owner, []).append(place)
+    return held
+
+
+def _last_sign_ms(facts: Facts, places: Iterable[TopicPartition]) -> int:
+    """The newest commit of any of the partitions, those whose transaction has not ended well included."""
+    wanted = set(places)
+    tried = [
+        each.committed_ms for each in facts.group.unconfirmed if TopicPartition(each.topic, each.partition) in wanted
+    ]
+    return max(chain(tried, [facts.committed[place].committed_ms for place in wanted]))
+
+
+def _session_ms(facts: Facts, member_id: str) -> float:
+    """After how long without a sign the broker removes the member; never, if it said that it comes back (KIP-848)."""
+    (member,) = [each for each in facts.group.members if each.member_id == member_id]
+    has_left = member.reconciliation is not None and member.reconciliation.epoch == LEFT_FOR_NOW
+    return inf if has_left else member.session_timeout_ms
+
+
+def _rhythm_ms(facts: Facts, places: Iterable[TopicPartition]) -> float:
+    """The usual time between two commits of the partition that is committed most often; 0 if it is not known.
+
+    The middle one of the newest: a night without records is no rhythm.
+    """
+    rhythms = [_gap_ms(facts.committed[place]) for place in places]
+    return min([gap for gap in rhythms if gap is not None], default=0)
+
+
+def _gap_ms(commit: CommittedOffset) -> float | None:
+    times = [point.committed_ms for point in points_of(commit.history)[-RECENT:]]
+    return median([after - before for before, after in pairwise(times)]) if len(times) > 2 else None
+
+
+def _dead(facts: Facts, dead: list[MemberSilence]) -> Finding:
+    members = tuple(member.member_id for member in dead)
+    owners = facts.ownership.owners.items()
+    partitions = tuple(
+        sorted(place for place, own in owners if not set(members).isdisjoint(own) and place in facts.known)
+    )
+    since_ms = facts.not_later_than_now(min(member.since_ms for member in dead))
+    rows = [row for row in facts.members if row.member_id in members]
+    return Finding(
+        kind=FindingKind.DEAD_MEMBER,
+        reason="silent",
+        since_ms=since_ms,
+        sentence=dead_members(rows, partitions),
+        partitions=partitions,
+        members=members,
+    )

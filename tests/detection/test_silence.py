@@ -1,0 +1,210 @@
+"""Members that are listed and do nothing. Times are in seconds; it is 1000 s, and the patience is 60 s."""
+
+import pytest
+from msgspec.structs import replace
+
+from monitor.commit_history import extend
+from monitor.detection import DetectionSettings, evaluate
+from monitor.detection.evaluate import facts_of
+from monitor.detection.silence import silences, silent_partitions
+from monitor.detection.standing import stand
+from monitor.detection.topics import Topics
+from monitor.model import CommitPoint, FindingKind, GroupKind, IdPartitions, Member, Reconciliation, TopicState
+from tests.detection.builders import catalog, commit, group, member, places
+from tests.detection.test_lag import partition
+
+NOW_MS = 1_000_000
+
+
+def busy(number=0):
+    """Records come all the time; offset 10 was passed at 700 s."""
+    return partition((0, 10), (680, 10), (700, 11), (900, 15), (990, 20), number=number)
+
+
+def idle(number=0):
+    return partition((0, 10), (990, 10), number=number)
+
+
+def topics_of(*partitions):
+    return catalog(TopicState(cluster="c", topic="t", pass_ms=0, topic_id="T", partitions=partitions))
+
+
+def committed(number, offset, *at_s):
+    """Commits of one offset at these times."""
+    history = extend(b"", [CommitPoint(second * 1000, offset) for second in at_s])
+    return replace(commit("t", number, offset, at_s[-1] * 1000), history=history)
+
+
+def pair(*offsets, first=(0, 1), second=(2, 3), generation_s=100, session_s=45, **more):
+    """C0 owns ``first``, C1 ``second``."""
+    session = {"session_timeout_ms": session_s * 1000, **more}
+    return group(
+        member("C0", ["t"], {"t": first}, client_id="app-0", host="/10.0.0.1", **session),
+        member("C1", ["t"], {"t": second}, client_id="app-1", host="/10.0.0.2"),
+        offsets=offsets,
+        generation_ms=generation_s * 1000,
+    )
+
+
+def found(state, topics, **settings):
+    findings = evaluate(state, topics, NOW_MS, DetectionSettings(**settings)).findings
+    kinds = {FindingKind.DEAD_MEMBER, FindingKind.LAG}
+    return [(f.reason, f.since_ms // 1000, f.members, f.partitions) for f in findings if f.kind in kinds]
+
+
+ALL_BUSY = topics_of(busy(0), busy(1), busy(2), busy(3))
+GOING_ON = (committed(2, 20, 985, 990, 995), committed(3, 20, 985, 990, 995))
+QUESTIONS = ("waits", "silent", "settled", "unusual", "outlasts_session", "others_go_on")
+
+
+def answers(state, topics, member_id="C0"):
+    """The questions about a member that are answered with no."""
+    facts = facts_of(state, Topics(topics), stand(state, topics), NOW_MS, DetectionSettings())
+    (own,) = [each for each in silences(facts, silent_partitions(facts)) if each.member_id == member_id]
+    return [name for name in QUESTIONS if not getattr(own, name)]
+
+
+@pytest.mark.parametrize(
+    ("state", "topics", "denied", "dead_since_s"),
+    [
+        pytest.param(
+            pair(committed(0, 10, 500), committed(1, 10, 500), *GOING_ON),
+            ALL_BUSY,
+            [],
+            700,
+            id="dead: nothing committed since 500 s, and the first record since then came at 700 s",
+        ),
+        pytest.param(
+            pair(committed(0, 10, 500), committed(1, 15, 950), *GOING_ON),
+            ALL_BUSY,
+            ["silent"],
+            None,
+            id="it lives: one of its partitions was committed 50 s ago",
+        ),
+        pytest.param(
+            pair(committed(0, 20, 500), committed(1, 10, 500), *GOING_ON),
+            topics_of(busy(0), idle(1), busy(2), busy(3)),
+            ["waits"],
+            None,
+            id="nothing waits for it",
+        ),
+        pytest.param(
+            pair(committed(0, 10, 500), committed(1, 10, 500), *GOING_ON, generation_s=941),
+            ALL_BUSY,
+            ["settled"],
+            None,
+            id="it has got its partitions 59 s ago",
+        ),
+        pytest.param(
+            pair(committed(0, 10, 200, 300, 400, 800), committed(1, 10, 800), *GOING_ON),
+            ALL_BUSY,
+            ["unusual"],
+            None,
+            id="it commits every 100 s by design, and two commits stay away",
+        ),
+        pytest.param(
+            pair(committed(0, 10, 200, 300, 400, 700), committed(1, 10, 700), *GOING_ON),
+            ALL_BUSY,
+            [],
+            700,
+            id="it commits every 100 s by design, and three stay away",
+        ),
+        pytest.param(
+            pair(committed(0, 10, 500), committed(1, 10, 500), *GOING_ON, session_s=500, instance_id="i"),
+            ALL_BUSY,
+            ["outlasts_session"],
+            None,
+            id="a static member that restarts within its session",
+        ),
+        pytest.param(
+            pair(committed(0, 10, 500), committed(1, 10, 500), committed(2, 20, 500), committed(3, 20, 500)),
+            ALL_BUSY,
+            ["others_go_on"],
+            None,
+            id="nobody commits: it is the group",
+        ),
+        pytest.param(
+            replace(
+                pair(committed(0, 10, 500), committed(1, 10, 500), *GOING_ON),
+                unconfirmed=(committed(1, 18, 950),),
+            ),
+            ALL_BUSY,
+            ["silent"],
+            None,
+            id="a commit in a transaction that is open",
+        ),
+    ],
+)
+def test_a_member_is_dead_if_every_question_says_so(state, topics, denied, dead_since_s):
+    assert answers(state, topics) == denied
+    dead = [(f[1], f[2]) for f in found(state, topics) if f[0] == "silent"]
+    assert dead == ([] if dead_since_s is None else [(dead_since_s, ("C0",))])
+
+
+def test_its_partitions_are_told_once_and_those_of_a_living_member_by_themselves():
+    """C0 is dead; C1 commits partition 2 and leaves out 3. C0's idle one is told with its other."""
+    offsets = (committed(0, 10, 500), committed(1, 10, 500), committed(2, 20, 995), committed(3, 10, 600))
+    topics = topics_of(busy(0), idle(1), busy(2), busy(3))
+    assert found(pair(*offsets), topics) == [
+        ("silent", 700, ("C0",), places("t", 0, 1)),
+        ("not_committing", 700, (), places("t", 3)),
+    ]
+
+
+def test_if_nobody_commits_it_is_the_group():
+    offsets = [committed(number, 10, 500) for number in range(4)]
+    assert found(pair(*offsets), ALL_BUSY) == [("not_committing", 700, (), places("t", 0, 1, 2, 3))]
+
+
+def test_others_who_fell_silent_later_prove_nothing():
+    """C1 went on for 200 s after C0 had stopped, and then stopped too, with records waiting."""
+    offsets = (committed(0, 10, 500), committed(1, 10, 500), committed(2, 10, 910), committed(3, 10, 910))
+    assert [reason for reason, *_ in found(pair(*offsets), ALL_BUSY)] == ["not_committing"]
+
+
+def test_others_who_have_read_all_and_rest_are_no_sign_that_the_group_stopped():
+    """C1 committed all there was at 910 s; no record has come to it since. What was said of C0 stays."""
+    offsets = (committed(0, 10, 500), committed(1, 10, 500), committed(2, 10, 910), committed(3, 10, 910))
+    assert found(pair(*offsets), topics_of(busy(0), busy(1), idle(2), idle(3))) == [
+        ("silent", 700, ("C0",), places("t", 0, 1))
+    ]
+
+
+def test_since_when_does_not_move_while_the_history_of_ends_does():
+    slid = partition((800, 40), (990, 60)), partition((850, 40), (990, 60), number=1)
+    offsets = (committed(0, 10, 500), committed(1, 10, 510), *GOING_ON)
+    (dead,) = found(pair(*offsets), topics_of(*slid, busy(2), busy(3)))
+    assert dead[:2] == ("silent", 510)
+
+
+@pytest.mark.parametrize(
+    ("since_s", "epoch", "dead"),
+    [
+        pytest.param(900, 5, True, id="it holds them for 100 s"),
+        pytest.param(941, 5, False, id="it holds them for 59 s: just handed over"),
+        pytest.param(100, -2, False, id="it has left and said that it comes back"),
+    ],
+)
+def test_a_modern_member_counts_from_its_own_record(since_s, epoch, dead):
+    def modern(name, numbers, since_ms, epoch=5):
+        held = (IdPartitions("T", numbers),)
+        standing = Reconciliation(epoch=epoch, assigned=held, target=held, since_ms=since_ms)
+        return Member(member_id=name, topics=("t",), reconciliation=standing)
+
+    state = group(
+        modern("C0", (0, 1), since_s * 1000, epoch),
+        modern("C1", (2, 3), 100_000),
+        kind=GroupKind.CONSUMER,
+        offsets=(committed(0, 10, 500), committed(1, 10, 500), *GOING_ON),
+        generation_ms=100_000,
+    )
+    assert ("silent" in [reason for reason, *_ in found(state, ALL_BUSY)]) is dead
+
+
+def test_the_sentence_names_member_and_partitions():
+    state = pair(committed(0, 10, 500), committed(1, 10, 500), *GOING_ON)
+    (finding,) = [f for f in evaluate(state, ALL_BUSY, NOW_MS, DetectionSettings()).findings if f.reason == "silent"]
+    assert finding.sentence == (
+        "app-0 at /10.0.0.1 has 2 partitions of t (0-1), and has committed nothing for a while, although records wait "
+        "there and other members go on."
+    )
