@@ -233,6 +233,22 @@ class ListedOffset(Value):
     offset: int
 
 
+class RebalanceSampled(Event):
+    """What a broker said of a classic group's state: that it rebalances, or (``state`` None) that it no longer does.
+
+    ``state`` is in the broker's words. ``since_ms`` is when it was first seen to rebalance, ``sampled_ms`` when it was
+    asked for this answer, both by the collector's clock. ``interval_ms``: so long before ``since_ms`` it was seen not
+    to rebalance; None: it was not looked at before.
+    """
+
+    cluster: str
+    group: str
+    state: str | None
+    since_ms: int
+    sampled_ms: int
+    interval_ms: int | None = None
+
+
 class OffsetDeleted(Event):
     """A committed offset was deleted (by expiry, by an administrator, or because its topic went)."""
 
@@ -420,9 +436,9 @@ ModernEvent = (
 """What the records of KIP-848, share and streams groups tell."""
 
 MembershipEvent = MembershipStored | ModernEvent
-GroupEvent = OffsetEvent | MembershipEvent
+GroupEvent = OffsetEvent | MembershipEvent | RebalanceSampled
 TopicEvent = TopicObserved | PassCompleted
-CollectedEvent = TopicEvent | OffsetsListed
+CollectedEvent = TopicEvent | OffsetsListed | RebalanceSampled
 """What collectors write."""
 
 AnyEvent = GroupEvent | TopicEvent | DecodeFailed
@@ -506,13 +522,34 @@ class HeldCount(Value, array_like=True):
     partitions: int
 
 
+SAMPLE_HOLDS_MS: Final = 30_000
+"""From this age on, what was said of a group's state no longer counts. A rebalance that goes on is told again at least
+every 10 s (monitor.collectors.group_states), so three were missed by then: the collector or its broker is away."""
+
+
+class Sampled(Value, array_like=True):
+    """That a classic group rebalances, as a collector saw it: first, last, and by how much it may have begun before.
+
+    ``interval_ms`` None: not known. ``over``: it was seen since that it no longer does.
+    """
+
+    first_ms: int
+    last_ms: int
+    interval_ms: int | None = None
+    over: bool = False
+
+
 class Rebalance(Value):
     """A rebalance as the log shows it: up to which generation or epoch, when, and why.
 
-    ``started_ms`` of a classic group is when its members had all joined (the waiting for them is not in the log), of
-    the other kinds when the group's epoch was raised. ``ended_ms`` None: under way. ``moved`` partitions have another
-    owner than before, ``avoidable`` of them would have stayed in the stickiest balanced assignment
-    (monitor.tracking.moves). ``held`` is who had how much when it began, while it is under way.
+    ``started_ms`` of a classic group is when it was first seen to rebalance, if the collector saw it, and else when its
+    members had all joined (the waiting for them is not in the log); of the other kinds when the group's epoch was
+    raised. ``ended_ms`` None: under way. ``moved`` partitions have another owner than before, ``avoidable`` of them
+    would have stayed in the stickiest balanced assignment (monitor.tracking.moves). ``held`` is who had how much when
+    it began, while it is under way.
+
+    ``uncertainty_ms``: by how much a classic rebalance may have begun before ``started_ms``; None: not known, it may
+    have been any time. The other kinds' beginning is exact.
     """
 
     generation: int
@@ -524,6 +561,7 @@ class Rebalance(Value):
     moved: int = 0
     avoidable: int = 0
     held: tuple[HeldCount, ...] = ()
+    uncertainty_ms: int | None = None
 
 
 class MembershipChange(Value):
@@ -555,7 +593,8 @@ class GroupState(Value):
 
     Counted since the group was first seen, as ``rebalances`` are: ``moved_partitions``, ``avoidable_moves`` and
     ``rebalance_ms`` of all ended rebalances, and ``redelivered_records``, by which commits went back. ``released`` are
-    partitions that were given back and that nobody has yet.
+    partitions that were given back and that nobody has yet. ``sampled`` is what a collector saw of a rebalance that the
+    log does not tell of yet.
     """
 
     cluster: str
@@ -586,6 +625,7 @@ class GroupState(Value):
     rebalance_ms: int = 0
     redelivered_records: int = 0
     released: tuple[Held, ...] = ()
+    sampled: Sampled | None = None
 
 
 class EndOffsetAt(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -665,6 +705,7 @@ class FindingKind(StrEnum):
     IMBALANCE = "imbalance"
     IDLE_MEMBERS = "idle_members"
     LAG = "lag"
+    REBALANCE = "rebalance"
 
 
 class OrphanReason(StrEnum):
@@ -742,6 +783,8 @@ class GroupVerdict(Value):
     broker has chosen), "invariants" (assignor not known to us) or "none" (no members, or members whose bytes cannot be
     read). ``imbalance_ratio`` is the largest member's partitions over the smallest largest that any assignment could
     reach; None without members or partitions.
+
+    ``rebalancing_since_ms``: a rebalance is known to be under way since then. The counts are those of the GroupState.
     """
 
     cluster: str
@@ -760,6 +803,11 @@ class GroupVerdict(Value):
     lag_ms: int | None = None
     imbalance_ratio: float | None = None
     rebalances: int = 0
+    rebalancing_since_ms: int | None = None
+    rebalance_ms: int = 0
+    moved_partitions: int = 0
+    avoidable_moves: int = 0
+    redelivered_records: int = 0
 
 
 # --- what is published ------------------------------------------------------------------------------------------------
