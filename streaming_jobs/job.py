@@ -120,4 +120,7 @@ def detection_settings(chosen: DetectionOptions) -> DetectionSettings:
         imbalance_ratio=chosen.imbalance_ratio,
         commit_silence_ms=int(chosen.commit_silence_s * 1000),
         lag_records=chosen.lag_records or None,
+        rebalance_long_ms=int(chosen.rebalance_long_s * 1000),
+        storm_rebalances=chosen.storm_rebalances,
+        storm_window_ms=int(chosen.storm_window_s * 1000),
     )

@@ -130,12 +130,17 @@ class DetectionOptions(Section):
 
     ``imbalance_ratio``: the largest member's partitions over the smallest largest that any assignment could reach.
     ``commit_silence_s``: seconds without a commit while records wait. ``lag_records``: the lag of a group in records,
-    above which it is reported; None: never. The meaning and the defaults are those of ``monitor.detection.settings``.
+    above which it is reported; None: never. ``rebalance_long_s``: seconds that a rebalance may last.
+    ``storm_rebalances`` within ``storm_window_s`` seconds are too many. The meaning and the defaults are those of
+    ``monitor.detection.settings``.
     """
 
     imbalance_ratio: float = Field(default=1.25, ge=1, allow_inf_nan=False)
     commit_silence_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
     lag_records: int | None = Field(default=None, ge=0)
+    rebalance_long_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
+    storm_rebalances: int = Field(default=15, ge=2, le=20)
+    storm_window_s: float = Field(default=600.0, gt=0, allow_inf_nan=False)
 
 
 class Settings(BaseSettings):

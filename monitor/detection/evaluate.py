@@ -18,6 +18,7 @@ from monitor.detection.lag import (
 )
 from monitor.detection.orphans import find_orphaned, orphans_of
 from monitor.detection.ownership import find_double_owned
+from monitor.detection.rebalancing import find_long_rebalance, find_storm, rebalancing_since_ms
 from monitor.detection.settings import DetectionSettings
 from monitor.detection.standing import Standing, stand
 from monitor.detection.topics import Places, Topics
@@ -39,8 +40,10 @@ LADDER: Final[tuple[Rule, ...]] = (
     find_double_owned,  # records are processed twice and commits overwrite each other: data is wrong, not only late
     find_orphaned,  # nobody reads: the lag grows until somebody acts, and retention may lose records
     find_former_log,  # where the group reads on is not known: it may pass records over
+    find_long_rebalance,  # those who wait read nothing; it ends, or explains the members that do not commit, below
     find_not_committing,  # somebody should read and makes no progress: the same harm, but the cause may pass
     find_behind,  # progress, but too slow: late, nothing is lost yet
+    find_storm,  # everything is read between two rebalances, much of it twice: it costs, and makes the group late
     find_replayed_drift,  # everything is read, by an owner we cannot explain: a hint at mixed clients, before harm
     find_current_drift,  # everything that was assigned is read; the next rebalance puts it right
     find_imbalance,  # works as assigned, only slower than it could
@@ -85,6 +88,11 @@ def judge(
         lag_ms=max(ages, default=None),
         imbalance_ratio=facts.balance.ratio if facts.balance else None,
         rebalances=group.rebalances,
+        rebalancing_since_ms=rebalancing_since_ms(group, now_ms),
+        rebalance_ms=group.rebalance_ms,
+        moved_partitions=group.moved_partitions,
+        avoidable_moves=group.avoidable_moves,
+        redelivered_records=group.redelivered_records,
     )
 
 

@@ -33,6 +33,9 @@ pass of the collector apart, and move until the next point is there."""
 MOVE_WITH_THE_TRAFFIC: Final = frozenset({FindingKind.LAG.value})
 """Of these kinds, which partitions and members it is about changes with every commit, and is no news."""
 
+REMEMBERED_FOR_A_WHILE: Final = frozenset({(FindingKind.REBALANCE.value, "storm")})
+"""The beginning of these is looked for in a bounded history and moves on with it, which is no news."""
+
 KEPT_CLOSED_MS: Final = 7 * 86_400_000
 """How long a closed finding stays in the topic. Without an end, those of deleted groups would stay for good."""
 
@@ -142,7 +145,8 @@ def _says_the_same(record: FindingRecord, known: FindingRecord) -> bool:
     kept = ["event", "opened_ms", "at_ms", "version"]
     if record.kind in MOVE_WITH_THE_TRAFFIC:
         kept += ["partitions", "partition_count", "members", "member_count"]
-    if abs(record.since_ms - known.since_ms) <= VAGUE_MS:
+    is_forgotten = (record.kind, record.reason) in REMEMBERED_FOR_A_WHILE
+    if is_forgotten or abs(record.since_ms - known.since_ms) <= VAGUE_MS:
         kept.append("since_ms")
     return msgspec.structs.replace(record, **{name: getattr(known, name) for name in kept}) == known
 

@@ -7,12 +7,13 @@ characters that cannot be printed is escaped, a long one is cut. Escaping for a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from itertools import groupby
 from typing import Final
 
 from monitor.detection.facts import Growth
-from monitor.model import GroupKind, GroupState, OrphanReason, TopicPartition
+from monitor.model import GroupKind, GroupState, OrphanReason, RebalanceCause, TopicPartition
 
 LISTED: Final = 10
 """How many partitions (or runs of them), topics or members a sentence lists before it only counts the rest."""
@@ -249,3 +250,97 @@ def former_log(partitions: Sequence[TopicPartition]) -> str:
 def behind(threshold: int) -> str:
     """``threshold`` in records; the lag itself moves and is shown beside."""
     return f"More than {counted(threshold, 'record')} wait for the group."
+
+
+def moment(at_ms: int) -> str:
+    """An instant of a log in words; what no calendar has, as the number it is.
+
+    >>> moment(1_700_000_000_999), moment(-1)
+    ('2023-11-14 22:13:20 UTC', '-1 ms since 1970')
+    """
+    if not 0 <= at_ms < _YEAR_10000_MS:
+        return f"{at_ms} ms since 1970"
+    return f"{datetime.fromtimestamp(at_ms // 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+_YEAR_10000_MS: Final = 253_402_300_800_000
+
+
+def rebalancing_long(group: GroupState, since_ms: int, limit_ms: int, awaited: Sequence[str]) -> str:
+    """``limit_ms`` is the threshold, not the age; ``awaited`` are members known to keep the others waiting."""
+    head = (
+        f"Group {shown(group.group)} has been rebalancing since {moment(since_ms)}, for more than {seconds(limit_ms)}"
+    )
+    if group.kind is GroupKind.CLASSIC:
+        return f"{head}: {_of_the_coordinator(group)}"
+    if awaited:
+        them = "it" if len(awaited) == 1 else "them"
+        return (
+            f"{head}, towards {era(group)}: {listed(awaited)} {'has' if len(awaited) == 1 else 'have'} yet to give "
+            f"partitions back, which others wait for. Look what keeps {them} from polling."
+        )
+    return (
+        f"{head}, towards {era(group)}: its members have yet to take what the broker has chosen for them. "
+        "Look whether they still poll."
+    )
+
+
+def _of_the_coordinator(group: GroupState) -> str:
+    """What a classic group waits for: members that have joined wait for those that have yet to (JoinGroup)."""
+    longest_ms = max((member.rebalance_timeout_ms for member in group.members), default=0)
+    most = f", at most {seconds(longest_ms)} (their rebalance timeout)" if longest_ms > 0 else ""
+    name = "max.poll.interval.ms" if group.protocol_type == "consumer" else "the rebalance timeout"
+    return (
+        f"its coordinator waits for members that have not rejoined{most}. Look for a member that takes long with what "
+        f"it has polled; smaller batches (max.poll.records) or a lower {name} end the waiting earlier."
+    )
+
+
+def rebalance_storm(group: GroupState, enough: int, window_ms: int, causes: Sequence[RebalanceCause]) -> str:
+    """``enough`` within ``window_ms`` are the thresholds, not the counts; ``causes`` of the newest of them."""
+    told = ", ".join(_CAUSES[cause] for cause in causes)
+    advice = dict.fromkeys(_ADVICE[cause] for cause in causes if cause in _ADVICE)
+    return (
+        f"Group {shown(group.group)} has rebalanced at least {enough} times within {seconds(window_ms)} ({told}). "
+        + " ".join(advice or [_LOOK_AT_THE_LOGS])
+    )
+
+
+def seconds(duration_ms: int) -> str:
+    """A threshold as a person would say it.
+
+    >>> seconds(1_500), seconds(60_000), seconds(600_000)
+    ('1.5 s', '60 s', '10 min')
+    """
+    minutes, rest = divmod(duration_ms, 60_000)
+    return f"{minutes} min" if minutes > 1 and not rest else f"{duration_ms / 1000:g} s"
+
+
+_CAUSES: Final[Mapping[RebalanceCause, str]] = {
+    RebalanceCause.JOIN: "members joined",
+    RebalanceCause.LEAVE: "members left or were lost",
+    RebalanceCause.TIMEOUT: "members timed out",
+    RebalanceCause.SUBSCRIPTION: "members subscribed to other topics",
+    RebalanceCause.TOPICS: "topics came, went or grew",
+    RebalanceCause.STATIC_RESTART: "static members restarted",
+    RebalanceCause.ASSIGNOR: "the assignor changed",
+    RebalanceCause.HANDOVER: "partitions were handed over",
+    RebalanceCause.UPGRADE: "it went over to KIP-848",
+    RebalanceCause.DOWNGRADE: "it went back to the classic protocol",
+    RebalanceCause.UNKNOWN: "for reasons that the log does not tell",
+}
+
+_MEMBERS_COME_AND_GO: Final = (
+    "Look for members that are restarted again and again, or that take longer than max.poll.interval.ms between two "
+    "polls; with group.instance.id a restart within the session needs no rebalance."
+)
+_LOOK_AT_THE_LOGS: Final = "The logs of its members say why each of them rejoined."
+
+_ADVICE: Final[Mapping[RebalanceCause, str]] = {
+    RebalanceCause.JOIN: _MEMBERS_COME_AND_GO,
+    RebalanceCause.LEAVE: _MEMBERS_COME_AND_GO,
+    RebalanceCause.TIMEOUT: _MEMBERS_COME_AND_GO,
+    RebalanceCause.SUBSCRIPTION: "Look for members that subscribe to changing topics.",
+    RebalanceCause.TOPICS: "Look who creates and deletes topics that the group's pattern finds.",
+    RebalanceCause.ASSIGNOR: "Give all members the same partition.assignment.strategy.",
+}
