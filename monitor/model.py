@@ -233,6 +233,22 @@ class ListedOffset(Value):
     offset: int
 
 
+class RebalanceSampled(Event):
+    """What a broker said of a classic group's state: that it rebalances, or (``state`` None) that it no longer does.
+
+    ``state`` is in the broker's words. ``since_ms`` is when it was first seen to rebalance, ``sampled_ms`` when it was
+    asked for this answer, both by the collector's clock. ``interval_ms``: so long before ``since_ms`` it was seen not
+    to rebalance; None: it was not looked at before.
+    """
+
+    cluster: str
+    group: str
+    state: str | None
+    since_ms: int
+    sampled_ms: int
+    interval_ms: int | None = None
+
+
 class OffsetDeleted(Event):
     """A committed offset was deleted (by expiry, by an administrator, or because its topic went)."""
 
@@ -420,9 +436,9 @@ ModernEvent = (
 """What the records of KIP-848, share and streams groups tell."""
 
 MembershipEvent = MembershipStored | ModernEvent
-GroupEvent = OffsetEvent | MembershipEvent
+GroupEvent = OffsetEvent | MembershipEvent | RebalanceSampled
 TopicEvent = TopicObserved | PassCompleted
-CollectedEvent = TopicEvent | OffsetsListed
+CollectedEvent = TopicEvent | OffsetsListed | RebalanceSampled
 """What collectors write."""
 
 AnyEvent = GroupEvent | TopicEvent | DecodeFailed
@@ -506,17 +522,37 @@ class HeldCount(Value, array_like=True):
     partitions: int
 
 
+SAMPLE_HOLDS_MS: Final = 30_000
+"""From this age on, what was said of a group's state no longer counts. A rebalance that goes on is told again at least
+every 10 s (monitor.collectors.group_states), so three were missed by then: the collector or its broker is away."""
+
+
+class Sampled(Value, array_like=True):
+    """That a classic group rebalances, as a collector saw it: first, last, and by how much it may have begun before.
+
+    ``interval_ms`` None: not known. ``over``: it was seen since that it no longer does.
+    """
+
+    first_ms: int
+    last_ms: int
+    interval_ms: int | None = None
+    over: bool = False
+
+
 class Rebalance(Value):
     """A rebalance as the log shows it: up to which generation or epoch, when, and why.
 
-    ``started_ms`` of a classic group is when its members had all joined (the waiting for them is not in the log), of
-    the other kinds when the group's epoch was raised. ``ended_ms`` None: under way. ``moved`` partitions have another
-    owner than before, ``avoidable`` of them would have stayed in the stickiest balanced assignment
-    (monitor.tracking.moves). ``held`` is who had how much when it began, while it is under way. ``is_first``: the group
-    had no members before it.
+    ``started_ms`` of a classic group is when it was first seen to rebalance, if the collector saw it, and else when its
+    members had all joined (the waiting for them is not in the log); of the other kinds when the group's epoch was
+    raised. ``ended_ms`` None: under way. ``moved`` partitions have another owner than before, ``avoidable`` of them
+    would have stayed in the stickiest balanced assignment (monitor.tracking.moves). ``held`` is who had how much when
+    it began, while it is under way. ``is_first``: the group had no members before it.
 
     ``pause_ms`` is summed over the ``paused_partitions``: how much longer than usual they were not committed around its
     end. ``burst_records`` are those that their first commits after it cover (monitor.tracking.resumption).
+
+    ``uncertainty_ms``: by how much a classic rebalance may have begun before ``started_ms``; None: not known, it may
+    have been any time. The other kinds' beginning is exact.
     """
 
     generation: int
@@ -532,6 +568,7 @@ class Rebalance(Value):
     paused_partitions: int = 0
     pause_ms: int = 0
     burst_records: int = 0
+    uncertainty_ms: int | None = None
 
 
 class MembershipChange(Value):
@@ -564,7 +601,7 @@ class GroupState(Value):
     Counted since the group was first seen, as ``rebalances`` are: ``moved_partitions``, ``avoidable_moves`` and
     ``rebalance_ms`` of all ended rebalances, ``pause_ms`` (summed over partitions) and ``burst_records`` of them, and
     ``redelivered_records``, by which commits went back. ``released`` are partitions that were given back and that
-    nobody has yet.
+    nobody has yet. ``sampled`` is what a collector saw of a rebalance that the log does not tell of yet.
     """
 
     cluster: str
@@ -597,6 +634,7 @@ class GroupState(Value):
     released: tuple[Held, ...] = ()
     pause_ms: int = 0
     burst_records: int = 0
+    sampled: Sampled | None = None
 
 
 class EndOffsetAt(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -685,6 +723,7 @@ class FindingKind(StrEnum):
     RETENTION = "retention"
     ABANDONED = "abandoned"
     """Records wait in topics that a living group once read and no longer subscribes."""
+    REBALANCE = "rebalance"
 
 
 class OrphanReason(StrEnum):
@@ -846,6 +885,8 @@ class GroupVerdict(Value):
     read what waits, None if they never do at that pace. ``lost`` are the records that retention removed before the
     group committed them (at most: offsets without a record count), ``kept_waiting`` the largest share of a trimmed
     partition's log that waits for the group, from 0 to 1; both None if no lag is known.
+
+    ``rebalancing_since_ms``: a rebalance is known to be under way since then. The counts are those of the GroupState.
     """
 
     cluster: str
@@ -871,6 +912,13 @@ class GroupVerdict(Value):
     lost: int | None = None
     kept_waiting: float | None = None
     handovers: tuple[Handover, ...] = ()
+    rebalancing_since_ms: int | None = None
+    rebalance_ms: int = 0
+    moved_partitions: int = 0
+    avoidable_moves: int = 0
+    redelivered_records: int = 0
+    pause_ms: int = 0
+    burst_records: int = 0
 
 
 # --- what is published ------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from monitor.model import ALL_GROUPS, AnyEvent, DecodeFailed, OffsetsListed, PassCompleted, Shard
+from monitor.model import ALL_GROUPS, AnyEvent, DecodeFailed, OffsetsListed, PassCompleted, RebalanceSampled, Shard
 from monitor.protocol.errors import DecodeError
 from monitor.protocol.events_topic import decode_event
 from monitor.protocol.offsets_topic import Foreign, decode_record
@@ -182,18 +182,18 @@ class EventsDecoder(LogDecoder):
             LogDecoder.count(self, chunk, record, error)  # super() does not know classes with slots
 
     def place(self, chunk: ChunkOfEvents, record: Record) -> None:
-        """A topic and a group's offsets to their buckets, the end of a pass to all buckets."""
+        """A topic and what concerns a group to their buckets, the end of a pass to all buckets."""
         event = decode_event(record.value)
         if event.cluster != self.cluster:
             return
         if isinstance(event, PassCompleted):
             chunk.add_to_all(Entity.PASS, record.offset, event)
-        elif isinstance(event, OffsetsListed):
-            self._place_listed(chunk, record, event)
+        elif isinstance(event, OffsetsListed | RebalanceSampled):
+            self._place_of_group(chunk, record, event)
         else:
             chunk.add(Entity.TOPIC, event.topic, record.offset, event)
 
-    def _place_listed(self, chunk: ChunkOfEvents, record: Record, event: OffsetsListed) -> None:
+    def _place_of_group(self, chunk: ChunkOfEvents, record: Record, event: OffsetsListed | RebalanceSampled) -> None:
         if watches(self.shard, event.group):
             chunk.add(Entity.GROUP, event.group, record.offset, event)
 

@@ -140,4 +140,7 @@ def detection_settings(chosen: Thresholds) -> DetectionSettings:
         retention_share=chosen.retention_share,
         burrow=BurrowSettings(allowed_lag=chosen.burrow_allowed_lag, minimum_complete=chosen.burrow_minimum_complete),
         handover_ms=None if chosen.handover_s is None else int(chosen.handover_s * 1000),
+        rebalance_long_ms=int(chosen.rebalance_long_s * 1000),
+        storm_rebalances=chosen.storm_rebalances,
+        storm_window_ms=int(chosen.storm_window_s * 1000),
     )

@@ -9,7 +9,7 @@ from kafka import KafkaProducer
 from kafka.admin import KafkaAdminClient
 
 from monitor.collectors.own_topics import TopicPlan, ensure_topic, single_partition
-from monitor.model import CollectedEvent, OffsetsListed, PassCompleted, TopicObserved
+from monitor.model import CollectedEvent, OffsetsListed, PassCompleted, RebalanceSampled, TopicObserved
 from monitor.protocol.events_topic import encode_event
 
 PARTITION: Final = 0
@@ -62,6 +62,18 @@ def write_completion(producer: KafkaProducer, destination: str, completed: PassC
         KafkaError: it was not written within 20 s.
     """
     _write(producer, destination, [("", completed)])
+
+
+def send_samples(producer: KafkaProducer, destination: str, samples: Iterable[RebalanceSampled]) -> None:
+    """Send what was seen of rebalances, in their order, without waiting for it to be there: the next sample is due.
+
+    What is not written within the producer's own limit is lost; a rebalance that goes on is told again.
+
+    Raises:
+        KafkaError: the producer takes none.
+    """
+    for event in samples:
+        producer.send(destination, key=event.group.encode(), value=encode_event(event), partition=PARTITION)
 
 
 def _write(producer: KafkaProducer, destination: str, events: Iterable[tuple[str, CollectedEvent]]) -> None:

@@ -13,7 +13,14 @@ from kafka.errors import KafkaError
 
 from monitor.collectors.connection import CONNECT_LIMIT_S, close_producer, error_name, open_admin, open_producer
 from monitor.collectors.errors import CollectorError
-from monitor.collectors.events_topic_writer import ensure_events_topic, write_completion, write_offsets, write_topics
+from monitor.collectors.events_topic_writer import (
+    ensure_events_topic,
+    send_samples,
+    write_completion,
+    write_offsets,
+    write_topics,
+)
+from monitor.collectors.group_states import SAMPLE_S, GroupStates
 from monitor.collectors.topic_observation import observe_topics
 from monitor.collectors.transactional_offsets import TransactionalOffsets
 from monitor.config import ClusterSettings, ConfigError
@@ -53,6 +60,8 @@ class KafkaCatalogCollector:
         self._producer: KafkaProducer | None = None
         self._pass_ms = 0
         self._transactions = TransactionalOffsets(cluster.name)
+        self._states = GroupStates(cluster.name)
+        self._next_sample_s = 0.0
         self.last_success_ms: int | None = None
         """When the newest complete pass was written."""
         self.problem: str | None = None
@@ -64,6 +73,7 @@ class KafkaCatalogCollector:
         """Make a pass now and then one every interval, until ``stop``; a failed one is made again at the next interval.
 
         A pass that takes longer than the interval is followed by the next one at the next multiple of the interval.
+        Between two passes the brokers are asked every second which groups rebalance.
         """
         interval_s = self._cluster.collect_interval_s
         begin = time.monotonic()
@@ -71,9 +81,34 @@ class KafkaCatalogCollector:
             while not stop.is_set():
                 self.attempt()
                 passed_s = time.monotonic() - begin
-                stop.wait(interval_s - passed_s % interval_s)
+                self._sample_until(begin + passed_s + interval_s - passed_s % interval_s, stop)
         finally:
             self.close()
+
+    def _sample_until(self, due_s: float, stop: threading.Event) -> None:
+        """Sample the groups' states once a second until the next pass is due."""
+        self._states.begin_pass()
+        while not stop.is_set() and (now_s := time.monotonic()) < due_s:
+            if now_s >= self._next_sample_s:
+                self._next_sample_s = now_s + SAMPLE_S
+                self.sample(stop)
+            stop.wait(max(0.0, min(due_s, self._next_sample_s) - time.monotonic()))
+
+    def sample(self, stop: threading.Event) -> None:
+        """Ask every broker which groups rebalance now, until ``stop``, and send it; nothing if there is no connection.
+
+        What goes wrong is no failure of a pass, and the next pass says it if the cluster is away.
+        """
+        admin, producer = self._admin, self._producer
+        if admin is None or producer is None:
+            return
+        try:
+            for samples in self._states.ask(admin, self._clock):
+                send_samples(producer, self._cluster.events_topic, samples)
+                if stop.is_set():
+                    return
+        except (KafkaError, OSError):
+            return
 
     def attempt(self) -> bool:
         """Make one pass and remember how it went. After a failure the next attempt uses new connections."""

@@ -26,13 +26,15 @@ ABOUT_ALL: Final = (RequestTimedOutError, TopicAuthorizationFailedError, Unsuppo
 class PartialAnswers:
     """Asks, and keeps in mind what was not told, so that each kind of failure is said once until it has healed."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
+    def __init__(self, say: Callable[[str], None], needed: str = "Kafka 2.8") -> None:
         """Prepare.
 
         Args:
             say: is given a sentence without its full stop for each new kind of failure.
+            needed: the oldest brokers that answer these questions.
         """
         self._say = say
+        self._needed = needed
         self._not_told: dict[tuple[str, str], set[Hashable]] = {}
 
     def ask(
@@ -61,12 +63,19 @@ class PartialAnswers:
 
     def note_failure(self, question: str, items: Sequence[Hashable], error: Exception) -> None:
         """Keep in mind, and say if it is new, that a question was not answered for these items."""
-        kind = (question, _reason(error))
+        kind = (question, self._reason(error))
         if items and kind not in self._not_told:
             self._not_told[kind] = set()
             self._say(f"{question} was not told ({kind[1]})")
         if items:
             self._not_told[kind].update(items)
+
+    def _reason(self, error: Exception) -> str:
+        if isinstance(error, UnsupportedVersionError):
+            return f"its brokers are older than {self._needed}"
+        if isinstance(error, AuthorizationError):
+            return f"the user may not ask, {error_name(error)}"
+        return f"{error_name(error)}, it is asked again"
 
     def _note_success(self, question: str, items: Sequence[Hashable]) -> None:
         for kind, concerned in list(self._not_told.items()):
@@ -78,11 +87,3 @@ class PartialAnswers:
 
 def _may_be_about_one(error: Exception) -> bool:
     return isinstance(error, BrokerResponseError) and not isinstance(error, ABOUT_ALL)
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, UnsupportedVersionError):
-        return "its brokers are older than Kafka 2.8"
-    if isinstance(error, AuthorizationError):
-        return f"the user may not ask, {error_name(error)}"
-    return f"{error_name(error)}, it is asked again"

@@ -134,7 +134,8 @@ class Thresholds(Section):
     above which it is reported; None: never. ``retention_share``: the share of what a partition keeps that has to wait
     for a group to be close to losing it. ``burrow_allowed_lag`` and ``burrow_minimum_complete`` are those of Burrow's
     rules. ``handover_s``: seconds that a partition may take from one member of a KIP-848 group to another; None: the
-    member's rebalance timeout. The meaning and the defaults are those of ``monitor.detection.settings``.
+    member's rebalance timeout. ``rebalance_long_s``: seconds that a rebalance may last. ``storm_rebalances`` within
+    ``storm_window_s`` seconds are too many. The meaning and the defaults are those of ``monitor.detection.settings``.
     """
 
     imbalance_ratio: float = Field(default=1.25, ge=1, allow_inf_nan=False)
@@ -144,6 +145,9 @@ class Thresholds(Section):
     burrow_allowed_lag: int = Field(default=0, ge=0)
     burrow_minimum_complete: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
     handover_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    rebalance_long_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
+    storm_rebalances: int = Field(default=15, ge=2, le=20)
+    storm_window_s: float = Field(default=600.0, gt=0, allow_inf_nan=False)
 
 
 class DetectionOverride(Thresholds):

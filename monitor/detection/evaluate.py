@@ -22,6 +22,7 @@ from monitor.detection.lag import (
 from monitor.detection.orphans import find_orphaned, orphans_of
 from monitor.detection.ownership import find_double_owned
 from monitor.detection.progress import burrow_window, catch_up_ms, pace_of, progress_of, total_pace
+from monitor.detection.rebalancing import find_long_rebalance, find_storm, rebalancing_since_ms
 from monitor.detection.retention import find_close_to_loss, find_records_lost, kept_waiting, lost_records
 from monitor.detection.settings import DetectionSettings
 from monitor.detection.silence import find_silent
@@ -51,8 +52,10 @@ LADDER: Final[tuple[Rule, ...]] = (
     find_orphaned,  # nobody reads: the lag grows until somebody acts, and retention may lose records
     find_unattended,  # the same for all of a group, mostly by intent or for a while: it is switched off or restarts
     find_former_log,  # where the group reads on is not known: it may pass records over
+    find_long_rebalance,  # those who wait read nothing; it ends, or explains the members that do not commit, below
     find_silent,  # somebody should read and makes no progress: the same harm, but the cause may pass
     find_behind,  # progress, but too slow: late, nothing is lost yet
+    find_storm,  # everything is read between two rebalances, much of it twice: it costs, and makes the group late
     find_late_handovers,  # all is read, but one member waits for another that may hang
     find_target_drift,  # as the next, in the groups where the broker assigns
     find_replayed_drift,  # everything is read, by an owner we cannot explain: a hint at mixed clients, before harm
@@ -111,6 +114,13 @@ def judge(
         lost=None if lag is None else sum([lost_records(row) for row in cut]),
         kept_waiting=None if lag is None else max([kept_waiting(row) for row in cut], default=0.0),
         handovers=standing.expectation.handovers,
+        rebalancing_since_ms=rebalancing_since_ms(group, now_ms),
+        rebalance_ms=group.rebalance_ms,
+        moved_partitions=group.moved_partitions,
+        avoidable_moves=group.avoidable_moves,
+        redelivered_records=group.redelivered_records,
+        pause_ms=group.pause_ms,
+        burst_records=group.burst_records,
     )
 
 

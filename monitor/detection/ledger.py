@@ -36,6 +36,9 @@ MOVE_WITH_THE_TRAFFIC: Final = frozenset(
 )
 """Of these kinds, which partitions and members it is about changes with every commit, and is no news."""
 
+REMEMBERED_FOR_A_WHILE: Final = frozenset({(FindingKind.REBALANCE.value, "storm")})
+"""The beginning of these is looked for in a bounded history and moves on with it, which is no news."""
+
 KEPT_CLOSED_MS: Final = 7 * 86_400_000
 """How long a closed finding stays in the topic. Without an end, those of deleted groups would stay for good."""
 
@@ -104,9 +107,9 @@ class Ledger:
         """The findings as records; what began about when it was told to have begun, began then."""
         for finding in summary.findings:
             known = before.get(finding_id(summary.cluster, summary.group, finding))
-            is_as_told = known is not None and abs(finding.since_ms - known.since_ms) <= VAGUE_MS
-            since_ms = known.since_ms if known is not None and is_as_told else finding.since_ms
-            yield opened(summary, msgspec.structs.replace(finding, since_ms=since_ms), now_ms)
+            if known is not None and _began_as(finding, known):
+                finding = msgspec.structs.replace(finding, since_ms=known.since_ms)  # noqa: PLW2901 -- as it is told
+            yield opened(summary, finding, now_ms)
 
     def _note(self, record: FindingRecord) -> None:
         of_group = self._open.setdefault(record.group, {})
@@ -149,6 +152,11 @@ def finding_id(cluster: str, group: str, finding: Finding) -> str:
 
 def _closed(record: FindingRecord, now_ms: int) -> FindingRecord:
     return msgspec.structs.replace(record, event=FindingNews.CLOSED, at_ms=now_ms)
+
+
+def _began_as(finding: Finding, known: FindingRecord) -> bool:
+    is_forgotten = (finding.kind.value, finding.reason) in REMEMBERED_FOR_A_WHILE
+    return is_forgotten or abs(finding.since_ms - known.since_ms) <= VAGUE_MS
 
 
 def _says_the_same(record: FindingRecord, known: FindingRecord) -> bool:

@@ -7,13 +7,22 @@ characters that cannot be printed is escaped, a long one is cut. Escaping for a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
 from monitor.detection.causes import Cause
 from monitor.detection.facts import Balance, Growth, Skew
-from monitor.model import DriftCause, GroupKind, GroupState, Handover, MemberVerdict, OrphanReason, TopicPartition
+from monitor.model import (
+    DriftCause,
+    GroupKind,
+    GroupState,
+    Handover,
+    MemberVerdict,
+    OrphanReason,
+    RebalanceCause,
+    TopicPartition,
+)
 
 LISTED: Final = 10
 """How many partitions (or runs of them), topics or members a sentence lists before it only counts the rest."""
@@ -394,3 +403,68 @@ def lag_imbalance(member: MemberVerdict, cause: Skew, hottest: TopicPartition) -
             )
         case Skew.MEMBER:
             return f"{head}: they get no more records than others, so it is the member that is slow. Look at its host."
+
+
+def rebalancing_long(group: GroupState, limit_ms: int, awaited: Sequence[str]) -> str:
+    """``limit_ms`` is the threshold, not the age; ``awaited`` are members known to keep the others waiting."""
+    head = f"The group has been rebalancing for more than {seconds(limit_ms)}"
+    if group.kind is GroupKind.CLASSIC:
+        return f"{head}: {_of_the_coordinator(group)}"
+    if awaited:
+        return (
+            f"{head}, towards {era(group)}: {listed(awaited)} {'has' if len(awaited) == 1 else 'have'} yet to give "
+            "partitions back, which others wait for."
+        )
+    return f"{head}, towards {era(group)}: its members have yet to take what the broker has chosen for them."
+
+
+def _of_the_coordinator(group: GroupState) -> str:
+    """What a classic group waits for: members that have joined wait for those that have yet to (JoinGroup)."""
+    longest_ms = max((member.rebalance_timeout_ms for member in group.members), default=0)
+    most = f", at most {seconds(longest_ms)} (their rebalance timeout)" if longest_ms > 0 else ""
+    return f"its coordinator waits for members that have not rejoined{most}."
+
+
+def rebalance_storm(enough: int, window_ms: int, causes: Sequence[RebalanceCause]) -> str:
+    """``enough`` within ``window_ms`` are the thresholds, not the counts; ``causes`` of the newest of them."""
+    told = ", ".join(_CAUSES[cause] for cause in causes)
+    hints = " ".join(dict.fromkeys(_HINTS[cause] for cause in causes if cause in _HINTS))
+    return f"The group has rebalanced at least {enough} times within {seconds(window_ms)} ({told}). {hints}".rstrip()
+
+
+def seconds(duration_ms: int) -> str:
+    """A threshold as a person would say it.
+
+    >>> seconds(1_500), seconds(60_000), seconds(600_000)
+    ('1.5 s', '60 s', '10 min')
+    """
+    minutes, rest = divmod(duration_ms, 60_000)
+    return f"{minutes} min" if minutes > 1 and not rest else f"{duration_ms / 1000:g} s"
+
+
+_CAUSES: Final[Mapping[RebalanceCause, str]] = {
+    RebalanceCause.JOIN: "members joined",
+    RebalanceCause.LEAVE: "members left or were lost",
+    RebalanceCause.TIMEOUT: "members timed out",
+    RebalanceCause.SUBSCRIPTION: "members subscribed to other topics",
+    RebalanceCause.TOPICS: "topics came, went or grew",
+    RebalanceCause.STATIC_RESTART: "static members restarted",
+    RebalanceCause.ASSIGNOR: "the assignor changed",
+    RebalanceCause.HANDOVER: "partitions were handed over",
+    RebalanceCause.UPGRADE: "it went over to KIP-848",
+    RebalanceCause.DOWNGRADE: "it went back to the classic protocol",
+    RebalanceCause.UNKNOWN: "for reasons that the log does not tell",
+}
+
+_MEMBERS_COME_AND_GO: Final = (
+    "Look for members that are restarted again and again, or that take longer than max.poll.interval.ms between two "
+    "polls; with group.instance.id a restart within the session needs no rebalance."
+)
+_HINTS: Final[Mapping[RebalanceCause, str]] = {
+    RebalanceCause.JOIN: _MEMBERS_COME_AND_GO,
+    RebalanceCause.LEAVE: _MEMBERS_COME_AND_GO,
+    RebalanceCause.TIMEOUT: _MEMBERS_COME_AND_GO,
+    RebalanceCause.SUBSCRIPTION: "Look for members that subscribe to changing topics.",
+    RebalanceCause.TOPICS: "Look who creates and deletes topics that the group's pattern finds.",
+    RebalanceCause.ASSIGNOR: "Give all members the same partition.assignment.strategy.",
+}

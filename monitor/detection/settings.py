@@ -26,6 +26,14 @@ class DetectionSettings(Value):
         skew_records: report a member that has most of its group's lag when at least so many records wait for it.
         skew_ms: and when the oldest of them has waited for so long. 5 minutes are no burst: by then a lag that the
             group works off evenly has gone or has spread.
+        rebalance_long_ms: report a rebalance that lasts for at least this long. 60 s is more than a member that was
+            killed is waited for (``session.timeout.ms`` of the Java client, 45 s), and far less than one that does not
+            poll may hold up all others (``max.poll.interval.ms``, 5 min).
+        storm_rebalances: report a group that has rebalanced at least this often within ``storm_window_ms``. A rolling
+            restart of five members makes ten rebalances (five leave, five join), and is meant. The second halves of
+            cooperative rebalances and returns of static members do not count. Not more than half of what is kept of a
+            group (40, monitor.tracking.rebalances), or cooperative groups never have so many.
+        storm_window_ms: see there; 10 min is longer than such a restart takes.
     """
 
     commit_silence_ms: int = 60_000
@@ -36,3 +44,6 @@ class DetectionSettings(Value):
     handover_ms: int | None = None
     skew_records: int = 10_000
     skew_ms: int = 300_000
+    rebalance_long_ms: int = 60_000
+    storm_rebalances: int = 15
+    storm_window_ms: int = 600_000

@@ -8,8 +8,10 @@ from monitor.model import GroupVerdict
 def is_settled(verdict: GroupVerdict) -> bool:
     """Whether the verdict holds, but for its instant, until the group or its topics change.
 
-    Time enters a verdict by the age of a lag, by the rules about a lag, by the ages of findings, and by those of
-    handovers, which are findings once they are old: a group without these has nothing that grows older. A property
-    test holds the rules to this.
+    Time enters a verdict by the age of a lag, by the rules about a lag, by the ages of findings, by those of handovers,
+    which are findings once they are old, and by a rebalance that is under way: it becomes too long by time alone, and
+    what a collector said of it becomes out of date. A group without any of these has nothing that grows older; of
+    rebalances that are over, time only makes fewer count. Property tests hold the rules to this.
     """
-    return not verdict.lag and not verdict.findings and not verdict.handovers
+    is_under_way = bool(verdict.handovers) or verdict.rebalancing_since_ms is not None
+    return not verdict.lag and not verdict.findings and not is_under_way

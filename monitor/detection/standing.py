@@ -63,8 +63,8 @@ def _balance(group: GroupState, ownership: Ownership) -> Balance | None:
 
 
 def without_offsets(group: GroupState) -> GroupState:
-    """What a standing depends on, of the group."""
-    return replace(group, offsets=(), unconfirmed=())
+    """What a standing depends on, of the group: nothing that moves with commits, or while a rebalance is under way."""
+    return replace(group, offsets=(), unconfirmed=(), sampled=None, redelivered_records=0)
 
 
 class _Remembered(Value):

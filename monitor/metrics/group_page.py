@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.detection.telling import advice
+from monitor.detection.advice import advice
 from monitor.metrics.overview import FindingLine
 from monitor.metrics.wording import age, rate
 from monitor.model import (
@@ -176,7 +176,7 @@ def _finding_line(verdict: GroupVerdict, finding: Finding) -> FindingLine:
         kind=finding.kind,
         sentence=finding.sentence,
         age=age(verdict.evaluated_ms - finding.since_ms),
-        advice=advice(finding),
+        advice=advice(finding) or "",
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from monitor.model import CollectedEvent, OffsetsListed, PassCompleted, TopicObserved
+from monitor.model import CollectedEvent, OffsetsListed, PassCompleted, RebalanceSampled, TopicObserved
 from monitor.protocol.errors import DecodeError
 from monitor.protocol.json_value import decoded_json
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final[msgspec.json.Decoder[CollectedEvent]] = msgspec.json.Decoder(
-    TopicObserved | PassCompleted | OffsetsListed
+    TopicObserved | PassCompleted | OffsetsListed | RebalanceSampled
 )
 _PARTITION_LIMIT: Final = 1 << 31
 _LIMIT: Final = 1 << 63
@@ -52,6 +52,11 @@ def _numbers(event: CollectedEvent) -> Iterator[tuple[int, int]]:
         for listed in event.offsets:
             yield listed.partition, _PARTITION_LIMIT
             yield listed.offset, _LIMIT
+        return
+    if isinstance(event, RebalanceSampled):
+        yield event.since_ms, _LIMIT
+        yield event.sampled_ms, _LIMIT
+        yield event.interval_ms or 0, _LIMIT
         return
     yield event.pass_ms, _LIMIT
     if isinstance(event, PassCompleted):

@@ -20,12 +20,14 @@ from monitor.model import (
     OffsetDeleted,
     OffsetsListed,
     Phase,
+    RebalanceSampled,
 )
 from monitor.tracking import classic
 from monitor.tracking.modern import ModernDraft, is_deletion, kind_of
 from monitor.tracking.offsets import Commit, OffsetsDraft
 from monitor.tracking.phases import TRANSITIONS, Happened
 from monitor.tracking.resumption import NOTHING, newest_end_ms, with_cost
+from monitor.tracking.sampled import with_sample
 from monitor.tracking.transition import entered
 
 _UNMOVED_BY_COMMITS: Final = frozenset(p for p in Phase if TRANSITIONS[p, Happened.COMMITTED] is p)
@@ -36,10 +38,11 @@ def fold_group(cluster: str, group: str, state: GroupState | None, events: Itera
     """The group after the events, which are all of this group and in the order of the log.
 
     - The newest commit of a partition is the last one in the log, whatever its timestamp says. At most 20 commits of a
-      partition are remembered (320 bytes, see monitor.commit_history), and the newest 20 rebalances of a
+      partition are remembered (320 bytes, see monitor.commit_history), and the newest 40 rebalances of a
       group: memory grows with members and partitions, not with time.
     - Where the broker was asked well after the newest commit in the log, its answer counts, see
       monitor.tracking.listed_offsets. The two logs have no common order, and none is needed.
+    - What a collector saw of a rebalance before the log told of it counts until then, see monitor.tracking.sampled.
     - ``rebalances`` counts every stored generation that differs from the one stored before it, the first one seen and
       those that only emptied the group included; of a KIP-848, share or streams group every epoch. A rewrite of the
       same generation (a static member that came back), and the record of a group just created (no members, no protocol
@@ -79,6 +82,9 @@ class _Draft:
             return
         if isinstance(event, OffsetsListed):
             self._offsets.list(event)
+            return
+        if isinstance(event, RebalanceSampled):
+            self._state = with_sample(self._settled(), event)
             return
         if isinstance(event, OffsetDeleted):
             self._offsets.delete(event)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.model import ListedOffset, OffsetsListed, PartitionObserved, PassCompleted, TopicObserved
+from monitor.model import ListedOffset, OffsetsListed, PartitionObserved, PassCompleted, RebalanceSampled, TopicObserved
 from monitor.protocol.errors import DecodeError
 from monitor.protocol.events_topic import decode_event, encode_event
 
@@ -43,8 +43,18 @@ LISTED = st.builds(
     ).map(tuple),
 )
 
+SAMPLED = st.builds(
+    RebalanceSampled,
+    cluster=st.text(max_size=5),
+    group=st.text(max_size=5),
+    state=st.none() | st.text(max_size=5),
+    since_ms=TIMES,
+    sampled_ms=TIMES,
+    interval_ms=st.none() | TIMES,
+)
 
-@given(TOPICS | PASSES | LISTED)
+
+@given(TOPICS | PASSES | LISTED | SAMPLED)
 def test_an_event_is_read_as_it_was_written(event):
     assert decode_event(encode_event(event)) == event
 
@@ -75,6 +85,7 @@ def test_the_format_is_json_that_a_console_shows():
 
 PASS = '{"event":"passcompleted","cluster":"c","pass_ms":%s,"completed_ms":1,"topics":1}'
 ANSWER = '{"event":"offsetslisted","cluster":"c","group":"g","asked_ms":1,"offsets":[%s]}'
+SAMPLE = '{"event":"rebalancesampled","cluster":"c","group":"g","state":null,%s}'
 TOPIC = '{"event":"topicobserved","cluster":"c","topic":"t","pass_ms":1,"observed_ms":1,"partitions":[%s]}'
 
 
@@ -97,6 +108,11 @@ TOPIC = '{"event":"topicobserved","cluster":"c","topic":"t","pass_ms":1,"observe
         pytest.param((TOPIC % '{"partition":2147483648}').encode(), "bad_event", id="a partition of 32 bits"),
         pytest.param((TOPIC % '{"partition":0,"end":-1}').encode(), "bad_event", id="a sentinel for an end"),
         pytest.param((ANSWER % '{"topic":"t","partition":0,"offset":-1}').encode(), "bad_event", id="no offset"),
+        pytest.param((SAMPLE % '"since_ms":-1,"sampled_ms":1').encode(), "bad_event", id="a rebalance before 1970"),
+        pytest.param((SAMPLE % '"since_ms":1,"sampled_ms":-1').encode(), "bad_event", id="a sample before 1970"),
+        pytest.param(
+            (SAMPLE % '"since_ms":1,"sampled_ms":1,"interval_ms":-1').encode(), "bad_event", id="a pace that goes back"
+        ),
     ],
 )
 def test_what_is_no_event_is_a_decode_error(data, reason):
@@ -105,13 +121,21 @@ def test_what_is_no_event_is_a_decode_error(data, reason):
     assert (caught.value.reason, caught.value.position) == (reason, 0)
 
 
-WRITTEN = st.builds(encode_event, TOPICS | PASSES | LISTED)
+WRITTEN = st.builds(encode_event, TOPICS | PASSES | LISTED | SAMPLED)
 
 
 @given(st.binary() | st.builds(lambda data, cut, more: data[:cut] + more, WRITTEN, st.integers(0, 80), st.binary()))
 def test_only_a_decode_error_ever_comes_out(data):
     with suppress(DecodeError):
         decode_event(data)
+
+
+def test_a_state_that_a_newer_broker_has_is_still_a_rebalance():
+    """Only the brokers' two states of a classic rebalance are asked for; how they call them is not ours to check."""
+    data = b'{"event":"rebalancesampled","cluster":"c","group":"g","state":"Pausing","since_ms":1,"sampled_ms":2}'
+    assert decode_event(data) == RebalanceSampled(
+        cluster="c", group="g", state="Pausing", since_ms=1, sampled_ms=2, interval_ms=None
+    )
 
 
 def test_fields_of_a_newer_collector_are_passed_over():

@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitor.model import ListedOffset, OffsetsListed, PartitionObserved, PassCompleted, Shard, TopicObserved
+from monitor.model import (
+    ListedOffset,
+    OffsetsListed,
+    PartitionObserved,
+    PassCompleted,
+    RebalanceSampled,
+    Shard,
+    TopicObserved,
+)
 from monitor.protocol.errors import DecodeError
 from monitor.protocol.events_topic import encode_event
 from monitor.protocol.offsets_topic import decode_record, group_of_key, read_record
@@ -138,6 +146,16 @@ def test_a_listing_of_a_groups_offsets_and_an_unreadable_event_are_one_shards():
     for shard in shards(3):
         found = [row["entity"] for row in decoded(EventsDecoder("c", 4, shard=shard), batch)]
         assert found == ["group"] * watches(shard, "g1") + ["source"] * shard.is_first
+
+
+def test_a_sample_of_a_rebalance_is_one_shards():
+    seen = RebalanceSampled(cluster="c", group="g1", state="PreparingRebalance", since_ms=5, sampled_ms=6)
+    batch = records((0, 8, None, encode_event(seen)))
+    for shard in shards(3):
+        found = [
+            (row["entity"], row["name"], row["payload"]) for row in decoded(EventsDecoder("c", 4, shard=shard), batch)
+        ]
+        assert found == [("group", "g1", [seen])] * watches(shard, "g1")
 
 
 # --- the checkpoint ---------------------------------------------------------------------------------------------------

@@ -1,0 +1,203 @@
+"""How long a classic rebalance took: the log tells its end, samples of the collector tell its beginning."""
+
+import pytest
+from msgspec.structs import replace
+
+from monitor.model import (
+    SAMPLE_HOLDS_MS,
+    EpochStored,
+    GroupDeleted,
+    GroupKind,
+    Member,
+    MembershipStored,
+    MemberStored,
+    OffsetCommitted,
+    Phase,
+    RebalanceCause,
+    RebalanceSampled,
+    Sampled,
+)
+from monitor.tracking.group import fold_group
+from monitor.tracking.sampled import MARGIN_MS
+
+BEGUN_MS = 1_000_000
+"""When the generation before was stored."""
+
+
+def fold(*events, state=None):
+    return fold_group("c", "g", state, events)
+
+
+def generation(number, *members, at, joined=None):
+    return MembershipStored(
+        group="g",
+        generation=number,
+        protocol_type="consumer",
+        protocol="range" if members else None,
+        leader=None,
+        stored_ms=at,
+        members=tuple(Member(member_id=name) for name in members),
+        state_ms=at if joined is None else joined,
+    )
+
+
+def sample(at, *, since=None, interval=1_000, state="PreparingRebalance"):
+    return RebalanceSampled(
+        cluster="c",
+        group="g",
+        state=state,
+        since_ms=at if since is None else since,
+        sampled_ms=at,
+        interval_ms=interval,
+    )
+
+
+def over(at):
+    return sample(at, state=None, interval=None)
+
+
+STABLE = fold(generation(3, "a", at=BEGUN_MS))
+FIRST_MS = BEGUN_MS + 60_000
+STORED_MS = FIRST_MS + 5_000
+NEXT = generation(4, "a", "b", at=STORED_MS, joined=STORED_MS - 10)
+
+
+def newest(state):
+    """Started, how exactly, ended; and what all of them have taken."""
+    rebalance = state.history[-1]
+    return rebalance.started_ms, rebalance.uncertainty_ms, rebalance.ended_ms, state.rebalance_ms - STABLE.rebalance_ms
+
+
+def test_without_samples_a_rebalance_begins_when_all_had_joined_and_the_waiting_is_not_known():
+    assert newest(fold(NEXT, state=STABLE)) == (STORED_MS - 10, None, STORED_MS, 10)
+
+
+def test_while_it_lasts_it_is_known_since_when_and_until_when_it_was_seen():
+    state = fold(sample(FIRST_MS), sample(FIRST_MS + 4_000, since=FIRST_MS), state=STABLE)
+    assert state.sampled == Sampled(FIRST_MS, FIRST_MS + 4_000, 1_000)
+    assert replace(state, sampled=None) == STABLE, "and nothing else"
+
+
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("in_one_batch", [True, False])
+def test_it_lasted_from_the_first_sample_on_in_whatever_order_the_two_logs_are_read(place, in_one_batch):
+    order = [sample(FIRST_MS), sample(FIRST_MS + 2_000, since=FIRST_MS), over(STORED_MS + 700)]
+    order.insert(place, NEXT)
+    state = STABLE
+    for batch in [order] if in_one_batch else [[event] for event in order]:
+        state = fold(*batch, state=state)
+    assert newest(state) == (FIRST_MS, 1_000, STORED_MS, 5_000)
+    assert state.sampled is None
+    assert (state.rebalances, state.generation) == (2, 4)
+
+
+def test_a_sample_after_all_had_joined_leaves_the_start_and_tells_how_exact_it_is():
+    joined = generation(4, "a", "b", at=STORED_MS, joined=FIRST_MS - 300)
+    state = fold(sample(FIRST_MS, state="CompletingRebalance"), joined, state=STABLE)
+    assert newest(state) == (FIRST_MS - 300, 1_000, STORED_MS, 5_300)
+
+
+def test_a_collector_that_had_not_looked_before_cannot_say_how_exact_its_first_sample_is():
+    state = fold(sample(FIRST_MS, interval=None), NEXT, state=STABLE)
+    assert newest(state) == (FIRST_MS, None, STORED_MS, 5_000)
+
+
+@pytest.mark.parametrize("late_ms", [-5_000, 0, MARGIN_MS])
+def test_a_sample_hardly_younger_than_the_generation_tells_nothing_of_now(late_ms):
+    assert fold(sample(BEGUN_MS + late_ms, since=BEGUN_MS + 5_000 + late_ms), state=STABLE).sampled is None
+
+
+def test_a_sample_of_long_ago_changes_nothing():
+    assert fold(sample(BEGUN_MS - SAMPLE_HOLDS_MS - 1), state=STABLE) is STABLE
+
+
+def test_one_that_is_younger_does():
+    assert fold(sample(BEGUN_MS + MARGIN_MS + 1), state=STABLE).sampled.first_ms == BEGUN_MS + MARGIN_MS + 1
+
+
+def test_the_next_rebalance_that_follows_at_once_begins_with_the_generation_before_it():
+    """A cooperative handover: the sampler never saw the group stable in between."""
+    second = generation(5, "a", "b", at=STORED_MS + 4_000)
+    state = fold(
+        sample(FIRST_MS), NEXT, sample(STORED_MS + 500, since=FIRST_MS), sample(STORED_MS + 1_500, since=FIRST_MS),
+        state=STABLE,
+    )  # fmt: skip
+    assert state.sampled == Sampled(STORED_MS, STORED_MS + 1_500, 1_000)
+    assert newest(fold(second, state=state))[:3] == (STORED_MS, 1_000, STORED_MS + 4_000)
+    ahead = fold(sample(FIRST_MS), sample(STORED_MS + 1_500, since=FIRST_MS), NEXT, state=STABLE)
+    assert newest(ahead) == (FIRST_MS, 1_000, STORED_MS, 5_000)
+    assert ahead.sampled == Sampled(STORED_MS, STORED_MS + 1_500, 1_000), "the events were read ahead of the log"
+
+
+def test_a_collector_that_starts_anew_does_not_make_it_younger():
+    again = FIRST_MS + 20_000
+    state = fold(sample(FIRST_MS), sample(again, interval=None), state=STABLE)
+    assert state.sampled == Sampled(FIRST_MS, again, 1_000)
+    much_later = again + SAMPLE_HOLDS_MS + 1
+    assert fold(sample(much_later), state=state).sampled.first_ms == much_later, "nobody had looked meanwhile"
+
+
+def test_a_rebalance_whose_coordinator_died_does_not_lend_its_beginning_to_a_later_one():
+    later = generation(4, "a", at=FIRST_MS + SAMPLE_HOLDS_MS + 1)
+    for events in ([sample(FIRST_MS)], [sample(FIRST_MS), over(FIRST_MS + 1_000)]):
+        state = fold(*events, later, state=STABLE)
+        assert newest(state)[1:3] == (None, later.stored_ms)
+        assert state.sampled is None
+    again = fold(sample(FIRST_MS), over(FIRST_MS + 1_000), sample(FIRST_MS + 9_000), state=STABLE)
+    assert again.sampled == Sampled(FIRST_MS + 9_000, FIRST_MS + 9_000, 1_000)
+
+
+def test_that_it_is_over_is_known_before_the_log_tells_it():
+    assert fold(sample(FIRST_MS), over(FIRST_MS + 2_000), state=STABLE).sampled == Sampled(
+        FIRST_MS, FIRST_MS, 1_000, over=True
+    )
+    assert fold(over(FIRST_MS), state=STABLE) is STABLE
+
+
+def test_a_static_member_that_comes_back_neither_ends_it_nor_was_it():
+    member = Member(member_id="s", instance_id="i")
+    stable = fold(replace(generation(3, at=BEGUN_MS), members=(member,)))
+    back = replace(generation(3, at=BEGUN_MS + 9), members=(replace(member, member_id="s2"),))
+    state = fold(sample(FIRST_MS), back, state=stable)
+    assert state.sampled == Sampled(FIRST_MS, FIRST_MS, 1_000)
+    restarted = fold(back, state=stable)
+    assert restarted.history[-1].causes == (RebalanceCause.STATIC_RESTART,)
+    assert fold(sample(BEGUN_MS + 8), state=restarted).history[-1] == restarted.history[-1]
+
+
+COMMITTED = OffsetCommitted("g", "t", 0, 1, 1)
+MODERN = MemberStored("g", GroupKind.CONSUMER, Member(member_id="m"), 1)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param([], id="nothing is known of it"),
+        pytest.param([COMMITTED, generation(3, "a", at=5), GroupDeleted("g", 9)], id="deleted"),
+        pytest.param([MODERN, EpochStored("g", GroupKind.CONSUMER, 2, 1)], id="a KIP-848 group"),
+    ],
+)
+def test_a_sample_of_a_group_that_is_no_classic_one_changes_nothing(before):
+    state = fold(*before)
+    assert fold(sample(FIRST_MS), state=state) is state
+
+
+def test_nothing_stays_of_a_sampled_group_that_is_deleted_or_converted():
+    sampled = fold(sample(FIRST_MS), state=STABLE)
+    assert fold(GroupDeleted(group="g", deleted_ms=FIRST_MS), state=sampled).sampled is None
+    modern = fold(MODERN, state=sampled)
+    assert modern.kind is GroupKind.CONSUMER
+    assert modern.sampled is None
+
+
+def test_a_group_that_was_just_created_is_seen_in_its_first_rebalance():
+    created = replace(generation(0, at=FIRST_MS - 100), protocol_type="")
+    state = fold(created, sample(FIRST_MS + 2_000, since=FIRST_MS), state=None)
+    assert (state.phase, state.sampled.first_ms) == (Phase.OFFSETS_ONLY, FIRST_MS)
+    assert newest(fold(generation(1, "a", at=FIRST_MS + 3_000), state=state))[:3] == (FIRST_MS, 1_000, FIRST_MS + 3_000)
+
+
+def test_times_that_no_clock_gives_do_no_harm():
+    odd = fold(sample(2**63 - 1, since=2**63 - 1), sample(FIRST_MS, since=2**63 - 1), state=STABLE)
+    assert odd.sampled is not None
+    assert newest(fold(NEXT, state=odd))[:3] == (STORED_MS - 10, None, STORED_MS)
