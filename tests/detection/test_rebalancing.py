@@ -199,36 +199,33 @@ SLOW = tuple(replace(member, rebalance_timeout_ms=300_000) for member in MEMBERS
     [
         pytest.param(
             group(*SLOW, offsets=READ, sampled=Sampled(NOW - 200_000, NOW)),
-            "Group g has been rebalancing since 1970-01-01 00:46:40 UTC, for more than 60 s: its coordinator waits for "
-            "members that have not rejoined, at most 5 min (their rebalance timeout). Look for a member that takes "
-            "long with what it has polled; smaller batches (max.poll.records) or a lower max.poll.interval.ms end the "
-            "waiting earlier.",
+            "The group has been rebalancing for more than 60 s: its coordinator waits for members that have not "
+            "rejoined, at most 5 min (their rebalance timeout).",
             id="a classic group",
         ),
         pytest.param(
             modern(Phase.RECONCILING, GIVES_BACK, WAITS),
-            "Group g has been rebalancing since 1970-01-01 00:48:20 UTC, for more than 60 s, towards epoch 3: M has "
-            "yet to give partitions back, which others wait for. Look what keeps it from polling.",
+            "The group has been rebalancing for more than 60 s, towards epoch 3: M has yet to give partitions back, "
+            "which others wait for.",
             id="a KIP-848 group in which a member keeps what it is to give back",
         ),
         pytest.param(
             modern(Phase.RECONCILING, WAITS),
-            "Group g has been rebalancing since 1970-01-01 00:48:20 UTC, for more than 60 s, towards epoch 3: its "
-            "members have yet to take what the broker has chosen for them. Look whether they still poll.",
+            "The group has been rebalancing for more than 60 s, towards epoch 3: its members have yet to take what "
+            "the broker has chosen for them.",
             id="a KIP-848 group",
         ),
         pytest.param(
             replace(QUIET, history=rebalances(*every(30_000, 15), causes=(Cause.JOIN, Cause.LEAVE))),
-            "Group g has rebalanced at least 15 times within 10 min (members joined, members left or were lost). Look "
-            "for members that are restarted again and again, or that take longer than max.poll.interval.ms between two "
+            "The group has rebalanced at least 15 times within 10 min (members joined, members left or were lost). "
+            "Look for members that are restarted again and again, or that take longer than max.poll.interval.ms between two "
             "polls; with group.instance.id a restart within the session needs no rebalance.",
             id="a storm of members",
         ),
         pytest.param(
-            replace(QUIET, group="\u202eg", history=rebalances(*every(30_000, 15), causes=(Cause.UNKNOWN,))),
-            "Group \\u202eg has rebalanced at least 15 times within 10 min (for reasons that the log does not tell). "
-            "The logs of its members say why each of them rejoined.",
-            id="a storm that nobody can explain, of a hostile name",
+            replace(QUIET, history=rebalances(*every(30_000, 15), causes=(Cause.UNKNOWN,))),
+            "The group has rebalanced at least 15 times within 10 min (for reasons that the log does not tell).",
+            id="a storm that nobody can explain",
         ),
     ],
 )
