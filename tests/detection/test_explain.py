@@ -258,7 +258,7 @@ def test_of_the_new_protocol_an_untaken_partition_is_told():
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        (None, "The broker assigns; no member asks for an assignor, so it is its first, uniform by default."),
+        (None, "The broker assigns; no member asks for an assignor, so it is the broker's first, uniform by default."),
         ("range", "The broker assigns, with range: most members that ask for an assignor ask for it."),
     ],
 )
