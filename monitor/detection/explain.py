@@ -129,7 +129,7 @@ def _rebalances(known: Judged) -> Iterator[Statement]:
         sentence = f"A rebalance is under way for {known.age_of(since)}, {_because(known.group.under_way)}."
         yield Statement(about=About.REBALANCE, sentence=sentence, since_ms=since)
     if not known.group.history:
-        yield Statement(about=About.REBALANCE, sentence="No rebalance has been seen.")
+        yield Statement(about=About.REBALANCE, sentence="No rebalance has been seen from its beginning to its end.")
         return
     last = known.group.history[-1]
     word = "generation" if known.group.kind is GroupKind.CLASSIC else "epoch"

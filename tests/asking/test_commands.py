@@ -59,7 +59,7 @@ def test_explain_tells_a_group_from_a_file(saved):
         "members    2 members own 6 partitions.",
         "             C0 (client front): a 0-1; b 0-1",
         "             C1 (client back): a 2; b 2; it is to have 3 partitions",
-        "rebalance  No rebalance has been seen.",
+        "rebalance  No rebalance has been seen from its beginning to its end.",
         "lag        10 records wait for it in 1 partition, the oldest for 3 min 20 s; in 6 partitions it "
         "has committed no offset.",
         "finding    1 partition of a (3) has no owner: the topic grew after generation 3 was assigned and its "

@@ -255,6 +255,24 @@ def test_of_the_new_protocol_an_untaken_partition_is_told():
     )
 
 
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        (None, "The broker assigns; no member asks for an assignor, so it is the broker's first, uniform by default."),
+        ("range", "The broker assigns, with range: most members that ask for an assignor ask for it."),
+    ],
+)
+def test_of_the_new_protocol_it_is_said_how_sure_the_assignor_is(asked, sentence):
+    under_way = Rebalance(generation=8, started_ms=NOW - 3_000, causes=(RebalanceCause.LEAVE,), left=1)
+    state = modern.group(replace(HAS, server_assignor=asked), phase=Phase.RECONCILING, under_way=under_way)
+    sentences = told(of_group(state, modern.CATALOG))
+    assert sentences[About.ASSIGNOR] == [sentence]
+    assert sentences[About.REBALANCE] == [
+        "A rebalance is under way for 3 s, because members left or timed out (0 joined, 1 left).",
+        "No rebalance has been seen from its beginning to its end.",
+    ]
+
+
 def test_members_of_a_share_group_share():
     state = modern.group(HAS, kind=GroupKind.SHARE)
     assert rule(state, "orders", 0, modern.CATALOG).startswith("The members of a share group read partitions together")

@@ -63,6 +63,14 @@ def test_a_snapshot_of_a_group_has_only_the_topics_that_concern_it():
     assert [line["state"]["topic"] for line in modern if line["line"] == "topic"] == ["m"]
 
 
+def test_a_topic_that_only_a_target_names_is_saved_too():
+    """The broker has chosen a partition for a member that does not subscribe to its topic any more."""
+    turned = replace(MODERN, members=(replace(MODERN.members[0], topics=("b",)),))
+    verdict = verdict_of(whole(turned))
+    assert verdict.members[0].expected_partitions == 2
+    assert verdict_of(find_inputs(group_lines(whole(turned)).splitlines(), "c", turned.group)) == verdict
+
+
 def test_many_groups_come_in_pieces():
     crowd = Saved(CATALOG, tuple(replace(CLASSIC, group=f"g{number}") for number in range(2_000)), NOW)
     sizes = [len(piece) for piece in pieces(crowd)]
