@@ -76,8 +76,8 @@ def _candidates(group: GroupState, known: Iterable[TopicState], targets: Owners)
 def possible_assignors(group: GroupState) -> tuple[Checked, ...]:
     """The assignors that the broker may have used: those that most members ask for, which may be several.
 
-    None if one of them is not known here. If nobody asks for one it is the first of ``group.consumer.assignors``, which
-    the log does not tell: any of Kafka's.
+    Empty if one of them is not known here. If nobody asks for one it is the first of ``group.consumer.assignors``,
+    which the log does not tell: any of Kafka's.
     """
     asked = Counter(member.server_assignor for member in group.members if member.server_assignor is not None)
     most = max(asked.values(), default=0)

@@ -3,8 +3,9 @@
 import pytest
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.causes import CURRENT, REPLAYED, cause_of
+from monitor.detection.causes import CURRENT, REPLAYED, Cause, cause_of
 from monitor.detection.facts import Expectation, Growth
+from monitor.detection.sentences import drift_current, drift_replayed
 from monitor.model import DriftCause, DriftKind, FindingKind, PartitionState, TopicState
 from tests.detection.builders import CREATED, NOW, catalog, group, member, places, topic
 
@@ -219,3 +220,62 @@ def test_what_no_client_gives_is_no_client_s():
 def test_a_hostile_member_id_is_shown_escaped():
     state = group(given("a\n", 1, user_data=b""), given("b", 0, user_data=b""), leader="a\n")
     assert "the leader a\\n does not write" in drift(state, catalog(topic("orders", 2))).sentence
+
+
+@pytest.mark.parametrize(
+    ("cause", "told"),
+    [
+        pytest.param(
+            Cause(DriftCause.MIXED_ASSIGNORS, seen=("aiokafka", "the Java client")),
+            "Likely cause: not all members have the same range: they use aiokafka, the Java client.",
+            id="libraries",
+        ),
+        pytest.param(
+            Cause(DriftCause.MIXED_ASSIGNORS, members=("b", "c")),
+            "Likely cause: not all members have the same range: b, c joined with other user data than the rest.",
+            id="user data",
+        ),
+        pytest.param(
+            Cause(DriftCause.MIXED_ASSIGNORS, seen=("aiokafka", "librdkafka"), members=("b",)),
+            "Likely cause: not all members have the same range: they use aiokafka, librdkafka and b joined with other "
+            "user data than the rest.",
+            id="both",
+        ),
+        pytest.param(
+            Cause(DriftCause.RACKS_CHANGED, members=("b",)),
+            "Likely cause: the assignor looks at racks, and those of the members or partitions have changed since.",
+            id="racks",
+        ),
+        pytest.param(
+            Cause(DriftCause.MIXED_SUBSCRIPTIONS, members=("b",)),
+            "The members subscribe to different topics (b not to those of the others), which implementations of range "
+            "can treat differently.",
+            id="subscriptions",
+        ),
+        pytest.param(
+            Cause(DriftCause.UNKNOWN),
+            "The leader may run another implementation or version of the assignor.",
+            id="unknown",
+        ),
+    ],
+)
+def test_the_sentence_tells_the_cause_and_what_was_seen(cause, told):
+    sentence = drift_replayed(places("orders", 2), ["a"], [], group(), cause)
+    assert sentence == (
+        "1 partition of orders (2) has another owner than the assignor range gives for generation 3: partition 2 of "
+        f"orders should belong to a and belongs to nobody. {told}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("cause", "told"),
+    [
+        (DriftCause.RACKS_CHANGED, "The racks of its members or partitions give another assignment now."),
+        (
+            DriftCause.UNKNOWN,
+            "Nothing that it depends on is seen to have changed: the assignor would improve on its own answer.",
+        ),
+    ],
+)
+def test_the_sentence_of_a_current_drift_tells_the_cause(cause, told):
+    assert drift_current(places("orders", 2), ["a"], ["b"], (), Cause(cause)).endswith(f"belongs to b. {told}")

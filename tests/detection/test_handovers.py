@@ -83,6 +83,21 @@ def test_a_handover_is_a_finding_when_it_takes_longer_than_it_may(since_ms, time
     assert not is_settled(verdict), "time alone makes it a finding"
 
 
+def test_a_handover_that_is_no_finding_yet_keeps_a_group_from_being_settled():
+    """Nothing is wrong with the group as it is, and it must be judged again: in five minutes it may be."""
+    keeping = member(
+        "a",
+        assigned=ids(ORDERS, 0, 1),
+        revoking=ids(ORDERS, 2, 3),
+        target=ids(ORDERS, 0, 1),
+        state=MemberState.UNREVOKED_PARTITIONS,
+        since_ms=TOLD,
+    )
+    verdict = verdict_of(keeping, WAITING)
+    assert verdict.findings == ()
+    assert not is_settled(verdict)
+
+
 def test_a_handover_of_before_its_time_was_kept_counts_from_the_epoch():
     (handover,) = verdict_of(giving(since_ms=0), WAITING).handovers
     assert handover.since_ms == ASSIGNED
