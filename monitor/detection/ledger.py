@@ -31,7 +31,8 @@ VAGUE_MS: Final = 60_000
 pass of the collector apart, and move until the next point is there."""
 
 MOVE_WITH_THE_TRAFFIC: Final = frozenset({FindingKind.LAG.value, FindingKind.RETENTION.value})
-"""Of these kinds, which partitions and members it is about changes with every commit, and is no news."""
+"""Of these kinds, which partitions and members it is about changes with every commit, and is no news. Nor is a later
+beginning: what shows since when records wait is only kept for minutes, and what was told stays true."""
 
 KEPT_CLOSED_MS: Final = 7 * 86_400_000
 """How long a closed finding stays in the topic. Without an end, those of deleted groups would stay for good."""
@@ -142,7 +143,8 @@ def _says_the_same(record: FindingRecord, known: FindingRecord) -> bool:
     kept = ["event", "opened_ms", "at_ms", "version"]
     if record.kind in MOVE_WITH_THE_TRAFFIC:
         kept += ["partitions", "partition_count", "members", "member_count"]
-    if abs(record.since_ms - known.since_ms) <= VAGUE_MS:
+    later_ms = record.since_ms - known.since_ms
+    if abs(later_ms) <= VAGUE_MS or (later_ms > 0 and record.kind in MOVE_WITH_THE_TRAFFIC):
         kept.append("since_ms")
     return msgspec.structs.replace(record, **{name: getattr(known, name) for name in kept}) == known
 
