@@ -53,7 +53,7 @@ def find_records_lost(facts: Facts) -> Iterable[Finding]:
     One that goes on commits beyond the loss at once, and its log may have been read up to an earlier moment than the
     start of the partition: then nothing was lost. Topics that the group has turned away from are left out.
     """
-    since = {place: _cut_since_ms(facts, place) for place in _losing(facts)}
+    since = {place: _cut_since_ms(facts, place) for place in _losing(facts)} if facts.waiting else {}
     if since:
         yield _finding(facts, "records_lost", since, records_lost(tuple(sorted(since))))
 
