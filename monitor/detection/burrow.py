@@ -158,6 +158,8 @@ def has_never_gained(window: BurrowWindow) -> bool:
 def worst_of(statuses: Iterable[LagStatus]) -> LagStatus | None:
     """The status of a group: OK, WARN or ERR, after its worst partition. None if none of them has a status."""
     seen = set(statuses)
+    if not seen:
+        return None
     if seen - {LagStatus.OK, LagStatus.WARN}:
         return LagStatus.ERR
-    return LagStatus.WARN if LagStatus.WARN in seen else LagStatus.OK if seen else None
+    return LagStatus.WARN if LagStatus.WARN in seen else LagStatus.OK

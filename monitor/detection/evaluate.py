@@ -88,8 +88,8 @@ def judge(
     topics_lag = lag_by_topic(facts.partitions)
     waiting = facts.waiting
     cut = [row for row in waiting if row.earliest]
-    lag = total(topic.lag for topic in topics_lag)
-    pace = total_pace(row.pace for row in waiting)
+    lag = total([topic.lag for topic in topics_lag])
+    pace = total_pace([row.pace for row in waiting]) if waiting else None
     return GroupVerdict(
         cluster=group.cluster,
         group=group.group,
@@ -107,12 +107,12 @@ def judge(
         lag_ms=max([topic.lag_ms for topic in topics_lag if topic.lag_ms is not None], default=None),
         imbalance_ratio=facts.balance.ratio if facts.balance else None,
         rebalances=group.rebalances,
-        status=None if lag is None else worst_of([LagStatus.OK, *{row.status for row in waiting if row.status}]),
+        status=None if lag is None else worst_of([row.status for row in waiting if row.status]) or LagStatus.OK,
         topics=topics_lag,
         pace=pace,
         catch_up_ms=catch_up_ms(lag, pace),
         lost=None if lag is None else sum([lost_records(row) for row in cut]),
-        kept_waiting=None if lag is None else max([kept_waiting(row) for row in cut], default=0.0),
+        kept_waiting=None if lag is None else max([0.0, *[kept_waiting(row) for row in cut]]),
         handovers=standing.expectation.handovers,
         rebalancing_since_ms=rebalancing_since_ms(group, now_ms),
         rebalance_ms=group.rebalance_ms,

@@ -119,7 +119,7 @@ def lag_by_topic(rows: Sequence[PartitionVerdict]) -> tuple[TopicLag, ...]:
     start = 0
     while start < len(rows):
         topic = rows[start].topic
-        end = bisect_right(rows, topic, lo=start, key=attrgetter("topic"))
+        end = len(rows) if rows[-1].topic == topic else bisect_right(rows, topic, lo=start, key=attrgetter("topic"))
         own = rows[start:end]
         age_ms = max([row.lag_ms for row in own if row.lag_ms is not None], default=None)
         lines.append(TopicLag(topic, total([row.lag for row in own]), age_ms, end - start))

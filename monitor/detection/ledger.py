@@ -34,7 +34,8 @@ pass of the collector apart, and move until the next point is there."""
 MOVE_WITH_THE_TRAFFIC: Final = frozenset(
     {FindingKind.LAG.value, FindingKind.RETENTION.value, FindingKind.UNATTENDED.value}
 )
-"""Of these kinds, which partitions and members it is about changes with every commit, and is no news."""
+"""Of these kinds, which partitions and members it is about changes with every commit, and is no news. Nor is a later
+beginning: what shows since when records wait is only kept for minutes, and what was told stays true."""
 
 REMEMBERED_FOR_A_WHILE: Final = frozenset({(FindingKind.REBALANCE.value, "storm")})
 """The beginning of these is looked for in a bounded history and moves on with it, which is no news."""
@@ -155,8 +156,11 @@ def _closed(record: FindingRecord, now_ms: int) -> FindingRecord:
 
 
 def _began_as(finding: Finding, known: FindingRecord) -> bool:
+    """Whether the finding is told to have begun when it was told to have: see the constants above."""
+    later_ms = finding.since_ms - known.since_ms
+    is_later = later_ms > 0 and finding.kind.value in MOVE_WITH_THE_TRAFFIC
     is_forgotten = (finding.kind.value, finding.reason) in REMEMBERED_FOR_A_WHILE
-    return is_forgotten or abs(finding.since_ms - known.since_ms) <= VAGUE_MS
+    return abs(later_ms) <= VAGUE_MS or is_later or is_forgotten
 
 
 def _says_the_same(record: FindingRecord, known: FindingRecord) -> bool:

@@ -17,6 +17,9 @@ from monitor.model import EndOffsetAt, Finding, FindingKind, OrphanReason, Parti
 FEWEST: Final = 10
 """Fewer waiting records than these are no share of a log: of nine, the next one read or written is a tenth."""
 
+A_MARKER: Final = 1
+"""One lost offset may have been the marker that ends a transaction: some clients never commit the last one."""
+
 OLD_MS: Final = 300_000
 """Records that have waited for less are not about to be removed: a log whose records are deleted as soon as they are
 committed (those that Kafka Streams repartitions by) is always nearly all waiting."""
@@ -50,14 +53,14 @@ def find_records_lost(facts: Facts) -> Iterable[Finding]:
     One that goes on commits beyond the loss at once, and its log may have been read up to an earlier moment than the
     start of the partition: then nothing was lost. Topics that the group has turned away from are left out.
     """
-    since = {place: _cut_since_ms(facts, place) for place in _losing(facts)}
+    since = {place: _cut_since_ms(facts, place) for place in _losing(facts)} if facts.waiting else {}
     if since:
         yield _finding(facts, "records_lost", since, records_lost(tuple(sorted(since))))
 
 
 def _losing(facts: Facts) -> Iterable[TopicPartition]:
     for row in facts.waiting:
-        if row.earliest and lost_records(row) and row.orphan is not OrphanReason.UNSUBSCRIBED:
+        if row.earliest and lost_records(row) > A_MARKER and row.orphan is not OrphanReason.UNSUBSCRIBED:
             place = TopicPartition(row.topic, row.partition)
             if facts.now_ms - facts.committed[place].committed_ms >= facts.settings.commit_silence_ms:
                 yield place

@@ -238,7 +238,12 @@ def _add_progress(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     samples.add_ms("groupwatch_group_catch_up_seconds", pairs, verdict.catch_up_ms)
     samples.add("groupwatch_group_lost_records", pairs, verdict.lost)
     samples.add("groupwatch_group_retention_ratio", pairs, verdict.kept_waiting)
-    for row in verdict.partitions if verdict.lost else ():
+    if verdict.lost:
+        _add_losses(samples, pairs, verdict)
+
+
+def _add_losses(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
+    for row in verdict.partitions:
         place = f'{pairs},topic="{escaped(row.topic)}",partition="{row.partition}"'
         samples.add("groupwatch_partition_lost_records", place, lost_records(row) or None)
 

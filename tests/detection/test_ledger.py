@@ -54,6 +54,16 @@ def test_a_beginning_that_moves_a_little_is_no_news(moved_ms: int, news: list[st
     assert [record.event.value for record in ledger.news([summary(moved)], 2)] == news
 
 
+@pytest.mark.parametrize("kind", [FindingKind.LAG, FindingKind.RETENTION])
+def test_a_lag_that_seems_to_begin_later_because_no_more_is_remembered_is_no_news(kind: FindingKind):
+    late = Finding(kind, "late", since_ms=500_000, sentence="Late.", partitions=places("t", 1))
+    ledger = Ledger()
+    ledger.news([summary(late)], 1)
+    assert ledger.news([summary(msgspec.structs.replace(late, since_ms=900_000))], 2) == []
+    (earlier,) = ledger.news([summary(msgspec.structs.replace(late, since_ms=400_000))], 3)
+    assert (earlier.event.value, earlier.since_ms) == ("changed", 400_000)
+
+
 def test_a_record_has_everything_that_the_finding_has():
     (record,) = Ledger().news([summary(ORPHANED)], 1_000)
     assert record == FindingRecord(
@@ -158,14 +168,15 @@ def test_lists_are_cut_and_counts_are_not():
     assert (len(record.partitions[0].partitions), len(record.members)) == (MOST_PARTITIONS, MOST_MEMBERS)
 
 
-def test_which_partitions_wait_in_a_lag_is_no_news():
-    behind = Finding(FindingKind.LAG, "behind", since_ms=1, sentence="Behind.", partitions=places("t", 1))
+@pytest.mark.parametrize("kind", [FindingKind.LAG, FindingKind.RETENTION])
+def test_which_partitions_wait_in_a_lag_is_no_news(kind: FindingKind):
+    behind = Finding(kind, "behind", since_ms=1, sentence="Behind.", partitions=places("t", 1))
     ledger = Ledger()
     ledger.news([summary(behind)], 1)
     elsewhere = msgspec.structs.replace(behind, partitions=places("t", 2, 3))
     assert ledger.news([summary(elsewhere)], 2) == []
     reworded = msgspec.structs.replace(elsewhere, sentence="Far behind.")
-    assert told(ledger.news([summary(reworded)], 3)) == [("changed", "lag", 1, 3)]
+    assert told(ledger.news([summary(reworded)], 3)) == [("changed", kind.value, 1, 3)]
 
 
 @pytest.mark.parametrize("character", ["x", "\u20ac", "\x01"])

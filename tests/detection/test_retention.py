@@ -61,7 +61,8 @@ def told(*args, **more):
 @pytest.mark.parametrize(
     ("commit", "partition", "expected"),
     [
-        pytest.param(commits((400, 3000)), cut(3001, cut_s=700), [("records_lost", 700)], id="one record"),
+        pytest.param(commits((400, 3000)), cut(3002, cut_s=700), [("records_lost", 700)], id="two records"),
+        pytest.param(commits((400, 3000)), cut(3001, cut_s=700), [], id="one: perhaps a transaction's marker"),
         pytest.param(
             commits((400, 3000)), cut(3000, cut_s=700), [("close_to_loss", 700)], id="up to the commit: not yet"
         ),
@@ -89,6 +90,12 @@ STOPPED = commits((50, 500), (90, 900))
         pytest.param(STOPPED, cut(800, cut_s=50), [("close_to_loss", 200)], id="stopped: the end of 200 s was 1100 on"),
         pytest.param(STOPPED, cut(800, cut_s=650), [("close_to_loss", 650)], id="since the log was cut there"),
         pytest.param(STOPPED, cut(800), [("close_to_loss", 1000)], id="since when is not known: now"),
+        pytest.param(
+            STOPPED,
+            cut(800, [(0, 0), (300, 1800), (1000, 9000)], cut_s=50),
+            [("close_to_loss", 300)],
+            id="by 300 s it was exactly nine tenths",
+        ),
         pytest.param(STOPPED, cut(0), [], id="nothing was ever removed"),
         pytest.param(commits((90, 1720)), cut(800, cut_s=50), [("close_to_loss", 1000)], id="exactly nine tenths"),
         pytest.param(commits((90, 1721)), cut(800, cut_s=50), [], id="a record less"),
