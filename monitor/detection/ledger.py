@@ -30,7 +30,7 @@ VAGUE_MS: Final = 60_000
 """By how much a finding's beginning may move without being news: some are inferred from a few points in time, 20 s or a
 pass of the collector apart, and move until the next point is there."""
 
-MOVE_WITH_THE_TRAFFIC: Final = frozenset({FindingKind.LAG.value, FindingKind.UNATTENDED.value})
+MOVE_WITH_THE_TRAFFIC: Final = frozenset({FindingKind.LAG.value})
 """Of these kinds, which partitions and members it is about changes with every commit, and is no news."""
 
 KEPT_CLOSED_MS: Final = 7 * 86_400_000
