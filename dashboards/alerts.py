@@ -59,6 +59,18 @@ RULES: Final = (
         runbook="Start the group's consumers, or look into their logs for why they left.",
     ),
     AlertRule(
+        name="GroupwatchMemberDead",
+        expr=f"{everywhere('group_dead_members')} > 0",
+        hold="5m",
+        severity="critical",
+        summary="{{ $labels.group }} has a member that does nothing",
+        description=(
+            "{{ $value }} members of group {{ $labels.group }} ({{ $labels.cluster }}) own partitions and have "
+            "committed nothing, while records wait for them and other members go on."
+        ),
+        runbook="The group's page names the member and its host: look at what it hangs in, and restart it.",
+    ),
+    AlertRule(
         name="GroupwatchPartitionDoubleOwned",
         expr=f"{everywhere('group_double_owned_partitions')} > 0",
         hold="5m",

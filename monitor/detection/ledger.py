@@ -31,9 +31,7 @@ VAGUE_MS: Final = 60_000
 """By how much a finding's beginning may move without being news: some are inferred from a few points in time, 20 s or a
 pass of the collector apart, and move until the next point is there."""
 
-MOVE_WITH_THE_TRAFFIC: Final = frozenset(
-    {FindingKind.LAG.value, FindingKind.RETENTION.value, FindingKind.UNATTENDED.value}
-)
+MOVE_WITH_THE_TRAFFIC: Final = frozenset({FindingKind.LAG.value, FindingKind.RETENTION.value})
 """Of these kinds, which partitions and members it is about changes with every commit, and is no news. Nor is a later
 beginning: what shows since when records wait is only kept for minutes, and what was told stays true."""
 

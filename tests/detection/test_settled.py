@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.settled import is_settled
-from monitor.model import FindingKind
+from monitor.model import FindingKind, Phase
 from tests.detection.builders import NOW, catalog, commit, group, range_by_hand, topic
 from tests.detection.test_evaluate import ranged_groups
 
@@ -58,3 +58,17 @@ def test_settled_is_what_does_not_wait_and_has_no_finding(offsets, partitions, s
     )
     assert is_settled(verdict) is settled
     assert any(finding.kind is FindingKind.ORPHANED for finding in verdict.findings) is (partitions == 3)
+
+
+LEFT = group(phase=Phase.EMPTY, phase_ms=NOW - 1)
+
+
+@pytest.mark.parametrize(("waiting", "settled"), [(0, True), (1, False)])
+@pytest.mark.parametrize("state", [LEFT, group(*MEMBERS)], ids=["without members", "turned to other topics"])
+def test_what_nobody_is_to_read_is_settled_while_nothing_waits_there(state, waiting, settled):
+    """It becomes a finding by time alone, when records have waited for a minute; and not if none do."""
+    left = replace(state, offsets=(commit("old", 0, 100 - waiting, at_ms=0),))
+    topics = catalog(topic("a", 2), topic("old", 1))
+    verdicts = [evaluate(left, topics, now_ms, DetectionSettings()) for now_ms in (NOW, NOW + DAY_MS)]
+    assert is_settled(verdicts[0]) is settled
+    assert [bool(verdict.findings) for verdict in verdicts[1:]] == [not settled]

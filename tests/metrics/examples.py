@@ -59,7 +59,9 @@ def orders(group: str = "orders") -> GroupVerdict:
         generation=7,
         generation_ms=NOW_MS - 90_000,
         members=(
-            MemberVerdict(member_id="C0", client_id="front", host="/10.0.0.1", partitions=2, expected_partitions=3),
+            MemberVerdict(
+                member_id="C0", client_id="front", host="/10.0.0.1", partitions=2, expected_partitions=3, lag=12
+            ),
             MemberVerdict(member_id="C1", client_id="back", host="/10.0.0.2", partitions=2, expected_partitions=1),
         ),
         partitions=(

@@ -281,7 +281,7 @@ def test_that_findings_cannot_be_told_is_on_the_page_of_a_cluster_that_is_read()
 
 def test_the_group_page_says_who_owns_and_who_should():
     text = words(client(snapshot(ready_cluster(orders()))).get("/groups/main/orders").text)
-    assert "#1 front C0 /10.0.0.1 2 3 fewer than expected" in text
+    assert "#1 front C0 /10.0.0.1 2 3 12 fewer than expected" in text
     rows = text.partition("Lag Lag age ")[2]
     expected_rows = (
         "t 1 two owners #1 front #2 back #2 back 50 50 0 -",
