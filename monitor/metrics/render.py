@@ -79,6 +79,7 @@ def render_groups(verdicts: Sequence[GroupVerdict]) -> tuple[FamilyBlock, ...]:
         _add_group(samples, pairs, verdict)
         _add_ownership(samples, pairs, verdict)
         _add_drift(samples, pairs, verdict)
+        _add_rebalances(samples, pairs, verdict)
     return samples.blocks()
 
 
@@ -178,7 +179,6 @@ def _add_group(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     samples.add("groupwatch_group_members", pairs, len(verdict.members))
     samples.add("groupwatch_group_idle_members", pairs, sum(member.idle for member in verdict.members))
     samples.add("groupwatch_group_imbalance_ratio", pairs, verdict.imbalance_ratio)
-    samples.add("groupwatch_group_rebalances_total", pairs, verdict.rebalances)
 
 
 def _add_ownership(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
@@ -210,6 +210,23 @@ def _add_drift(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
         count = len({place for finding in drifts for place in finding.partitions})
         samples.add("groupwatch_group_drifted_partitions", own, count)
         samples.add_ms("groupwatch_group_drift_oldest_seconds", own, _oldest_ms(verdict, drifts))
+
+
+def _add_rebalances(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
+    """What rebalances cost. Who commits without having joined may go back too; share groups do not commit offsets.
+
+    Moves are known where members own partitions for themselves.
+    """
+    if verdict.kind != GroupKind.SHARE:
+        samples.add("groupwatch_group_redelivered_records_total", pairs, verdict.redelivered_records)
+    if verdict.state is Phase.OFFSETS_ONLY:
+        return
+    samples.add("groupwatch_group_rebalances_total", pairs, verdict.rebalances)
+    samples.add("groupwatch_group_rebalancing", pairs, int(verdict.rebalancing_since_ms is not None))
+    samples.add_ms("groupwatch_group_rebalance_seconds_total", pairs, verdict.rebalance_ms)
+    if verdict.kind not in (GroupKind.SHARE, GroupKind.STREAMS):
+        samples.add("groupwatch_group_moved_partitions_total", pairs, verdict.moved_partitions)
+        samples.add("groupwatch_group_avoidable_moves_total", pairs, verdict.avoidable_moves)
 
 
 def _of(verdict: GroupVerdict, kind: FindingKind) -> list[Finding]:
