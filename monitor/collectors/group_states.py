@@ -12,12 +12,13 @@ import logging
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from kafka.admin import KafkaAdminClient
+from kafka.admin import GroupState, KafkaAdminClient
 
 from monitor.collectors.partial_answers import PartialAnswers
 from monitor.model import SAMPLE_HOLDS_MS, RebalanceSampled, Value
 
-REBALANCING: Final = ("PreparingRebalance", "CompletingRebalance")
+REBALANCING: Final = (GroupState.PREPARING_REBALANCE, GroupState.COMPLETING_REBALANCE)
+"""kafka-python 3.0.12 takes the names themselves for unknown ones, whatever it says of them."""
 
 SAMPLE_S: Final = 1.0
 """How often a broker is asked. It is how exact the beginning of a rebalance is: members hear of one with their next

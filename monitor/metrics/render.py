@@ -85,6 +85,7 @@ def render_groups(verdicts: Sequence[GroupVerdict]) -> tuple[FamilyBlock, ...]:
         _add_ownership(samples, pairs, verdict)
         _add_drift(samples, pairs, verdict)
         _add_progress(samples, pairs, verdict)
+        _add_rebalances(samples, pairs, verdict)
     return samples.blocks()
 
 
@@ -184,7 +185,6 @@ def _add_group(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     samples.add("groupwatch_group_members", pairs, len(verdict.members))
     samples.add("groupwatch_group_idle_members", pairs, sum(member.idle for member in verdict.members))
     samples.add("groupwatch_group_imbalance_ratio", pairs, verdict.imbalance_ratio)
-    samples.add("groupwatch_group_rebalances_total", pairs, verdict.rebalances)
 
 
 def _add_ownership(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
@@ -246,6 +246,25 @@ def _add_losses(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     for row in verdict.partitions:
         place = f'{pairs},topic="{escaped(row.topic)}",partition="{row.partition}"'
         samples.add("groupwatch_partition_lost_records", place, lost_records(row) or None)
+
+
+def _add_rebalances(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
+    """What rebalances cost. Who commits without having joined may go back too; share groups do not commit offsets.
+
+    Moves are known where members own partitions for themselves.
+    """
+    if verdict.kind != GroupKind.SHARE:
+        samples.add("groupwatch_group_redelivered_records_total", pairs, verdict.redelivered_records)
+    if verdict.state is Phase.OFFSETS_ONLY:
+        return
+    samples.add("groupwatch_group_rebalances_total", pairs, verdict.rebalances)
+    samples.add("groupwatch_group_rebalancing", pairs, int(verdict.rebalancing_since_ms is not None))
+    samples.add_ms("groupwatch_group_rebalance_seconds_total", pairs, verdict.rebalance_ms)
+    if verdict.kind not in (GroupKind.SHARE, GroupKind.STREAMS):
+        samples.add("groupwatch_group_moved_partitions_total", pairs, verdict.moved_partitions)
+        samples.add("groupwatch_group_avoidable_moves_total", pairs, verdict.avoidable_moves)
+        samples.add_ms("groupwatch_group_rebalance_pause_seconds_total", pairs, verdict.pause_ms)
+        samples.add("groupwatch_group_rebalance_burst_records_total", pairs, verdict.burst_records)
 
 
 def _of(verdict: GroupVerdict, kind: FindingKind) -> list[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from kafka.admin import GroupState
 from kafka.errors import (
     ClusterAuthorizationFailedError,
     IncompatibleBrokerVersion,
@@ -32,7 +33,7 @@ class Brokers:
         return {"brokers": [{"broker_id": broker, "rack": None} for broker in self.groups]}
 
     def list_groups(self, broker_ids, states_filter):
-        assert states_filter == [PREPARING, COMPLETING]
+        assert [GroupState.value_for(state) for state in states_filter] == [PREPARING, COMPLETING]
         (broker,) = broker_ids
         self.asked.append(broker)
         if broker in self.broken:

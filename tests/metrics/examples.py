@@ -79,6 +79,11 @@ def orders(group: str = "orders") -> GroupVerdict:
         lag_ms=1_500,
         imbalance_ratio=1.5,
         rebalances=7,
+        rebalancing_since_ms=NOW_MS - 5_000,
+        rebalance_ms=12_500,
+        moved_partitions=9,
+        avoidable_moves=4,
+        redelivered_records=150,
     )
 
 

@@ -21,6 +21,7 @@ from monitor.model import (
     FamilyBlock,
     Finding,
     FindingKind,
+    GroupKind,
     GroupVerdict,
     MemberVerdict,
     OrphanReason,
@@ -107,6 +108,23 @@ groupwatch_group_imbalance_ratio{cluster="main",group="orders"} 1.5
 # HELP groupwatch_group_rebalances_total Completed generations (KIP-848: epochs) since the group was first seen.
 # TYPE groupwatch_group_rebalances_total counter
 groupwatch_group_rebalances_total{cluster="main",group="orders"} 7
+# HELP groupwatch_group_rebalancing 1 while a rebalance is known to be under way, else 0. Of classic groups the \
+collector's samples tell it.
+# TYPE groupwatch_group_rebalancing gauge
+groupwatch_group_rebalancing{cluster="main",group="orders"} 1
+# HELP groupwatch_group_rebalance_seconds_total Duration of all completed rebalances since the group was first seen.
+# TYPE groupwatch_group_rebalance_seconds_total counter
+groupwatch_group_rebalance_seconds_total{cluster="main",group="orders"} 12.5
+# HELP groupwatch_group_moved_partitions_total Partitions that had another owner after a rebalance than before it.
+# TYPE groupwatch_group_moved_partitions_total counter
+groupwatch_group_moved_partitions_total{cluster="main",group="orders"} 9
+# HELP groupwatch_group_avoidable_moves_total Of those, the ones that the stickiest balanced assignment would have \
+left where they were.
+# TYPE groupwatch_group_avoidable_moves_total counter
+groupwatch_group_avoidable_moves_total{cluster="main",group="orders"} 4
+# HELP groupwatch_group_redelivered_records_total Records by which commits went back, so that they are delivered again.
+# TYPE groupwatch_group_redelivered_records_total counter
+groupwatch_group_redelivered_records_total{cluster="main",group="orders"} 150
 """
 
 GOLDEN_SELF = """\
@@ -263,6 +281,13 @@ def test_unknown_is_absent():
         "groupwatch_group_dead_members",
         "groupwatch_group_double_owned_partitions",
         "groupwatch_group_rebalances_total",
+        "groupwatch_group_rebalancing",
+        "groupwatch_group_rebalance_seconds_total",
+        "groupwatch_group_moved_partitions_total",
+        "groupwatch_group_avoidable_moves_total",
+        "groupwatch_group_redelivered_records_total",
+        "groupwatch_group_rebalance_pause_seconds_total",
+        "groupwatch_group_rebalance_burst_records_total",
     }
 
 
@@ -293,11 +318,26 @@ def test_dead_members_and_the_age_of_what_is_unattended():
     assert values(unattended("g"), "groupwatch_group_dead_members") == {(): 0}
 
 
+@pytest.mark.parametrize("kind", [GroupKind.SHARE, GroupKind.STREAMS])
+def test_where_nobody_owns_a_partition_for_himself_none_has_moved_nor_not(kind):
+    """The members of a streams group commit offsets, those of a share group do not."""
+    families = {block.family for block in render_groups([msgspec.structs.replace(orders(), kind=kind)])}
+    assert not {name for name in families if "moves" in name or "moved" in name or "pause" in name or "burst" in name}
+    assert ("groupwatch_group_redelivered_records_total" in families) == (kind is GroupKind.STREAMS)
+    assert "groupwatch_group_rebalance_seconds_total" in families
+
+
+def test_a_group_that_is_not_known_to_rebalance_is_told_as_such():
+    calm = msgspec.structs.replace(orders(), rebalancing_since_ms=None)
+    assert values(calm, "groupwatch_group_rebalancing") == {(): 0}
+
+
 def test_nothing_is_said_of_members_where_only_offsets_are_known():
     """It may be a KIP-848 group with a hundred members: 0 members, orphans or rebalances would be a false statement."""
     families = {block.family for block in render_groups([offsets_only("g")])}
     about_groups = {family for family in families if family.startswith("groupwatch_group_")}
-    assert about_groups - {"groupwatch_group_lag", "groupwatch_group_lag_seconds"} == {"groupwatch_group_state"}
+    of_offsets = {"groupwatch_group_lag", "groupwatch_group_lag_seconds", "groupwatch_group_redelivered_records_total"}
+    assert about_groups - of_offsets == {"groupwatch_group_state"}
 
 
 def warm_up_samples(cluster: ClusterSnapshot) -> dict[str, float]:
