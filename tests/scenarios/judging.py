@@ -128,9 +128,12 @@ def _may_pass(scenario: Scenario, spell: Spell, story: Story) -> bool:
 
 
 def _counted(scenario: Scenario, story: Story) -> Iterator[str]:
-    fewest, most = scenario.rebalances
-    if story.rebalances < fewest or (most is not None and story.rebalances > most):
-        yield f"{story.rebalances} rebalances, not {fewest} to {'any' if most is None else most}"
+    if (story.rebalances is None) != (scenario.rebalances is None):
+        yield "the group is still there" if scenario.rebalances is None else "the group is gone"
+    elif story.rebalances is not None and scenario.rebalances is not None:
+        fewest, most = scenario.rebalances
+        if story.rebalances < fewest or (most is not None and story.rebalances > most):
+            yield f"{story.rebalances} rebalances, not {fewest} to {'any' if most is None else most}"
     for topic, wanted in scenario.owned.items():
         if story.owners.get(topic, 0) != wanted:
             yield f"{story.owners.get(topic, 0)} and not {wanted} partitions of {topic} have an owner at the end"

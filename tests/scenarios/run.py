@@ -15,6 +15,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
 from tests.job_process import JobProcess, eventually
@@ -88,16 +90,9 @@ class Play:
         for row in verdict.get("partitions", []):
             topic = short(story.scenario, row["topic"])
             owners[topic] = owners.get(topic, 0) + bool(row.get("owners"))
-        rebalances = verdict.get("rebalances", 0) - self._rebalances_before[story.scenario]
-        return Story(
-            scenario=story.scenario,
-            began_ms=story.began_ms,
-            ended_ms=story.ended_ms,
-            done_ms=story.done_ms,
-            told=story.told,
-            rebalances=rebalances,
-            owners=owners,
-        )
+        before = self._rebalances_before[story.scenario]
+        rebalances = verdict.get("rebalances", 0) - before if verdict else None
+        return msgspec.structs.replace(story, rebalances=rebalances, owners=owners)
 
     def _verdict(self, group: str) -> dict[str, Any]:
         """What the API says of a group; nothing of one that does not exist."""
@@ -202,8 +197,6 @@ def _tell_of(scenario: Scenario, as_told: dict[str, Any], *, verbose: bool) -> i
 
 def story_of(as_told: dict[str, Any]) -> Story:
     """A story as it was before it became JSON."""
-    import msgspec  # noqa: PLC0415
-
     return msgspec.convert(as_told, Story)
 
 

@@ -148,8 +148,8 @@ class Scenario(Value):
 
     ``topics`` and ``members`` are there before the job starts; members start one after the other, in this order.
     ``silent_topics`` get no records but those of bursts. ``rebalances`` are the fewest and the most (None: any) that
-    the job may have counted from the beginning to the end. ``owned`` are how many partitions of a topic must have an
-    owner at the end.
+    the job may have counted from the beginning to the end; None: there must be no group any more. ``owned`` are how
+    many partitions of a topic must have an owner at the end.
     """
 
     name: str
@@ -159,7 +159,7 @@ class Scenario(Value):
     steps: tuple[Step, ...] = ()
     expected: tuple[Expected, ...] = ()
     passing: tuple[Passing, ...] = ()
-    rebalances: tuple[int, int | None] = (0, None)
+    rebalances: tuple[int, int | None] | None = (0, None)
     owned: Mapping[str, int] = {}
     silent_topics: tuple[str, ...] = ()
 
@@ -180,7 +180,7 @@ class Story(Value):
     """What happened in a scenario: when each step was done, what was told of the group, and how it stood at the end.
 
     ``owners`` are the numbers of partitions with an owner by topic, as the API said at the end, and ``rebalances`` how
-    many it counted since the beginning.
+    many it counted since the beginning (None: it knew no such group).
     """
 
     scenario: str
@@ -188,7 +188,7 @@ class Story(Value):
     ended_ms: int
     done_ms: Mapping[str, int] = {}
     told: tuple[Told, ...] = ()
-    rebalances: int = 0
+    rebalances: int | None = None
     owners: Mapping[str, int] = {}
 
 

@@ -52,6 +52,14 @@ HANDOVER: Final = (
 )
 """What is true for a moment while partitions are handed over."""
 
+NO_TARGETS: Final = (
+    # FALSE REASON of today's rules: a member is gone, or a topic, and the broker has yet to choose new targets (phase
+    # "assigning"). What nobody has then is told as left out by the assignor, or as grown; to become "rebalancing".
+    Passing("orphaned", "assignor_gap", SLACK_S),
+    Passing("orphaned", "grew", SLACK_S),
+)
+KIP_848_HANDOVER: Final = (*HANDOVER, *NO_TARGETS)
+
 T4: Final = {"t": 4}
 OF_B: Final = {"t": (2, 3)}
 SILENT: Final = Within("hang", COMMIT_SILENCE_S - 2, COMMIT_SILENCE_S + END_SIGHTS_S + SLACK_S)
@@ -101,7 +109,7 @@ GROWTH: Final = (
         topics={"t": 2},
         members=pair(KIP_848),
         steps=(Step(8, "grow", Grow("t", 4)),),
-        passing=(Passing("orphaned", "grew", SLACK_S), *HANDOVER),
+        passing=KIP_848_HANDOVER,
         rebalances=(1, None),
         owned=T4,
     ),
@@ -132,7 +140,7 @@ PATTERNS: Final = (
         topics={"t-1": 2},
         members=tuple(Start(member, KIP_848, regex="t-.*") for member in "ab"),
         steps=(Step(10, "create", Create("t-2", 2)),),
-        passing=(*_MIXED_FOR_A_MOMENT, *HANDOVER),
+        passing=(*_MIXED_FOR_A_MOMENT, *KIP_848_HANDOVER),
         rebalances=(1, None),
         owned={"t-1": 2, "t-2": 2},
     ),
@@ -169,7 +177,7 @@ KILLED: Final = (
         topics=T4,
         members=doomed(_KIP_848_PAIR),
         steps=(KILL,),
-        passing=HANDOVER,
+        passing=KIP_848_HANDOVER,
         rebalances=(1, 1),
         owned=T4,
     ),
@@ -188,6 +196,8 @@ KILLED: Final = (
                 {"t": (0, 1)},
             ),
         ),
+        # FALSE ALARM of today's rules: who has just come back is told to be silent, as its commit is from before
+        passing=(Passing("lag", "not_committing", SLACK_S),),
         rebalances=(2, 2),
         owned={"t": 2},
     ),
@@ -257,7 +267,7 @@ RESTARTS: Final = (
     static_restart("static-kip848", KIP_848),
     rolling("rolling-range", RANGE_ASSIGNOR, ()),
     rolling("rolling-cooperative", COOPERATIVE_ASSIGNOR, HANDOVER),
-    rolling("rolling-kip848", KIP_848, HANDOVER),
+    rolling("rolling-kip848", KIP_848, KIP_848_HANDOVER),
 )
 
 # --- mixed groups -----------------------------------------------------------------------------------------------------
@@ -322,11 +332,12 @@ HANDING_OVER: Final = (
                 Within("second", REVOKES_S - 2, REVOKES_S + SLACK_S),
                 OF_B,
             ),
-            Expected(
-                "idle_members",
-                "no_partitions",
-                Within("second", 0, SLACK_S),
-                Within("second", REVOKES_S - 2, REVOKES_S + SLACK_S),
+            # three findings for one thing: these two need not be told while what the member is to have is pending
+            *(
+                Expected(
+                    kind, reason, Within("second", 0, SLACK_S), Within("second", REVOKES_S - 2, REVOKES_S + SLACK_S)
+                )
+                for kind, reason in (("idle_members", "no_partitions"), ("imbalance", "partitions"))
             ),
         ),
         rebalances=(2, 3),
@@ -339,7 +350,7 @@ HANDING_OVER: Final = (
         members=slow(KIP_848),
         steps=(Step(10, "second", Start("b", KIP_848, ("t",))),),
         # to become a quiet finding that a handover is pending
-        passing=HANDOVER,
+        passing=KIP_848_HANDOVER,
         rebalances=(1, 2),
         owned=T4,
     ),
@@ -348,7 +359,7 @@ HANDING_OVER: Final = (
 # --- what goes --------------------------------------------------------------------------------------------------------
 
 
-def topic_deleted(name: str, props: Mapping[str, str]) -> Scenario:
+def topic_deleted(name: str, props: Mapping[str, str], passing: tuple[Passing, ...]) -> Scenario:
     """One of two topics of a group is deleted."""
     return Scenario(
         name=name,
@@ -356,7 +367,7 @@ def topic_deleted(name: str, props: Mapping[str, str]) -> Scenario:
         topics={"t": 2, "gone": 2},
         members=tuple(Start(member, props, ("t", "gone")) for member in "ab"),
         steps=(Step(12, "delete", DeleteTopic("gone")),),
-        passing=(Passing("drift", "current", METADATA_S + SLACK_S),),
+        passing=passing,
         rebalances=(0, None),
         owned={"t": 2},
     )
@@ -375,12 +386,13 @@ def group_deleted(name: str, props: Mapping[str, str]) -> Scenario:
                 "orphaned", "no_members", Within("close", 0, SLACK_S), Within("delete", 0, SLACK_S), {"t": (0, 1)}
             ),
         ),
+        rebalances=None,
     )
 
 
 GOING: Final = (
-    topic_deleted("topic-deleted-range", RANGE_ASSIGNOR),
-    topic_deleted("topic-deleted-kip848", KIP_848),
+    topic_deleted("topic-deleted-range", RANGE_ASSIGNOR, ()),
+    topic_deleted("topic-deleted-kip848", KIP_848, KIP_848_HANDOVER),
     group_deleted("group-deleted-range", RANGE_ASSIGNOR),
     group_deleted("group-deleted-kip848", KIP_848),
 )
@@ -427,7 +439,7 @@ HANGING: Final = (
     hanging("hang-range", RANGE_ASSIGNOR),
     hanging("hang-kip848", KIP_848),
     max_poll("max-poll-range", RANGE_ASSIGNOR),
-    max_poll("max-poll-kip848", KIP_848, HANDOVER),
+    max_poll("max-poll-kip848", KIP_848, KIP_848_HANDOVER),
 )
 
 # --- offsets and records ----------------------------------------------------------------------------------------------

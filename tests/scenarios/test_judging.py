@@ -30,7 +30,7 @@ def told(event: str, at_s: float, what: str = "orphaned/grew", *partitions: int)
     return Told(event, kind, reason, at_ms, at_ms, partitions={"t": partitions or (2, 3)})
 
 
-def story(*records: Told, rebalances: int = 1, owned: int = 4) -> Story:
+def story(*records: Told, rebalances: int | None = 1, owned: int = 4) -> Story:
     """It began at 0 s; the topic grew at 10 s."""
     return Story("s", 0, 60_000, {"grow": 10_000}, records, rebalances, {"t": owned})
 
@@ -80,12 +80,19 @@ def test_a_story_as_its_scenario_wants_it_has_no_differences():
         ),
         pytest.param(story(*GOOD, rebalances=0), "0 rebalances", id="too few rebalances"),
         pytest.param(story(*GOOD, rebalances=3), "3 rebalances", id="too many rebalances"),
+        pytest.param(story(*GOOD, rebalances=None), "the group is gone", id="no group"),
         pytest.param(story(*GOOD, owned=3), "3 and not 4", id="a partition without owner at the end"),
     ],
 )
 def test_whatever_is_not_as_it_should_be_is_said(wrong: Story, said: str):
     found = differences(SCENARIO, wrong)
     assert any(said in line for line in found), found
+
+
+def test_a_group_that_must_go_must_not_be_there_at_the_end():
+    goes = msgspec.structs.replace(SCENARIO, rebalances=None)
+    assert differences(goes, story(*GOOD, rebalances=None)) == []
+    assert any("still there" in line for line in differences(goes, story(*GOOD)))
 
 
 def test_what_must_stay_open_must_not_be_closed():
