@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 import time
 from collections import defaultdict
+from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, Self
 
 from kafka import KafkaConsumer, TopicPartition
 
-from tests.job_process import process_fields
+from tests.job_process import JobProcess, process_fields
 from tests.scenarios.scenario import Told
 from tests.scenarios.stage import short
 
 TOPIC: Final = "groupwatch.findings"
+IDLE_S: Final = 3.0
+"""How long from one evaluation to the next is no sign of a busy machine."""
+EVALUATED: Final = re.compile(r"^groupwatch_last_evaluation_timestamp_seconds\{[^}]*\} (\S+)$", re.MULTILINE)
 
 
 class Hearing:
@@ -63,6 +69,45 @@ class Hearing:
     def _note(self, record: dict[str, Any]) -> None:
         with self._listening:
             self._heard[record["group"]].append(told(record))
+
+
+class Pace:
+    """A thread that looks how long a job takes from one evaluation to the next."""
+
+    def __init__(self, job: JobProcess) -> None:
+        self._job = job
+        self._evaluated_s: list[float] = []
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopping.set()
+        self._thread.join(30)
+
+    @property
+    def longest_s(self) -> float:
+        """The longest time without an evaluation, by now."""
+        instants = [*self._evaluated_s, time.time()]
+        return max((after - before for before, after in pairwise(instants)), default=0.0)
+
+    @property
+    def late_s(self) -> float:
+        """How much later than on an idle machine something may be told.
+
+        It may take an evaluation to see a pass of the collector, one to see the log, and one under way.
+        """
+        return round(3 * max(0.0, self.longest_s - IDLE_S), 1)
+
+    def _run(self) -> None:
+        while not self._stopping.wait(1.0):
+            with suppress(OSError):
+                found = EVALUATED.search(self._job.get("/metrics"))
+                if found and float(found[1]) not in self._evaluated_s[-1:]:
+                    self._evaluated_s.append(float(found[1]))
 
 
 def told(record: dict[str, Any]) -> Told:

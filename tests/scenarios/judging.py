@@ -52,6 +52,27 @@ def is_complete(scenario: Scenario, story: Story) -> bool:
     return all(spell.closed_ms is not None or _is_expected(scenario, spell, story) for spell in spells)
 
 
+def is_past(scenario: Scenario, story: Story) -> bool:
+    """Whether it is too late for all that is expected; and for what may pass, in a story without expectations."""
+    within = [within for each in scenario.expected for within in (each.opens, each.closes) if within is not None]
+    longest_s = max((passing.most_s for passing in scenario.passing), default=0.0)
+    last_ms = max(story.done_ms.values(), default=story.began_ms)
+    is_calm = story.ended_ms > last_ms + (longest_s + story.late_s) * 1000
+    return is_calm and all(_is_past(each, story) for each in within)
+
+
+def has_opened(scenario: Scenario, story: Story, step: str) -> bool:
+    """Whether all has been told that this step is to put an end to, or it is too late for that."""
+    spells = list(spells_of(story.told))
+    ending = [e for e in scenario.expected if e.closes is not None and e.closes.step == step != e.opens.step]
+    return all(_is_past(each.opens, story) or any(_opens(each, spell, story) for spell in spells) for each in ending)
+
+
+def _is_past(within: Within, story: Story) -> bool:
+    done_ms = _done_ms(within.step, story)
+    return done_ms is not None and story.ended_ms > done_ms + (within.most_s + story.late_s) * 1000
+
+
 def spells_of(told: Iterable[Told]) -> Iterator[Spell]:
     """The findings, in the order of their openings; a record that came twice counts once."""
     under_way: dict[tuple[str, str], list[Told]] = {}
@@ -112,7 +133,7 @@ def _faults(expected: Expected, spell: Spell, story: Story) -> Iterator[str]:
 
 def _is_within(within: Within, at_ms: int, story: Story) -> bool:
     done_ms = _done_ms(within.step, story)
-    return done_ms is not None and within.least_s <= (at_ms - done_ms) / 1000 <= within.most_s
+    return done_ms is not None and within.least_s <= (at_ms - done_ms) / 1000 <= within.most_s + story.late_s
 
 
 def _done_ms(step: str, story: Story) -> int | None:
@@ -122,7 +143,8 @@ def _done_ms(step: str, story: Story) -> int | None:
 def _may_pass(scenario: Scenario, spell: Spell, story: Story) -> bool:
     lasted_ms = (spell.closed_ms or story.ended_ms) - spell.opened_ms
     return any(
-        (passing.kind, passing.reason) == (spell.kind, spell.reason) and lasted_ms <= passing.most_s * 1000
+        (passing.kind, passing.reason) == (spell.kind, spell.reason)
+        and lasted_ms <= (passing.most_s + story.late_s) * 1000
         for passing in scenario.passing
     )
 

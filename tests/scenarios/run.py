@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -22,9 +23,9 @@ from monitor.embedded.settings import BrokerSettings
 from tests.job_process import JobProcess, eventually
 from tests.live.crowd import Crowd
 from tests.scenarios.churn_groups import Churn
-from tests.scenarios.hearing import Hearing, cpu_seconds, now_ms
-from tests.scenarios.judging import differences, is_complete, latencies, timeline
-from tests.scenarios.scenario import Scenario, Step, Story, as_json
+from tests.scenarios.hearing import Hearing, Pace, cpu_seconds, now_ms
+from tests.scenarios.judging import differences, has_opened, is_complete, is_past, latencies, timeline
+from tests.scenarios.scenario import Scenario, Story, as_json
 from tests.scenarios.settings import BROKER, CLUSTER, DETECTION
 from tests.scenarios.stage import Load, Stage, short, wait_until
 from tests.scenarios.table import SCENARIOS
@@ -41,35 +42,42 @@ Tell = Callable[[str], Any]
 class Play:
     """The scenarios on their stage, from the moment at which they begin."""
 
-    def __init__(self, scenarios: Sequence[Scenario], stage: Stage, job: JobProcess, hearing: Hearing) -> None:
+    def __init__(
+        self, scenarios: Sequence[Scenario], stage: Stage, job: JobProcess, hearing: Hearing, pace: Pace
+    ) -> None:
         self._scenarios = scenarios
         self._stage = stage
         self._job = job
         self._hearing = hearing
+        self._pace = pace
         self._done: dict[str, dict[str, int]] = {each.name: {} for each in scenarios}
         self._rebalances_before = {each.name: self._verdict(each.name).get("rebalances", 0) for each in scenarios}
         self._began_ms = now_ms()
 
     def perform(self, tell: Tell) -> None:
-        """Every step at its time."""
-        steps = [(each, step) for each in self._scenarios for step in each.steps]
-        for scenario, step in sorted(steps, key=lambda pair: pair[1].at_s):
-            wait_until(self._began_ms / 1000 + step.at_s)
-            self._perform(scenario.name, step)
-            tell(f"{scenario.name}: {step.name}")
+        """Every step at its time, each scenario by itself; errors are raised at the end."""
+        with ThreadPoolExecutor(max(len(self._scenarios), 1)) as threads:
+            for ended in [threads.submit(self._perform_all, each, tell) for each in self._scenarios]:
+                ended.result()
 
-    def _perform(self, name: str, step: Step) -> None:
-        self._done[name][step.name] = now_ms()
-        self._stage.perform(name, step.action)
+    def _perform_all(self, scenario: Scenario, tell: Tell) -> None:
+        for step in scenario.steps:
+            wait_until(self._began_ms / 1000 + step.at_s)
+            while not has_opened(scenario, self._story(scenario), step.name):
+                time.sleep(0.5)
+            self._done[scenario.name][step.name] = now_ms()
+            self._stage.perform(scenario.name, step.action)
+            tell(f"{scenario.name}: {step.name}")
 
     def await_findings(self) -> None:
         """Until all has been told that must be, or it is too late for it."""
-        limit_s = max((_latest_s(each) for each in self._scenarios), default=0.0)
-        while time.time() < self._began_ms / 1000 + limit_s:
-            if all(is_complete(each, self._story(each)) for each in self._scenarios):
-                break
+        while not all(self._is_over(each) for each in self._scenarios):
             time.sleep(0.5)
-        time.sleep(CALM_S)  # what must not be told would be told now
+        time.sleep(CALM_S + self._pace.late_s)  # what must not be told would be told now
+
+    def _is_over(self, scenario: Scenario) -> bool:
+        story = self._story(scenario)
+        return is_complete(scenario, story) or is_past(scenario, story)
 
     def stories(self) -> list[Story]:
         """What happened by now, with how the groups stand now."""
@@ -82,6 +90,7 @@ class Play:
             ended_ms=now_ms(),
             done_ms=dict(self._done[scenario.name]),
             told=self._hearing.of(scenario.name),
+            late_s=self._pace.late_s,
         )
 
     def _with_its_end(self, story: Story) -> Story:
@@ -98,13 +107,6 @@ class Play:
         """What the API says of a group; nothing of one that does not exist."""
         is_there = self._job.status(f"/api/v1/groups/{NAME}/{group}") == 200
         return self._job.group(NAME, group) if is_there else {}
-
-
-def _latest_s(scenario: Scenario) -> float:
-    """When all that a scenario expects must have been told."""
-    at_s = {step.name: step.at_s for step in scenario.steps}
-    within = [w for each in scenario.expected for w in (each.opens, each.closes) if w is not None]
-    return max([at_s.get(each.step, 0.0) + each.most_s for each in within], default=0.0)
 
 
 def run(scenarios: Sequence[Scenario], folder: Path, seed: int | None, tell: Tell) -> dict[str, Any]:
@@ -131,7 +133,8 @@ def run(scenarios: Sequence[Scenario], folder: Path, seed: int | None, tell: Tel
         await_evaluations(job, 3)
         hearing = stack.enter_context(Hearing(bootstrap))
         tell("the job is ready")
-        play = Play(scenarios, stage, job, hearing)
+        pace = stack.enter_context(Pace(job))
+        play = Play(scenarios, stage, job, hearing, pace)
         if churn is not None:
             churn.start()
         play.perform(tell)
@@ -147,6 +150,7 @@ def run(scenarios: Sequence[Scenario], folder: Path, seed: int | None, tell: Tel
             "strangers": sorted(
                 hearing.groups() - {each.name for each in scenarios} - set(churn.groups if churn else ())
             ),
+            "longest_without_evaluation_s": round(pace.longest_s, 1),
             "wall_s": round(time.monotonic() - begun, 1),
             "cpu_s": cpu_seconds(),
         }

@@ -180,7 +180,8 @@ class Story(Value):
     """What happened in a scenario: when each step was done, what was told of the group, and how it stood at the end.
 
     ``owners`` are the numbers of partitions with an owner by topic, as the API said at the end, and ``rebalances`` how
-    many it counted since the beginning (None: it knew no such group).
+    many it counted since the beginning (None: it knew no such group). ``late_s`` is how much later than on an idle
+    machine something may have been told: all times at most are longer by that.
     """
 
     scenario: str
@@ -190,6 +191,7 @@ class Story(Value):
     told: tuple[Told, ...] = ()
     rebalances: int | None = None
     owners: Mapping[str, int] = {}
+    late_s: float = 0.0
 
 
 def text_of(partitions: Mapping[str, tuple[int, ...]]) -> str:

@@ -31,7 +31,15 @@ BROKER: Final = {
 CLUSTER: Final = {"collect_interval_s": 1.0}
 DETECTION: Final[Mapping[str, Any]] = {"commit_silence_s": COMMIT_SILENCE_S, "lag_records": LAG_RECORDS}
 
-_ALL: Final = {"max.poll.interval.ms": "120000", "metadata.max.age.ms": str(METADATA_S * 1000)}
+API_S: Final = 5
+"""How long a client tries (``default.api.timeout.ms``, 60 s by default). That long does nothing else who commits an
+offset in a topic just deleted: in a KIP-848 group, what it has to take over is nobody's meanwhile."""
+
+_ALL: Final = {
+    "max.poll.interval.ms": "120000",
+    "metadata.max.age.ms": str(METADATA_S * 1000),
+    "default.api.timeout.ms": str(API_S * 1000),
+}
 CLASSIC: Final = _ALL | {
     "group.protocol": "classic",
     "session.timeout.ms": str(SESSION_S * 1000),

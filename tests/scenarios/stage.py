@@ -103,13 +103,15 @@ class Load:
 
 
 class Stage:
-    """A broker, two processes with consumers, of which one is to be killed, and the load."""
+    """A broker, two processes with consumers, of which one is to be killed, and the load. For many threads."""
 
     def __init__(self, bootstrap: str, polite: Crowd, doomed: Crowd, load: Load) -> None:
         self._crowds = {"polite": polite, "doomed": doomed}
         self._load = load
         self._admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+        self._asking = threading.Lock()
         self._where: dict[str, str] = {}
+        self._killing = threading.Lock()
         self._killed = False
 
     def close(self) -> None:
@@ -117,8 +119,9 @@ class Stage:
 
     def create(self, topics: dict[str, int]) -> None:
         """Topics with so many partitions; they exist when this returns."""
-        self._admin.create_topics([NewTopic(name, count, 1) for name, count in topics.items()])
-        self._admin.wait_for_topics(list(topics))
+        with self._asking:
+            self._admin.create_topics([NewTopic(name, count, 1) for name, count in topics.items()])
+            self._admin.wait_for_topics(list(topics))
 
     def set_up(self, scenarios: Iterable[Scenario]) -> None:
         """All topics, and all members that are there from the beginning: first everybody's first one, and so on."""
@@ -152,13 +155,15 @@ class Stage:
             case Kill():
                 self._kill()
             case Grow():
-                self._admin.create_partitions({full(scenario, action.topic): action.partitions})
+                with self._asking:
+                    self._admin.create_partitions({full(scenario, action.topic): action.partitions})
             case Create():
                 self.create({full(scenario, action.topic): action.partitions})
                 self._load.add(full(scenario, action.topic))
             case DeleteTopic():
                 self._load.leave_out(full(scenario, action.topic))
-                self._admin.delete_topics([full(scenario, action.topic)])
+                with self._asking:
+                    self._admin.delete_topics([full(scenario, action.topic)])
             case DeleteGroup():
                 self._delete_group(scenario)
             case Burst():
@@ -177,9 +182,10 @@ class Stage:
         crowd.await_event(since, SAID[do], name=name)
 
     def _kill(self) -> None:
-        if not self._killed:
-            self._killed = True
-            self._crowds["doomed"].kill_9()
+        with self._killing:
+            if not self._killed:
+                self._killed = True
+                self._crowds["doomed"].kill_9()
 
     def _delete_group(self, group: str) -> None:
         crowd = self._crowds["polite"]

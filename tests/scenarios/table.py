@@ -359,6 +359,14 @@ HANDING_OVER: Final = (
 # --- what goes --------------------------------------------------------------------------------------------------------
 
 
+DELETED_UNSEEN: Final = (
+    # FALSE ALARM of today's rules: the generation is newer than the catalog, in which the topic still is; until the
+    # collector's next pass it is told as grown, or newly come
+    Passing("orphaned", "grew", SLACK_S),
+    Passing("drift", "current", SLACK_S),
+)
+
+
 def topic_deleted(name: str, props: Mapping[str, str], passing: tuple[Passing, ...]) -> Scenario:
     """One of two topics of a group is deleted."""
     return Scenario(
@@ -391,8 +399,8 @@ def group_deleted(name: str, props: Mapping[str, str]) -> Scenario:
 
 
 GOING: Final = (
-    topic_deleted("topic-deleted-range", RANGE_ASSIGNOR, ()),
-    topic_deleted("topic-deleted-kip848", KIP_848, KIP_848_HANDOVER),
+    topic_deleted("topic-deleted-range", RANGE_ASSIGNOR, DELETED_UNSEEN),
+    topic_deleted("topic-deleted-kip848", KIP_848, (*KIP_848_HANDOVER, *DELETED_UNSEEN)),
     group_deleted("group-deleted-range", RANGE_ASSIGNOR),
     group_deleted("group-deleted-kip848", KIP_848),
 )

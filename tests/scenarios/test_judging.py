@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from tests.scenarios.churn_groups import GRACE, too_old
-from tests.scenarios.judging import Spell, differences, is_complete, spells_of, timeline
+from tests.scenarios.judging import Spell, differences, has_opened, is_complete, is_past, spells_of, timeline
 from tests.scenarios.scenario import Expected, Passing, Scenario, Story, Told, Within
 from tests.scenarios.table import SCENARIOS
 
@@ -110,6 +110,27 @@ def test_a_story_is_waited_for_until_its_findings_are_closed():
     assert is_complete(SCENARIO, story(*GOOD))
     assert not is_complete(SCENARIO, story(*GOOD, told("opened", 40, "orphaned/pending")))
     assert is_complete(STAYS, story(told("opened", 12)))
+
+
+def test_on_a_busy_machine_all_may_come_so_much_later():
+    late = story(told("opened", 18), told("closed", 33), told("opened", 1, "orphaned/pending"))
+    late = msgspec.structs.replace(late, told=(*late.told, told("closed", 7, "orphaned/pending")))
+    assert len(differences(SCENARIO, msgspec.structs.replace(late, late_s=2.0))) == 4
+    assert differences(SCENARIO, msgspec.structs.replace(late, late_s=3.0)) == []
+
+
+def test_a_step_that_ends_a_finding_waits_for_it_but_not_for_ever():
+    ended = msgspec.structs.replace(ORPHANED, closes=Within("heal", 0, 5))
+    scenario = msgspec.structs.replace(SCENARIO, expected=(ended,))
+    assert not has_opened(scenario, msgspec.structs.replace(story(), ended_ms=14_000), "heal")
+    assert has_opened(scenario, msgspec.structs.replace(story(), ended_ms=16_000), "heal")
+    assert has_opened(scenario, msgspec.structs.replace(story(told("opened", 12)), ended_ms=14_000), "heal")
+    assert has_opened(scenario, msgspec.structs.replace(story(), ended_ms=9_000), "grow"), "which begins it"
+
+
+def test_nothing_more_is_waited_for_when_it_is_too_late():
+    assert not is_past(SCENARIO, msgspec.structs.replace(story(), ended_ms=29_000))
+    assert is_past(SCENARIO, msgspec.structs.replace(story(), ended_ms=31_000))
 
 
 def test_a_record_that_was_told_twice_counts_once():
