@@ -19,7 +19,7 @@ from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
 from tests.live.crowd import Crowd
 from tests.scenarios.churn_groups import GRACE, Churn
-from tests.scenarios.hearing import Hearing, cpu_seconds
+from tests.scenarios.hearing import Hearing, Pace, cpu_seconds
 from tests.scenarios.run import NAME, await_evaluations, job_of
 from tests.scenarios.settings import BROKER
 from tests.scenarios.stage import Load
@@ -42,6 +42,7 @@ def run(minutes: float, seed: int, folder: Path) -> dict[str, Any]:
         job.await_ready()
         await_evaluations(job, 3)
         hearing = stack.enter_context(Hearing(bootstrap))
+        pace = stack.enter_context(Pace(job))
         _say(f"the job is ready; {minutes:g} minutes of churn begin")
         churn.start()
         time.sleep(minutes * 60)
@@ -49,7 +50,8 @@ def run(minutes: float, seed: int, folder: Path) -> dict[str, Any]:
         return {
             "seed": seed,
             "minutes": minutes,
-            **churn.report(hearing),
+            **churn.report(hearing, pace.late_s),
+            "longest_without_evaluation_s": round(pace.longest_s, 1),
             "failures": [*crowd.failures(), *load.errors],
             "rebalances": {group: job.group(NAME, group).get("rebalances", 0) for group in churn.groups},
             "cpu_s": cpu_seconds(),

@@ -134,14 +134,15 @@ class Churn:
         if self.error is not None:
             raise self.error
 
-    def report(self, hearing: Hearing) -> dict[str, Any]:
-        """How often what was done, the oldest age of each finding, and those that grew too old."""
+    def report(self, hearing: Hearing, late_s: float) -> dict[str, Any]:
+        """How often what was done, the oldest age of each finding, and those that grew too old (see Pace.late_s)."""
         spells = [(group, spell) for group in self.groups for spell in spells_of(hearing.of(group))]
         return {
             "done": dict(self.done),
             "oldest_s": oldest_s(spells),
             "told": len(spells),
-            "too_old": [line for group, spell in spells for line in too_old(group, spell)],
+            "late_s": late_s,
+            "too_old": [line for group, spell in spells for line in too_old(group, spell, late_s)],
         }
 
     def _run(self) -> None:
@@ -198,11 +199,11 @@ def oldest_s(spells: Iterable[tuple[str, Spell]]) -> dict[str, float]:
     return {key: round(age, 1) for key, age in sorted(oldest.items())}
 
 
-def too_old(group: str, spell: Spell) -> list[str]:
-    """Why a finding of a healthy group is a false alarm; nothing if it is none."""
+def too_old(group: str, spell: Spell, late_s: float) -> list[str]:
+    """Why a finding of a healthy group is a false alarm; nothing if it is none. ``late_s`` prolongs the grace."""
     age_s = spell.age_ms(now_ms()) / 1000
     limits = [grace for grace in GRACE if (grace.kind, grace.reason) == (spell.kind, spell.reason)]
     what = f"{group}: {spell.kind}/{spell.reason} at {spell.opened_ms}, {age_s:.1f} s old"
     if not limits:
         return [f"{what}, must never be told"]
-    return [f"{what}, at most {each.most_s:g} s: {each.why}" for each in limits if age_s > each.most_s]
+    return [f"{what}, at most {each.most_s:g} s: {each.why}" for each in limits if age_s > each.most_s + late_s]

@@ -144,7 +144,7 @@ def run(scenarios: Sequence[Scenario], folder: Path, seed: int | None, tell: Tel
         stories = play.stories()
         return {
             "stories": [as_json(story) for story in stories],
-            "churn": churn.report(hearing) if churn is not None else None,
+            "churn": churn.report(hearing, pace.late_s) if churn is not None else None,
             "failures": [*stage.failures(), *load.errors],
             "evaluation_errors": job.metrics().value("groupwatch_evaluation_errors_total", cluster=NAME),
             "strangers": sorted(
