@@ -90,17 +90,22 @@ class Pace:
 
     @property
     def longest_s(self) -> float:
-        """The longest time without an evaluation, by now."""
-        instants = [*self._evaluated_s, time.time()]
-        return max((after - before for before, after in pairwise(instants)), default=0.0)
+        """The longest time from one evaluation to the next."""
+        return max((after - before for before, after in pairwise(self._evaluated_s)), default=0.0)
 
     @property
     def late_s(self) -> float:
-        """How much later than on an idle machine something may be told.
+        """How much later than on an idle machine something may have been told.
 
         It may take an evaluation to see a pass of the collector, one to see the log, and one under way.
         """
-        return round(3 * max(0.0, self.longest_s - IDLE_S), 1)
+        return late_s(self.longest_s)
+
+    @property
+    def late_by_now_s(self) -> float:
+        """The same, if the next evaluation were now."""
+        since_s = time.time() - self._evaluated_s[-1] if self._evaluated_s else 0.0
+        return late_s(max(self.longest_s, since_s))
 
     def _run(self) -> None:
         while not self._stopping.wait(1.0):
@@ -108,6 +113,15 @@ class Pace:
                 found = EVALUATED.search(self._job.get("/metrics"))
                 if found and float(found[1]) not in self._evaluated_s[-1:]:
                     self._evaluated_s.append(float(found[1]))
+
+
+def late_s(gap_s: float) -> float:
+    """What a gap between evaluations may delay.
+
+    >>> late_s(2.0), late_s(5.0)
+    (0.0, 6.0)
+    """
+    return round(3 * max(0.0, gap_s - IDLE_S), 1)
 
 
 def told(record: dict[str, Any]) -> Told:

@@ -90,7 +90,7 @@ class Play:
             ended_ms=now_ms(),
             done_ms=dict(self._done[scenario.name]),
             told=self._hearing.of(scenario.name),
-            late_s=self._pace.late_s,
+            late_s=self._pace.late_by_now_s,
         )
 
     def _with_its_end(self, story: Story) -> Story:
@@ -101,7 +101,7 @@ class Play:
             owners[topic] = owners.get(topic, 0) + bool(row.get("owners"))
         before = self._rebalances_before[story.scenario]
         rebalances = verdict.get("rebalances", 0) - before if verdict else None
-        return msgspec.structs.replace(story, rebalances=rebalances, owners=owners)
+        return msgspec.structs.replace(story, rebalances=rebalances, owners=owners, late_s=self._pace.late_s)
 
     def _verdict(self, group: str) -> dict[str, Any]:
         """What the API says of a group; nothing of one that does not exist."""
