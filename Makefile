@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long chaos fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
+.PHONY: help demo test test-long chaos churn fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -23,6 +23,9 @@ test-long: java $(INSTALLED) ## Run the tests that the suite leaves out because 
 
 chaos: java $(INSTALLED) ## Kill the job and the broker again and again, and compare (ARGS="--seed 7 --kills 20")
 	$(RUN) -m tests.chaos.run $(ARGS)
+
+churn: java $(INSTALLED) ## Let members of healthy groups come and go: no finding may grow old (ARGS="--minutes 10 --seed 7")
+	$(RUN) -m tests.scenarios.churn $(ARGS)
 
 fuzz: java $(INSTALLED) ## Ask Kafka's own assignors about 10,000 random groups each (ARGS="--seed 7 kafka.sticky")
 	$(RUN) -m tests.oracle.fuzz $(ARGS)

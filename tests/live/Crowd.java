@@ -36,10 +36,12 @@ import org.apache.kafka.common.TopicPartition;
  * standard output in the same form. It ends with its input.
  *
  * {"do": "start", "name", "topics": [...] or "pattern" (the client resolves it) or "regex" (the broker does), "props"}
+ *   and perhaps "revoke_ms": so long it takes to give partitions back; "work_ms": so long, to process what a poll gave
  * {"do": "subscribe", "name", "topics"}   {"do": "close", "name"}   {"do": "quiet"}: nobody commits any more
  * {"do": "rewind", "name"}: it commits 0 for all that it owns, and reads on from there
  * {"do": "delete", "group"}: of a group without members, with its offsets
  * {"do": "sleep", "name"}: it never polls again and is never closed; only its heartbeats go on, for a while
+ * {"do": "hang", "name"}: it polls, but reads and commits nothing, until {"do": "resume", "name"}
  * {"do": "describe", "group", "partition" (of the offsets topic), "topics"}: a mark, as in the captures
  */
 public class Crowd {
@@ -92,6 +94,10 @@ public class Crowd {
         System.out.flush();
     }
 
+    static long milliseconds(Object asked) {
+        return asked == null ? 0L : ((Number) asked).longValue();
+    }
+
     static Map event(String name, String what) {
         Map event = new LinkedHashMap();
         event.put("name", name);
@@ -105,11 +111,16 @@ public class Crowd {
         final Map first;
         final String name;
         final Properties props = new Properties();
+        final long revokeMs;
+        final long workMs;
+        boolean hangs = false;
         KafkaConsumer consumer;
 
         One(String bootstrap, Map first) {
             this.first = first;
             this.name = (String) first.get("name");
+            this.revokeMs = milliseconds(first.get("revoke_ms"));
+            this.workMs = milliseconds(first.get("work_ms"));
             props.put("bootstrap.servers", bootstrap);
             props.put("client.id", name);
             props.put("enable.auto.commit", "false");
@@ -136,11 +147,21 @@ public class Crowd {
                     }
                     if (next != null && next.get("do").equals("rewind")) {
                         rewind();
+                    } else if (next != null && next.get("do").equals("hang")) {
+                        consumer.pause(consumer.assignment());
+                        hangs = true;
+                        tell("hanging");
+                    } else if (next != null && next.get("do").equals("resume")) {
+                        consumer.resume(consumer.paused());
+                        hangs = false;
+                        tell("resumed");
                     } else if (next != null) {
                         subscribe(next);
                     }
-                    consumer.poll(Duration.ofMillis(200L));
-                    if (!quiet && System.currentTimeMillis() - committed > 1000L) {
+                    if (!consumer.poll(Duration.ofMillis(200L)).isEmpty()) {
+                        Thread.sleep(workMs);
+                    }
+                    if (!quiet && !hangs && System.currentTimeMillis() - committed > 1000L) {
                         committed = System.currentTimeMillis();
                         commit();
                     }
@@ -200,6 +221,15 @@ public class Crowd {
         }
 
         public void onPartitionsRevoked(Collection partitions) {
+            if (revokeMs > 0L && !partitions.isEmpty()) {
+                try {
+                    tell("revoking");
+                    Thread.sleep(revokeMs);
+                    tell("revoked");
+                } catch (Exception error) {
+                    throw new IllegalStateException(error);
+                }
+            }
         }
 
         public void onPartitionsLost(Collection partitions) {

@@ -1,0 +1,221 @@
+"""All scenarios at the same time, on one broker and one job: ``python -m tests.scenarios.run [NAME ...]``.
+
+Prints what happened as it does, and at last a report in JSON: each scenario's story (see tests.scenarios.scenario).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from monitor.embedded.broker import EmbeddedKafka
+from monitor.embedded.settings import BrokerSettings
+from tests.job_process import JobProcess, eventually
+from tests.live.crowd import Crowd
+from tests.scenarios.churn_groups import Churn
+from tests.scenarios.hearing import Hearing, Pace, cpu_seconds, now_ms
+from tests.scenarios.judging import differences, has_opened, is_complete, is_past, latencies, timeline
+from tests.scenarios.scenario import Scenario, Story, as_json
+from tests.scenarios.settings import BROKER, CLUSTER, DETECTION
+from tests.scenarios.stage import Load, Stage, short, wait_until
+from tests.scenarios.table import SCENARIOS
+from tests.streaming_jobs.clients import commit, create_topic
+
+NAME: Final = "scenarios"
+"""The cluster's."""
+CALM_S: Final = 8
+"""How long is listened after the last step, and after the last thing that had to be told."""
+
+Tell = Callable[[str], Any]
+
+
+class Play:
+    """The scenarios on their stage, from the moment at which they begin."""
+
+    def __init__(
+        self, scenarios: Sequence[Scenario], stage: Stage, job: JobProcess, hearing: Hearing, pace: Pace
+    ) -> None:
+        self._scenarios = scenarios
+        self._stage = stage
+        self._job = job
+        self._hearing = hearing
+        self._pace = pace
+        self._done: dict[str, dict[str, int]] = {each.name: {} for each in scenarios}
+        self._rebalances_before = {each.name: self._verdict(each.name).get("rebalances", 0) for each in scenarios}
+        self._began_ms = now_ms()
+
+    def perform(self, tell: Tell) -> None:
+        """Every step at its time, each scenario by itself; errors are raised at the end."""
+        with ThreadPoolExecutor(max(len(self._scenarios), 1)) as threads:
+            for ended in [threads.submit(self._perform_all, each, tell) for each in self._scenarios]:
+                ended.result()
+
+    def _perform_all(self, scenario: Scenario, tell: Tell) -> None:
+        for step in scenario.steps:
+            wait_until(self._began_ms / 1000 + step.at_s)
+            while not has_opened(scenario, self._story(scenario), step.name):
+                time.sleep(0.5)
+            self._done[scenario.name][step.name] = now_ms()
+            self._stage.perform(scenario.name, step.action)
+            tell(f"{scenario.name}: {step.name}")
+
+    def await_findings(self) -> None:
+        """Until all has been told that must be, or it is too late for it."""
+        while not all(self._is_over(each) for each in self._scenarios):
+            time.sleep(0.5)
+        time.sleep(CALM_S + self._pace.late_s)  # what must not be told would be told now
+
+    def _is_over(self, scenario: Scenario) -> bool:
+        story = self._story(scenario)
+        return is_complete(scenario, story) or is_past(scenario, story)
+
+    def stories(self) -> list[Story]:
+        """What happened by now, with how the groups stand now."""
+        return [self._with_its_end(self._story(each)) for each in self._scenarios]
+
+    def _story(self, scenario: Scenario) -> Story:
+        return Story(
+            scenario=scenario.name,
+            began_ms=self._began_ms,
+            ended_ms=now_ms(),
+            done_ms=dict(self._done[scenario.name]),
+            told=self._hearing.of(scenario.name),
+            late_s=self._pace.late_by_now_s,
+        )
+
+    def _with_its_end(self, story: Story) -> Story:
+        verdict = self._verdict(story.scenario)
+        owners: dict[str, int] = {}
+        for row in verdict.get("partitions", []):
+            topic = short(story.scenario, row["topic"])
+            owners[topic] = owners.get(topic, 0) + bool(row.get("owners"))
+        before = self._rebalances_before[story.scenario]
+        rebalances = verdict.get("rebalances", 0) - before if verdict else None
+        return msgspec.structs.replace(story, rebalances=rebalances, owners=owners, late_s=self._pace.late_s)
+
+    def _verdict(self, group: str) -> dict[str, Any]:
+        """What the API says of a group; nothing of one that does not exist."""
+        is_there = self._job.status(f"/api/v1/groups/{NAME}/{group}") == 200
+        return self._job.group(NAME, group) if is_there else {}
+
+
+def run(scenarios: Sequence[Scenario], folder: Path, seed: int | None, tell: Tell) -> dict[str, Any]:
+    """The report of a play. With a seed, healthy groups churn beside it."""
+    begun = time.monotonic()
+    with ExitStack() as stack:
+        kafka = stack.enter_context(EmbeddedKafka(BrokerSettings(properties=BROKER), data_dir=folder / "kafka"))
+        bootstrap = kafka.bootstrap_servers
+        create_topic(bootstrap, "first", 1)
+        commit(bootstrap, "first", "first", {0: 0})  # the offsets topic exists from now on
+        polite, doomed = (stack.enter_context(Crowd(bootstrap)) for _ in range(2))
+        load = stack.enter_context(Load(bootstrap))
+        stage = Stage(bootstrap, polite, doomed, load)
+        stack.callback(stage.close)
+        stage.set_up(scenarios)
+        churn = Churn(seed, polite) if seed is not None else None
+        if churn is not None:
+            stage.create(churn.topics)
+            load.add(*churn.topics)
+            churn.set_up()
+        tell("all members have their assignments")
+        job = stack.enter_context(job_of(bootstrap, folder))
+        job.await_ready()
+        await_evaluations(job, 3)
+        hearing = stack.enter_context(Hearing(bootstrap))
+        tell("the job is ready")
+        pace = stack.enter_context(Pace(job))
+        play = Play(scenarios, stage, job, hearing, pace)
+        if churn is not None:
+            churn.start()
+        play.perform(tell)
+        play.await_findings()
+        if churn is not None:
+            churn.stop()
+        stories = play.stories()
+        return {
+            "stories": [as_json(story) for story in stories],
+            "churn": churn.report(hearing, pace.late_s) if churn is not None else None,
+            "failures": [*stage.failures(), *load.errors],
+            "evaluation_errors": job.metrics().value("groupwatch_evaluation_errors_total", cluster=NAME),
+            "strangers": sorted(
+                hearing.groups() - {each.name for each in scenarios} - set(churn.groups if churn else ())
+            ),
+            "longest_without_evaluation_s": round(pace.longest_s, 1),
+            "wall_s": round(time.monotonic() - begun, 1),
+            "cpu_s": cpu_seconds(),
+        }
+
+
+def job_of(bootstrap: str, folder: Path) -> JobProcess:
+    """A job with small thresholds."""
+    return JobProcess(folder, {NAME: {"bootstrap_servers": bootstrap, **CLUSTER}}, detection=dict(DETECTION))
+
+
+def await_evaluations(job: JobProcess, count: int) -> None:
+    """Until groups have been judged so many times more."""
+
+    def judged() -> float:
+        return job.metrics().value("groupwatch_last_evaluation_timestamp_seconds", cluster=NAME) or 0.0
+
+    for _ in range(count):
+        before = judged()
+        eventually(lambda before=before: judged() > before, "an evaluation")
+
+
+def main() -> int:
+    """1 if something is not as the scenarios want it."""
+    options = _options()
+    chosen = [each for each in SCENARIOS if not options.names or each.name in options.names]
+    folder = Path(tempfile.mkdtemp(prefix="groupwatch-scenarios-"))
+    _say(f"{len(chosen)} scenarios; logs in {folder}")
+    report = run(chosen, folder, options.seed, _say)
+    stories = {story["scenario"]: story for story in report["stories"]}
+    found = 0
+    for scenario in chosen:
+        found += _tell_of(scenario, stories[scenario.name], verbose=options.verbose)
+    sys.stdout.write(json.dumps(report) + "\n")
+    return 1 if found else 0
+
+
+def _tell_of(scenario: Scenario, as_told: dict[str, Any], *, verbose: bool) -> int:
+    story = story_of(as_told)
+    different = differences(scenario, story)
+    _say(f"{scenario.name}: {'as it should be' if not different else 'NOT as it should be'}")
+    for line in [*latencies(scenario, story), *different]:
+        _say(f"    {line}")
+    if different or verbose:
+        for line in timeline(story).splitlines():
+            _say(f"        {line}")
+    return len(different)
+
+
+def story_of(as_told: dict[str, Any]) -> Story:
+    """A story as it was before it became JSON."""
+    return msgspec.convert(as_told, Story)
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{time.strftime('%H:%M:%S')} {line}\n")
+    sys.stdout.flush()
+
+
+def _options() -> Any:
+    parser = argparse.ArgumentParser(prog="python -m tests.scenarios.run", description=__doc__)
+    parser.add_argument("names", nargs="*", help="of scenarios; all if none is given")
+    parser.add_argument("--seed", type=int, default=None, help="let healthy groups churn beside the scenarios")
+    parser.add_argument("--verbose", action="store_true", help="tell all that was told")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

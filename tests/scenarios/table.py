@@ -1,0 +1,512 @@
+"""The scenarios: what happens to a group, and what groupwatch must tell of it. To be edited with the rules.
+
+Expected partitions follow by hand from the assignors: member ids begin with the member's name, so ``a`` comes before
+``b``; range gives ``a`` the first half. A sticky or uniform assignor leaves ``a`` the first half of what it had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from tests.live.script import RANGE
+from tests.scenarios.scenario import (
+    Burst,
+    Close,
+    Create,
+    DeleteGroup,
+    DeleteTopic,
+    Expected,
+    Grow,
+    Hang,
+    Kill,
+    Passing,
+    Resume,
+    Rewind,
+    Scenario,
+    Sleep,
+    Start,
+    Step,
+    Within,
+)
+from tests.scenarios.settings import (
+    API_S,
+    CLASSIC,
+    COMMIT_SILENCE_S,
+    COOPERATIVE_ASSIGNOR,
+    END_SIGHTS_S,
+    KIP_848,
+    LAG_RECORDS,
+    METADATA_S,
+    RANGE_ASSIGNOR,
+    ROUNDROBIN,
+    SESSION_S,
+)
+
+SLACK_S: Final = 12
+"""What a busy machine may take for a rebalance, a pass of the collector and a micro-batch together."""
+
+HANDOVER: Final = (
+    Passing("orphaned", "pending", SLACK_S),  # between the two generations of a cooperative rebalance
+    Passing("idle_members", "no_partitions", SLACK_S),  # who joins gets nothing in the first of them
+    Passing("imbalance", "partitions", SLACK_S),
+)
+"""What is true for a moment while partitions are handed over."""
+
+NO_TARGETS: Final = (
+    # FALSE REASON of today's rules: a member is gone, or a topic, and the broker has yet to choose new targets (phase
+    # "assigning"). What nobody has then is told as left out by the assignor, or as grown; to become "rebalancing".
+    Passing("orphaned", "assignor_gap", SLACK_S),
+    Passing("orphaned", "grew", SLACK_S),
+)
+KIP_848_HANDOVER: Final = (*HANDOVER, *NO_TARGETS)
+
+T4: Final = {"t": 4}
+OF_B: Final = {"t": (2, 3)}
+SILENT: Final = Within("hang", COMMIT_SILENCE_S - 2, COMMIT_SILENCE_S + END_SIGHTS_S + SLACK_S)
+"""When it is told that nobody commits."""
+
+
+def pair(props: Mapping[str, str], **of_b: object) -> tuple[Start, Start]:
+    """Two members of the topic ``t``; ``of_b`` are further properties of the second."""
+    second = dict(props) | {key.replace("_", "."): str(value) for key, value in of_b.items()}
+    return Start("a", props, ("t",)), Start("b", second, ("t",))
+
+
+def static(props: Mapping[str, str], member: str) -> dict[str, str]:
+    """The properties of a static member."""
+    return dict(props) | {"group.instance.id": f"instance-{member}"}
+
+
+# --- growth -----------------------------------------------------------------------------------------------------------
+
+STALE_S: Final = 30
+_STALE: Final = RANGE_ASSIGNOR | {"metadata.max.age.ms": str(STALE_S * 1000)}
+
+GROWTH: Final = (
+    Scenario(
+        name="growth-stale",
+        why="a topic grew and the members have old metadata: the new partitions are nobody's until they refresh",
+        topics={"t": 2},
+        # started by the script, so that it is known how old their metadata are
+        steps=(
+            Step(0, "start", Start("a", _STALE, ("t",))),
+            Step(1, "second", Start("b", _STALE, ("t",))),
+            Step(8, "grow", Grow("t", 4)),
+        ),
+        expected=(
+            Expected("orphaned", "grew", Within("grow", 0, SLACK_S), Within("grow", 10, STALE_S + SLACK_S), OF_B),
+            # partition 1 goes to a, which then has 0 and 1
+            Expected(
+                "drift", "current", Within("grow", 0, SLACK_S), Within("grow", 10, STALE_S + SLACK_S), {"t": (1, 2, 3)}
+            ),
+        ),
+        rebalances=(3, None),
+        owned=T4,
+    ),
+    Scenario(
+        name="growth-kip848",
+        why="the broker knows at once that a topic grew",
+        topics={"t": 2},
+        members=pair(KIP_848),
+        steps=(Step(8, "grow", Grow("t", 4)),),
+        passing=KIP_848_HANDOVER,
+        rebalances=(1, None),
+        owned=T4,
+    ),
+)
+
+# --- patterns ---------------------------------------------------------------------------------------------------------
+
+_MIXED_FOR_A_MOMENT: Final = (
+    # one member has seen the new topic and joins with it before the other
+    Passing("imbalance", "partitions", METADATA_S + SLACK_S),
+    Passing("drift", "current", METADATA_S + SLACK_S),
+    Passing("orphaned", "grew", METADATA_S + SLACK_S),
+)
+PATTERNS: Final = (
+    Scenario(
+        name="pattern-classic",
+        why="a new topic fits a pattern that the clients resolve: nothing is wrong",
+        topics={"t-1": 2},
+        members=tuple(Start(member, RANGE_ASSIGNOR, pattern="t-.*") for member in "ab"),
+        steps=(Step(10, "create", Create("t-2", 2)),),
+        passing=_MIXED_FOR_A_MOMENT,
+        rebalances=(1, None),
+        owned={"t-1": 2, "t-2": 2},
+    ),
+    Scenario(
+        name="pattern-kip848",
+        why="a new topic fits a pattern that the broker resolves, at most every 10 s: nothing is wrong",
+        topics={"t-1": 2},
+        members=tuple(Start(member, KIP_848, regex="t-.*") for member in "ab"),
+        steps=(Step(10, "create", Create("t-2", 2)),),
+        passing=(*_MIXED_FOR_A_MOMENT, *KIP_848_HANDOVER),
+        rebalances=(1, None),
+        owned={"t-1": 2, "t-2": 2},
+    ),
+)
+
+# --- kill -9 ----------------------------------------------------------------------------------------------------------
+
+KILL: Final = Step(14, "kill", Kill())
+LONG_SESSION_S: Final = 45
+_RANGE_PAIR: Final = pair(RANGE_ASSIGNOR)
+_KIP_848_PAIR: Final = pair(KIP_848)
+_LONG: Final = pair(RANGE_ASSIGNOR, session_timeout_ms=LONG_SESSION_S * 1000)
+
+
+def doomed(both: tuple[Start, Start]) -> tuple[Start, Start]:
+    """The second member is in the process that is killed."""
+    first, second = both
+    return first, Start(second.member, second.props, second.topics, where="doomed")
+
+
+KILLED: Final = (
+    Scenario(
+        name="killed-range",
+        why="a member is killed, and after its session another has its partitions: nobody need be told",
+        topics=T4,
+        members=doomed(_RANGE_PAIR),
+        steps=(KILL,),
+        rebalances=(1, 1),
+        owned=T4,
+    ),
+    Scenario(
+        name="killed-kip848",
+        why="as killed-range",
+        topics=T4,
+        members=doomed(_KIP_848_PAIR),
+        steps=(KILL,),
+        passing=KIP_848_HANDOVER,
+        rebalances=(1, 1),
+        owned=T4,
+    ),
+    Scenario(
+        name="killed-alone",
+        why="the only member is killed: from the end of its session on nobody reads, until it is started again",
+        topics={"t": 2},
+        members=(Start("a", RANGE_ASSIGNOR, ("t",), where="doomed"),),
+        steps=(KILL, Step(38, "start", Start("a", RANGE_ASSIGNOR, ("t",)))),
+        expected=(
+            Expected(
+                "orphaned",
+                "no_members",
+                Within("kill", SESSION_S - 2, SESSION_S + SLACK_S),
+                Within("start", 0, SLACK_S),
+                {"t": (0, 1)},
+            ),
+        ),
+        # FALSE ALARM of today's rules: who has just come back is told to be silent, as its commit is from before
+        passing=(Passing("lag", "not_committing", SLACK_S),),
+        rebalances=(2, 2),
+        owned={"t": 2},
+    ),
+    Scenario(
+        name="killed-long-session",
+        why="a member is killed whose session lasts long: its partitions stand still until it ends",
+        topics=T4,
+        members=doomed(_LONG),
+        steps=(KILL,),
+        expected=(
+            # to become a finding of its own about a dead member: it is listed and its partitions do not move
+            Expected(
+                "lag",
+                "not_committing",
+                Within("kill", COMMIT_SILENCE_S - 2, COMMIT_SILENCE_S + END_SIGHTS_S + SLACK_S),
+                Within("kill", LONG_SESSION_S - 2, LONG_SESSION_S + SLACK_S),
+                OF_B,
+            ),
+        ),
+        rebalances=(1, 1),
+        owned=T4,
+    ),
+)
+
+# --- restarts ---------------------------------------------------------------------------------------------------------
+
+
+def restarts(members: str, props: Mapping[str, str], every_s: float) -> tuple[Step, ...]:
+    """One member after the other is closed and started again."""
+    steps = []
+    for number, member in enumerate(members):
+        at_s = 8 + every_s * number
+        steps.append(Step(at_s, f"close-{member}", Close(member)))
+        steps.append(Step(at_s + every_s / 2, f"start-{member}", Start(member, props, ("t",))))
+    return tuple(steps)
+
+
+def rolling(name: str, props: Mapping[str, str], passing: tuple[Passing, ...]) -> Scenario:
+    """Five members, one after the other."""
+    return Scenario(
+        name=name,
+        why="five members restart one after the other: rebalances are counted, and nobody is alarmed",
+        topics={"t": 10},
+        members=tuple(Start(member, props, ("t",)) for member in "abcde"),
+        steps=restarts("abcde", props, 5),
+        passing=passing,
+        rebalances=(10, 40),
+        owned={"t": 10},
+    )
+
+
+def static_restart(name: str, props: Mapping[str, str]) -> Scenario:
+    """A static member that is back before its session has ended."""
+    return Scenario(
+        name=name,
+        why="a static member restarts within its session: not even a rebalance",
+        topics=T4,
+        members=tuple(Start(member, static(props, member), ("t",)) for member in "ab"),
+        steps=(Step(10, "close", Close("b")), Step(12, "start", Start("b", static(props, "b"), ("t",)))),
+        rebalances=(0, 0),
+        owned=T4,
+    )
+
+
+RESTARTS: Final = (
+    static_restart("static-range", RANGE_ASSIGNOR | {"session.timeout.ms": "30000"}),
+    static_restart("static-kip848", KIP_848),
+    rolling("rolling-range", RANGE_ASSIGNOR, ()),
+    rolling("rolling-cooperative", COOPERATIVE_ASSIGNOR, HANDOVER),
+    rolling("rolling-kip848", KIP_848, KIP_848_HANDOVER),
+)
+
+# --- mixed groups -----------------------------------------------------------------------------------------------------
+
+MIXED: Final = (
+    Scenario(
+        name="mixed-lists",
+        why="members prefer different assignors and have one in common; then a third wants another topic, too",
+        topics={"t": 4, "u": 2},
+        members=(
+            Start("a", CLASSIC | {"partition.assignment.strategy": f"{RANGE},{ROUNDROBIN}"}, ("t",)),
+            Start("b", CLASSIC | {"partition.assignment.strategy": f"{ROUNDROBIN},{RANGE}"}, ("t",)),
+        ),
+        steps=(
+            Step(10, "third", Start("c", RANGE_ASSIGNOR, ("t", "u"))),
+            Step(28, "close", Close("c")),
+        ),
+        expected=(
+            # range: t goes 2, 1, 1 and u to c alone, which has 3 of 6 partitions; 2 each were possible
+            Expected("imbalance", "partitions", Within("third", 0, SLACK_S), Within("close", 0, SLACK_S)),
+            # c has committed in u, which nobody wants any more; to become "abandoned"
+            Expected("orphaned", "unsubscribed", Within("close", 0, SLACK_S), None, {"u": (0, 1)}),
+        ),
+        rebalances=(2, None),
+        owned=T4,
+    ),
+)
+
+# --- handing over -----------------------------------------------------------------------------------------------------
+
+REVOKES_S: Final = 8
+_SLOW: Final = {"revoke_ms": REVOKES_S * 1000}
+
+
+def slow(props: Mapping[str, str]) -> tuple[Start, ...]:
+    """A member that takes its time to give partitions back."""
+    return (Start("a", props, ("t",), more=_SLOW),)
+
+
+HANDING_OVER: Final = (
+    Scenario(
+        name="handover-cooperative",
+        why="a second member joins: its partitions are nobody's between two generations, for a moment",
+        topics=T4,
+        members=(Start("a", COOPERATIVE_ASSIGNOR, ("t",)),),
+        steps=(Step(10, "second", Start("b", COOPERATIVE_ASSIGNOR, ("t",))),),
+        passing=HANDOVER,
+        rebalances=(2, 3),
+        owned=T4,
+    ),
+    Scenario(
+        name="slow-cooperative",
+        why="the member that has to give partitions back takes its time: that long they are nobody's",
+        topics=T4,
+        members=slow(COOPERATIVE_ASSIGNOR),
+        steps=(Step(10, "second", Start("b", COOPERATIVE_ASSIGNOR, ("t",))),),
+        expected=(
+            Expected(
+                "orphaned",
+                "pending",
+                Within("second", 0, SLACK_S),
+                Within("second", REVOKES_S - 2, REVOKES_S + SLACK_S),
+                OF_B,
+            ),
+            # three findings for one thing: these two need not be told while what the member is to have is pending
+            *(
+                Expected(
+                    kind, reason, Within("second", 0, SLACK_S), Within("second", REVOKES_S - 2, REVOKES_S + SLACK_S)
+                )
+                for kind, reason in (("idle_members", "no_partitions"), ("imbalance", "partitions"))
+            ),
+        ),
+        rebalances=(2, 3),
+        owned=T4,
+    ),
+    Scenario(
+        name="slow-kip848",
+        why="as slow-cooperative; but the member owns its partitions until it has given them back",
+        topics=T4,
+        members=slow(KIP_848),
+        steps=(Step(10, "second", Start("b", KIP_848, ("t",))),),
+        # to become a quiet finding that a handover is pending
+        passing=KIP_848_HANDOVER,
+        rebalances=(1, 2),
+        owned=T4,
+    ),
+)
+
+# --- what goes --------------------------------------------------------------------------------------------------------
+
+
+DELETED_UNSEEN: Final = (
+    # FALSE ALARM of today's rules: the generation is newer than the catalog, in which the topic still is; until the
+    # collector's next pass it is told as grown, or newly come
+    Passing("orphaned", "grew", SLACK_S),
+    Passing("drift", "current", SLACK_S),
+)
+
+
+COMMITS_WHAT_IS_GONE: Final = Passing("orphaned", "pending", 2 * API_S + SLACK_S)
+"""True, not a false alarm: a client that commits an offset in a topic that is gone takes nothing over meanwhile."""
+
+
+def topic_deleted(name: str, props: Mapping[str, str], passing: tuple[Passing, ...]) -> Scenario:
+    """One of two topics of a group is deleted."""
+    return Scenario(
+        name=name,
+        why="a topic is deleted on purpose: nothing is wrong with the group",
+        topics={"t": 2, "gone": 2},
+        members=tuple(Start(member, props, ("t", "gone")) for member in "ab"),
+        steps=(Step(12, "delete", DeleteTopic("gone")),),
+        passing=passing,
+        rebalances=(0, None),
+        owned={"t": 2},
+    )
+
+
+def group_deleted(name: str, props: Mapping[str, str]) -> Scenario:
+    """The only member leaves, then the group is deleted."""
+    return Scenario(
+        name=name,
+        why="a group without members is told until it is deleted",
+        topics={"t": 2},
+        members=(Start("a", props, ("t",)),),
+        steps=(Step(8, "close", Close("a")), Step(24, "delete", DeleteGroup())),
+        expected=(
+            Expected(
+                "orphaned", "no_members", Within("close", 0, SLACK_S), Within("delete", 0, SLACK_S), {"t": (0, 1)}
+            ),
+        ),
+        rebalances=None,
+    )
+
+
+GOING: Final = (
+    topic_deleted("topic-deleted-range", RANGE_ASSIGNOR, DELETED_UNSEEN),
+    topic_deleted("topic-deleted-kip848", KIP_848, (*KIP_848_HANDOVER, *DELETED_UNSEEN, COMMITS_WHAT_IS_GONE)),
+    group_deleted("group-deleted-range", RANGE_ASSIGNOR),
+    group_deleted("group-deleted-kip848", KIP_848),
+)
+
+# --- consumers that hang ----------------------------------------------------------------------------------------------
+
+MAX_POLL_S: Final = 45
+
+
+def hanging(name: str, props: Mapping[str, str]) -> Scenario:
+    """A member that lives and does nothing."""
+    return Scenario(
+        name=name,
+        why="a member polls and sends heartbeats, but processes nothing: only its commits show it",
+        topics=T4,
+        members=pair(props),
+        steps=(Step(10, "hang", Hang("b")), Step(56, "resume", Resume("b"))),
+        expected=(Expected("lag", "not_committing", SILENT, Within("resume", 0, SLACK_S), OF_B),),
+        rebalances=(0, 0),
+        owned=T4,
+    )
+
+
+def max_poll(name: str, props: Mapping[str, str], passing: tuple[Passing, ...] = ()) -> Scenario:
+    """A member whose processing never ends."""
+    return Scenario(
+        name=name,
+        why="a member never polls again: its partitions stand still until max.poll.interval.ms is over",
+        topics=T4,
+        members=pair(props, max_poll_interval_ms=MAX_POLL_S * 1000),
+        steps=(Step(10, "hang", Sleep("b")),),
+        expected=(
+            Expected(
+                "lag", "not_committing", SILENT, Within("hang", MAX_POLL_S - 2, MAX_POLL_S + SESSION_S + SLACK_S), OF_B
+            ),
+        ),
+        passing=passing,
+        rebalances=(1, 2),
+        owned=T4,
+    )
+
+
+HANGING: Final = (
+    hanging("hang-range", RANGE_ASSIGNOR),
+    hanging("hang-kip848", KIP_848),
+    max_poll("max-poll-range", RANGE_ASSIGNOR),
+    max_poll("max-poll-kip848", KIP_848, KIP_848_HANDOVER),
+)
+
+# --- offsets and records ----------------------------------------------------------------------------------------------
+
+WORKS_MS: Final = 250
+BATCH: Final = 50
+_WORKING: Final = {"work_ms": WORKS_MS}
+BURST: Final = 2000
+WORK_S: Final = 2 * BURST / BATCH * WORKS_MS / 1000
+"""Two partitions' burst takes so long: 200 records a second."""
+TOO_MANY_S: Final = (2 * BURST - LAG_RECORDS) / BATCH * WORKS_MS / 1000
+"""So long more records wait than the job is to tolerate."""
+
+OFFSETS: Final = (
+    Scenario(
+        name="rewind",
+        why="offsets are reset to the beginning: 400 records are delivered again, and nobody is late",
+        topics={"t": 2},
+        members=(Start("a", RANGE_ASSIGNOR, ("t",)),),
+        steps=(Step(2, "produce", Burst("t", 200)), Step(12, "rewind", Rewind("a"))),
+        # to be counted: 400 redelivered records, 2 rewinds; perhaps a passing status REWIND
+        rebalances=(0, 0),
+        owned={"t": 2},
+        silent_topics=("t",),
+    ),
+    Scenario(
+        name="burst",
+        why="more is produced than is processed for a while: the lag is told, and no other thing",
+        topics={"t": 2},
+        members=(Start("a", RANGE_ASSIGNOR | {"max.poll.records": str(BATCH)}, ("t",), more=_WORKING),),
+        steps=(Step(6, "burst", Burst("t", BURST)),),
+        expected=(
+            Expected(
+                "lag",
+                "behind",
+                Within("burst", 0, SLACK_S),
+                Within("burst", TOO_MANY_S - 3, WORK_S + SLACK_S),
+                {"t": (0, 1)},
+                all_told=False,
+            ),
+        ),
+        rebalances=(0, 0),
+        owned={"t": 2},
+    ),
+)
+
+SCENARIOS: Final = (
+    *GROWTH,
+    *PATTERNS,
+    *KILLED,
+    *RESTARTS,
+    *MIXED,
+    *HANDING_OVER,
+    *GOING,
+    *HANGING,
+    *OFFSETS,
+)
