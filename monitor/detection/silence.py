@@ -35,7 +35,7 @@ class MemberSilence(Value):
 
     ``waits``: records wait in a partition of it that it does not commit. ``silent``: it has not committed anything for
     ``commit_silence_ms``, in transactions that are open or were aborted neither. ``settled``: it has had its partitions
-    for as long. ``unusual``: the silence is longer than its own rhythm explains. ``outlasts_session``: and longer than
+    for as long. ``unusual``: the silence is longer than its rhythm explains. ``outlasts_session``: and longer than
     its session: had it gone, the broker would have noticed. ``others_go_on``: another member has committed well after
     the silence began, and is not in the same state.
     """
@@ -158,12 +158,17 @@ def _session_ms(facts: Facts, member_id: str) -> float:
 
 
 def _rhythm_ms(facts: Facts, places: Iterable[TopicPartition]) -> float:
-    """The usual time between two commits of the partition that is committed most often; 0 if it is not known.
+    """The usual time between two commits of the partition that is committed most often.
 
-    The middle one of the newest: a night without records is no rhythm.
+    The middle one of the newest: a night without records is no rhythm. Of a member that has hardly committed yet it is
+    that of the group; if there is none either, nothing is unusual.
     """
-    rhythms = [_gap_ms(facts.committed[place]) for place in places]
-    return min([gap for gap in rhythms if gap is not None], default=0)
+    own = _gaps(facts, places)
+    return min(own or _gaps(facts, facts.committed), default=inf)
+
+
+def _gaps(facts: Facts, places: Iterable[TopicPartition]) -> list[float]:
+    return [gap for place in places if (gap := _gap_ms(facts.committed[place])) is not None]
 
 
 def _gap_ms(commit: CommittedOffset) -> float | None:

@@ -1,6 +1,8 @@
 """Members that are listed and do nothing. Times are in seconds; it is 1000 s, and the patience is 60 s."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from monitor.commit_history import extend
@@ -110,6 +112,13 @@ def answers(state, topics, member_id="C0"):
             id="it commits every 100 s by design, and three stay away",
         ),
         pytest.param(
+            pair(committed(0, 10, 500), committed(1, 10, 500), committed(2, 20, 990), committed(3, 20, 990)),
+            ALL_BUSY,
+            ["unusual"],
+            None,
+            id="nobody has committed often enough to know how often that is usual",
+        ),
+        pytest.param(
             pair(committed(0, 10, 500), committed(1, 10, 500), *GOING_ON, session_s=500, instance_id="i"),
             ALL_BUSY,
             ["outlasts_session"],
@@ -117,7 +126,7 @@ def answers(state, topics, member_id="C0"):
             id="a static member that restarts within its session",
         ),
         pytest.param(
-            pair(committed(0, 10, 500), committed(1, 10, 500), committed(2, 20, 500), committed(3, 20, 500)),
+            pair(committed(0, 10, 500), committed(1, 10, 500), committed(2, 20, 490, 495, 500), committed(3, 20, 500)),
             ALL_BUSY,
             ["others_go_on"],
             None,
@@ -143,7 +152,7 @@ def test_a_member_is_dead_if_every_question_says_so(state, topics, denied, dead_
 
 def test_its_partitions_are_told_once_and_those_of_a_living_member_by_themselves():
     """C0 is dead; C1 commits partition 2 and leaves out 3. C0's idle one is told with its other."""
-    offsets = (committed(0, 10, 500), committed(1, 10, 500), committed(2, 20, 995), committed(3, 10, 600))
+    offsets = (committed(0, 10, 500), committed(1, 10, 500), committed(2, 20, 985, 990, 995), committed(3, 10, 600))
     topics = topics_of(busy(0), idle(1), busy(2), busy(3))
     assert found(pair(*offsets), topics) == [
         ("silent", 700, ("C0",), places("t", 0, 1)),
@@ -158,13 +167,13 @@ def test_if_nobody_commits_it_is_the_group():
 
 def test_others_who_fell_silent_later_prove_nothing():
     """C1 went on for 200 s after C0 had stopped, and then stopped too, with records waiting."""
-    offsets = (committed(0, 10, 500), committed(1, 10, 500), committed(2, 10, 910), committed(3, 10, 910))
+    offsets = (committed(0, 10, 500), committed(1, 10, 500), committed(2, 10, 900, 905, 910), committed(3, 10, 910))
     assert [reason for reason, *_ in found(pair(*offsets), ALL_BUSY)] == ["not_committing"]
 
 
 def test_others_who_have_read_all_and_rest_are_no_sign_that_the_group_stopped():
     """C1 committed all there was at 910 s; no record has come to it since. What was said of C0 stays."""
-    offsets = (committed(0, 10, 500), committed(1, 10, 500), committed(2, 10, 910), committed(3, 10, 910))
+    offsets = (committed(0, 10, 500), committed(1, 10, 500), committed(2, 10, 900, 905, 910), committed(3, 10, 910))
     assert found(pair(*offsets), topics_of(busy(0), busy(1), idle(2), idle(3))) == [
         ("silent", 700, ("C0",), places("t", 0, 1))
     ]
@@ -208,3 +217,21 @@ def test_the_sentence_names_member_and_partitions():
         "app-0 at /10.0.0.1 has 2 partitions of t (0-1), and has committed nothing for a while, although records wait "
         "there and other members go on."
     )
+
+
+ages_s = st.lists(st.integers(0, 900), min_size=12, max_size=12)
+
+
+@given(ages_s, st.lists(st.booleans(), min_size=12, max_size=12))
+def test_no_partition_is_told_twice_and_none_is_left_out(ages, are_busy):
+    """Twelve partitions of four members, committed so long ago, every 5 s until then; some of them get records."""
+    topics = topics_of(*(busy(n) if is_busy else idle(n) for n, is_busy in enumerate(are_busy)))
+    offsets = [committed(n, 10, *(1000 - age - 5 * back for back in (2, 1, 0))) for n, age in enumerate(ages)]
+    members = [member(f"C{n}", ["t"], {"t": range(3 * n, 3 * n + 3)}) for n in range(4)]
+    told = found(group(*members, offsets=offsets, generation_ms=0), topics)
+    places_told = [place.partition for *_, partitions in told for place in partitions]
+    assert len(places_told) == len(set(places_told))
+    assert {n for n in range(12) if are_busy[n] and ages[n] >= 60} <= set(places_told)
+    dead = {member_id for reason, _, members, _ in told if reason == "silent" for member_id in members}
+    assert all(min(ages[3 * n : 3 * n + 3]) >= 60 for n in range(4) if f"C{n}" in dead)
+    assert len(dead) < 4

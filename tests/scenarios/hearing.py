@@ -110,9 +110,15 @@ class Pace:
     def _run(self) -> None:
         while not self._stopping.wait(1.0):
             with suppress(OSError):
-                found = EVALUATED.search(self._job.get("/metrics"))
-                if found and float(found[1]) not in self._evaluated_s[-1:]:
-                    self._evaluated_s.append(float(found[1]))
+                at_s = evaluated_s(self._job)
+                if at_s is not None and at_s not in self._evaluated_s[-1:]:
+                    self._evaluated_s.append(at_s)
+
+
+def evaluated_s(job: JobProcess) -> float | None:
+    """When groups were judged last. The only line that is read: to parse all of /metrics takes long."""
+    found = EVALUATED.search(job.get("/metrics"))
+    return float(found[1]) if found else None
 
 
 def late_s(gap_s: float) -> float:
@@ -144,7 +150,8 @@ def cpu_seconds() -> dict[str, float]:
     used: dict[str, float] = defaultdict(float)
     for pid, values in fields.items():
         if values and _is_below(pid, fields):
-            used[_what(pid)] += sum(map(int, values[11:15])) / ticks
+            used[_what(pid)] += sum(map(int, values[11:13])) / ticks
+            used["ended"] += sum(map(int, values[13:15])) / ticks
     return {what: round(seconds, 1) for what, seconds in used.items()}
 
 

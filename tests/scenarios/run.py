@@ -23,7 +23,7 @@ from monitor.embedded.settings import BrokerSettings
 from tests.job_process import JobProcess, eventually
 from tests.live.crowd import Crowd
 from tests.scenarios.churn_groups import Churn
-from tests.scenarios.hearing import Hearing, Pace, cpu_seconds, now_ms
+from tests.scenarios.hearing import Hearing, Pace, cpu_seconds, evaluated_s, now_ms
 from tests.scenarios.judging import differences, has_opened, is_complete, is_past, latencies, timeline
 from tests.scenarios.scenario import Scenario, Story, as_json
 from tests.scenarios.settings import BROKER, CLUSTER, DETECTION
@@ -163,13 +163,9 @@ def job_of(bootstrap: str, folder: Path) -> JobProcess:
 
 def await_evaluations(job: JobProcess, count: int) -> None:
     """Until groups have been judged so many times more."""
-
-    def judged() -> float:
-        return job.metrics().value("groupwatch_last_evaluation_timestamp_seconds", cluster=NAME) or 0.0
-
     for _ in range(count):
-        before = judged()
-        eventually(lambda before=before: judged() > before, "an evaluation")
+        before = evaluated_s(job)
+        eventually(lambda before=before: evaluated_s(job) != before, "an evaluation")
 
 
 def main() -> int:
