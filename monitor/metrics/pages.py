@@ -26,6 +26,7 @@ KIND_WORDS: Final = {
     FindingKind.LAG: "Lag",
     FindingKind.RETENTION: "Retention",
     FindingKind.ABANDONED: "Abandoned",
+    FindingKind.REBALANCE: "Rebalance",
 }
 
 STYLE: Final = files("monitor.metrics").joinpath("templates", "style.css").read_bytes()

@@ -150,7 +150,7 @@ def test_the_numbers_and_the_sentences():
     assert (close.lost, close.kept_waiting) == (0, 9100 / 9200)
     assert close.findings[0].sentence == (
         "At least 90 % of what is kept of 1 partition of t (0) waits for the group, which does not gain on it: "
-        "what retention removes next is lost. Make the group faster, or keep the records longer."
+        "what retention removes next is lost."
     )
     empty = verdict_on(STOPPED, cut(10_000, cut_s=700))
     assert (empty.lost, empty.kept_waiting) == (9100, 1.0)

@@ -84,6 +84,8 @@ def orders(group: str = "orders") -> GroupVerdict:
         moved_partitions=9,
         avoidable_moves=4,
         redelivered_records=150,
+        pause_ms=12_500,
+        burst_records=70,
     )
 
 

@@ -125,6 +125,13 @@ groupwatch_group_avoidable_moves_total{cluster="main",group="orders"} 4
 # HELP groupwatch_group_redelivered_records_total Records by which commits went back, so that they are delivered again.
 # TYPE groupwatch_group_redelivered_records_total counter
 groupwatch_group_redelivered_records_total{cluster="main",group="orders"} 150
+# HELP groupwatch_group_rebalance_pause_seconds_total How much longer than usual partitions were not committed around \
+rebalances, summed over partitions.
+# TYPE groupwatch_group_rebalance_pause_seconds_total counter
+groupwatch_group_rebalance_pause_seconds_total{cluster="main",group="orders"} 12.5
+# HELP groupwatch_group_rebalance_burst_records_total Records that the first commits after those pauses covered.
+# TYPE groupwatch_group_rebalance_burst_records_total counter
+groupwatch_group_rebalance_burst_records_total{cluster="main",group="orders"} 70
 """
 
 GOLDEN_SELF = """\
