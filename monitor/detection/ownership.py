@@ -7,7 +7,7 @@ from typing import Final
 
 from monitor.detection.facts import Facts, Owners, Ownership
 from monitor.detection.sentences import double_owned
-from monitor.model import Finding, FindingKind, GroupKind, GroupState, MemberAssignment, Phase, TopicPartition
+from monitor.model import Finding, FindingKind, GroupKind, GroupState, Member, MemberAssignment, Phase, TopicPartition
 
 _WITH_MEMBERS: Final = frozenset({Phase.STABLE, Phase.ASSIGNING, Phase.RECONCILING})
 
@@ -52,10 +52,9 @@ def read_ownership(group: GroupState) -> Ownership:
     )
 
 
-def held_since_ms(group: GroupState, member_id: str) -> int:
+def held_since_ms(group: GroupState, member: Member) -> int:
     """Since when a member has held exactly what it holds: of the generation; in a KIP-848 group, of its own record."""
-    own = [member.reconciliation for member in group.members if member.member_id == member_id]
-    return max([each.since_ms for each in own if each is not None], default=group.generation_ms)
+    return group.generation_ms if member.reconciliation is None else member.reconciliation.since_ms
 
 
 def find_double_owned(facts: Facts) -> Iterable[Finding]:

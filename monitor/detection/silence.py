@@ -8,7 +8,9 @@ of its partitions, the partitions are told.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import chain, pairwise
+from functools import cached_property
+from heapq import nlargest
+from itertools import pairwise
 from math import inf
 from statistics import median
 from typing import Final
@@ -18,7 +20,7 @@ from monitor.detection.facts import Facts
 from monitor.detection.ownership import held_since_ms
 from monitor.detection.patience import in_vain_since_ms
 from monitor.detection.sentences import dead_members, not_committing
-from monitor.model import CommittedOffset, Finding, FindingKind, Phase, TopicPartition, Value
+from monitor.model import CommittedOffset, Finding, FindingKind, Member, Phase, TopicPartition, Value
 
 RHYTHMS: Final = 3
 """How many times its usual time between two commits a member may be silent: two commits that stay away are no proof."""
@@ -61,7 +63,7 @@ def find_silent(facts: Facts) -> Iterable[Finding]:
     silent = silent_partitions(facts)
     if not silent:
         return
-    dead = [member for member in silences(facts, silent) if member.is_dead]
+    dead = _Roll(facts, silent).dead()
     if dead:
         yield _dead(facts, dead)
     blamed = {member.member_id for member in dead}
@@ -96,34 +98,50 @@ def silent_partitions(facts: Facts) -> Silent:
 
 def silences(facts: Facts, silent: Silent) -> list[MemberSilence]:
     """What can be said of every member that owns something, in the order of the members' ids."""
-    held = _held(facts)
-    signs = {member_id: _last_sign_ms(facts, places) for member_id, places in held.items()}
-    return [_silence(facts, silent, held, signs, member_id) for member_id in sorted(held)]
+    roll = _Roll(facts, silent)
+    return [roll.silence(member_id) for member_id in sorted(roll.held)]
 
 
-def _silence(
-    facts: Facts,
-    silent: Silent,
-    held: Mapping[str, list[TopicPartition]],
-    signs: Mapping[str, int],
-    member_id: str,
-) -> MemberSilence:
-    now_ms, patience_ms = facts.now_ms, facts.settings.commit_silence_ms
-    held_ms = held_since_ms(facts.group, member_id)
-    waiting = [silent[place] for place in held[member_id] if place in silent]
-    since_ms = max(signs[member_id], held_ms, min(waiting, default=0))
-    stuck = {other for other, places in held.items() if _is_stuck(facts, silent, places, signs[other])}
-    others = [ms for other, ms in signs.items() if other != member_id and other not in stuck]
-    return MemberSilence(
-        member_id=member_id,
-        since_ms=since_ms,
-        waits=bool(waiting),
-        silent=now_ms - signs[member_id] >= patience_ms,
-        settled=now_ms - held_ms >= patience_ms,
-        unusual=now_ms - signs[member_id] >= RHYTHMS * _rhythm_ms(facts, held[member_id]),
-        outlasts_session=now_ms - signs[member_id] > _session_ms(facts, member_id),
-        others_go_on=max(others, default=0) > since_ms + patience_ms // 2,
-    )
+class _Roll:
+    """The members of a group with what is asked of each, looked up once: there may be thousands."""
+
+    def __init__(self, facts: Facts, silent: Silent) -> None:
+        self._facts = facts
+        self._silent = silent
+        self._members = {member.member_id: member for member in facts.group.members}
+        self.held = _held(facts)
+        self._signs = _signs(facts, self.held)
+        going_on = [(ms, own) for own, ms in self._signs.items() if not _is_stuck(facts, silent, self.held[own], ms)]
+        self._newest = nlargest(2, going_on)
+
+    def dead(self) -> list[MemberSilence]:
+        """The dead members. If nobody goes on none is, and the rest need not be asked."""
+        waiting = {owner for place in self._silent for owner in self._facts.ownership.owners.get(place, ())}
+        asked = [self.silence(member_id) for member_id in sorted(waiting)] if self._newest else []
+        return [member for member in asked if member.is_dead]
+
+    @cached_property
+    def _usual_ms(self) -> float:
+        return min(_gaps(self._facts, self._facts.committed), default=inf)
+
+    def silence(self, member_id: str) -> MemberSilence:
+        """What can be said of one member."""
+        facts, sign_ms, held = self._facts, self._signs[member_id], self.held[member_id]
+        patience_ms, quiet_ms = facts.settings.commit_silence_ms, facts.now_ms - sign_ms
+        held_ms = _held_since_ms(facts, self._members.get(member_id))
+        waiting = [self._silent[place] for place in held if place in self._silent]
+        since_ms = max(sign_ms, held_ms, min(waiting, default=0))
+        others_ms = max([ms for ms, other in self._newest if other != member_id], default=0)
+        return MemberSilence(
+            member_id=member_id,
+            since_ms=since_ms,
+            waits=bool(waiting),
+            silent=quiet_ms >= patience_ms,
+            settled=facts.now_ms - held_ms >= patience_ms,
+            unusual=quiet_ms >= RHYTHMS * min(_gaps(facts, held), default=self._usual_ms),
+            outlasts_session=quiet_ms > _session_ms(self._members.get(member_id)),
+            others_go_on=others_ms > since_ms + patience_ms // 2,
+        )
 
 
 def _is_stuck(facts: Facts, silent: Silent, places: Iterable[TopicPartition], sign_ms: int) -> bool:
@@ -141,33 +159,33 @@ def _held(facts: Facts) -> dict[str, list[TopicPartition]]:
     return held
 
 
-def _last_sign_ms(facts: Facts, places: Iterable[TopicPartition]) -> int:
-    """The newest commit of any of the partitions, those whose transaction has not ended well included."""
-    wanted = set(places)
-    tried = [
-        each.committed_ms for each in facts.group.unconfirmed if TopicPartition(each.topic, each.partition) in wanted
-    ]
-    return max(chain(tried, [facts.committed[place].committed_ms for place in wanted]))
+def _signs(facts: Facts, held: Mapping[str, Iterable[TopicPartition]]) -> dict[str, int]:
+    """The newest commit of any partition of each member, those whose transaction has not ended well included."""
+    newest = {place: commit.committed_ms for place, commit in facts.committed.items()}
+    for tried in facts.group.unconfirmed:
+        place = TopicPartition(tried.topic, tried.partition)
+        newest[place] = max(tried.committed_ms, newest.get(place, 0))
+    return {member_id: max([newest[place] for place in places]) for member_id, places in held.items()}
 
 
-def _session_ms(facts: Facts, member_id: str) -> float:
+def _held_since_ms(facts: Facts, member: Member | None) -> int:
+    return facts.group.generation_ms if member is None else held_since_ms(facts.group, member)
+
+
+def _session_ms(member: Member | None) -> float:
     """After how long without a sign the broker removes the member; never, if it said that it comes back (KIP-848)."""
-    (member,) = [each for each in facts.group.members if each.member_id == member_id]
-    has_left = member.reconciliation is not None and member.reconciliation.epoch == LEFT_FOR_NOW
-    return inf if has_left else member.session_timeout_ms
-
-
-def _rhythm_ms(facts: Facts, places: Iterable[TopicPartition]) -> float:
-    """The usual time between two commits of the partition that is committed most often.
-
-    The middle one of the newest: a night without records is no rhythm. Of a member that has hardly committed yet it is
-    that of the group; if there is none either, nothing is unusual.
-    """
-    own = _gaps(facts, places)
-    return min(own or _gaps(facts, facts.committed), default=inf)
+    standing = member.reconciliation if member is not None else None
+    if member is None or (standing is not None and standing.epoch == LEFT_FOR_NOW):
+        return inf
+    return member.session_timeout_ms
 
 
 def _gaps(facts: Facts, places: Iterable[TopicPartition]) -> list[float]:
+    """The usual times between two commits of the partitions, as far as there are enough. The least of them counts.
+
+    Each is the middle one of the newest: a night without records is no rhythm. Of a member that has hardly committed
+    yet the group's counts; if there is none either, nothing is unusual.
+    """
     return [gap for place in places if (gap := _gap_ms(facts.committed[place])) is not None]
 
 
@@ -178,12 +196,11 @@ def _gap_ms(commit: CommittedOffset) -> float | None:
 
 def _dead(facts: Facts, dead: list[MemberSilence]) -> Finding:
     members = tuple(member.member_id for member in dead)
+    blamed = frozenset(members)
     owners = facts.ownership.owners.items()
-    partitions = tuple(
-        sorted(place for place, own in owners if not set(members).isdisjoint(own) and place in facts.known)
-    )
+    partitions = tuple(sorted(place for place, own in owners if not blamed.isdisjoint(own) and place in facts.known))
     since_ms = facts.not_later_than_now(min(member.since_ms for member in dead))
-    rows = [row for row in facts.members if row.member_id in members]
+    rows = [row for row in facts.members if row.member_id in blamed]
     return Finding(
         kind=FindingKind.DEAD_MEMBER,
         reason="silent",

@@ -67,7 +67,7 @@ def find_lag_imbalance(facts: Facts) -> Iterable[Finding]:
     weights = _weights(facts)
     own = {place: weight for place, weight in weights.items() if member.member_id in facts.ownership.owners[place]}
     hottest, cause = min(own, key=lambda place: (-own[place], place)), cause_of(own, weights, facts.members, member)
-    since_ms = facts.not_later_than_now(held_since_ms(facts.group, member.member_id))
+    since_ms = facts.not_later_than_now(_held_since_ms(facts, member))
     yield Finding(
         kind=FindingKind.IMBALANCE,
         reason="lag",
@@ -87,7 +87,7 @@ def lag_share(facts: Facts, member: MemberVerdict) -> LagShare:
         enough=member.lag >= settings.skew_records,
         most=2 * member.lag >= (1 + fair) * lag,
         old=any(age is None or age >= settings.skew_ms for age in ages),
-        held=facts.now_ms - held_since_ms(facts.group, member.member_id) >= settings.skew_ms,
+        held=facts.now_ms - _held_since_ms(facts, member) >= settings.skew_ms,
     )
 
 
@@ -103,6 +103,11 @@ def cause_of(
         return Skew.MEMBER
     least = max(*weights.values(), total / len(members))
     return Skew.KEYS if load <= UNAVOIDABLE * least else Skew.ASSIGNMENT
+
+
+def _held_since_ms(facts: Facts, verdict: MemberVerdict) -> int:
+    (member,) = [each for each in facts.group.members if each.member_id == verdict.member_id]
+    return held_since_ms(facts.group, member)
 
 
 def _fair(members: Sequence[MemberVerdict], member: MemberVerdict) -> float:
