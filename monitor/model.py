@@ -734,6 +734,8 @@ class OrphanReason(StrEnum):
     UNSUBSCRIBED = "unsubscribed"
     ASSIGNOR_GAP = "assignor_gap"
     PENDING = "pending"
+    REBALANCING = "rebalancing"
+    """KIP-848: members or topics have changed, and the broker has yet to choose who is to have it."""
 
 
 class DriftKind(StrEnum):

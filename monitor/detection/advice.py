@@ -32,6 +32,9 @@ ADVICE: Final[Mapping[Said, str]] = {
     (FindingKind.ORPHANED, OrphanReason.PENDING): (
         "Wait: the handover ends by itself. If it lasts, look at the former owner, which has to poll to let go."
     ),
+    (FindingKind.ORPHANED, OrphanReason.REBALANCING): (
+        "Wait: the broker chooses within moments. If it lasts, look at the log of the group's coordinator."
+    ),
     (FindingKind.DRIFT, DriftKind.REPLAYED): (
         "Everything is read. Compare the members' client libraries, versions and lists of assignors."
     ),

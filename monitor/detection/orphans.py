@@ -33,6 +33,7 @@ WORST_FIRST: Final = (
     OrphanReason.ASSIGNOR_GAP,  # does not heal: every rebalance with the same assignor may leave it out again
     OrphanReason.GREW,  # heals when the members refresh their metadata, after five minutes by default
     OrphanReason.PENDING,  # heals by itself, as soon as the former owner has let go
+    OrphanReason.REBALANCING,  # heals by itself, as soon as the broker has chosen
 )
 
 
@@ -54,20 +55,19 @@ def orphans_of(
     horizons = {
         topic: _horizon_ms(group, catalog, topic, owned=topic in highest) for topic in {p.topic for p in unowned}
     }
-    return {
-        place: OrphanReason.PENDING
-        if place in expectation.pending
-        else _reason(
-            place.topic, ownership, came_later=place.topic in late or state.first_seen_ms > horizons[place.topic]
-        )
-        for place, state in unowned.items()
-    }
+    is_undecided = group.phase is Phase.ASSIGNING
 
+    def reason(place: TopicPartition, state: PartitionState) -> OrphanReason:
+        if place in expectation.pending:
+            return OrphanReason.PENDING
+        if place.topic not in ownership.subscribed:
+            return OrphanReason.UNSUBSCRIBED
+        if is_undecided:
+            return OrphanReason.REBALANCING
+        came_later = place.topic in late or state.first_seen_ms > horizons[place.topic]
+        return OrphanReason.GREW if came_later else OrphanReason.ASSIGNOR_GAP
 
-def _reason(topic: str, ownership: Ownership, *, came_later: bool) -> OrphanReason:
-    if topic not in ownership.subscribed:
-        return OrphanReason.UNSUBSCRIBED
-    return OrphanReason.GREW if came_later else OrphanReason.ASSIGNOR_GAP
+    return {place: reason(place, state) for place, state in unowned.items()}
 
 
 def _late_topics(ownership: Ownership, expectation: Expectation, gaps: set[str]) -> frozenset[str]:
@@ -128,4 +128,6 @@ def _seen_growing(facts: Facts, partitions: tuple[TopicPartition, ...]) -> bool:
 
 def _since_ms(group: GroupState, reason: OrphanReason, first_seen_ms: int) -> int:
     """Since when it is certain. A partition older than the generation lacks an owner at least since that generation."""
+    if reason is OrphanReason.REBALANCING:
+        return max(first_seen_ms, group.under_way.started_ms if group.under_way else group.phase_ms)
     return max(first_seen_ms, group.generation_ms) if reason is OrphanReason.GREW else group.generation_ms

@@ -142,6 +142,8 @@ def _of_the_broker(reason: OrphanReason, group: GroupState, *, one: bool) -> str
     them = "it" if one else "them"
     if reason is OrphanReason.PENDING:
         return f"the broker has chosen a member for {them} in {era(group)}, which has not taken {them} yet."
+    if reason is OrphanReason.REBALANCING:
+        return f"members or topics have changed, and the broker has yet to choose a member for {them} in {era(group)}."
     if reason is OrphanReason.GREW:
         return f"{'it' if one else 'they'} came after {era(group)}, and the broker has not assigned {them} yet."
     return f"the broker's assignor {shown(group.protocol or '')} left {them} out of {era(group)}."

@@ -31,6 +31,7 @@ ORPHAN_WORDS: Final = {
     OrphanReason.UNSUBSCRIBED: "no owner: not subscribed",
     OrphanReason.ASSIGNOR_GAP: "no owner: assignor gap",
     OrphanReason.PENDING: "no owner yet: handover",
+    OrphanReason.REBALANCING: "no owner yet: rebalancing",
 }
 
 _MARKS: Final = {

@@ -127,6 +127,15 @@ def test_a_partition_that_nobody_is_to_have_is_a_gap():
     assert "broker" in orphaned.sentence
 
 
+@pytest.mark.parametrize(
+    ("phase", "reason"),
+    [(Phase.ASSIGNING, OrphanReason.REBALANCING), (Phase.STABLE, OrphanReason.ASSIGNOR_GAP)],
+)
+def test_what_nobody_has_while_the_broker_has_yet_to_choose_is_no_gap(phase, reason):
+    verdict = verdict_of(group(HALF, member("b", assigned=ids(ORDERS, 2), target=ids(ORDERS, 2)), phase=phase))
+    assert {row.partition: row.orphan for row in verdict.partitions if row.orphan} == {3: reason}
+
+
 def test_two_owners_are_told_with_the_epoch():
     verdict = verdict_of(
         group(HALF, replace(REST, reconciliation=replace(REST.reconciliation, assigned=ids(ORDERS, 1, 2, 3))))

@@ -83,6 +83,7 @@ groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="grew"
 groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="unsubscribed"} 0
 groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="assignor_gap"} 0
 groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="pending"} 0
+groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="rebalancing"} 0
 # HELP groupwatch_group_orphaned_oldest_seconds How long the partition that is orphaned longest has had no owner.
 # TYPE groupwatch_group_orphaned_oldest_seconds gauge
 groupwatch_group_orphaned_oldest_seconds{cluster="main",group="orders"} 40
