@@ -129,7 +129,7 @@ def test_a_partition_that_nobody_is_to_have_is_a_gap():
 
 @pytest.mark.parametrize(
     ("phase", "reason"),
-    [(Phase.ASSIGNING, OrphanReason.REBALANCING), (Phase.STABLE, OrphanReason.ASSIGNOR_GAP)],
+    [(Phase.ASSIGNING, OrphanReason.REBALANCING), (Phase.STABLE, OrphanReason.GREW)],
 )
 def test_what_nobody_has_while_the_broker_has_yet_to_choose_is_no_gap(phase, reason):
     verdict = verdict_of(group(HALF, member("b", assigned=ids(ORDERS, 2), target=ids(ORDERS, 2)), phase=phase))
