@@ -54,6 +54,16 @@ def test_a_beginning_that_moves_a_little_is_no_news(moved_ms: int, news: list[st
     assert [record.event.value for record in ledger.news([summary(moved)], 2)] == news
 
 
+def test_a_storm_that_lasts_longer_than_it_is_remembered_is_no_news():
+    ledger = Ledger()
+    storm = Finding(FindingKind.REBALANCE, "storm", since_ms=100, sentence="A storm.")
+    ledger.news([summary(storm)], 1)
+    assert ledger.news([summary(msgspec.structs.replace(storm, since_ms=3_600_000))], 2) == []
+    ledger.news([summary(msgspec.structs.replace(storm, reason="long"))], 3)
+    long = msgspec.structs.replace(storm, reason="long", since_ms=3_600_000)
+    assert [record.event.value for record in ledger.news([summary(long)], 4)] == ["changed"]
+
+
 def test_a_record_has_everything_that_the_finding_has():
     (record,) = Ledger().news([summary(ORPHANED)], 1_000)
     assert record == FindingRecord(
