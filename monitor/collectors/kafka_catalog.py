@@ -91,13 +91,14 @@ class KafkaCatalogCollector:
         while not stop.is_set() and (now_s := time.monotonic()) < due_s:
             if now_s >= self._next_sample_s:
                 self._next_sample_s = now_s + SAMPLE_S
-                self.sample(stop)
+                self._sample(due_s, stop)
             stop.wait(max(0.0, min(due_s, self._next_sample_s) - time.monotonic()))
 
-    def sample(self, stop: threading.Event) -> None:
-        """Ask every broker which groups rebalance now, until ``stop``, and send it; nothing if there is no connection.
+    def _sample(self, due_s: float, stop: threading.Event) -> None:
+        """Ask the brokers which groups rebalance now, and send it; nothing if there is no connection.
 
-        What goes wrong is no failure of a pass, and the next pass says it if the cluster is away.
+        What goes wrong is no failure of a pass, and the next pass says it if the cluster is away. A broker that does
+        not answer holds up the next pass, and the end, for one time limit at most.
         """
         admin, producer = self._admin, self._producer
         if admin is None or producer is None:
@@ -105,7 +106,7 @@ class KafkaCatalogCollector:
         try:
             for samples in self._states.ask(admin, self._clock):
                 send_samples(producer, self._cluster.events_topic, samples)
-                if stop.is_set():
+                if stop.is_set() or time.monotonic() >= due_s:
                     return
         except (KafkaError, OSError):
             return

@@ -66,9 +66,10 @@ def find_storm(facts: Facts) -> Iterable[Finding]:
     The history is bounded: a storm that has lasted for longer than it reaches back begins within it.
     """
     enough, window_ms = facts.settings.storm_rebalances, facts.settings.storm_window_ms
-    if len(facts.group.history) < enough:
+    history, begin_ms = facts.group.history, facts.now_ms - window_ms
+    if len(history) < enough or (history[-enough].ended_ms or 0) <= begin_ms:
         return  # nearly every group: this rule is asked of all of them
-    counted = [each for each in facts.group.history if not _FOLLOWS_OF_ITSELF.issuperset(each.causes)]
+    counted = [each for each in history if not _FOLLOWS_OF_ITSELF.issuperset(each.causes)]
     ends = sorted(each.ended_ms for each in counted if each.ended_ms is not None)
     since_ms = storm_since_ms(ends, enough, window_ms, facts.now_ms)
     if since_ms is not None:

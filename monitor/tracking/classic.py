@@ -48,7 +48,7 @@ def stored(state: GroupState, event: MembershipStored) -> GroupState:
         rebalances=before.rebalances + counted,
         pending=(),
         released=moves.released,
-        sampled=left_of(before.sampled, event.stored_ms) if counted else before.sampled,
+        sampled=left_of(before.sampled, event.stored_ms),
     )
 
 

@@ -64,6 +64,16 @@ def test_a_lag_that_seems_to_begin_later_because_no_more_is_remembered_is_no_new
     assert (earlier.event.value, earlier.since_ms) == ("changed", 400_000)
 
 
+def test_a_storm_that_lasts_longer_than_it_is_remembered_is_no_news():
+    ledger = Ledger()
+    storm = Finding(FindingKind.REBALANCE, "storm", since_ms=100, sentence="A storm.")
+    ledger.news([summary(storm)], 1)
+    assert ledger.news([summary(msgspec.structs.replace(storm, since_ms=3_600_000))], 2) == []
+    ledger.news([summary(msgspec.structs.replace(storm, reason="long"))], 3)
+    long = msgspec.structs.replace(storm, reason="long", since_ms=3_600_000)
+    assert [record.event.value for record in ledger.news([summary(long)], 4)] == ["changed"]
+
+
 def test_a_record_has_everything_that_the_finding_has():
     (record,) = Ledger().news([summary(ORPHANED)], 1_000)
     assert record == FindingRecord(

@@ -1,7 +1,7 @@
 """When a rebalance is too long, when there are too many, and that the ordinary is neither."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -155,7 +155,13 @@ def test_as_many_are_kept_as_a_storm_of_a_cooperative_group_has():
     assert 2 * DetectionSettings().storm_rebalances <= MAX_REBALANCES
 
 
-@given(st.lists(st.integers(0, 60), max_size=12), st.integers(1, 4), st.integers(1, 30), st.integers(0, 70))
+@example(ends=[0, 10, 20, 25], enough=3, window_ms=25, now_ms=30)
+@given(
+    ends=st.lists(st.integers(0, 60), max_size=12),
+    enough=st.integers(1, 4),
+    window_ms=st.integers(1, 30),
+    now_ms=st.integers(0, 70),
+)
 def test_since_when_there_were_enough_all_the_time(ends, enough, window_ms, now_ms):
     """The oracle looks at every millisecond."""
     ends = sorted(end for end in ends if end <= now_ms)

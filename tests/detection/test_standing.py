@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from monitor.detection import standing
 from monitor.detection.standing import Standings, stand
 from monitor.detection.topics import Topics
-from monitor.model import Catalog, GroupKind, IdPartitions, Member, Phase, Reconciliation
+from monitor.model import Catalog, GroupKind, IdPartitions, Member, Phase, Reconciliation, Sampled
 from tests.detection.builders import ASSIGNED, NOW, catalog, commit, group, range_by_hand, topic
 from tests.detection.test_evaluate import ranged_groups
 
@@ -44,6 +44,8 @@ def test_it_is_the_same_as_without_memory(cases):
         pytest.param(GROUP, moved(TOPICS), id="records were written"),
         pytest.param(replace(GROUP, offsets=(commit("a", 0),)), TOPICS, id="an offset was committed"),
         pytest.param(GROUP, catalog(topic("a", 4), topic("c", 9)), id="another topic came and went"),
+        pytest.param(replace(GROUP, sampled=Sampled(NOW, NOW)), TOPICS, id="it was seen to rebalance"),
+        pytest.param(replace(GROUP, redelivered_records=9), TOPICS, id="a commit went back"),
     ],
 )
 def test_nothing_is_made_again_for(state, topics):

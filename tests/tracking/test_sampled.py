@@ -18,7 +18,6 @@ from monitor.model import (
     Sampled,
 )
 from monitor.tracking.group import fold_group
-from monitor.tracking.sampled import MARGIN_MS
 
 BEGUN_MS = 1_000_000
 """When the generation before was stored."""
@@ -102,7 +101,7 @@ def test_a_collector_that_had_not_looked_before_cannot_say_how_exact_its_first_s
     assert newest(state) == (FIRST_MS, None, STORED_MS, 5_000)
 
 
-@pytest.mark.parametrize("late_ms", [-5_000, 0, MARGIN_MS])
+@pytest.mark.parametrize("late_ms", [-5_000, 0, 1_000])
 def test_a_sample_hardly_younger_than_the_generation_tells_nothing_of_now(late_ms):
     assert fold(sample(BEGUN_MS + late_ms, since=BEGUN_MS + 5_000 + late_ms), state=STABLE).sampled is None
 
@@ -112,7 +111,7 @@ def test_a_sample_of_long_ago_changes_nothing():
 
 
 def test_one_that_is_younger_does():
-    assert fold(sample(BEGUN_MS + MARGIN_MS + 1), state=STABLE).sampled.first_ms == BEGUN_MS + MARGIN_MS + 1
+    assert fold(sample(BEGUN_MS + 1_001), state=STABLE).sampled.first_ms == BEGUN_MS + 1_001
 
 
 def test_the_next_rebalance_that_follows_at_once_begins_with_the_generation_before_it():
@@ -154,15 +153,32 @@ def test_that_it_is_over_is_known_before_the_log_tells_it():
     assert fold(over(FIRST_MS), state=STABLE) is STABLE
 
 
-def test_a_static_member_that_comes_back_neither_ends_it_nor_was_it():
-    member = Member(member_id="s", instance_id="i")
-    stable = fold(replace(generation(3, at=BEGUN_MS), members=(member,)))
-    back = replace(generation(3, at=BEGUN_MS + 9), members=(replace(member, member_id="s2"),))
-    state = fold(sample(FIRST_MS), back, state=stable)
-    assert state.sampled == Sampled(FIRST_MS, FIRST_MS, 1_000)
-    restarted = fold(back, state=stable)
-    assert restarted.history[-1].causes == (RebalanceCause.STATIC_RESTART,)
-    assert fold(sample(BEGUN_MS + 8), state=restarted).history[-1] == restarted.history[-1]
+STATIC = Member(member_id="s", instance_id="i")
+WITH_STATIC = fold(replace(generation(3, at=BEGUN_MS), members=(STATIC,)))
+
+
+def restarted(at):
+    return replace(generation(3, at=at), members=(replace(STATIC, member_id="s2"),))
+
+
+def test_a_static_members_return_is_written_when_the_group_is_stable_and_so_ends_what_was_seen():
+    state = fold(sample(FIRST_MS), restarted(FIRST_MS + 3_000), state=WITH_STATIC)
+    assert state.history[-1].causes == (RebalanceCause.STATIC_RESTART,)
+    assert newest(state)[:3] == (FIRST_MS + 3_000, None, FIRST_MS + 3_000), "nobody had to stop for it"
+    assert state.sampled is None
+    before = fold(sample(FIRST_MS), restarted(FIRST_MS - 3_000), state=WITH_STATIC)
+    assert before.sampled == Sampled(FIRST_MS, FIRST_MS, 1_000)
+
+
+def test_a_late_sample_is_not_taken_for_a_static_members_return():
+    state = fold(restarted(FIRST_MS + 100), NEXT, sample(FIRST_MS), state=WITH_STATIC)
+    assert [each.started_ms for each in state.history] == [BEGUN_MS, FIRST_MS + 100, FIRST_MS]
+
+
+def test_a_late_sample_does_not_let_a_rebalance_begin_before_the_one_before_it_ended():
+    second = generation(5, "a", "b", at=STORED_MS + 4_000)
+    state = fold(NEXT, second, sample(STORED_MS + 2_000, since=FIRST_MS), state=STABLE)
+    assert newest(state)[:3] == (STORED_MS, 1_000, STORED_MS + 4_000)
 
 
 COMMITTED = OffsetCommitted("g", "t", 0, 1, 1)

@@ -20,6 +20,8 @@ from monitor.model import (
     Member,
     PartitionState,
     Phase,
+    Rebalance,
+    Sampled,
     SourceState,
     TopicPartitions,
     TopicState,
@@ -50,6 +52,8 @@ GROUP = GroupState(
     phase=Phase.STABLE,
     members=(MEMBER,),
     offsets=(CommittedOffset(topic="t", partition=1, offset=2**63 - 1, committed_ms=-1, leader_epoch=4),),
+    history=(Rebalance(generation=3, started_ms=1, ended_ms=2, uncertainty_ms=1_000),),
+    sampled=Sampled(first_ms=1, last_ms=2, over=True),
 )
 TOPIC = TopicState(
     cluster="c",
