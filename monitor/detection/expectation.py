@@ -78,13 +78,13 @@ def visible_counts(owners: Owners) -> Counts | None:
 def _counts_now(group: GroupState, catalog: Catalog, ownership: Ownership, visible: Counts | None) -> Counts:
     """The partitions that exist now: by the catalog, or by the assignment if that is newer than the catalog.
 
-    A topic may have grown, and the group have been assigned, since the last collector pass began; until the next pass
-    the assignment is the better witness.
+    A topic may have grown or gone, and the group have been assigned, since the last collector pass began; until the
+    next pass the assignment is the better witness.
     """
     known = (catalog.topics[topic] for topic in ownership.subscribed if topic in catalog.topics)
     counts = {state.topic: count for state in known if (count := count_now(state))}
     if visible is not None and catalog.pass_ms <= group.generation_ms:
-        counts |= {topic: max(count, counts.get(topic, 0)) for topic, count in visible.items()}
+        counts = {topic: max(count, counts.get(topic, 0)) for topic, count in visible.items()}
     return counts
 
 

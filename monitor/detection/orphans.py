@@ -50,6 +50,12 @@ def orphans_of(
     if not unowned:
         return {}
     highest = _highest_owned(ownership.owners)
+    if catalog.pass_ms <= group.generation_ms:  # a topic of which nothing was assigned may be gone: the next pass tells
+        unowned = {
+            place: state
+            for place, state in unowned.items()
+            if place.topic in highest or place.topic not in ownership.subscribed
+        }
     gaps = {place.topic for place in unowned if place.partition < highest.get(place.topic, -1)}
     late = _late_topics(ownership, expectation, gaps)
     horizons = {

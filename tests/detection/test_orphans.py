@@ -187,3 +187,10 @@ def test_the_age_of_a_finding_is_that_of_its_oldest_partition():
     (finding,) = orphaned(state, topics)
     assert finding.since_ms == 2_200_000
     assert CREATED < finding.since_ms < NOW
+
+
+@pytest.mark.parametrize(("pass_ms", "told"), [(ASSIGNED, False), (ASSIGNED + 1, True)])
+def test_a_topic_that_the_generation_lacks_may_be_gone_until_a_newer_pass_has_seen_it(pass_ms, told):
+    state = group(member("C0", ["t", "gone"], {"t": [0, 1]}))
+    found = evaluate(state, catalog(topic("t", 2), topic("gone", 2), pass_ms=pass_ms), NOW, DetectionSettings())
+    assert bool(found.findings) is told
