@@ -139,7 +139,7 @@ def test_behind_since_the_ends_passed_the_threshold(threshold, expected):
 def test_a_partition_without_an_owner_is_told_as_an_orphan_only():
     topics = Catalog(
         cluster="c",
-        pass_ms=0,
+        pass_ms=1,
         topics={"t": TopicState(cluster="c", topic="t", pass_ms=0, partitions=(WAITING_SINCE_100,))},
     )
     state = group(member("C0", ["t"]), offsets=[commit("t", 0, 10, 0)], generation_ms=0)
