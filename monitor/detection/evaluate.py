@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from monitor.detection.burrow import BurrowSettings, status_of, worst_of
+from monitor.detection.burrow import BurrowSettings, worst_of
 from monitor.detection.drift import find_current_drift, find_replayed_drift, find_target_drift
 from monitor.detection.facts import Expectation, Facts, Owners, Ownership
 from monitor.detection.handovers import find_late_handovers
@@ -21,7 +21,7 @@ from monitor.detection.lag import (
 )
 from monitor.detection.orphans import find_orphaned, orphans_of
 from monitor.detection.ownership import find_double_owned
-from monitor.detection.progress import burrow_window, catch_up_ms, pace_of, progress_of, total_pace
+from monitor.detection.progress import catch_up_ms, lag_status, pace_of, progress_of, total_pace
 from monitor.detection.rebalancing import find_long_rebalance, find_storm, rebalancing_since_ms
 from monitor.detection.retention import find_close_to_loss, find_records_lost, kept_waiting, lost_records
 from monitor.detection.settings import DetectionSettings
@@ -204,7 +204,7 @@ class _Judge:
         pace = None
         if lag and commit and state:  # the rest is only asked where records wait
             progress = progress_of(commit, state)
-            status = status_of(burrow_window(progress, lag), self._now_ms, self._burrow)
+            status = lag_status(progress, lag, self._now_ms, self._burrow)
             pace = pace_of(progress)
         current, replayed = self._current.get(place), self._replayed.get(place)
         return PartitionVerdict(

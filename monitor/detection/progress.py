@@ -8,14 +8,14 @@ micro-batch, so the points stand in columns.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from operator import attrgetter
 from typing import Final
 
 from monitor.commit_history import columns_of
-from monitor.detection.burrow import INTERVALS, BurrowWindow
-from monitor.model import CommittedOffset, EndOffsetAt, Pace, PartitionState, Value
+from monitor.detection.burrow import INTERVALS, BurrowSettings, BurrowWindow, status_of
+from monitor.model import CommittedOffset, EndOffsetAt, LagStatus, Pace, PartitionState, Value
 
 PACE_MS: Final = 300_000
 """A pace is that of the last five minutes before the newest observed end."""
@@ -81,6 +81,52 @@ def _lags(times: Sequence[int], offsets: Sequence[int], ends: Sequence[EndOffset
             end = next(earlier, None)
         lags.append(None if end is None else end.offset - offset if end.offset > offset else 0)
     return tuple(lags[::-1])
+
+
+def lag_status(progress: Progress, lag: int, now_ms: int, settings: BurrowSettings) -> LagStatus:
+    """The same as ``status_of(burrow_window(progress, lag), now_ms, settings)``, without making the window.
+
+    This is asked for every partition in which records wait. Most statuses are known before all lags are, and the ends
+    of a history only grow, so the oldest that counts is the least.
+    """
+    times, offsets = progress.committed_ms[-INTERVALS:], progress.committed[-INTERVALS:]
+    newest, allowed = offsets[-1], settings.allowed_lag
+    if lag <= allowed or min(1.0, len(offsets) / settings.intervals) < settings.minimum_complete:
+        return LagStatus.OK
+    silent_ms = now_ms // 1000 * 1000 - times[-1]
+    if silent_ms > times[-1] - times[0] and not _caught_up_lately(progress.ends, newest):
+        return LagStatus.STOP
+    is_rising = len(offsets) == 1 or sorted(offsets) == list(offsets)
+    if not is_rising:
+        return status_of(burrow_window(progress, lag), now_ms, settings)
+    known: list[int] = []
+    for lagged in _lags_backward(times, offsets, progress.ends):
+        if lagged <= allowed:
+            return LagStatus.OK
+        known.append(lagged)
+    if offsets[0] == newest:
+        return LagStatus.STALL
+    return LagStatus.WARN if sorted(known, reverse=True) == known else LagStatus.OK
+
+
+def _caught_up_lately(ends: Sequence[EndOffsetAt], offset: int) -> bool:
+    if not ends:
+        return False
+    horizon_ms = ends[-1].at_ms - LATELY_MS
+    return next(end.offset for end in ends[-INTERVALS:] if end.at_ms > horizon_ms) <= offset
+
+
+def _lags_backward(times: Sequence[int], offsets: Sequence[int], ends: Sequence[EndOffsetAt]) -> Iterator[int]:
+    """The known lags of :func:`_lags`, the newest first."""
+    index = len(ends)
+    for place in range(len(times) - 1, -1, -1):
+        at_ms, offset = times[place], offsets[place]
+        while index and ends[index - 1].at_ms > at_ms:
+            index -= 1
+        if not index:
+            return
+        end = ends[index - 1].offset
+        yield end - offset if end > offset else 0
 
 
 def pace_of(progress: Progress) -> Pace | None:

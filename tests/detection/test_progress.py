@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from monitor.commit_history import extend
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.burrow import BurrowSettings, status_of
-from monitor.detection.progress import burrow_window, catch_up_ms, pace_of, progress_of, total_pace
+from monitor.detection.progress import burrow_window, catch_up_ms, lag_status, pace_of, progress_of, total_pace
 from monitor.model import CommitPoint, CommittedOffset, EndOffsetAt, LagStatus, Pace, PartitionState, TopicState
 from tests.detection.builders import catalog, group, member
 
@@ -198,3 +198,29 @@ def test_a_group_that_stopped_is_told_so_once_an_idle_topic_has_stood_long_enoug
 def test_where_no_lag_is_known_there_is_no_status():
     verdict = evaluate(group(member("C0", ["a"], {"a": [0]})), catalog(), 1000, DetectionSettings())
     assert (verdict.status, verdict.lost, verdict.kept_waiting, verdict.catch_up_ms) == (None,) * 4
+
+
+RISES = st.lists(st.tuples(st.integers(0, 200), st.integers(0, 3)), max_size=25)
+
+
+def summed(steps):
+    place, points = (0, 0), []
+    for step in steps:
+        place = (place[0] + step[0], place[1] + step[1])
+        points.append(place)
+    return points
+
+
+@given(
+    commits=st.lists(st.tuples(st.integers(-20, 100), st.integers(-1, 3)), min_size=1, max_size=25).map(summed),
+    ends=RISES.map(summed),
+    lag=st.integers(0, 3),
+    later_s=st.integers(0, 400),
+    settings=st.builds(
+        BurrowSettings, allowed_lag=st.integers(0, 2), minimum_complete=st.sampled_from([0.0, 0.5, 1.0])
+    ),
+)
+def test_the_quick_status_is_that_of_the_window(commits, ends, lag, later_s, settings):
+    progress = progress_of(committed(*commits), ending(*ends))
+    now_ms = 1000 * (commits[-1][0] + later_s)
+    assert lag_status(progress, lag, now_ms, settings) is status_of(burrow_window(progress, lag), now_ms, settings)
