@@ -49,9 +49,8 @@ class Load:
     """A thread that writes a record into each partition of some topics, again and again, also into new ones."""
 
     def __init__(self, bootstrap: str) -> None:
-        self._producer = KafkaProducer(
-            bootstrap_servers=bootstrap, acks=1, linger_ms=50, metadata_max_age_ms=2000, max_block_ms=60_000
-        )
+        self._bootstrap = bootstrap
+        self._producer = self._new_producer()
         self._topics: set[str] = set()
         self._changing = threading.Lock()
         self._stopping = threading.Event()
@@ -82,24 +81,33 @@ class Load:
         """Write into this one no more."""
         with self._changing:
             self._topics.discard(topic)
-        self._producer.flush(timeout=10)
+            self._producer.close(timeout=10)
+            self._producer = self._new_producer()  # the old one would ask for the topic all the time once it is gone
 
     def burst(self, topic: str, records: int) -> None:
         """So many into each partition."""
-        for partition in self._producer.partitions_for(topic):
-            for _ in range(records):
-                self._producer.send(topic, b"x", partition=partition)
+        with self._changing:
+            for partition in self._producer.partitions_for(topic):
+                for _ in range(records):
+                    self._producer.send(topic, b"x", partition=partition)
 
     def _run(self) -> None:
         while not self._stopping.wait(EVERY_S):
-            with self._changing:
-                topics = sorted(self._topics)
             try:
-                for topic in topics:
-                    for partition in self._producer.partitions_for(topic):
-                        self._producer.send(topic, b"x", partition=partition)
+                with self._changing:
+                    self._write()
             except Exception as error:  # told in the report: without a load nothing can be said
                 self.errors.append(repr(error))
+
+    def _write(self) -> None:
+        for topic in sorted(self._topics):
+            for partition in self._producer.partitions_for(topic):
+                self._producer.send(topic, b"x", partition=partition)
+
+    def _new_producer(self) -> KafkaProducer:
+        return KafkaProducer(
+            bootstrap_servers=self._bootstrap, acks=1, linger_ms=50, metadata_max_age_ms=2000, max_block_ms=60_000
+        )
 
 
 class Stage:
