@@ -8,7 +8,8 @@ from typing import Final
 
 from monitor.detection.durations import age
 from monitor.detection.inputs import GroupInputs
-from monitor.detection.sentences import counted, era, ranges, shown
+from monitor.detection.rebalance_costs import cost_of, costs_so_far
+from monitor.detection.sentences import CAUSES, counted, era, ranges, shown
 from monitor.detection.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
 from monitor.model import GroupKind, GroupState, MemberVerdict, Phase, Rebalance, RebalanceCause, TopicPartition
 
@@ -108,21 +109,6 @@ def _member_line(member: MemberVerdict, held: Sequence[TopicPartition]) -> str:
     return line
 
 
-_CAUSES: Final = {
-    RebalanceCause.JOIN: "members joined",
-    RebalanceCause.LEAVE: "members left or timed out",
-    RebalanceCause.TIMEOUT: "members timed out",
-    RebalanceCause.SUBSCRIPTION: "subscriptions changed",
-    RebalanceCause.TOPICS: "subscribed topics changed",
-    RebalanceCause.STATIC_RESTART: "a static member came back",
-    RebalanceCause.ASSIGNOR: "the assignor changed",
-    RebalanceCause.HANDOVER: "partitions that were given up got their new owners",
-    RebalanceCause.UPGRADE: "the group went over to the protocol of KIP-848",
-    RebalanceCause.DOWNGRADE: "the group went back to the classic protocol",
-    RebalanceCause.UNKNOWN: "of a cause that the log does not tell",
-}
-
-
 def _rebalances(known: Judged) -> Iterator[Statement]:
     if known.group.under_way is not None:
         since = known.group.under_way.started_ms
@@ -141,6 +127,7 @@ def _rebalances(known: Judged) -> Iterator[Statement]:
         since_ms=last.ended_ms or last.started_ms,
         evidence=tuple(_earlier(known, word)),
     )
+    yield Statement(about=About.REBALANCE, sentence=cost_of(last), evidence=tuple(costs_so_far(known.group)))
 
 
 def _duration(duration_ms: int) -> str:
@@ -150,7 +137,7 @@ def _duration(duration_ms: int) -> str:
 def _because(rebalance: Rebalance) -> str:
     causes = rebalance.causes or (RebalanceCause.UNKNOWN,)
     counts = f" ({rebalance.joined} joined, {rebalance.left} left)" if rebalance.joined or rebalance.left else ""
-    told = " and ".join(_CAUSES[cause] for cause in causes)
+    told = " and ".join(CAUSES[cause] for cause in causes)
     return f"{told}{counts}" if causes == (RebalanceCause.UNKNOWN,) else f"because {told}{counts}"
 
 

@@ -429,7 +429,7 @@ def _of_the_coordinator(group: GroupState) -> str:
 
 def rebalance_storm(enough: int, window_ms: int, causes: Sequence[RebalanceCause]) -> str:
     """``enough`` within ``window_ms`` are the thresholds, not the counts; ``causes`` of the newest of them."""
-    told = ", ".join(_CAUSES[cause] for cause in causes)
+    told = ", ".join(CAUSES[cause] for cause in causes)
     hints = " ".join(dict.fromkeys(_HINTS[cause] for cause in causes if cause in _HINTS))
     return f"The group has rebalanced at least {enough} times within {seconds(window_ms)} ({told}). {hints}".rstrip()
 
@@ -444,9 +444,9 @@ def seconds(duration_ms: int) -> str:
     return f"{minutes} min" if minutes > 1 and not rest else f"{duration_ms / 1000:g} s"
 
 
-_CAUSES: Final[Mapping[RebalanceCause, str]] = {
+CAUSES: Final[Mapping[RebalanceCause, str]] = {
     RebalanceCause.JOIN: "members joined",
-    RebalanceCause.LEAVE: "members left or were lost",
+    RebalanceCause.LEAVE: "members left or timed out",
     RebalanceCause.TIMEOUT: "members timed out",
     RebalanceCause.SUBSCRIPTION: "members subscribed to other topics",
     RebalanceCause.TOPICS: "topics came, went or grew",

@@ -55,10 +55,21 @@ def test_a_healthy_group_is_told_whole():
     rebalances = (
         Rebalance(generation=2, started_ms=ASSIGNED - 60_000, ended_ms=ASSIGNED - 60_000),
         Rebalance(
-            generation=3, started_ms=ASSIGNED - 2_000, ended_ms=ASSIGNED, causes=(RebalanceCause.JOIN,), joined=1
+            generation=3,
+            started_ms=ASSIGNED - 2_000,
+            ended_ms=ASSIGNED,
+            causes=(RebalanceCause.JOIN,),
+            joined=1,
+            moved=2,
+            avoidable=1,
+            paused_partitions=1,
+            pause_ms=8_000,
+            burst_records=70,
         ),
     )
-    explanation = of_group(replace(RANGE, history=rebalances))
+    counts = {"rebalances": 5, "rebalance_ms": 12_000, "moved_partitions": 9, "avoidable_moves": 3}
+    counts |= {"pause_ms": 61_000, "burst_records": 300, "redelivered_records": 1}
+    explanation = of_group(replace(RANGE, history=rebalances, **counts))
     assert [(each.about.value, each.sentence, each.evidence) for each in explanation.statements] == [
         (
             "group",
@@ -75,7 +86,18 @@ def test_a_healthy_group_is_told_whole():
             "rebalance",
             f"The last rebalance led to generation 3 {AGO} ago and took 2 s, "
             "because members joined (1 joined, 0 left).",
-            ("generation 2, 17 min 40 s ago: of a cause that the log does not tell",),
+            ("generation 2, 17 min 40 s ago: for reasons that the log does not tell",),
+        ),
+        (
+            "rebalance",
+            "It moved 2 partitions, 1 of which need not have moved; 1 partition was paused for 8 s in all, and 70 "
+            "records had gathered by then.",
+            (
+                "5 rebalances since the group was first seen, 12 s in all",
+                "9 partitions moved, 3 of them for nothing",
+                "1 min 1 s of pauses, summed over partitions, and 300 records after",
+                "1 record delivered again, as commits went back",
+            ),
         ),
         ("lag", "No record waits for it.", ()),
         ("finding", "Nothing is found wrong with the group.", ()),

@@ -223,7 +223,7 @@ SLOW = tuple(replace(member, rebalance_timeout_ms=300_000) for member in MEMBERS
         ),
         pytest.param(
             replace(QUIET, history=rebalances(*every(30_000, 15), causes=(Cause.JOIN, Cause.LEAVE))),
-            "The group has rebalanced at least 15 times within 10 min (members joined, members left or were lost). "
+            "The group has rebalanced at least 15 times within 10 min (members joined, members left or timed out). "
             "Look for members that are restarted again and again, or that take longer than max.poll.interval.ms "
             "between two polls; with group.instance.id a restart within the session needs no rebalance.",
             id="a storm of members",
