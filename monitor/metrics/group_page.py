@@ -121,6 +121,8 @@ class GroupPage(Value):
     generation_age: str | None
     topics: tuple[TopicLine, ...] = ()
     pace: str | None = None
+    rebalances_took: str = ""
+    paused: str = ""
     catch_up: str | None = None
 
 
@@ -143,6 +145,8 @@ def group_page(verdict: GroupVerdict, limit: int | None) -> GroupPage:
         generation_age=_told_age(verdict.evaluated_ms - verdict.generation_ms) if verdict.generation_ms else None,
         topics=_topic_lines(verdict)[:limit],
         pace=_pace(verdict),
+        rebalances_took=age(verdict.rebalance_ms),
+        paused=age(verdict.pause_ms),
         catch_up=_catch_up(verdict),
     )
 

@@ -292,6 +292,14 @@ def test_the_group_page_says_who_owns_and_who_should():
     assert rows.startswith(" ".join(expected_rows))
 
 
+def test_the_group_page_says_what_rebalances_cost():
+    text = words(client(snapshot(ready_cluster(orders()))).get("/groups/main/orders").text)
+    assert (
+        "Rebalances Seen 7, 12 s in all Moved 9 partitions, 4 for nothing Paused 12 s Burst after 70 records "
+        "Delivered again 150 records" in text
+    )
+
+
 def test_every_kind_of_finding_has_a_word():
     assert set(KIND_WORDS) == set(FindingKind)
 
