@@ -143,4 +143,6 @@ def detection_settings(chosen: Thresholds) -> DetectionSettings:
         rebalance_long_ms=int(chosen.rebalance_long_s * 1000),
         storm_rebalances=chosen.storm_rebalances,
         storm_window_ms=int(chosen.storm_window_s * 1000),
+        skew_records=chosen.skew_records,
+        skew_ms=int(chosen.skew_s * 1000),
     )

@@ -135,7 +135,8 @@ class Thresholds(Section):
     for a group to be close to losing it. ``burrow_allowed_lag`` and ``burrow_minimum_complete`` are those of Burrow's
     rules. ``handover_s``: seconds that a partition may take from one member of a KIP-848 group to another; None: the
     member's rebalance timeout. ``rebalance_long_s``: seconds that a rebalance may last. ``storm_rebalances`` within
-    ``storm_window_s`` seconds are too many. The meaning and the defaults are those of ``monitor.detection.settings``.
+    ``storm_window_s`` seconds are too many. ``skew_records`` that have waited ``skew_s`` seconds for one member are its
+    group's imbalance. The meaning and the defaults are those of ``monitor.detection.settings``.
     """
 
     imbalance_ratio: float = Field(default=1.25, ge=1, allow_inf_nan=False)
@@ -148,6 +149,8 @@ class Thresholds(Section):
     rebalance_long_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
     storm_rebalances: int = Field(default=15, ge=2, le=20)
     storm_window_s: float = Field(default=600.0, gt=0, allow_inf_nan=False)
+    skew_records: int = Field(default=10_000, ge=1)
+    skew_s: float = Field(default=300.0, gt=0, allow_inf_nan=False)
 
 
 class DetectionOverride(Thresholds):
