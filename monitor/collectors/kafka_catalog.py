@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from kafka import KafkaProducer
@@ -24,9 +24,12 @@ from monitor.collectors.group_states import SAMPLE_S, GroupStates
 from monitor.collectors.topic_observation import observe_topics
 from monitor.collectors.transactional_offsets import TransactionalOffsets
 from monitor.config import ClusterSettings, ConfigError
-from monitor.model import PassCompleted
+from monitor.model import PassCompleted, TopicObserved
 
 CLOSE_LIMIT_S: Final = 1.0
+
+RENEW_S: Final = 20.0
+"""How often a new client is tried while the ends of some partitions are not told, as when they have no leader."""
 
 
 def wall_clock_ms() -> int:
@@ -62,6 +65,7 @@ class KafkaCatalogCollector:
         self._transactions = TransactionalOffsets(cluster.name)
         self._states = GroupStates(cluster.name)
         self._next_sample_s = 0.0
+        self._renewed_s = -RENEW_S
         self.last_success_ms: int | None = None
         """When the newest complete pass was written."""
         self.problem: str | None = None
@@ -146,9 +150,17 @@ class KafkaCatalogCollector:
         if self._cluster.offsets_isolation == "read_uncommitted":
             for listed in self._transactions.ask(admin, self._clock):
                 write_offsets(producer, destination, listed)
-            if self._transactions.needs_new_client:
-                self._renew_admin(admin)
+        if self._transactions.needs_new_client or self._has_lost_a_leader(topics):
+            self._renew_admin(admin)
         return completed
+
+    def _has_lost_a_leader(self, topics: Iterable[TopicObserved]) -> bool:
+        """Whether an end was not told, and the client is not new: it may not know a broker that has come back.
+
+        kafka-python forgets a broker that is away when it next asks who there is, and asks again after five minutes.
+        """
+        is_new = time.monotonic() - self._renewed_s < RENEW_S
+        return not is_new and any(partition.end is None for topic in topics for partition in topic.partitions)
 
     def _not_before_the_pass(self) -> int:
         """Now; after the clock was set back, the beginning of the pass, which is never before that of the last one."""
@@ -177,6 +189,7 @@ class KafkaCatalogCollector:
             self._admin = open_admin(self._cluster, self._connect_limit_s)
         except (CollectorError, ConfigError):
             return
+        self._renewed_s = time.monotonic()
         old.close()
 
     def _sentence(self, error: Exception) -> str:
