@@ -31,6 +31,7 @@ TWICE = "joined-twice"
 HELD = "held"
 
 REBALANCES = "groupwatch_group_rebalances_total"
+OF_THE_HOUR = ("_seconds", "_per_second", "groupwatch_group_status")
 
 
 @dataclass(frozen=True)
@@ -97,14 +98,15 @@ def shown(job: JobProcess) -> Shown:
     return Shown(
         overview=timeless(overview),
         verdicts={group["group"]: timeless(job.group("test", group["group"])) for group in overview},
-        samples=sorted(line for line in lines if 'group="' in line and "_seconds" not in line),
+        samples=sorted(line for line in lines if 'group="' in line and not any(name in line for name in OF_THE_HOUR)),
     )
 
 
 def timeless(value: Any) -> Any:
-    """JSON without the members that are times or ages: those whose names end with the unit ms."""
+    """JSON without the members that are times or ages (their names end with the unit ms), or follow from them."""
     if isinstance(value, dict):
-        return {key: timeless(inner) for key, inner in value.items() if not key.endswith("_ms")}
+        kept = (key for key in value if not key.endswith("_ms") and key not in ("status", "pace"))
+        return {key: timeless(value[key]) for key in kept}
     return [timeless(inner) for inner in value] if isinstance(value, list) else value
 
 
