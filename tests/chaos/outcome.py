@@ -15,13 +15,26 @@ from tests.chaos.load import EVENTS_TOPIC, GROUPS, LOG_PARTITIONS, SPOILT
 from tests.job_process import JobProcess, Samples
 from tests.streaming_jobs.clients import admin
 
-COUNTERS: Final = ("groupwatch_group_rebalances_total", "groupwatch_decode_errors_total")
+COUNTERS: Final = (
+    "groupwatch_group_rebalances_total",
+    "groupwatch_group_moved_partitions_total",
+    "groupwatch_group_avoidable_moves_total",
+    "groupwatch_group_redelivered_records_total",
+    "groupwatch_group_rebalance_pause_seconds_total",
+    "groupwatch_group_rebalance_burst_records_total",
+    "groupwatch_decode_errors_total",
+)
+OF_WAITING: Final = frozenset({"lag", "retention", "unattended", "abandoned", "dead_member"})
+"""Kinds of findings about records that wait: since when, is known by the collectors' sights of the ends."""
 OF_THE_TRAFFIC: Final = frozenset({"partitions", "partition_count", "members", "member_count"})
 """Fields of a lag's record that are those of its opening, as they move with each commit."""
 OF_THE_TELLING: Final = frozenset({"event", "opened_ms", "at_ms", "sentence"})
 """Fields of a finding's record that say when it was told, and by what word."""
-OF_THE_MOMENT: Final = frozenset({"evaluated_ms", "lag_ms", "sentence"})
-"""Fields that tell how long ago something was: no two jobs are asked at the same time."""
+OF_THE_MOMENT: Final = frozenset(
+    {"evaluated_ms", "lag_ms", "sentence", "status", "pace", "catch_up_ms", "rebalance_ms", "rebalancing_since_ms"}
+)
+"""Fields that tell how long ago something was, or follow from it: no two jobs are asked at the same time. How long a
+classic rebalance took is what each job's own collector saw of it."""
 PLACES: Final = [
     *(TopicPartition("__consumer_offsets", number) for number in range(LOG_PARTITIONS)),
     TopicPartition(EVENTS_TOPIC, 0),
@@ -90,7 +103,7 @@ def findings_in(bootstrap: str, topic: str) -> TopicOfFindings:
 
 def lasting(finding: dict[str, Any]) -> Any:
     """What two jobs must tell alike of a finding."""
-    moving = OF_THE_TRAFFIC if finding["kind"] == "lag" else frozenset()
+    moving = OF_THE_TRAFFIC if finding["kind"] in OF_WAITING else frozenset()
     return timeless({name: field for name, field in finding.items() if name not in OF_THE_TELLING | moving})
 
 
@@ -110,7 +123,7 @@ def timeless(value: Any) -> Any:
     """A JSON value without what depends on when it was asked for."""
     if isinstance(value, dict):
         # Since when a lag is there is known by the collectors' sights of the ends, and each job's are its own.
-        inferred = {"since_ms"} if value.get("kind") == "lag" else set()
+        inferred = {"since_ms"} if value.get("kind") in OF_WAITING else set()
         return {key: timeless(inner) for key, inner in value.items() if key not in OF_THE_MOMENT | inferred}
     return [timeless(inner) for inner in value] if isinstance(value, list) else value
 
