@@ -44,9 +44,6 @@ class Grace(Value):
 GRACE: Final = (
     Grace("orphaned", "pending", SESSION_S + SLOWEST_S, "handed over; if its former owner goes, after its session"),
     Grace("orphaned", "rebalancing", SLOWEST_S, "KIP-848: the broker has yet to choose targets without who is gone"),
-    Grace("idle_members", "no_partitions", SESSION_S + SLOWEST_S, "who joins waits for what others give back"),
-    Grace("imbalance", "partitions", SESSION_S + SLOWEST_S, "while partitions are handed over"),
-    Grace("drift", "current", SLOWEST_S, "members join with what they know of the topics; here nothing grows"),
     Grace(
         "lag",
         "not_committing",
