@@ -7,6 +7,7 @@ import pytest
 
 from tests.scenarios.churn_groups import GRACE, too_old
 from tests.scenarios.judging import Spell, differences, has_opened, is_complete, is_past, spells_of, timeline
+from tests.scenarios.run import COUNTER, is_settled
 from tests.scenarios.scenario import Counted, Expected, Passing, Scenario, Story, Told, Within
 from tests.scenarios.table import SCENARIOS
 
@@ -177,3 +178,24 @@ def test_the_table_can_be_played():
         assert len(set(steps)) == len(steps), scenario.name
         awaited = [within.step for each in scenario.expected for within in (each.opens, each.closes) if within]
         assert set(awaited) <= set(steps), scenario.name
+
+
+def test_a_group_has_settled_once_all_members_are_there_and_every_partition_has_an_owner():
+    owned = {"state": "stable", "members": [{}, {}], "partitions": [{"owners": ["a"]}, {"owners": ["b"]}]}
+    assert is_settled(owned, 2)
+    assert not is_settled(owned, 1)
+    assert not is_settled(owned | {"state": "reconciling"}, 2)
+    assert not is_settled(owned | {"partitions": [{"owners": ["a"]}, {"owners": []}]}, 2)
+    assert not is_settled({}, 0), "it is not there"
+
+
+def test_the_counters_of_a_group_are_found_and_no_gauges():
+    text = (
+        'groupwatch_group_moved_partitions_total{cluster="c",group="g"} 4\n'
+        'groupwatch_group_lag_records{cluster="c",group="g"} 7\n'
+        'groupwatch_group_rebalance_pause_seconds_total{cluster="c",group="h"} 1.5\n'
+    )
+    assert COUNTER.findall(text) == [
+        ("moved_partitions_total", "g", "4"),
+        ("rebalance_pause_seconds_total", "h", "1.5"),
+    ]
