@@ -145,10 +145,17 @@ def _members(
             expected_partitions=expected[member.member_id] if known else None,
             epoch=member.reconciliation.epoch if member.reconciliation else None,
             state=member.reconciliation.state if member.reconciliation else None,
-            idle=_is_idle(member, owned, expected if member.reconciliation else heirs, existing),
+            idle=not _is_unconsidered(member, group)
+            and _is_idle(member, owned, expected if member.reconciliation else heirs, existing),
         )
         for member in group.members
     )
+
+
+def _is_unconsidered(member: Member, group: GroupState) -> bool:
+    """The member of a KIP-848 group is new, and the broker has yet to choose with it."""
+    standing = member.reconciliation
+    return group.phase is Phase.ASSIGNING and standing is not None and standing.target is None
 
 
 def _is_idle(member: Member, owned: Counter[str], coming: Counter[str], existing: set[str]) -> bool:

@@ -138,6 +138,11 @@ class Churn:
             "told": len(spells),
             "late_s": late_s,
             "too_old": [line for group, spell in spells for line in too_old(group, spell, late_s)],
+            "sentences": {
+                group: [f"{told.at_ms} {told.event} {told.sentence}" for told in hearing.of(group)]
+                for group, spell in spells
+                if too_old(group, spell, late_s)
+            },
         }
 
     def _run(self) -> None:
