@@ -226,14 +226,24 @@ def process_fields(stat: Path) -> list[str]:
 
 
 def _toml(tables: dict[str, Any], prefix: str = "") -> Iterator[str]:
-    plain = {key: value for key, value in tables.items() if not isinstance(value, dict)}
+    """Tables, and lists of tables of plain values."""
+    arrays = {key: value for key, value in tables.items() if isinstance(value, list) and value and _are_tables(value)}
+    plain = {key: value for key, value in tables.items() if not isinstance(value, dict) and key not in arrays}
     for key, value in plain.items():
         yield f"{json.dumps(key)} = {json.dumps(value)}"
+    for key, rows in arrays.items():
+        for row in rows:
+            yield f"[[{prefix}{json.dumps(key)}]]"
+            yield from _toml(row)
     for key, value in tables.items():
         if isinstance(value, dict):
             name = f"{prefix}{json.dumps(key)}"
             yield f"[{name}]"
             yield from _toml(value, f"{name}.")
+
+
+def _are_tables(rows: list[Any]) -> bool:
+    return all(isinstance(row, dict) for row in rows)
 
 
 def alive(pid: int) -> bool:

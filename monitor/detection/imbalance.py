@@ -41,8 +41,14 @@ def balance_of(members: tuple[Member, ...], ownership: Ownership) -> Balance | N
 
 
 def find_imbalance(facts: Facts) -> Iterable[Finding]:
-    """The largest member has at least ``imbalance_ratio`` times what the largest would need to have."""
+    """The largest member has at least ``imbalance_ratio`` times what the largest would need to have.
+
+    Not while partitions are on their way: who has the most now may have as much as all are to have, and that these are
+    nobody's yet is told.
+    """
     balance = facts.balance
+    if facts.expectation.pending:
+        return
     if balance is not None and balance.largest > balance.optimum and balance.ratio >= facts.settings.imbalance_ratio:
         yield Finding(
             kind=FindingKind.IMBALANCE,

@@ -25,6 +25,10 @@ from monitor.model import CommittedOffset, Finding, FindingKind, Member, Phase, 
 RHYTHMS: Final = 3
 """How many times its usual time between two commits a member may be silent: two commits that stay away are no proof."""
 
+NOTICED: Final = 4 / 3
+"""Times its session, a member that has gone is missed at the latest: the others learn of it with their next heartbeat,
+and that is sent three times in a session (Kafka's advice for ``heartbeat.interval.ms``)."""
+
 LEFT_FOR_NOW: Final = -2
 """The epoch of a static member that has closed and may come back (``LEAVE_GROUP_STATIC_MEMBER_EPOCH`` of Kafka)."""
 
@@ -38,8 +42,8 @@ class MemberSilence(Value):
     ``waits``: records wait in a partition of it that it does not commit. ``silent``: it has not committed anything for
     ``commit_silence_ms``, in transactions that are open or were aborted neither. ``settled``: it has had its partitions
     for as long. ``unusual``: the silence is longer than its rhythm explains. ``outlasts_session``: and longer than
-    its session: had it gone, the broker would have noticed. ``others_go_on``: another member has committed well after
-    the silence began, and is not in the same state.
+    its session by a third: had it gone, the group would have noticed. ``others_go_on``: another member has committed
+    well after the silence began, and is not in the same state.
     """
 
     member_id: str
@@ -59,15 +63,15 @@ class MemberSilence(Value):
 
 
 def find_silent(facts: Facts) -> Iterable[Finding]:
-    """Dead members, then the partitions that are not committed and are not theirs."""
+    """Dead members, then the partitions that are not committed and are neither theirs nor of somebody new."""
     silent = silent_partitions(facts)
     if not silent:
         return
     dead = _Roll(facts, silent).dead()
     if dead:
         yield _dead(facts, dead)
-    blamed = {member.member_id for member in dead}
-    rest = {place: ms for place, ms in silent.items() if blamed.isdisjoint(facts.ownership.owners.get(place, ()))}
+    others = {member.member_id for member in dead} | _newcomers(facts)
+    rest = {place: ms for place, ms in silent.items() if others.isdisjoint(facts.ownership.owners.get(place, ()))}
     if rest:
         partitions = tuple(sorted(rest))
         yield Finding(
@@ -94,6 +98,16 @@ def silent_partitions(facts: Facts) -> Silent:
             if since_ms is not None:
                 silent[place] = since_ms
     return silent
+
+
+def _newcomers(facts: Facts) -> frozenset[str]:
+    """The members that may not have had what they have for ``commit_silence_ms``.
+
+    They are not to blame yet: the last commit in a partition that they have taken over is of somebody else.
+    """
+    since_ms = facts.now_ms - facts.settings.commit_silence_ms
+    members = facts.group.members
+    return frozenset(member.member_id for member in members if held_since_ms(facts.group, member) > since_ms)
 
 
 def silences(facts: Facts, silent: Silent) -> list[MemberSilence]:
@@ -139,7 +153,7 @@ class _Roll:
             silent=quiet_ms >= patience_ms,
             settled=facts.now_ms - held_ms >= patience_ms,
             unusual=quiet_ms >= RHYTHMS * min(_gaps(facts, held), default=self._usual_ms),
-            outlasts_session=quiet_ms > _session_ms(self._members.get(member_id)),
+            outlasts_session=quiet_ms > NOTICED * _session_ms(self._members.get(member_id)),
             others_go_on=others_ms > since_ms + patience_ms // 2,
         )
 

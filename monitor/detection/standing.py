@@ -130,6 +130,8 @@ def _members(
 ) -> tuple[MemberVerdict, ...]:
     owned = Counter(owner for owners in ownership.owners.values() for owner in owners)
     expected = Counter(owner for owners in expectation.current.values() for owner in owners)
+    current = expectation.current
+    heirs = Counter(owner for place in expectation.pending for owner in current.get(place, ()))
     existing = {topic for topic in ownership.subscribed if topic in catalog.topics}
     known = expectation.kind in ("exact", "target")
     return tuple(
@@ -143,14 +145,21 @@ def _members(
             expected_partitions=expected[member.member_id] if known else None,
             epoch=member.reconciliation.epoch if member.reconciliation else None,
             state=member.reconciliation.state if member.reconciliation else None,
-            idle=_is_idle(member, owned, expected, existing),
+            idle=not _is_unconsidered(member, group)
+            and _is_idle(member, owned, expected if member.reconciliation else heirs, existing),
         )
         for member in group.members
     )
 
 
-def _is_idle(member: Member, owned: Counter[str], expected: Counter[str], existing: set[str]) -> bool:
-    """It could read something, and does not: in a KIP-848 group it is not about to get something either."""
+def _is_unconsidered(member: Member, group: GroupState) -> bool:
+    """The member of a KIP-848 group is new, and the broker has yet to choose with it."""
+    standing = member.reconciliation
+    return group.phase is Phase.ASSIGNING and standing is not None and standing.target is None
+
+
+def _is_idle(member: Member, owned: Counter[str], coming: Counter[str], existing: set[str]) -> bool:
+    """It could read something, and does not, and is not about to get something either."""
     if owned[member.member_id] or member.unreadable is not None or existing.isdisjoint(member.topics):
         return False
-    return member.reconciliation is None or not expected[member.member_id]
+    return not coming[member.member_id]

@@ -249,6 +249,7 @@ class ModernDraft:
         self._end(event.deleted_ms)
         state = entered(self._state, Happened.DELETED, event.deleted_ms)
         self._state = forgotten(state, pending=pending)
+        self._moves.begin_anew()
         self._members, self._incomplete, self._behind = {}, {}, set()
 
     def _note(self, cause: RebalanceCause, instance_id: str | None = None) -> None:
@@ -262,11 +263,14 @@ class ModernDraft:
             self._end(at_ms)
 
     def _end(self, at_ms: int) -> None:
-        """What a rebalance cost is told once it is over; without one under way nobody gains what another had."""
+        """What a rebalance cost is told once it is over; without one under way nobody gains what another had.
+
+        But who is gone may have left something: the epoch in which others gain it comes after the member's tombstones.
+        """
         if (rebalance := self._state.under_way) is not None:
             rebalance = costed(rebalance, self._moves.moved, self._members)
             self._state = ended(replace(self._state, under_way=rebalance), at_ms)
-        self._moves.forget()
+        self._moves.begin_anew(keeping=bool(self._state.pending))
 
     def _with_moves(self) -> Rebalance | None:
         """The rebalance under way with what it has moved so far, as the draft ends here."""

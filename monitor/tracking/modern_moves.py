@@ -46,9 +46,10 @@ class MovesDraft:
             counts[who(member)] = counts.get(who(member), 0) + len(_owned(member.reconciliation))
         return tuple(HeldCount(owner, count) for owner, count in sorted(counts.items()) if count)
 
-    def forget(self) -> None:
-        """Every member has what it is to have: what is left belongs to nobody any more."""
-        self._released.clear()
+    def begin_anew(self, *, keeping: bool = False) -> None:
+        """Every member has what it is to have. What is left belongs to nobody any more, unless that is yet to come."""
+        if not keeping:
+            self._released.clear()
         self.moved = 0
 
     def released(self) -> tuple[Held, ...]:

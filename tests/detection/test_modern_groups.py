@@ -119,6 +119,20 @@ def test_a_member_that_is_to_have_nothing_is_idle():
     assert [finding.kind for finding in verdict.findings if finding.kind is FindingKind.IDLE_MEMBERS]
 
 
+@pytest.mark.parametrize(
+    ("phase", "target", "idle"),
+    [
+        pytest.param(Phase.ASSIGNING, None, False, id="it has just come, and the broker has yet to choose"),
+        pytest.param(Phase.ASSIGNING, (), True, id="it was to have nothing before the epoch was raised again"),
+        pytest.param(Phase.STABLE, None, True, id="the broker has chosen, and nothing for it"),
+    ],
+)
+def test_a_new_member_is_idle_once_the_broker_has_chosen_without_it(phase, target, idle):
+    everything = member("a", assigned=ids(ORDERS, 0, 1, 2, 3), target=ids(ORDERS, 0, 1, 2, 3))
+    verdict = verdict_of(group(everything, member("b", target=target), phase=phase))
+    assert [row.idle for row in verdict.members] == [False, idle]
+
+
 def test_a_partition_that_nobody_is_to_have_is_a_gap():
     verdict = verdict_of(group(HALF, member("b", assigned=ids(ORDERS, 2), target=ids(ORDERS, 2))))
     (orphaned,) = [finding for finding in verdict.findings if finding.kind is FindingKind.ORPHANED]

@@ -77,7 +77,7 @@ def answers(state, topics, member_id="C0"):
             id="dead: nothing committed since 500 s, and the first record since then came at 700 s",
         ),
         pytest.param(
-            pair(committed(0, 10, 500), committed(1, 15, 950), *GOING_ON),
+            pair(committed(0, 10, 500), committed(1, 15, 950), *GOING_ON, session_s=30),
             ALL_BUSY,
             ["silent"],
             None,
@@ -126,6 +126,20 @@ def answers(state, topics, member_id="C0"):
             id="a static member that restarts within its session",
         ),
         pytest.param(
+            pair(committed(0, 10, 500), committed(1, 10, 500), *GOING_ON, session_s=376),
+            ALL_BUSY,
+            ["outlasts_session"],
+            None,
+            id="its session was over 124 s ago: that a third later, the others may not know yet",
+        ),
+        pytest.param(
+            pair(committed(0, 10, 500), committed(1, 10, 500), *GOING_ON, session_s=374),
+            ALL_BUSY,
+            [],
+            700,
+            id="its session was over 126 s ago, more than a third of it",
+        ),
+        pytest.param(
             pair(committed(0, 10, 500), committed(1, 10, 500), committed(2, 20, 490, 495, 500), committed(3, 20, 500)),
             ALL_BUSY,
             ["others_go_on"],
@@ -134,7 +148,7 @@ def answers(state, topics, member_id="C0"):
         ),
         pytest.param(
             replace(
-                pair(committed(0, 10, 500), committed(1, 10, 500), *GOING_ON),
+                pair(committed(0, 10, 500), committed(1, 10, 500), *GOING_ON, session_s=30),
                 unconfirmed=(committed(1, 18, 950),),
             ),
             ALL_BUSY,
@@ -163,6 +177,30 @@ def test_its_partitions_are_told_once_and_those_of_a_living_member_by_themselves
 def test_if_nobody_commits_it_is_the_group():
     offsets = [committed(number, 10, 500) for number in range(4)]
     assert found(pair(*offsets), ALL_BUSY) == [("not_committing", 700, (), places("t", 0, 1, 2, 3))]
+
+
+@pytest.mark.parametrize(("generation_s", "told"), [(940, ["not_committing"]), (941, [])])
+def test_who_takes_partitions_over_has_as_long_as_anybody_to_commit(generation_s, told):
+    offsets = [committed(number, 10, 500) for number in range(4)]
+    state = pair(*offsets, generation_s=generation_s)
+    assert [reason for reason, *_ in found(state, ALL_BUSY)] == told
+
+
+def test_only_the_members_of_a_kip_848_group_that_took_something_over_have_time():
+    """C0 has had 0 and 1 since 100 s; C1 has had 2 and 3 for 59 s."""
+    standings = [
+        Reconciliation(epoch=3, assigned=(IdPartitions("T", own),), target=(IdPartitions("T", own),), since_ms=since_ms)
+        for own, since_ms in (((0, 1), 100_000), ((2, 3), 941_000))
+    ]
+    members = [
+        Member(member_id=f"C{number}", topics=("t",), reconciliation=standing)
+        for number, standing in enumerate(standings)
+    ]
+    state = replace(
+        group(*members, offsets=[committed(number, 10, 500) for number in range(4)], generation_ms=100_000),
+        kind=GroupKind.CONSUMER,
+    )
+    assert found(state, ALL_BUSY) == [("not_committing", 700, (), places("t", 0, 1))]
 
 
 def test_others_who_fell_silent_later_prove_nothing():

@@ -79,6 +79,18 @@ def test_partitions_on_their_way_to_another_member_are_pending_and_no_drift():
     assert seen == [("pending", places("orders", 2, 3))]
 
 
+def test_partitions_on_their_way_are_told_once():
+    """C1 is to have them and is not idle, and C0 has no more than its share; C2 gets none of two partitions."""
+    all_kinds = (FindingKind.ORPHANED, FindingKind.IDLE_MEMBERS, FindingKind.IMBALANCE)
+    leaving = cooperative("C0", [0, 1, 2, 3], [0, 1]), cooperative("C1", [], [], generation=-1)
+    state = group(*leaving, protocol="cooperative-sticky")
+    assert findings(state, catalog(topic("orders", 4)), *all_kinds) == [("pending", places("orders", 2, 3))]
+    leaving = cooperative("C0", [0, 1], [0]), *(cooperative(name, [], [], generation=-1) for name in ("C1", "C2"))
+    state = group(*leaving, protocol="cooperative-sticky")
+    verdict = evaluate(state, catalog(topic("orders", 2)), NOW, DetectionSettings())
+    assert [finding.members for finding in verdict.findings if finding.kind in all_kinds] == [(), ("C2",)]
+
+
 def test_claims_that_make_the_original_fail_leave_only_invariants():
     """Everybody claims a partition that does not exist; the assignment was made from something else."""
     state = group(sticky("C0", [7, 8, 9], [0]), sticky("C1", [4, 5, 6], [1]), protocol="sticky")

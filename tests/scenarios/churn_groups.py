@@ -43,12 +43,7 @@ class Grace(Value):
 
 GRACE: Final = (
     Grace("orphaned", "pending", SESSION_S + SLOWEST_S, "handed over; if its former owner goes, after its session"),
-    # FALSE REASON of today's rules, see tests.scenarios.table.NO_TARGETS: to be told as "rebalancing"
-    Grace("orphaned", "assignor_gap", SLOWEST_S, "KIP-848: the broker has yet to choose targets without who is gone"),
-    Grace("orphaned", "grew", SLOWEST_S, "KIP-848: as before, where nobody has the last partitions of a topic"),
-    Grace("idle_members", "no_partitions", SESSION_S + SLOWEST_S, "who joins waits for what others give back"),
-    Grace("imbalance", "partitions", SESSION_S + SLOWEST_S, "while partitions are handed over"),
-    Grace("drift", "current", SLOWEST_S, "members join with what they know of the topics; here nothing grows"),
+    Grace("orphaned", "rebalancing", SLOWEST_S, "KIP-848: the broker has yet to choose targets without who is gone"),
     Grace(
         "lag",
         "not_committing",
@@ -143,6 +138,11 @@ class Churn:
             "told": len(spells),
             "late_s": late_s,
             "too_old": [line for group, spell in spells for line in too_old(group, spell, late_s)],
+            "sentences": {
+                group: [f"{told.at_ms} {told.event} {told.sentence}" for told in hearing.of(group)]
+                for group, spell in spells
+                if too_old(group, spell, late_s)
+            },
         }
 
     def _run(self) -> None:

@@ -156,6 +156,10 @@ def _counted(scenario: Scenario, story: Story) -> Iterator[str]:
         fewest, most = scenario.rebalances
         if story.rebalances < fewest or (most is not None and story.rebalances > most):
             yield f"{story.rebalances} rebalances, not {fewest} to {'any' if most is None else most}"
+    for each in scenario.counted:
+        rose = story.counted.get(each.name, 0.0)
+        if rose < each.least or (each.most is not None and rose > each.most):
+            yield f"{each.name} rose by {rose:g}, not {each.least:g} to {'any' if each.most is None else each.most}"
     for topic, wanted in scenario.owned.items():
         if story.owners.get(topic, 0) != wanted:
             yield f"{story.owners.get(topic, 0)} and not {wanted} partitions of {topic} have an owner at the end"
@@ -170,13 +174,15 @@ def timeline(story: Story) -> str:
 
 
 def latencies(scenario: Scenario, story: Story) -> Iterator[str]:
-    """How long after its step each expected finding opened and closed."""
+    """How long after its step each expected finding opened and closed, and the counters that rose."""
     spells = list(spells_of(story.told))
     for expected in scenario.expected:
         for spell in (spell for spell in spells if _opens(expected, spell, story)):
             opened = _after(expected.opens.step, spell.opened_ms, story)
             closed = expected.closes and _after(expected.closes.step, spell.closed_ms, story)
             yield f"{spell.kind}/{spell.reason}: opened {opened}, closed {closed or 'not'}"
+    rose = [f"{name} {by:g}" for name, by in sorted(story.counted.items()) if by]
+    yield f"rose: {', '.join(rose) or 'nothing'}"
 
 
 def _after(step: str, at_ms: int | None, story: Story) -> str | None:

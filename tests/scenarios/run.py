@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -36,6 +37,10 @@ NAME: Final = "scenarios"
 CALM_S: Final = 8
 """How long is listened after the last step, and after the last thing that had to be told."""
 
+SETTLED_S: Final = 60
+"""How long a step waits for its group to settle."""
+COUNTER: Final = re.compile(r'^groupwatch_group_(\w+_total)\{cluster="[^"]*",group="([^"]*)"\} (\S+)$', re.MULTILINE)
+
 Tell = Callable[[str], Any]
 
 
@@ -52,6 +57,8 @@ class Play:
         self._pace = pace
         self._done: dict[str, dict[str, int]] = {each.name: {} for each in scenarios}
         self._rebalances_before = {each.name: self._verdict(each.name).get("rebalances", 0) for each in scenarios}
+        self._counted_before = counters(job)
+        self._counted: dict[str, dict[str, float]] = {}
         self._began_ms = now_ms()
 
     def perform(self, tell: Tell) -> None:
@@ -65,9 +72,17 @@ class Play:
             wait_until(self._began_ms / 1000 + step.at_s)
             while not has_opened(scenario, self._story(scenario), step.name):
                 time.sleep(0.5)
+            if step.members is not None:
+                self._await_settled(scenario, step.members)
             self._done[scenario.name][step.name] = now_ms()
             self._stage.perform(scenario.name, step.action)
             tell(f"{scenario.name}: {step.name}")
+
+    def _await_settled(self, scenario: Scenario, members: int) -> None:
+        """If it does not come, the step is done all the same: the counters will tell."""
+        deadline = time.monotonic() + SETTLED_S
+        while time.monotonic() < deadline and not is_settled(self._verdict(scenario.name), members):
+            time.sleep(0.5)
 
     def await_findings(self) -> None:
         """Until all has been told that must be, or it is too late for it."""
@@ -81,6 +96,7 @@ class Play:
 
     def stories(self) -> list[Story]:
         """What happened by now, with how the groups stand now."""
+        self._counted = counters(self._job)
         return [self._with_its_end(self._story(each)) for each in self._scenarios]
 
     def _story(self, scenario: Scenario) -> Story:
@@ -101,12 +117,35 @@ class Play:
             owners[topic] = owners.get(topic, 0) + bool(row.get("owners"))
         before = self._rebalances_before[story.scenario]
         rebalances = verdict.get("rebalances", 0) - before if verdict else None
-        return msgspec.structs.replace(story, rebalances=rebalances, owners=owners, late_s=self._pace.late_s)
+        counted_before = self._counted_before.get(story.scenario, {})
+        counted = self._counted.get(story.scenario, {})
+        return msgspec.structs.replace(
+            story,
+            rebalances=rebalances,
+            owners=owners,
+            late_s=self._pace.late_s,
+            counted={name: round(value - counted_before.get(name, 0.0), 3) for name, value in counted.items()},
+        )
 
     def _verdict(self, group: str) -> dict[str, Any]:
         """What the API says of a group; nothing of one that does not exist."""
         is_there = self._job.status(f"/api/v1/groups/{NAME}/{group}") == 200
         return self._job.group(NAME, group) if is_there else {}
+
+
+def counters(job: JobProcess) -> dict[str, dict[str, float]]:
+    """The counters of each group, by its name. To parse all of /metrics takes long."""
+    found: dict[str, dict[str, float]] = {}
+    for name, group, value in COUNTER.findall(job.get("/metrics")):
+        found.setdefault(group, {})[name] = float(value)
+    return found
+
+
+def is_settled(verdict: Mapping[str, Any], members: int) -> bool:
+    """Whether the group has so many members, and every partition an owner."""
+    rows = verdict.get("partitions", [])
+    is_owned = all(row.get("owners") for row in rows)
+    return verdict.get("state") == "stable" and len(verdict["members"]) == members and is_owned
 
 
 def run(scenarios: Sequence[Scenario], folder: Path, seed: int | None, tell: Tell) -> dict[str, Any]:
@@ -128,7 +167,7 @@ def run(scenarios: Sequence[Scenario], folder: Path, seed: int | None, tell: Tel
             load.add(*churn.topics)
             churn.set_up()
         tell("all members have their assignments")
-        job = stack.enter_context(job_of(bootstrap, folder))
+        job = stack.enter_context(job_of(bootstrap, folder, scenarios))
         job.await_ready()
         await_evaluations(job, 3)
         hearing = stack.enter_context(Hearing(bootstrap))
@@ -156,9 +195,11 @@ def run(scenarios: Sequence[Scenario], folder: Path, seed: int | None, tell: Tel
         }
 
 
-def job_of(bootstrap: str, folder: Path) -> JobProcess:
-    """A job with small thresholds."""
-    return JobProcess(folder, {NAME: {"bootstrap_servers": bootstrap, **CLUSTER}}, detection=dict(DETECTION))
+def job_of(bootstrap: str, folder: Path, scenarios: Sequence[Scenario] = ()) -> JobProcess:
+    """A job with small thresholds, smaller ones for the scenarios that want them."""
+    overrides = [{"groups": each.name, **DETECTION, **each.thresholds} for each in scenarios if each.thresholds]
+    detection = DETECTION | {"overrides": overrides}
+    return JobProcess(folder, {NAME: {"bootstrap_servers": bootstrap, **CLUSTER}}, detection=detection)
 
 
 def await_evaluations(job: JobProcess, count: int) -> None:

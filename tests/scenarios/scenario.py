@@ -105,11 +105,15 @@ AnyAction = Start | Close | Sleep | Hang | Resume | Rewind | Kill | Grow | Creat
 
 
 class Step(Value):
-    """An action, its moment, and the name by which findings refer to it."""
+    """An action, its moment, and the name by which findings refer to it.
+
+    With ``members`` it waits until the group has so many and all of its partitions have an owner, if that comes.
+    """
 
     at_s: float
     name: str
     action: AnyAction
+    members: int | None = None
 
 
 class Within(Value):
@@ -135,6 +139,17 @@ class Expected(Value):
     all_told: bool = True
 
 
+class Counted(Value):
+    """By how much a counter of the group in /metrics rises in the story, at least and at most (None: any).
+
+    ``name`` lacks what they all begin with, ``groupwatch_group_``.
+    """
+
+    name: str
+    least: float
+    most: float | None
+
+
 class Passing(Value):
     """A finding that may be seen while a rebalance is under way, any number of times, each for so long at most."""
 
@@ -147,6 +162,7 @@ class Scenario(Value):
     """One group's story.
 
     ``topics`` and ``members`` are there before the job starts; members start one after the other, in this order.
+    ``thresholds`` are those of its group alone, as an override of the job's settings.
     ``silent_topics`` get no records but those of bursts. ``rebalances`` are the fewest and the most (None: any) that
     the job may have counted from the beginning to the end; None: there must be no group any more. ``owned`` are how
     many partitions of a topic must have an owner at the end.
@@ -162,6 +178,8 @@ class Scenario(Value):
     rebalances: tuple[int, int | None] | None = (0, None)
     owned: Mapping[str, int] = {}
     silent_topics: tuple[str, ...] = ()
+    counted: tuple[Counted, ...] = ()
+    thresholds: Mapping[str, float] = {}
 
 
 class Told(Value):
@@ -180,8 +198,9 @@ class Story(Value):
     """What happened in a scenario: when each step was done, what was told of the group, and how it stood at the end.
 
     ``owners`` are the numbers of partitions with an owner by topic, as the API said at the end, and ``rebalances`` how
-    many it counted since the beginning (None: it knew no such group). ``late_s`` is how much later than on an idle
-    machine something may have been told: all times at most are longer by that.
+    many it counted since the beginning (None: it knew no such group); ``counted`` is by how much each of the group's
+    counters rose, by its name as in Counted. ``late_s`` is how much later than on an idle machine something may have
+    been told: all times at most are longer by that.
     """
 
     scenario: str
@@ -192,6 +211,7 @@ class Story(Value):
     rebalances: int | None = None
     owners: Mapping[str, int] = {}
     late_s: float = 0.0
+    counted: Mapping[str, float] = {}
 
 
 def text_of(partitions: Mapping[str, tuple[int, ...]]) -> str:

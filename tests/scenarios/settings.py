@@ -29,7 +29,14 @@ BROKER: Final = {
     "group.consumer.min.session.timeout.ms": str(SESSION_S * 1000),
 }
 CLUSTER: Final = {"collect_interval_s": 1.0}
-DETECTION: Final[Mapping[str, Any]] = {"commit_silence_s": COMMIT_SILENCE_S, "lag_records": LAG_RECORDS}
+STORM_WINDOW_S: Final = 10
+"""The job's ``storm_window_s``, 10 min by default: in healthy groups that churn beside, members come and go all the
+time on purpose."""
+DETECTION: Final[Mapping[str, Any]] = {
+    "commit_silence_s": COMMIT_SILENCE_S,
+    "lag_records": LAG_RECORDS,
+    "storm_window_s": STORM_WINDOW_S,
+}
 
 API_S: Final = 5
 """How long a client tries (``default.api.timeout.ms``, 60 s by default). That long does nothing else who commits an

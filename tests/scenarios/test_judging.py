@@ -7,7 +7,8 @@ import pytest
 
 from tests.scenarios.churn_groups import GRACE, too_old
 from tests.scenarios.judging import Spell, differences, has_opened, is_complete, is_past, spells_of, timeline
-from tests.scenarios.scenario import Expected, Passing, Scenario, Story, Told, Within
+from tests.scenarios.run import COUNTER, is_settled
+from tests.scenarios.scenario import Counted, Expected, Passing, Scenario, Story, Told, Within
 from tests.scenarios.table import SCENARIOS
 
 ORPHANED = Expected("orphaned", "grew", Within("grow", 0, 5), Within("grow", 10, 20), {"t": (2, 3)})
@@ -19,6 +20,7 @@ SCENARIO = Scenario(
     passing=(Passing("orphaned", "pending", 3),),
     rebalances=(1, 2),
     owned={"t": 4},
+    counted=(Counted("moved_partitions_total", 1, 2), Counted("redelivered_records_total", 0, None)),
 )
 STAYS = msgspec.structs.replace(SCENARIO, expected=(msgspec.structs.replace(ORPHANED, closes=None),))
 PARTLY = msgspec.structs.replace(SCENARIO, expected=(msgspec.structs.replace(ORPHANED, all_told=False),))
@@ -30,9 +32,10 @@ def told(event: str, at_s: float, what: str = "orphaned/grew", *partitions: int)
     return Told(event, kind, reason, at_ms, at_ms, partitions={"t": partitions or (2, 3)})
 
 
-def story(*records: Told, rebalances: int | None = 1, owned: int = 4) -> Story:
+def story(*records: Told, rebalances: int | None = 1, owned: int = 4, moved: float = 2) -> Story:
     """It began at 0 s; the topic grew at 10 s."""
-    return Story("s", 0, 60_000, {"grow": 10_000}, records, rebalances, {"t": owned})
+    counted = {"moved_partitions_total": moved, "redelivered_records_total": 99.0}
+    return Story("s", 0, 60_000, {"grow": 10_000}, records, rebalances, {"t": owned}, counted=counted)
 
 
 GOOD = (told("opened", 12), told("closed", 25))
@@ -81,6 +84,8 @@ def test_a_story_as_its_scenario_wants_it_has_no_differences():
         pytest.param(story(*GOOD, rebalances=0), "0 rebalances", id="too few rebalances"),
         pytest.param(story(*GOOD, rebalances=3), "3 rebalances", id="too many rebalances"),
         pytest.param(story(*GOOD, rebalances=None), "the group is gone", id="no group"),
+        pytest.param(story(*GOOD, moved=0), "moved_partitions_total rose by 0, not 1 to 2", id="too little moved"),
+        pytest.param(story(*GOOD, moved=3), "moved_partitions_total rose by 3, not 1 to 2", id="too much moved"),
         pytest.param(story(*GOOD, owned=3), "3 and not 4", id="a partition without owner at the end"),
     ],
 )
@@ -173,3 +178,24 @@ def test_the_table_can_be_played():
         assert len(set(steps)) == len(steps), scenario.name
         awaited = [within.step for each in scenario.expected for within in (each.opens, each.closes) if within]
         assert set(awaited) <= set(steps), scenario.name
+
+
+def test_a_group_has_settled_once_all_members_are_there_and_every_partition_has_an_owner():
+    owned = {"state": "stable", "members": [{}, {}], "partitions": [{"owners": ["a"]}, {"owners": ["b"]}]}
+    assert is_settled(owned, 2)
+    assert not is_settled(owned, 1)
+    assert not is_settled(owned | {"state": "reconciling"}, 2)
+    assert not is_settled(owned | {"partitions": [{"owners": ["a"]}, {"owners": []}]}, 2)
+    assert not is_settled({}, 0), "it is not there"
+
+
+def test_the_counters_of_a_group_are_found_and_no_gauges():
+    text = (
+        'groupwatch_group_moved_partitions_total{cluster="c",group="g"} 4\n'
+        'groupwatch_group_lag_records{cluster="c",group="g"} 7\n'
+        'groupwatch_group_rebalance_pause_seconds_total{cluster="c",group="h"} 1.5\n'
+    )
+    assert COUNTER.findall(text) == [
+        ("moved_partitions_total", "g", "4"),
+        ("rebalance_pause_seconds_total", "h", "1.5"),
+    ]

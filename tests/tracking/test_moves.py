@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.model import (
+    CurrentRemoved,
     CurrentStored,
     EpochStored,
     GroupDeleted,
@@ -17,6 +18,7 @@ from monitor.model import (
     MemberState,
     MemberStored,
     OffsetCommitted,
+    Phase,
     Reconciliation,
     TargetEpochStored,
     TopicPartitions,
@@ -230,6 +232,38 @@ def test_moves_of_a_kip_848_group(events, cost):
     assert state.under_way is None
     assert moved(state) == (cost, cost)
     assert state.released == ()
+
+
+PAIR = [*ALONE, *joins("b", 2), chosen(2), owns("b", 2, waits=True), owns("a", 2, 0, 1), owns("b", 2, 2, 3)]
+
+
+def gone(member_id, epoch):
+    """What a broker writes when a member leaves or its session ends: its tombstones, then the group's epoch."""
+    removed = CurrentRemoved(group="g", kind=CONSUMER, member_id=member_id)
+    return [removed, goes(member_id), raised(epoch)]
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_what_a_kip_848_member_leaves_behind_has_moved_once_others_have_it(at_once):
+    events = [*PAIR, *gone("b", 3), chosen(3), owns("a", 3, 0, 1, 2, 3)]
+    if at_once:
+        state = fold(*events)
+    else:
+        state = None
+        for event in events:
+            state = fold(event, state=state)
+    assert moved(state) == ((2, 0), (4, 0))
+    assert state.released == ()
+
+
+def test_what_the_last_kip_848_member_leaves_behind_moves_to_nobody():
+    state = fold(*ALONE, *gone("a", 2))
+    assert state.phase is Phase.EMPTY
+    assert state.released == ()
+    assert not state.history[-1].is_first
+    state = fold(*joins("b", 3), chosen(3), owns("b", 3, 0, 1, 2, 3), state=state)
+    assert moved(state) == ((0, 0), (0, 0))
+    assert state.history[-1].is_first
 
 
 def test_a_static_member_that_comes_back_takes_nothing_from_anybody():
