@@ -25,14 +25,50 @@ OFFSETS_LIMIT_MS: Final = 1000
 """How long a partition whose leader moves is asked again within one pass."""
 
 Offsets = Mapping[TopicPartition, int]
+Leaders = Mapping[int, Sequence[TopicPartition]]
+"""Partitions by the broker that leads them."""
+
 Described = Mapping[str, Any]
 """A topic as kafka-python describes it: the fields of a MetadataResponse."""
 
 
+class StableOffsets:
+    """Asks for the last stable offsets, from pass to pass: only where there may be an open transaction.
+
+    Where the last stable offset had reached the end and the end has not moved since, there is none: a transaction
+    begins with a record.
+    """
+
+    def __init__(self) -> None:
+        self._reached: dict[TopicPartition, int] = {}
+
+    def below(self, admin: KafkaAdminClient, leaders: Leaders, ends: Offsets) -> dict[TopicPartition, int]:
+        """The last stable offsets of the partitions where these are below the end, which was asked for before.
+
+        Who did not tell the end is not asked: it would only be waited for again. Nothing is said of a partition that is
+        not told of; it is asked for again in the next pass.
+        """
+        asked = {leader: [p for p in places if self._is_open(p, ends)] for leader, places in leaders.items()}
+        told = offsets_of(
+            admin,
+            {leader: places for leader, places in asked.items() if places},
+            OffsetSpec.LATEST,
+            IsolationLevel.READ_COMMITTED,
+        )
+        unsure = {p for places in asked.values() for p in places if p not in told or told[p] < ends[p]}
+        self._reached = {place: end for place, end in ends.items() if place not in unsure}
+        return {place: offset for place, offset in told.items() if offset < ends[place]}
+
+    def _is_open(self, place: TopicPartition, ends: Offsets) -> bool:
+        return place in ends and self._reached.get(place) != ends[place]
+
+
 def observe_topics(
-    admin: KafkaAdminClient, *, cluster: str, pass_ms: int, observed_ms: int
+    admin: KafkaAdminClient, stable: StableOffsets, *, cluster: str, pass_ms: int, observed_ms: int
 ) -> tuple[TopicObserved, ...]:
     """All topics that the user may describe, without the internal ones, in the order of their names.
+
+    ``stable`` is the same one in every pass over a cluster.
 
     Raises:
         KafkaError: the cluster did not say which topics it has.
@@ -42,7 +78,7 @@ def observe_topics(
     leaders = partitions_by_leader(topics)
     earliest = offsets_of(admin, leaders, OffsetSpec.EARLIEST)
     ends = offsets_of(admin, leaders, OffsetSpec.LATEST)
-    held_back = stable_offsets(admin, leaders, ends)
+    held_back = stable.below(admin, leaders, ends)
     return tuple(
         TopicObserved(
             cluster=cluster,
@@ -91,7 +127,7 @@ def partitions_by_leader(topics: Iterable[Described]) -> dict[int, list[TopicPar
 
 def offsets_of(
     admin: KafkaAdminClient,
-    leaders: Mapping[int, Sequence[TopicPartition]],
+    leaders: Leaders,
     spec: OffsetSpec,
     isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
 ) -> dict[TopicPartition, int]:
@@ -103,19 +139,6 @@ def offsets_of(
         except KafkaError:
             continue
     return offsets
-
-
-def stable_offsets(
-    admin: KafkaAdminClient, leaders: Mapping[int, Sequence[TopicPartition]], ends: Offsets
-) -> dict[TopicPartition, int]:
-    """The last stable offsets of the partitions where these are below the end, which was asked for before.
-
-    Who did not tell the end is not asked: it would only be waited for again.
-    """
-    known = {leader: [place for place in partitions if place in ends] for leader, partitions in leaders.items()}
-    asked = {leader: partitions for leader, partitions in known.items() if partitions}
-    stable = offsets_of(admin, asked, OffsetSpec.LATEST, IsolationLevel.READ_COMMITTED)
-    return {place: offset for place, offset in stable.items() if offset < ends[place]}
 
 
 def _offsets(

@@ -57,7 +57,7 @@ ADVICE: Final[Mapping[Said, str]] = {
         "Look at the owners: they may hang in processing, fail before they commit, or not commit at all."
     ),
     (FindingKind.LAG, "open_transaction"): (
-        "Look at the producer, not at the group. If it is gone and its transaction.timeout.ms has passed, find and abort "
+        "Look at the producer, not at the group. If it is gone and its transaction.timeout.ms is over, find and abort "
         "the transaction with kafka-transactions.sh (find-hanging, abort)."
     ),
     (FindingKind.LAG, "former_log"): "Have the group commit again, or reset its offsets to where it is to read on.",

@@ -86,6 +86,7 @@ def orders(group: str = "orders") -> GroupVerdict:
         redelivered_records=150,
         pause_ms=12_500,
         burst_records=70,
+        stable_lag=12,
     )
 
 
