@@ -382,12 +382,17 @@ class RegexResolved(Event):
 
 
 class PartitionObserved(Value):
-    """One partition as a collector saw it; None where the broker did not answer for it."""
+    """One partition as a collector saw it; None where the broker did not answer for it.
+
+    ``stable`` is the last stable offset where that is below the end: a transaction that began there is open, and who
+    reads only committed records gets nothing from there on. None: nothing is held back, or it is not known.
+    """
 
     partition: int
     earliest: int | None = None
     end: int | None = None
     racks: tuple[str | None, ...] = ()
+    stable: int | None = None
 
 
 class TopicObserved(Event):
@@ -644,12 +649,22 @@ class EndOffsetAt(msgspec.Struct, frozen=True, array_like=True, gc=False):
     offset: int
 
 
+class Release(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Where a transaction held records back for long, and when it was seen to have ended."""
+
+    at_ms: int
+    offset: int
+
+
 class PartitionState(Value):
     """One partition of a topic.
 
     ``first_seen_ms`` is when a collector first saw it; ``ends`` is oldest first, bounded. ``former_ms`` is when the
     partition of this name was last seen that a deleted topic of this name had (0: none is known of). ``earliest_ms`` is
     when a collector first saw the log begin at ``earliest`` (0: not known).
+
+    ``stable`` is the last stable offset where a transaction is open (None: nothing is held back, or it is not known),
+    ``stable_ms`` when a collector first saw it there, ``released`` the end of the newest transaction that was long.
     """
 
     partition: int
@@ -660,6 +675,9 @@ class PartitionState(Value):
     ends: tuple[EndOffsetAt, ...] = ()
     former_ms: int = 0
     earliest_ms: int = 0
+    stable: int | None = None
+    stable_ms: int = 0
+    released: Release | None = None
 
 
 class TopicState(Value):
@@ -836,7 +854,8 @@ class PartitionVerdict(Value):
     inputs of the current generation; None: nobody, or not computable (see ``GroupVerdict.expectation``), or the same
     as ``expected`` if the broker chooses.
     ``committed`` None: no committed offset. ``lag`` None: not known. ``lag_ms``: age of the oldest waiting record.
-    ``status`` is Burrow's, None where the lag is not known; ``pace`` is measured only where records wait.
+    ``status`` is Burrow's, None where the lag is not known; ``pace`` is measured only where records wait. ``stable`` is
+    the last stable offset, told only where records wait and a transaction holds some of the partition's records back.
     """
 
     topic: str
@@ -852,6 +871,7 @@ class PartitionVerdict(Value):
     orphan: OrphanReason | None = None
     status: LagStatus | None = None
     pace: Pace | None = None
+    stable: int | None = None
 
 
 class MemberVerdict(Value):
@@ -889,6 +909,8 @@ class GroupVerdict(Value):
     partition's log that waits for the group, from 0 to 1; both None if no lag is known.
 
     ``rebalancing_since_ms``: a rebalance is known to be under way since then. The counts are those of the GroupState.
+
+    ``stable_lag`` are the records of ``lag`` that no open transaction holds back; None if ``lag`` is.
     """
 
     cluster: str
@@ -921,6 +943,7 @@ class GroupVerdict(Value):
     redelivered_records: int = 0
     pause_ms: int = 0
     burst_records: int = 0
+    stable_lag: int | None = None
 
 
 # --- what is published ------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from monitor.collectors.events_topic_writer import (
     write_topics,
 )
 from monitor.collectors.group_states import SAMPLE_S, GroupStates
-from monitor.collectors.topic_observation import observe_topics
+from monitor.collectors.topic_observation import StableOffsets, observe_topics
 from monitor.collectors.transactional_offsets import TransactionalOffsets
 from monitor.config import ClusterSettings, ConfigError
 from monitor.model import PassCompleted, TopicObserved
@@ -64,6 +64,7 @@ class KafkaCatalogCollector:
         self._pass_ms = 0
         self._transactions = TransactionalOffsets(cluster.name)
         self._states = GroupStates(cluster.name)
+        self._stable = StableOffsets()
         self._next_sample_s = 0.0
         self._renewed_s = -RENEW_S
         self.last_success_ms: int | None = None
@@ -142,7 +143,9 @@ class KafkaCatalogCollector:
         admin, producer = self._clients()
         self._pass_ms = max(self._clock(), self._pass_ms + 1)
         name, destination = self._cluster.name, self._cluster.events_topic
-        topics = observe_topics(admin, cluster=name, pass_ms=self._pass_ms, observed_ms=self._not_before_the_pass())
+        topics = observe_topics(
+            admin, self._stable, cluster=name, pass_ms=self._pass_ms, observed_ms=self._not_before_the_pass()
+        )
         write_topics(producer, destination, topics)
         ended_ms = self._not_before_the_pass()
         completed = PassCompleted(cluster=name, pass_ms=self._pass_ms, completed_ms=ended_ms, topics=len(topics))

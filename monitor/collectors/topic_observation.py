@@ -1,7 +1,10 @@
-"""One look at all topics of a cluster: partitions, racks, earliest and end offsets.
+"""One look at all topics of a cluster: partitions, racks, earliest, end and last stable offsets.
 
-Offsets are asked for by leader, in one request for the earliest and one for the ends. What one broker or one topic does
-not answer stays None and hides nothing else.
+Offsets are asked for by leader, in one request for each of the three. What one broker or one topic does not answer
+stays None and hides nothing else.
+
+The last stable offsets are asked for after the ends. Either only grows, so one that is still below an end that was read
+before it was below the end then, too; asked for before, that of every busy partition would be below its end.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from typing import Any, Final
 from kafka import TopicPartition
 from kafka.admin import KafkaAdminClient, OffsetSpec
 from kafka.errors import KafkaError, TopicAuthorizationFailedError, UnknownTopicOrPartitionError, for_code
+from kafka.protocol.consumer import IsolationLevel
 
 from monitor.model import PartitionObserved, TopicObserved
 
@@ -21,14 +25,50 @@ OFFSETS_LIMIT_MS: Final = 1000
 """How long a partition whose leader moves is asked again within one pass."""
 
 Offsets = Mapping[TopicPartition, int]
+Leaders = Mapping[int, Sequence[TopicPartition]]
+"""Partitions by the broker that leads them."""
+
 Described = Mapping[str, Any]
 """A topic as kafka-python describes it: the fields of a MetadataResponse."""
 
 
+class StableOffsets:
+    """Asks for the last stable offsets, from pass to pass: only where there may be an open transaction.
+
+    Where the last stable offset had reached the end and the end has not moved since, there is none: a transaction
+    begins with a record.
+    """
+
+    def __init__(self) -> None:
+        self._reached: dict[TopicPartition, int] = {}
+
+    def below(self, admin: KafkaAdminClient, leaders: Leaders, ends: Offsets) -> dict[TopicPartition, int]:
+        """The last stable offsets of the partitions where these are below the end, which was asked for before.
+
+        Who did not tell the end is not asked: it would only be waited for again. Nothing is said of a partition that is
+        not told of; it is asked for again in the next pass.
+        """
+        asked = {leader: [p for p in places if self._is_open(p, ends)] for leader, places in leaders.items()}
+        told = offsets_of(
+            admin,
+            {leader: places for leader, places in asked.items() if places},
+            OffsetSpec.LATEST,
+            IsolationLevel.READ_COMMITTED,
+        )
+        unsure = {p for places in asked.values() for p in places if p not in told or told[p] < ends[p]}
+        self._reached = {place: end for place, end in ends.items() if place not in unsure}
+        return {place: offset for place, offset in told.items() if offset < ends[place]}
+
+    def _is_open(self, place: TopicPartition, ends: Offsets) -> bool:
+        return place in ends and self._reached.get(place) != ends[place]
+
+
 def observe_topics(
-    admin: KafkaAdminClient, *, cluster: str, pass_ms: int, observed_ms: int
+    admin: KafkaAdminClient, stable: StableOffsets, *, cluster: str, pass_ms: int, observed_ms: int
 ) -> tuple[TopicObserved, ...]:
     """All topics that the user may describe, without the internal ones, in the order of their names.
+
+    ``stable`` is the same one in every pass over a cluster.
 
     Raises:
         KafkaError: the cluster did not say which topics it has.
@@ -38,13 +78,14 @@ def observe_topics(
     leaders = partitions_by_leader(topics)
     earliest = offsets_of(admin, leaders, OffsetSpec.EARLIEST)
     ends = offsets_of(admin, leaders, OffsetSpec.LATEST)
+    held_back = stable.below(admin, leaders, ends)
     return tuple(
         TopicObserved(
             cluster=cluster,
             topic=topic["name"],
             pass_ms=pass_ms,
             observed_ms=observed_ms,
-            partitions=_partitions(topic, racks, earliest, ends),
+            partitions=_partitions(topic, racks, earliest, ends, held_back),
             topic_id=kafka_text(topic.get("topic_id")),
         )
         for topic in sorted(topics, key=lambda topic: str(topic["name"]))
@@ -85,35 +126,41 @@ def partitions_by_leader(topics: Iterable[Described]) -> dict[int, list[TopicPar
 
 
 def offsets_of(
-    admin: KafkaAdminClient, leaders: Mapping[int, Sequence[TopicPartition]], spec: OffsetSpec
+    admin: KafkaAdminClient,
+    leaders: Leaders,
+    spec: OffsetSpec,
+    isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
 ) -> dict[TopicPartition, int]:
     """The offsets that the leaders gave; partitions of a leader that does not answer are absent."""
     offsets: dict[TopicPartition, int] = {}
     for partitions in leaders.values():
         try:
-            offsets |= _offsets(admin, partitions, spec)
+            offsets |= _offsets(admin, partitions, spec, isolation)
         except KafkaError:
             continue
     return offsets
 
 
 def _offsets(
-    admin: KafkaAdminClient, partitions: Sequence[TopicPartition], spec: OffsetSpec
+    admin: KafkaAdminClient, partitions: Sequence[TopicPartition], spec: OffsetSpec, isolation: IsolationLevel
 ) -> dict[TopicPartition, int]:
     """One request; if one topic in it is gone or forbidden, which fails it whole, the same for both halves."""
     try:
-        answers = admin.list_partition_offsets(dict.fromkeys(partitions, spec), timeout_ms=OFFSETS_LIMIT_MS)
+        answers = admin.list_partition_offsets(
+            dict.fromkeys(partitions, spec), isolation_level=isolation, timeout_ms=OFFSETS_LIMIT_MS
+        )
     except (UnknownTopicOrPartitionError, TopicAuthorizationFailedError):
         if len(partitions) == 1:
             return {}
         middle = len(partitions) // 2
-        return _offsets(admin, partitions[:middle], spec) | _offsets(admin, partitions[middle:], spec)
+        halves = partitions[:middle], partitions[middle:]
+        return _offsets(admin, halves[0], spec, isolation) | _offsets(admin, halves[1], spec, isolation)
     # A leader that does not know yet answers -1.
     return {partition: answer.offset for partition, answer in answers.items() if answer.offset >= 0}
 
 
 def _partitions(
-    topic: Described, racks: Mapping[int, str | None], earliest: Offsets, ends: Offsets
+    topic: Described, racks: Mapping[int, str | None], earliest: Offsets, ends: Offsets, held_back: Offsets
 ) -> tuple[PartitionObserved, ...]:
     name = topic["name"]
     return tuple(
@@ -122,6 +169,7 @@ def _partitions(
             earliest=earliest.get(TopicPartition(name, number)),
             end=ends.get(TopicPartition(name, number)),
             racks=tuple(racks.get(broker) for broker in replicas) if racks else (),
+            stable=held_back.get(TopicPartition(name, number)),
         )
         for number, replicas in sorted((p["partition_index"], p["replica_nodes"]) for p in topic["partitions"])
     )

@@ -56,6 +56,10 @@ ADVICE: Final[Mapping[Said, str]] = {
     (FindingKind.LAG, "not_committing"): (
         "Look at the owners: they may hang in processing, fail before they commit, or not commit at all."
     ),
+    (FindingKind.LAG, "open_transaction"): (
+        "Look at the producer, not at the group. If it is gone and its transaction.timeout.ms is over, find and abort "
+        "the transaction with kafka-transactions.sh (find-hanging, abort)."
+    ),
     (FindingKind.LAG, "former_log"): "Have the group commit again, or reset its offsets to where it is to read on.",
     (FindingKind.LAG, "behind"): (
         "Look at what slows the members, or add members up to the number of partitions (groupwatch what-if --members)."

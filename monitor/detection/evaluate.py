@@ -29,6 +29,7 @@ from monitor.detection.silence import find_silent
 from monitor.detection.skew import find_lag_imbalance, members_with_lag
 from monitor.detection.standing import Standing, stand
 from monitor.detection.topics import Places, Topics
+from monitor.detection.transactions import find_open_transaction, records_held_back
 from monitor.detection.unread import find_abandoned, find_unattended
 from monitor.model import (
     Catalog,
@@ -54,6 +55,7 @@ LADDER: Final[tuple[Rule, ...]] = (
     find_former_log,  # where the group reads on is not known: it may pass records over
     find_long_rebalance,  # those who wait read nothing; it ends, or explains the members that do not commit, below
     find_silent,  # somebody should read and makes no progress: the same harm, but the cause may pass
+    find_open_transaction,  # the same harm, not by the group's fault; most end by themselves, with their timeout
     find_behind,  # progress, but too slow: late, nothing is lost yet
     find_storm,  # everything is read between two rebalances, much of it twice: it costs, and makes the group late
     find_late_handovers,  # all is read, but one member waits for another that may hang
@@ -121,6 +123,7 @@ def judge(
         redelivered_records=group.redelivered_records,
         pause_ms=group.pause_ms,
         burst_records=group.burst_records,
+        stable_lag=None if lag is None else lag - records_held_back(waiting),
     )
 
 
@@ -201,11 +204,12 @@ class _Judge:
         if commit and state and state.former_ms and is_of_former_log(commit, state):
             lag = age_ms = None
         status = None if lag is None else LagStatus.OK
-        pace = None
+        pace = stable = None
         if lag and commit and state:  # the rest is only asked where records wait
             progress = progress_of(commit, state)
             status = lag_status(progress, lag, self._now_ms, self._burrow)
             pace = pace_of(progress)
+            stable = state.stable
         current, replayed = self._current.get(place), self._replayed.get(place)
         return PartitionVerdict(
             place.topic,
@@ -221,4 +225,5 @@ class _Judge:
             self._orphans.get(place),
             status,
             pace,
+            stable,
         )

@@ -107,6 +107,8 @@ def _offsets(known: Judged, row: PartitionVerdict) -> Statement:
     else:
         told += f": {counted(row.lag, 'record')} {'waits' if row.lag == 1 else 'wait'}"
         told += f", the oldest for {age(row.lag_ms)}" if row.lag_ms is not None else ""
+    if row.stable is not None:
+        told += f"; a transaction is open that began at offset {row.stable}"
     if commit.rewinds:
         told += f"; it went back {counted(commit.rewinds, 'time')}"
     return Statement(about=About.OFFSETS, sentence=f"{told}.", since_ms=commit.committed_ms)

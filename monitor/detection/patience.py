@@ -17,8 +17,9 @@ def in_vain_since_ms(facts: Facts, row: PartitionVerdict, sign_ms: int) -> int |
     """Since when records have waited in a partition for somebody who gave a sign of life last at ``sign_ms``.
 
     That is the sign, or the first record's arrival if that was seen and was later; where the history does not reach
-    back so far, the sign, so that the answer does not move while nothing happens. None: not for as long as
-    ``commit_silence_ms``, or nothing that still exists waits.
+    back so far, the sign, so that the answer does not move while nothing happens. Where a transaction had held back
+    what waits, it waits since the end of that. None: not for as long as ``commit_silence_ms``, or nothing that still
+    exists waits.
 
     Args:
         facts: of the group.
@@ -28,6 +29,8 @@ def in_vain_since_ms(facts: Facts, row: PartitionVerdict, sign_ms: int) -> int |
     place = TopicPartition(row.topic, row.partition)
     state, offset = facts.known[place], facts.committed[place].offset
     patience_ms = facts.settings.commit_silence_ms
+    if state.released is not None and state.released.offset == offset:
+        sign_ms = max(sign_ms, state.released.at_ms)
     if facts.now_ms - sign_ms < patience_ms:
         return None
     waiting_ms = waiting_since_ms(state, offset, facts.now_ms)

@@ -327,6 +327,15 @@ def not_committing(partitions: Sequence[TopicPartition], silence_ms: int) -> str
     )
 
 
+def open_transaction(partitions: Sequence[TopicPartition]) -> str:
+    """All that waits in them is behind the beginning of a transaction."""
+    transactions = "a transaction that is" if len(partitions) == 1 else "transactions that are"
+    return (
+        f"All that waits in {places(partitions)} is behind {transactions} still open: consumers that read only "
+        "committed records cannot go on there."
+    )
+
+
 def former_log(partitions: Sequence[TopicPartition]) -> str:
     """The partitions are those of topics that were deleted and created anew."""
     offsets = "has a committed offset" if len(partitions) == 1 else "have committed offsets"

@@ -20,6 +20,7 @@ from monitor.detection.facts import Facts
 from monitor.detection.ownership import held_since_ms
 from monitor.detection.patience import in_vain_since_ms
 from monitor.detection.sentences import dead_members, not_committing
+from monitor.detection.transactions import is_held_back
 from monitor.model import CommittedOffset, Finding, FindingKind, Member, Phase, TopicPartition, Value
 
 RHYTHMS: Final = 3
@@ -86,13 +87,14 @@ def find_silent(facts: Facts) -> Iterable[Finding]:
 def silent_partitions(facts: Facts) -> Silent:
     """The partitions of a living group that are not committed.
 
-    Partitions without an owner are left out: nobody can commit them, and the finding about the owner says so.
+    Partitions without an owner are left out: nobody can commit them, and the finding about the owner says so. So are
+    those where an open transaction holds back all that waits: nobody who reads only committed records can have it.
     """
     if facts.group.phase in {Phase.EMPTY, Phase.GONE, Phase.UNSEEN}:
         return {}
     silent: Silent = {}
     for row in facts.waiting:
-        if row.orphan is None:
+        if row.orphan is None and not is_held_back(row):
             place = TopicPartition(row.topic, row.partition)
             since_ms = in_vain_since_ms(facts, row, facts.committed[place].committed_ms)
             if since_ms is not None:

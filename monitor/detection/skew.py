@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from monitor.detection.facts import Facts, Skew
 from monitor.detection.ownership import held_since_ms
 from monitor.detection.sentences import lag_imbalance
+from monitor.detection.transactions import is_held_back
 from monitor.model import Finding, FindingKind, MemberVerdict, PartitionState, PartitionVerdict, TopicPartition, Value
 
 UNAVOIDABLE: Final = 1.25
@@ -28,7 +29,8 @@ Weights = dict[TopicPartition, float]
 class LagShare(Value):
     """What makes a lag one member's, each question for itself.
 
-    ``shared``: others own partitions, too. ``enough``: ``skew_records`` wait for the member. ``most``: its share of the
+    ``shared``: others own partitions, too. ``enough``: ``skew_records`` wait for the member, those
+    behind an open transaction not counted. ``most``: its share of the
     lag is at least halfway from its share of the partitions to all. ``old``: the oldest record has waited for
     ``skew_ms``, or for longer than is known. ``held``: the member has had its partitions for as long, so that the lag
     is not its predecessor's.
@@ -82,9 +84,10 @@ def lag_share(facts: Facts, member: MemberVerdict) -> LagShare:
     """How much of the group's lag is the member's."""
     settings, lag, fair = facts.settings, sum(each.lag for each in facts.members), _fair(facts.members, member)
     ages = [row.lag_ms for row in facts.waiting if member.member_id in row.owners]
+    held_back = [row.lag or 0 for row in facts.waiting if is_held_back(row) and member.member_id in row.owners]
     return LagShare(
         shared=fair < 1,
-        enough=member.lag >= settings.skew_records,
+        enough=member.lag - sum(held_back) >= settings.skew_records,
         most=2 * member.lag >= (1 + fair) * lag,
         old=any(age is None or age >= settings.skew_ms for age in ages),
         held=facts.now_ms - _held_since_ms(facts, member) >= settings.skew_ms,

@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from monitor.detection.facts import Facts
 from monitor.detection.patience import in_vain_since_ms
 from monitor.detection.sentences import abandoned, unattended
+from monitor.detection.transactions import is_held_back
 from monitor.model import Finding, FindingKind, OrphanReason, Phase, TopicPartition
 
 Since = dict[TopicPartition, int]
@@ -26,7 +27,8 @@ def find_unattended(facts: Facts) -> Iterable[Finding]:
     """Records wait for a group that has no members, longer than a restart takes.
 
     Somebody may commit for such a group all the same, with partitions chosen by itself or by resetting offsets: the
-    newest commit of any partition is a sign of life as good as the last member's leaving.
+    newest commit of any partition is a sign of life as good as the last member's leaving. What an open transaction
+    holds back does not wait for members (monitor.detection.transactions).
     """
     if facts.group.phase is not Phase.EMPTY or not facts.waiting:
         return
@@ -34,7 +36,8 @@ def find_unattended(facts: Facts) -> Iterable[Finding]:
     sign_ms = max(facts.group.phase_ms, newest_ms)
     unread: Since = {}
     for row in facts.waiting:
-        since_ms = in_vain_since_ms(facts, row, sign_ms) if row.orphan is OrphanReason.NO_MEMBERS else None
+        waits_for_members = row.orphan is OrphanReason.NO_MEMBERS and not is_held_back(row)
+        since_ms = in_vain_since_ms(facts, row, sign_ms) if waits_for_members else None
         if since_ms is not None:
             unread[TopicPartition(row.topic, row.partition)] = since_ms
     if unread:

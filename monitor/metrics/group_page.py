@@ -45,6 +45,7 @@ _MARKS: Final = {
     (FindingKind.IMBALANCE, "lag"): "gets most records",
     (FindingKind.ABANDONED, "unsubscribed"): "records wait, nobody reads",
     (FindingKind.LAG, "not_committing"): "not committing",
+    (FindingKind.LAG, "open_transaction"): "behind an open transaction",
     (FindingKind.LAG, "former_log"): "commit from before the topic was created anew",
     (FindingKind.RETENTION, "records_lost"): "lost records",
     (FindingKind.RETENTION, "close_to_loss"): "close to losing records",

@@ -178,6 +178,7 @@ def _add_partitions(samples: Samples, pairs: str, verdict: GroupVerdict) -> None
 def _add_group(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     samples.add("groupwatch_group_lag", pairs, verdict.lag)
     samples.add_ms("groupwatch_group_lag_seconds", pairs, verdict.lag_ms)
+    samples.add("groupwatch_group_stable_lag", pairs, verdict.stable_lag)
     for state in STATES:
         samples.add("groupwatch_group_state", f'{pairs},state="{state}"', int(verdict.state is state))
     if verdict.state is Phase.OFFSETS_ONLY:

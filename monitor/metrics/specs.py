@@ -81,6 +81,13 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
         _BY_GROUP,
         "Age of the oldest record that waits for the group.",
     ),
+    MetricSpec(
+        "groupwatch_group_stable_lag",
+        _GROUP,
+        _GAUGE,
+        _BY_GROUP,
+        "Records that wait for the group and are not behind an open transaction.",
+    ),
     MetricSpec("groupwatch_group_members", _GROUP, _GAUGE, _BY_GROUP, "Members of the group."),
     MetricSpec("groupwatch_group_idle_members", _GROUP, _GAUGE, _BY_GROUP, "Members that own no partition."),
     MetricSpec(

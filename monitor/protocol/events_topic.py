@@ -68,3 +68,4 @@ def _numbers(event: CollectedEvent) -> Iterator[tuple[int, int]]:
         yield seen.partition, _PARTITION_LIMIT
         yield seen.earliest or 0, _LIMIT
         yield seen.end or 0, _LIMIT
+        yield seen.stable or 0, _LIMIT

@@ -7,7 +7,15 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.model import Catalog, EndOffsetAt, PartitionObserved, PartitionState, TopicObserved, TopicState
+from monitor.model import (
+    Catalog,
+    EndOffsetAt,
+    PartitionObserved,
+    PartitionState,
+    Release,
+    TopicObserved,
+    TopicState,
+)
 
 MAX_POINTS: Final = 30
 """How many points of a partition's end are kept."""
@@ -15,6 +23,10 @@ MAX_POINTS: Final = 30
 MIN_SPACING_MS: Final = 20_000
 """How far apart the points are, the newest excepted: 30 of them span about 10 minutes or more at any poll rhythm."""
 
+
+LONG_MS: Final = 20_000
+"""How long a transaction is seen open before its end is kept: who commits at all commits within that after the end of
+a shorter one. Topics that are written in transactions have short ones all the time."""
 
 SET_BACK_MS: Final = 60_000
 """A sight that is older than the one before it in the log by more than this is not late: the clock was set back."""
@@ -31,6 +43,7 @@ def fold_topic(
       anew, with ``first_seen_ms`` of that event and ``former_ms`` of the one before.
     - A broker that did not answer (None) leaves the number before.
     - An end that goes backward (the log was truncated) clears the history of that partition.
+    - A last stable offset that stays where it is keeps its date; one that moves on after LONG_MS leaves a Release.
 
     Returns:
         The new state; the same object if nothing changed; None if nothing was ever seen.
@@ -119,6 +132,8 @@ def _set_back(state: TopicState, event: TopicObserved) -> TopicState:
                 former_ms=min(known.former_ms, at_ms),
                 earliest_ms=min(known.earliest_ms, at_ms),
                 ends=_dated_until(known.ends, at_ms),
+                stable_ms=min(known.stable_ms, at_ms),
+                released=known.released and replace(known.released, at_ms=min(known.released.at_ms, at_ms)),
             )
             for known in state.partitions
         ),
@@ -141,6 +156,8 @@ def _recreated(state: TopicState, event: TopicObserved) -> bool:
 def _observe_partition(state: PartitionState | None, seen: PartitionObserved, at_ms: int) -> PartitionState:
     before = state or PartitionState(partition=seen.partition, first_seen_ms=at_ms)
     begins_anew = seen.earliest is not None and (seen.earliest != before.earliest or not before.earliest_ms)
+    stable = before.stable if seen.end is None else seen.stable
+    stays = stable == before.stable
     return PartitionState(
         partition=before.partition,
         first_seen_ms=before.first_seen_ms,
@@ -150,4 +167,14 @@ def _observe_partition(state: PartitionState | None, seen: PartitionObserved, at
         former_ms=before.former_ms,
         ends=before.ends if seen.end is None else add_end(before.ends, EndOffsetAt(at_ms=at_ms, offset=seen.end)),
         earliest_ms=at_ms if begins_anew else before.earliest_ms,
+        stable=stable,
+        stable_ms=before.stable_ms if stays else 0 if stable is None else at_ms,
+        released=before.released if stays else _released(before, at_ms),
     )
+
+
+def _released(before: PartitionState, at_ms: int) -> Release | None:
+    """The newest end of a transaction that was open for long, where the last stable offset has moved by now."""
+    if before.stable is None or at_ms - before.stable_ms < LONG_MS:
+        return before.released
+    return Release(at_ms=at_ms, offset=before.stable)

@@ -232,6 +232,16 @@ def test_lag_and_rewinds_of_a_partition_are_told():
     ]
 
 
+def test_an_open_transaction_before_which_a_group_stands_is_told():
+    known = topic("t", 4)
+    held = tuple(replace(each, stable=90, stable_ms=NOW - 200_000) for each in known.partitions)
+    state = replace(RANGE, offsets=(commit("t", 0, 90, NOW - 30_000),))
+    assert told(of_partition(state, "t", 0, catalog(replace(known, partitions=held))))[About.OFFSETS] == [
+        "The group committed offset 90 30 s ago: 10 records wait, the oldest for 3 min 20 s; a transaction is open "
+        "that began at offset 90."
+    ]
+
+
 def test_a_group_without_members_is_told():
     state = replace(RANGE, phase=Phase.EMPTY, members=(), protocol=None)
     sentences = told(of_group(state))

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from monitor.detection import standing
 from monitor.detection.standing import Standings, stand
 from monitor.detection.topics import Topics
-from monitor.model import Catalog, GroupKind, IdPartitions, Member, Phase, Reconciliation, Sampled
+from monitor.model import Catalog, GroupKind, IdPartitions, Member, Phase, Reconciliation, Release, Sampled
 from tests.detection.builders import ASSIGNED, NOW, catalog, commit, group, range_by_hand, topic
 from tests.detection.test_evaluate import ranged_groups
 
@@ -30,6 +30,16 @@ def moved(state: Catalog) -> Catalog:
     return replace(state, pass_ms=state.pass_ms + 9, topics=topics)
 
 
+def held_back(state: Catalog) -> Catalog:
+    """Transactions are open at 40, and others that were open at 30 have ended."""
+    fields = {"stable": 40, "stable_ms": NOW - 1, "released": Release(at_ms=NOW - 1, offset=30)}
+    topics = {
+        name: replace(each, partitions=tuple(replace(partition, **fields) for partition in each.partitions))
+        for name, each in state.topics.items()
+    }
+    return replace(state, topics=topics)
+
+
 @given(st.lists(st.tuples(ranged_groups(), st.booleans()), min_size=1, max_size=6))
 def test_it_is_the_same_as_without_memory(cases):
     standings = Standings()
@@ -42,6 +52,7 @@ def test_it_is_the_same_as_without_memory(cases):
     ("state", "topics"),
     [
         pytest.param(GROUP, moved(TOPICS), id="records were written"),
+        pytest.param(GROUP, held_back(TOPICS), id="a transaction is open"),
         pytest.param(replace(GROUP, offsets=(commit("a", 0),)), TOPICS, id="an offset was committed"),
         pytest.param(GROUP, catalog(topic("a", 4), topic("c", 9)), id="another topic came and went"),
         pytest.param(replace(GROUP, sampled=Sampled(NOW, NOW)), TOPICS, id="it was seen to rebalance"),

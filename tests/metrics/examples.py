@@ -86,6 +86,7 @@ def orders(group: str = "orders") -> GroupVerdict:
         redelivered_records=150,
         pause_ms=12_500,
         burst_records=70,
+        stable_lag=12,
     )
 
 
@@ -101,7 +102,10 @@ def _finding(kind: FindingKind, reason: str, age_ms: int, sentence: str, partiti
 
 
 def falling_behind(group: str = "late") -> GroupVerdict:
-    """Two partitions of 1,000 kept records each: of one, 30 are lost; the other was read at 12.5/s, written at 10/s."""
+    """Two partitions of 1,000 kept records each: of one, 30 are lost; the other was read at 12.5/s, written at 10/s.
+
+    The last 50 records of the other are behind an open transaction.
+    """
     return GroupVerdict(
         cluster="main",
         group=group,
@@ -110,7 +114,9 @@ def falling_behind(group: str = "late") -> GroupVerdict:
         evaluated_ms=NOW_MS,
         partitions=(
             PartitionVerdict("t", 0, (), None, None, 70, 100, 1100, 1030, None, None, LagStatus.STOP, Pace(0, 10)),
-            PartitionVerdict("t", 1, (), None, None, 900, 100, 1100, 200, 20_000, None, LagStatus.OK, Pace(12.5, 10)),
+            PartitionVerdict(
+                "t", 1, (), None, None, 900, 100, 1100, 200, 20_000, None, LagStatus.OK, Pace(12.5, 10), 1050
+            ),
             PartitionVerdict("u", 0, committed=5, earliest=0, end=5, lag=0, lag_ms=0, status=LagStatus.OK),
         ),
         findings=(
@@ -124,6 +130,7 @@ def falling_behind(group: str = "late") -> GroupVerdict:
         catch_up_ms=90_500,
         lost=30,
         kept_waiting=1.0,
+        stable_lag=1180,
     )
 
 

@@ -306,6 +306,7 @@ def test_every_kind_of_finding_has_a_word():
 
 def test_the_group_page_says_how_the_lag_develops():
     text = words(client(snapshot(ready_cluster(falling_behind()))).get("/groups/main/late").text)
+    assert "Lag 1,230 records Not behind an open transaction 1,180 records Oldest waits" in text
     assert "Lag status err" in text
     assert "Reads 12.5 of 20 records/s" in text
     assert "Catches up in 1 min 30 s" in text
@@ -314,7 +315,9 @@ def test_the_group_page_says_how_the_lag_develops():
     assert "t 0 lost records" in text
     assert "1,030 stop unknown" in text
     never = msgspec.structs.replace(falling_behind(), catch_up_ms=None, topics=falling_behind().topics[:1])
-    text = words(client(snapshot(ready_cluster(never))).get("/groups/main/late").text)
+    all_stable = msgspec.structs.replace(never, stable_lag=never.lag)
+    text = words(client(snapshot(ready_cluster(all_stable))).get("/groups/main/late").text)
+    assert "open transaction" not in text
     assert "Catches up never, at this pace" in text
     assert "Topics Topic" not in text
 

@@ -63,6 +63,9 @@ groupwatch_group_lag{cluster="main",group="orders"} 12
 # HELP groupwatch_group_lag_seconds Age of the oldest record that waits for the group.
 # TYPE groupwatch_group_lag_seconds gauge
 groupwatch_group_lag_seconds{cluster="main",group="orders"} 1.5
+# HELP groupwatch_group_stable_lag Records that wait for the group and are not behind an open transaction.
+# TYPE groupwatch_group_stable_lag gauge
+groupwatch_group_stable_lag{cluster="main",group="orders"} 12
 # HELP groupwatch_group_members Members of the group.
 # TYPE groupwatch_group_members gauge
 groupwatch_group_members{cluster="main",group="orders"} 2

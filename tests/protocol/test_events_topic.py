@@ -19,6 +19,7 @@ PARTITIONS = st.builds(
     earliest=OFFSETS,
     end=OFFSETS,
     racks=st.lists(st.none() | st.text(max_size=3), max_size=3).map(tuple),
+    stable=OFFSETS,
 )
 TOPICS = st.builds(
     TopicObserved,
@@ -69,6 +70,7 @@ def test_the_format_is_json_that_a_console_shows():
         partitions=(
             PartitionObserved(partition=0, earliest=3, end=4, racks=("r", None)),
             PartitionObserved(partition=1),
+            PartitionObserved(partition=2, end=9, stable=7),
         ),
         topic_id="id",
     )
@@ -78,7 +80,11 @@ def test_the_format_is_json_that_a_console_shows():
         "topic": "t",
         "pass_ms": 1,
         "observed_ms": 2,
-        "partitions": [{"partition": 0, "earliest": 3, "end": 4, "racks": ["r", None]}, {"partition": 1}],
+        "partitions": [
+            {"partition": 0, "earliest": 3, "end": 4, "racks": ["r", None]},
+            {"partition": 1},
+            {"partition": 2, "end": 9, "stable": 7},
+        ],
         "topic_id": "id",
     }
 
@@ -107,6 +113,8 @@ TOPIC = '{"event":"topicobserved","cluster":"c","topic":"t","pass_ms":1,"observe
         pytest.param((TOPIC % '{"partition":-1}').encode(), "bad_event", id="a negative partition"),
         pytest.param((TOPIC % '{"partition":2147483648}').encode(), "bad_event", id="a partition of 32 bits"),
         pytest.param((TOPIC % '{"partition":0,"end":-1}').encode(), "bad_event", id="a sentinel for an end"),
+        pytest.param((TOPIC % '{"partition":0,"end":9,"stable":-1}').encode(), "bad_event", id="a sentinel for it"),
+        pytest.param((TOPIC % f'{{"partition":0,"stable":{2**63}}}').encode(), "bad_event", id="a stable of 65 bits"),
         pytest.param((ANSWER % '{"topic":"t","partition":0,"offset":-1}').encode(), "bad_event", id="no offset"),
         pytest.param((SAMPLE % '"since_ms":-1,"sampled_ms":1').encode(), "bad_event", id="a rebalance before 1970"),
         pytest.param((SAMPLE % '"since_ms":1,"sampled_ms":-1').encode(), "bad_event", id="a sample before 1970"),

@@ -21,6 +21,7 @@ from monitor.model import (
     PartitionState,
     Phase,
     Rebalance,
+    Release,
     Sampled,
     SourceState,
     TopicPartitions,
@@ -61,6 +62,7 @@ TOPIC = TopicState(
     pass_ms=1,
     partitions=(
         PartitionState(partition=0, first_seen_ms=1, racks=("r", None), ends=(EndOffsetAt(at_ms=1, offset=2),)),
+        PartitionState(partition=1, first_seen_ms=1, end=9, stable=5, stable_ms=7, released=Release(at_ms=6, offset=4)),
     ),
     observed_ms=2,
 )

@@ -166,6 +166,85 @@ def test_nothing_seen_is_nothing_known():
     assert fold() is None
 
 
+# --- open transactions ------------------------------------------------------------------------------------------------
+
+
+def held(at_s, end, stable):
+    """One partition at that second."""
+    return TopicObserved(
+        cluster="c",
+        topic="t",
+        pass_ms=at_s * 1000,
+        observed_ms=at_s * 1000,
+        partitions=(PartitionObserved(partition=0, end=end, stable=stable),),
+        topic_id="id",
+    )
+
+
+def stands(state):
+    """Where the last stable offset stands and since when, and when the last long transaction ended and where it stood.
+
+    Times are in seconds.
+    """
+    (known,) = state.partitions
+    release = known.released and (known.released.at_ms // 1000, known.released.offset)
+    return known.stable, known.stable_ms // 1000, release
+
+
+SHORT = held(10, 9, 7), held(15, 9, 7), held(29, 9, 7)
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        pytest.param([held(10, 9, None)], (None, 0, None), id="there is no transaction"),
+        pytest.param([held(5, 7, None), *SHORT], (7, 10, None), id="since it was first seen there"),
+        pytest.param([*SHORT, held(29, 99, None)], (None, 0, None), id="it ends after 19 s, which is short"),
+        pytest.param([*SHORT, held(30, 99, None)], (None, 0, (30, 7)), id="it ends after 20 s, which is long"),
+        pytest.param([*SHORT, held(30, 99, 50)], (50, 30, (30, 7)), id="the next one is open already"),
+        pytest.param(
+            [*SHORT, held(30, 99, 50), held(49, 99, 60), held(60, 99, None)],
+            (None, 0, (30, 7)),
+            id="short ones do not cover the end of a long one",
+        ),
+        pytest.param([*SHORT, held(30, 99, 50), held(50, 99, None)], (None, 0, (50, 50)), id="a long one does"),
+        pytest.param([*SHORT, held(60, None, None)], (7, 10, None), id="no answer: as before"),
+        pytest.param([*SHORT, held(200, 9, 7), held(100, 9, 7)], (7, 10, None), id="the clock is set back by 100 s"),
+        pytest.param(
+            [held(500, 9, 7), held(540, 9, None), held(400, 9, None)],
+            (None, 0, (400, 7)),
+            id="the clock is set back to before the transaction ended",
+        ),
+        pytest.param([held(500, 9, 7), held(400, 9, 7)], (7, 400, None), id="and to before it began"),
+    ],
+)
+def test_where_the_last_stable_offset_stands_and_since_when(events, expected):
+    assert stands(fold(*events)) == expected
+
+
+def test_a_topic_that_was_created_anew_has_no_transactions_of_the_former_one():
+    anew = TopicObserved(
+        cluster="c",
+        topic="t",
+        pass_ms=90_000,
+        observed_ms=90_000,
+        partitions=(PartitionObserved(partition=0, end=3),),
+        topic_id="other",
+    )
+    assert stands(fold(*SHORT, anew)) == (None, 0, None)
+
+
+def test_a_state_is_no_larger_for_transactions_that_have_ended_but_for_the_newest_long_one():
+    def size(*events):
+        return len(encode_state(fold(*events)))
+
+    plain = [held(at, 9, None) for at in range(0, 600, 5)]
+    short = [held(at, 9, 7 if at % 10 else None) for at in range(0, 600, 5)]
+    assert size(*short, held(600, 9, None)) == size(*plain, held(600, 9, None))
+    long = [held(at, 9, at // 30) for at in range(0, 600, 5)]
+    assert size(*long, held(600, 9, None)) <= size(*plain, held(600, 9, None)) + 24
+
+
 # --- the history of ends ----------------------------------------------------------------------------------------------
 
 
@@ -207,7 +286,7 @@ EVENTS = st.builds(
     st.integers(0, 20),
     st.lists(ENDS, max_size=3),
     st.sampled_from(["id", "id", "id", None, "other"]),
-)
+) | st.builds(held, st.integers(0, 100), ENDS, ENDS)
 LOGS = st.lists(EVENTS, max_size=15)
 
 

@@ -1,0 +1,67 @@
+"""Records that wait behind a transaction that is open: whoever reads only committed records cannot have them yet.
+
+Such a consumer (``isolation.level=read_committed``) gets nothing from the last stable offset on, where the oldest open
+transaction of the partition begins, so it stops and commits exactly there. A group that has committed more reads
+uncommitted records, too, and one that has committed less has records to read: both are judged as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from monitor.detection.facts import Facts
+from monitor.detection.sentences import open_transaction
+from monitor.model import Finding, FindingKind, OrphanReason, PartitionVerdict, Phase, TopicPartition
+
+
+def is_held_back(row: PartitionVerdict) -> bool:
+    """Whether all that waits in the partition waits behind an open transaction.
+
+    >>> is_held_back(PartitionVerdict("t", 0, committed=7, end=9, lag=2, stable=7))
+    True
+    >>> is_held_back(PartitionVerdict("t", 0, committed=7, end=9, lag=2))
+    False
+    """
+    return row.stable is not None and row.committed == row.stable
+
+
+def records_held_back(waiting: Sequence[PartitionVerdict]) -> int:
+    """How many of the records that wait are behind open transactions, whatever the group reads.
+
+    >>> records_held_back([PartitionVerdict("t", 0, committed=5, end=9, lag=4, stable=7)])
+    2
+    """
+    return sum(
+        [
+            row.lag - max(0, row.stable - row.committed)
+            for row in waiting
+            if row.stable is not None and row.committed is not None and row.lag is not None
+        ]
+    )
+
+
+def find_open_transaction(facts: Facts) -> Iterable[Finding]:
+    """Transactions that have held back for long what waits for the group, in any phase.
+
+    Neither the group's members nor their absence is the cause. Where nobody owns the partition or subscribes its topic,
+    that is told as ever. The last stable offset stands still while the same transaction is open, so the age is that of
+    the first sight of it there.
+    """
+    if facts.group.phase in {Phase.GONE, Phase.UNSEEN}:
+        return
+    since: dict[TopicPartition, int] = {}
+    for row in facts.waiting:
+        if is_held_back(row) and row.orphan in {None, OrphanReason.NO_MEMBERS}:
+            place = TopicPartition(row.topic, row.partition)
+            seen_ms = facts.known[place].stable_ms
+            if facts.now_ms - seen_ms >= max(facts.settings.commit_silence_ms, 1):
+                since[place] = seen_ms
+    if since:
+        partitions = tuple(sorted(since))
+        yield Finding(
+            kind=FindingKind.LAG,
+            reason="open_transaction",
+            since_ms=min(since.values()),
+            sentence=open_transaction(partitions),
+            partitions=partitions,
+        )
