@@ -147,7 +147,7 @@ class Thresholds(Section):
     burrow_minimum_complete: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
     handover_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     rebalance_long_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
-    storm_rebalances: int = Field(default=15, ge=2, le=20)
+    storm_rebalances: int = Field(default=20, ge=2, le=20)
     storm_window_s: float = Field(default=600.0, gt=0, allow_inf_nan=False)
     skew_records: int = Field(default=10_000, ge=1)
     skew_s: float = Field(default=300.0, gt=0, allow_inf_nan=False)

@@ -31,7 +31,9 @@ VAGUE_MS: Final = 60_000
 """By how much a finding's beginning may move without being news: some are inferred from a few points in time, 20 s or a
 pass of the collector apart, and move until the next point is there."""
 
-MOVE_WITH_THE_TRAFFIC: Final = frozenset({FindingKind.LAG.value, FindingKind.RETENTION.value})
+MOVE_WITH_THE_TRAFFIC: Final = frozenset(
+    kind.value for kind in (FindingKind.LAG, FindingKind.RETENTION, FindingKind.UNATTENDED, FindingKind.ABANDONED)
+)
 """Of these kinds, which partitions and members it is about changes with every commit, and is no news. Nor is a later
 beginning: what shows since when records wait is only kept for minutes, and what was told stays true."""
 
@@ -164,7 +166,7 @@ def _began_as(finding: Finding, known: FindingRecord) -> bool:
 def _says_the_same(record: FindingRecord, known: FindingRecord) -> bool:
     kept = ["event", "opened_ms", "at_ms", "version"]
     if record.kind in MOVE_WITH_THE_TRAFFIC:
-        kept += ["partitions", "partition_count", "members", "member_count"]
+        kept += ["partitions", "partition_count", "members", "member_count", "sentence"]
     return msgspec.structs.replace(record, **{name: getattr(known, name) for name in kept}) == known
 
 

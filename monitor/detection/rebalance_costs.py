@@ -22,7 +22,7 @@ had gathered by then.'
     if rebalance.avoidable:
         moved += f", {rebalance.avoidable} of which need not have moved"
     if not rebalance.paused_partitions:
-        return f"{moved}{', and' if not rebalance.avoidable else '; '} no pause was seen."
+        return f"{moved}{', and' if not rebalance.avoidable else ';'} no pause was seen."
     were = "was" if rebalance.paused_partitions == 1 else "were"
     paused = f"{counted(rebalance.paused_partitions, 'partition')} {were} paused for {age(rebalance.pause_ms)} in all"
     return f"{moved}; {paused}, and {counted(rebalance.burst_records, 'record')} had gathered by then."

@@ -30,9 +30,10 @@ class DetectionSettings(Value):
             killed is waited for (``session.timeout.ms`` of the Java client, 45 s), and far less than one that does not
             poll may hold up all others (``max.poll.interval.ms``, 5 min).
         storm_rebalances: report a group that has rebalanced at least this often within ``storm_window_ms``. A rolling
-            restart of five members makes ten rebalances (five leave, five join), and is meant. The second halves of
-            cooperative rebalances and returns of static members do not count. Not more than half of what is kept of a
-            group (40, monitor.tracking.rebalances), or cooperative groups never have so many.
+            restart of five members makes ten rebalances (five leave, five join), and is meant, also right after the five
+            have joined. The second halves of cooperative rebalances and returns of static members do not count. Not
+            more than half of what is kept of a group (40, monitor.tracking.rebalances), or cooperative groups never
+            have so many.
         storm_window_ms: see there; 10 min is longer than such a restart takes.
     """
 
@@ -45,5 +46,5 @@ class DetectionSettings(Value):
     skew_records: int = 10_000
     skew_ms: int = 300_000
     rebalance_long_ms: int = 60_000
-    storm_rebalances: int = 15
+    storm_rebalances: int = 20
     storm_window_ms: int = 600_000

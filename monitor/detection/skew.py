@@ -83,15 +83,21 @@ def find_lag_imbalance(facts: Facts) -> Iterable[Finding]:
 def lag_share(facts: Facts, member: MemberVerdict) -> LagShare:
     """How much of the group's lag is the member's."""
     settings, lag, fair = facts.settings, sum(each.lag for each in facts.members), _fair(facts.members, member)
-    ages = [row.lag_ms for row in facts.waiting if member.member_id in row.owners]
     held_back = [row.lag or 0 for row in facts.waiting if is_held_back(row) and member.member_id in row.owners]
     return LagShare(
         shared=fair < 1,
         enough=member.lag - sum(held_back) >= settings.skew_records,
         most=2 * member.lag >= (1 + fair) * lag,
-        old=any(age is None or age >= settings.skew_ms for age in ages),
+        old=any(_has_waited(facts, row) for row in facts.waiting if member.member_id in row.owners),
         held=facts.now_ms - _held_since_ms(facts, member) >= settings.skew_ms,
     )
+
+
+def _has_waited(facts: Facts, row: PartitionVerdict) -> bool:
+    """Whether its oldest record has waited for ``skew_ms``; where the history does not show it, as long as that is."""
+    ends = facts.known[TopicPartition(row.topic, row.partition)].ends
+    seen_ms = facts.now_ms - ends[0].at_ms if ends else 0
+    return (seen_ms if row.lag_ms is None else row.lag_ms) >= facts.settings.skew_ms
 
 
 def cause_of(

@@ -73,7 +73,7 @@ class _Draft:
     def __init__(self, state: GroupState) -> None:
         self._state = replace(state, offsets=(), unconfirmed=())
         self._offsets = OffsetsDraft((*state.offsets, *state.unconfirmed))
-        self._offsets.resumes_after_ms = newest_end_ms(state.history)
+        self._offsets.resumes_after_ms = newest_end_ms(state.history, state.phase)
         self._modern: ModernDraft | None = None
 
     def apply(self, event: GroupEvent) -> None:
@@ -124,7 +124,8 @@ class _Draft:
     def _change_membership(self, event: MembershipEvent) -> None:
         self._take_resumed()
         self._apply_membership(event)
-        self._offsets.resumes_after_ms = newest_end_ms((self._modern or self._state).history)
+        now = self._modern or self._state
+        self._offsets.resumes_after_ms = newest_end_ms(now.history, now.phase)
 
     def _apply_membership(self, event: MembershipEvent) -> None:
         if isinstance(event, MembershipStored):

@@ -24,6 +24,7 @@ from monitor.model import (
     MemberState,
     MemberStored,
     ModernEvent,
+    Phase,
     Rebalance,
     RebalanceCause,
     Reconciliation,
@@ -108,6 +109,11 @@ class ModernDraft:
             under_way=self._with_moves(),
             released=self._moves.released(),
         )
+
+    @property
+    def phase(self) -> Phase:
+        """Where the group stands."""
+        return self._state.phase
 
     @property
     def history(self) -> tuple[Rebalance, ...]:

@@ -67,10 +67,10 @@ class OffsetsDraft:
             self.redelivered += before.offset - first
         ended_ms = self.resumes_after_ms
         if ended_ms is not None and before.committed_ms <= ended_ms < at_ms and first != before.offset:
-            self._resume(before, CommitPoint(at_ms, first))
+            self._resume(before, CommitPoint(at_ms, first), ended_ms)
 
-    def _resume(self, before: CommittedOffset, first: CommitPoint) -> None:
-        paused_ms = pause_ms(before, first)
+    def _resume(self, before: CommittedOffset, first: CommitPoint, ended_ms: int) -> None:
+        paused_ms = pause_ms(before, first, ended_ms)
         if paused_ms:
             self.resumed = self.resumed.and_after(paused_ms, max(0, first.offset - before.offset))
 

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.commit_history import points_of
-from monitor.model import CommitPoint, CommittedOffset, GroupState, Rebalance, RebalanceCause, Value
+from monitor.model import CommitPoint, CommittedOffset, GroupState, Phase, Rebalance, RebalanceCause, Value
 
 _UNNOTICED: Final = (RebalanceCause.STATIC_RESTART,)
 
@@ -33,31 +33,46 @@ class Resumed(Value):
 NOTHING: Final = Resumed()
 
 
-def newest_end_ms(history: tuple[Rebalance, ...]) -> int | None:
+PATIENCE_MS: Final = 300_000
+"""How far the commits may be from the end of a rebalance to tell of it: as long as members wait for one another by
+default (``max.poll.interval.ms``, 5 min). What is further away was idle, or switched off."""
+
+FEWEST_GAPS: Final = 3
+"""So many gaps between commits show what is usual."""
+
+
+def newest_end_ms(history: tuple[Rebalance, ...], phase: Phase) -> int | None:
     """When the newest rebalance ended that may have kept members from their partitions; None if none did.
 
-    A group that had no members before did not read before either: that is no pause of a rebalance.
+    A group that had no members before it did not read before either, and one that has none now is not about to.
     """
+    if phase is Phase.EMPTY:
+        return None
     for rebalance in reversed(history):
         if rebalance.causes != _UNNOTICED:
             return None if rebalance.is_first else rebalance.ended_ms
     return None
 
 
-def pause_ms(before: CommittedOffset, first: CommitPoint) -> int:
+def pause_ms(before: CommittedOffset, first: CommitPoint, ended_ms: int) -> int:
     """How much longer than usual a partition was not committed before ``first``, the commit that follows ``before``.
 
     Longer than usual is longer than nine of ten of the gaps that are remembered: one of them may be another pause.
+    Nothing is told where it is not known what is usual, nor of commits that are too far from the rebalance's end.
 
     >>> from monitor.commit_history import extend
     >>> history = extend(b"", [CommitPoint(1_000 * n, n) for n in range(0, 50, 5)])
     >>> known = CommittedOffset(topic="t", partition=0, offset=45, committed_ms=45_000, history=history)
-    >>> pause_ms(known, CommitPoint(62_000, 99)), pause_ms(known, CommitPoint(50_000, 50))
+    >>> pause_ms(known, CommitPoint(62_000, 99), 50_000), pause_ms(known, CommitPoint(50_000, 50), 50_000)
     (12000, 0)
     """
+    if max(ended_ms - before.committed_ms, first.committed_ms - ended_ms) > PATIENCE_MS:
+        return 0
     times = [point.committed_ms for point in points_of(before.history)]
     gaps = sorted(later - earlier for earlier, later in pairwise(times))
-    usual = gaps[(len(gaps) - 1) * 9 // 10] if gaps else 0
+    if len(gaps) < FEWEST_GAPS:
+        return 0
+    usual = gaps[(len(gaps) - 1) * 9 // 10]
     return max(0, first.committed_ms - before.committed_ms - max(0, usual))
 
 

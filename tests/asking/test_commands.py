@@ -71,8 +71,9 @@ def test_explain_tells_a_group_from_a_file(saved):
         f"the older metadata. {age}",
         "             What to do: Nothing is urgent: the next rebalance puts it right. Restart one member to have it "
         "now.",
-        "finding    C0 owns 4 partitions, but with these subscriptions no member would need more than 3. "
-        "It has been so for 16 min 40 s.",
+        "finding    C0 owns 4 partitions, but with these subscriptions no member would need more than 3. Range deals "
+        "out every topic anew, beginning with the same members: with cooperative-sticky the largest member would have "
+        "3 instead of 4. It has been so for 16 min 40 s.",
         "             What to do: Ask groupwatch what-if what another assignor would give (--assignor).",
     ]
 

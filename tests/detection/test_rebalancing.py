@@ -104,25 +104,25 @@ def every(step_ms, count, *, last_ms=NOW):
     return [last_ms - step_ms * back for back in reversed(range(count))]
 
 
-def test_fifteen_within_ten_minutes_are_a_storm_and_fourteen_are_not():
-    """Every 30 s: the fifteenth came just now. Ten minutes later, less 7 minutes, one has left the window."""
-    state = replace(QUIET, history=rebalances(*every(30_000, 15)))
+def test_twenty_within_ten_minutes_are_a_storm_and_nineteen_are_not():
+    """Every 30 s: the twentieth came just now. Ten minutes after the first, one has left the window."""
+    state = replace(QUIET, history=rebalances(*every(30_000, 20)))
     assert judged(replace(state, history=state.history[1:]))[1] == []
     assert judged(state)[1] == [("storm", NOW)]
-    first_ms = NOW - 14 * 30_000
+    first_ms = NOW - 19 * 30_000
     assert judged(state, now_ms=first_ms + 600_000 - 1)[1] == [("storm", NOW)]
     verdict, found = judged(state, now_ms=first_ms + 600_000)
     assert (found, is_settled(verdict)) == ([], True), "it is over by itself"
 
 
-def test_a_storm_is_as_old_as_its_fifteenth_rebalance():
+def test_a_storm_is_as_old_as_its_twentieth_rebalance():
     state = replace(QUIET, history=rebalances(*every(30_000, 25)))
-    assert judged(state)[1] == [("storm", NOW - 10 * 30_000)]
+    assert judged(state)[1] == [("storm", NOW - 5 * 30_000)]
 
 
 def test_a_storm_that_had_calmed_down_begins_anew():
-    """15 in 140 s, half an hour of peace, 15 in 140 s."""
-    ends = every(10_000, 15, last_ms=NOW - 1_800_000) + every(10_000, 15)
+    """20 in 190 s, half an hour of peace, 20 in 190 s."""
+    ends = every(10_000, 20, last_ms=NOW - 1_800_000) + every(10_000, 20)
     assert judged(replace(QUIET, history=rebalances(*ends)))[1] == [("storm", NOW)]
 
 
@@ -222,15 +222,15 @@ SLOW = tuple(replace(member, rebalance_timeout_ms=300_000) for member in MEMBERS
             id="a KIP-848 group",
         ),
         pytest.param(
-            replace(QUIET, history=rebalances(*every(30_000, 15), causes=(Cause.JOIN, Cause.LEAVE))),
-            "The group has rebalanced at least 15 times within 10 min (members joined, members left or timed out). "
+            replace(QUIET, history=rebalances(*every(30_000, 20), causes=(Cause.JOIN, Cause.LEAVE))),
+            "The group has rebalanced at least 20 times within 10 min (members joined, members left or timed out). "
             "Look for members that are restarted again and again, or that take longer than max.poll.interval.ms "
             "between two polls; with group.instance.id a restart within the session needs no rebalance.",
             id="a storm of members",
         ),
         pytest.param(
-            replace(QUIET, history=rebalances(*every(30_000, 15), causes=(Cause.UNKNOWN,))),
-            "The group has rebalanced at least 15 times within 10 min (for reasons that the log does not tell).",
+            replace(QUIET, history=rebalances(*every(30_000, 20), causes=(Cause.UNKNOWN,))),
+            "The group has rebalanced at least 20 times within 10 min (for reasons that the log does not tell).",
             id="a storm that nobody can explain",
         ),
     ],

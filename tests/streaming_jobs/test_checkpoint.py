@@ -547,7 +547,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     if mounted.returncode != 0:
         pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
     yield place
-    subprocess.run(["umount", str(place)], check=True)
+    subprocess.run(["umount", "--lazy", str(place)], check=True)  # Spark may still look after a file in it
 
 
 def fill(file: Path) -> None:

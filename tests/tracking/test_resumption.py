@@ -33,8 +33,14 @@ def cost(state):
         pytest.param(STEADY, [(33_000, 40)], (0, 0, 0), id="nothing was waiting: the same offset again"),
         pytest.param(STEADY, [(33_000, 20)], (1, 8_000, 0), id="read again from an earlier offset"),
         pytest.param(STEADY, [(33_000, 75), (60_000, 90)], (1, 8_000, 35), id="the second commit is no resumption"),
-        pytest.param([(0, 1), (9_000, 2), (20_000, 3)], [(30_500, 4)], (1, 1_500, 1), id="the usual 9 s are exceeded"),
-        pytest.param([(20_000, 3)], [(30_000, 9)], (1, 10_000, 6), id="nothing is known to be usual"),
+        pytest.param(
+            [(0, 1), (9_000, 2), (12_000, 3), (20_000, 4)],
+            [(30_500, 5)],
+            (1, 2_500, 1),
+            id="longer than 8 s",
+        ),
+        pytest.param([(14_000, 1), (17_000, 2), (20_000, 3)], [(60_000, 9)], (0, 0, 0), id="what is usual is unknown"),
+        pytest.param(STEADY, [(322_001, 99)], (0, 0, 0), id="it was idle for long after the rebalance"),
         pytest.param([], [(33_000, 75)], (0, 0, 0), id="never committed before"),
     ],
 )
@@ -63,6 +69,16 @@ def test_a_commit_before_the_next_rebalance_belongs_to_the_one_before():
 def test_a_group_that_had_no_members_was_not_paused_by_a_rebalance():
     state = fold(generation(3, at=22_000), generation(4, member("b", 0, 1), at=900_000), state=begun(*STEADY))
     assert fold(*commits([(901_000, 99)]), state=state).pause_ms == 0
+
+
+def test_partitions_that_were_idle_long_before_a_rebalance_were_not_paused_by_it():
+    state = fold(generation(3, member("a", 0), member("b", 1), at=9_000_000), state=begun(*STEADY))
+    assert fold(*commits([(9_001_000, 75)]), state=state).pause_ms == 0
+
+
+def test_offsets_that_are_reset_while_nobody_is_there_are_no_pause():
+    state = fold(generation(3, at=22_000), state=begun(*STEADY))
+    assert fold(*commits([(40_000, 999_999)]), state=state).pause_ms == 0
 
 
 def test_a_kip_848_group_pauses_only_where_something_moves():
