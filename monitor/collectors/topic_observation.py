@@ -41,12 +41,13 @@ class StableOffsets:
 
     def __init__(self) -> None:
         self._reached: dict[TopicPartition, int] = {}
+        self._below: dict[TopicPartition, int] = {}
 
     def below(self, admin: KafkaAdminClient, leaders: Leaders, ends: Offsets) -> dict[TopicPartition, int]:
         """The last stable offsets of the partitions where these are below the end, which was asked for before.
 
-        Who did not tell the end is not asked: it would only be waited for again. Nothing is said of a partition that is
-        not told of; it is asked for again in the next pass.
+        Who did not tell the end is not asked: it would only be waited for again. Where there is no answer the offset of
+        the pass before stays, and the next pass asks again.
         """
         asked = {leader: [p for p in places if self._is_open(p, ends)] for leader, places in leaders.items()}
         told = offsets_of(
@@ -57,7 +58,9 @@ class StableOffsets:
         )
         unsure = {p for places in asked.values() for p in places if p not in told or told[p] < ends[p]}
         self._reached = {place: end for place, end in ends.items() if place not in unsure}
-        return {place: offset for place, offset in told.items() if offset < ends[place]}
+        newest = self._below | told
+        self._below = {place: offset for place, offset in newest.items() if place in ends and offset < ends[place]}
+        return self._below
 
     def _is_open(self, place: TopicPartition, ends: Offsets) -> bool:
         return place in ends and self._reached.get(place) != ends[place]

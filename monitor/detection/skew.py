@@ -29,11 +29,10 @@ Weights = dict[TopicPartition, float]
 class LagShare(Value):
     """What makes a lag one member's, each question for itself.
 
-    ``shared``: others own partitions, too. ``enough``: ``skew_records`` wait for the member, those
-    behind an open transaction not counted. ``most``: its share of the
-    lag is at least halfway from its share of the partitions to all. ``old``: the oldest record has waited for
-    ``skew_ms``, or for longer than is known. ``held``: the member has had its partitions for as long, so that the lag
-    is not its predecessor's.
+    ``shared``: others own partitions, too. ``enough``: ``skew_records`` wait for the member, those behind
+    an open transaction not counted. ``most``: its share of the lag is at least halfway from its share of the partitions
+    to all. ``old``: the oldest record has waited for ``skew_ms``, or for longer than is known. ``held``: the member has
+    had its partitions for as long, so that the lag is not its predecessor's.
     """
 
     shared: bool

@@ -106,13 +106,19 @@ def test_what_came_since_the_end_was_asked_for_is_not_held_back():
 
 
 @pytest.mark.parametrize("error", [UnsupportedVersionError, KafkaConnectionError, TopicAuthorizationFailedError])
-def test_without_an_answer_nothing_is_held_back_and_it_is_asked_again(error):
+def test_without_an_answer_all_is_as_before_and_it_is_asked_again(error):
     admin, stable = OneBroker(dict.fromkeys(PLACES, 9), {PLACES[0]: 7}), StableOffsets()
     admin.broken = error("broken")
     assert below(stable, admin) == {}
     admin.broken = None
     assert below(stable, admin) == {PLACES[0]: 7}
     assert admin.asked[-1] == [0, 1, 2]
+    admin.broken = error("broken")
+    admin.ends = {**admin.ends, PLACES[0]: 11}
+    assert below(stable, admin) == {PLACES[0]: 7}, "as before: an open transaction does not blink"
+    admin.broken = None
+    admin.stable = {}
+    assert below(stable, admin) == {}
 
 
 def test_who_did_not_tell_the_ends_is_not_asked():
