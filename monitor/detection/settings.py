@@ -30,7 +30,7 @@ class DetectionSettings(Value):
             killed is waited for (``session.timeout.ms`` of the Java client, 45 s), and far less than one that does not
             poll may hold up all others (``max.poll.interval.ms``, 5 min).
         storm_rebalances: report a group that has rebalanced at least this often within ``storm_window_ms``. A rolling
-            restart of five members makes ten rebalances (five leave, five join), and is meant, also right after the five
+            restart of five members makes ten rebalances (five leave, five join), and is meant, also right after all
             have joined. The second halves of cooperative rebalances and returns of static members do not count. Not
             more than half of what is kept of a group (40, monitor.tracking.rebalances), or cooperative groups never
             have so many.
