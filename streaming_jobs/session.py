@@ -51,12 +51,17 @@ SELDOM_OPTIMISED: Final = (
 A job's first minutes ran much of Spark a little and few methods millions of times; compiling the former well cost more
 than all the work that was done. What is really hot is still compiled so, a moment later."""
 
+SELDOM_SPACIOUS: Final = "-XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=30"
+"""How much of the heap may stay free after a collection, in percent (by default 40 to 70): memory is given back sooner.
+With 100,000 group-partitions a driver's JVM had 1.06 GB on average instead of 1.30, for 2 % more CPU."""
+
 ARENAS: Final = "MALLOC_ARENA_MAX"
 FEW_ARENAS: Final = "2"
 """How many pools glibc's malloc may have. By default eight for each core, each of which keeps what its threads have
 freed: with them the JVM took 0.6 GB more, for the same CPU."""
 
 DRIVER_OPTIONS: Final = "spark.driver.extraJavaOptions"
+DRIVERS_JVM: Final = f"{SELDOM_OPTIMISED} {SELDOM_SPACIOUS}"
 
 QUIET: Final = {
     "spark.app.name": "groupwatch",
@@ -73,7 +78,7 @@ QUIET: Final = {
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
     # A source waits for a cluster that is away without end, and nothing interrupts it: its thread ends with the JVM.
     "spark.sql.streaming.stopTimeout": "10000",
-    DRIVER_OPTIONS: SELDOM_OPTIMISED,
+    DRIVER_OPTIONS: DRIVERS_JVM,
     "spark.executor.extraJavaOptions": SELDOM_OPTIMISED,
     f"spark.executorEnv.{ARENAS}": FEW_ARENAS,
     # All metrics of a large cluster cross to the driver in one micro-batch, compressed.

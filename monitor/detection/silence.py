@@ -68,7 +68,7 @@ def find_silent(facts: Facts) -> Iterable[Finding]:
     silent = silent_partitions(facts)
     if not silent:
         return
-    dead = _Roll(facts, silent).dead()
+    dead = _Roll(facts, silent).dead() if _somebody_went_on(facts, silent) else []
     if dead:
         yield _dead(facts, dead)
     others = {member.member_id for member in dead} | _newcomers(facts)
@@ -82,6 +82,12 @@ def find_silent(facts: Facts) -> Iterable[Finding]:
             sentence=not_committing(partitions, facts.settings.commit_silence_ms),
             partitions=partitions,
         )
+
+
+def _somebody_went_on(facts: Facts, silent: Silent) -> bool:
+    """Whether anything was committed well after the first silence began: else nobody is dead, and none is asked."""
+    signs = [commit.committed_ms for commit in (*facts.group.offsets, *facts.group.unconfirmed)]
+    return max(signs) > min(silent.values()) + facts.settings.commit_silence_ms // 2
 
 
 def silent_partitions(facts: Facts) -> Silent:

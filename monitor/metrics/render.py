@@ -178,7 +178,8 @@ def _add_partitions(samples: Samples, pairs: str, verdict: GroupVerdict) -> None
 def _add_group(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     samples.add("groupwatch_group_lag", pairs, verdict.lag)
     samples.add_ms("groupwatch_group_lag_seconds", pairs, verdict.lag_ms)
-    samples.add("groupwatch_group_stable_lag", pairs, verdict.stable_lag)
+    if verdict.stable_lag != verdict.lag:  # else it would be the same number again, for each of many thousand groups
+        samples.add("groupwatch_group_stable_lag", pairs, verdict.stable_lag)
     for state in STATES:
         samples.add("groupwatch_group_state", f'{pairs},state="{state}"', int(verdict.state is state))
     if verdict.state is Phase.OFFSETS_ONLY:
@@ -237,8 +238,8 @@ def _add_progress(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
         samples.add("groupwatch_group_consumed_records_per_second", pairs, verdict.pace.consumed_per_s)
         samples.add("groupwatch_group_produced_records_per_second", pairs, verdict.pace.produced_per_s)
     samples.add_ms("groupwatch_group_catch_up_seconds", pairs, verdict.catch_up_ms)
-    samples.add("groupwatch_group_lost_records", pairs, verdict.lost)
-    samples.add("groupwatch_group_retention_ratio", pairs, verdict.kept_waiting)
+    samples.add("groupwatch_group_lost_records", pairs, verdict.lost or None)
+    samples.add("groupwatch_group_retention_ratio", pairs, verdict.kept_waiting or None)
     if verdict.lost:
         _add_losses(samples, pairs, verdict)
 

@@ -86,7 +86,7 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
         _GROUP,
         _GAUGE,
         _BY_GROUP,
-        "Records that wait for the group and are not behind an open transaction.",
+        "Records that wait for the group and are not behind an open transaction. Absent where none is open.",
     ),
     MetricSpec("groupwatch_group_members", _GROUP, _GAUGE, _BY_GROUP, "Members of the group."),
     MetricSpec("groupwatch_group_idle_members", _GROUP, _GAUGE, _BY_GROUP, "Members that own no partition."),
@@ -200,7 +200,7 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
         _GROUP,
         _GAUGE,
         _BY_GROUP,
-        "Largest share of what a partition keeps that waits for the group. At 1, what retention removes next is lost.",
+        "Largest share of what a trimmed partition keeps that waits for the group. At 1, the next removal loses some.",
     ),
     MetricSpec(
         "groupwatch_partition_lost_records",
