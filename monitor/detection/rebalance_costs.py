@@ -24,13 +24,19 @@ had gathered by then.'
     if not rebalance.paused_partitions:
         return f"{moved}{', and' if not rebalance.avoidable else ';'} no pause was seen."
     were = "was" if rebalance.paused_partitions == 1 else "were"
-    paused = f"{counted(rebalance.paused_partitions, 'partition')} {were} paused for {age(rebalance.pause_ms)} in all"
+    paused = (
+        f"{counted(rebalance.paused_partitions, 'partition')} {were} paused for {_lasted(rebalance.pause_ms)} in all"
+    )
     return f"{moved}; {paused}, and {counted(rebalance.burst_records, 'record')} had gathered by then."
+
+
+def _lasted(duration_ms: int) -> str:
+    return "less than 1 s" if 0 < duration_ms < 1000 else age(duration_ms)
 
 
 def costs_so_far(group: GroupState) -> Iterator[str]:
     """What all rebalances cost since the group was first seen."""
-    yield f"{counted(group.rebalances, 'rebalance')} since the group was first seen, {age(group.rebalance_ms)} in all"
+    yield f"{counted(group.rebalances, 'rebalance')} since the group was first seen, {_lasted(group.rebalance_ms)} in all"
     yield f"{counted(group.moved_partitions, 'partition')} moved, {group.avoidable_moves} of them for nothing"
-    yield f"{age(group.pause_ms)} of pauses, summed over partitions, and {counted(group.burst_records, 'record')} after"
+    yield f"{_lasted(group.pause_ms)} of pauses, summed over partitions, and {counted(group.burst_records, 'record')} after"
     yield f"{counted(group.redelivered_records, 'record')} delivered again, as commits went back"
