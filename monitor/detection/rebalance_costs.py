@@ -36,7 +36,8 @@ def _lasted(duration_ms: int) -> str:
 
 def costs_so_far(group: GroupState) -> Iterator[str]:
     """What all rebalances cost since the group was first seen."""
-    yield f"{counted(group.rebalances, 'rebalance')} since the group was first seen, {_lasted(group.rebalance_ms)} in all"
+    took, paused = _lasted(group.rebalance_ms), _lasted(group.pause_ms)
+    yield f"{counted(group.rebalances, 'rebalance')} since the group was first seen, {took} in all"
     yield f"{counted(group.moved_partitions, 'partition')} moved, {group.avoidable_moves} of them for nothing"
-    yield f"{_lasted(group.pause_ms)} of pauses, summed over partitions, and {counted(group.burst_records, 'record')} after"
+    yield f"{paused} of pauses, summed over partitions, and {counted(group.burst_records, 'record')} after"
     yield f"{counted(group.redelivered_records, 'record')} delivered again, as commits went back"
