@@ -63,8 +63,21 @@ def _balance(group: GroupState, ownership: Ownership) -> Balance | None:
 
 
 def without_offsets(group: GroupState) -> GroupState:
-    """What a standing depends on, of the group: nothing that moves with commits, or while a rebalance is under way."""
-    return replace(group, offsets=(), unconfirmed=(), sampled=None, redelivered_records=0)
+    """What a standing depends on, of the group: nothing that moves with commits, or while a rebalance is under way.
+
+    What rebalances cost is told by the commits after them.
+    """
+    return replace(
+        group,
+        offsets=(),
+        unconfirmed=(),
+        sampled=None,
+        history=(),
+        rebalance_ms=0,
+        pause_ms=0,
+        burst_records=0,
+        redelivered_records=0,
+    )
 
 
 class _Remembered(Value):

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from monitor.detection import standing
 from monitor.detection.standing import Standings, stand
 from monitor.detection.topics import Topics
-from monitor.model import Catalog, GroupKind, IdPartitions, Member, Phase, Reconciliation, Release, Sampled
+from monitor.model import Catalog, GroupKind, IdPartitions, Member, Phase, Rebalance, Reconciliation, Release, Sampled
 from tests.detection.builders import ASSIGNED, NOW, catalog, commit, group, range_by_hand, topic
 from tests.detection.test_evaluate import ranged_groups
 
@@ -57,6 +57,11 @@ def test_it_is_the_same_as_without_memory(cases):
         pytest.param(GROUP, catalog(topic("a", 4), topic("c", 9)), id="another topic came and went"),
         pytest.param(replace(GROUP, sampled=Sampled(NOW, NOW)), TOPICS, id="it was seen to rebalance"),
         pytest.param(replace(GROUP, redelivered_records=9), TOPICS, id="a commit went back"),
+        pytest.param(
+            replace(GROUP, pause_ms=5, burst_records=1, history=(Rebalance(3, 1, 2, pause_ms=5, burst_records=1),)),
+            TOPICS,
+            id="a commit told how long the rebalance before it had paused",
+        ),
     ],
 )
 def test_nothing_is_made_again_for(state, topics):
