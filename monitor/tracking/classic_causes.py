@@ -15,9 +15,8 @@ from monitor.model import (
     Phase,
     Rebalance,
     RebalanceCause,
-    TopicPartition,
-    TopicPartitions,
 )
+from monitor.tracking.moves import places_of, who
 from monitor.tracking.rebalances import in_order
 
 
@@ -84,9 +83,9 @@ def _of_members(joined: list[Member], left: list[Member], *, restarted: bool) ->
 
 
 def _of_those_who_stayed(before: GroupState, stored: MembershipStored) -> list[RebalanceCause]:
-    known = {_who(member): member for member in before.members}
+    known = {who(member): member for member in before.members}
     causes = []
-    if any(set(known[who].topics) != set(m.topics) for m in stored.members if (who := _who(m)) in known):
+    if any(set(known[name].topics) != set(m.topics) for m in stored.members if (name := who(m)) in known):
         causes.append(RebalanceCause.SUBSCRIPTION)
     if before.protocol and stored.protocol and before.protocol != stored.protocol:
         causes.append(RebalanceCause.ASSIGNOR)
@@ -98,11 +97,11 @@ def _of_partitions(before: tuple[Member, ...], after: tuple[Member, ...]) -> lis
 
     What a cooperative assignor holds back was owned by somebody when it did (KIP-429); what a topic gained was not.
     """
-    had = _partitions(topics for member in before for topics in member.assigned)
-    have = _partitions(topics for member in after for topics in member.assigned)
+    had = set(places_of(topics for member in before for topics in member.assigned))
+    have = set(places_of(topics for member in after for topics in member.assigned))
     if had == have:
         return []
-    given_back = _partitions(topics for member in before for topics in member.owned)
+    given_back = set(places_of(topics for member in before for topics in member.owned))
     return [RebalanceCause.HANDOVER if had < have and have - had <= given_back else RebalanceCause.TOPICS]
 
 
@@ -122,12 +121,3 @@ def _by_id(members: tuple[Member, ...], *, without: tuple[Member, ...]) -> Mappi
 
 def _instances(members: Iterable[Member]) -> set[str | None]:
     return {member.instance_id for member in members} - {None}
-
-
-def _who(member: Member) -> tuple[str, str]:
-    """Who a member is over generations: a static member by its instance, another by its id."""
-    return ("member", member.member_id) if member.instance_id is None else ("instance", member.instance_id)
-
-
-def _partitions(topics: Iterable[TopicPartitions]) -> set[TopicPartition]:
-    return {TopicPartition(entry.topic, partition) for entry in topics for partition in entry.partitions}

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
-from monitor.model import Held, HeldCount, Member, Rebalance, Reconciliation, TopicPartition, TopicPartitions
-from monitor.tracking.moves import are_alike, held_by, needed_moves, who
+from monitor.model import Held, HeldCount, Member, Rebalance, Reconciliation, TopicPartition
+from monitor.tracking.moves import are_alike, held_by, needed_moves, places_of, who
 
 
 class MovesDraft:
@@ -20,7 +20,7 @@ class MovesDraft:
     __slots__ = ("_released", "moved")
 
     def __init__(self, released: Iterable[Held]) -> None:
-        self._released = {place: held.who for held in released for place in _of_topics(held.topics)}
+        self._released = {place: held.who for held in released for place in places_of(held.topics)}
         self.moved = 0
 
     def change(self, member: Member, after: Reconciliation) -> None:
@@ -74,7 +74,3 @@ def _owned(standing: Reconciliation | None) -> set[TopicPartition]:
         return set()
     entries = (*standing.assigned, *standing.revoking)
     return {TopicPartition(entry.id, partition) for entry in entries for partition in entry.partitions}
-
-
-def _of_topics(topics: Iterable[TopicPartitions]) -> Iterable[TopicPartition]:
-    return (TopicPartition(entry.topic, partition) for entry in topics for partition in entry.partitions)

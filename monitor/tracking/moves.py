@@ -9,7 +9,7 @@ and not before.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from monitor.model import Held, Member, TopicPartition, TopicPartitions, Value
 
@@ -43,9 +43,9 @@ def moves_between(before: Iterable[Member], released: Iterable[Held], after: Ite
         after: the members of the new generation.
     """
     members = tuple(after)
-    last = {place: held.who for held in released for place in _places(held.topics)}
-    last |= {place: who(member) for member in before for place in _places(member.assigned)}
-    now = {place: who(member) for member in members for place in _places(member.assigned)}
+    last = {place: held.who for held in released for place in places_of(held.topics)}
+    last |= {place: who(member) for member in before for place in places_of(member.assigned)}
+    now = {place: who(member) for member in members for place in places_of(member.assigned)}
     moved = sum(place in last and last[place] != owner for place, owner in now.items())
     held = Counter(owner for place, owner in last.items() if place in now)
     has = dict.fromkeys(map(who, members), 0) | Counter(now.values())
@@ -82,6 +82,11 @@ def needed_moves(held: Mapping[str, int], has: Mapping[str, int], *, alike: bool
     return gone + beyond
 
 
+def places_of(topics: Iterable[TopicPartitions]) -> Iterator[TopicPartition]:
+    """The partitions one by one, in the order in which they were given."""
+    return (TopicPartition(entry.topic, partition) for entry in topics for partition in entry.partitions)
+
+
 def are_alike(members: Iterable[Member]) -> bool:
     """Whether all members ask for the same."""
     return len({(frozenset(member.topics), member.regex) for member in members}) <= 1
@@ -110,7 +115,3 @@ def _unowned(last: Owners, now: Owners, subscribed: frozenset[str]) -> Owners:
 
 def _subscribed(members: Iterable[Member]) -> frozenset[str]:
     return frozenset(topic for member in members for topic in member.topics)
-
-
-def _places(topics: Iterable[TopicPartitions]) -> Iterable[TopicPartition]:
-    return (TopicPartition(entry.topic, partition) for entry in topics for partition in entry.partitions)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from monitor.model import GroupState, Rebalance, RebalanceCause
 
 MAX_REBALANCES: Final = 40
-"""How many ended rebalances of a group are kept: enough to tell a storm of 15 in 10 minutes (storm_rebalances in
+"""How many ended rebalances of a group are kept: enough to tell a storm of 20 in 10 minutes (storm_rebalances in
 monitor.detection.settings) also where every second one is the second half of a cooperative one. One takes about 120
 bytes of stored state, so a group that rebalances without end has 5 kB for it, and 10,000 such groups 50 MB."""
 
@@ -23,6 +23,16 @@ def in_order(causes: Iterable[RebalanceCause]) -> tuple[RebalanceCause, ...]:
     """
     found = set(causes)
     return tuple(cause for cause in RebalanceCause if cause in found) or (RebalanceCause.UNKNOWN,)
+
+
+def was_noticed(rebalance: Rebalance) -> bool:
+    """Whether anybody had to stop for it: a static member that takes its place again is noticed by nobody (KIP-345)."""
+    return rebalance.causes != (RebalanceCause.STATIC_RESTART,)
+
+
+def with_changed(state: GroupState, index: int, rebalance: Rebalance) -> GroupState:
+    """The state with another rebalance at this place of its history; the totals stay."""
+    return replace(state, history=(*state.history[:index], rebalance, *state.history[index + 1 :]))
 
 
 def begun(state: GroupState, rebalance: Rebalance) -> GroupState:

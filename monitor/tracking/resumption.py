@@ -13,9 +13,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.commit_history import points_of
-from monitor.model import CommitPoint, CommittedOffset, GroupState, Phase, Rebalance, RebalanceCause, Value
-
-_UNNOTICED: Final = (RebalanceCause.STATIC_RESTART,)
+from monitor.model import CommitPoint, CommittedOffset, GroupState, Phase, Rebalance, Value
+from monitor.tracking.rebalances import was_noticed, with_changed
 
 
 class Resumed(Value):
@@ -49,7 +48,7 @@ def newest_end_ms(history: tuple[Rebalance, ...], phase: Phase) -> int | None:
     if phase is Phase.EMPTY:
         return None
     for rebalance in reversed(history):
-        if rebalance.causes != _UNNOTICED:
+        if was_noticed(rebalance):
             return None if rebalance.is_first else rebalance.ended_ms
     return None
 
@@ -78,7 +77,7 @@ def pause_ms(before: CommittedOffset, first: CommitPoint, ended_ms: int) -> int:
 
 def with_cost(state: GroupState, resumed: Resumed) -> GroupState:
     """The state with this added to its newest rebalance that members noticed, and to the totals."""
-    index = next((i for i in reversed(range(len(state.history))) if state.history[i].causes != _UNNOTICED), None)
+    index = next((i for i in reversed(range(len(state.history))) if was_noticed(state.history[i])), None)
     if index is None or resumed == NOTHING:
         return state
     known = state.history[index]
@@ -89,8 +88,7 @@ def with_cost(state: GroupState, resumed: Resumed) -> GroupState:
         burst_records=known.burst_records + resumed.burst,
     )
     return replace(
-        state,
-        history=(*state.history[:index], costed, *state.history[index + 1 :]),
+        with_changed(state, index, costed),
         pause_ms=state.pause_ms + resumed.pause_ms,
         burst_records=state.burst_records + resumed.burst,
     )

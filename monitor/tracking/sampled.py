@@ -16,10 +16,10 @@ from monitor.model import (
     GroupState,
     Phase,
     Rebalance,
-    RebalanceCause,
     RebalanceSampled,
     Sampled,
 )
+from monitor.tracking.rebalances import was_noticed, with_changed
 
 MARGIN_MS: Final = 1_000
 """How much younger than a generation a sample must be to tell of the next rebalance: two clocks differ."""
@@ -72,8 +72,8 @@ def _with_a_past_one(state: GroupState, event: RebalanceSampled) -> GroupState:
     """The group with the start of the rebalance that was seen then: its end was read before the sample was."""
     floor_ms = 0
     for place, rebalance in enumerate(state.history):
-        if rebalance.ended_ms is None or rebalance.causes == (RebalanceCause.STATIC_RESTART,):
-            continue  # nobody had to stop for a static member's return
+        if rebalance.ended_ms is None or not was_noticed(rebalance):
+            continue
         if event.sampled_ms <= rebalance.ended_ms + MARGIN_MS:
             first_ms = max(min(event.since_ms, event.sampled_ms), floor_ms)
             sampled = Sampled(first_ms=first_ms, last_ms=event.sampled_ms, interval_ms=event.interval_ms)
@@ -86,6 +86,5 @@ def _with_start(state: GroupState, place: int, rebalance: Rebalance) -> GroupSta
     before = state.history[place]
     if rebalance == before:
         return state
-    history = (*state.history[:place], rebalance, *state.history[place + 1 :])
     earlier_ms = before.started_ms - rebalance.started_ms
-    return replace(state, history=history, rebalance_ms=state.rebalance_ms + earlier_ms)
+    return replace(with_changed(state, place, rebalance), rebalance_ms=state.rebalance_ms + earlier_ms)
