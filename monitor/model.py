@@ -656,7 +656,7 @@ class Release(msgspec.Struct, frozen=True, array_like=True, gc=False):
     offset: int
 
 
-class PartitionState(Value):
+class PartitionState(Value, gc=False):
     """One partition of a topic.
 
     ``first_seen_ms`` is when a collector first saw it; ``ends`` is oldest first, bounded. ``former_ms`` is when the
@@ -847,7 +847,7 @@ class Finding(Value):
     cause: DriftCause | None = None
 
 
-class PartitionVerdict(Value):
+class PartitionVerdict(Value, gc=False):
     """One partition of a group. Owners and expected owners are member ids; offsets and lag are in records.
 
     ``expected`` is the owner that the assignor would choose now, ``replayed`` the one it should have chosen for the

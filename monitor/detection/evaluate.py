@@ -46,6 +46,8 @@ from monitor.model import (
 
 Rule = Callable[[Facts], Iterable[Finding]]
 
+_OK: Final = LagStatus.OK
+
 LADDER: Final[tuple[Rule, ...]] = (
     find_records_lost,  # gone unread: nothing brings them back, and until the group goes on, more follow
     find_double_owned,  # records are processed twice and commits overwrite each other: data is wrong, not only late
@@ -199,17 +201,14 @@ class _Judge:
         """Written out by position: this is done for every partition of every group, in every micro-batch."""
         offset = commit.offset if commit else None
         end = state.end if state else None
-        lag = lag_records(offset, end)
-        age_ms = lag_ms(state, offset, self._now_ms) if state and offset is not None else None
-        if commit and state and state.former_ms and is_of_former_log(commit, state):
-            lag = age_ms = None
-        status = None if lag is None else LagStatus.OK
-        pace = stable = None
-        if lag and commit and state:  # the rest is only asked where records wait
-            progress = progress_of(commit, state)
-            status = lag_status(progress, lag, self._now_ms, self._burrow)
-            pace = pace_of(progress)
-            stable = state.stable
+        lag = age_ms = status = pace = stable = None
+        if commit and state and end is not None and not (state.former_ms and is_of_former_log(commit, state)):
+            lag, age_ms, status = lag_records(offset, end), 0, _OK
+            if lag:  # the rest is only asked where records wait
+                age_ms, stable = lag_ms(state, commit.offset, self._now_ms), state.stable
+                progress = progress_of(commit, state)
+                status = lag_status(progress, lag, self._now_ms, self._burrow)
+                pace = pace_of(progress)
         current, replayed = self._current.get(place), self._replayed.get(place)
         return PartitionVerdict(
             place.topic,
@@ -222,7 +221,7 @@ class _Judge:
             end,
             lag,
             age_ms,
-            self._orphans.get(place),
+            self._orphans.get(place) if self._orphans else None,
             status,
             pace,
             stable,

@@ -55,10 +55,11 @@ def lag_ms(partition: PartitionState, committed: int, now_ms: int) -> int | None
         return None
     if partition.end <= committed:
         return 0
-    position = max(committed, partition.earliest or 0)
+    earliest = partition.earliest
+    position = committed if earliest is None or earliest <= committed else earliest
     if partition.end <= position:
         return None
-    return _age_ms(partition, position, now_ms)
+    return _age_ms(partition.ends, position, partition.end, now_ms)
 
 
 def waiting_since_ms(partition: PartitionState, committed: int, now_ms: int) -> int | None:
@@ -74,33 +75,24 @@ def waiting_since_ms(partition: PartitionState, committed: int, now_ms: int) -> 
     return partition.ends[first_beyond].at_ms if first_beyond < len(partition.ends) else now_ms
 
 
-def arrived_ms(partition: PartitionState, committed: int) -> int | None:
-    """When the first record after the commit was seen; None if none was, or if the history does not reach back to it.
-
-    Unlike :func:`waiting_since_ms` it does not move while the history does.
-    """
-    position = max(committed, partition.earliest or 0)
-    index = _reached(partition.ends, position)
-    return partition.ends[index].at_ms if 0 < index < len(partition.ends) else None
-
-
-def _age_ms(partition: PartitionState, position: int, now_ms: int) -> int | None:
-    ends = partition.ends
+def _age_ms(ends: Sequence[EndOffsetAt], position: int, end: int, now_ms: int) -> int | None:
     upper = _reached(ends, position)
-    if upper == 0 or partition.end is None:
+    if upper == 0:
         return None
-    before = ends[upper - 1]
-    after = ends[upper] if upper < len(ends) else EndOffsetAt(at_ms=now_ms, offset=partition.end)
-    share = (position - before.offset) / (after.offset - before.offset)
-    return max(0, now_ms - before.at_ms - round(share * (after.at_ms - before.at_ms)))
+    began_ms, began = ends[upper - 1].at_ms, ends[upper - 1].offset
+    passed_ms, passed = (ends[upper].at_ms, ends[upper].offset) if upper < len(ends) else (now_ms, end)
+    age_ms = now_ms - began_ms - round((position - began) * (passed_ms - began_ms) / (passed - began))
+    return age_ms if age_ms > 0 else 0
 
 
 def _reached(ends: Sequence[EndOffsetAt], position: int) -> int:
     """The index after the newest end that was not beyond the position (a topic made anew has ends that go back)."""
     index = len(ends)
-    while index and ends[index - 1].offset > position:
+    for end in reversed(ends):
+        if end.offset <= position:
+            return index
         index -= 1
-    return index
+    return 0
 
 
 def total(lags: Iterable[int | None]) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from monitor.detection.facts import Facts
-from monitor.detection.lag import arrived_ms, waiting_since_ms
+from monitor.detection.lag import waiting_since_ms
 from monitor.model import PartitionVerdict, TopicPartition
 
 COVERED_MS: Final = 300_000
@@ -26,15 +26,15 @@ def in_vain_since_ms(facts: Facts, row: PartitionVerdict, sign_ms: int) -> int |
         row: a partition in which records wait.
         sign_ms: when whoever should read it was last known to live.
     """
+    patience_ms = facts.settings.commit_silence_ms
+    if facts.now_ms - sign_ms < patience_ms:  # nearly always, so this is asked first
+        return None
     place = TopicPartition(row.topic, row.partition)
     state, offset = facts.known[place], facts.committed[place].offset
-    patience_ms = facts.settings.commit_silence_ms
     if state.released is not None and state.released.offset == offset:
         sign_ms = max(sign_ms, state.released.at_ms)
-    if facts.now_ms - sign_ms < patience_ms:
-        return None
     waiting_ms = waiting_since_ms(state, offset, facts.now_ms)
     if waiting_ms is None or facts.now_ms - waiting_ms < max(min(patience_ms, COVERED_MS), 1):
         return None
-    since_ms = max(sign_ms, arrived_ms(state, offset) or sign_ms)
+    since_ms = max(sign_ms, waiting_ms) if waiting_ms > state.ends[0].at_ms else sign_ms
     return since_ms if facts.now_ms - since_ms >= max(patience_ms, 1) else None

@@ -8,7 +8,7 @@ micro-batch, so the points stand in columns.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from operator import attrgetter
 from typing import Final
@@ -27,9 +27,11 @@ LATELY_MS: Final = INTERVALS * 20_000
 """How far the ends reach back from the newest one that Burrow's rules look at."""
 
 _SEEN: Final = attrgetter("at_ms")
+_OK: Final = LagStatus.OK  # to look up a member of an enumeration takes as long as to compare ten numbers
+_STOP: Final = LagStatus.STOP
 
 
-class Progress(Value):
+class Progress(Value, gc=False):
     """Commits in the order of the log, when and of which offset, and the ends that were observed, the oldest first."""
 
     committed_ms: tuple[int, ...]
@@ -89,44 +91,51 @@ def lag_status(progress: Progress, lag: int, now_ms: int, settings: BurrowSettin
     This is asked for every partition in which records wait. Most statuses are known before all lags are, and the ends
     of a history only grow, so the oldest that counts is the least.
     """
-    times, offsets = progress.committed_ms[-INTERVALS:], progress.committed[-INTERVALS:]
-    newest, allowed = offsets[-1], settings.allowed_lag
-    if lag <= allowed or min(1.0, len(offsets) / settings.intervals) < settings.minimum_complete:
-        return LagStatus.OK
-    silent_ms = now_ms // 1000 * 1000 - times[-1]
-    if silent_ms > times[-1] - times[0] and not _caught_up_lately(progress.ends, newest):
-        return LagStatus.STOP
+    times, offsets, allowed = progress.committed_ms, progress.committed, settings.allowed_lag
+    if len(times) > INTERVALS:
+        times, offsets = times[-INTERVALS:], offsets[-INTERVALS:]
+    is_enough = not settings.minimum_complete or len(offsets) / settings.intervals >= settings.minimum_complete
+    if lag <= allowed or not is_enough:
+        return _OK
+    newest_ms, newest = times[-1], offsets[-1]
+    if now_ms // 1000 * 1000 - newest_ms > newest_ms - times[0] and not _caught_up_lately(progress.ends, newest):
+        return _STOP
     is_rising = len(offsets) == 1 or sorted(offsets) == list(offsets)
     if not is_rising:
         return status_of(burrow_window(progress, lag), now_ms, settings)
-    known: list[int] = []
-    for lagged in _lags_backward(times, offsets, progress.ends):
-        if lagged <= allowed:
-            return LagStatus.OK
-        known.append(lagged)
+    known = _lags_backward(times, offsets, progress.ends, allowed)
+    if known is None:
+        return _OK
     if offsets[0] == newest:
         return LagStatus.STALL
-    return LagStatus.WARN if sorted(known, reverse=True) == known else LagStatus.OK
+    return LagStatus.WARN if sorted(known, reverse=True) == known else _OK
 
 
 def _caught_up_lately(ends: Sequence[EndOffsetAt], offset: int) -> bool:
-    if not ends:
-        return False
-    horizon_ms = ends[-1].at_ms - LATELY_MS
-    return next(end.offset for end in ends[-INTERVALS:] if end.at_ms > horizon_ms) <= offset
+    """Whether the oldest of the latest ends was not beyond the offset."""
+    lately = ends[-INTERVALS:]
+    for end in lately:
+        if end.at_ms > lately[-1].at_ms - LATELY_MS:
+            return end.offset <= offset
+    return False
 
 
-def _lags_backward(times: Sequence[int], offsets: Sequence[int], ends: Sequence[EndOffsetAt]) -> Iterator[int]:
-    """The known lags of :func:`_lags`, the newest first."""
+def _lags_backward(
+    times: Sequence[int], offsets: Sequence[int], ends: Sequence[EndOffsetAt], allowed: int
+) -> list[int] | None:
+    """The known lags of :func:`_lags`, the newest first; None as soon as one is not more than what is allowed."""
     index = len(ends)
-    for place in range(len(times) - 1, -1, -1):
-        at_ms, offset = times[place], offsets[place]
+    known: list[int] = []
+    for at_ms, offset in zip(reversed(times), reversed(offsets), strict=True):
         while index and ends[index - 1].at_ms > at_ms:
             index -= 1
         if not index:
-            return
-        end = ends[index - 1].offset
-        yield end - offset if end > offset else 0
+            break
+        lag = ends[index - 1].offset - offset
+        if lag <= allowed:
+            return None
+        known.append(lag)
+    return known
 
 
 def pace_of(progress: Progress) -> Pace | None:

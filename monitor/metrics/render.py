@@ -41,6 +41,13 @@ STATES: Final = (Phase.OFFSETS_ONLY, Phase.EMPTY, Phase.ASSIGNING, Phase.RECONCI
 STATUSES: Final = (LagStatus.OK, LagStatus.WARN, LagStatus.ERR)
 """Burrow's statuses of a group; the others are those of a partition."""
 
+REASONS: Final = tuple([reason.value for reason in OrphanReason])
+
+# What of these is 1 and what is 0, made once: the values of an enumeration are slow to look up and to hash.
+_NO_ORPHANS: Final = dict.fromkeys(REASONS, 0)
+_ONE_STATE: Final = {state.value: {other.value: int(other is state) for other in STATES} for state in Phase}
+_ONE_STATUS: Final = {status.value: {other.value: int(other is status) for other in STATUSES} for status in STATUSES}
+
 
 def exposition(clusters: Sequence[ClusterSnapshot], version: str | None = None, shard: Shard = ALL_GROUPS) -> bytes:
     """The whole text of the metrics endpoint, in gzip. Of a cluster that is not ready, only groupwatch's own metrics.
@@ -180,8 +187,7 @@ def _add_group(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     samples.add_ms("groupwatch_group_lag_seconds", pairs, verdict.lag_ms)
     if verdict.stable_lag != verdict.lag:  # else it would be the same number again, for each of many thousand groups
         samples.add("groupwatch_group_stable_lag", pairs, verdict.stable_lag)
-    for state in STATES:
-        samples.add("groupwatch_group_state", f'{pairs},state="{state}"', int(verdict.state is state))
+    samples.add_each("groupwatch_group_state", pairs, "state", _ONE_STATE[verdict.state])
     if verdict.state is Phase.OFFSETS_ONLY:
         return  # it commits without having joined: who its consumers are is not known
     samples.add("groupwatch_group_members", pairs, len(verdict.members))
@@ -193,9 +199,9 @@ def _add_ownership(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     """Every reason, also with 0, so that a return to 0 is seen; but nothing if the members cannot be read."""
     if not _ownership_known(verdict):
         return
-    orphans = Counter(row.orphan for row in verdict.partitions if row.orphan is not None)
-    for reason in OrphanReason:
-        samples.add("groupwatch_group_orphaned_partitions", f'{pairs},reason="{reason}"', orphans[reason])
+    orphans: list[str] = [row.orphan for row in verdict.partitions if row.orphan is not None]
+    counts = {reason: orphans.count(reason) for reason in REASONS} if orphans else _NO_ORPHANS
+    samples.add_each("groupwatch_group_orphaned_partitions", pairs, "reason", counts)
     orphaned = _of(verdict, FindingKind.ORPHANED)
     samples.add_ms("groupwatch_group_orphaned_oldest_seconds", pairs, _oldest_ms(verdict, orphaned))
     unattended = _of(verdict, FindingKind.UNATTENDED)
@@ -232,8 +238,7 @@ def _add_drift(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
 def _add_progress(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     """How the lag develops, and what retention took. Partitions that lost nothing are not looked at one by one."""
     if verdict.status is not None:
-        for status in STATUSES:
-            samples.add("groupwatch_group_status", f'{pairs},status="{status}"', int(verdict.status is status))
+        samples.add_each("groupwatch_group_status", pairs, "status", _ONE_STATUS[verdict.status])
     if verdict.pace is not None:
         samples.add("groupwatch_group_consumed_records_per_second", pairs, verdict.pace.consumed_per_s)
         samples.add("groupwatch_group_produced_records_per_second", pairs, verdict.pace.produced_per_s)
