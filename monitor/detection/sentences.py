@@ -403,7 +403,7 @@ def unnoticed_members(members: Sequence[MemberVerdict], partitions: Sequence[Top
     up_to, they_are = ("", "it is") if len(members) == 1 else ("up to ", "they are")
     return (
         f"{dead_members(members, partitions)} With a session of {up_to}{seconds(session_ms)}, the broker may not have "
-        f"noticed yet if {they_are} gone: until it does, nobody else is given these partitions."
+        f"noticed yet if {they_are} gone: until then, nobody takes over."
     )
 
 

@@ -169,12 +169,12 @@ def answers(state, topics, member_id="C0"):
         ),
         pytest.param(
             pair(
-                committed(0, 10, 500), committed(1, 10, 500), *GOING_ON, generation_s=750, rebalance_timeout_ms=300_000
+                committed(0, 10, 500), committed(1, 10, 500), *GOING_ON, generation_s=750, rebalance_timeout_ms=251_000
             ),
             ALL_BUSY,
             ["unusual"],
             None,
-            id="it may take 300 s, and has its partitions since 250 s",
+            id="it may take 251 s, and has had its partitions for 250 s",
         ),
         pytest.param(
             pair(committed(0, 10, 440, 470, 500), committed(1, 20, 490, 495, 500), *GOING_ON),
@@ -261,8 +261,8 @@ def test_those_that_hang_and_those_that_may_be_gone_are_two_findings():
     (finding,) = [f for f in evaluate(state, ALL_BUSY, NOW_MS, DetectionSettings()).findings if f.reason == "unnoticed"]
     assert finding.sentence == (
         "app at /10.0.0.2 has 1 partition of t (1), and has committed nothing for a while, although records wait there "
-        "and other members go on. With a session of 10 min, the broker may not have noticed yet if it is gone: until it "
-        "does, nobody else is given these partitions."
+        "and other members go on. With a session of 10 min, the broker may not have noticed yet if it is gone: until "
+        "then, nobody takes over."
     )
 
 
