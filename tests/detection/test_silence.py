@@ -205,6 +205,23 @@ def answers(state, topics, member_id="C0"):
             id="less than three times that",
         ),
         pytest.param(
+            pair(committed(0, 10, 100, 300, 500), committed(1, 10, 490, 495, 500), *GOING_ON),
+            ALL_BUSY,
+            [],
+            700,
+            id="of two where records wait, the one with the least patience counts",
+        ),
+        pytest.param(
+            pair(
+                *(committed(0, 10, 100, 300, 500), committed(1, 10, 500), *GOING_ON, committed(4, 20, 490, 495, 500)),
+                first=(0, 1, 4),
+            ),
+            topics_of(busy(0), busy(1), busy(2), busy(3), idle(4)),
+            ["unusual"],
+            None,
+            id="of two where records wait, the one of which something is known",
+        ),
+        pytest.param(
             pair(committed(0, 10, 500), committed(1, 10, 500), committed(2, 20, 490, 495, 500), committed(3, 20, 500)),
             ALL_BUSY,
             ["others_go_on"],
