@@ -236,7 +236,7 @@ class _Roll:
         waiting = [place for place in held if place in self._silent]
         since_ms = max(sign_ms, held_ms, min([self._silent[place] for place in waiting], default=0))
         others_ms = max([ms for ms, other in self._newest if other != member_id], default=0)
-        noticed_ms = NOTICED * _session_ms(member)
+        session_ms = _session_ms(member)
         return MemberSilence(
             member_id=member_id,
             since_ms=since_ms,
@@ -244,9 +244,9 @@ class _Roll:
             silent=facts.now_ms - sign_ms >= patience_ms,
             settled=facts.now_ms - held_ms >= patience_ms,
             unusual=self._is_unusual(member_id, waiting, since_ms),
-            outlasts_session=facts.now_ms - since_ms > noticed_ms,
+            outlasts_session=facts.now_ms - since_ms > NOTICED * session_ms,
             others_go_on=others_ms > since_ms + patience_ms // 2,
-            session_ms=noticed_ms / NOTICED,
+            session_ms=session_ms,
         )
 
     def _is_unusual(self, member_id: str, waiting: Iterable[TopicPartition], since_ms: int) -> bool:

@@ -1,5 +1,7 @@
 """Members that are listed and do nothing. Times are in seconds; it is 1000 s, and the patience is 60 s."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -424,6 +426,32 @@ def test_no_partition_is_told_twice_and_none_is_left_out(ages, are_busy):
     places_told = [place.partition for *_, partitions in told for place in partitions]
     assert len(places_told) == len(set(places_told))
     assert {n for n in range(12) if are_busy[n] and ages[n] >= 60} <= set(places_told)
-    dead = {member_id for reason, _, members, _ in told if reason == "silent" for member_id in members}
+    dead = {member_id for _, _, members, _ in told for member_id in members}
     assert all(min(ages[3 * n : 3 * n + 3]) >= 60 for n in range(4) if f"C{n}" in dead)
     assert len(dead) < 4
+
+
+histories_s = st.lists(st.lists(st.integers(0, 960), min_size=1, max_size=12).map(sorted), min_size=6, max_size=6)
+
+
+@given(histories_s, st.sampled_from([0, 100, 300, 3601]), st.sampled_from([45, 600]))
+def test_no_silence_is_hidden_for_longer_than_three_times_the_longest_between_two_commits(
+    histories, batch_s, session_s
+):
+    """Six partitions of three members; records come to all, and the last was not committed by anybody. Of whom too
+    little is known, the longest batch counts, and of a member the commits in any of its partitions."""
+    offsets = [committed(number, 10, *at_s) for number, at_s in enumerate(histories)]
+    timeouts = {"session_timeout_ms": session_s * 1000, "rebalance_timeout_ms": batch_s * 1000}
+    members = [member(f"C{n}", ["t"], {"t": [2 * n, 2 * n + 1]}, **timeouts) for n in range(3)]
+    told = found(group(*members, offsets=offsets, generation_ms=0), topics_of(*(busy(n) for n in range(6))))
+    places_told = [place.partition for *_, partitions in told for place in partitions]
+    assert len(places_told) == len(set(places_told))
+    for number, at_s in enumerate(histories):
+        of_owner = [*histories[number - number % 2], *histories[number - number % 2 + 1]]
+        gaps_s = [after - before for before, after in pairwise(at_s if len(at_s) > 2 else sorted(of_owner))]
+        limits_s = [60, 3 * max(gaps_s), batch_s if batch_s <= 3600 else 0]
+        if 1000 - max(at_s[-1], 700) >= max(limits_s):
+            assert number in places_told
+        elif 1000 - max(at_s[-1], 700) < 60:
+            owner = f"C{number // 2}"
+            assert number not in places_told or any(owner in blamed for *_, blamed, _ in told)
