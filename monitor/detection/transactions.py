@@ -5,7 +5,8 @@ transaction of the partition begins, so it stops and commits exactly there. A gr
 uncommitted records, too, and one that has committed less has records to read: both are judged as ever.
 
 A transaction that has ended leaves a marker in each of its partitions, which takes an offset and is given to nobody.
-Java's consumer passes over it; who commits the last record it was given, plus one, stays one behind the end.
+The position of Java's consumer passes over it; who commits the last record it was given, plus one, stays one behind the
+end (KAFKA-10683).
 """
 
 from __future__ import annotations
