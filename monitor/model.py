@@ -683,7 +683,8 @@ class PartitionState(Value, gc=False):
 class TopicState(Value):
     """A topic with its partitions in order. ``pass_ms`` is the start of the newest collector pass that saw it.
 
-    ``observed_ms`` is when it was last seen; anything older that still arrives is out of date.
+    ``observed_ms`` is when it was last seen; anything older that still arrives is out of date. ``has_markers``: a
+    collector saw a transaction end in it, however short (what ends one is a marker, which takes an offset).
     """
 
     cluster: str
@@ -693,6 +694,7 @@ class TopicState(Value):
     partitions: tuple[PartitionState, ...] = ()
     observed_ms: int = 0
     version: int = STATE_VERSION
+    has_markers: bool = False
 
 
 class ErrorCount(Value):

@@ -74,6 +74,10 @@ ADVICE: Final[Mapping[Said, str]] = {
     (FindingKind.UNATTENDED, "no_members"): "Start its consumers, or delete the group if it is given up.",
     (FindingKind.ABANDONED, "unsubscribed"): _LET_GO,
     (FindingKind.DEAD_MEMBER, "silent"): "Look at what it hangs in (a thread dump tells), then restart it.",
+    (FindingKind.DEAD_MEMBER, "unnoticed"): (
+        "See whether it runs. If it is gone, start it again or wait for its session to end (session.timeout.ms); if "
+        "not, look at what it hangs in."
+    ),
 }
 """By kind and reason."""
 

@@ -398,6 +398,15 @@ def dead_members(members: Sequence[MemberVerdict], partitions: Sequence[TopicPar
     )
 
 
+def unnoticed_members(members: Sequence[MemberVerdict], partitions: Sequence[TopicPartition], session_ms: int) -> str:
+    """``partitions`` are those of the members, ``session_ms`` the longest of their sessions."""
+    up_to, they_are = ("", "it is") if len(members) == 1 else ("up to ", "they are")
+    return (
+        f"{dead_members(members, partitions)} With a session of {up_to}{seconds(session_ms)}, the broker may not have "
+        f"noticed yet if {they_are} gone: until then, nobody takes over."
+    )
+
+
 def lag_imbalance(member: MemberVerdict, cause: Skew, hottest: TopicPartition) -> str:
     """``hottest`` is the member's partition that gets most records."""
     head = (

@@ -1,8 +1,9 @@
 """Partitions that are not committed while records wait there, and members of which none is: one fact, told once.
 
-A member that is listed sends heartbeats; that does not mean that it works. If none of its partitions is committed
-while others of the group go on, it is the member that is told. If nobody commits, or a living member leaves out some
-of its partitions, the partitions are told.
+A member that is listed sends heartbeats, or did until its session ends; that does not mean that it works. If none of
+its partitions is committed while others of the group go on, it is the member that is told. If nobody commits, or a
+living member leaves out some of its partitions, the partitions are told. Neither is told while what is usual there
+explains it (:class:`_Habits`).
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from monitor.commit_history import RECENT, points_of
 from monitor.detection.facts import Facts
 from monitor.detection.ownership import held_since_ms
 from monitor.detection.patience import in_vain_since_ms
-from monitor.detection.sentences import dead_members, not_committing
-from monitor.detection.transactions import is_held_back
+from monitor.detection.rhythm import FEWEST_COMMITS, RHYTHMS, is_usual
+from monitor.detection.sentences import dead_members, not_committing, unnoticed_members
+from monitor.detection.transactions import Markers, is_held_back
 from monitor.model import CommittedOffset, Finding, FindingKind, Member, Phase, TopicPartition, Value
 
-RHYTHMS: Final = 3
-"""How many times its usual time between two commits a member may be silent: two commits that stay away are no proof."""
+LONGEST_BATCH_MS: Final = 3_600_000
+"""A member that says that it may take longer than this between two polls has switched that limit off, and said nothing
+(Kafka Streams did so by default, with the largest number there is)."""
 
 NOTICED: Final = 4 / 3
 """Times its session, a member that has gone is missed at the latest: the others learn of it with their next heartbeat,
@@ -44,7 +47,8 @@ class MemberSilence(Value):
     ``commit_silence_ms``, in transactions that are open or were aborted neither. ``settled``: it has had its partitions
     for as long. ``unusual``: the silence is longer than its rhythm explains. ``outlasts_session``: and longer than
     its session by a third: had it gone, the group would have noticed. ``others_go_on``: another member has committed
-    well after the silence began, and is not in the same state.
+    well after the silence began, and is not in the same state. ``session_ms``: how long the group would take to notice
+    (inf: that long nobody waits for it, or it is not known).
     """
 
     member_id: str
@@ -55,24 +59,38 @@ class MemberSilence(Value):
     unusual: bool
     outlasts_session: bool
     others_go_on: bool
+    session_ms: float = inf
 
     @property
     def is_dead(self) -> bool:
         """Listed, owning, and doing nothing."""
-        is_itself = self.waits and self.silent and self.settled and self.unusual and self.outlasts_session
-        return is_itself and self.others_go_on
+        return self.outlasts_session and self._does_nothing
+
+    @property
+    def is_unnoticed(self) -> bool:
+        """The same, but it may as well be gone: its session is not over yet."""
+        return not self.outlasts_session and self.session_ms < inf and self._does_nothing
+
+    @property
+    def _does_nothing(self) -> bool:
+        return self.waits and self.silent and self.settled and self.unusual and self.others_go_on
 
 
 def find_silent(facts: Facts) -> Iterable[Finding]:
-    """Dead members, then the partitions that are not committed and are neither theirs nor of somebody new."""
+    """Members that do nothing, then partitions that are not committed and are neither theirs nor of somebody new."""
     silent = silent_partitions(facts)
     if not silent:
         return
-    dead = _Roll(facts, silent).dead() if _somebody_went_on(facts, silent) else []
+    habits = _Habits(facts)
+    blamed = _Roll(facts, silent, habits).blamed() if _somebody_went_on(facts, silent) else []
+    dead, unnoticed = [own for own in blamed if own.is_dead], [own for own in blamed if own.is_unnoticed]
     if dead:
         yield _dead(facts, dead)
-    others = {member.member_id for member in dead} | _newcomers(facts)
-    rest = {place: ms for place, ms in silent.items() if others.isdisjoint(facts.ownership.owners.get(place, ()))}
+    if unnoticed:
+        yield _unnoticed(facts, unnoticed)
+    others = {member.member_id for member in blamed} | _newcomers(facts)
+    foreign = {place: ms for place, ms in silent.items() if others.isdisjoint(facts.ownership.owners.get(place, ()))}
+    rest = {place: since_ms for place, since_ms in foreign.items() if not habits.explain_place(place, since_ms)}
     if rest:
         partitions = tuple(sorted(rest))
         yield Finding(
@@ -94,16 +112,18 @@ def silent_partitions(facts: Facts) -> Silent:
     """The partitions of a living group that are not committed.
 
     Partitions without an owner are left out: nobody can commit them, and the finding about the owner says so. So are
-    those where an open transaction holds back all that waits: nobody who reads only committed records can have it.
+    those where an open transaction holds back all that waits: nobody who reads only committed records can have it, and
+    those where nothing but the marker of a transaction is left.
     """
     if facts.group.phase in {Phase.EMPTY, Phase.GONE, Phase.UNSEEN}:
         return {}
     silent: Silent = {}
+    markers = Markers(facts)
     for row in facts.waiting:
         if row.orphan is None and not is_held_back(row):
             place = TopicPartition(row.topic, row.partition)
             since_ms = in_vain_since_ms(facts, row, facts.committed[place].committed_ms)
-            if since_ms is not None:
+            if since_ms is not None and not markers.alone_wait(row):
                 silent[place] = since_ms
     return silent
 
@@ -120,65 +140,128 @@ def _newcomers(facts: Facts) -> frozenset[str]:
 
 def silences(facts: Facts, silent: Silent) -> list[MemberSilence]:
     """What can be said of every member that owns something, in the order of the members' ids."""
-    roll = _Roll(facts, silent)
+    roll = _Roll(facts, silent, _Habits(facts))
     return [roll.silence(member_id) for member_id in sorted(roll.held)]
+
+
+class _Habits:
+    """What silence is usual in a group.
+
+    Asked in this order, until something is known:
+
+    - the commits of the partitions themselves, whoever made them: a hang must not pass for the habit of who is next;
+    - the least usual time between two commits in any partition of the owner;
+    - how long the owner may take between two polls: the rebalance timeout that it joined with is
+      ``max.poll.interval.ms`` in Java's consumer and in librdkafka's, after which they leave the group by themselves.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._gaps_ms: dict[str, float | None] = {}
+
+    @cached_property
+    def held(self) -> dict[str, list[TopicPartition]]:
+        """The committed partitions of each member. A member that has never committed gives no evidence of anything."""
+        held: dict[str, list[TopicPartition]] = {}
+        for place, owners in self._facts.ownership.owners.items():
+            if place in self._facts.committed:
+                for owner in owners:
+                    held.setdefault(owner, []).append(place)
+        return held
+
+    @cached_property
+    def members(self) -> dict[str, Member]:
+        return {member.member_id: member for member in self._facts.group.members}
+
+    @cached_property
+    def group_gap_ms(self) -> float | None:
+        """The least usual time between two commits of the group's partitions."""
+        return min(_gaps(self._facts, self._facts.committed), default=None)
+
+    def explain_place(self, place: TopicPartition, since_ms: int) -> bool:
+        """Whether a partition's silence since then is usual there, or for one of its owners."""
+        owners = self._facts.ownership.owners.get(place, ())
+        silence_ms = self._facts.now_ms - since_ms
+        if not owners:
+            return self._usual([place], silence_ms) is True
+        return any(self.explain(owner, [place], silence_ms) is True for owner in owners)
+
+    def explain(self, owner: str, places: Iterable[TopicPartition], silence_ms: int) -> bool | None:
+        """Whether a silence of a member in some of its partitions is usual; None: nothing is known of it."""
+        usual = self._usual(places, silence_ms)
+        if usual is not None:
+            return usual
+        if owner not in self._gaps_ms:
+            self._gaps_ms[owner] = min(_gaps(self._facts, self.held.get(owner, ())), default=None)
+        gap_ms = self._gaps_ms[owner]
+        if gap_ms is not None:
+            return silence_ms < RHYTHMS * gap_ms
+        limit_ms = _batch_ms(self.members.get(owner))
+        return None if limit_ms is None else silence_ms < limit_ms
+
+    def _usual(self, places: Iterable[TopicPartition], silence_ms: int) -> bool | None:
+        """By the commits of the partitions: the one with the least patience counts."""
+        facts, usual = self._facts, None
+        for place in places:
+            answer = is_usual(facts.committed[place], facts.known[place], silence_ms)
+            if answer is False:
+                return False
+            usual = usual or answer
+        return usual
 
 
 class _Roll:
     """The members of a group with what is asked of each, looked up once: there may be thousands."""
 
-    def __init__(self, facts: Facts, silent: Silent) -> None:
+    def __init__(self, facts: Facts, silent: Silent, habits: _Habits) -> None:
         self._facts = facts
         self._silent = silent
-        self._members = {member.member_id: member for member in facts.group.members}
-        self.held = _held(facts)
+        self._habits = habits
+        self.held = habits.held
         self._signs = _signs(facts, self.held)
         going_on = [(ms, own) for own, ms in self._signs.items() if not _is_stuck(facts, silent, self.held[own], ms)]
         self._newest = nlargest(2, going_on)
 
-    def dead(self) -> list[MemberSilence]:
-        """The dead members. If nobody goes on none is, and the rest need not be asked."""
+    def blamed(self) -> list[MemberSilence]:
+        """The members that do nothing. If nobody goes on none is told, and the rest need not be asked."""
         waiting = {owner for place in self._silent for owner in self._facts.ownership.owners.get(place, ())}
         asked = [self.silence(member_id) for member_id in sorted(waiting)] if self._newest else []
-        return [member for member in asked if member.is_dead]
-
-    @cached_property
-    def _usual_ms(self) -> float:
-        return min(_gaps(self._facts, self._facts.committed), default=inf)
+        return [member for member in asked if member.is_dead or member.is_unnoticed]
 
     def silence(self, member_id: str) -> MemberSilence:
         """What can be said of one member."""
         facts, sign_ms, held = self._facts, self._signs[member_id], self.held[member_id]
-        patience_ms, quiet_ms = facts.settings.commit_silence_ms, facts.now_ms - sign_ms
-        held_ms = _held_since_ms(facts, self._members.get(member_id))
-        waiting = [self._silent[place] for place in held if place in self._silent]
-        since_ms = max(sign_ms, held_ms, min(waiting, default=0))
+        member, patience_ms = self._habits.members.get(member_id), facts.settings.commit_silence_ms
+        held_ms = _held_since_ms(facts, member)
+        waiting = [place for place in held if place in self._silent]
+        since_ms = max(sign_ms, held_ms, min([self._silent[place] for place in waiting], default=0))
         others_ms = max([ms for ms, other in self._newest if other != member_id], default=0)
+        session_ms = _session_ms(member)
         return MemberSilence(
             member_id=member_id,
             since_ms=since_ms,
             waits=bool(waiting),
-            silent=quiet_ms >= patience_ms,
+            silent=facts.now_ms - sign_ms >= patience_ms,
             settled=facts.now_ms - held_ms >= patience_ms,
-            unusual=quiet_ms >= RHYTHMS * min(_gaps(facts, held), default=self._usual_ms),
-            outlasts_session=quiet_ms > NOTICED * _session_ms(self._members.get(member_id)),
+            unusual=self._is_unusual(member_id, waiting, since_ms),
+            outlasts_session=facts.now_ms - since_ms > NOTICED * session_ms,
             others_go_on=others_ms > since_ms + patience_ms // 2,
+            session_ms=session_ms,
         )
+
+    def _is_unusual(self, member_id: str, waiting: Iterable[TopicPartition], since_ms: int) -> bool:
+        """Of a member of which nothing is known, the group's rhythm counts; if there is none, nothing is unusual."""
+        silence_ms = self._facts.now_ms - since_ms
+        explained = self._habits.explain(member_id, waiting, silence_ms)
+        if explained is None:
+            gap_ms = self._habits.group_gap_ms
+            return gap_ms is not None and silence_ms >= RHYTHMS * gap_ms
+        return not explained
 
 
 def _is_stuck(facts: Facts, silent: Silent, places: Iterable[TopicPartition], sign_ms: int) -> bool:
     is_silent = facts.now_ms - sign_ms >= facts.settings.commit_silence_ms
     return is_silent and any(place in silent for place in places)
-
-
-def _held(facts: Facts) -> dict[str, list[TopicPartition]]:
-    """The committed partitions of each member. A member that has never committed gives no evidence of anything."""
-    held: dict[str, list[TopicPartition]] = {}
-    for place, owners in facts.ownership.owners.items():
-        if place in facts.committed:
-            for owner in owners:
-                held.setdefault(owner, []).append(place)
-    return held
 
 
 def _signs(facts: Facts, held: Mapping[str, Iterable[TopicPartition]]) -> dict[str, int]:
@@ -202,32 +285,56 @@ def _session_ms(member: Member | None) -> float:
     return member.session_timeout_ms
 
 
+def _batch_ms(member: Member | None) -> int | None:
+    """How long a member may take with what it has polled; None: not known."""
+    limit_ms = 0 if member is None else member.rebalance_timeout_ms
+    return limit_ms if 0 < limit_ms <= LONGEST_BATCH_MS else None
+
+
 def _gaps(facts: Facts, places: Iterable[TopicPartition]) -> list[float]:
     """The usual times between two commits of the partitions, as far as there are enough. The least of them counts.
 
-    Each is the middle one of the newest: a night without records is no rhythm. Of a member that has hardly committed
-    yet the group's counts; if there is none either, nothing is unusual.
+    Each is the middle one of the newest, whether records waited or not: a night without records is no rhythm.
     """
     return [gap for place in places if (gap := _gap_ms(facts.committed[place])) is not None]
 
 
 def _gap_ms(commit: CommittedOffset) -> float | None:
     times = [point.committed_ms for point in points_of(commit.history)[-RECENT:]]
-    return median([after - before for before, after in pairwise(times)]) if len(times) > 2 else None
+    return median([after - before for before, after in pairwise(times)]) if len(times) >= FEWEST_COMMITS else None
 
 
 def _dead(facts: Facts, dead: list[MemberSilence]) -> Finding:
-    members = tuple(member.member_id for member in dead)
-    blamed = frozenset(members)
-    owners = facts.ownership.owners.items()
-    partitions = tuple(sorted(place for place, own in owners if not blamed.isdisjoint(own) and place in facts.known))
-    since_ms = facts.not_later_than_now(min(member.since_ms for member in dead))
-    rows = [row for row in facts.members if row.member_id in blamed]
+    told = _Told(facts, dead)
     return Finding(
         kind=FindingKind.DEAD_MEMBER,
         reason="silent",
-        since_ms=since_ms,
-        sentence=dead_members(rows, partitions),
-        partitions=partitions,
-        members=members,
+        since_ms=told.since_ms,
+        sentence=dead_members(told.rows, told.partitions),
+        partitions=told.partitions,
+        members=told.members,
     )
+
+
+def _unnoticed(facts: Facts, members: list[MemberSilence]) -> Finding:
+    told = _Told(facts, members)
+    return Finding(
+        kind=FindingKind.DEAD_MEMBER,
+        reason="unnoticed",
+        since_ms=told.since_ms,
+        sentence=unnoticed_members(told.rows, told.partitions, max(int(member.session_ms) for member in members)),
+        partitions=told.partitions,
+        members=told.members,
+    )
+
+
+class _Told:
+    """Members that do nothing, with all their partitions."""
+
+    def __init__(self, facts: Facts, silences: list[MemberSilence]) -> None:
+        self.members = tuple(member.member_id for member in silences)
+        blamed, owners = frozenset(self.members), facts.ownership.owners.items()
+        own = (place for place, holders in owners if not blamed.isdisjoint(holders) and place in facts.known)
+        self.partitions = tuple(sorted(own))
+        self.since_ms = facts.not_later_than_now(min(member.since_ms for member in silences))
+        self.rows = [row for row in facts.members if row.member_id in blamed]

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from monitor.detection.facts import Facts
 from monitor.detection.patience import in_vain_since_ms
 from monitor.detection.sentences import abandoned, unattended
-from monitor.detection.transactions import is_held_back
+from monitor.detection.transactions import Markers, is_held_back
 from monitor.model import Finding, FindingKind, OrphanReason, Phase, TopicPartition
 
 Since = dict[TopicPartition, int]
@@ -35,10 +35,11 @@ def find_unattended(facts: Facts) -> Iterable[Finding]:
     newest_ms = max([offset.committed_ms for offset in facts.group.offsets], default=0)
     sign_ms = max(facts.group.phase_ms, newest_ms)
     unread: Since = {}
+    markers = Markers(facts)
     for row in facts.waiting:
         waits_for_members = row.orphan is OrphanReason.NO_MEMBERS and not is_held_back(row)
         since_ms = in_vain_since_ms(facts, row, sign_ms) if waits_for_members else None
-        if since_ms is not None:
+        if since_ms is not None and not markers.alone_wait(row):
             unread[TopicPartition(row.topic, row.partition)] = since_ms
     if unread:
         partitions, since_ms = tuple(sorted(unread)), min(unread.values())
@@ -57,11 +58,12 @@ def find_abandoned(facts: Facts) -> Iterable[Finding]:
     The age is that of the last commit: when the group turned away is not in the log, when it last read is.
     """
     unread: Since = {}
+    markers = Markers(facts)
     for row in facts.waiting:
         if row.orphan is OrphanReason.UNSUBSCRIBED:
             place = TopicPartition(row.topic, row.partition)
             since_ms = in_vain_since_ms(facts, row, facts.committed[place].committed_ms)
-            if since_ms is not None:
+            if since_ms is not None and not markers.alone_wait(row):
                 unread[place] = since_ms
     if unread:
         partitions, since_ms = tuple(sorted(unread)), min(unread.values())

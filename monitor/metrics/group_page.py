@@ -42,6 +42,7 @@ _MARKS: Final = {
     (FindingKind.DRIFT, str(DriftKind.PENDING)): "handover takes long",
     (FindingKind.UNATTENDED, "no_members"): "records wait, nobody reads",
     (FindingKind.DEAD_MEMBER, "silent"): "its owner does nothing",
+    (FindingKind.DEAD_MEMBER, "unnoticed"): "its owner does nothing, or is gone",
     (FindingKind.IMBALANCE, "lag"): "gets most records",
     (FindingKind.ABANDONED, "unsubscribed"): "records wait, nobody reads",
     (FindingKind.LAG, "not_committing"): "not committing",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from msgspec.structs import replace
@@ -43,7 +43,8 @@ def fold_topic(
       anew, with ``first_seen_ms`` of that event and ``former_ms`` of the one before.
     - A broker that did not answer (None) leaves the number before.
     - An end that goes backward (the log was truncated) clears the history of that partition.
-    - A last stable offset that stays where it is keeps its date; one that moves on after LONG_MS leaves a Release.
+    - A last stable offset that stays where it is keeps its date; one that moves on has left a marker in the topic, and
+      after LONG_MS a Release.
 
     Returns:
         The new state; the same object if nothing changed; None if nothing was ever seen.
@@ -108,13 +109,15 @@ def _observe(cluster: str, topic: str, state: TopicState | None, event: TopicObs
         at_ms, former_ms, state = event.observed_ms, state.observed_ms, None
         known = {p: PartitionState(partition=p, first_seen_ms=at_ms, former_ms=former_ms) for p in known}
     seen = {partition.partition: partition for partition in event.partitions}
+    partitions = tuple(_observe_partition(known.get(p), seen[p], event.observed_ms) for p in sorted(seen))
     return TopicState(
         cluster=cluster,
         topic=topic,
         pass_ms=max(event.pass_ms, state.pass_ms) if state else event.pass_ms,
         topic_id=event.topic_id or (state.topic_id if state else None),
-        partitions=tuple(_observe_partition(known.get(p), seen[p], event.observed_ms) for p in sorted(seen)),
+        partitions=partitions,
         observed_ms=event.observed_ms,
+        has_markers=state is not None and (state.has_markers or _one_ended(known, partitions)),
     )
 
 
@@ -171,6 +174,12 @@ def _observe_partition(state: PartitionState | None, seen: PartitionObserved, at
         stable_ms=before.stable_ms if stays else 0 if stable is None else at_ms,
         released=before.released if stays else _released(before, at_ms),
     )
+
+
+def _one_ended(before: Mapping[int, PartitionState], after: Iterable[PartitionState]) -> bool:
+    """Whether a transaction that was open before has ended since, in any of the partitions."""
+    pairs = ((before.get(now.partition), now) for now in after)
+    return any(was is not None and was.stable is not None and was.stable != now.stable for was, now in pairs)
 
 
 def _released(before: PartitionState, at_ms: int) -> Release | None:

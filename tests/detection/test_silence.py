@@ -1,5 +1,7 @@
 """Members that are listed and do nothing. Times are in seconds; it is 1000 s, and the patience is 60 s."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +13,7 @@ from monitor.detection.evaluate import facts_of
 from monitor.detection.silence import silences, silent_partitions
 from monitor.detection.standing import stand
 from monitor.detection.topics import Topics
-from monitor.model import CommitPoint, FindingKind, GroupKind, IdPartitions, Member, Reconciliation, TopicState
+from monitor.model import CommitPoint, FindingKind, GroupKind, IdPartitions, Member, Phase, Reconciliation, TopicState
 from tests.detection.builders import catalog, commit, group, member, places
 from tests.detection.test_lag import partition
 
@@ -93,7 +95,7 @@ def answers(state, topics, member_id="C0"):
         pytest.param(
             pair(committed(0, 10, 500), committed(1, 10, 500), *GOING_ON, generation_s=941),
             ALL_BUSY,
-            ["settled"],
+            ["settled", "outlasts_session"],
             None,
             id="it has got its partitions 59 s ago",
         ),
@@ -126,18 +128,100 @@ def answers(state, topics, member_id="C0"):
             id="a static member that restarts within its session",
         ),
         pytest.param(
-            pair(committed(0, 10, 500), committed(1, 10, 500), *GOING_ON, session_s=376),
+            pair(committed(0, 10, 500), committed(1, 10, 500), *GOING_ON, session_s=225),
             ALL_BUSY,
             ["outlasts_session"],
             None,
-            id="its session was over 124 s ago: that a third later, the others may not know yet",
+            id="300 s ago it may have lived: a session and a third of it, the others may not know yet",
         ),
         pytest.param(
-            pair(committed(0, 10, 500), committed(1, 10, 500), *GOING_ON, session_s=374),
+            pair(committed(0, 10, 500), committed(1, 10, 500), *GOING_ON, session_s=224),
             ALL_BUSY,
             [],
             700,
-            id="its session was over 126 s ago, more than a third of it",
+            id="300 s ago it may have lived: a session and more than a third of it",
+        ),
+        pytest.param(
+            pair(committed(0, 10, 500), committed(1, 10, 500), *GOING_ON, rebalance_timeout_ms=300_000),
+            ALL_BUSY,
+            [],
+            700,
+            id="of its rhythm nothing is known, but between two polls it may take 300 s at most",
+        ),
+        pytest.param(
+            pair(committed(0, 10, 500), committed(1, 10, 500), *GOING_ON, rebalance_timeout_ms=300_001),
+            ALL_BUSY,
+            ["unusual"],
+            None,
+            id="it may take longer",
+        ),
+        pytest.param(
+            pair(committed(0, 10, 500), committed(1, 10, 500), *GOING_ON, rebalance_timeout_ms=3_600_001),
+            ALL_BUSY,
+            [],
+            700,
+            id="it may take as long as it likes: the group's rhythm counts",
+        ),
+        pytest.param(
+            pair(committed(0, 10, 490, 495, 500), committed(1, 10, 500), *GOING_ON, rebalance_timeout_ms=900_000),
+            ALL_BUSY,
+            [],
+            700,
+            id="it may take longer, but its rhythm is known",
+        ),
+        pytest.param(
+            pair(
+                committed(0, 10, 500), committed(1, 10, 500), *GOING_ON, generation_s=750, rebalance_timeout_ms=251_000
+            ),
+            ALL_BUSY,
+            ["unusual"],
+            None,
+            id="it may take 251 s, and has had its partitions for 250 s",
+        ),
+        pytest.param(
+            pair(committed(0, 10, 440, 470, 500), committed(1, 20, 490, 495, 500), *GOING_ON),
+            topics_of(busy(0), idle(1), busy(2), busy(3)),
+            [],
+            700,
+            id="the rhythm of the partition where records wait counts",
+        ),
+        pytest.param(
+            pair(committed(0, 10, 100, 300, 500), committed(1, 20, 490, 495, 500), *GOING_ON),
+            topics_of(busy(0), idle(1), busy(2), busy(3)),
+            ["unusual"],
+            None,
+            id="there it commits every 200 s, whatever it does elsewhere",
+        ),
+        pytest.param(
+            pair(committed(0, 10, 500), committed(1, 20, 300, 400, 500), *GOING_ON),
+            topics_of(busy(0), idle(1), busy(2), busy(3)),
+            [],
+            700,
+            id="of that one nothing is known: 300 s are three times what is usual in its other partition",
+        ),
+        pytest.param(
+            pair(committed(0, 10, 500), committed(1, 20, 298, 399, 500), *GOING_ON),
+            topics_of(busy(0), idle(1), busy(2), busy(3)),
+            ["unusual"],
+            None,
+            id="less than three times that",
+        ),
+        pytest.param(
+            pair(committed(0, 10, 100, 300, 500), committed(1, 10, 490, 495, 500), *GOING_ON),
+            ALL_BUSY,
+            [],
+            700,
+            id="of two where records wait, the one with the least patience counts",
+        ),
+        pytest.param(
+            pair(
+                *(committed(0, 10, 100, 300, 500), committed(1, 10, 500), *GOING_ON, committed(4, 20, 490, 495, 500)),
+                first=(0, 1, 4),
+            ),
+            topics_of(busy(0), busy(1), busy(2), busy(3), idle(4)),
+            ["unusual"],
+            None,
+            id="of two where records wait, the one of which something is known",
         ),
         pytest.param(
             pair(committed(0, 10, 500), committed(1, 10, 500), committed(2, 20, 490, 495, 500), committed(3, 20, 500)),
@@ -162,6 +246,78 @@ def test_a_member_is_dead_if_every_question_says_so(state, topics, denied, dead_
     assert answers(state, topics) == denied
     dead = [(f[1], f[2]) for f in found(state, topics) if f[0] == "silent"]
     assert dead == ([] if dead_since_s is None else [(dead_since_s, ("C0",))])
+
+
+@pytest.mark.parametrize(
+    ("session_s", "more", "told"),
+    [
+        pytest.param(224, {}, "silent", id="its session is over, by a third of it"),
+        pytest.param(225, {}, "unnoticed", id="it is not: it may be gone"),
+        pytest.param(1800, {}, "unnoticed", id="for the longest session that brokers allow"),
+        pytest.param(1800, {"instance_id": "i"}, "unnoticed", id="a static member may be on its way back"),
+        pytest.param(1800, {"rebalance_timeout_ms": 300_001}, None, id="it may still work at what it has polled"),
+    ],
+)
+def test_a_member_whose_session_is_not_over_is_told_with_that(session_s, more, told):
+    offsets = committed(0, 10, 500), committed(1, 10, 500), *GOING_ON
+    state = pair(*offsets, session_s=session_s, **more)
+    assert found(state, ALL_BUSY) == ([] if told is None else [(told, 700, ("C0",), places("t", 0, 1))])
+
+
+def test_those_that_hang_and_those_that_may_be_gone_are_two_findings():
+    """Three members with a partition each; the third goes on."""
+    members = [
+        member("C0", ["t"], {"t": [0]}, session_timeout_ms=45_000),
+        member("C1", ["t"], {"t": [1]}, session_timeout_ms=600_000, client_id="app", host="/10.0.0.2"),
+        member("C2", ["t"], {"t": [2]}),
+    ]
+    offsets = [committed(0, 10, 500), committed(1, 11, 500), committed(2, 20, 985, 990, 995)]
+    state = group(*members, offsets=offsets, generation_ms=100_000)
+    assert found(state, ALL_BUSY) == [
+        ("silent", 700, ("C0",), places("t", 0)),
+        ("unnoticed", 900, ("C1",), places("t", 1)),
+    ]
+    (finding,) = [f for f in evaluate(state, ALL_BUSY, NOW_MS, DetectionSettings()).findings if f.reason == "unnoticed"]
+    assert finding.sentence == (
+        "app at /10.0.0.2 has 1 partition of t (1), and has committed nothing for a while, although records wait there "
+        "and other members go on. With a session of 10 min, the broker may not have noticed yet if it is gone: until "
+        "then, nobody takes over."
+    )
+
+
+@pytest.mark.parametrize(
+    ("at_s", "told"),
+    [
+        pytest.param((400, 500, 600, 700), [("not_committing", 700)], id="every 100 s: three stay away"),
+        pytest.param((397, 498, 599, 700), [], id="every 101 s: not yet"),
+        pytest.param((690, 695, 700), [("not_committing", 700)], id="every 5 s"),
+        pytest.param((100, 300, 500, 700), [], id="every 200 s"),
+        pytest.param((500, 700), [("not_committing", 700)], id="of whom nothing is known"),
+    ],
+)
+def test_partitions_are_told_when_the_silence_is_longer_than_what_is_usual_there(at_s, told):
+    """One member, which commits although nothing comes; the first record that it leaves came at 700 s."""
+    state = group(member("C0", ["t"], {"t": [0]}), offsets=[committed(0, 10, *at_s)], generation_ms=0)
+    assert [(reason, since) for reason, since, *_ in found(state, ALL_BUSY)] == told
+    alone = group(phase=Phase.OFFSETS_ONLY, protocol_type="", offsets=[committed(0, 10, *at_s)], generation_ms=0)
+    assert [(reason, since) for reason, since, *_ in found(alone, ALL_BUSY)] == told, "a simple consumer"
+
+
+def test_a_habit_of_one_partition_hides_no_other():
+    """Both are committed last at 700 s: the first every 200 s, the second every 5 s."""
+    offsets = [committed(0, 10, 100, 300, 500, 700), committed(1, 10, 690, 695, 700)]
+    state = group(member("C0", ["t"], {"t": [0, 1]}), offsets=offsets, generation_ms=0)
+    assert found(state, ALL_BUSY) == [("not_committing", 700, (), places("t", 1))]
+
+
+def test_the_habit_of_the_owner_before_counts_for_who_took_a_partition_over():
+    """A record that hangs one member after the other is told each time, as soon as its owner has had the time."""
+    state = group(
+        member("C0", ["t"], {"t": [0]}, rebalance_timeout_ms=300_000),
+        offsets=[committed(0, 10, 690, 695, 700)],
+        generation_ms=940_000,
+    )
+    assert found(state, ALL_BUSY) == [("not_committing", 700, (), places("t", 0))]
 
 
 def test_its_partitions_are_told_once_and_those_of_a_living_member_by_themselves():
@@ -270,6 +426,38 @@ def test_no_partition_is_told_twice_and_none_is_left_out(ages, are_busy):
     places_told = [place.partition for *_, partitions in told for place in partitions]
     assert len(places_told) == len(set(places_told))
     assert {n for n in range(12) if are_busy[n] and ages[n] >= 60} <= set(places_told)
-    dead = {member_id for reason, _, members, _ in told if reason == "silent" for member_id in members}
+    dead = {member_id for _, _, members, _ in told for member_id in members}
     assert all(min(ages[3 * n : 3 * n + 3]) >= 60 for n in range(4) if f"C{n}" in dead)
     assert len(dead) < 4
+
+
+gaps_s = st.lists(st.integers(0, 100) | st.integers(0, 8), max_size=8)
+histories_s = st.lists(
+    st.builds(
+        lambda gaps, last: [last - sum(gaps[index:]) for index in range(len(gaps) + 1)], gaps_s, st.integers(690, 960)
+    ),
+    min_size=6,
+    max_size=6,
+)
+"""When each of six partitions was committed, the oldest first."""
+
+
+@given(histories_s, st.sampled_from([0, 100, 300, 3601]), st.sampled_from([45, 600]))
+def test_no_silence_is_hidden_for_longer_than_three_times_the_longest_before(histories, batch_s, session_s):
+    """Six partitions of three members; records come to all, and the last was not committed by anybody. Of whom too
+    little is known, the longest batch counts, and of a member the commits in any of its partitions."""
+    offsets = [committed(number, 10, *at_s) for number, at_s in enumerate(histories)]
+    timeouts = {"session_timeout_ms": session_s * 1000, "rebalance_timeout_ms": batch_s * 1000}
+    members = [member(f"C{n}", ["t"], {"t": [2 * n, 2 * n + 1]}, **timeouts) for n in range(3)]
+    told = found(group(*members, offsets=offsets, generation_ms=0), topics_of(*(busy(n) for n in range(6))))
+    places_told = [place.partition for *_, partitions in told for place in partitions]
+    assert len(places_told) == len(set(places_told))
+    for number, at_s in enumerate(histories):
+        of_owner = [*histories[number - number % 2], *histories[number - number % 2 + 1]]
+        gaps_s = [after - before for before, after in pairwise(at_s if len(at_s) > 2 else sorted(of_owner))]
+        limits_s = [60, 3 * max(gaps_s), batch_s if batch_s <= 3600 else 0]
+        if 1000 - max(at_s[-1], 700) >= max(limits_s):
+            assert number in places_told
+        elif 1000 - max(at_s[-1], 700) < 60:
+            owner = f"C{number // 2}"
+            assert number not in places_told or any(owner in blamed for *_, blamed, _ in told)

@@ -6,9 +6,10 @@ It is 1000 s. The log ends at 20; its end was 10 at 680 s, 11 at 700 s and 15 at
 import pytest
 from msgspec.structs import replace
 
+from monitor.commit_history import extend
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.transactions import is_held_back
-from monitor.model import GroupKind, IdPartitions, LagStatus, Member, Phase, Reconciliation, Release
+from monitor.model import CommitPoint, GroupKind, IdPartitions, LagStatus, Member, Phase, Reconciliation, Release
 from tests.detection.builders import group, member, places
 from tests.detection.test_lag import partition
 from tests.detection.test_silence import GOING_ON, NOW_MS, busy, committed, idle, pair, topics_of
@@ -136,6 +137,61 @@ def test_a_modern_member_is_not_blamed_either():
         generation_ms=100_000,
     )
     assert [found[:3] for found in told(modern, topics_of(held(10, since_s=710)))] == [(*OPEN, 710)]
+
+
+def marked(*partitions):
+    """The topic, in which a transaction was seen to end."""
+    topics = topics_of(*partitions)
+    return replace(topics, topics={"t": replace(topics.topics["t"], has_markers=True)})
+
+
+RESTED = partition((0, 18), (680, 18), (700, 20), (990, 20))
+"""Its end was 18, and is 20 since 700 s: a record and the marker of its transaction."""
+
+
+@pytest.mark.parametrize(
+    ("topics", "at", "finding"),
+    [
+        pytest.param(marked(RESTED), [15, 17, 19], None, id="the last entry waits: a marker"),
+        pytest.param(topics_of(RESTED), [15, 17, 19], (*SILENT, 700), id="no transactions are known: a record"),
+        pytest.param(marked(RESTED), [15, 17, 18], (*SILENT, 700), id="two wait: a record and its marker"),
+        pytest.param(marked(RESTED), [16, 18, 19], (*SILENT, 700), id="it had read to the end, 18: behind a marker"),
+        pytest.param(marked(replace(RESTED, stable=19, stable_ms=710_000)), [19], (*OPEN, 710), id="it is open"),
+        pytest.param(
+            marked(replace(RESTED, stable=18, stable_ms=710_000)),
+            [15, 17],
+            (*OPEN, 710),
+            id="a marker, then one is open",
+        ),
+        pytest.param(
+            topics_of(replace(RESTED, stable=18, stable_ms=710_000)), [15, 17], (*SILENT, 500), id="a record, then one"
+        ),
+        pytest.param(
+            marked(replace(RESTED, stable=20, stable_ms=710_000)), [18], (*SILENT, 700), id="two, then one is open"
+        ),
+    ],
+)
+def test_where_only_a_marker_is_left_nothing_waits(topics, at, finding):
+    """The only member commits what it was given, plus one; the last time at 500 s."""
+    history = extend(b"", [CommitPoint(1000 * (500 - age), offset) for age, offset in enumerate(at[::-1])][::-1])
+    state = alone(at[-1], 500)
+    state = replace(state, offsets=(replace(state.offsets[0], history=history),))
+    assert told(state, topics) == ([] if finding is None else [(*finding, places("t", 0))])
+
+
+def test_a_marker_waits_for_no_members_and_in_no_abandoned_topic():
+    gone = group(phase=Phase.EMPTY, phase_ms=510_000, generation_ms=510_000, offsets=[committed(0, 19, 500)])
+    turned_away = group(member("C0", ["u"]), offsets=[committed(0, 19, 500)], generation_ms=100_000)
+    assert [found[1] for found in told(gone, topics_of(RESTED))] == ["no_members"]
+    assert [found[1] for found in told(turned_away, topics_of(RESTED))] == ["unsubscribed"]
+    assert told(gone, marked(RESTED)) == told(turned_away, marked(RESTED)) == []
+
+
+def test_a_member_is_not_dead_where_only_a_marker_waits():
+    offsets = committed(0, 19, 500), committed(1, 20, 500), *GOING_ON
+    rest = idle(1), busy(2), busy(3)
+    assert [found[1] for found in told(pair(*offsets), topics_of(RESTED, *rest))] == ["silent"]
+    assert told(pair(*offsets), marked(RESTED, *rest)) == []
 
 
 @pytest.mark.parametrize(

@@ -220,10 +220,10 @@ KILLED: Final = (
         members=doomed(_LONG),
         steps=(KILL,),
         expected=(
-            # not a dead member: it may be gone, and the broker would not have noticed before the end of its session
+            # it may be gone, and the broker would not have noticed before the end of its session
             Expected(
-                "lag",
-                "not_committing",
+                "dead_member",
+                "unnoticed",
                 Within("kill", COMMIT_SILENCE_S - 2, UNNOTICED_S),
                 Within("kill", LONG_SESSION_S - 2, LONG_SESSION_S + SLACK_S),
                 OF_B,

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from monitor.model import EndOffsetAt, PartitionObserved, TopicObserved
 from monitor.tracking.stored import decode_topic_state, encode_state
@@ -232,6 +233,23 @@ def test_a_topic_that_was_created_anew_has_no_transactions_of_the_former_one():
         topic_id="other",
     )
     assert stands(fold(*SHORT, anew)) == (None, 0, None)
+    assert not fold(*SHORT, anew, replace(anew, observed_ms=91_000)).has_markers
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        pytest.param([held(10, 9, None), held(20, 11, None)], False, id="none was seen"),
+        pytest.param([held(10, 9, 7), held(20, 11, 7)], False, id="it is open"),
+        pytest.param([held(10, 9, 7), held(20, None, None)], False, id="no answer"),
+        pytest.param([held(10, 9, 7), held(11, 10, None)], True, id="it has ended, after a moment"),
+        pytest.param([held(10, 9, 7), held(11, 12, 10)], True, id="and the next one is open"),
+        pytest.param([held(10, 9, 7), held(11, 10, None), *(held(at, at, None) for at in (20, 30))], True, id="ever"),
+        pytest.param([held(500, 9, 7), held(540, 9, None), held(400, 9, None)], True, id="the clock is set back"),
+    ],
+)
+def test_a_topic_in_which_a_transaction_was_seen_to_end_has_markers(events, expected):
+    assert fold(*events).has_markers is expected
 
 
 def test_a_state_is_no_larger_for_transactions_that_have_ended_but_for_the_newest_long_one():
@@ -240,9 +258,10 @@ def test_a_state_is_no_larger_for_transactions_that_have_ended_but_for_the_newes
 
     plain = [held(at, 9, None) for at in range(0, 600, 5)]
     short = [held(at, 9, 7 if at % 10 else None) for at in range(0, 600, 5)]
-    assert size(*short, held(600, 9, None)) == size(*plain, held(600, 9, None))
+    mark = len("has_markers") + 2  # with its length and its value, for the topic
+    assert size(*short, held(600, 9, None)) == size(*plain, held(600, 9, None)) + mark
     long = [held(at, 9, at // 30) for at in range(0, 600, 5)]
-    assert size(*long, held(600, 9, None)) <= size(*plain, held(600, 9, None)) + 24
+    assert size(*long, held(600, 9, None)) <= size(*plain, held(600, 9, None)) + mark + 24
 
 
 # --- the history of ends ----------------------------------------------------------------------------------------------

@@ -1,0 +1,78 @@
+"""What silence is usual in a partition: how long its records waited before the commits that are remembered.
+
+Some consumers commit every 5 s, others by hand after a batch of ten minutes, so one threshold for all either accuses
+the second or finds the first late. The commits themselves tell (monitor.commit_history): of the newest, the time
+between one and the next counts, whoever made them, and only while records waited. In a topic that gets a record an
+hour, an hour without a commit shows nothing of its consumer.
+
+Whether records waited tell the ends of the partition that were seen. They reach back about ten minutes in a busy topic,
+and further the rarer its records are (monitor.tracking.topic). What lies before counts in full if several records came
+between the two commits, and else not at all.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Final
+
+from monitor.commit_history import RECENT, columns_of
+from monitor.model import CommitPoint, CommittedOffset, EndOffsetAt, PartitionState
+
+RHYTHMS: Final = 3
+"""How many times its usual time between two commits a consumer may be silent: two commits that stay away are no
+proof."""
+
+FEWEST_COMMITS: Final = 3
+"""So many show a rhythm: one time between two commits may be an accident."""
+
+SEVERAL: Final = 5
+"""Of so many records that came evenly between two commits, the first waited four fifths of the time."""
+
+_OFFSET: Final = attrgetter("offset")
+
+
+def is_usual(commit: CommittedOffset, partition: PartitionState, silence_ms: int) -> bool | None:
+    """Whether records often wait so long for a commit there: most of the remembered times were longer than a third.
+
+    None: there are too few commits to tell. A commit of the offset before it tells that its consumer commits by itself,
+    whether records wait or not; one of a lower offset was made by somebody who moved the group, and tells nothing.
+
+    Args:
+        commit: the newest of the partition, with its history.
+        partition: with the ends that were seen.
+        silence_ms: how long records have waited now without a commit.
+    """
+    times, offsets = columns_of(commit.history)
+    times, offsets = times[-RECENT:], offsets[-RECENT:]
+    if len(times) < FEWEST_COMMITS:
+        return None
+    longer = others = 0
+    for index in range(1, len(times)):
+        before_ms, after_ms = times[index - 1], times[index]
+        records = offsets[index] - offsets[index - 1]
+        if records < 0:
+            continue
+        if RHYTHMS * (after_ms - before_ms) <= silence_ms or not records:
+            waited_ms: int | None = after_ms - before_ms  # at most: that is enough to know
+        else:
+            waited_ms = _waited_ms(partition.ends, CommitPoint(before_ms, offsets[index - 1]), after_ms, records)
+        if waited_ms is not None:
+            is_longer = RHYTHMS * waited_ms > silence_ms
+            longer, others = longer + is_longer, others + (not is_longer)
+    return longer > max(others, 1)
+
+
+def _waited_ms(ends: Sequence[EndOffsetAt], before: CommitPoint, after_ms: int, records: int) -> int | None:
+    """How long records are known to have waited between two commits that lie ``records`` apart. None: not known."""
+    first_beyond = bisect_right(ends, before.offset, key=_OFFSET)
+    if first_beyond == len(ends):
+        return None
+    seen_ms = ends[first_beyond].at_ms
+    waited_ms = after_ms - max(before.committed_ms, seen_ms)
+    if first_beyond:
+        return max(0, waited_ms)
+    if records >= SEVERAL:
+        return after_ms - before.committed_ms
+    return waited_ms if waited_ms > 0 else None
