@@ -16,6 +16,7 @@ from monitor.detection.balance_change import BalanceSide
 from monitor.detection.durations import age
 from monitor.detection.sentences import counted, owner, places, ranges, shown
 from monitor.detection.statements import Explanation, Statement
+from monitor.detection.telling import utc
 from monitor.detection.what_if import MemberChange, Move, WhatIf
 from monitor.model import TopicPartitions
 
@@ -50,7 +51,9 @@ def explanation_shown(explanation: Explanation) -> RenderableType:
 def _statement(statement: Statement, explanation: Explanation) -> list[RenderableType]:
     since = statement.since_ms
     is_finding = statement.about.value == "finding" and since is not None
-    ago = f" It has been so for {age(explanation.evaluated_ms - since)}." if is_finding and since is not None else ""
+    ago = ""
+    if is_finding and since is not None:
+        ago = f" It has been so for {age(explanation.evaluated_ms - since)}, since {utc(since)}."
     grid = Table.grid(padding=0)
     grid.add_column(width=LABEL_WIDTH, no_wrap=True)
     grid.add_column(overflow="fold")

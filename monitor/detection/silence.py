@@ -75,11 +75,12 @@ def find_silent(facts: Facts) -> Iterable[Finding]:
     rest = {place: ms for place, ms in silent.items() if others.isdisjoint(facts.ownership.owners.get(place, ()))}
     if rest:
         partitions = tuple(sorted(rest))
+        owners = sorted({own for place in rest for own in facts.ownership.owners.get(place, ())})
         yield Finding(
             kind=FindingKind.LAG,
             reason="not_committing",
             since_ms=min(rest.values()),
-            sentence=not_committing(partitions, facts.settings.commit_silence_ms),
+            sentence=not_committing(partitions, facts.settings.commit_silence_ms, owners, facts.group),
             partitions=partitions,
         )
 
@@ -222,12 +223,11 @@ def _dead(facts: Facts, dead: list[MemberSilence]) -> Finding:
     owners = facts.ownership.owners.items()
     partitions = tuple(sorted(place for place, own in owners if not blamed.isdisjoint(own) and place in facts.known))
     since_ms = facts.not_later_than_now(min(member.since_ms for member in dead))
-    rows = [row for row in facts.members if row.member_id in blamed]
     return Finding(
         kind=FindingKind.DEAD_MEMBER,
         reason="silent",
         since_ms=since_ms,
-        sentence=dead_members(rows, partitions),
+        sentence=dead_members(members, partitions, facts.group),
         partitions=partitions,
         members=members,
     )

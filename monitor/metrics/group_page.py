@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from monitor.detection.advice import advice
+from monitor.detection.telling import utc
 from monitor.metrics.overview import FindingLine
 from monitor.metrics.wording import age, rate
 from monitor.model import (
@@ -183,6 +184,7 @@ def _finding_line(verdict: GroupVerdict, finding: Finding) -> FindingLine:
         sentence=finding.sentence,
         age=age(verdict.evaluated_ms - finding.since_ms),
         advice=advice(finding) or "",
+        since=utc(finding.since_ms),
     )
 
 
