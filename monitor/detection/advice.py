@@ -13,24 +13,25 @@ _LET_GO: Final = (
     "If the group is not to read there any more, delete its offsets of the topic (kafka-consumer-groups.sh "
     "--delete-offsets); else have a member subscribe to it again."
 )
-_RESTART: Final = "restart a member (a static one has to be away for longer than its session)"
+_STATIC: Final = "a static one has to be away for longer than its session"
 _READ_ALL_THE_SAME: Final = "No hurry: what has an owner is read all the same."
 
 ADVICE: Final[Mapping[Said, str]] = {
     (FindingKind.DOUBLE_OWNED, "same_generation"): (
-        "Stop one of the owners: both process every record. Then compare their client libraries and assignors."
+        "Stop one of the owners: each of them processes every record there. Then compare their client libraries and "
+        "assignors."
     ),
     (FindingKind.ORPHANED, OrphanReason.NO_MEMBERS): (
         "Start a consumer of the group, or delete the group if nobody needs it any more."
     ),
     (FindingKind.ORPHANED, OrphanReason.GREW): (
         "Wait for the next metadata refresh (metadata.max.age.ms, 5 minutes by default; KIP-848: moments). If it lasts "
-        f"longer, {_RESTART}, best the leader."
+        f"longer, restart the leader, or another member ({_STATIC})."
     ),
     (FindingKind.ORPHANED, OrphanReason.UNSUBSCRIBED): _LET_GO,
     (FindingKind.ORPHANED, OrphanReason.ASSIGNOR_GAP): (
-        f"To rebalance, {_RESTART}. If the gap comes back, compare the members' client libraries, assignors and "
-        "subscriptions."
+        f"To rebalance, restart a member ({_STATIC}). If the gap comes back, compare the members' client libraries, "
+        "assignors and subscriptions."
     ),
     (FindingKind.ORPHANED, OrphanReason.PENDING): (
         "Wait: the handover ends by itself. If it lasts, look at who is named: a member has to poll to let partitions "
@@ -43,7 +44,7 @@ ADVICE: Final[Mapping[Said, str]] = {
         f"{_READ_ALL_THE_SAME} Compare the members' client libraries, versions and lists of assignors."
     ),
     (FindingKind.DRIFT, DriftKind.CURRENT): (
-        f"{_READ_ALL_THE_SAME} The next rebalance puts it right; to have it now, {_RESTART}."
+        f"{_READ_ALL_THE_SAME} The next rebalance puts it right; to have it now, restart a member ({_STATIC})."
     ),
     (FindingKind.DRIFT, DriftKind.TIE): "Nothing: both answers are the assignor's own.",
     (FindingKind.DRIFT, DriftKind.TARGET): (
@@ -57,7 +58,7 @@ ADVICE: Final[Mapping[Said, str]] = {
         "No hurry while the member keeps up. groupwatch what-if shows what another assignor would give (--assignor)."
     ),
     (FindingKind.IMBALANCE, "lag"): (
-        "Nothing is lost as long as it is kept: raise the retention (retention.ms) before what waits gets so old."
+        "Nothing is lost while the topic keeps what waits: raise its retention.ms in time."
     ),
     (FindingKind.IDLE_MEMBERS, "no_partitions"): (
         "No hurry: they stand by for others that fail. If that is not meant, run fewer, or compare subscriptions where "
@@ -79,8 +80,8 @@ ADVICE: Final[Mapping[Said, str]] = {
         "Look at what slows the members, or add members up to the number of partitions (groupwatch what-if --members)."
     ),
     (FindingKind.REBALANCE, "long"): (
-        "Find the member that takes long with what it has polled (its log or a thread dump tells), and restart it if "
-        "it hangs. For good, let members poll less at once (max.poll.records)."
+        "If members are awaited, find the one that takes long with what it polled (its log or a thread dump tells) and "
+        "restart it if it hangs. For good, let members poll less at once (max.poll.records)."
     ),
     (FindingKind.REBALANCE, "storm"): "The logs of its members say why each of them rejoined.",
     (FindingKind.RETENTION, "records_lost"): (
@@ -90,7 +91,10 @@ ADVICE: Final[Mapping[Said, str]] = {
     (FindingKind.RETENTION, "close_to_loss"): (
         "Keep the records longer (retention.ms, retention.bytes) until the group is faster, or runs again."
     ),
-    (FindingKind.UNATTENDED, "no_members"): "Start its consumers, or delete the group if it is given up.",
+    (
+        FindingKind.UNATTENDED,
+        "no_members",
+    ): "Start its consumers, or delete the group, and its offsets with it, if it is given up.",
     (FindingKind.ABANDONED, "unsubscribed"): _LET_GO,
     (FindingKind.DEAD_MEMBER, "silent"): "Look at what it hangs in (a thread dump tells), then restart it.",
 }

@@ -22,6 +22,7 @@ from monitor.model import (
     Member,
     MemberVerdict,
     OrphanReason,
+    Phase,
     RebalanceCause,
     TopicPartition,
 )
@@ -288,7 +289,7 @@ def _of_replayed(cause: Cause, group: GroupState) -> str:
 def _unlike(cause: Cause, members: str) -> str:
     libraries = [f"they use {listed(cause.seen)}"] if len(cause.seen) > 1 else []
     others = [f"{members} joined with other user data than the rest"] if members else []
-    return " and ".join(libraries + others)
+    return "; ".join(libraries + others)
 
 
 def _have(partitions: Sequence[TopicPartition]) -> str:
@@ -362,12 +363,14 @@ def not_committing(
     partitions: Sequence[TopicPartition], silence_ms: int, owners: Sequence[str], group: GroupState
 ) -> str:
     """``silence_ms`` is the threshold, not the age; ``owners`` are the members that have the partitions."""
-    have = "which has them" if len(owners) == 1 else "which have them"
-    one = "which has it" if len(partitions) == 1 else have
-    by = f" by {people(owners, group)}, {one}," if owners else ""
+    patience = f"for at least {seconds(silence_ms)}"
+    if not owners:
+        return f"Records wait in {places(partitions)}, and no offset has been committed there {patience}."
+    role = f"{'its' if len(partitions) == 1 else 'their'} owner{'' if len(owners) == 1 else 's'}"
+    have = "has" if len(owners) == 1 else "have"
     return (
-        f"Records wait in {places(partitions)}, and no offset has been committed there{by} "
-        f"for at least {seconds(silence_ms)}."
+        f"Records wait in {places(partitions)}, and {role}, {people(owners, group)}, {have} committed no offset "
+        f"there {patience}."
     )
 
 
@@ -460,13 +463,24 @@ def rebalancing_long(group: GroupState, limit_ms: int, awaited: Sequence[str]) -
     head = f"The group has been rebalancing for more than {seconds(limit_ms)}"
     if group.kind is GroupKind.CLASSIC:
         return f"{head}: {_of_the_coordinator(group)}"
+    return f"{head}, towards {era(group)}: {_of_the_members(group, awaited)}"
+
+
+def _of_the_members(group: GroupState, awaited: Sequence[str]) -> str:
+    """What a KIP-848 group waits for."""
     if awaited:
         have = "has" if len(awaited) == 1 else "have"
-        return (
-            f"{head}, towards {era(group)}: {people(awaited, group)} {have} yet to give partitions back, which others "
-            "wait for."
-        )
-    return f"{head}, towards {era(group)}: its members have yet to take what the broker has chosen for them."
+        return f"{people(awaited, group)} {have} yet to give partitions back, which others wait for."
+    if group.phase is Phase.ASSIGNING:
+        return "the broker has yet to choose who is to have what (the log of the group's coordinator may tell why)."
+    late = [member.member_id for member in group.members if _has_yet_to_take(member)]
+    who_is, have = (people(late, group), "has") if len(late) == 1 else (people(late, group) or "its members", "have")
+    return f"{who_is} {have} yet to take what the broker has chosen."
+
+
+def _has_yet_to_take(member: Member) -> bool:
+    standing = member.reconciliation
+    return standing is not None and standing.target is not None and set(standing.target) != set(standing.assigned)
 
 
 def _of_the_coordinator(group: GroupState) -> str:

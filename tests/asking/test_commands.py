@@ -65,8 +65,8 @@ def test_explain_tells_a_group_from_a_file(saved):
         "finding    1 partition of a (3) has no owner: the topic grew after generation 3 was assigned and its "
         f"members have not refreshed their metadata. {age}",
         "             What to do: Wait for the next metadata refresh (metadata.max.age.ms, 5 minutes by default; "
-        "KIP-848: moments). If it lasts longer, restart a member (a static one has to be away for longer than its "
-        "session), best the leader.",
+        "KIP-848: moments). If it lasts longer, restart the leader, or another member (a static one has to be away "
+        "for longer than its session).",
         "finding    1 partition of a (3) would have another owner if the group rebalanced now: partition 3 of a should "
         "belong to back and belongs to nobody. Likely cause: a grew from 3 to 4 partitions, and the members still use "
         f"the older metadata. {age}",

@@ -239,7 +239,7 @@ def test_a_hostile_member_id_is_shown_escaped():
         ),
         pytest.param(
             Cause(DriftCause.MIXED_ASSIGNORS, seen=("aiokafka", "librdkafka"), members=("b",)),
-            "Likely cause: not all members have the same range: they use aiokafka, librdkafka and b joined with other "
+            "Likely cause: not all members have the same range: they use aiokafka, librdkafka; b joined with other "
             "user data than the rest.",
             id="both",
         ),

@@ -87,8 +87,8 @@ def test_a_record_has_everything_that_the_finding_has():
         opened_ms=1_000,
         at_ms=1_000,
         sentence="Group g: Two. Since 1970-01-01 00:00:00 UTC. Wait for the next metadata refresh "
-        "(metadata.max.age.ms, 5 minutes by default; KIP-848: moments). If it lasts longer, restart a member (a static "
-        "one has to be away for longer than its session), best the leader.",
+        "(metadata.max.age.ms, 5 minutes by default; KIP-848: moments). If it lasts longer, restart the leader, or "
+        "another member (a static one has to be away for longer than its session).",
         partition_count=2,
         partitions=(TopicPartitions("t", (4, 5)),),
         member_count=0,
