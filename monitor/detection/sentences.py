@@ -19,6 +19,7 @@ from monitor.model import (
     GroupKind,
     GroupState,
     Handover,
+    IdPartitions,
     Member,
     MemberVerdict,
     OrphanReason,
@@ -309,9 +310,12 @@ def _of_current(cause: Cause, changes: Sequence[Growth]) -> str:
         case DriftCause.METADATA_STALE:
             return _stale(changes)
         case DriftCause.RACKS_CHANGED:
-            return "The racks of its members or partitions give another assignment now"
+            return "Likely cause: the assignor looks at racks, and those of the members or partitions are others now"
         case _:
-            return "Nothing that it depends on is seen to have changed: the assignor would improve on its own answer"
+            return (
+                "Nothing that it depends on is seen to have changed: from what the members have now, the assignor "
+                "would move partitions"
+            )
 
 
 def _stale(changes: Sequence[Growth]) -> str:
@@ -480,7 +484,13 @@ def _of_the_members(group: GroupState, awaited: Sequence[str]) -> str:
 
 def _has_yet_to_take(member: Member) -> bool:
     standing = member.reconciliation
-    return standing is not None and standing.target is not None and set(standing.target) != set(standing.assigned)
+    if standing is None:
+        return False
+    return not _by_id(standing.target or ()) <= _by_id(standing.assigned)
+
+
+def _by_id(entries: Iterable[IdPartitions]) -> set[tuple[str, int]]:
+    return {(entry.id, number) for entry in entries for number in entry.partitions}
 
 
 def _of_the_coordinator(group: GroupState) -> str:

@@ -272,10 +272,14 @@ def test_the_sentence_tells_the_cause_and_what_was_seen(cause, told):
 @pytest.mark.parametrize(
     ("cause", "told"),
     [
-        (DriftCause.RACKS_CHANGED, "The racks of its members or partitions give another assignment now."),
+        (
+            DriftCause.RACKS_CHANGED,
+            "Likely cause: the assignor looks at racks, and those of the members or partitions are others now.",
+        ),
         (
             DriftCause.UNKNOWN,
-            "Nothing that it depends on is seen to have changed: the assignor would improve on its own answer.",
+            "Nothing that it depends on is seen to have changed: from what the members have now, the assignor would "
+            "move partitions.",
         ),
     ],
 )

@@ -606,6 +606,12 @@ def _drifts(w: World) -> Iterator[Example]:
         w.group(w.member(1, has=[0, 1]), w.member(2, has=[2, 3])),
         w.topics(orders=7, grown=3),
     )
+    uneven = w.group(w.member(1), w.member(2, has=[0, 1, 2, 3]), protocol="cooperative-sticky")
+    better = Kind.DRIFT, "current", "02:40:00"
+    yield Example("nothing has changed", *better, ("Nothing that it depends on",), uneven, four)
+    racked = changed(uneven, members=tuple(changed(member, rack="r1") for member in uneven.members))
+    here = w.topics(orders=4, racks=["r1"] * 4)
+    yield Example("other racks", *better, ("looks at racks",), racked, here)
 
 
 def _targets(w: World) -> Iterator[Example]:
