@@ -14,8 +14,9 @@ from rich.text import Text
 
 from monitor.detection.balance_change import BalanceSide
 from monitor.detection.durations import age
-from monitor.detection.sentences import counted, owner, places, ranges, shown
+from monitor.detection.sentences import counted, listed, owner, places, ranges, shown
 from monitor.detection.statements import Explanation, Statement
+from monitor.detection.telling import utc
 from monitor.detection.what_if import MemberChange, Move, WhatIf
 from monitor.model import TopicPartitions
 
@@ -50,7 +51,9 @@ def explanation_shown(explanation: Explanation) -> RenderableType:
 def _statement(statement: Statement, explanation: Explanation) -> list[RenderableType]:
     since = statement.since_ms
     is_finding = statement.about.value == "finding" and since is not None
-    ago = f" It has been so for {age(explanation.evaluated_ms - since)}." if is_finding and since is not None else ""
+    ago = ""
+    if is_finding and since is not None:
+        ago = f" It has been so for {age(explanation.evaluated_ms - since)}, since {utc(since)}."
     grid = Table.grid(padding=0)
     grid.add_column(width=LABEL_WIDTH, no_wrap=True)
     grid.add_column(overflow="fold")
@@ -126,14 +129,10 @@ def _evenness(side: BalanceSide | None) -> str:
 def _lacking(answer: WhatIf) -> list[str]:
     told: list[str] = []
     if answer.idle:
-        told.append(f"Without a partition: {', '.join(map(shown, answer.idle[:10]))}{_more(len(answer.idle))}.")
+        told.append(f"Without a partition: {listed(answer.idle)}.")
     if answer.orphans:
         told.append(f"Nobody would read {places(answer.orphans)}.")
     return told
-
-
-def _more(count: int) -> str:
-    return f" and {count - 10} more" if count > 10 else ""
 
 
 def _table(*headings: str) -> Table:

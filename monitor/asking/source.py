@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import http.client
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import urlopen
@@ -19,7 +19,6 @@ from monitor.metrics.addresses import SAVED, GroupAddress
 from monitor.metrics.snapshot_lines import SnapshotFileError, find_inputs, read_lines
 from monitor.metrics.wording import visible
 
-DEFAULT_URL: Final = "http://127.0.0.1:9464"
 TIMEOUT_S: Final = 60.0
 """So long the job may be silent: of a huge group, the first word may take seconds."""
 
@@ -30,13 +29,6 @@ class SourceError(Exception):
 
 class _Refusal(msgspec.Struct):
     error: str
-
-
-class Lines(Protocol):
-    """An answer that is read line by line."""
-
-    def __iter__(self) -> Iterator[bytes]:
-        """The lines."""
 
 
 def inputs_from_file(path: Path, cluster: str, group: str) -> GroupInputs:
@@ -76,7 +68,7 @@ def saved_from_job(url: str, address: GroupAddress | None) -> Iterator[bytes]:
     path = SAVED.rstrip("/") if address is None else address.under(SAVED)
     passed: list[bytes] = []
 
-    def noted(lines: Lines) -> Iterator[bytes]:
+    def noted(lines: Iterable[bytes]) -> Iterator[bytes]:
         for line in lines:
             passed.append(line)
             yield line
@@ -92,7 +84,7 @@ def saved_from_job(url: str, address: GroupAddress | None) -> Iterator[bytes]:
 
 
 @contextmanager
-def _answer(url: str, path: str) -> Iterator[Lines]:
+def _answer(url: str, path: str) -> Iterator[Iterable[bytes]]:
     if not _is_web_address(url):
         raise SourceError(f"{shown(url)} is no address of a job: it must begin with http:// or https://.")
     try:

@@ -10,68 +10,91 @@ from monitor.model import DriftKind, Finding, FindingKind, OrphanReason
 Said = tuple[FindingKind, str]
 
 _LET_GO: Final = (
-    "If nobody is to read them any more, delete the group's offsets of that topic; else subscribe it again."
+    "If the group is not to read there any more, delete its offsets of the topic (kafka-consumer-groups.sh "
+    "--delete-offsets); else have a member subscribe to it again."
 )
+_STATIC: Final = "a static one has to be away for longer than its session"
+_READ_ALL_THE_SAME: Final = "No hurry: what has an owner is read all the same."
 
 ADVICE: Final[Mapping[Said, str]] = {
     (FindingKind.DOUBLE_OWNED, "same_generation"): (
-        "Stop one of the owners: both process every record. Then compare their client libraries and assignors."
+        "Stop one of the owners: each of them processes every record there. Then compare their client libraries and "
+        "assignors."
     ),
     (FindingKind.ORPHANED, OrphanReason.NO_MEMBERS): (
         "Start a consumer of the group, or delete the group if nobody needs it any more."
     ),
     (FindingKind.ORPHANED, OrphanReason.GREW): (
-        "Wait until the members refresh their metadata (metadata.max.age.ms, 5 minutes by default); if it lasts "
-        "longer, restart one member so that the group rebalances."
+        "Wait for the next metadata refresh (metadata.max.age.ms, 5 minutes by default; KIP-848: moments). If it lasts "
+        f"longer, restart the leader, or another member ({_STATIC})."
     ),
     (FindingKind.ORPHANED, OrphanReason.UNSUBSCRIBED): _LET_GO,
     (FindingKind.ORPHANED, OrphanReason.ASSIGNOR_GAP): (
-        "Restart one member so that the group rebalances; if it comes back, compare the members' client libraries, "
+        f"To rebalance, restart a member ({_STATIC}). If the gap comes back, compare the members' client libraries, "
         "assignors and subscriptions."
     ),
     (FindingKind.ORPHANED, OrphanReason.PENDING): (
-        "Wait: the handover ends by itself. If it lasts, look at the former owner, which has to poll to let go."
+        "Wait: the handover ends by itself. If it lasts, look at who is named: a member has to poll to let partitions "
+        "go, and to take them."
     ),
     (FindingKind.ORPHANED, OrphanReason.REBALANCING): (
         "Wait: the broker chooses within moments. If it lasts, look at the log of the group's coordinator."
     ),
     (FindingKind.DRIFT, DriftKind.REPLAYED): (
-        "Everything is read. Compare the members' client libraries, versions and lists of assignors."
+        f"{_READ_ALL_THE_SAME} Compare the members' client libraries, versions and lists of assignors."
     ),
     (FindingKind.DRIFT, DriftKind.CURRENT): (
-        "Nothing is urgent: the next rebalance puts it right. Restart one member to have it now."
+        f"{_READ_ALL_THE_SAME} The next rebalance puts it right; to have it now, restart a member ({_STATIC})."
     ),
     (FindingKind.DRIFT, DriftKind.TIE): "Nothing: both answers are the assignor's own.",
     (FindingKind.DRIFT, DriftKind.TARGET): (
-        "Everything is read. See whether the brokers have another version, or an assignor of their own."
+        f"{_READ_ALL_THE_SAME} See whether the brokers have another version, or an assignor of their own."
     ),
     (FindingKind.DRIFT, DriftKind.PENDING): (
-        "Look at the member that has not given back: it does not poll. Its broker fences it when its time is over."
+        "See whether the member hangs that is to give back, and restart it if it does. If it stays for longer than its "
+        "max.poll.interval.ms, look at the log of the group's coordinator, too."
     ),
-    (FindingKind.IMBALANCE, "partitions"): "Ask groupwatch what-if what another assignor would give (--assignor).",
-    (FindingKind.IMBALANCE, "lag"): "Compare the member with the others before its lag reaches the retention.",
+    (FindingKind.IMBALANCE, "partitions"): (
+        "No hurry while the member keeps up. groupwatch what-if shows what another assignor would give (--assignor)."
+    ),
+    (FindingKind.IMBALANCE, "lag"): (
+        "Nothing is lost while the topic keeps what waits: raise its retention.ms in time."
+    ),
     (FindingKind.IDLE_MEMBERS, "no_partitions"): (
-        "Stop them, or give the topics more partitions; groupwatch what-if shows either (--members, --partitions)."
+        "No hurry: they stand by for others that fail. If that is not meant, run fewer, or compare subscriptions where "
+        "there are partitions enough; groupwatch what-if shows what would be (--members)."
     ),
     (FindingKind.LAG, "not_committing"): (
-        "Look at the owners: they may hang in processing, fail before they commit, or not commit at all."
+        "Look at who reads there: it may hang in processing (a thread dump tells), fail before it commits, or have "
+        "stopped to commit."
     ),
     (FindingKind.LAG, "open_transaction"): (
         "Look at the producer, not at the group. If it is gone and its transaction.timeout.ms is over, find and abort "
         "the transaction with kafka-transactions.sh (find-hanging, abort)."
     ),
-    (FindingKind.LAG, "former_log"): "Have the group commit again, or reset its offsets to where it is to read on.",
+    (FindingKind.LAG, "former_log"): (
+        "If the group reads there, see that it commits. If not, set its offsets before it starts "
+        "(kafka-consumer-groups.sh --reset-offsets): where the old ones point in the new topic is chance."
+    ),
     (FindingKind.LAG, "behind"): (
         "Look at what slows the members, or add members up to the number of partitions (groupwatch what-if --members)."
     ),
     (FindingKind.REBALANCE, "long"): (
-        "Find the member that takes long with what it has polled; smaller batches (max.poll.records) and a lower "
-        "max.poll.interval.ms end the waiting earlier."
+        "If members are awaited, find the one that takes long with what it polled (its log or a thread dump tells) and "
+        "restart it if it hangs. For good, let members poll less at once (max.poll.records)."
     ),
     (FindingKind.REBALANCE, "storm"): "The logs of its members say why each of them rejoined.",
-    (FindingKind.RETENTION, "records_lost"): "Make the group go on, or keep the records longer: more may follow.",
-    (FindingKind.RETENTION, "close_to_loss"): "Make the group faster, or keep the records longer (retention.ms).",
-    (FindingKind.UNATTENDED, "no_members"): "Start its consumers, or delete the group if it is given up.",
+    (FindingKind.RETENTION, "records_lost"): (
+        "Keep the records longer (retention.ms): more may follow. Before the group goes on, look at its "
+        "auto.offset.reset: latest passes over what is still kept."
+    ),
+    (FindingKind.RETENTION, "close_to_loss"): (
+        "Keep the records longer (retention.ms, retention.bytes) until the group is faster, or runs again."
+    ),
+    (
+        FindingKind.UNATTENDED,
+        "no_members",
+    ): "Start its consumers, or delete the group, and its offsets with it, if it is given up.",
     (FindingKind.ABANDONED, "unsubscribed"): _LET_GO,
     (FindingKind.DEAD_MEMBER, "silent"): "Look at what it hangs in (a thread dump tells), then restart it.",
     (FindingKind.DEAD_MEMBER, "unnoticed"): (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from typing import Final
 
 from msgspec.structs import replace
@@ -11,7 +9,7 @@ from msgspec.structs import replace
 from monitor.assignors import AssignorError, UnknownAssignor, find
 from monitor.detection.expectation import visible_counts
 from monitor.detection.facts import Alternative, Balance, Ownership
-from monitor.model import Assignment, GroupKind, GroupState, Member, TopicShape
+from monitor.model import GroupKind, GroupState, Member, TopicShape
 
 CANDIDATES: Final = ("cooperative-sticky", "roundrobin")
 """The first wins where they are equal: it also moves the least, without stopping the group (KIP-429)."""
@@ -44,16 +42,8 @@ def _asked(name: str, members: list[Member], topics: list[TopicShape]) -> Altern
     if isinstance(assignor, UnknownAssignor):
         return None
     try:
-        return Alternative(assignor=name, largest=max(_loads(assignor.assign(members, topics)).values(), default=0))
+        given = assignor.assign(members, topics).members
     except AssignorError:
         return None
-
-
-def _loads(assignment: Assignment) -> Counter[str]:
-    return Counter(_each_partition(assignment))
-
-
-def _each_partition(assignment: Assignment) -> Iterable[str]:
-    for member in assignment.members:
-        for entry in member.topics:
-            yield from [member.member_id] * len(entry.partitions)
+    loads = [sum(len(entry.partitions) for entry in member.topics) for member in given]
+    return Alternative(assignor=name, largest=max(loads, default=0))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from monitor.detection.causes import CURRENT, REPLAYED, TARGET, cause_of
-from monitor.detection.facts import Facts, Owners
+from monitor.detection.facts import Difference, Facts, Owners
 from monitor.detection.sentences import drift_current, drift_replayed, drift_target
 from monitor.model import DriftCause, DriftKind, Finding, FindingKind, TopicPartition
 
@@ -20,14 +20,12 @@ def find_replayed_drift(facts: Facts) -> Iterable[Finding]:
     replayed = facts.expectation.replayed
     partitions = _differing(facts, replayed) if facts.expectation.kind == "exact" else ()
     if partitions:
-        first = partitions[0]
-        owners = facts.ownership.owners.get(first, ())
         cause = cause_of(REPLAYED, facts.group, facts.expectation)
         yield Finding(
             kind=FindingKind.DRIFT,
             reason=DriftKind.TIE if cause.cause is DriftCause.TIE else DriftKind.REPLAYED,
             since_ms=facts.not_later_than_now(facts.group.generation_ms),
-            sentence=drift_replayed(partitions, replayed.get(first, ()), owners, facts.group, cause),
+            sentence=drift_replayed(_difference(partitions, replayed, facts.ownership.owners), cause, facts.group),
             partitions=partitions,
             cause=cause.cause,
         )
@@ -42,14 +40,14 @@ def find_current_drift(facts: Facts) -> Iterable[Finding]:
     pending = facts.expectation.pending  # on their way to the new owner already
     partitions = tuple(p for p in differing if current.get(p) != replayed.get(p) and p not in pending)
     if partitions:
-        first = partitions[0]
-        owners = facts.ownership.owners.get(first, ())
         cause = cause_of(CURRENT, facts.group, facts.expectation)
         yield Finding(
             kind=FindingKind.DRIFT,
             reason=DriftKind.CURRENT,
             since_ms=facts.not_later_than_now(_inputs_changed_ms(facts)),
-            sentence=drift_current(partitions, current.get(first, ()), owners, facts.expectation.changes, cause),
+            sentence=drift_current(
+                _difference(partitions, current, facts.ownership.owners), cause, facts.group, facts.expectation.changes
+            ),
             partitions=partitions,
             cause=cause.cause,
         )
@@ -62,13 +60,12 @@ def find_target_drift(facts: Facts) -> Iterable[Finding]:
         return
     partitions = tuple(sorted(place for place in facts.known if chosen.get(place) != given.get(place)))
     if partitions:
-        first = partitions[0]
         cause = cause_of(TARGET, facts.group, facts.expectation)
         yield Finding(
             kind=FindingKind.DRIFT,
             reason=DriftKind.TARGET,
             since_ms=facts.not_later_than_now(facts.group.generation_ms),
-            sentence=drift_target(partitions, given.get(first, ()), chosen.get(first, ()), facts.group, cause),
+            sentence=drift_target(_difference(partitions, given, chosen), cause, facts.group),
             partitions=partitions,
             cause=cause.cause,
         )
@@ -79,6 +76,11 @@ def _differing(facts: Facts, expected: Owners) -> tuple[TopicPartition, ...]:
     if expected is owners:  # as it mostly is: see monitor.detection.standing
         return ()
     return tuple(sorted(place for place in facts.known if owners.get(place) != expected.get(place)))
+
+
+def _difference(partitions: tuple[TopicPartition, ...], expected: Owners, actual: Owners) -> Difference:
+    first = partitions[0]
+    return Difference(partitions=partitions, expected=expected.get(first, ()), actual=actual.get(first, ()))
 
 
 def _inputs_changed_ms(facts: Facts) -> int:

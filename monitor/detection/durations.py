@@ -21,3 +21,12 @@ def age(duration_ms: int) -> str:
     first = next((index for index, (count, _) in enumerate(counts) if count), len(counts) - 1)
     told = [f"{count} {unit}" for count, unit in counts[first : first + 2] if count]
     return " ".join(told) or "0 s"
+
+
+def lasted(duration_ms: int) -> str:
+    """How long something took that is told in seconds; what took less than one did not take none.
+
+    >>> lasted(0), lasted(1), lasted(999), lasted(75_000)
+    ('0 s', 'less than 1 s', 'less than 1 s', '1 min 15 s')
+    """
+    return "less than 1 s" if 0 < duration_ms < 1000 else age(duration_ms)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from monitor.detection.durations import age
+from monitor.detection.durations import age, lasted
 from monitor.detection.inputs import GroupInputs
 from monitor.detection.rebalance_costs import cost_of, costs_so_far
 from monitor.detection.sentences import CAUSES, counted, era, ranges, shown
@@ -119,7 +119,7 @@ def _rebalances(known: Judged) -> Iterator[Statement]:
         return
     last = known.group.history[-1]
     word = "generation" if known.group.kind is GroupKind.CLASSIC else "epoch"
-    took = f" and took {_duration(last.ended_ms - last.started_ms)}" if last.ended_ms is not None else ""
+    took = f" and took {_took(last.ended_ms - last.started_ms)}" if last.ended_ms is not None else ""
     ago = known.age_of(last.ended_ms or last.started_ms)
     yield Statement(
         about=About.REBALANCE,
@@ -130,8 +130,8 @@ def _rebalances(known: Judged) -> Iterator[Statement]:
     yield Statement(about=About.REBALANCE, sentence=cost_of(last), evidence=tuple(costs_so_far(known.group)))
 
 
-def _duration(duration_ms: int) -> str:
-    return age(duration_ms) if duration_ms >= 1000 else "less than 1 s"
+def _took(duration_ms: int) -> str:
+    return lasted(max(1, duration_ms))  # a rebalance takes time, also where the log's clock shows none
 
 
 def _because(rebalance: Rebalance) -> str:

@@ -47,6 +47,14 @@ class Growth(Value):
     since_ms: int | None = None
 
 
+class Difference(Value):
+    """Partitions with another owner than expected, sorted, and both owners (member ids) of the first: the example."""
+
+    partitions: tuple[TopicPartition, ...]
+    expected: tuple[str, ...]
+    actual: tuple[str, ...]
+
+
 class Expectation(Value):
     """Who should own what: ``current`` for the topics as they are now, ``replayed`` for the inputs of the generation.
 

@@ -54,7 +54,7 @@ def find_imbalance(facts: Facts) -> Iterable[Finding]:
             kind=FindingKind.IMBALANCE,
             reason="partitions",
             since_ms=facts.not_later_than_now(facts.group.generation_ms),
-            sentence=imbalance_sentence(balance, facts.group.protocol),
+            sentence=imbalance_sentence(balance, facts.group),
             members=(balance.member_id,),
         )
 
@@ -67,7 +67,7 @@ def find_idle_members(facts: Facts) -> Iterable[Finding]:
             kind=FindingKind.IDLE_MEMBERS,
             reason="no_partitions",
             since_ms=facts.not_later_than_now(facts.group.generation_ms),
-            sentence=idle_sentence(idle, len(facts.members), _subscribed_partitions(facts)),
+            sentence=idle_sentence(idle, facts.group, _subscribed_partitions(facts)),
             members=idle,
         )
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from monitor.detection.evaluate import evaluate
 from monitor.detection.modern_groups import named
 from monitor.detection.settings import DetectionSettings
 from monitor.detection.standing import without_offsets
-from monitor.model import Catalog, GroupState, GroupVerdict, Value
+from monitor.model import Catalog, GroupState, Value
 
 
 class QuestionError(Exception):
@@ -25,11 +24,6 @@ class GroupInputs(Value):
     catalog: Catalog
     now_ms: int
     settings: DetectionSettings = DetectionSettings()
-
-
-def verdict_of(inputs: GroupInputs) -> GroupVerdict:
-    """The verdict that these inputs give."""
-    return evaluate(inputs.group, inputs.catalog, inputs.now_ms, inputs.settings)
 
 
 def only_concerned(inputs: GroupInputs) -> GroupInputs:

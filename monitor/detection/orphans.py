@@ -19,6 +19,7 @@ from monitor.model import (
     Catalog,
     Finding,
     FindingKind,
+    GroupKind,
     GroupState,
     OrphanReason,
     PartitionState,
@@ -120,8 +121,30 @@ def _finding(facts: Facts, reason: OrphanReason, partitions: tuple[TopicPartitio
         kind=FindingKind.ORPHANED,
         reason=reason,
         since_ms=facts.not_later_than_now(_since_ms(facts.group, reason, oldest_ms)),
-        sentence=orphaned(reason, partitions, facts.group, seen_growing=_seen_growing(facts, partitions)),
+        sentence=orphaned(
+            reason,
+            partitions,
+            facts.group,
+            seen_growing=_seen_growing(facts, partitions),
+            awaited=_awaited(facts, partitions) if reason is OrphanReason.PENDING else (),
+        ),
         partitions=partitions,
+    )
+
+
+def _awaited(facts: Facts, partitions: tuple[TopicPartition, ...]) -> tuple[str, ...]:
+    """Whom partitions on their way wait for: who joined with them and lets them go; of KIP-848, who is to take them."""
+    if facts.group.kind is GroupKind.CONSUMER:
+        return tuple(sorted({heir for place in partitions for heir in facts.expectation.current.get(place, ())}))
+    wanted = frozenset(partitions)
+    had = (
+        (member, entry, number)
+        for member in facts.group.members
+        for entry in member.owned
+        for number in entry.partitions
+    )
+    return tuple(
+        sorted({member.member_id for member, entry, number in had if TopicPartition(entry.topic, number) in wanted})
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from monitor.detection.durations import age
+from monitor.detection.durations import lasted
 from monitor.detection.sentences import counted
 from monitor.model import GroupState, Rebalance
 
@@ -25,18 +25,14 @@ had gathered by then.'
         return f"{moved}{', and' if not rebalance.avoidable else ';'} no pause was seen."
     were = "was" if rebalance.paused_partitions == 1 else "were"
     paused = (
-        f"{counted(rebalance.paused_partitions, 'partition')} {were} paused for {_lasted(rebalance.pause_ms)} in all"
+        f"{counted(rebalance.paused_partitions, 'partition')} {were} paused for {lasted(rebalance.pause_ms)} in all"
     )
     return f"{moved}; {paused}, and {counted(rebalance.burst_records, 'record')} had gathered by then."
 
 
-def _lasted(duration_ms: int) -> str:
-    return "less than 1 s" if 0 < duration_ms < 1000 else age(duration_ms)
-
-
 def costs_so_far(group: GroupState) -> Iterator[str]:
     """What all rebalances cost since the group was first seen."""
-    took, paused = _lasted(group.rebalance_ms), _lasted(group.pause_ms)
+    took, paused = lasted(group.rebalance_ms), lasted(group.pause_ms)
     yield f"{counted(group.rebalances, 'rebalance')} since the group was first seen, {took} in all"
     yield f"{counted(group.moved_partitions, 'partition')} moved, {group.avoidable_moves} of them for nothing"
     yield f"{paused} of pauses, summed over partitions, and {counted(group.burst_records, 'record')} after"

@@ -7,19 +7,23 @@ characters that cannot be printed is escaped, a long one is cut. Escaping for a 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
 from monitor.detection.causes import Cause
-from monitor.detection.facts import Balance, Growth, Skew
+from monitor.detection.facts import Balance, Difference, Growth, Skew
 from monitor.model import (
     DriftCause,
     GroupKind,
     GroupState,
     Handover,
+    IdPartitions,
+    Member,
     MemberVerdict,
     OrphanReason,
+    Phase,
     RebalanceCause,
     TopicPartition,
 )
@@ -55,8 +59,12 @@ def listed(names: Sequence[str]) -> str:
     >>> listed(["a", "b"]), listed([str(n) for n in range(12)])
     ('a, b', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more')
     """
-    head = ", ".join(shown(name) for name in names[:LISTED])
-    return head if len(names) <= LISTED else f"{head} and {len(names) - LISTED} more"
+    return _shortened([shown(name) for name in names[:LISTED]], len(names))
+
+
+def _shortened(head: Sequence[str], count: int) -> str:
+    told = ", ".join(head)
+    return told if count <= len(head) else f"{told} and {count - len(head)} more"
 
 
 def ranges(numbers: Sequence[int]) -> str:
@@ -100,48 +108,96 @@ def era(group: GroupState) -> str:
     return f"{'generation' if group.kind is GroupKind.CLASSIC else 'epoch'} {group.generation}"
 
 
+def who(member: Member | MemberVerdict, *, alike: bool = False) -> str:
+    """A member as a person looks for it. ``alike``: others of its group have the same client id and host.
+
+    >>> app = MemberVerdict(member_id="m-1", client_id="app", host="/10.0.0.1")
+    >>> who(app), who(app, alike=True), who(MemberVerdict(member_id="m-1"))
+    ('app at /10.0.0.1', 'app (m-1) at /10.0.0.1', 'm-1')
+    """
+    name = shown(member.client_id or member.member_id)
+    own = f" ({shown(member.instance_id or member.member_id)})" if alike and member.client_id else ""
+    return f"{name}{own} at {shown(member.host)}" if member.host else f"{name}{own}"
+
+
+def people(member_ids: Sequence[str], group: GroupState) -> str:
+    """Members of the group as a person looks for them, in the given order, shortened as :func:`listed`."""
+    known = {member.member_id: member for member in group.members}
+    alike = Counter((member.client_id, member.host) for member in group.members)
+    head = [
+        who(member, alike=alike[member.client_id, member.host] > 1) if (member := known.get(name)) else shown(name)
+        for name in member_ids[:LISTED]
+    ]
+    return _shortened(head, len(member_ids))
+
+
+def _somebody(member_ids: Sequence[str], group: GroupState) -> str:
+    return people(member_ids, group) or "nobody"
+
+
 def double_owned(partitions: Sequence[TopicPartition], owners: Sequence[str], group: GroupState) -> str:
     """``owners`` are those of the first partition, which is the example."""
     verb = "has" if len(partitions) == 1 else "have"
     return (
         f"{places(partitions)} {verb} more than one owner in {era(group)}: "
-        f"partition {partitions[0].partition} of {shown(partitions[0].topic)} belongs to {listed(owners)}."
+        f"partition {partitions[0].partition} of {shown(partitions[0].topic)} belongs to {people(owners, group)}."
     )
 
 
 def orphaned(
-    reason: OrphanReason, partitions: Sequence[TopicPartition], group: GroupState, *, seen_growing: bool
+    reason: OrphanReason,
+    partitions: Sequence[TopicPartition],
+    group: GroupState,
+    *,
+    seen_growing: bool,
+    awaited: Sequence[str] = (),
 ) -> str:
-    """``seen_growing``: the partitions were seen to come after the generation, to topics known before."""
+    """``seen_growing``: the partitions were seen to come after the generation, to topics known before.
+
+    ``awaited`` are, of partitions on their way, the members that let them go; of KIP-848, those that are to take them.
+    """
     where, one = places(partitions), len(partitions) == 1
     topics = _topics(partitions)
     head = f"{where} {'has' if one else 'have'} no owner:"
     if group.kind is GroupKind.CONSUMER:
-        return f"{head} {_of_the_broker(reason, group, one=one)}"
+        return f"{head} {_of_the_broker(reason, group, awaited, one=one)}"
     if seen_growing and reason is OrphanReason.GREW:
+        leader = _leader(group)
         return (
-            f"{head} the {topics} grew after generation {group.generation} was assigned "
-            "and its members have not refreshed their metadata."
+            f"{head} the {topics} grew after generation {group.generation} was assigned and "
+            f"{f'its leader, {leader}, has' if leader else 'its members have'} not refreshed "
+            f"{'its' if leader else 'their'} metadata."
         )
-    return f"{head} {_of_the_leader(reason, group, one=one)}"
+    return f"{head} {_of_the_leader(reason, group, awaited, one=one)}"
 
 
-def _of_the_leader(reason: OrphanReason, group: GroupState, *, one: bool) -> str:
+def _leader(group: GroupState) -> str:
+    """Who assigns in a classic group; empty if that is not known."""
+    is_known = any(member.member_id == group.leader for member in group.members)
+    return people([group.leader], group) if is_known and group.leader is not None else ""
+
+
+def _of_the_leader(reason: OrphanReason, group: GroupState, awaited: Sequence[str], *, one: bool) -> str:
     """Why the leader of a classic group has given a partition to nobody."""
     them, generation = "it" if one else "them", era(group)
     if reason is OrphanReason.PENDING:
-        former = "its former owner lets" if one else "their former owners let"
-        return f"in {generation} {former} go, and the next generation hands {them} over."
+        former = f"{'its' if one else 'their'} former owner{'' if one or len(awaited) == 1 else 's'}"
+        named = f" ({people(awaited, group)})" if awaited else ""
+        let = "lets" if one or len(awaited) == 1 else "let"
+        return f"in {generation} {former}{named} {let} {them} go, and the next generation hands {them} over."
     if reason is OrphanReason.ASSIGNOR_GAP:
         return f"the assignor {shown(group.protocol or '')} left {them} out of {generation}."
-    return f"{generation} was assigned from older metadata, which did not have {them}."
+    leader = f" by its leader, {told}," if (told := _leader(group)) else ""
+    return f"{generation} was assigned{leader} from older metadata, which did not have {them}."
 
 
-def _of_the_broker(reason: OrphanReason, group: GroupState, *, one: bool) -> str:
+def _of_the_broker(reason: OrphanReason, group: GroupState, awaited: Sequence[str], *, one: bool) -> str:
     """Why a partition has no owner in a KIP-848 group, where the broker chooses."""
     them = "it" if one else "them"
     if reason is OrphanReason.PENDING:
-        return f"the broker has chosen a member for {them} in {era(group)}, which has not taken {them} yet."
+        have = "has" if len(awaited) < 2 else "have"
+        heirs = people(awaited, group) or "a member"
+        return f"the broker has chosen {heirs} for {them} in {era(group)}, which {have} not taken {them} yet."
     if reason is OrphanReason.REBALANCING:
         return f"members or topics have changed, and the broker has yet to choose a member for {them} in {era(group)}."
     if reason is OrphanReason.GREW:
@@ -162,71 +218,53 @@ def owner(owners: Sequence[str]) -> str:
     return listed(owners) if owners else "nobody"
 
 
-def drift_replayed(
-    partitions: Sequence[TopicPartition],
-    expected: Sequence[str],
-    actual: Sequence[str],
-    group: GroupState,
-    cause: Cause,
-) -> str:
-    """``expected`` and ``actual`` are the owners of the first partition, which is the example."""
-    assignor = shown(group.protocol or "")
+def drift_replayed(difference: Difference, cause: Cause, group: GroupState) -> str:
+    """The owners are not those that the assignor gives for the inputs of the generation."""
     return (
-        f"{places(partitions)} {_have(partitions)} another owner than the assignor {assignor} gives for generation "
-        f"{group.generation}: {_example(partitions[0], expected, actual)}. {_of_replayed(cause, assignor)}"
+        f"{places(difference.partitions)} {_have(difference.partitions)} another owner than the assignor "
+        f"{shown(group.protocol or '')} gives for generation {group.generation}: {_example(difference, group)}. "
+        f"{_of_replayed(cause, group)}"
     )
 
 
-def drift_current(
-    partitions: Sequence[TopicPartition],
-    expected: Sequence[str],
-    actual: Sequence[str],
-    changes: Sequence[Growth],
-    cause: Cause,
-) -> str:
-    """``expected`` and ``actual`` are the owners of the first partition, ``changes`` what makes the difference."""
+def drift_current(difference: Difference, cause: Cause, group: GroupState, changes: Sequence[Growth]) -> str:
+    """The owners would be others now; ``changes`` is what makes the difference."""
     return (
-        f"{places(partitions)} would have another owner if the group rebalanced now: "
-        f"{_example(partitions[0], expected, actual)}. {_of_current(cause, changes)}."
+        f"{places(difference.partitions)} would have another owner if the group rebalanced now: "
+        f"{_example(difference, group)}. {_of_current(cause, changes)}."
     )
 
 
-def drift_target(
-    partitions: Sequence[TopicPartition],
-    expected: Sequence[str],
-    chosen: Sequence[str],
-    group: GroupState,
-    cause: Cause,
-) -> str:
-    """``expected`` and ``chosen`` are the owners of the first partition, which is the example."""
-    first = partitions[0]
+def drift_target(difference: Difference, cause: Cause, group: GroupState) -> str:
+    """The actual owners of the difference are those that the broker has chosen."""
+    first = difference.partitions[0]
     if cause.cause is DriftCause.MIXED_ASSIGNORS:
         why = f"The members ask for different assignors: {listed(cause.seen)}"
     elif any(member.server_assignor is not None for member in group.members):
         why = "The brokers may have another version of the assignor"
     else:
         why = "No member asks for an assignor, and the brokers' default (group.consumer.assignors) may be another"
+    expected, chosen = _somebody(difference.expected, group), _somebody(difference.actual, group)
     return (
-        f"For {places(partitions)} the broker has chosen another member than its assignor "
+        f"For {places(difference.partitions)} the broker has chosen another member than its assignor "
         f"{shown(group.protocol or '')} gives for {era(group)}: partition {first.partition} of {shown(first.topic)} "
-        f"should go to {owner(expected)} and is meant for {owner(chosen)}. {why}."
+        f"should go to {expected} and is meant for {chosen}. {why}."
     )
 
 
 def drift_pending(partitions: Sequence[TopicPartition], oldest: Handover, group: GroupState) -> str:
     """``partitions`` are on their way for too long; ``oldest`` is the example."""
-    first, heir = oldest.partitions[0], shown(oldest.heir) if oldest.heir is not None else "nobody"
+    first, heir = oldest.partitions[0], _somebody([] if oldest.heir is None else [oldest.heir], group)
     told = "has been told to give it back and has not" if oldest.is_told else "has not asked the broker since"
     return (
         f"{places(partitions)} {_have(partitions)} not been handed over in {era(group)}: partition {first.partition} "
-        f"of {shown(first.topic)} is meant for {heir}, but {shown(oldest.owner)} {told}. See whether "
-        f"{shown(oldest.owner)} hangs, and restart it if it does."
+        f"of {shown(first.topic)} is meant for {heir}, but {people([oldest.owner], group)} {told}."
     )
 
 
-def _of_replayed(cause: Cause, assignor: str) -> str:
+def _of_replayed(cause: Cause, group: GroupState) -> str:
     """Why the leader decided otherwise, as one sentence."""
-    seen, members = listed(cause.seen), listed(cause.members)
+    seen, members, assignor = listed(cause.seen), people(cause.members, group), shown(group.protocol or "")
     if cause.is_exact:
         return f"It is exactly what the {assignor} of {seen} gives{f'; the leader is {members}' if members else ''}."
     unlike = f"uses {seen}" if seen else "does not write its subscription as Kafka's Java client does"
@@ -235,7 +273,9 @@ def _of_replayed(cause: Cause, assignor: str) -> str:
             "A tie may explain it: the assignor's answer depends here on the order in which the leader met the members."
         ),
         DriftCause.FOREIGN_CLIENT: f"Likely cause: the leader {members} {unlike}, and its {assignor} may be another.",
-        DriftCause.MIXED_ASSIGNORS: f"Likely cause: not all members have the same {assignor}: {_unlike(cause)}.",
+        DriftCause.MIXED_ASSIGNORS: (
+            f"Likely cause: not all members have the same {assignor}: {_unlike(cause, members)}."
+        ),
         DriftCause.RACKS_CHANGED: (
             "Likely cause: the assignor looks at racks, and those of the members or partitions have changed since."
         ),
@@ -247,20 +287,21 @@ def _of_replayed(cause: Cause, assignor: str) -> str:
     return told.get(cause.cause, "The leader may run another implementation or version of the assignor.")
 
 
-def _unlike(cause: Cause) -> str:
+def _unlike(cause: Cause, members: str) -> str:
     libraries = [f"they use {listed(cause.seen)}"] if len(cause.seen) > 1 else []
-    members = [f"{listed(cause.members)} joined with other user data than the rest"] if cause.members else []
-    return " and ".join(libraries + members)
+    others = [f"{members} joined with other user data than the rest"] if members else []
+    return "; ".join(libraries + others)
 
 
 def _have(partitions: Sequence[TopicPartition]) -> str:
     return "has" if len(partitions) == 1 else "have"
 
 
-def _example(place: TopicPartition, expected: Sequence[str], actual: Sequence[str]) -> str:
+def _example(difference: Difference, group: GroupState) -> str:
+    first = difference.partitions[0]
     return (
-        f"partition {place.partition} of {shown(place.topic)} should belong to {owner(expected)} "
-        f"and belongs to {owner(actual)}"
+        f"partition {first.partition} of {shown(first.topic)} should belong to {_somebody(difference.expected, group)} "
+        f"and belongs to {_somebody(difference.actual, group)}"
     )
 
 
@@ -269,9 +310,12 @@ def _of_current(cause: Cause, changes: Sequence[Growth]) -> str:
         case DriftCause.METADATA_STALE:
             return _stale(changes)
         case DriftCause.RACKS_CHANGED:
-            return "The racks of its members or partitions give another assignment now"
+            return "Likely cause: the assignor looks at racks, and those of the members or partitions are others now"
         case _:
-            return "Nothing that it depends on is seen to have changed: the assignor would improve on its own answer"
+            return (
+                "Nothing that it depends on is seen to have changed: from what the members have now, the assignor "
+                "would move partitions"
+            )
 
 
 def _stale(changes: Sequence[Growth]) -> str:
@@ -289,16 +333,16 @@ def _change(change: Growth) -> str:
     return f"{shown(change.topic)} {verb} from {change.before} to {counted(change.after, 'partition')}"
 
 
-def imbalance(balance: Balance, protocol: str | None) -> str:
-    """``protocol`` is the group's assignor."""
+def imbalance(balance: Balance, group: GroupState) -> str:
+    """``balance`` is that of the group."""
     told = (
-        f"{shown(balance.member_id)} owns {counted(balance.largest, 'partition')}, but with these subscriptions "
-        f"no member would need more than {balance.optimum}."
+        f"{people([balance.member_id], group)} owns {counted(balance.largest, 'partition')}, but with these "
+        f"subscriptions no member would need more than {balance.optimum}."
     )
     if balance.alternative is None:
         return told
     why = "range deals out every topic anew, beginning with the same members: " * (
-        protocol == "range" and balance.topics > 1
+        group.protocol == "range" and balance.topics > 1
     )
     gain = f"with {balance.alternative.assignor} the largest member would have {balance.alternative.largest}"
     return f"{told} {_sentence(f'{why}{gain} instead of {balance.largest}')}."
@@ -308,10 +352,10 @@ def _sentence(clause: str) -> str:
     return clause[0].upper() + clause[1:]
 
 
-def idle(members: Sequence[str], of: int, partitions: int | None) -> str:
-    """``of`` members in all; ``partitions`` that they subscribe, None if not all subscriptions are known."""
-    own = "owns" if len(members) == 1 else "own"
-    head = f"{len(members)} of {counted(of, 'member')} {own} no partition ({listed(members)})"
+def idle(members: Sequence[str], group: GroupState, partitions: int | None) -> str:
+    """``partitions`` are those that the group subscribes, None if not all subscriptions are known."""
+    own, of = "owns" if len(members) == 1 else "own", len(group.members)
+    head = f"{len(members)} of {counted(of, 'member')} {own} no partition ({people(members, group)})"
     if partitions is None:
         return f"{head}."
     if of > partitions:
@@ -319,11 +363,18 @@ def idle(members: Sequence[str], of: int, partitions: int | None) -> str:
     return f"{head}, although its topics have {counted(partitions, 'partition')}."
 
 
-def not_committing(partitions: Sequence[TopicPartition], silence_ms: int) -> str:
-    """``silence_ms`` is the threshold, not the age."""
+def not_committing(
+    partitions: Sequence[TopicPartition], silence_ms: int, owners: Sequence[str], group: GroupState
+) -> str:
+    """``silence_ms`` is the threshold, not the age; ``owners`` are the members that have the partitions."""
+    patience = f"for at least {seconds(silence_ms)}"
+    if not owners:
+        return f"Records wait in {places(partitions)}, and no offset has been committed there {patience}."
+    role = f"{'its' if len(partitions) == 1 else 'their'} owner{'' if len(owners) == 1 else 's'}"
+    have = "has" if len(owners) == 1 else "have"
     return (
-        f"Records wait in {places(partitions)}, and no offset has been committed there "
-        f"for at least {silence_ms / 1000:g} s."
+        f"Records wait in {places(partitions)}, and {role}, {people(owners, group)}, {have} committed no offset "
+        f"there {patience}."
     )
 
 
@@ -364,16 +415,6 @@ def close_to_loss(partitions: Sequence[TopicPartition], share: float) -> str:
     )
 
 
-def who(member: MemberVerdict) -> str:
-    """A member as a person looks for it.
-
-    >>> who(MemberVerdict(member_id="m-1", client_id="app", host="/10.0.0.1")), who(MemberVerdict(member_id="m-1"))
-    ('app at /10.0.0.1', 'm-1')
-    """
-    name = shown(member.client_id or member.member_id)
-    return f"{name} at {shown(member.host)}" if member.host else name
-
-
 def unattended(partitions: Sequence[TopicPartition]) -> str:
     """Nobody reads what waits in them."""
     return f"The group has no members, and records wait in vain in {places(partitions)}."
@@ -387,42 +428,49 @@ def abandoned(partitions: Sequence[TopicPartition]) -> str:
     )
 
 
-def dead_members(members: Sequence[MemberVerdict], partitions: Sequence[TopicPartition]) -> str:
+def dead_members(members: Sequence[str], partitions: Sequence[TopicPartition], group: GroupState) -> str:
     """``partitions`` are those of the members."""
-    named = ", ".join(who(member) for member in members[:LISTED])
-    more = f" and {len(members) - LISTED} more" if len(members) > LISTED else ""
     have = "has" if len(members) == 1 else "have"
     return (
-        f"{named}{more} {have} {places(partitions)}, and {have} committed nothing for a while, although records wait "
-        "there and other members go on."
+        f"{people(members, group)} {have} {places(partitions)}, and {have} committed nothing for a while, although "
+        "records wait there and other members go on."
     )
 
 
-def unnoticed_members(members: Sequence[MemberVerdict], partitions: Sequence[TopicPartition], session_ms: int) -> str:
+def unnoticed_members(
+    members: Sequence[str], partitions: Sequence[TopicPartition], group: GroupState, session_ms: int
+) -> str:
     """``partitions`` are those of the members, ``session_ms`` the longest of their sessions."""
     up_to, they_are = ("", "it is") if len(members) == 1 else ("up to ", "they are")
     return (
-        f"{dead_members(members, partitions)} With a session of {up_to}{seconds(session_ms)}, the broker may not have "
-        f"noticed yet if {they_are} gone: until then, nobody takes over."
+        f"{dead_members(members, partitions, group)} With a session of {up_to}{seconds(session_ms)}, the broker may "
+        f"not have noticed yet if {they_are} gone: until then, nobody takes over."
     )
 
 
-def lag_imbalance(member: MemberVerdict, cause: Skew, hottest: TopicPartition) -> str:
+def lag_imbalance(member: MemberVerdict, cause: Skew, hottest: TopicPartition, group: GroupState) -> str:
     """``hottest`` is the member's partition that gets most records."""
     head = (
-        f"Most of the records that wait for the group wait for {who(member)}, which has "
+        f"Most of the records that wait for the group wait for {people([member.member_id], group)}, which has "
         f"{counted(member.partitions, 'partition')}"
     )
     hot = f"partition {hottest.partition} of {shown(hottest.topic)}"
     match cause:
         case Skew.KEYS:
-            return f"{head}: {hot} alone gets too many, which no assignment can share out. Choose other keys."
+            return (
+                f"{head}: {hot} alone gets too many, which no assignment can share out. Make that member faster; for "
+                "good, choose other keys."
+            )
         case Skew.ASSIGNMENT:
             return (
-                f"{head}: busy partitions have come together there, {hot} first. Add members, or change the assignor."
+                f"{head}: busy partitions have come together there, {hot} first. Add members; for good, let another "
+                "assignor deal them out."
             )
         case Skew.MEMBER:
-            return f"{head}: they get no more records than others, so it is the member that is slow. Look at its host."
+            return (
+                f"{head}: they get no more records than others, so it is the member that is slow. Look at it and its "
+                "host."
+            )
 
 
 def rebalancing_long(group: GroupState, limit_ms: int, awaited: Sequence[str]) -> str:
@@ -430,12 +478,30 @@ def rebalancing_long(group: GroupState, limit_ms: int, awaited: Sequence[str]) -
     head = f"The group has been rebalancing for more than {seconds(limit_ms)}"
     if group.kind is GroupKind.CLASSIC:
         return f"{head}: {_of_the_coordinator(group)}"
+    return f"{head}, towards {era(group)}: {_of_the_members(group, awaited)}"
+
+
+def _of_the_members(group: GroupState, awaited: Sequence[str]) -> str:
+    """What a KIP-848 group waits for."""
     if awaited:
-        return (
-            f"{head}, towards {era(group)}: {listed(awaited)} {'has' if len(awaited) == 1 else 'have'} yet to give "
-            "partitions back, which others wait for."
-        )
-    return f"{head}, towards {era(group)}: its members have yet to take what the broker has chosen for them."
+        have = "has" if len(awaited) == 1 else "have"
+        return f"{people(awaited, group)} {have} yet to give partitions back, which others wait for."
+    if group.phase is Phase.ASSIGNING:
+        return "the broker has yet to choose who is to have what (the log of the group's coordinator may tell why)."
+    late = [member.member_id for member in group.members if _has_yet_to_take(member)]
+    who_is, have = (people(late, group), "has") if len(late) == 1 else (people(late, group) or "its members", "have")
+    return f"{who_is} {have} yet to take what the broker has chosen."
+
+
+def _has_yet_to_take(member: Member) -> bool:
+    standing = member.reconciliation
+    if standing is None:
+        return False
+    return not _by_id(standing.target or ()) <= _by_id(standing.assigned)
+
+
+def _by_id(entries: Iterable[IdPartitions]) -> set[tuple[str, int]]:
+    return {(entry.id, number) for entry in entries for number in entry.partitions}
 
 
 def _of_the_coordinator(group: GroupState) -> str:
@@ -449,7 +515,8 @@ def rebalance_storm(enough: int, window_ms: int, causes: Sequence[RebalanceCause
     """``enough`` within ``window_ms`` are the thresholds, not the counts; ``causes`` of the newest of them."""
     told = ", ".join(CAUSES[cause] for cause in causes)
     hints = " ".join(dict.fromkeys(_HINTS[cause] for cause in causes if cause in _HINTS))
-    return f"The group has rebalanced at least {enough} times within {seconds(window_ms)} ({told}). {hints}".rstrip()
+    why = f" ({told})" if told else ""
+    return f"The group has rebalanced at least {enough} times within {seconds(window_ms)}{why}. {hints}".rstrip()
 
 
 def seconds(duration_ms: int) -> str:

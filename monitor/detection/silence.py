@@ -93,11 +93,12 @@ def find_silent(facts: Facts) -> Iterable[Finding]:
     rest = {place: since_ms for place, since_ms in foreign.items() if not habits.explain_place(place, since_ms)}
     if rest:
         partitions = tuple(sorted(rest))
+        owners = sorted({own for place in rest for own in facts.ownership.owners.get(place, ())})
         yield Finding(
             kind=FindingKind.LAG,
             reason="not_committing",
             since_ms=min(rest.values()),
-            sentence=not_committing(partitions, facts.settings.commit_silence_ms),
+            sentence=not_committing(partitions, facts.settings.commit_silence_ms, owners, facts.group),
             partitions=partitions,
         )
 
@@ -310,7 +311,7 @@ def _dead(facts: Facts, dead: list[MemberSilence]) -> Finding:
         kind=FindingKind.DEAD_MEMBER,
         reason="silent",
         since_ms=told.since_ms,
-        sentence=dead_members(told.rows, told.partitions),
+        sentence=dead_members(told.members, told.partitions, facts.group),
         partitions=told.partitions,
         members=told.members,
     )
@@ -322,7 +323,7 @@ def _unnoticed(facts: Facts, members: list[MemberSilence]) -> Finding:
         kind=FindingKind.DEAD_MEMBER,
         reason="unnoticed",
         since_ms=told.since_ms,
-        sentence=unnoticed_members(told.rows, told.partitions, max(int(member.session_ms) for member in members)),
+        sentence=unnoticed_members(told.members, told.partitions, facts.group, told.session_ms),
         partitions=told.partitions,
         members=told.members,
     )
@@ -337,4 +338,4 @@ class _Told:
         own = (place for place, holders in owners if not blamed.isdisjoint(holders) and place in facts.known)
         self.partitions = tuple(sorted(own))
         self.since_ms = facts.not_later_than_now(min(member.since_ms for member in silences))
-        self.rows = [row for row in facts.members if row.member_id in blamed]
+        self.session_ms = int(max([member.session_ms for member in silences if member.session_ms < inf], default=0))

@@ -73,7 +73,7 @@ def find_lag_imbalance(facts: Facts) -> Iterable[Finding]:
         kind=FindingKind.IMBALANCE,
         reason="lag",
         since_ms=since_ms,
-        sentence=lag_imbalance(member, cause, hottest),
+        sentence=lag_imbalance(member, cause, hottest, facts.group),
         partitions=(hottest,) if cause is Skew.KEYS else (),
         members=(member.member_id,),
     )

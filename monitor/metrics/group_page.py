@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from monitor.detection.advice import advice
+from monitor.detection.telling import utc
 from monitor.metrics.overview import FindingLine
-from monitor.metrics.wording import age, rate
+from monitor.metrics.wording import age, lasted, rate
 from monitor.model import (
     DriftKind,
     Finding,
@@ -147,8 +148,8 @@ def group_page(verdict: GroupVerdict, limit: int | None) -> GroupPage:
         generation_age=_told_age(verdict.evaluated_ms - verdict.generation_ms) if verdict.generation_ms else None,
         topics=_topic_lines(verdict)[:limit],
         pace=_pace(verdict),
-        rebalances_took=age(verdict.rebalance_ms),
-        paused=age(verdict.pause_ms),
+        rebalances_took=lasted(verdict.rebalance_ms),
+        paused=lasted(verdict.pause_ms),
         catch_up=_catch_up(verdict),
     )
 
@@ -184,6 +185,7 @@ def _finding_line(verdict: GroupVerdict, finding: Finding) -> FindingLine:
         sentence=finding.sentence,
         age=age(verdict.evaluated_ms - finding.since_ms),
         advice=advice(finding) or "",
+        since=utc(finding.since_ms),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from monitor.detection.telling import utc
 from monitor.metrics.addresses import PAGE, GroupAddress
 from monitor.metrics.readiness import share_told, told
 from monitor.metrics.wording import age
@@ -40,7 +41,7 @@ class ClusterLine(Value):
 
 
 class FindingLine(Value):
-    """A finding as it is shown. ``age`` is how long it had lasted when the group was judged.
+    """A finding as it is shown. ``age`` is how long it had lasted when the group was judged, ``since`` when it began.
 
     ``advice`` says what to do first, where there is room for it.
     """
@@ -49,6 +50,7 @@ class FindingLine(Value):
     sentence: str
     age: str
     advice: str = ""
+    since: str = ""
 
 
 class GroupLine(Value):
@@ -112,7 +114,12 @@ def worst_first(summary: GroupSummary) -> tuple[int, int, str, str]:
 def finding_lines(summary: GroupSummary) -> tuple[FindingLine, ...]:
     """The findings in their order, with their ages."""
     return tuple(
-        FindingLine(kind=each.kind, sentence=each.sentence, age=age(summary.evaluated_ms - each.since_ms))
+        FindingLine(
+            kind=each.kind,
+            sentence=each.sentence,
+            age=age(summary.evaluated_ms - each.since_ms),
+            since=utc(each.since_ms),
+        )
         for each in summary.findings
     )
 

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import msgspec
+from msgspec.structs import asdict, replace
 
-from monitor.model import GroupSummary, GroupVerdict, Phase
+from monitor.detection.advice import advice
+from monitor.model import Finding, GroupSummary, GroupVerdict, Phase
+
+
+class AdvisedFinding(Finding):
+    """A finding with what to do about it; None: there is no general advice."""
+
+    advice: str | None = None
 
 
 def summary_of(verdict: GroupVerdict) -> GroupSummary:
@@ -22,5 +30,6 @@ def summary_of(verdict: GroupVerdict) -> GroupSummary:
 
 
 def verdict_json(verdict: GroupVerdict) -> bytes:
-    """The whole verdict; a field that has its default (null, 0, empty) is left out."""
-    return msgspec.json.encode(verdict)
+    """The whole verdict, its findings with advice; a field that has its default (null, 0, empty) is left out."""
+    advised = tuple([AdvisedFinding(**asdict(finding), advice=advice(finding)) for finding in verdict.findings])
+    return msgspec.json.encode(replace(verdict, findings=advised))

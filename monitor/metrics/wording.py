@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from monitor.detection.durations import age
+from monitor.detection.durations import age, lasted
 
-__all__ = ["age", "counted", "grouped", "rate", "visible"]
+__all__ = ["age", "counted", "grouped", "lasted", "rate", "visible"]
 
 
 def grouped(count: int) -> str:

@@ -50,7 +50,7 @@ def test_explain_tells_a_group_from_a_file(saved):
     """The last partition of a came 5 s after generation 3, which was stored 1,000 s ago."""
     answer = ask("explain", "c", "g", "--snapshot", saved)
     assert answer.exit_code == 0
-    age = "It has been so for 16 min 35 s."
+    age = "It has been so for 16 min 35 s, since 1970-01-01 00:33:25 UTC."
     assert answer.stdout.splitlines() == [
         "group      g of cluster c is a group of kind kafka-classic, stable, for 16 min 40 s; "
         "generation 3 was stored 16 min 40 s ago.",
@@ -64,17 +64,19 @@ def test_explain_tells_a_group_from_a_file(saved):
         "has committed no offset.",
         "finding    1 partition of a (3) has no owner: the topic grew after generation 3 was assigned and its "
         f"members have not refreshed their metadata. {age}",
-        "             What to do: Wait until the members refresh their metadata (metadata.max.age.ms, 5 minutes by "
-        "default); if it lasts longer, restart one member so that the group rebalances.",
+        "             What to do: Wait for the next metadata refresh (metadata.max.age.ms, 5 minutes by default; "
+        "KIP-848: moments). If it lasts longer, restart the leader, or another member (a static one has to be away "
+        "for longer than its session).",
         "finding    1 partition of a (3) would have another owner if the group rebalanced now: partition 3 of a should "
-        "belong to C1 and belongs to nobody. Likely cause: a grew from 3 to 4 partitions, and the members still use "
+        "belong to back and belongs to nobody. Likely cause: a grew from 3 to 4 partitions, and the members still use "
         f"the older metadata. {age}",
-        "             What to do: Nothing is urgent: the next rebalance puts it right. Restart one member to have it "
-        "now.",
-        "finding    C0 owns 4 partitions, but with these subscriptions no member would need more than 3. Range deals "
-        "out every topic anew, beginning with the same members: with cooperative-sticky the largest member would have "
-        "3 instead of 4. It has been so for 16 min 40 s.",
-        "             What to do: Ask groupwatch what-if what another assignor would give (--assignor).",
+        "             What to do: No hurry: what has an owner is read all the same. The next rebalance puts it right; "
+        "to have it now, restart a member (a static one has to be away for longer than its session).",
+        "finding    front owns 4 partitions, but with these subscriptions no member would need more than 3. Range "
+        "deals out every topic anew, beginning with the same members: with cooperative-sticky the largest member would "
+        "have 3 instead of 4. It has been so for 16 min 40 s, since 1970-01-01 00:33:20 UTC.",
+        "             What to do: No hurry while the member keeps up. groupwatch what-if shows what another assignor "
+        "would give (--assignor).",
     ]
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.causes import CURRENT, REPLAYED, Cause, cause_of
-from monitor.detection.facts import Expectation, Growth
+from monitor.detection.facts import Difference, Expectation, Growth
 from monitor.detection.sentences import drift_current, drift_replayed
 from monitor.model import DriftCause, DriftKind, FindingKind, PartitionState, TopicState
 from tests.detection.builders import CREATED, NOW, catalog, group, member, places, topic
@@ -214,7 +214,9 @@ def test_what_no_client_gives_is_no_client_s():
     state = group(given("a", **PYTHON), given("b", 0, 1, 2, instance_id="i", **JAVA), leader="a")
     finding = drift(state, catalog(topic("orders", 3)))
     assert finding.cause is DriftCause.FOREIGN_CLIENT
-    assert finding.sentence.endswith("Likely cause: the leader a uses kafka-python, and its range may be another.")
+    assert finding.sentence.endswith(
+        "Likely cause: the leader kafka-python-3.0.12 uses kafka-python, and its range may be another."
+    )
 
 
 def test_a_hostile_member_id_is_shown_escaped():
@@ -237,7 +239,7 @@ def test_a_hostile_member_id_is_shown_escaped():
         ),
         pytest.param(
             Cause(DriftCause.MIXED_ASSIGNORS, seen=("aiokafka", "librdkafka"), members=("b",)),
-            "Likely cause: not all members have the same range: they use aiokafka, librdkafka and b joined with other "
+            "Likely cause: not all members have the same range: they use aiokafka, librdkafka; b joined with other "
             "user data than the rest.",
             id="both",
         ),
@@ -260,7 +262,7 @@ def test_a_hostile_member_id_is_shown_escaped():
     ],
 )
 def test_the_sentence_tells_the_cause_and_what_was_seen(cause, told):
-    sentence = drift_replayed(places("orders", 2), ["a"], [], group(), cause)
+    sentence = drift_replayed(Difference(places("orders", 2), expected=("a",), actual=()), cause, group())
     assert sentence == (
         "1 partition of orders (2) has another owner than the assignor range gives for generation 3: partition 2 of "
         f"orders should belong to a and belongs to nobody. {told}"
@@ -270,12 +272,17 @@ def test_the_sentence_tells_the_cause_and_what_was_seen(cause, told):
 @pytest.mark.parametrize(
     ("cause", "told"),
     [
-        (DriftCause.RACKS_CHANGED, "The racks of its members or partitions give another assignment now."),
+        (
+            DriftCause.RACKS_CHANGED,
+            "Likely cause: the assignor looks at racks, and those of the members or partitions are others now.",
+        ),
         (
             DriftCause.UNKNOWN,
-            "Nothing that it depends on is seen to have changed: the assignor would improve on its own answer.",
+            "Nothing that it depends on is seen to have changed: from what the members have now, the assignor would "
+            "move partitions.",
         ),
     ],
 )
 def test_the_sentence_of_a_current_drift_tells_the_cause(cause, told):
-    assert drift_current(places("orders", 2), ["a"], ["b"], (), Cause(cause)).endswith(f"belongs to b. {told}")
+    difference = Difference(places("orders", 2), expected=("a",), actual=("b",))
+    assert drift_current(difference, Cause(cause), group(), ()).endswith(f"belongs to b. {told}")

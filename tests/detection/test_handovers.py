@@ -109,5 +109,5 @@ def test_what_a_person_reads():
     assert finding.partitions == places("orders", 2)
     assert finding.sentence == (
         "1 partition of orders (2) has not been handed over in epoch 7: partition 2 of orders is meant for b, but a "
-        "has been told to give it back and has not. See whether a hangs, and restart it if it does."
+        "has been told to give it back and has not."
     )

@@ -41,7 +41,7 @@ def test_a_finding_opens_changes_and_closes_under_one_id():
     assert told(changed) == [("changed", "orphaned", 1_000, 3_000)]
     closed = ledger.news([summary()], 4_000)
     assert told(closed) == [("closed", "orphaned", 1_000, 4_000)]
-    assert closed[0].sentence.startswith("Group g: One. Since 1970-01-01 00:00:00 UTC. Wait until the members ")
+    assert closed[0].sentence.startswith("Group g: One. Since 1970-01-01 00:00:00 UTC. Wait for the next ")
     assert ledger.news([summary()], 5_000) == []
     assert {record.id for record in (*opened, *changed, *closed)} == {opened[0].id}
 
@@ -86,9 +86,9 @@ def test_a_record_has_everything_that_the_finding_has():
         since_ms=100,
         opened_ms=1_000,
         at_ms=1_000,
-        sentence="Group g: Two. Since 1970-01-01 00:00:00 UTC. Wait until the members refresh their metadata "
-        "(metadata.max.age.ms, 5 minutes by default); if it lasts longer, restart one member so that the group "
-        "rebalances.",
+        sentence="Group g: Two. Since 1970-01-01 00:00:00 UTC. Wait for the next metadata refresh "
+        "(metadata.max.age.ms, 5 minutes by default; KIP-848: moments). If it lasts longer, restart the leader, or "
+        "another member (a static one has to be away for longer than its session).",
         partition_count=2,
         partitions=(TopicPartitions("t", (4, 5)),),
         member_count=0,

@@ -106,7 +106,7 @@ def test_a_handover_is_pending_and_not_a_gap():
     verdict = verdict_of(group(giving, waiting, phase=Phase.RECONCILING))
     (orphaned,) = [finding for finding in verdict.findings if finding.kind is FindingKind.ORPHANED]
     assert (orphaned.reason, orphaned.partitions) == (OrphanReason.PENDING, places("orders", 3))
-    assert "the broker has chosen a member for it in epoch 7, which has not taken it yet" in orphaned.sentence
+    assert "the broker has chosen b for it in epoch 7, which has not taken it yet" in orphaned.sentence
     assert {row.partition: (row.owners, row.expected) for row in verdict.partitions}[2] == (("a",), "b")
     assert not [finding for finding in verdict.findings if finding.kind is FindingKind.DRIFT]
     assert {finding.kind for finding in verdict.findings} == {FindingKind.ORPHANED}, "nobody is idle, nothing uneven"

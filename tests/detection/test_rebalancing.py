@@ -218,7 +218,7 @@ SLOW = tuple(replace(member, rebalance_timeout_ms=300_000) for member in MEMBERS
         pytest.param(
             modern(Phase.RECONCILING, WAITS),
             "The group has been rebalancing for more than 60 s, towards epoch 3: its members have yet to take what "
-            "the broker has chosen for them.",
+            "the broker has chosen.",
             id="a KIP-848 group",
         ),
         pytest.param(

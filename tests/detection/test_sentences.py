@@ -117,7 +117,8 @@ ANEW = replace(SILENT, partitions=(replace(SILENT.partitions[0], former_ms=1),))
             group(member("C0", ORDERS, {"orders": [0]}), offsets=[commit("orders", 0, 2, at_ms=0)]),
             catalog(SILENT),
             [
-                "Records wait in 1 partition of orders (0), and no offset has been committed there for at least 60 s.",
+                "Records wait in 1 partition of orders (0), and its owner, C0, has committed no offset there for at "
+                "least 60 s.",
                 "More than 5 records wait for the group.",
             ],
             id="lag",

@@ -101,7 +101,7 @@ def test_the_sentence():
     (finding,) = found(*case([19_000, 500, 500, 0]))
     assert finding.sentence == (
         "Most of the records that wait for the group wait for app-0 at /h, which has 2 partitions: partition 0 of t "
-        "alone gets too many, which no assignment can share out. Choose other keys."
+        "alone gets too many, which no assignment can share out. Make that member faster; for good, choose other keys."
     )
 
 

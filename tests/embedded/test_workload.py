@@ -10,6 +10,7 @@ import pytest
 from kafka import KafkaConsumer, TopicPartition
 from kafka.admin import KafkaAdminClient
 
+from monitor.detection import DetectionSettings
 from monitor.embedded.errors import WorkloadFailed
 from monitor.embedded.script import Action, Step, WorkloadSettings, steps
 from monitor.embedded.workload import DemoWorkload
@@ -38,7 +39,21 @@ def test_everything_goes_wrong_and_heals_within_150_s():
     assert Step(at_ms=20_000, group="reports", action=Action.STOP_COMMITTING) in first
     assert Step(at_ms=90_000, group="reports", action=Action.RESUME_COMMITTING) in first
     lost = [(step.at_ms, step.number) for step in first if step.action is Action.LOSE_MEMBER]
-    assert lost == [(10_000, 0), (50_000, 1), (90_000, 2), (130_000, 0)]
+    assert lost == [(10_000, 0), (90_000, 1)]
+
+
+def test_no_group_rebalances_so_often_that_it_is_a_storm():
+    """In an hour, each step that makes a group rebalance counted once: a member that goes or comes, a growth."""
+    limits, hour = DetectionSettings(), takewhile(lambda step: step.at_ms < 3_600_000, steps(WorkloadSettings()))
+    quiet = {Action.REFRESH_METADATA, Action.STOP_COMMITTING, Action.RESUME_COMMITTING}
+    at_ms = {}
+    for step in hour:
+        if step.action not in quiet:
+            at_ms.setdefault(step.group, []).append(step.at_ms)
+    assert set(at_ms) == {"orders", "shipping"}
+    for instants in at_ms.values():
+        most = max(sum(first <= other < first + limits.storm_window_ms for other in instants) for first in instants)
+        assert most < limits.storm_rebalances * 0.9, "some room: a member may join twice"
 
 
 def test_the_script_never_ends():

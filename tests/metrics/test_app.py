@@ -304,6 +304,13 @@ def test_every_kind_of_finding_has_a_word():
     assert set(KIND_WORDS) == set(FindingKind)
 
 
+def test_rebalances_of_less_than_a_second_took_some_time():
+    briefly = msgspec.structs.replace(orders(), rebalances=1, rebalance_ms=1, pause_ms=999)
+    page = words(client(snapshot(ready_cluster(briefly))).get("/groups/main/orders").text)
+    assert "Seen 1, less than 1 s in all" in page
+    assert "Paused less than 1 s" in page
+
+
 def test_the_group_page_says_how_the_lag_develops():
     text = words(client(snapshot(ready_cluster(falling_behind()))).get("/groups/main/late").text)
     assert "Lag 1,230 records Not behind an open transaction 1,180 records Oldest waits" in text

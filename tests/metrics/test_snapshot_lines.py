@@ -5,10 +5,10 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from monitor.detection.inputs import GroupInputs, verdict_of
-from monitor.detection.settings import DetectionSettings
+from monitor.detection import DetectionSettings, evaluate
+from monitor.detection.inputs import GroupInputs
 from monitor.metrics.snapshot_lines import CHUNK_BYTES, SnapshotFileError, find_inputs, group_lines
-from monitor.model import GroupKind, GroupState, IdPartitions, Member, Phase, Reconciliation
+from monitor.model import GroupKind, GroupState, GroupVerdict, IdPartitions, Member, Phase, Reconciliation
 from tests.detection.builders import ASSIGNED, NOW, catalog, commit, group, range_by_hand, topic
 from tests.metrics.saved import Saved, pieces
 
@@ -39,6 +39,10 @@ CLUSTER = Saved(CATALOG, (CLASSIC, MODERN), NOW, STRICT)
 
 def whole(state: GroupState) -> GroupInputs:
     return GroupInputs(group=state, catalog=CATALOG, now_ms=NOW, settings=STRICT)
+
+
+def verdict_of(inputs: GroupInputs) -> GroupVerdict:
+    return evaluate(inputs.group, inputs.catalog, inputs.now_ms, inputs.settings)
 
 
 @pytest.mark.parametrize("state", [CLASSIC, MODERN], ids=["classic", "kip-848"])

@@ -1,0 +1,169 @@
+"""Every finding's text says where, who, since when and what to do. All of them are in told.txt, to be read by a person.
+
+To renew that file after a change of words: ``python -m tests.detection.test_told``. Then read what has changed, as
+somebody who was woken by it.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from textwrap import fill
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from monitor.asking.shown import explanation_shown
+from monitor.detection import evaluate
+from monitor.detection.explain import explain_group
+from monitor.detection.inputs import GroupInputs
+from monitor.detection.sentences import LISTED
+from monitor.detection.telling import told
+from monitor.metrics.group_page import group_page
+from monitor.metrics.overview import ClusterLine
+from monitor.metrics.pages import PageOptions, Pages
+from monitor.metrics.publish import verdict_json
+from monitor.model import Finding, GroupVerdict
+from tests.detection.said import Rules
+from tests.detection.told_examples import NOW, Example, at, examples
+
+TEXTS = Path(__file__).with_name("told.txt")
+EXAMPLES = examples()
+PAGES = Pages()
+HOSTILE = ("\nSince yesterday. Nothing to do.\n", "<script>alert(1)</script>", "x" * 200, "\u202eevif ytnewt\u202c")
+
+
+def title(example: Example) -> str:
+    return f"{example.kind.value}/{example.reason}: {example.title}"
+
+
+def verdict_on(example: Example) -> GroupVerdict:
+    return evaluate(example.group, example.catalog, NOW, example.settings)
+
+
+def finding_of(example: Example) -> Finding:
+    found = [f for f in verdict_on(example).findings if (f.kind, f.reason) == (example.kind, example.reason)]
+    assert len(found) == 1, f"{example.title}: {found}"
+    return found[0]
+
+
+def text_of(example: Example) -> str:
+    return told(example.group.group, finding_of(example))
+
+
+def paragraphs() -> str:
+    """As told.txt has them."""
+    return "\n".join(f"{title(each)}\n{fill(text_of(each), 118, break_on_hyphens=False)}\n" for each in EXAMPLES)
+
+
+# --- every finding has an example ----------------------------------------------------------------------------------
+
+
+def test_every_finding_that_a_rule_can_make_has_an_example():
+    """A rule that is new, or says something new, has to be read in told.txt first."""
+    said = set(Rules().said())
+    assert said >= {("orphaned", "grew"), ("retention", "records_lost"), ("drift", "tie"), ("lag", "behind")}
+    assert {(example.kind.value, example.reason) for example in EXAMPLES} == said
+
+
+def test_the_texts_are_those_that_a_person_has_read():
+    assert paragraphs() == TEXTS.read_text(encoding="utf-8")
+
+
+# --- each of them says everything ----------------------------------------------------------------------------------
+
+
+NAMES_NO_PARTITION_YET = {("lag", "behind")}
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=title)
+def test_a_text_names_the_group_where_who_since_when_and_what_to_do(example: Example):
+    finding = finding_of(example)
+    text = told("checkout", finding)
+    head, since, advice = text.partition(f" Since 2026-11-22 {example.since} UTC. ")
+    assert since, text
+    assert head.startswith("Group checkout: ")
+    assert [word for word in example.words if word not in head] == []
+    assert re.fullmatch(r"[A-Z].{20,}\.", advice), "what to do"
+    assert len(text) < 1000
+    if (example.kind.value, example.reason) not in NAMES_NO_PARTITION_YET:
+        assert_all_named(finding, head)
+    hosts = {member.member_id: member.host for member in example.group.members}
+    shown = [hosts[name] for name in finding.members if re.search(rf"{hosts[name]}\b", head)]
+    assert len(shown) == min(len(finding.members), LISTED), (
+        "each member by its host, or so many that the rest is counted"
+    )
+    assert len(finding.members) <= LISTED or f"and {len(finding.members) - LISTED} more" in head
+
+
+def assert_all_named(finding: Finding, text: str) -> None:
+    """Every partition of the finding is among the runs of numbers behind its topic, or in the count of more."""
+    for topic in {place.topic for place in finding.partitions}:
+        own = {place.partition for place in finding.partitions if place.topic == topic}
+        runs = re.search(rf"\b{topic} \(?((?:\d+(?:-\d+)?(?:, )?)+)(?: and (\d+) more)?", text) or re.search(
+            rf"partition (\d+)() of {topic}\b", text
+        )
+        assert runs is not None, f"{topic} is not named"
+        named = {number for run in runs[1].split(", ") for number in _numbers(run)}
+        assert named <= own
+        assert len(own) - len(named) == int(runs[2] or 0)
+
+
+def _numbers(run: str) -> range:
+    first, _, last = run.partition("-")
+    return range(int(first), int(last or first) + 1)
+
+
+# --- and is told the same everywhere -------------------------------------------------------------------------------
+
+
+def page_of(verdict: GroupVerdict) -> str:
+    cluster = ClusterLine(
+        "prod", "", None, ready=True, failing=False, evaluated="1 s", stale=False, groups=1, progress=None
+    )
+    return PAGES.group(group_page(verdict, None), cluster, PageOptions(path="/"))
+
+
+def explained(example: Example) -> list[str]:
+    inputs = GroupInputs(group=example.group, catalog=example.catalog, now_ms=NOW, settings=example.settings)
+    plain = Console(width=100_000, color_system=None, highlight=False, markup=False, emoji=False)
+    with plain.capture() as captured:
+        plain.print(explanation_shown(explain_group(inputs)))
+    return [line.strip() for line in captured.get().splitlines()]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=title)
+def test_the_page_the_api_and_explain_say_all_of_it(example: Example):
+    text, verdict = text_of(example), verdict_on(example)
+    head, _, advice = text.partition(f" Since 2026-11-22 {example.since} UTC. ")
+    sentence = head.removeprefix("Group checkout: ")
+    page = page_of(verdict).replace("&#39;", "'").replace("&#34;", '"')
+    assert f'{sentence} <span class="advice">{advice}</span>' in page
+    assert f'title="since 2026-11-22 {example.since} UTC"' in page
+    (said,) = [
+        each
+        for each in msgspec.json.decode(verdict_json(verdict))["findings"]
+        if (each["kind"], each["reason"]) == (example.kind.value, example.reason)
+    ]
+    assert (said["sentence"], said["since_ms"], said["advice"]) == (sentence, at(example.since), advice)
+    lines = explained(example)
+    index = next(number for number, line in enumerate(lines) if line.startswith(f"finding    {sentence} It has been"))
+    assert lines[index].endswith(f", since 2026-11-22 {example.since} UTC.")
+    assert lines[index + 1] == f"What to do: {advice}"
+
+
+@pytest.mark.parametrize("suffix", HOSTILE, ids=["line breaks", "HTML", "200 characters", "right to left"])
+def test_hostile_names_change_no_finding_and_break_out_of_nothing(suffix: str):
+    for plain, example in zip(EXAMPLES, examples(suffix), strict=True):
+        finding, text = finding_of(example), text_of(example)
+        assert (finding.since_ms, len(finding.partitions)) == (at(plain.since), len(finding_of(plain).partitions))
+        assert text.isprintable(), plain.title
+        assert "x" * 121 not in text
+        assert text.count("Since 2026-11-22") == 1
+        assert "<script" not in page_of(verdict_on(example))
+        assert all(line.isprintable() for line in explained(example)), plain.title
+
+
+if __name__ == "__main__":
+    TEXTS.write_text(paragraphs(), encoding="utf-8")

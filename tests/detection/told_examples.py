@@ -1,0 +1,748 @@
+"""For every finding that a rule makes, groups of which it is said: made by hand, judged by the real rules.
+
+It is 03:00:00 UTC on 2026-11-22. The group is "checkout", its generation 12 (of KIP-848: epoch 12) was stored at
+02:40:00. Topics were first seen at 01:00:00. Names can be given a suffix, the same for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from msgspec.structs import replace as changed
+
+from monitor.commit_history import extend
+from monitor.detection import DetectionSettings
+from monitor.model import (
+    Catalog,
+    CommitPoint,
+    CommittedOffset,
+    EndOffsetAt,
+    FindingKind,
+    GroupKind,
+    GroupState,
+    IdPartitions,
+    Member,
+    MemberState,
+    PartitionState,
+    Phase,
+    Rebalance,
+    RebalanceCause,
+    Reconciliation,
+    Sampled,
+    TopicPartitions,
+    TopicState,
+)
+from tests.assignors.kafka_client.sticky.written import user_data
+
+Kind = FindingKind
+Cause = RebalanceCause
+IDS = {"orders": "b3JkZXJzb3JkZXJzb3JkZQ", "refunds": "cmVmdW5kc3JlZnVuZHNyZQ"}
+
+
+def at(time: str) -> int:
+    """The instant of that day, in ms since the epoch.
+
+    >>> at("00:00:00")
+    1795305600000
+    """
+    return int(datetime.fromisoformat(f"2026-11-22T{time}").replace(tzinfo=UTC).timestamp()) * 1000
+
+
+NOW = at("03:00:00")
+STORED = at("02:40:00")
+
+
+@dataclass(frozen=True)
+class Example:
+    """A group of which the finding is told. ``since`` and ``words`` are worked out by hand, not by the rules.
+
+    ``words``: what the text has to name.
+    """
+
+    title: str
+    kind: FindingKind
+    reason: str
+    since: str
+    words: tuple[str, ...]
+    group: GroupState
+    catalog: Catalog
+    settings: DetectionSettings = field(default_factory=DetectionSettings)
+
+
+class World:
+    """Makes groups and topics. ``suffix`` ends every name that comes from a cluster or a client."""
+
+    def __init__(self, suffix: str = "") -> None:
+        self.suffix = suffix
+
+    def name(self, name: str) -> str:
+        return f"{name}{self.suffix}"
+
+    def topic(self, name: str, *partitions: PartitionState) -> TopicState:
+        own = self.name(name)
+        return TopicState(cluster="prod", topic=own, pass_ms=NOW, topic_id=IDS[name], partitions=partitions)
+
+    def topics(
+        self, *, grown_at: str = "02:55:00", grown: int = 0, racks: Sequence[str] = (), **counts: int
+    ) -> Catalog:
+        """Topics with as many partitions, the last ``grown`` of which came later; nothing is written to them."""
+        return self.catalog(
+            *(
+                self.topic(
+                    name,
+                    *(
+                        quiet(
+                            number,
+                            seen=grown_at if number >= count - grown else "01:00:00",
+                            racks=(racks[number],) if racks else (),
+                        )
+                        for number in range(count)
+                    ),
+                )
+                for name, count in counts.items()
+            )
+        )
+
+    @staticmethod
+    def catalog(*topics: TopicState) -> Catalog:
+        names = {state.topic_id: state.topic for state in topics if state.topic_id is not None}
+        return Catalog(cluster="prod", pass_ms=NOW, topics={state.topic: state for state in topics}, names=names)
+
+    def person(self, number: int, subscribed: Sequence[str], **more: Any) -> Member:
+        """A member on a host of its own, with a client id that somebody chose."""
+        fields = {
+            "member_id": self.name(f"checkout-{number}-5d0c"),
+            "client_id": self.name("checkout"),
+            "host": self.name(f"/10.0.0.{number}"),
+            "topics": tuple(map(self.name, subscribed)),
+            "session_timeout_ms": 45_000,
+            "rebalance_timeout_ms": 300_000,
+        }
+        return Member(**(fields | more))
+
+    def given(self, **topics: Sequence[int]) -> tuple[TopicPartitions, ...]:
+        return tuple(TopicPartitions(self.name(name), tuple(numbers)) for name, numbers in topics.items() if numbers)
+
+    def member(self, number: int, subscribed: Sequence[str] = ("orders",), *, has: Any = (), **more: Any) -> Member:
+        """A classic member that has been given ``has`` of orders, or by topic."""
+        topics = has if isinstance(has, dict) else {"orders": has}
+        return self.person(number, subscribed, assigned=self.given(**topics), **more)
+
+    def group(self, *members: Member, **more: Any) -> GroupState:
+        """A stable classic group."""
+        fields = {
+            "phase": Phase.STABLE if members else Phase.EMPTY,
+            "phase_ms": STORED,
+            "protocol_type": "consumer",
+            "protocol": "range",
+            "generation": 12,
+            "generation_ms": STORED,
+        }
+        return GroupState(cluster="prod", group=self.name("checkout"), members=members, **(fields | more))
+
+    def modern(
+        self,
+        number: int,
+        *,
+        has: Sequence[int] = (),
+        to_have: Sequence[int] | None = None,
+        since: str = "",
+        **more: Any,
+    ) -> Member:
+        """A member of a KIP-848 group with partitions of orders; ``revoking`` are those that it is to give back."""
+        revoking, state = more.pop("revoking", ()), more.pop("state", MemberState.STABLE)
+        aim = has if to_have is None else to_have
+        standing = Reconciliation(
+            epoch=12,
+            state=state,
+            assigned=of_orders(has),
+            revoking=of_orders(revoking),
+            target=of_orders(aim),
+            since_ms=at(since or "02:40:00"),
+        )
+        more = {"member_id": self.name(f"K8s-uuid-{number}"), "rebalance_timeout_ms": 45_000, **more}
+        return self.person(number, ("orders",), reconciliation=standing, **more)
+
+    def broker_group(self, *members: Member, phase: Phase = Phase.STABLE, **more: Any) -> GroupState:
+        """A KIP-848 group of a broker since 4.1."""
+        fields = {"kind": GroupKind.CONSUMER, "phase": phase, "phase_ms": STORED, "generation": 12}
+        fields |= {"generation_ms": STORED, "target_epoch": 12, "metadata_hash": 99}
+        return GroupState(cluster="prod", group=self.name("checkout"), members=members, **(fields | more))
+
+    def commit(self, number: int, offset: int, *times: str, topic: str = "orders") -> CommittedOffset:
+        """Commits of that offset at these times, the newest last."""
+        history = extend(b"", [CommitPoint(at(time), offset) for time in times])
+        return CommittedOffset(
+            topic=self.name(topic), partition=number, offset=offset, committed_ms=at(times[-1]), history=history
+        )
+
+
+def of_orders(numbers: Sequence[int]) -> tuple[IdPartitions, ...]:
+    return (IdPartitions(IDS["orders"], tuple(numbers)),) if numbers else ()
+
+
+def quiet(number: int, *, seen: str = "01:00:00", racks: tuple[str, ...] = ()) -> PartitionState:
+    """A partition that ends at 1000 since long."""
+    ends = (EndOffsetAt(at("02:50:00"), 1000), EndOffsetAt(NOW, 1000))
+    return PartitionState(partition=number, first_seen_ms=at(seen), earliest=0, end=1000, ends=ends, racks=racks)
+
+
+def busy(number: int, **more: Any) -> PartitionState:
+    """Offset 1000 was passed at 02:45:00; there are 1100 now."""
+    points = [("02:44:00", 1000), ("02:45:00", 1010), ("02:55:00", 1050), ("03:00:00", 1100)]
+    ends = tuple(EndOffsetAt(at(time), offset) for time, offset in points)
+    return PartitionState(partition=number, first_seen_ms=at("01:00:00"), earliest=0, end=1100, ends=ends, **more)
+
+
+def loaded(number: int, waiting: int, came: int) -> PartitionState:
+    """So many records wait after 1,000,000; so many came since 02:50:00."""
+    end = 1_000_000 + waiting
+    ends = (EndOffsetAt(at("02:50:00"), end - came), EndOffsetAt(NOW, end))
+    return PartitionState(partition=number, first_seen_ms=at("01:00:00"), earliest=0, end=end, ends=ends)
+
+
+def cut(number: int, earliest: int) -> PartitionState:
+    """Ten records a second since 02:00:00, and the log begins there since 02:50:00."""
+    seconds = range(0, 3601, 600)
+    ends = tuple(EndOffsetAt(at("02:00:00") + 1000 * second, 10_000 + 10 * second) for second in seconds)
+    return PartitionState(
+        partition=number,
+        first_seen_ms=at("01:00:00"),
+        earliest=earliest,
+        end=46_000,
+        ends=ends,
+        earliest_ms=at("02:50:00"),
+    )
+
+
+def examples(suffix: str = "") -> tuple[Example, ...]:
+    """All of them, worst first."""
+    w = World(suffix)
+    return (*_lost(w), *_owners(w), *_unread(w), *_rebalances(w), *_drifts(w), *_targets(w), *_balance(w))
+
+
+def _lost(w: World) -> Iterator[Example]:
+    """The log was cut at 02:50:00."""
+    reader = w.member(1, has=[0])
+    yield Example(
+        "removed unread",
+        Kind.RETENTION,
+        "records_lost",
+        "02:50:00",
+        ("1 partition of orders (0)",),
+        w.group(reader, offsets=(w.commit(0, 12_000, "02:20:00"),)),
+        w.catalog(w.topic("orders", cut(0, 20_000))),
+    )
+    yield Example(
+        "all that is kept waits",
+        Kind.RETENTION,
+        "close_to_loss",
+        "02:50:00",
+        ("1 partition of orders (0)",),
+        w.group(reader, offsets=(w.commit(0, 15_100, "02:05:00", "02:10:00"),)),
+        w.catalog(w.topic("orders", cut(0, 15_000))),
+    )
+
+
+def _owners(w: World) -> Iterator[Example]:
+    two = w.group(w.member(1, has=[0, 1]), w.member(2, has=[1]), protocol="ours")
+    double = Kind.DOUBLE_OWNED, "same_generation", "02:40:00"
+    yield Example(
+        "two owners",
+        *double,
+        ("1 partition of orders (1)", "checkout at /10.0.0.1, checkout at /10.0.0.2"),
+        two,
+        w.topics(orders=2),
+    )
+    here = w.name("/10.0.0.1")
+    yield Example(
+        "two owners on one host, a static one and another",
+        *double,
+        ("checkout (checkout-1-5d0c) at /10.0.0.1, checkout (blue) at /10.0.0.1",),
+        changed(two, members=(two.members[0], changed(two.members[1], host=here, instance_id=w.name("blue")))),
+        w.topics(orders=2),
+    )
+    yield from _gaps(w)
+    yield from _growth(w)
+    yield from _on_their_way(w)
+
+
+def _gaps(w: World) -> Iterator[Example]:
+    gap = Kind.ORPHANED, "assignor_gap", "02:40:00"
+    yield Example(
+        "left out by the assignor",
+        *gap,
+        ("1 partition of orders (2)",),
+        w.group(w.member(1, has=[0, 1]), w.member(2, has=[3])),
+        w.topics(orders=4),
+    )
+    even = range(0, 30, 2)
+    yield Example(
+        "many of two topics",
+        *gap,
+        ("29 partitions of 2 topics", "orders 1, 3, 5, 7, 9, 11, 13, 15, 17, 19 and 4 more", "refunds 1, 3"),
+        w.group(
+            w.member(1, ("orders", "refunds"), has={"orders": [*even, 29], "refunds": [*even, 30]}), protocol="ours"
+        ),
+        w.topics(orders=30, refunds=31),
+    )
+    yield Example(
+        "left out by the broker",
+        *gap,
+        ("1 partition of orders (1)",),
+        w.broker_group(w.modern(1, has=[0]), w.modern(2, has=[2])),
+        w.topics(orders=3),
+    )
+
+
+def _growth(w: World) -> Iterator[Example]:
+    halves = w.member(1, has=[0, 1]), w.member(2, has=[2, 3])
+    leader = w.name("checkout-2-5d0c")
+    yield Example(
+        "grew, the leader is known",
+        Kind.ORPHANED,
+        "grew",
+        "02:55:00",
+        ("3 partitions of orders (4-6)", "its leader, checkout at /10.0.0.2,"),
+        w.group(*halves, leader=leader),
+        w.topics(orders=7, grown=3),
+    )
+    yield Example(
+        "grew, the leader is not known",
+        Kind.ORPHANED,
+        "grew",
+        "02:55:00",
+        ("3 partitions of orders (4-6)",),
+        w.group(*halves),
+        w.topics(orders=7, grown=3),
+    )
+    yield Example(
+        "assigned from older metadata",
+        Kind.ORPHANED,
+        "grew",
+        "02:40:00",
+        ("1 partition of orders (4)", "its leader, checkout at /10.0.0.2,"),
+        w.group(*halves, leader=leader),
+        w.topics(orders=5, grown=1, grown_at="02:30:00"),
+    )
+    yield Example(
+        "grew under KIP-848",
+        Kind.ORPHANED,
+        "grew",
+        "02:55:00",
+        ("1 partition of orders (4)",),
+        w.broker_group(w.modern(1, has=[0, 1]), w.modern(2, has=[2, 3])),
+        w.topics(orders=5, grown=1),
+    )
+
+
+def _on_their_way(w: World) -> Iterator[Example]:
+    def joining(number: int, had: Sequence[int], has: Sequence[int]) -> Member:
+        return w.member(number, has=has, owned=w.given(orders=had), generation=11 if had else -1)
+
+    yield Example(
+        "first half of a cooperative rebalance",
+        Kind.ORPHANED,
+        "pending",
+        "02:40:00",
+        ("2 partitions of orders (2-3)", "former owner (checkout at /10.0.0.1)"),
+        w.group(joining(1, [0, 1, 2, 3], [0, 1]), joining(2, [], []), protocol="cooperative-sticky"),
+        w.topics(orders=4),
+    )
+    yield Example(
+        "given back and not taken yet",
+        Kind.ORPHANED,
+        "pending",
+        "02:40:00",
+        ("1 partition of orders (3)", "chosen checkout at /10.0.0.2 for it"),
+        w.broker_group(w.modern(1, has=[0, 1]), w.modern(2, has=[2], to_have=[2, 3]), phase=Phase.RECONCILING),
+        w.topics(orders=4),
+    )
+    yield Example(
+        "the broker has yet to choose",
+        Kind.ORPHANED,
+        "rebalancing",
+        "02:59:00",
+        ("2 partitions of orders (2-3)",),
+        w.broker_group(
+            w.modern(1, has=[0, 1]),
+            phase=Phase.ASSIGNING,
+            under_way=Rebalance(generation=12, started_ms=at("02:59:00"), causes=(Cause.LEAVE,)),
+        ),
+        w.topics(orders=4),
+    )
+
+
+def _unread(w: World) -> Iterator[Example]:
+    """The first record that nobody has committed came at 02:45:00."""
+    stopped, orders = w.commit(0, 1000, "02:30:00"), w.catalog(w.topic("orders", busy(0)))
+    yield Example(
+        "no members",
+        Kind.UNATTENDED,
+        "no_members",
+        "02:45:00",
+        ("1 partition of orders (0)",),
+        w.group(offsets=(stopped,)),
+        orders,
+    )
+    yield Example(
+        "a topic that nobody subscribes to any more",
+        Kind.ABANDONED,
+        "unsubscribed",
+        "02:45:00",
+        ("1 partition of orders (0)",),
+        w.group(w.member(1, ("refunds",), has={"refunds": [0]}), offsets=(stopped,)),
+        w.catalog(w.topic("orders", busy(0)), w.topic("refunds", quiet(0))),
+    )
+    yield from _silent(w, stopped)
+    alone = w.group(w.member(1, has=[0]), offsets=(stopped,))
+    yield Example(
+        "behind an open transaction",
+        Kind.LAG,
+        "open_transaction",
+        "02:50:00",
+        ("1 partition of orders (0)",),
+        alone,
+        w.catalog(w.topic("orders", busy(0, stable=1000, stable_ms=at("02:50:00")))),
+    )
+    yield Example(
+        "created anew",
+        Kind.LAG,
+        "former_log",
+        "02:31:00",
+        ("1 partition of orders (0)",),
+        w.group(w.member(1, has=[0]), offsets=(w.commit(0, 900, "02:00:00"),)),
+        w.catalog(w.topic("orders", changed(quiet(0, seen="02:31:00"), former_ms=at("02:30:00")))),
+    )
+    yield Example(
+        "more than is allowed",
+        Kind.LAG,
+        "behind",
+        "02:55:00",
+        (),
+        alone,
+        orders,
+        DetectionSettings(lag_records=40),
+    )
+
+
+def _silent(w: World, stopped: CommittedOffset) -> Iterator[Example]:
+    yield Example(
+        "its owner does not commit",
+        Kind.LAG,
+        "not_committing",
+        "02:45:00",
+        ("1 partition of orders (0)", "its owner, checkout at /10.0.0.1, has"),
+        w.group(w.member(1, has=[0]), offsets=(stopped,)),
+        w.catalog(w.topic("orders", busy(0))),
+    )
+    both = w.catalog(w.topic("orders", busy(0), busy(1)))
+    offsets = stopped, w.commit(1, 1000, "02:30:00")
+    yield Example(
+        "no owner commits",
+        Kind.LAG,
+        "not_committing",
+        "02:45:00",
+        ("2 partitions of orders (0-1)", "their owners, checkout at /10.0.0.1, checkout at /10.0.0.2, have"),
+        w.group(w.member(1, has=[0]), w.member(2, has=[1]), offsets=offsets),
+        both,
+    )
+    yield Example(
+        "a simple consumer has stopped to commit",
+        Kind.LAG,
+        "not_committing",
+        "02:45:00",
+        ("2 partitions of orders (0-1)",),
+        GroupState(cluster="prod", group=w.name("checkout"), phase=Phase.OFFSETS_ONLY, offsets=offsets),
+        both,
+    )
+    going_on = w.commit(2, 1100, "02:59:40", "02:59:45", "02:59:50")
+    three = w.catalog(w.topic("orders", busy(0), busy(1), busy(2)))
+    members = w.member(1, has=[0]), w.member(2, has=[1]), w.member(3, has=[2])
+    dead = Kind.DEAD_MEMBER, "silent", "02:45:00"
+    yield Example(
+        "hangs",
+        *dead,
+        ("checkout at /10.0.0.1 has 1 partition of orders (0)",),
+        w.group(*members, offsets=(stopped, w.commit(1, 1100, "02:59:50"), going_on)),
+        three,
+    )
+    patient = changed(members[0], session_timeout_ms=1_800_000)
+    yield Example(
+        "hangs, or is gone with a long session",
+        Kind.DEAD_MEMBER,
+        "unnoticed",
+        "02:45:00",
+        ("checkout at /10.0.0.1 has 1 partition of orders (0)", "With a session of 30 min"),
+        w.group(patient, *members[1:], offsets=(stopped, w.commit(1, 1100, "02:59:50"), going_on)),
+        three,
+    )
+    twins = [changed(member, host=w.name("/10.0.0.1")) for member in members]
+    yield Example(
+        "two of three on one host hang",
+        *dead,
+        (
+            "checkout (checkout-1-5d0c) at /10.0.0.1, checkout (checkout-2-5d0c) at /10.0.0.1 have",
+            "2 partitions of orders (0-1)",
+        ),
+        w.group(*twins, offsets=(*offsets, going_on)),
+        three,
+    )
+
+
+def _rebalances(w: World) -> Iterator[Example]:
+    members = w.member(1, has=[0]), w.member(2, has=[1])
+    orders = w.topics(orders=2)
+    yield Example(
+        "its members do not come back",
+        Kind.REBALANCE,
+        "long",
+        "02:58:00",
+        ("at most 5 min",),
+        w.group(*members, sampled=Sampled(at("02:57:00"), at("02:59:55"))),
+        orders,
+    )
+    under_way = Rebalance(generation=12, started_ms=at("02:57:00"), causes=(Cause.JOIN,))
+    reconciling = {"phase": Phase.RECONCILING, "under_way": under_way}
+    giving = w.modern(1, has=[0], revoking=[1], since="02:57:00", state=MemberState.UNREVOKED_PARTITIONS)
+    yield Example(
+        "one member keeps the others waiting",
+        Kind.REBALANCE,
+        "long",
+        "02:58:00",
+        ("checkout at /10.0.0.1 has yet to give partitions back",),
+        w.broker_group(giving, w.modern(2, to_have=[1], state=MemberState.UNRELEASED_PARTITIONS), **reconciling),
+        orders,
+    )
+    yield Example(
+        "what was chosen is not taken",
+        Kind.REBALANCE,
+        "long",
+        "02:58:00",
+        ("checkout at /10.0.0.2 has yet to take",),
+        w.broker_group(w.modern(1, has=[0]), w.modern(2, to_have=[1]), **reconciling),
+        orders,
+    )
+    yield Example(
+        "the broker does not choose",
+        Kind.REBALANCE,
+        "long",
+        "02:58:00",
+        ("the broker has yet to choose",),
+        w.broker_group(w.modern(1, has=[0, 1]), phase=Phase.ASSIGNING, under_way=under_way),
+        orders,
+    )
+    for title, causes in (
+        ("members come and go", (Cause.JOIN, Cause.LEAVE)),
+        ("topics come and go", (Cause.TOPICS,)),
+        ("nobody knows why", (Cause.UNKNOWN,)),
+    ):
+        ends = range(at("02:50:15"), at("03:00:00"), 30_000)
+        history = tuple(Rebalance(number, end, end, causes) for number, end in enumerate(ends))
+        yield Example(title, Kind.REBALANCE, "storm", "02:59:45", (), w.group(*members, history=history), orders)
+
+
+def _drifts(w: World) -> Iterator[Example]:
+    """Of four partitions, range gives 0 and 1 to the first and 2 and 3 to the second."""
+    replayed = Kind.DRIFT, "replayed", "02:40:00"
+    swapped = w.member(1, has=[2, 3]), w.member(2, has=[0, 1])
+    four = w.topics(orders=4)
+    all_four = (
+        "4 partitions of orders (0-3)",
+        "partition 0 of orders should belong to checkout at /10.0.0.1 and belongs to checkout at /10.0.0.2",
+    )
+    yield Example("exchanged", *replayed, all_four, w.group(*swapped), four)
+    static = w.member(1, has=[0, 1]), w.member(2, has=[2], instance_id=w.name("blue"))
+    yield Example(
+        "exactly another client's",
+        *replayed,
+        ("the range of aiokafka", "the leader is checkout at /10.0.0.2"),
+        w.group(*static, leader=w.name("checkout-2-5d0c")),
+        w.topics(orders=3),
+    )
+    python = {"client_id": w.name("kafka-python-3.0.12"), "user_data": b""}
+    first, second = w.member(1, **python), w.member(2, has=[0, 1, 2, 3], client_id="consumer-checkout-1")
+    yield Example(
+        "the leader is another client",
+        *replayed,
+        ("2 partitions of orders (0-1)", "the leader kafka-python-3.0.12 at /10.0.0.1 uses kafka-python"),
+        w.group(first, second, leader=w.name("checkout-1-5d0c")),
+        four,
+    )
+    yield Example(
+        "different clients",
+        *replayed,
+        ("kafka-python-3.0.12 at /10.0.0.1 joined with other user data than the rest",),
+        w.group(first, second),
+        four,
+    )
+    yield Example("racks", *replayed, all_four, w.group(changed(swapped[0], rack="r1"), swapped[1]), four)
+    more = w.member(3, ("orders", "refunds"), has={"refunds": [0]})
+    yield Example(
+        "different subscriptions",
+        *replayed,
+        ("(checkout at /10.0.0.3 not to those of the others)",),
+        w.group(*swapped, more),
+        w.topics(orders=4, refunds=1),
+    )
+
+    def remembering(number: int, had: Sequence[int], has: Sequence[int]) -> Member:
+        told = user_data({w.name("orders"): had}, 11)
+        return w.member(number, has=has, user_data=told, member_id=f"C{number - 1}")  # the ids decide the tie
+
+    yield Example(
+        "a tie",
+        Kind.DRIFT,
+        "tie",
+        "02:40:00",
+        ("2 partitions of orders (2, 6)",),
+        w.group(
+            remembering(1, [0, 1, 2, 3], [0, 1]),
+            remembering(2, [4, 5, 6], [4, 5, 6]),
+            remembering(3, [], [2, 3]),
+            protocol="sticky",
+        ),
+        w.topics(orders=7),
+    )
+    yield Example(
+        "the topic grew",
+        Kind.DRIFT,
+        "current",
+        "02:55:00",
+        ("5 partitions of orders (2-6)", "orders grew from 4 to 7 partitions"),
+        w.group(w.member(1, has=[0, 1]), w.member(2, has=[2, 3])),
+        w.topics(orders=7, grown=3),
+    )
+    uneven = w.group(w.member(1), w.member(2, has=[0, 1, 2, 3]), protocol="cooperative-sticky")
+    better = Kind.DRIFT, "current", "02:40:00"
+    yield Example("nothing has changed", *better, ("Nothing that it depends on",), uneven, four)
+    racked = changed(uneven, members=tuple(changed(member, rack="r1") for member in uneven.members))
+    here = w.topics(orders=4, racks=["r1"] * 4)
+    yield Example("other racks", *better, ("looks at racks",), racked, here)
+
+
+def _targets(w: World) -> Iterator[Example]:
+    target, orders = (Kind.DRIFT, "target", "02:40:00"), w.topics(orders=4)
+    yield Example(
+        "not the range that all ask for",
+        *target,
+        ("4 partitions of orders (0-3)", "should go to checkout at /10.0.0.1 and is meant for checkout at /10.0.0.2"),
+        w.broker_group(
+            w.modern(1, has=[2, 3], server_assignor="range"), w.modern(2, has=[0, 1], server_assignor="range")
+        ),
+        orders,
+    )
+    yield Example(
+        "members ask for different ones",
+        *target,
+        ("range, uniform",),
+        w.broker_group(w.modern(1, has=[0, 1, 2, 3], server_assignor="range"), w.modern(2, server_assignor="uniform")),
+        orders,
+    )
+    yield Example(
+        "nobody asks for one", *target, (), w.broker_group(w.modern(1, has=[0, 1, 2]), w.modern(2, has=[3])), orders
+    )
+    pending = Kind.DRIFT, "pending"
+    giving = w.modern(1, has=[0, 1], revoking=[2], since="02:55:00", state=MemberState.UNREVOKED_PARTITIONS)
+    waiting = w.modern(2, has=[3], to_have=[2, 3], state=MemberState.UNRELEASED_PARTITIONS)
+    kept = ("1 partition of orders (2)", "is meant for checkout at /10.0.0.2, but checkout at /10.0.0.1 has been told")
+    yield Example(
+        "told to give back",
+        *pending,
+        "02:55:00",
+        kept,
+        w.broker_group(giving, waiting, phase=Phase.RECONCILING),
+        orders,
+    )
+    sleeping = w.modern(1, has=[0, 1, 2], to_have=[0, 1], since="02:00:00")
+    yield Example(
+        "has not asked since",
+        *pending,
+        "02:40:00",
+        ("1 partition of orders (2)", "checkout at /10.0.0.1 has not asked the broker since"),
+        w.broker_group(sleeping, waiting, phase=Phase.RECONCILING),
+        orders,
+    )
+    yield Example(
+        "meant for nobody",
+        *pending,
+        "02:55:00",
+        ("is meant for nobody",),
+        w.broker_group(giving, w.modern(2, has=[3]), phase=Phase.RECONCILING),
+        orders,
+    )
+
+
+def _balance(w: World) -> Iterator[Example]:
+    both = ("orders", "refunds")
+    yield Example(
+        "range over two topics",
+        Kind.IMBALANCE,
+        "partitions",
+        "02:40:00",
+        ("checkout at /10.0.0.1 owns 4 partitions", "no member would need more than 3"),
+        w.group(
+            w.member(1, both, has={"orders": [0, 1], "refunds": [0, 1]}),
+            w.member(2, both, has={"orders": [2], "refunds": [2]}),
+        ),
+        w.topics(orders=3, refunds=3),
+    )
+    yield Example(
+        "an assignor of somebody's own",
+        Kind.IMBALANCE,
+        "partitions",
+        "02:40:00",
+        ("checkout at /10.0.0.1 owns 3 partitions", "no member would need more than 2"),
+        w.group(w.member(1, has=[0, 1, 2]), w.member(2, has=[3]), protocol="ours"),
+        w.topics(orders=4),
+    )
+    skewed = w.group(
+        w.member(1, has=[0, 1]),
+        w.member(2, has=[2, 3]),
+        offsets=tuple(w.commit(number, 1_000_000, "03:00:00") for number in range(4)),
+    )
+    lag = Kind.IMBALANCE, "lag", "02:40:00"
+    whose = "checkout at /10.0.0.1, which has 2 partitions"
+    for title, waiting, came, word in (
+        ("key skew", [19_000, 500, 500, 0], [19_000, 500, 500, 0], "partition 0 of orders alone"),
+        ("busy partitions together", [9_000, 9_000, 500, 0], [9_000, 9_000, 500, 0], "partition 0 of orders first"),
+        ("a slow member", [9_000, 9_000, 500, 0], [50, 50, 50, 50], "the member that is slow"),
+    ):
+        partitions = [loaded(number, *counts) for number, counts in enumerate(zip(waiting, came, strict=True))]
+        yield Example(title, *lag, (whose, word), skewed, w.catalog(w.topic("orders", *partitions)))
+    idle = Kind.IDLE_MEMBERS, "no_partitions", "02:40:00"
+    yield Example(
+        "more members than partitions",
+        *idle,
+        ("1 of 3 members owns no partition (checkout at /10.0.0.3)", "the 2 partitions"),
+        w.group(w.member(1, has=[0]), w.member(2, has=[1]), w.member(3)),
+        w.topics(orders=2),
+    )
+    yield Example(
+        "twelve stand by",
+        *idle,
+        (
+            "12 of 13 members own no partition",
+            "checkout at /10.0.0.10, checkout at /10.0.0.11",
+            "checkout at /10.0.0.7 and 2 more)",
+        ),
+        w.group(w.member(1, has=[0]), *(w.member(number) for number in range(2, 14))),
+        w.topics(orders=1),
+    )
+    yield Example(
+        "although there are partitions enough",
+        *idle,
+        ("(checkout at /10.0.0.2), although its topics have 2 partitions",),
+        w.group(w.member(1, has=[0, 1]), w.member(2), protocol="ours"),
+        w.topics(orders=2),
+    )
+    yield Example(
+        "not all can be read",
+        *idle,
+        ("(checkout at /10.0.0.2)",),
+        w.group(w.member(1, has=[0, 1]), w.member(2), w.member(3, (), unreadable="short"), protocol="ours"),
+        w.topics(orders=2),
+    )
