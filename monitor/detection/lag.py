@@ -144,12 +144,13 @@ def find_behind(facts: Facts) -> Iterable[Finding]:
         return
     waiting = facts.waiting
     if sum(row.lag or 0 for row in waiting) > threshold:
+        partitions = tuple(TopicPartition(row.topic, row.partition) for row in waiting)
         yield Finding(
             kind=FindingKind.LAG,
             reason="behind",
             since_ms=_behind_since_ms(facts, waiting, threshold),
-            sentence=behind(threshold),
-            partitions=tuple(TopicPartition(row.topic, row.partition) for row in waiting),
+            sentence=behind(threshold, partitions),
+            partitions=partitions,
         )
 
 

@@ -397,9 +397,9 @@ def former_log(partitions: Sequence[TopicPartition]) -> str:
     )
 
 
-def behind(threshold: int) -> str:
+def behind(threshold: int, partitions: Sequence[TopicPartition]) -> str:
     """``threshold`` in records; the lag itself moves and is shown beside."""
-    return f"More than {counted(threshold, 'record')} wait for the group."
+    return f"More than {counted(threshold, 'record')} wait for the group, in {places(partitions)}."
 
 
 def records_lost(partitions: Sequence[TopicPartition]) -> str:

@@ -93,7 +93,7 @@ ANEW = replace(SILENT, partitions=(replace(SILENT.partitions[0], former_ms=1),))
             catalog(SILENT),
             [
                 "The group has no members, and records wait in vain in 1 partition of orders (0).",
-                "More than 5 records wait for the group.",
+                "More than 5 records wait for the group, in 1 partition of orders (0).",
             ],
             id="no members",
         ),
@@ -101,7 +101,7 @@ ANEW = replace(SILENT, partitions=(replace(SILENT.partitions[0], former_ms=1),))
             group(member("C0", ["new"], {"new": [0]}), offsets=[commit("orders", 0, 2, at_ms=60_000)]),
             catalog(SILENT, topic("new", 1)),
             [
-                "More than 5 records wait for the group.",
+                "More than 5 records wait for the group, in 1 partition of orders (0).",
                 "Records wait in vain in 1 partition of orders (0): the group has committed offsets there, but none of "
                 "its members subscribes to the topic any more.",
             ],
@@ -119,7 +119,7 @@ ANEW = replace(SILENT, partitions=(replace(SILENT.partitions[0], former_ms=1),))
             [
                 "Records wait in 1 partition of orders (0), and its owner, C0, has committed no offset there for at "
                 "least 60 s.",
-                "More than 5 records wait for the group.",
+                "More than 5 records wait for the group, in 1 partition of orders (0).",
             ],
             id="lag",
         ),

@@ -74,9 +74,6 @@ def test_the_texts_are_those_that_a_person_has_read():
 # --- each of them says everything ----------------------------------------------------------------------------------
 
 
-NAMES_NO_PARTITION_YET = {("lag", "behind")}
-
-
 @pytest.mark.parametrize("example", EXAMPLES, ids=title)
 def test_a_text_names_the_group_where_who_since_when_and_what_to_do(example: Example):
     finding = finding_of(example)
@@ -87,8 +84,7 @@ def test_a_text_names_the_group_where_who_since_when_and_what_to_do(example: Exa
     assert [word for word in example.words if word not in head] == []
     assert re.fullmatch(r"[A-Z].{20,}\.", advice), "what to do"
     assert len(text) < 1000
-    if (example.kind.value, example.reason) not in NAMES_NO_PARTITION_YET:
-        assert_all_named(finding, head)
+    assert_all_named(finding, head)
     hosts = {member.member_id: member.host for member in example.group.members}
     shown = [hosts[name] for name in finding.members if re.search(rf"{hosts[name]}\b", head)]
     assert len(shown) == min(len(finding.members), LISTED), (

@@ -422,7 +422,7 @@ def _unread(w: World) -> Iterator[Example]:
         Kind.LAG,
         "behind",
         "02:55:00",
-        (),
+        ("1 partition of orders (0)",),
         alone,
         orders,
         DetectionSettings(lag_records=40),
