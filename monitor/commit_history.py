@@ -77,6 +77,15 @@ def columns_of(history: bytes) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return numbers[::2], numbers[1::2]
 
 
+def count_of(history: bytes) -> int:
+    """How many commits it holds.
+
+    >>> count_of(extend(b"", [CommitPoint(5, 1), CommitPoint(6, 2)]))
+    2
+    """
+    return len(history) // _SIZE
+
+
 def newest_in(history: bytes) -> CommitPoint | None:
     """The newest commit of a history; None if it is empty."""
     return CommitPoint(*_POINT.unpack_from(history, len(history) - _SIZE)) if history else None

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Final
 
-from monitor.commit_history import RECENT, columns_of
+from monitor.commit_history import RECENT, columns_of, count_of
 from monitor.model import CommitPoint, CommittedOffset, EndOffsetAt, PartitionState
 
 RHYTHMS: Final = 3
@@ -44,10 +44,12 @@ def is_usual(commit: CommittedOffset, partition: PartitionState, silence_ms: int
         partition: with the ends that were seen.
         silence_ms: how long records have waited now without a commit.
     """
+    if count_of(commit.history) < FEWEST_COMMITS:
+        return None
     times, offsets = columns_of(commit.history)
     times, offsets = times[-RECENT:], offsets[-RECENT:]
-    if len(times) < FEWEST_COMMITS:
-        return None
+    if RHYTHMS * (max(times) - min(times)) <= silence_ms:  # none can have been longer than all together
+        return False
     longer = others = 0
     for index in range(1, len(times)):
         before_ms, after_ms = times[index - 1], times[index]

@@ -16,7 +16,7 @@ from math import inf
 from statistics import median
 from typing import Final
 
-from monitor.commit_history import RECENT, points_of
+from monitor.commit_history import RECENT, columns_of, count_of
 from monitor.detection.facts import Facts
 from monitor.detection.ownership import held_since_ms
 from monitor.detection.patience import in_vain_since_ms
@@ -158,7 +158,7 @@ class _Habits:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self._gaps_ms: dict[str, float | None] = {}
+        self._limits_ms: dict[str, float | None] = {}
 
     @cached_property
     def held(self) -> dict[str, list[TopicPartition]]:
@@ -181,34 +181,39 @@ class _Habits:
 
     def explain_place(self, place: TopicPartition, since_ms: int) -> bool:
         """Whether a partition's silence since then is usual there, or for one of its owners."""
-        owners = self._facts.ownership.owners.get(place, ())
-        silence_ms = self._facts.now_ms - since_ms
-        if not owners:
-            return self._usual([place], silence_ms) is True
-        return any(self.explain(owner, [place], silence_ms) is True for owner in owners)
-
-    def explain(self, owner: str, places: Iterable[TopicPartition], silence_ms: int) -> bool | None:
-        """Whether a silence of a member in some of its partitions is usual; None: nothing is known of it."""
-        usual = self._usual(places, silence_ms)
+        facts, silence_ms = self._facts, self._facts.now_ms - since_ms
+        usual = is_usual(facts.committed[place], facts.known[place], silence_ms)
         if usual is not None:
             return usual
-        if owner not in self._gaps_ms:
-            self._gaps_ms[owner] = min(_gaps(self._facts, self.held.get(owner, ())), default=None)
-        gap_ms = self._gaps_ms[owner]
-        if gap_ms is not None:
-            return silence_ms < RHYTHMS * gap_ms
-        limit_ms = _batch_ms(self.members.get(owner))
-        return None if limit_ms is None else silence_ms < limit_ms
+        for owner in facts.ownership.owners.get(place, ()):
+            limit_ms = self._limit_ms(owner)
+            if limit_ms is not None and silence_ms < limit_ms:
+                return True
+        return False
 
-    def _usual(self, places: Iterable[TopicPartition], silence_ms: int) -> bool | None:
-        """By the commits of the partitions: the one with the least patience counts."""
+    def explain(self, owner: str, places: Iterable[TopicPartition], silence_ms: int) -> bool | None:
+        """Whether a silence of a member in some of its partitions is usual; None: nothing is known of it.
+
+        By the commits of the partitions, the one with the least patience counts.
+        """
         facts, usual = self._facts, None
         for place in places:
             answer = is_usual(facts.committed[place], facts.known[place], silence_ms)
             if answer is False:
                 return False
             usual = usual or answer
-        return usual
+        if usual is not None:
+            return usual
+        limit_ms = self._limit_ms(owner)
+        return None if limit_ms is None else silence_ms < limit_ms
+
+    def _limit_ms(self, owner: str) -> float | None:
+        """How long an owner is usually silent, whatever the partition; None: nothing is known of it."""
+        if owner not in self._limits_ms:
+            gap_ms = min(_gaps(self._facts, self.held.get(owner, ())), default=None)
+            own_ms = _batch_ms(self.members.get(owner)) if gap_ms is None else RHYTHMS * gap_ms
+            self._limits_ms[owner] = own_ms
+        return self._limits_ms[owner]
 
 
 class _Roll:
@@ -301,8 +306,10 @@ def _gaps(facts: Facts, places: Iterable[TopicPartition]) -> list[float]:
 
 
 def _gap_ms(commit: CommittedOffset) -> float | None:
-    times = [point.committed_ms for point in points_of(commit.history)[-RECENT:]]
-    return median([after - before for before, after in pairwise(times)]) if len(times) >= FEWEST_COMMITS else None
+    if count_of(commit.history) < FEWEST_COMMITS:
+        return None
+    times, _ = columns_of(commit.history)
+    return median([after - before for before, after in pairwise(times[-RECENT:])])
 
 
 def _dead(facts: Facts, dead: list[MemberSilence]) -> Finding:
