@@ -187,6 +187,15 @@ def catch_up_ms(lag: int | None, pace: Pace | None) -> int | None:
     return round(1000 * lag / (pace.consumed_per_s - pace.produced_per_s))
 
 
+def committed_by(progress: Progress, instant_ms: int) -> int:
+    """The newest of the known commits at an instant; the first of them before it.
+
+    >>> committed_by(Progress((10, 30), (100, 200), ()), 29)
+    100
+    """
+    return progress.committed[max(0, bisect_right(progress.committed_ms, instant_ms) - 1)]
+
+
 def _at(times_ms: Sequence[int], offsets: Sequence[int], instant_ms: int, after: int) -> float:
     """The offset at an instant, which lies before the point ``after`` and not before the one in front of it."""
     if after == 0:
