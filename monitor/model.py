@@ -916,10 +916,11 @@ class GroupVerdict(Value):
     reach; None without members or partitions.
 
     ``status`` is Burrow's, None if no lag is known; ``topics`` are sorted by name. ``pace`` is the sum over the
-    partitions in which records wait, None unless it is known of each; with it, ``catch_up_ms`` is how long they take to
-    read what waits, None if they never do at that pace. ``lost`` are the records that retention removed before the
-    group committed them (at most: offsets without a record count), ``kept_waiting`` the largest share of a trimmed
-    partition's log that waits for the group, from 0 to 1; both None if no lag is known.
+    partitions in which records wait, as far as it is known: ``paced_lag`` records wait where it is, nine tenths of
+    ``lag`` at least, or both are None; ``catch_up_ms`` is how long they take to be read, None if that is never at that
+    pace. ``lost`` are the records that retention removed before the group committed them (at most: offsets without a
+    record count), ``kept_waiting`` the largest share of a trimmed partition's log that waits for the group, from 0 to
+    1; both None if no lag is known.
 
     ``rebalancing_since_ms``: a rebalance is known to be under way since then. The counts are those of the GroupState.
 
@@ -957,6 +958,7 @@ class GroupVerdict(Value):
     pause_ms: int = 0
     burst_records: int = 0
     stable_lag: int | None = None
+    paced_lag: int | None = None
 
 
 # --- what is published ------------------------------------------------------------------------------------------------
