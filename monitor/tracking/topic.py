@@ -165,6 +165,7 @@ def _observe_partition(state: PartitionState | None, seen: PartitionObserved, at
     stable = before.stable if seen.end is None else seen.stable
     stays = stable == before.stable
     end = before.end if seen.end is None else seen.end
+    lately = len(before.ends) > 1 and at_ms - before.ends[-2].at_ms < STILL_MS  # nearly always: nothing stood for long
     return PartitionState(
         partition=before.partition,
         first_seen_ms=before.first_seen_ms,
@@ -178,7 +179,7 @@ def _observe_partition(state: PartitionState | None, seen: PartitionObserved, at
         stable_ms=before.stable_ms if stays else 0 if stable is None else at_ms,
         released=before.released if stays else _released(before, at_ms),
         earliest_end=end if begins_anew else before.earliest_end,
-        woken=before.woken if end == before.end else _woken(before, end, at_ms),
+        woken=before.woken if lately or end == before.end else _woken(before, end, at_ms),
     )
 
 
