@@ -107,7 +107,8 @@ def find_close_to_loss(facts: Facts) -> Iterable[Finding]:
 
     Told for as long as that was so at any observed instant of the last minutes, of the pace and of what waits each for
     itself: both go up and down by themselves, and a group that has come out of it for a moment is still close. One that
-    has just begun at the start of the log looks the same, but gains. While its pace is not known, nothing is said.
+    has just begun at the start of the log, or again, looks the same, but gains. While its pace is not known, nothing is
+    said.
 
     The age is that of the last cut: a group comes so close because the log is cut, or soon after. It stays the same
     from cut to cut, while what shows since when so much waits is only kept for minutes.
@@ -127,11 +128,23 @@ def _is_threatened(facts: Facts, row: PartitionVerdict) -> bool:
         return False
     place = TopicPartition(row.topic, row.partition)
     state = facts.known[place]
-    progress, too_many = progress_of(facts.committed[place], state), facts.settings.retention_share * _left(state)
+    progress = _since_rewind(progress_of(facts.committed[place], state))
+    too_many = facts.settings.retention_share * _left(state)
     now = EndOffsetAt(facts.now_ms, row.end or 0)
+    if now.offset - min(progress.committed) < too_many:
+        return False  # nor did so many wait at any instant of the last minutes
     if not any(_is_close(progress, state, end, too_many) for end in (now, *reversed(state.ends))):
         return False
-    return _gains_slowly(row.pace) or any(_gains_slowly(pace) for pace in _paces(progress))
+    return any(_gains_slowly(pace) for pace in _paces(progress))
+
+
+def _since_rewind(progress: Progress) -> Progress:
+    """What came after the offsets were last reset to earlier ones: the pace of before says nothing of the reading."""
+    offsets = progress.committed
+    if sorted(offsets) == list(offsets):
+        return progress
+    fell = max(index for index in range(1, len(offsets)) if offsets[index] < offsets[index - 1])
+    return replace(progress, committed_ms=progress.committed_ms[fell:], committed=offsets[fell:])
 
 
 def _is_close(progress: Progress, state: PartitionState, end: EndOffsetAt, too_many: float) -> bool:

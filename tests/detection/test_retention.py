@@ -181,6 +181,14 @@ def test_a_group_without_members_loses_records_and_a_topic_it_left_does_not_matt
     assert told(STOPPED, close, subscribed=("u",)) == []
 
 
+@pytest.mark.parametrize(("at_1000_s", "is_told"), [(2000, True), (2060, False)])
+def test_a_group_that_is_reset_to_the_start_of_the_log_is_asked_how_fast_it_reads_since(at_1000_s, is_told):
+    """It kept up at 10 a second until 940 s. In the 60 s after the reset, 1,200 are twice that, and 1,260 are more."""
+    before = [(second, 10 * second - 100) for second in range(600, 940, 20)]
+    again = commits(*before, (940, 800), (1000, at_1000_s))
+    assert told(again, LEFT_8000) == ([("close_to_loss", 50)] if is_told else [])
+
+
 def test_the_numbers_and_the_sentences():
     lost = verdict_on(STOPPED, cut(1000, cut_s=700))
     assert (lost.lost, lost.kept_waiting) == (100, 1.0)
