@@ -510,6 +510,11 @@ class RebalanceCause(StrEnum):
     UNKNOWN = "unknown"
 
 
+FOLLOW_OF_THEMSELVES: Final = frozenset({RebalanceCause.HANDOVER, RebalanceCause.STATIC_RESTART})
+"""Causes of rebalances that are no sign of unrest: the second half of one that may be, and what nobody had to stop for.
+Who counts how often a group rebalances leaves out those that have no other cause."""
+
+
 class Held(Value):
     """Partitions that a member had last; ``who`` is who it is over generations (monitor.tracking.moves).
 
@@ -607,6 +612,9 @@ class GroupState(Value):
     ``rebalance_ms`` of all ended rebalances, ``pause_ms`` (summed over partitions) and ``burst_records`` of them, and
     ``redelivered_records``, by which commits went back. ``released`` are partitions that were given back and that
     nobody has yet. ``sampled`` is what a collector saw of a rebalance that the log does not tell of yet.
+
+    ``earlier_ms`` are when those rebalances ended that are no longer in the history and follow one another to it
+    (monitor.tracking.rebalances), oldest first, bounded. Empty for a group that seldom rebalances.
     """
 
     cluster: str
@@ -640,6 +648,7 @@ class GroupState(Value):
     pause_ms: int = 0
     burst_records: int = 0
     sampled: Sampled | None = None
+    earlier_ms: tuple[int, ...] = ()
 
 
 class EndOffsetAt(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -661,10 +670,12 @@ class PartitionState(Value, gc=False):
 
     ``first_seen_ms`` is when a collector first saw it; ``ends`` is oldest first, bounded. ``former_ms`` is when the
     partition of this name was last seen that a deleted topic of this name had (0: none is known of). ``earliest_ms`` is
-    when a collector first saw the log begin at ``earliest`` (0: not known).
+    when a collector first saw the log begin at ``earliest`` (0: not known), ``earliest_end`` where it ended then.
 
     ``stable`` is the last stable offset where a transaction is open (None: nothing is held back, or it is not known),
     ``stable_ms`` when a collector first saw it there, ``released`` the end of the newest transaction that was long.
+
+    ``woken`` is where the log stood still for long the last time, and when a collector first saw it go on.
     """
 
     partition: int
@@ -678,6 +689,8 @@ class PartitionState(Value, gc=False):
     stable: int | None = None
     stable_ms: int = 0
     released: Release | None = None
+    earliest_end: int | None = None
+    woken: EndOffsetAt | None = None
 
 
 class TopicState(Value):
@@ -905,10 +918,11 @@ class GroupVerdict(Value):
     reach; None without members or partitions.
 
     ``status`` is Burrow's, None if no lag is known; ``topics`` are sorted by name. ``pace`` is the sum over the
-    partitions in which records wait, None unless it is known of each; with it, ``catch_up_ms`` is how long they take to
-    read what waits, None if they never do at that pace. ``lost`` are the records that retention removed before the
-    group committed them (at most: offsets without a record count), ``kept_waiting`` the largest share of a trimmed
-    partition's log that waits for the group, from 0 to 1; both None if no lag is known.
+    partitions in which records wait, as far as it is known: ``paced_lag`` records wait where it is, nine tenths of
+    ``lag`` at least, or both are None; ``catch_up_ms`` is how long they take to be read, None if that is never at that
+    pace. ``lost`` are the records that retention removed before the group committed them (at most: offsets without a
+    record count), ``kept_waiting`` the largest share of a trimmed partition's log that waits for the group, from 0 to
+    1; both None if no lag is known.
 
     ``rebalancing_since_ms``: a rebalance is known to be under way since then. The counts are those of the GroupState.
 
@@ -946,6 +960,7 @@ class GroupVerdict(Value):
     pause_ms: int = 0
     burst_records: int = 0
     stable_lag: int | None = None
+    paced_lag: int | None = None
 
 
 # --- what is published ------------------------------------------------------------------------------------------------

@@ -131,12 +131,13 @@ class Thresholds(Section):
 
     ``imbalance_ratio``: the largest member's partitions over the smallest largest that any assignment could reach.
     ``commit_silence_s``: seconds without a commit while records wait. ``lag_records``: the lag of a group in records,
-    above which it is reported; None: never. ``retention_share``: the share of what a partition keeps that has to wait
-    for a group to be close to losing it. ``burrow_allowed_lag`` and ``burrow_minimum_complete`` are those of Burrow's
-    rules. ``handover_s``: seconds that a partition may take from one member of a KIP-848 group to another; None: the
-    member's rebalance timeout. ``rebalance_long_s``: seconds that a rebalance may last. ``storm_rebalances`` within
-    ``storm_window_s`` seconds are too many. ``skew_records`` that have waited ``skew_s`` seconds for one member are its
-    group's imbalance. The meaning and the defaults are those of ``monitor.detection.settings``.
+    above which it is reported; None: never. ``retention_share``: as much as this share of what the last cut left of a
+    partition has to wait for a group to be close to losing records. ``burrow_allowed_lag`` and
+    ``burrow_minimum_complete`` are those of Burrow's rules. ``handover_s``: seconds that a partition may take from one
+    member of a KIP-848 group to another; None: the member's rebalance timeout. ``rebalance_long_s``: seconds that a
+    rebalance may last. ``storm_rebalances`` within ``storm_window_s`` seconds are too many, until that has been over
+    for as long. ``skew_records`` that have waited ``skew_s`` seconds for one member are its group's imbalance. The
+    meaning and the defaults are those of ``monitor.detection.settings``.
     """
 
     imbalance_ratio: float = Field(default=1.25, ge=1, allow_inf_nan=False)

@@ -21,7 +21,7 @@ from monitor.detection.lag import (
 )
 from monitor.detection.orphans import find_orphaned, orphans_of
 from monitor.detection.ownership import find_double_owned
-from monitor.detection.progress import catch_up_ms, lag_status, pace_of, progress_of, total_pace
+from monitor.detection.progress import catch_up_ms, lag_status, pace_of, paced_rows, progress_of, total_pace
 from monitor.detection.rebalancing import find_long_rebalance, find_storm, rebalancing_since_ms
 from monitor.detection.retention import find_close_to_loss, find_records_lost, kept_waiting, lost_records
 from monitor.detection.settings import DetectionSettings
@@ -93,7 +93,9 @@ def judge(
     waiting = facts.waiting
     cut = [row for row in waiting if row.earliest]
     lag = total([topic.lag for topic in topics_lag])
-    pace = total_pace([row.pace for row in waiting]) if waiting else None
+    paced = paced_rows(waiting)
+    pace = total_pace([row.pace for row in paced]) if paced else None
+    paced_lag = sum([row.lag or 0 for row in paced]) if paced else None
     return GroupVerdict(
         cluster=group.cluster,
         group=group.group,
@@ -114,7 +116,7 @@ def judge(
         status=None if lag is None else worst_of([row.status for row in waiting if row.status]) or LagStatus.OK,
         topics=topics_lag,
         pace=pace,
-        catch_up_ms=catch_up_ms(lag, pace),
+        catch_up_ms=catch_up_ms(paced_lag if paced else lag, pace),
         lost=None if lag is None else sum([lost_records(row) for row in cut]),
         kept_waiting=None if lag is None else max([0.0, *[kept_waiting(row) for row in cut]]),
         handovers=standing.expectation.handovers,
@@ -126,6 +128,7 @@ def judge(
         pause_ms=group.pause_ms,
         burst_records=group.burst_records,
         stable_lag=None if lag is None else lag - records_held_back(waiting),
+        paced_lag=paced_lag,
     )
 
 

@@ -38,7 +38,8 @@ MOVE_WITH_THE_TRAFFIC: Final = frozenset(
 beginning: what shows since when records wait is only kept for minutes, and what was told stays true."""
 
 REMEMBERED_FOR_A_WHILE: Final = frozenset({(FindingKind.REBALANCE.value, "storm")})
-"""The beginning of these is looked for in a bounded history and moves on with it, which is no news."""
+"""The beginning of these is looked for in a bounded history (of hours, in a storm) and moves on with it in the end,
+which is no news."""
 
 KEPT_CLOSED_MS: Final = 7 * 86_400_000
 """How long a closed finding stays in the topic. Without an end, those of deleted groups would stay for good."""

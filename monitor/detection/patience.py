@@ -6,7 +6,7 @@ from typing import Final
 
 from monitor.detection.facts import Facts
 from monitor.detection.lag import waiting_since_ms
-from monitor.model import PartitionVerdict, TopicPartition
+from monitor.model import PartitionState, PartitionVerdict, TopicPartition
 
 COVERED_MS: Final = 300_000
 """How far back the history of ends shows for certain what waited: it covers about ten minutes of a busy topic
@@ -16,10 +16,11 @@ COVERED_MS: Final = 300_000
 def in_vain_since_ms(facts: Facts, row: PartitionVerdict, sign_ms: int) -> int | None:
     """Since when records have waited in a partition for somebody who gave a sign of life last at ``sign_ms``.
 
-    That is the sign, or the first record's arrival if that was seen and was later; where the history does not reach
-    back so far, the sign, so that the answer does not move while nothing happens. Where a transaction had held back
-    what waits, it waits since the end of that. None: not for as long as ``commit_silence_ms``, or nothing that still
-    exists waits.
+    That is the sign, or the first record's arrival if that was seen and was later. The history of ends shows it, and
+    where the log had stood still for ten minutes at the commit, when it went on stays known until it has stood still
+    for as long again. Beyond both it is the sign: the answer moves back then, once, and by less than ten minutes unless
+    the log has stood still twice. Where a transaction had held back what waits, it waits since the end of that. None:
+    not for as long as ``commit_silence_ms``, or nothing that still exists waits.
 
     Args:
         facts: of the group.
@@ -36,5 +37,11 @@ def in_vain_since_ms(facts: Facts, row: PartitionVerdict, sign_ms: int) -> int |
     waiting_ms = waiting_since_ms(state, offset, facts.now_ms)
     if waiting_ms is None or facts.now_ms - waiting_ms < max(min(patience_ms, COVERED_MS), 1):
         return None
-    since_ms = max(sign_ms, waiting_ms) if waiting_ms > state.ends[0].at_ms else sign_ms
+    arrived_ms = waiting_ms if waiting_ms > state.ends[0].at_ms else sign_ms
+    since_ms = max(sign_ms, _went_on_ms(state, offset) or arrived_ms)
     return since_ms if facts.now_ms - since_ms >= max(patience_ms, 1) else None
+
+
+def _went_on_ms(state: PartitionState, committed: int) -> int | None:
+    """When the log went on from the commit, where it had stood still for long; None if it is not known to have."""
+    return state.woken.at_ms if state.woken is not None and state.woken.offset == committed else None

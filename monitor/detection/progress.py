@@ -15,13 +15,16 @@ from typing import Final
 
 from monitor.commit_history import columns_of
 from monitor.detection.burrow import INTERVALS, BurrowSettings, BurrowWindow, status_of
-from monitor.model import CommittedOffset, EndOffsetAt, LagStatus, Pace, PartitionState, Value
+from monitor.model import CommittedOffset, EndOffsetAt, LagStatus, Pace, PartitionState, PartitionVerdict, Value
 
 PACE_MS: Final = 300_000
 """A pace is that of the last five minutes before the newest observed end."""
 
 SHORTEST_MS: Final = 60_000
 """A shorter history shows no pace: clients commit every 5 s or more rarely, and ends are seen about every 20 s."""
+
+MOST: Final = 0.9
+"""Of so much of what waits for a group the paces have to be known: then their sum is told as that of the group."""
 
 LATELY_MS: Final = INTERVALS * 20_000
 """How far the ends reach back from the newest one that Burrow's rules look at."""
@@ -172,6 +175,18 @@ def _consumed(progress: Progress, since_ms: int, until_ms: int) -> float:
     return sum([max(0.0, later - earlier) for earlier, later in pairwise(path)])
 
 
+def paced_rows(waiting: Sequence[PartitionVerdict]) -> Sequence[PartitionVerdict]:
+    """The rows whose pace is known, if MOST of what waits (records) waits there, else none.
+
+    A pace is not known in the first minute of a partition or of its commits. One that is new hides nothing of a group
+    of a thousand; where much waits without a pace, a part of the sum would be taken for it.
+    """
+    known = [row for row in waiting if row.pace is not None]
+    if len(known) == len(waiting):
+        return waiting
+    return known if sum([row.lag or 0 for row in known]) >= MOST * sum([row.lag or 0 for row in waiting]) else ()
+
+
 def total_pace(paces: Iterable[Pace | None]) -> Pace | None:
     """The sum; None if there is none, or if one of them is not known: a part of a sum is no sum."""
     known = list(paces)
@@ -194,6 +209,15 @@ def catch_up_ms(lag: int | None, pace: Pace | None) -> int | None:
     if pace is None or pace.consumed_per_s <= pace.produced_per_s:
         return None
     return round(1000 * lag / (pace.consumed_per_s - pace.produced_per_s))
+
+
+def committed_by(progress: Progress, instant_ms: int) -> int:
+    """The newest of the known commits at an instant; the first of them before it.
+
+    >>> committed_by(Progress((10, 30), (100, 200), ()), 29)
+    100
+    """
+    return progress.committed[max(0, bisect_right(progress.committed_ms, instant_ms) - 1)]
 
 
 def _at(times_ms: Sequence[int], offsets: Sequence[int], instant_ms: int, after: int) -> float:

@@ -12,6 +12,7 @@ from typing import Final
 from monitor.detection.facts import Facts
 from monitor.detection.sentences import rebalance_storm, rebalancing_long
 from monitor.model import (
+    FOLLOW_OF_THEMSELVES,
     SAMPLE_HOLDS_MS,
     Finding,
     FindingKind,
@@ -24,8 +25,6 @@ from monitor.model import (
 )
 
 _UNDER_WAY: Final = frozenset({Phase.ASSIGNING, Phase.RECONCILING})
-_FOLLOWS_OF_ITSELF: Final = frozenset({RebalanceCause.HANDOVER, RebalanceCause.STATIC_RESTART})
-"""Not counted for a storm: the second half of a rebalance that is, and what nobody had to stop for."""
 
 
 def rebalancing_since_ms(group: GroupState, now_ms: int) -> int | None:
@@ -61,16 +60,19 @@ def _awaited(group: GroupState) -> tuple[str, ...]:
 
 
 def find_storm(facts: Facts) -> Iterable[Finding]:
-    """At least ``storm_rebalances`` within ``storm_window_ms``; since they have been that many.
+    """At least ``storm_rebalances`` within ``storm_window_ms``, now or at any instant of the last ``storm_window_ms``.
 
-    The history is bounded: a storm that has lasted for longer than it reaches back begins within it.
+    So it is over after as long a calm as it takes to count one, and a group that goes on at just that rate is told of
+    once. Which rebalances there were is remembered for long enough to tell (monitor.tracking.rebalances): the newest 40
+    with all there is to say of them, 1,000 older ones with their end, if there was no hour without one between. A storm
+    that outlasts them seems to begin where they begin.
     """
     enough, window_ms = facts.settings.storm_rebalances, facts.settings.storm_window_ms
-    history, begin_ms = facts.group.history, facts.now_ms - window_ms
-    if len(history) < enough or (history[-enough].ended_ms or 0) <= begin_ms:
+    history = facts.group.history
+    if len(history) < enough or (history[-enough].ended_ms or 0) <= facts.now_ms - 2 * window_ms:
         return  # nearly every group: this rule is asked of all of them
-    counted = [each for each in history if not _FOLLOWS_OF_ITSELF.issuperset(each.causes)]
-    ends = sorted(each.ended_ms for each in counted if each.ended_ms is not None)
+    counted = [each for each in history if not FOLLOW_OF_THEMSELVES.issuperset(each.causes)]
+    ends = sorted([*facts.group.earlier_ms, *[each.ended_ms for each in counted if each.ended_ms is not None]])
     since_ms = storm_since_ms(ends, enough, window_ms, facts.now_ms)
     if since_ms is not None:
         yield Finding(
@@ -82,23 +84,27 @@ def find_storm(facts: Facts) -> Iterable[Finding]:
 
 
 def storm_since_ms(ends: Sequence[int], enough: int, window_ms: int, now_ms: int) -> int | None:
-    """Since when the window before every instant has held enough of the ends (sorted); None if that of now does not.
+    """Since when there has been a storm; None if there is none now.
+
+    The window before an instant holds enough of the ends (sorted) from the last of so many on, until the first of them
+    is as old as the window. The storm is over when that has been false for as long as the window again.
 
     >>> storm_since_ms([0, 10, 20, 24], enough=3, window_ms=25, now_ms=30)
     20
-    >>> storm_since_ms([0, 10, 20, 30], enough=3, window_ms=25, now_ms=34)
-    30
-    >>> storm_since_ms([0, 10, 20, 30], enough=3, window_ms=25, now_ms=35) is None
+    >>> storm_since_ms([0, 10, 20, 71], enough=3, window_ms=25, now_ms=49)
+    20
+    >>> storm_since_ms([0, 10, 20, 71], enough=3, window_ms=25, now_ms=50) is None
     True
     """
-    if len(ends) < enough or ends[-enough] <= now_ms - window_ms:
-        return None
-    first = len(ends) - 1
-    while first >= enough and ends[first] - ends[first - enough] <= window_ms:
-        first -= 1  # before this one came, the window still held enough
-    return ends[first]
+    since_ms = until_ms = None
+    for first_ms, last_ms in zip(ends, ends[enough - 1 :], strict=False):
+        if last_ms - first_ms < window_ms:
+            if until_ms is None or last_ms > until_ms:
+                since_ms = last_ms
+            until_ms = first_ms + 2 * window_ms
+    return since_ms if until_ms is not None and now_ms < until_ms else None
 
 
 def _causes(rebalances: Iterable[Rebalance]) -> tuple[RebalanceCause, ...]:
-    found = {cause for rebalance in rebalances for cause in rebalance.causes} - _FOLLOWS_OF_ITSELF
+    found = {cause for rebalance in rebalances for cause in rebalance.causes} - FOLLOW_OF_THEMSELVES
     return tuple(cause for cause in RebalanceCause if cause in found)

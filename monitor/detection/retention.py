@@ -6,13 +6,25 @@ without a record. A log that begins at 0 has not been cut, and nobody can lose a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
+
+from msgspec.structs import replace
 
 from monitor.detection.facts import Facts
 from monitor.detection.lag import waiting_since_ms
+from monitor.detection.progress import PACE_MS, Progress, committed_by, pace_of, progress_of
 from monitor.detection.sentences import close_to_loss, records_lost
-from monitor.model import EndOffsetAt, Finding, FindingKind, OrphanReason, PartitionVerdict, TopicPartition
+from monitor.model import (
+    EndOffsetAt,
+    Finding,
+    FindingKind,
+    OrphanReason,
+    Pace,
+    PartitionState,
+    PartitionVerdict,
+    TopicPartition,
+)
 
 FEWEST: Final = 10
 """Fewer waiting records than these are no share of a log: of nine, the next one read or written is a tenth."""
@@ -23,6 +35,24 @@ A_MARKER: Final = 1
 OLD_MS: Final = 300_000
 """Records that have waited for less are not about to be removed: a log whose records are deleted as soon as they are
 committed (those that Kafka Streams repartitions by) is always nearly all waiting."""
+
+GAIN: Final = 2
+"""Up to so many times as fast as it is written, a partition is gained on slowly: to read what waits takes longer than
+it took to write it. With less, groups that only keep up seem to gain every now and then."""
+
+LATELY_MS: Final = PACE_MS
+"""For how long a slow pace counts. The histories reach back ten minutes, of which a pace takes five."""
+
+EVERY_MS: Final = 60_000
+"""How far apart the paces are that are looked at."""
+
+GROWN: Final = 0.8
+"""A log grows until it is cut again, and what waits becomes a lesser share of it without being any safer. So it is
+compared with what the last cut left; but with this times what is kept at least: of a log that was emptied nothing was
+left, and of one of two segments half."""
+
+CLEARLY: Final = 0.95
+"""By this times what is too much, a group has come out of it for certain: whether it was close need not be asked."""
 
 
 def lost_records(row: PartitionVerdict) -> int:
@@ -73,43 +103,79 @@ def _cut_since_ms(facts: Facts, place: TopicPartition) -> int:
 
 
 def find_close_to_loss(facts: Facts) -> Iterable[Finding]:
-    """Nearly all that a partition still keeps waits for the group, for minutes, and the group does not gain on it.
+    """As much waits as nearly all that the last cut left of a partition, for minutes, and the group gains on it slowly.
 
-    A group that has just begun at the start of the log looks the same, but gains. While its pace is not known, nothing
-    is said.
+    Told for as long as that was so at any observed instant of the last minutes, of the pace and of what waits each for
+    itself: both go up and down by themselves, and a group that has come out of it for a moment is still close. One that
+    has just begun at the start of the log, or again, looks the same, but gains. While its pace is not known, nothing is
+    said.
+
+    The age is that of the last cut: a group comes so close because the log is cut, or soon after. It stays the same
+    from cut to cut, while what shows since when so much waits is only kept for minutes.
     """
     share = facts.settings.retention_share
     since = {}
     for row in facts.waiting:
-        if row.earliest and kept_waiting(row) >= share and _is_threatened(facts, row):
+        if row.earliest and kept_waiting(row) >= CLEARLY * GROWN * share and _is_threatened(facts, row):
             place = TopicPartition(row.topic, row.partition)
-            since[place] = _close_since_ms(facts, row, share)
+            since[place] = facts.known[place].earliest_ms or facts.now_ms
     if since:
         yield _finding(facts, "close_to_loss", since, close_to_loss(tuple(sorted(since)), share))
 
 
 def _is_threatened(facts: Facts, row: PartitionVerdict) -> bool:
-    if row.pace is None or row.pace.consumed_per_s > row.pace.produced_per_s:
-        return False
     if row.lag is None or row.lag < FEWEST or lost_records(row) or row.orphan is OrphanReason.UNSUBSCRIBED:
         return False
-    since_ms = waiting_since_ms(facts.known[TopicPartition(row.topic, row.partition)], row.committed or 0, facts.now_ms)
-    return since_ms is not None and facts.now_ms - since_ms >= OLD_MS
+    place = TopicPartition(row.topic, row.partition)
+    state = facts.known[place]
+    progress = _since_rewind(progress_of(facts.committed[place], state))
+    too_many = facts.settings.retention_share * _left(state)
+    now = EndOffsetAt(facts.now_ms, row.end or 0)
+    if now.offset - min(progress.committed) < too_many:
+        return False  # nor did so many wait at any instant of the last minutes
+    if not any(_is_close(progress, state, end, too_many) for end in (now, *reversed(state.ends))):
+        return False
+    return any(_gains_slowly(pace) for pace in _paces(progress))
 
 
-def _close_since_ms(facts: Facts, row: PartitionVerdict, share: float) -> int:
-    """Since when so much has waited for certain, of the log as it begins now; commits were not further before."""
-    known = facts.known[TopicPartition(row.topic, row.partition)]
-    cut_ms = known.earliest_ms or facts.now_ms
-    return max(cut_ms, _reached_ms(known.ends, row.committed or 0, row.earliest or 0, share) or facts.now_ms)
+def _since_rewind(progress: Progress) -> Progress:
+    """What came after the offsets were last reset to earlier ones: the pace of before says nothing of the reading."""
+    offsets = progress.committed
+    if sorted(offsets) == list(offsets):
+        return progress
+    fell = max(index for index in range(1, len(offsets)) if offsets[index] < offsets[index - 1])
+    return replace(progress, committed_ms=progress.committed_ms[fell:], committed=offsets[fell:])
 
 
-def _reached_ms(ends: Sequence[EndOffsetAt], committed: int, earliest: int, share: float) -> int | None:
-    """The first observed end by which the share was reached."""
-    close = (
-        end.at_ms for end in ends if end.offset > earliest and end.offset - committed >= share * (end.offset - earliest)
-    )
-    return next(close, None)
+def _is_close(progress: Progress, state: PartitionState, end: EndOffsetAt, too_many: float) -> bool:
+    """Whether so many records had waited for so long when the log ended there."""
+    committed = max(committed_by(progress, end.at_ms), state.earliest or 0)
+    if end.offset - committed < max(too_many, FEWEST):
+        return False
+    since_ms = waiting_since_ms(state, committed, end.at_ms)
+    return since_ms is not None and end.at_ms - since_ms >= OLD_MS
+
+
+def _left(state: PartitionState) -> float:
+    """How many records the last cut left, as far as the log has not grown much since."""
+    earliest = state.earliest or 0
+    kept = (state.end or 0) - earliest
+    return kept if state.earliest_end is None else max(state.earliest_end - earliest, GROWN * kept)
+
+
+def _gains_slowly(pace: Pace | None) -> bool:
+    return pace is not None and pace.consumed_per_s <= GAIN * pace.produced_per_s
+
+
+def _paces(progress: Progress) -> Iterator[Pace | None]:
+    """Those of the last LATELY_MS, EVERY_MS apart, the newest first."""
+    ends = progress.ends
+    newest_ms = next_ms = ends[-1].at_ms if ends else 0
+    for index in range(len(ends), 0, -1):
+        at_ms = ends[index - 1].at_ms
+        if newest_ms - LATELY_MS <= at_ms <= next_ms:
+            next_ms = at_ms - EVERY_MS
+            yield pace_of(replace(progress, ends=ends[:index]))
 
 
 def _finding(facts: Facts, reason: str, since: dict[TopicPartition, int], sentence: str) -> Finding:

@@ -410,8 +410,8 @@ def records_lost(partitions: Sequence[TopicPartition]) -> str:
 def close_to_loss(partitions: Sequence[TopicPartition], share: float) -> str:
     """``share`` is the threshold, from 0 to 1."""
     return (
-        f"At least {100 * share:g} % of what is kept of {places(partitions)} waits for the group, which does not gain "
-        "on it: what retention removes next is lost."
+        f"At least as much as {100 * share:g} % of what retention last left of {places(partitions)} waits for the "
+        "group, which gains on it slowly, if at all: what retention removes next is lost."
     )
 
 

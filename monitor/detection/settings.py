@@ -17,8 +17,8 @@ class DetectionSettings(Value):
             member in the best assignment. A remainder never counts: 3 and 2 is the best for 5 partitions.
         lag_records: report a group when more records than this wait for it. None, the default: never; how much lag is
             too much depends on the topic, so there is no honest default.
-        retention_share: report a group as close to loss when at least this share of what a partition keeps waits for
-            it, from 0 to 1. Of a week of records, 0.9 leaves about 17 hours.
+        retention_share: report a group as close to loss when as much waits for it as this share of what the last cut
+            left of a partition, from 0 to 1. Of a week of records, 0.9 leaves about 17 hours.
         burrow: the settings of Burrow's rules, which give the status.
         handover_ms: how long a member of a KIP-848 group may keep what another is to have. None, the default: as
             long as its rebalance timeout (the Java client's ``max.poll.interval.ms``, 5 min), after which a broker
@@ -29,11 +29,11 @@ class DetectionSettings(Value):
         rebalance_long_ms: report a rebalance that lasts for at least this long. 60 s is more than a member that was
             killed is waited for (``session.timeout.ms`` of the Java client, 45 s), and far less than one that does not
             poll may hold up all others (``max.poll.interval.ms``, 5 min).
-        storm_rebalances: report a group that has rebalanced at least this often within ``storm_window_ms``. A rolling
-            restart of five members makes ten rebalances (five leave, five join), and is meant, also right after all
-            have joined. The second halves of cooperative rebalances and returns of static members do not count. Not
-            more than half of what is kept of a group (40, monitor.tracking.rebalances), or cooperative groups never
-            have so many.
+        storm_rebalances: report a group that has rebalanced at least this often within ``storm_window_ms``, until that
+            has been false for as long. A rolling restart of five members makes ten rebalances (five leave, five join),
+            and is meant, also right after all have joined. The second halves of cooperative rebalances and returns of
+            static members do not count. Not more than half of what is kept of a group (40,
+            monitor.tracking.rebalances), or cooperative groups never have so many.
         storm_window_ms: see there; 10 min is longer than such a restart takes.
     """
 

@@ -73,6 +73,7 @@ def without_offsets(group: GroupState) -> GroupState:
         unconfirmed=(),
         sampled=None,
         history=(),
+        earlier_ms=(),
         rebalance_ms=0,
         pause_ms=0,
         burst_records=0,

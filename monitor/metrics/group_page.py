@@ -163,7 +163,15 @@ def _topic_lines(verdict: GroupVerdict) -> tuple[TopicLine, ...]:
 def _pace(verdict: GroupVerdict) -> str | None:
     if verdict.pace is None:
         return None
-    return f"{rate(verdict.pace.consumed_per_s)} of {rate(verdict.pace.produced_per_s)} records/s"
+    told = f"{rate(verdict.pace.consumed_per_s)} of {rate(verdict.pace.produced_per_s)} records/s"
+    return told + _part(verdict)
+
+
+def _part(verdict: GroupVerdict) -> str:
+    """Of how much of what waits the pace is known, if not of all; 99 % where it is nearly all."""
+    if verdict.lag is None or verdict.paced_lag is None or verdict.paced_lag >= verdict.lag:
+        return ""
+    return f", known where {100 * verdict.paced_lag // verdict.lag} % of them wait"
 
 
 def _catch_up(verdict: GroupVerdict) -> str | None:

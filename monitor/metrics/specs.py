@@ -172,7 +172,8 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
         _GROUP,
         _GAUGE,
         _BY_GROUP,
-        "How fast the group committed the partitions in which records wait, over the last minutes. Absent if none do.",
+        "How fast the group committed the partitions in which records wait, over the last minutes. Absent if none do, "
+        "or if it is not known where nine tenths of them wait.",
     ),
     MetricSpec(
         "groupwatch_group_produced_records_per_second",

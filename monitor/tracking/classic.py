@@ -80,6 +80,7 @@ def forgotten(
         offsets=state.offsets,
         rebalances=state.rebalances,
         history=state.history,
+        earlier_ms=state.earlier_ms,
         kind=kind,
         pending=pending,
         moved_partitions=state.moved_partitions,

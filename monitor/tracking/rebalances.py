@@ -7,12 +7,21 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.model import GroupState, Rebalance, RebalanceCause
+from monitor.model import FOLLOW_OF_THEMSELVES, GroupState, Rebalance, RebalanceCause
 
 MAX_REBALANCES: Final = 40
 """How many ended rebalances of a group are kept: enough to tell a storm of 20 in 10 minutes (storm_rebalances in
-monitor.detection.settings) also where every second one is the second half of a cooperative one. One takes about 120
+monitor.detection.settings) also where every second one is the second half of a cooperative one. Whether one goes on
+takes twenty minutes of them, and since when it does even more: see MAX_EARLIER. One takes about 120
 bytes of stored state, so a group that rebalances without end has 5 kB for it, and 10,000 such groups 50 MB."""
+
+MAX_EARLIER: Final = 1_000
+"""Of how many older ones it is kept when they ended, 9 bytes each: a storm that is only just one (20 in 10 minutes) is
+remembered for 8 hours by that, and one of a rebalance every 5 s for an hour and a half."""
+
+CALM_MS: Final = 3_600_000
+"""What came before an hour without a rebalance is of the past: nothing is kept of it beyond the history, so the groups
+that rebalance once a day cost nothing more."""
 
 
 def in_order(causes: Iterable[RebalanceCause]) -> tuple[RebalanceCause, ...]:
@@ -65,10 +74,22 @@ def ended(state: GroupState, at_ms: int) -> GroupState:
 def recorded(state: GroupState, rebalance: Rebalance) -> GroupState:
     """The state with an ended rebalance at the end of its history, and in its totals."""
     lasted_ms = 0 if rebalance.ended_ms is None else max(0, rebalance.ended_ms - rebalance.started_ms)
+    history = (*state.history, rebalance)
     return replace(
         state,
-        history=(*state.history, rebalance)[-MAX_REBALANCES:],
+        history=history[-MAX_REBALANCES:],
+        earlier_ms=_earlier(state.earlier_ms, history),
         moved_partitions=state.moved_partitions + rebalance.moved,
         avoidable_moves=state.avoidable_moves + rebalance.avoidable,
         rebalance_ms=state.rebalance_ms + lasted_ms,
     )
+
+
+def _earlier(known: tuple[int, ...], history: tuple[Rebalance, ...]) -> tuple[int, ...]:
+    """When the rebalances ended that the history has no room for, those that count; none from before a long calm."""
+    dropped, kept = history[:-MAX_REBALANCES], history[-MAX_REBALANCES:]
+    counted = [each.ended_ms for each in dropped if not FOLLOW_OF_THEMSELVES.issuperset(each.causes)]
+    ends = (*known, *[end for end in counted if end is not None])
+    if not ends or (kept[0].ended_ms or 0) - ends[-1] > CALM_MS:
+        return ()
+    return ends[-MAX_EARLIER:]

@@ -28,6 +28,10 @@ LONG_MS: Final = 20_000
 """How long a transaction is seen open before its end is kept: who commits at all commits within that after the end of
 a shorter one. Topics that are written in transactions have short ones all the time."""
 
+STILL_MS: Final = 600_000
+"""How long a log has to stand still for its going on to be kept. That is when the first record came for whoever had
+read everything by then; after ten busy minutes, the points of the end no longer show it."""
+
 SET_BACK_MS: Final = 60_000
 """A sight that is older than the one before it in the log by more than this is not late: the clock was set back."""
 
@@ -43,6 +47,7 @@ def fold_topic(
       anew, with ``first_seen_ms`` of that event and ``former_ms`` of the one before.
     - A broker that did not answer (None) leaves the number before.
     - An end that goes backward (the log was truncated) clears the history of that partition.
+    - An end that goes on after STILL_MS is kept: where it stood, and when it was seen to go on.
     - A last stable offset that stays where it is keeps its date; one that moves on has left a marker in the topic, and
       after LONG_MS a Release.
 
@@ -137,6 +142,7 @@ def _set_back(state: TopicState, event: TopicObserved) -> TopicState:
                 ends=_dated_until(known.ends, at_ms),
                 stable_ms=min(known.stable_ms, at_ms),
                 released=known.released and replace(known.released, at_ms=min(known.released.at_ms, at_ms)),
+                woken=known.woken and replace(known.woken, at_ms=min(known.woken.at_ms, at_ms)),
             )
             for known in state.partitions
         ),
@@ -161,11 +167,13 @@ def _observe_partition(state: PartitionState | None, seen: PartitionObserved, at
     begins_anew = seen.earliest is not None and (seen.earliest != before.earliest or not before.earliest_ms)
     stable = before.stable if seen.end is None else seen.stable
     stays = stable == before.stable
+    end = before.end if seen.end is None else seen.end
+    lately = len(before.ends) > 1 and at_ms - before.ends[-2].at_ms < STILL_MS  # nearly always: nothing stood for long
     return PartitionState(
         partition=before.partition,
         first_seen_ms=before.first_seen_ms,
         earliest=before.earliest if seen.earliest is None else seen.earliest,
-        end=before.end if seen.end is None else seen.end,
+        end=end,
         racks=seen.racks,
         former_ms=before.former_ms,
         ends=before.ends if seen.end is None else add_end(before.ends, EndOffsetAt(at_ms=at_ms, offset=seen.end)),
@@ -173,6 +181,8 @@ def _observe_partition(state: PartitionState | None, seen: PartitionObserved, at
         stable=stable,
         stable_ms=before.stable_ms if stays else 0 if stable is None else at_ms,
         released=before.released if stays else _released(before, at_ms),
+        earliest_end=end if begins_anew else before.earliest_end,
+        woken=before.woken if lately or end == before.end else _woken(before, end, at_ms),
     )
 
 
@@ -187,3 +197,11 @@ def _released(before: PartitionState, at_ms: int) -> Release | None:
     if before.stable is None or at_ms - before.stable_ms < LONG_MS:
         return before.released
     return Release(at_ms=at_ms, offset=before.stable)
+
+
+def _woken(before: PartitionState, end: int | None, at_ms: int) -> EndOffsetAt | None:
+    """Where the log had stood still for STILL_MS, if it has gone on from there by now; else as known before."""
+    stood = next((point for point in before.ends[-2:] if point.offset == before.end), None)
+    if stood is None or end is None or end < stood.offset or at_ms - stood.at_ms < STILL_MS:
+        return before.woken
+    return EndOffsetAt(at_ms=at_ms, offset=stood.offset)

@@ -7,8 +7,25 @@ from hypothesis import strategies as st
 from monitor.commit_history import extend
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.burrow import BurrowSettings, status_of
-from monitor.detection.progress import burrow_window, catch_up_ms, lag_status, pace_of, progress_of, total_pace
-from monitor.model import CommitPoint, CommittedOffset, EndOffsetAt, LagStatus, Pace, PartitionState, TopicState
+from monitor.detection.progress import (
+    burrow_window,
+    catch_up_ms,
+    lag_status,
+    pace_of,
+    paced_rows,
+    progress_of,
+    total_pace,
+)
+from monitor.model import (
+    CommitPoint,
+    CommittedOffset,
+    EndOffsetAt,
+    LagStatus,
+    Pace,
+    PartitionState,
+    PartitionVerdict,
+    TopicState,
+)
 from tests.detection.builders import catalog, group, member
 
 MINUTE_BY_MINUTE = [(60 * minute, 1000 + 600 * minute) for minute in range(11)]
@@ -109,7 +126,50 @@ def test_the_pace(commits, ends, pace):
     assert pace_of(progress_of(committed(*commits), ending(*ends))) == pace
 
 
-def test_a_pace_of_several_is_known_if_each_is():
+def row(lag, pace):
+    return PartitionVerdict("t", 0, lag=lag, pace=pace)
+
+
+ONE = Pace(1, 2)
+
+
+@pytest.mark.parametrize(
+    ("waiting", "expected"),
+    [
+        pytest.param([], [], id="nothing waits"),
+        pytest.param([row(5, ONE), row(9, ONE)], [0, 1], id="all are known"),
+        pytest.param([row(5, None), row(90, ONE), row(5, None)], [1], id="nine tenths wait where it is"),
+        pytest.param([row(5, None), row(89, ONE), row(5, None)], [], id="less do, of 99"),
+        pytest.param([row(1, None), row(1, None)], [], id="none is known"),
+    ],
+)
+def test_the_pace_of_a_group_is_that_of_nearly_all_that_waits(waiting, expected):
+    assert list(paced_rows(waiting)) == [waiting[index] for index in expected]
+
+
+def test_a_partition_of_which_the_pace_is_not_known_yet_hides_nothing_of_the_group():
+    """460 records wait at 6 a second as below, and 40 where the first commit was made 5 s ago; or 60, which is more."""
+    one, two, other = late("a", 0, 100), late("a", 1, 300), late("b", 0, 60)
+
+    def judged(more):
+        fresh = ending((0, 0), (600, 1_000))
+        topics = catalog(
+            TopicState(cluster="c", topic="a", pass_ms=0, partitions=(one[0], two[0])),
+            TopicState(cluster="c", topic="b", pass_ms=0, partitions=(other[0],)),
+            TopicState(cluster="c", topic="f", pass_ms=0, partitions=(fresh,)),
+        )
+        first = CommittedOffset("f", 0, 1_000 - more, 600_000)
+        members = member("C0", ["a", "b", "f"], {"a": [0, 1], "b": [0], "f": [0]})
+        state = group(members, offsets=[one[1], two[1], other[1], first], generation_ms=0)
+        return evaluate(state, topics, 605_000, DetectionSettings())
+
+    verdict = judged(40)
+    assert (verdict.lag, verdict.paced_lag, verdict.pace, verdict.catch_up_ms) == (500, 460, Pace(36, 30), 76_667)
+    verdict = judged(60)
+    assert (verdict.lag, verdict.paced_lag, verdict.pace, verdict.catch_up_ms) == (520, None, None, None)
+
+
+def test_a_sum_of_paces_is_known_if_each_is():
     assert total_pace([Pace(1.5, 2), Pace(3, 0.5)]) == Pace(4.5, 2.5)
     assert total_pace([Pace(1, 2), None]) is None
     assert total_pace([]) is None

@@ -105,14 +105,50 @@ def every(step_ms, count, *, last_ms=NOW):
 
 
 def test_twenty_within_ten_minutes_are_a_storm_and_nineteen_are_not():
-    """Every 30 s: the twentieth came just now. Ten minutes after the first, one has left the window."""
+    """Every 30 s: the twentieth came just now. Ten minutes after the first, one has left the window; ten more."""
     state = replace(QUIET, history=rebalances(*every(30_000, 20)))
     assert judged(replace(state, history=state.history[1:]))[1] == []
     assert judged(state)[1] == [("storm", NOW)]
     first_ms = NOW - 19 * 30_000
-    assert judged(state, now_ms=first_ms + 600_000 - 1)[1] == [("storm", NOW)]
-    verdict, found = judged(state, now_ms=first_ms + 600_000)
+    assert judged(state, now_ms=first_ms + 1_200_000 - 1)[1] == [("storm", NOW)]
+    verdict, found = judged(state, now_ms=first_ms + 1_200_000)
     assert (found, is_settled(verdict)) == ([], True), "it is over by itself"
+
+
+def test_a_storm_that_lulls_for_less_than_ten_minutes_goes_on():
+    """20 in 190 s. After ten minutes the window no longer holds them; within ten more, 20 others prolong it."""
+    first_ms = NOW - 1_790_000
+    again_ms = first_ms + 1_200_000
+    lull = rebalances(*every(10_000, 20, last_ms=first_ms + 190_000), *every(10_000, 20, last_ms=again_ms))
+    begun_ms, until_ms = first_ms + 190_000, again_ms - 190_000 + 1_200_000
+    for now_ms in (begun_ms, again_ms - 1, again_ms, NOW, until_ms - 1):
+        known = tuple(each for each in lull if each.ended_ms <= now_ms)
+        assert judged(replace(QUIET, history=known), now_ms=now_ms)[1] == [("storm", begun_ms)]
+    assert judged(replace(QUIET, history=lull), now_ms=until_ms)[1] == []
+
+
+def test_a_storm_is_remembered_for_longer_than_its_rebalances_are():
+    """100 of them, one every 30 s: the last forty are kept, the end of the others is, and the twentieth began it."""
+    ends = every(30_000, 100)
+    state = replace(QUIET, history=rebalances(*ends[60:]), earlier_ms=tuple(ends[:60]))
+    assert judged(state)[1] == [("storm", ends[19])]
+    assert judged(replace(state, earlier_ms=()))[1] == [("storm", ends[79])], "as an older job has stored it"
+
+
+def test_of_a_cooperative_group_too_enough_is_kept_to_tell_that_a_storm_goes_on():
+    """Every second one is a handover. The newest twenty of the others last for 13 minutes; before, it was faster."""
+    ends = every(20_000, 20, last_ms=NOW - 20 * 41_000) + every(41_000, 20)
+    halves = tuple(
+        each
+        for number, end in enumerate(ends[20:])
+        for each in (
+            Rebalance(generation=number, started_ms=end, ended_ms=end, causes=(Cause.JOIN,)),
+            Rebalance(generation=number, started_ms=end + 500, ended_ms=end + 500, causes=(Cause.HANDOVER,)),
+        )
+    )
+    assert len(halves) == MAX_REBALANCES
+    state = replace(QUIET, history=halves, earlier_ms=tuple(ends[:20]))
+    assert judged(state)[1] == [("storm", ends[19])]
 
 
 def test_a_storm_is_as_old_as_its_twentieth_rebalance():
@@ -162,18 +198,21 @@ def test_as_many_are_kept_as_a_storm_of_a_cooperative_group_has():
     window_ms=st.integers(1, 30),
     now_ms=st.integers(0, 70),
 )
-def test_since_when_there_were_enough_all_the_time(ends, enough, window_ms, now_ms):
+def test_since_when_there_were_enough_at_some_time_of_the_window(ends, enough, window_ms, now_ms):
     """The oracle looks at every millisecond."""
     ends = sorted(end for end in ends if end <= now_ms)
 
     def many(instant_ms):
         return sum(instant_ms - window_ms < end <= instant_ms for end in ends) >= enough
 
+    def lately(instant_ms):
+        return any(many(earlier_ms) for earlier_ms in range(instant_ms - window_ms, instant_ms + 1))
+
     since_ms = storm_since_ms(ends, enough, window_ms, now_ms)
-    assert (since_ms is not None) == many(now_ms)
+    assert (since_ms is not None) == lately(now_ms)
     if since_ms is not None:
-        assert all(many(instant_ms) for instant_ms in range(since_ms, now_ms + 1))
-        assert not many(since_ms - 1)
+        assert all(lately(instant_ms) for instant_ms in range(since_ms, now_ms + 1))
+        assert not lately(since_ms - 1)
 
 
 # --- time ---------------------------------------------------------------------------------------------------------

@@ -1,9 +1,10 @@
 """Records that wait where nobody is to read them. Times are in seconds; the patience is 60 s."""
 
 import pytest
+from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.model import FindingKind, Phase, TopicState
+from monitor.model import EndOffsetAt, FindingKind, Phase, TopicState
 from tests.detection.builders import catalog, commit, group, member, places
 from tests.detection.test_lag import partition
 
@@ -62,6 +63,23 @@ def test_a_group_without_members_for_which_records_wait(known, state, now_s, sin
     expected = [] if since_s is None else [("no_members", since_s, places("t", 0))]
     assert told(state, catalog(topic_of("t", known)), now_s, FindingKind.UNATTENDED) == expected
     assert told(state, catalog(topic_of("t", known)), now_s, FindingKind.ORPHANED) == []
+
+
+@pytest.mark.parametrize(
+    ("known", "offset", "since_s"),
+    [
+        pytest.param(SLID, 10, 100, id="when the first record came is not known any more"),
+        pytest.param(replace(SLID, woken=EndOffsetAt(200_000, 10)), 10, 200, id="the log had stood, and went on then"),
+        pytest.param(replace(SLID, woken=EndOffsetAt(200_000, 11)), 10, 100, id="it had stood elsewhere"),
+        pytest.param(replace(SLID, woken=EndOffsetAt(80_000, 10)), 10, 100, id="it went on before the group left"),
+        pytest.param(
+            replace(ARRIVED_AT_200, woken=EndOffsetAt(190_000, 10)), 10, 190, id="its first sight, to the second"
+        ),
+    ],
+)
+def test_the_first_record_after_a_standstill_is_remembered(known, offset, since_s):
+    expected = [("no_members", since_s, places("t", 0))]
+    assert told(left_at(100, offset, 90), catalog(topic_of("t", known)), 9_000, FindingKind.UNATTENDED) == expected
 
 
 def test_only_partitions_where_records_wait_are_told_and_the_earliest_counts():

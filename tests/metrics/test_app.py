@@ -329,6 +329,19 @@ def test_the_group_page_says_how_the_lag_develops():
     assert "Topics Topic" not in text
 
 
+@pytest.mark.parametrize(
+    ("paced_lag", "told"),
+    [
+        pytest.param(1_230, "Reads 12.5 of 20 records/s Catches", id="of all 1,230 records"),
+        pytest.param(1_229, "Reads 12.5 of 20 records/s, known where 99 % of them wait Catches", id="of all but one"),
+        pytest.param(1_110, "Reads 12.5 of 20 records/s, known where 90 % of them wait Catches", id="of nine tenths"),
+    ],
+)
+def test_the_group_page_says_if_the_pace_is_not_that_of_all_that_waits(paced_lag, told):
+    late = msgspec.structs.replace(falling_behind(), paced_lag=paced_lag)
+    assert told in words(client(snapshot(ready_cluster(late))).get("/groups/main/late").text)
+
+
 def test_the_group_page_tells_apart_what_should_be_now_and_what_should_have_been():
     moved = msgspec.structs.replace(orders().partitions[0], expected="C1", replayed="C0")
     group = msgspec.structs.replace(orders(), partitions=(moved,), findings=())

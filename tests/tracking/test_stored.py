@@ -55,6 +55,7 @@ GROUP = GroupState(
     offsets=(CommittedOffset(topic="t", partition=1, offset=2**63 - 1, committed_ms=-1, leader_epoch=4),),
     history=(Rebalance(generation=3, started_ms=1, ended_ms=2, uncertainty_ms=1_000),),
     sampled=Sampled(first_ms=1, last_ms=2, over=True),
+    earlier_ms=(-1, 2**53),
 )
 TOPIC = TopicState(
     cluster="c",
@@ -63,6 +64,7 @@ TOPIC = TopicState(
     partitions=(
         PartitionState(partition=0, first_seen_ms=1, racks=("r", None), ends=(EndOffsetAt(at_ms=1, offset=2),)),
         PartitionState(partition=1, first_seen_ms=1, end=9, stable=5, stable_ms=7, released=Release(at_ms=6, offset=4)),
+        PartitionState(partition=2, first_seen_ms=1, end=9, earliest=2, earliest_end=8, woken=EndOffsetAt(3, 7)),
     ),
     observed_ms=2,
 )

@@ -167,6 +167,48 @@ def test_nothing_seen_is_nothing_known():
     assert fold() is None
 
 
+# --- cuts, and standstills --------------------------------------------------------------------------------------------
+
+
+def test_where_the_log_ended_when_it_was_cut_stays_known_until_the_next_cut():
+    events = [seen(10, 50, earliest=0), seen(20, 60, earliest=0), seen(30, 70, earliest=40), seen(40, 90, earliest=40)]
+    ended = [fold(*events[: count + 1]).partitions[0].earliest_end for count in range(4)]
+    assert ended == [50, 50, 70, 70]
+    assert fold(*events, seen(50, 95)).partitions[0].earliest_end == 70, "the broker did not tell where it begins"
+    assert fold(*events, seen(50, None, earliest=80)).partitions[0].earliest_end == 90, "nor where it ends"
+
+
+def woken(*events):
+    """When the log went on after a standstill, in seconds, and where it had stood."""
+    (known,) = fold(*events).partitions
+    return known.woken and (known.woken.at_ms // 1000, known.woken.offset)
+
+
+def at(second, end):
+    return seen(second * 1000, end)
+
+
+STANDS = tuple(at(second, 9) for second in range(10, 600, 10))
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        pytest.param([*STANDS, at(609, 10)], None, id="it stood for less than ten minutes"),
+        pytest.param([*STANDS, at(610, 9)], None, id="it still stands"),
+        pytest.param([*STANDS, at(610, 10)], (610, 9), id="it stood for ten minutes and goes on"),
+        pytest.param([*STANDS, at(610, 10), at(620, 11), at(1200, 12)], (610, 9), id="a shorter standstill"),
+        pytest.param([*STANDS, at(610, 10), at(620, 11), at(1220, 12)], (1220, 11), id="the next one"),
+        pytest.param([at(10, 9), at(610, 10)], (610, 9), id="nobody looked in between"),
+        pytest.param([*STANDS, at(610, None), at(620, 10)], (620, 9), id="nor did the broker answer"),
+        pytest.param([*STANDS, at(610, 8)], None, id="the log was truncated"),
+        pytest.param([*STANDS, at(610, 10), at(500, 10)], (500, 9), id="the clock is set back"),
+    ],
+)
+def test_when_a_log_that_had_stood_still_went_on(events, expected):
+    assert woken(*events) == expected
+
+
 # --- open transactions ------------------------------------------------------------------------------------------------
 
 
