@@ -91,16 +91,12 @@ def filling(
         process.wait()
 
 
-def produce_everywhere(kafka: EmbeddedKafka, crowd: Crowd) -> None:
+def produce_everywhere(producer: KafkaProducer, crowd: Crowd) -> None:
     """A record into every partition, so that the lag of every partition of every group changes."""
-    producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers, linger_ms=50)
-    try:
-        for name in crowd.topic_names:
-            for partition in range(crowd.partitions):
-                producer.send(name, b"x", partition=partition)
-        producer.flush()
-    finally:
-        producer.close()
+    for name in crowd.topic_names:
+        for partition in range(crowd.partitions):
+            producer.send(name, b"x", partition=partition)
+    producer.flush()
 
 
 @contextmanager
