@@ -103,8 +103,7 @@ def lag_status(progress: Progress, lag: int, now_ms: int, settings: BurrowSettin
     newest_ms, newest = times[-1], offsets[-1]
     if now_ms // 1000 * 1000 - newest_ms > newest_ms - times[0] and not _caught_up_lately(progress.ends, newest):
         return _STOP
-    is_rising = len(offsets) == 1 or sorted(offsets) == list(offsets)
-    if not is_rising:
+    if len(offsets) > 1 and sorted(offsets) != list(offsets):
         return status_of(burrow_window(progress, lag), now_ms, settings)
     known = _lags_backward(times, offsets, progress.ends, allowed)
     if known is None:
@@ -129,12 +128,13 @@ def _lags_backward(
     """The known lags of :func:`_lags`, the newest first; None as soon as one is not more than what is allowed."""
     index = len(ends)
     known: list[int] = []
-    for at_ms, offset in zip(reversed(times), reversed(offsets), strict=True):
+    for place in range(len(times) - 1, -1, -1):
+        at_ms = times[place]
         while index and ends[index - 1].at_ms > at_ms:
             index -= 1
         if not index:
             break
-        lag = ends[index - 1].offset - offset
+        lag = ends[index - 1].offset - offsets[place]
         if lag <= allowed:
             return None
         known.append(lag)
