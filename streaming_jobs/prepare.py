@@ -21,7 +21,7 @@ from streaming_jobs.class_archive import ArchiveNotWrittenError, ClassArchive, a
 from streaming_jobs.class_path import driver_class_path, spark_has_defaults
 from streaming_jobs.demo import DemoOptions, settings_of
 from streaming_jobs.job import Job
-from streaming_jobs.session import DRIVER_OPTIONS, DRIVERS_JVM
+from streaming_jobs.session import DRIVER_OPTIONS, drivers_jvm
 from streaming_jobs.signals import StopSignals
 
 log = logging.getLogger(__name__)
@@ -117,5 +117,5 @@ def _trial_of(settings: Settings, bootstrap_servers: str, folder: Path, written:
     """The demo's settings with the deployment's Spark properties, and a JVM that archives its classes."""
     trial = settings_of(DemoOptions(port=0), bootstrap_servers, folder)
     conf = settings.spark.conf
-    archiving = {DRIVER_OPTIONS: to_write(conf.get(DRIVER_OPTIONS, DRIVERS_JVM), written)}
+    archiving = {DRIVER_OPTIONS: to_write(drivers_jvm(conf), written)}
     return trial.model_copy(update={"spark": trial.spark.model_copy(update={"conf": conf | archiving})})

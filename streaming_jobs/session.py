@@ -60,8 +60,12 @@ FEW_ARENAS: Final = "2"
 """How many pools glibc's malloc may have. By default eight for each core, each of which keeps what its threads have
 freed: with them the JVM took 0.6 GB more, for the same CPU."""
 
+IN_ONE_GO: Final = "-XX:+UseSerialGC"
+"""Java's plainest garbage collector: it needs no memory and no threads of its own, and gives back all that it need not
+keep. Its pauses grow with the heap, so it is for Spark's default of 1 GB; a driver with more has Java's own choice."""
+
 DRIVER_OPTIONS: Final = "spark.driver.extraJavaOptions"
-DRIVERS_JVM: Final = f"{SELDOM_OPTIMISED} {SELDOM_SPACIOUS}"
+DRIVER_MEMORY: Final = "spark.driver.memory"
 
 QUIET: Final = {
     "spark.app.name": "groupwatch",
@@ -78,7 +82,6 @@ QUIET: Final = {
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
     # A source waits for a cluster that is away without end, and nothing interrupts it: its thread ends with the JVM.
     "spark.sql.streaming.stopTimeout": "10000",
-    DRIVER_OPTIONS: DRIVERS_JVM,
     "spark.executor.extraJavaOptions": SELDOM_OPTIMISED,
     f"spark.executorEnv.{ARENAS}": FEW_ARENAS,
     # All metrics of a large cluster cross to the driver in one micro-batch, compressed.
@@ -110,7 +113,8 @@ def create_session(
     if submitted:
         _show_to_driver(jars)
     master = master_of(master, submitted)
-    chosen = {**QUIET, **partitions_of(shuffle_partitions or local_cores(master)), **conf, **submitted}
+    partitions = partitions_of(shuffle_partitions or local_cores(master))
+    chosen = {**QUIET, DRIVER_OPTIONS: drivers_jvm(conf), **partitions, **conf, **submitted}
     own = {"spark.master": master, "spark.jars": all_jars(jars, chosen)}
     if not submitted and not spark_has_defaults():  # under spark-submit the JVM runs already
         own[CLASS_PATH] = driver_class_path(jars, chosen)
@@ -119,6 +123,13 @@ def create_session(
         spark = SparkSession.builder.config(map={**chosen, **own, **REQUIRED}).getOrCreate()
     spark.sparkContext.setLogLevel(chosen.get("spark.log.level", "ERROR"))
     return spark
+
+
+def drivers_jvm(conf: Mapping[str, str]) -> str:
+    """The options of the driver's JVM, where a deployment with these Spark properties chooses none."""
+    if DRIVER_OPTIONS in conf:
+        return conf[DRIVER_OPTIONS]
+    return f"{SELDOM_OPTIMISED} {SELDOM_SPACIOUS}{'' if DRIVER_MEMORY in conf else f' {IN_ONE_GO}'}"
 
 
 def partitions_of(partitions: int) -> dict[str, str]:

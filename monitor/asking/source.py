@@ -85,6 +85,8 @@ def saved_from_job(url: str, address: GroupAddress | None) -> Iterator[bytes]:
 
 @contextmanager
 def _answer(url: str, path: str) -> Iterator[Iterable[bytes]]:
+    if "@" in url:  # urlopen would take the password for a part of the port, and say so
+        raise SourceError("The address of a job holds no user name and no password.")
     if not _is_web_address(url):
         raise SourceError(f"{shown(url)} is no address of a job: it must begin with http:// or https://.")
     try:

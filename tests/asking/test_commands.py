@@ -200,6 +200,12 @@ def test_an_address_where_no_job_is_is_one_sentence_and_code_2(url, sentence):
         assert answer.stderr.count("\n") == 1
 
 
+def test_a_password_in_an_address_is_not_told():
+    answer = ask("explain", "c", "g", "--url", "http://me:secret@127.0.0.1:1")
+    assert (answer.exit_code, answer.stdout) == (2, "")
+    assert answer.stderr == "groupwatch: The address of a job holds no user name and no password.\n"
+
+
 @pytest.mark.parametrize("content", [None, b"", b"\x00\xff\n", b'{"line":"header","groupwatch_snapshot":9}\n'])
 def test_a_file_that_is_no_snapshot_is_one_sentence_and_code_2(tmp_path, content):
     file = tmp_path / "file"

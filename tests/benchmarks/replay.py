@@ -16,7 +16,7 @@ from pathlib import Path
 from monitor.embedded.java import find_java
 from streaming_jobs.class_archive import USE
 from streaming_jobs.prepare import run_prepare
-from streaming_jobs.session import DRIVERS_JVM
+from streaming_jobs.session import drivers_jvm
 from tests.benchmarks.measured import cpu_s, report
 from tests.benchmarks.offsets_log import Crowd, broker_with_topics, fill
 from tests.job_process import JobProcess, eventually
@@ -63,7 +63,7 @@ class Replay:
 
 def as_unprepared() -> str:
     """Options of a JVM that names Java's own archive, as it is used by default, so that groupwatch's is not."""
-    return f"{USE}{find_java().home / 'lib' / 'server' / 'classes.jsa'} {DRIVERS_JVM}"
+    return f"{USE}{find_java().home / 'lib' / 'server' / 'classes.jsa'} {drivers_jvm({})}"
 
 
 def replay(bootstrap: str, jvm: str | None = None) -> Replay:

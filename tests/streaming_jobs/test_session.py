@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from monitor.embedded.jars import spark_kafka_jars
-from streaming_jobs.session import create_session, stop_session
+from streaming_jobs.session import DRIVER_MEMORY, create_session, drivers_jvm, stop_session
 from tests.job_process import BRIEF_JVM, DRIVER_JVM
 
 
@@ -26,3 +26,10 @@ def test_a_jvm_has_few_pools_of_memory_unless_the_deployment_says_otherwise(
     finally:
         stop_session(spark)
     assert seen == given
+
+
+def test_only_a_small_heap_is_collected_in_one_go():
+    """Its pauses grow with the heap; whoever chooses options has chosen them all."""
+    assert "-XX:+UseSerialGC" in drivers_jvm({})
+    assert "-XX:+UseSerialGC" not in drivers_jvm({DRIVER_MEMORY: "8g"})
+    assert drivers_jvm({DRIVER_JVM: BRIEF_JVM, DRIVER_MEMORY: "8g"}) == BRIEF_JVM
