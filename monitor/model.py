@@ -239,6 +239,10 @@ class RebalanceSampled(Event):
     ``state`` is in the broker's words. ``since_ms`` is when it was first seen to rebalance, ``sampled_ms`` when it was
     asked for this answer, both by the collector's clock. ``interval_ms``: so long before ``since_ms`` it was seen not
     to rebalance; None: it was not looked at before.
+
+    Only once it is over: ``seen_ms`` is when the broker was last asked and it still rebalanced, ``gap_ms`` the longest
+    time from one question in between to the next, ``took_ms`` the longest that an answer took, from the one before the
+    first sight to this one, and ``broker`` the id of the broker. None and 0 from a collector that did not tell them.
     """
 
     cluster: str
@@ -247,6 +251,10 @@ class RebalanceSampled(Event):
     since_ms: int
     sampled_ms: int
     interval_ms: int | None = None
+    seen_ms: int | None = None
+    gap_ms: int | None = None
+    took_ms: int = 0
+    broker: int | None = None
 
 
 class OffsetDeleted(Event):
@@ -544,12 +552,32 @@ class Sampled(Value, array_like=True):
     over: bool = False
 
 
+class Sight(Value, array_like=True):
+    """What a collector saw of a classic group from its first answer that it rebalances to the first that it does not.
+
+    It may be of several rebalances, one after the other. All times are by the collector's clock; the answer to a
+    question holds for some instant of the ``took_ms`` after it. ``since_ms`` was the first question, ``seen_ms`` the
+    last one with that answer, ``over_ms`` the next, ``interval_ms`` passed between the one before the first and that
+    (None: there was none), ``gap_ms`` is the longest time between two of them (None: not known). ``broker`` answered.
+    ``told``: the rebalances of the history know what it tells (monitor.tracking.sights).
+    """
+
+    since_ms: int
+    seen_ms: int
+    over_ms: int
+    interval_ms: int | None = None
+    gap_ms: int | None = None
+    took_ms: int = 0
+    broker: int | None = None
+    told: bool = False
+
+
 class Rebalance(Value):
     """A rebalance as the log shows it: up to which generation or epoch, when, and why.
 
-    ``started_ms`` of a classic group is when it was first seen to rebalance, if the collector saw it, and else when its
-    members had all joined (the waiting for them is not in the log); of the other kinds when the group's epoch was
-    raised. ``ended_ms`` None: under way. ``moved`` partitions have another owner than before, ``avoidable`` of them
+    ``started_ms`` of a classic group is when it had begun for certain by what a collector saw, if one saw it, and else
+    when its members had all joined (the waiting for them is not in the log); of the other kinds when the group's epoch
+    was raised. ``ended_ms`` None: under way. ``moved`` partitions have another owner than before, ``avoidable`` of them
     would have stayed in the stickiest balanced assignment (monitor.tracking.moves). ``held`` is who had how much when
     it began, while it is under way. ``is_first``: the group had no members before it.
 
@@ -606,7 +634,8 @@ class GroupState(Value):
     Counted since the group was first seen, as ``rebalances`` are: ``moved_partitions``, ``avoidable_moves`` and
     ``rebalance_ms`` of all ended rebalances, ``pause_ms`` (summed over partitions) and ``burst_records`` of them, and
     ``redelivered_records``, by which commits went back. ``released`` are partitions that were given back and that
-    nobody has yet. ``sampled`` is what a collector saw of a rebalance that the log does not tell of yet.
+    nobody has yet. ``sampled`` is what a collector saw of a rebalance that the log does not tell of yet; ``sights`` are
+    what it saw from beginning to end, the newest ones.
     """
 
     cluster: str
@@ -640,6 +669,7 @@ class GroupState(Value):
     pause_ms: int = 0
     burst_records: int = 0
     sampled: Sampled | None = None
+    sights: tuple[Sight, ...] = ()
 
 
 class EndOffsetAt(msgspec.Struct, frozen=True, array_like=True, gc=False):

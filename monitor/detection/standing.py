@@ -72,6 +72,7 @@ def without_offsets(group: GroupState) -> GroupState:
         offsets=(),
         unconfirmed=(),
         sampled=None,
+        sights=(),
         history=(),
         rebalance_ms=0,
         pause_ms=0,

@@ -24,10 +24,11 @@ from monitor.model import (
 )
 from monitor.tracking import classic
 from monitor.tracking.modern import ModernDraft, is_deletion, kind_of
-from monitor.tracking.offsets import Commit, OffsetsDraft
+from monitor.tracking.offsets import Commit, FrozenOffsets, OffsetsDraft
 from monitor.tracking.phases import TRANSITIONS, Happened
 from monitor.tracking.resumption import NOTHING, newest_end_ms, with_cost
 from monitor.tracking.sampled import with_sample
+from monitor.tracking.sights import with_durations
 from monitor.tracking.transition import entered
 
 _UNMOVED_BY_COMMITS: Final = frozenset(p for p in Phase if TRANSITIONS[p, Happened.COMMITTED] is p)
@@ -43,6 +44,7 @@ def fold_group(cluster: str, group: str, state: GroupState | None, events: Itera
     - Where the broker was asked well after the newest commit in the log, its answer counts, see
       monitor.tracking.listed_offsets. The two logs have no common order, and none is needed.
     - What a collector saw of a rebalance before the log told of it counts until then, see monitor.tracking.sampled.
+      What it saw from beginning to end tells how long rebalances took, see monitor.tracking.sights.
     - ``rebalances`` counts every stored generation that differs from the one stored before it, the first one seen and
       those that only emptied the group included; of a KIP-848, share or streams group every epoch. A rewrite of the
       same generation (a static member that came back), and the record of a group just created (no members, no protocol
@@ -98,6 +100,8 @@ class _Draft:
         if state.phase is Phase.UNSEEN:
             return None
         offsets = self._offsets.freeze()
+        if state.sights:
+            state = with_durations(state, _read_until_ms(state, offsets))
         return replace(
             state,
             offsets=offsets.counting,
@@ -156,6 +160,12 @@ class _Draft:
         if self._modern is None and not self._offsets and not _has_membership_record(self._state):
             self._state = GroupState(cluster=self._state.cluster, group=self._state.group)
             self._offsets = OffsetsDraft(())
+
+
+def _read_until_ms(state: GroupState, offsets: FrozenOffsets) -> int:
+    """The newest time in the group's log so far: its order is that of the broker's clock."""
+    commits = (known.committed_ms for known in (*offsets.counting, *offsets.unconfirmed))
+    return max((state.generation_ms, *commits))
 
 
 def _has_membership_record(state: GroupState) -> bool:

@@ -23,6 +23,7 @@ from monitor.model import (
     Rebalance,
     Release,
     Sampled,
+    Sight,
     SourceState,
     TopicPartitions,
     TopicState,
@@ -55,6 +56,7 @@ GROUP = GroupState(
     offsets=(CommittedOffset(topic="t", partition=1, offset=2**63 - 1, committed_ms=-1, leader_epoch=4),),
     history=(Rebalance(generation=3, started_ms=1, ended_ms=2, uncertainty_ms=1_000),),
     sampled=Sampled(first_ms=1, last_ms=2, over=True),
+    sights=(Sight(since_ms=1, seen_ms=2, over_ms=3, interval_ms=1, broker=4, told=True), Sight(4, 5, 6)),
 )
 TOPIC = TopicState(
     cluster="c",
