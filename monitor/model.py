@@ -168,7 +168,11 @@ class Event(Value, tag_field="event", tag=str.lower):
 
 
 class OffsetCommitted(Event):
-    """A group committed an offset: the next record it will read of that partition."""
+    """A group committed an offset: the next record it will read of that partition.
+
+    ``topic_key`` are the first eight bytes of the topic's id, as a signed number: enough to tell a topic from another
+    one of that name. None: the broker did not write it (Kafka before 4.1, and commits of topics without an id).
+    """
 
     group: str
     topic: str
@@ -176,6 +180,7 @@ class OffsetCommitted(Event):
     offset: int
     committed_ms: int
     leader_epoch: int = -1
+    topic_key: int | None = None
 
 
 class CommitPoint(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -198,7 +203,8 @@ class CommitRun(Event):
 
     ``first`` is the first commit; ``points`` are, oldest first, those that a history keeps (see
     monitor.commit_history), the newest last; ``rewinds`` counts the rewinds from the first commit on, and
-    ``rewound`` the records that they went back by.
+    ``rewound`` the records that they went back by; ``first_rewind`` is told if there are several. ``first_topic_key``
+    and ``topic_key`` are those of the first commit and the newest.
     """
 
     group: str
@@ -211,6 +217,9 @@ class CommitRun(Event):
     rewinds: int = 0
     last_rewind: Rewind | None = None
     rewound: int = 0
+    first_topic_key: int | None = None
+    topic_key: int | None = None
+    first_rewind: Rewind | None = None
 
 
 class OffsetsListed(Event):
@@ -552,6 +561,18 @@ class Sampled(Value, array_like=True):
     over: bool = False
 
 
+class CommittedTopic(Value, array_like=True):
+    """Which topic of this name the group's newest commits are of (see OffsetCommitted.topic_key).
+
+    ``since_ms`` is when it was first known to have been made anew: commits before then were of another one (None: of no
+    other that is known of).
+    """
+
+    topic: str
+    key: int
+    since_ms: int | None = None
+
+
 class Sight(Value, array_like=True):
     """What a collector saw of a classic group from its first answer that it rebalances to the first that it does not.
 
@@ -635,7 +656,7 @@ class GroupState(Value):
     ``rebalance_ms`` of all ended rebalances, ``pause_ms`` (summed over partitions) and ``burst_records`` of them, and
     ``redelivered_records``, by which commits went back. ``released`` are partitions that were given back and that
     nobody has yet. ``sampled`` is what a collector saw of a rebalance that the log does not tell of yet; ``sights`` are
-    what it saw from beginning to end, the newest ones.
+    what it saw from beginning to end, the newest ones. ``committed_topics`` tells a topic from one made anew, by name.
     """
 
     cluster: str
@@ -670,6 +691,7 @@ class GroupState(Value):
     burst_records: int = 0
     sampled: Sampled | None = None
     sights: tuple[Sight, ...] = ()
+    committed_topics: tuple[CommittedTopic, ...] = ()
 
 
 class EndOffsetAt(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -73,8 +73,8 @@ class _Draft:
     __slots__ = ("_modern", "_offsets", "_state")
 
     def __init__(self, state: GroupState) -> None:
-        self._state = replace(state, offsets=(), unconfirmed=())
-        self._offsets = OffsetsDraft((*state.offsets, *state.unconfirmed))
+        self._state = replace(state, offsets=(), unconfirmed=(), committed_topics=())
+        self._offsets = OffsetsDraft((*state.offsets, *state.unconfirmed), state.committed_topics)
         self._offsets.resumes_after_ms = newest_end_ms(state.history, state.phase)
         self._modern: ModernDraft | None = None
 
@@ -106,6 +106,7 @@ class _Draft:
             state,
             offsets=offsets.counting,
             unconfirmed=offsets.unconfirmed,
+            committed_topics=self._offsets.topics(),
             redelivered_records=state.redelivered_records + self._offsets.redelivered,
         )
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from monitor.commit_history import extend, with_commit
+from monitor.commit_history import extend, points_of, with_commit
 from monitor.model import (
     CommitPoint,
     CommitRun,
     CommittedOffset,
+    CommittedTopic,
     OffsetCommitted,
     OffsetDeleted,
     OffsetsListed,
@@ -34,12 +35,14 @@ class OffsetsDraft:
     What the broker answered is kept beside; which of the two counts is decided when the draft is frozen.
     """
 
-    __slots__ = ("_known", "redelivered", "resumed", "resumes_after_ms")
+    __slots__ = ("_keys", "_known", "_topics", "redelivered", "resumed", "resumes_after_ms")
 
-    def __init__(self, offsets: Iterable[CommittedOffset]) -> None:
+    def __init__(self, offsets: Iterable[CommittedOffset], topics: Iterable[CommittedTopic] = ()) -> None:
         self._known = {
             (known.topic, known.partition): as_logged(known) if known.listed_ms else known for known in offsets
         }
+        self._topics = {known.topic: known for known in topics}
+        self._keys = {known.topic: known.key for known in self._topics.values()}
         self.redelivered = 0
         """Records by which commits went back since the draft was begun: they are delivered again."""
         self.resumes_after_ms: int | None = None
@@ -55,19 +58,61 @@ class OffsetsDraft:
         """Take one commit, or a run of them."""
         place = event.topic, event.partition
         before = self._known.get(place)
+        if event.topic_key is not None and self._keys.get(event.topic) != event.topic_key:
+            self._begin_topic(event, event.topic_key)
         if isinstance(event, CommitRun):
-            self.redelivered += event.rewound
             after, first, at_ms = _after_run(before, event), event.first.offset, event.first.committed_ms
+            if event.rewound:
+                self._redeliver(before, event)
         else:
             after, first, at_ms = _after(before, event), event.offset, event.committed_ms
         self._known[place] = after
         if before is None:
             return
         if first < before.offset:
-            self.redelivered += before.offset - first
+            self._redeliver_from(before, Rewind(at_ms, before.offset, first))
         ended_ms = self.resumes_after_ms
         if ended_ms is not None and before.committed_ms <= ended_ms < at_ms and first != before.offset:
             self._resume(before, CommitPoint(at_ms, first), ended_ms)
+
+    def _begin_topic(self, event: Commit, key: int) -> None:
+        """The topic's first commit, or its first one since it was made anew."""
+        first = event.first.committed_ms if isinstance(event, CommitRun) else event.committed_ms
+        is_of_it = not isinstance(event, CommitRun) or event.first_topic_key in {key, None}
+        since_ms = (first if is_of_it else first + 1) if event.topic in self._topics or not is_of_it else None
+        self._topics[event.topic] = CommittedTopic(event.topic, key, since_ms)
+        self._keys[event.topic] = key
+
+    def _redeliver_from(self, before: CommittedOffset, fall: Rewind) -> None:
+        """Count the records of a commit that went back behind the one before it."""
+        if not self._is_made_anew(before, fall):
+            self.redelivered += fall.before - fall.after
+
+    def _redeliver(self, before: CommittedOffset | None, run: CommitRun) -> None:
+        """Count the records by which commits went back inside a run."""
+        self.redelivered += run.rewound
+        fall = run.first_rewind or run.last_rewind
+        falls_before = before is not None and run.first.offset < before.offset
+        if fall is not None and not falls_before and self._is_made_anew(before or _begun(run), fall):
+            self.redelivered -= fall.before - fall.after
+
+    def _is_made_anew(self, before: CommittedOffset, fall: Rewind) -> bool:
+        """Whether a partition went back because it is another one now: records that were never read are not read again.
+
+        A consumer may commit its old position in the new topic first. So it is the first fall since the topic was made
+        anew, of a partition of which commits from before are remembered.
+        """
+        topic = self._topics.get(before.topic)
+        if topic is None or topic.since_ms is None or fall.at_ms < topic.since_ms:
+            return False
+        if before.last_rewind is not None and before.last_rewind.at_ms >= topic.since_ms:
+            return False
+        return any(point.committed_ms < topic.since_ms for point in points_of(before.history))
+
+    def topics(self) -> tuple[CommittedTopic, ...]:
+        """The topics in which something is committed, as far as they are told."""
+        committed = {topic for topic, _ in self._known} if self._topics else set()
+        return tuple(self._topics[topic] for topic in sorted(self._topics) if topic in committed)
 
     def _resume(self, before: CommittedOffset, first: CommitPoint, ended_ms: int) -> None:
         paused_ms = pause_ms(before, first, ended_ms)
@@ -121,6 +166,12 @@ def _after(before: CommittedOffset | None, event: OffsetCommitted) -> CommittedO
         before.listed,
         before.listed_ms,
     )
+
+
+def _begun(run: CommitRun) -> CommittedOffset:
+    """The partition as the first commit of a run made it."""
+    at_ms, offset = run.first.committed_ms, run.first.offset
+    return CommittedOffset(run.topic, run.partition, offset, at_ms, history=with_commit(b"", at_ms, offset))
 
 
 def _after_run(before: CommittedOffset | None, run: CommitRun) -> CommittedOffset:

@@ -118,5 +118,6 @@ def test_the_waiting_for_a_slow_member_is_part_of_a_rebalance(  # noqa: PLR0917 
         assert stable_ms < rebalance.started_ms, "not before it was seen to be stable"
         assert rebalance.started_ms - rebalance.uncertainty_ms < preparing_ms, "it had begun by then"
         assert preparing_ms < rebalance.ended_ms <= done_ms
-        assert rebalance.ended_ms - rebalance.started_ms > seen[2].sampled_ms - seen[0].since_ms - VISIBLE_MS - 500, "and what an answer took"
+        seen_for_ms = seen[2].sampled_ms - seen[0].since_ms  # of them, what an answer took may have been before
+        assert rebalance.ended_ms - rebalance.started_ms > seen_for_ms - VISIBLE_MS - 500
         assert rebalance.uncertainty_ms < 6_000
