@@ -530,11 +530,13 @@ class RebalanceCause(StrEnum):
 class Held(Value):
     """Partitions that a member had last; ``who`` is who it is over generations (monitor.tracking.moves).
 
-    The topics are in the words of the log: names, and ids in a KIP-848 group.
+    The topics are in the words of the log: names, and ids in a KIP-848 group. There ``stopped_ms`` is until when it may
+    have read them: it was told then to give them back, or removed from the group (None: not known).
     """
 
     who: str
     topics: tuple[TopicPartitions, ...]
+    stopped_ms: int | None = None
 
 
 class HeldCount(Value, array_like=True):
@@ -542,6 +544,19 @@ class HeldCount(Value, array_like=True):
 
     who: str
     partitions: int
+
+
+class Taken(Value, array_like=True):
+    """Partitions of a KIP-848 group's topic that got a new owner, which has not committed them yet.
+
+    ``gained_ms`` is since when the new one has them, ``stopped_ms`` until when the one before may have read them (None:
+    not known). For ``topic_key`` see OffsetCommitted.
+    """
+
+    gained_ms: int
+    stopped_ms: int | None
+    topic_key: int
+    partitions: tuple[int, ...]
 
 
 SAMPLE_HOLDS_MS: Final = 30_000
@@ -602,8 +617,9 @@ class Rebalance(Value):
     would have stayed in the stickiest balanced assignment (monitor.tracking.moves). ``held`` is who had how much when
     it began, while it is under way. ``is_first``: the group had no members before it.
 
-    ``pause_ms`` is summed over the ``paused_partitions``: how much longer than usual they were not committed around its
-    end. ``burst_records`` are those that their first commits after it cover (monitor.tracking.resumption).
+    ``pause_ms`` is summed over the ``paused_partitions``: how long they had no owner, or how much longer than usual
+    they were not committed around its end. ``burst_records`` are those that their first commits after it cover
+    (monitor.tracking.resumption).
 
     ``uncertainty_ms``: by how much a classic rebalance may have begun before ``started_ms``; None: not known, it may
     have been any time. The other kinds' beginning is exact.
@@ -657,6 +673,7 @@ class GroupState(Value):
     ``redelivered_records``, by which commits went back. ``released`` are partitions that were given back and that
     nobody has yet. ``sampled`` is what a collector saw of a rebalance that the log does not tell of yet; ``sights`` are
     what it saw from beginning to end, the newest ones. ``committed_topics`` tells a topic from one made anew, by name.
+    ``taken`` are partitions whose new owner has yet to commit them.
     """
 
     cluster: str
@@ -692,6 +709,7 @@ class GroupState(Value):
     sampled: Sampled | None = None
     sights: tuple[Sight, ...] = ()
     committed_topics: tuple[CommittedTopic, ...] = ()
+    taken: tuple[Taken, ...] = ()
 
 
 class EndOffsetAt(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -73,6 +73,7 @@ def without_offsets(group: GroupState) -> GroupState:
         unconfirmed=(),
         sampled=None,
         sights=(),
+        taken=(),
         committed_topics=(),
         history=(),
         rebalance_ms=0,

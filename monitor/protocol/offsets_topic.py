@@ -204,10 +204,15 @@ def _commit_value_by_schema(value: bytes) -> tuple[int, int, int, int]:
 def topic_key_of(topic_id: str) -> int:
     """The first eight bytes of a topic's id as a signed number; 0 for the id that Kafka gives where there is none.
 
+    What is no id at all gives 0, too.
+
     >>> topic_key_of("AAAAAAAAAAAAAAAAAAAAAA"), topic_key_of("AAAAAAAAAAEAAAAAAAAAAA")
     (0, 1)
     """
-    return int.from_bytes(urlsafe_b64decode(f"{topic_id}==")[:8], signed=True)
+    try:
+        return int.from_bytes(urlsafe_b64decode(f"{topic_id}==")[:8], signed=True)
+    except ValueError:
+        return 0
 
 
 if __name__ == "__main__":

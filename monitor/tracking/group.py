@@ -73,8 +73,10 @@ class _Draft:
     __slots__ = ("_modern", "_offsets", "_state")
 
     def __init__(self, state: GroupState) -> None:
-        self._state = replace(state, offsets=(), unconfirmed=(), committed_topics=())
+        self._state = replace(state, offsets=(), unconfirmed=(), committed_topics=(), taken=())
         self._offsets = OffsetsDraft((*state.offsets, *state.unconfirmed), state.committed_topics)
+        self._offsets.by_handover = state.kind is GroupKind.CONSUMER
+        self._offsets.await_owners(state.taken)
         self._offsets.resumes_after_ms = newest_end_ms(state.history, state.phase)
         self._modern: ModernDraft | None = None
 
@@ -107,6 +109,7 @@ class _Draft:
             offsets=offsets.counting,
             unconfirmed=offsets.unconfirmed,
             committed_topics=self._offsets.topics(),
+            taken=self._offsets.taken(),
             redelivered_records=state.redelivered_records + self._offsets.redelivered,
         )
 
@@ -130,6 +133,9 @@ class _Draft:
         self._take_resumed()
         self._apply_membership(event)
         now = self._modern or self._state
+        self._offsets.by_handover = now.kind is GroupKind.CONSUMER
+        if self._modern is not None:
+            self._offsets.hand_over(self._modern.take_handed())
         self._offsets.resumes_after_ms = newest_end_ms(now.history, now.phase)
 
     def _apply_membership(self, event: MembershipEvent) -> None:

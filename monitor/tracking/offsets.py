@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from monitor.commit_history import extend, points_of, with_commit
 from monitor.model import (
@@ -14,10 +14,13 @@ from monitor.model import (
     OffsetDeleted,
     OffsetsListed,
     Rewind,
+    Taken,
+    TopicPartition,
     Value,
 )
+from monitor.protocol.offsets_topic import topic_key_of
 from monitor.tracking.listed_offsets import as_it_counts, as_logged, with_listing
-from monitor.tracking.resumption import NOTHING, pause_ms
+from monitor.tracking.resumption import NOTHING, PATIENCE_MS, Handed, handover_ms, pause_ms
 
 Commit = OffsetCommitted | CommitRun
 
@@ -35,7 +38,7 @@ class OffsetsDraft:
     What the broker answered is kept beside; which of the two counts is decided when the draft is frozen.
     """
 
-    __slots__ = ("_keys", "_known", "_topics", "redelivered", "resumed", "resumes_after_ms")
+    __slots__ = ("_handed", "_keys", "_known", "_topics", "by_handover", "redelivered", "resumed", "resumes_after_ms")
 
     def __init__(self, offsets: Iterable[CommittedOffset], topics: Iterable[CommittedTopic] = ()) -> None:
         self._known = {
@@ -47,6 +50,10 @@ class OffsetsDraft:
         """Records by which commits went back since the draft was begun: they are delivered again."""
         self.resumes_after_ms: int | None = None
         """When a rebalance ended: the first commit of a partition after it tells how long that was not read."""
+        self.by_handover = False
+        """Whether it is a KIP-848 group: only what gets another owner pauses then, whenever that is. That can be told
+        of commits that name the topic's id, as the group's records do; of others it is told as of a classic group."""
+        self._handed: dict[tuple[int, int], Handed] = {}  # by the topic's key and the partition
         self.resumed = NOTHING
         """What was told so since it was last taken."""
 
@@ -71,6 +78,10 @@ class OffsetsDraft:
             return
         if first < before.offset:
             self._redeliver_from(before, Rewind(at_ms, before.offset, first))
+        if self.by_handover and event.topic_key is not None:
+            if self._handed:
+                self._take_over(before, CommitPoint(at_ms, first), event.topic_key)
+            return
         ended_ms = self.resumes_after_ms
         if ended_ms is not None and before.committed_ms <= ended_ms < at_ms and first != before.offset:
             self._resume(before, CommitPoint(at_ms, first), ended_ms)
@@ -115,7 +126,45 @@ class OffsetsDraft:
         return tuple(self._topics[topic] for topic in sorted(self._topics) if topic in committed)
 
     def _resume(self, before: CommittedOffset, first: CommitPoint, ended_ms: int) -> None:
-        paused_ms = pause_ms(before, first, ended_ms)
+        self._add_pause(pause_ms(before, first, ended_ms), before, first)
+
+    def _take_over(self, before: CommittedOffset, first: CommitPoint, topic_key: int) -> None:
+        """The first commit of a partition after it got a new owner tells that records were waiting."""
+        handed = self._handed.get((topic_key, before.partition))
+        if handed is None or first.committed_ms <= handed.gained_ms:
+            return
+        del self._handed[topic_key, before.partition]
+        if before.committed_ms <= handed.gained_ms and first.offset != before.offset:
+            self._add_pause(handover_ms(handed, before, first), before, first)
+
+    def hand_over(self, handed: Mapping[TopicPartition, Handed]) -> None:
+        """These partitions have new owners; their topics are told by id."""
+        for place, each in handed.items():
+            if key := topic_key_of(place.topic):
+                self._handed[key, place.partition] = each
+
+    def await_owners(self, taken: Iterable[Taken]) -> None:
+        """These have had new owners before, which have not committed them."""
+        for each in taken:
+            for partition in each.partitions:
+                self._handed[each.topic_key, partition] = Handed(each.gained_ms, each.stopped_ms)
+
+    def taken(self) -> tuple[Taken, ...]:
+        """The partitions whose new owners have not committed them, as they are stored."""
+        if not self.by_handover or not self._handed:
+            return ()
+        newest_ms = max(handed.gained_ms for handed in self._handed.values())
+        alike: dict[tuple[Handed, int], list[int]] = {}
+        for key, partition in sorted(self._handed):
+            handed = self._handed[key, partition]
+            if newest_ms - handed.gained_ms <= PATIENCE_MS:
+                alike.setdefault((handed, key), []).append(partition)
+        return tuple(
+            Taken(handed.gained_ms, handed.stopped_ms, key, tuple(partitions))
+            for (handed, key), partitions in alike.items()
+        )
+
+    def _add_pause(self, paused_ms: int, before: CommittedOffset, first: CommitPoint) -> None:
         if paused_ms:
             self.resumed = self.resumed.and_after(paused_ms, max(0, first.offset - before.offset))
 

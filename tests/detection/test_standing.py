@@ -10,6 +10,7 @@ from monitor.detection.standing import Standings, stand
 from monitor.detection.topics import Topics
 from monitor.model import (
     Catalog,
+    CommittedTopic,
     GroupKind,
     IdPartitions,
     Member,
@@ -19,6 +20,7 @@ from monitor.model import (
     Release,
     Sampled,
     Sight,
+    Taken,
 )
 from tests.detection.builders import ASSIGNED, NOW, catalog, commit, group, range_by_hand, topic
 from tests.detection.test_evaluate import ranged_groups
@@ -67,6 +69,11 @@ def test_it_is_the_same_as_without_memory(cases):
         pytest.param(replace(GROUP, offsets=(commit("a", 0),)), TOPICS, id="an offset was committed"),
         pytest.param(GROUP, catalog(topic("a", 4), topic("c", 9)), id="another topic came and went"),
         pytest.param(replace(GROUP, sampled=Sampled(NOW, NOW)), TOPICS, id="it was seen to rebalance"),
+        pytest.param(
+            replace(GROUP, committed_topics=(CommittedTopic("a", 1, 2),), taken=(Taken(2, 1, 3, (0,)),)),
+            TOPICS,
+            id="its topic was made anew, or a partition got a new owner",
+        ),
         pytest.param(replace(GROUP, sights=(Sight(1, 2, 3),)), TOPICS, id="a rebalance was seen to be over"),
         pytest.param(replace(GROUP, redelivered_records=9), TOPICS, id="a commit went back"),
         pytest.param(
