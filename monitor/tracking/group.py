@@ -23,6 +23,7 @@ from monitor.model import (
     RebalanceSampled,
 )
 from monitor.tracking import classic
+from monitor.tracking.handovers import HandoversDraft
 from monitor.tracking.modern import ModernDraft, is_deletion, kind_of
 from monitor.tracking.offsets import Commit, FrozenOffsets, OffsetsDraft
 from monitor.tracking.phases import TRANSITIONS, Happened
@@ -75,8 +76,7 @@ class _Draft:
     def __init__(self, state: GroupState) -> None:
         self._state = replace(state, offsets=(), unconfirmed=(), committed_topics=(), taken=())
         self._offsets = OffsetsDraft((*state.offsets, *state.unconfirmed), state.committed_topics)
-        self._offsets.by_handover = state.kind is GroupKind.CONSUMER
-        self._offsets.await_owners(state.taken)
+        self._offsets.handovers = HandoversDraft(state.taken) if state.kind is GroupKind.CONSUMER else None
         self._offsets.resumes_after_ms = newest_end_ms(state.history, state.phase)
         self._modern: ModernDraft | None = None
 
@@ -109,7 +109,7 @@ class _Draft:
             offsets=offsets.counting,
             unconfirmed=offsets.unconfirmed,
             committed_topics=self._offsets.topics(),
-            taken=self._offsets.taken(),
+            taken=self._offsets.handovers.freeze() if self._offsets.handovers else (),
             redelivered_records=state.redelivered_records + self._offsets.redelivered,
         )
 
@@ -133,10 +133,13 @@ class _Draft:
         self._take_resumed()
         self._apply_membership(event)
         now = self._modern or self._state
-        self._offsets.by_handover = now.kind is GroupKind.CONSUMER
-        if self._modern is not None:
-            self._offsets.hand_over(self._modern.take_handed())
         self._offsets.resumes_after_ms = newest_end_ms(now.history, now.phase)
+        if now.kind is not GroupKind.CONSUMER:
+            self._offsets.handovers = None
+            return
+        handovers = self._offsets.handovers = self._offsets.handovers or HandoversDraft()
+        if self._modern is not None:
+            handovers.add(self._modern.take_handed())
 
     def _apply_membership(self, event: MembershipEvent) -> None:
         if isinstance(event, MembershipStored):
