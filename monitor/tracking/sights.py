@@ -6,13 +6,13 @@ at 105 s says that the collector's clock is 4 to 5 s ahead. Of two ends near eac
 are possible, until another sight fits one of them only. So for every offset that all sights allow, each rebalance that
 lies within a sight began between two bounds, and what is told is the span from the least to the greatest of them.
 
-Nothing is told of a sight before the group's log has been read until all ends that can be meant by it and by those of
-the minute after it, and nothing at all if the log does not reach back that far.
+Nothing is told of a sight before the group's log has been read until all ends that can be meant by it, or, if several
+can, by those of the minute after it too; and nothing at all if the log does not reach back that far.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from msgspec.structs import replace
@@ -30,8 +30,8 @@ TOGETHER_MS: Final = 3_600_000
 """Sights so near to each other allow the same offset, but for the drift of the clocks."""
 
 AFTERWARDS_MS: Final = 60_000
-"""For so long the sights that follow one are awaited before it is judged: of rebalances that follow each other, the
-last ones may tell which end the first one had."""
+"""For so long the sights that follow one are awaited, if it can mean several ends: of rebalances that follow each
+other, the last ones may tell which end the first one had."""
 
 DRIFT: Final = 2_000
 """In so many ms two clocks drift apart by 1 ms: NTP corrects a clock by 500 ppm at most."""
@@ -85,24 +85,20 @@ def with_durations(state: GroupState, read_until_ms: int) -> GroupState:
         read_until_ms: the group's log has been read until here, by the broker's clock.
     """
     for sight in state.sights:
-        if not sight.told and _latest_ms(sight) + AFTERWARDS_MS + FARTHEST_MS < read_until_ms:
-            state = _with_told(state, sight)
+        if not sight.told and _latest_ms(sight) + FARTHEST_MS < read_until_ms:
+            offsets = _possible_offsets(sight, state, until_ms=_latest_ms(sight))
+            if len(offsets) > 1:
+                if _latest_ms(sight) + AFTERWARDS_MS + FARTHEST_MS >= read_until_ms:
+                    continue
+                offsets = _possible_offsets(sight, state, until_ms=_latest_ms(sight) + AFTERWARDS_MS)
+            state = _with_told(state, sight, offsets)
     return state
 
 
-def _with_told(state: GroupState, sight: Sight) -> GroupState:
-    history = state.history
-    together = [
-        each
-        for each in state.sights
-        if each.broker == sight.broker
-        and -AFTERWARDS_MS <= _latest_ms(sight) - _latest_ms(each) <= TOGETHER_MS
-        and _has_all_ends(history, each)
-    ]
-    offsets = _possible_offsets(sight, together, history) if sight in together else []
-    for place, rebalance in enumerate(history):
+def _with_told(state: GroupState, sight: Sight, offsets: list[_Span]) -> GroupState:
+    for place, rebalance in enumerate(state.history):
         if rebalance.uncertainty_ms is None and was_noticed(rebalance):
-            beginning = _beginning(sight, offsets, history, place)
+            beginning = _beginning(sight, offsets, state.history, place)
             if beginning is not None:
                 state = _with_beginning(state, place, beginning)
     kept = state.sights if offsets else [each for each in state.sights if not each.told]  # a clock was set, so forget
@@ -122,15 +118,24 @@ def _has_all_ends(history: tuple[Rebalance, ...], sight: Sight) -> bool:
     return first.generation <= 1 or (first.ended_ms is not None and first.ended_ms <= sight.seen_ms - FARTHEST_MS)
 
 
-def _possible_offsets(sight: Sight, together: Iterable[Sight], history: Sequence[Rebalance]) -> list[_Span]:
-    """By how much the collector's clock may have been ahead, so that each sight has an end; none if none fits all."""
-    ends = [each.ended_ms for each in history if each.ended_ms is not None]
+def _possible_offsets(sight: Sight, state: GroupState, until_ms: int) -> list[_Span]:
+    """By how much the collector's clock may have been ahead, so that each sight has an end; none if none fits all.
+
+    Asked are the sights of the hour before that are remembered, and those that were over before ``until_ms`` (by the
+    collector's clock).
+    """
+    if not _has_all_ends(state.history, sight):
+        return []
+    ends = [each.ended_ms for each in state.history if each.ended_ms is not None]
     possible = [_Span(-FARTHEST_MS, FARTHEST_MS)]
-    for each in together:
-        drift_ms = abs(each.over_ms - sight.over_ms) // DRIFT
-        least_ms, most_ms = each.seen_ms - VISIBLE_MS - drift_ms, _latest_ms(each) + drift_ms
-        fitting = _merged(_Span(least_ms - ended_ms, most_ms - ended_ms) for ended_ms in ends)
-        possible = list(_common(possible, fitting))
+    for each in state.sights:
+        if each.broker != sight.broker or not sight.over_ms - TOGETHER_MS <= _latest_ms(each) <= until_ms:
+            continue
+        if _has_all_ends(state.history, each):
+            drift_ms = abs(each.over_ms - sight.over_ms) // DRIFT
+            least_ms, most_ms = each.seen_ms - VISIBLE_MS - drift_ms, _latest_ms(each) + drift_ms
+            fitting = _merged(_Span(least_ms - ended_ms, most_ms - ended_ms) for ended_ms in ends)
+            possible = list(_common(possible, fitting))
     return possible
 
 

@@ -349,7 +349,11 @@ STORMS: Final = (
         why="a member takes its time to give back all that it has, and that long nobody reads: the rebalance is long",
         topics=T4,
         members=(Start("a", RANGE_ASSIGNOR, ("t",), more={"revoke_ms": PAUSE_S * 1000}),),
-        steps=(Step(10, "second", Start("b", RANGE_ASSIGNOR, ("t",))),),
+        steps=(
+            Step(10, "second", Start("b", RANGE_ASSIGNOR, ("t",))),
+            # how long it took is told 30 s after it (monitor.tracking.sights)
+            Step(10 + PAUSE_S + 30 + SLACK_S, "enough", Burst("t", 1)),
+        ),
         expected=(
             Expected(
                 "rebalance",

@@ -236,8 +236,9 @@ def test_the_order_in_which_the_two_logs_are_read_changes_nothing(place):
 
 
 def test_nothing_is_told_before_all_ends_are_known_that_can_be_meant():
-    state = fold(BEFORE, AFTER, OVER, committed(OVER.sampled_ms + AWAITED_MS))
+    state = fold(BEFORE, AFTER, OVER, committed(OVER.sampled_ms + FARTHEST_MS))
     assert newest(state) == (JOINED_MS, None)
+    assert newest(fold(committed(OVER.sampled_ms + FARTHEST_MS + 1), state=state))[1] is not None
     assert newest(fold(ENOUGH, state=state))[1] is not None
 
 
@@ -335,6 +336,6 @@ def test_another_broker_has_another_clock():
     second = stored(3, Truth(0, STORED_MS + 39_990, STORED_MS + 40_000, STORED_MS + 40_000))
     end = committed(START_MS + 300_000)
     here = fold(BEFORE, AFTER, second, OVER, later(OVER, 28_000), end).history
-    assert [each.uncertainty_ms for each in here] == [None, None, None]
+    assert [each.uncertainty_ms for each in here] == [None, 2_500, None]
     elsewhere = fold(BEFORE, AFTER, second, OVER, replace(later(OVER, 28_000), broker=2), end).history
     assert [each.uncertainty_ms for each in elsewhere] == [None, 2_500, 2_500]
