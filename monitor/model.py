@@ -168,7 +168,11 @@ class Event(Value, tag_field="event", tag=str.lower):
 
 
 class OffsetCommitted(Event):
-    """A group committed an offset: the next record it will read of that partition."""
+    """A group committed an offset: the next record it will read of that partition.
+
+    ``topic_key`` are the first eight bytes of the topic's id, as a signed number: enough to tell a topic from another
+    one of that name. None: the broker did not write it (Kafka before 4.1, and commits of topics without an id).
+    """
 
     group: str
     topic: str
@@ -176,6 +180,7 @@ class OffsetCommitted(Event):
     offset: int
     committed_ms: int
     leader_epoch: int = -1
+    topic_key: int | None = None
 
 
 class CommitPoint(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -198,7 +203,8 @@ class CommitRun(Event):
 
     ``first`` is the first commit; ``points`` are, oldest first, those that a history keeps (see
     monitor.commit_history), the newest last; ``rewinds`` counts the rewinds from the first commit on, and
-    ``rewound`` the records that they went back by.
+    ``rewound`` the records that they went back by; ``first_rewind`` is told if there are several. ``first_topic_key``
+    and ``topic_key`` are those of the first commit and the newest.
     """
 
     group: str
@@ -211,6 +217,9 @@ class CommitRun(Event):
     rewinds: int = 0
     last_rewind: Rewind | None = None
     rewound: int = 0
+    first_topic_key: int | None = None
+    topic_key: int | None = None
+    first_rewind: Rewind | None = None
 
 
 class OffsetsListed(Event):
@@ -239,6 +248,10 @@ class RebalanceSampled(Event):
     ``state`` is in the broker's words. ``since_ms`` is when it was first seen to rebalance, ``sampled_ms`` when it was
     asked for this answer, both by the collector's clock. ``interval_ms``: so long before ``since_ms`` it was seen not
     to rebalance; None: it was not looked at before.
+
+    Only once it is over: ``seen_ms`` is when the broker was last asked and it still rebalanced, ``gap_ms`` the longest
+    time from one question in between to the next, ``took_ms`` the longest that an answer took, from the one before the
+    first sight to this one, and ``broker`` the id of the broker. None and 0 from a collector that did not tell them.
     """
 
     cluster: str
@@ -247,6 +260,10 @@ class RebalanceSampled(Event):
     since_ms: int
     sampled_ms: int
     interval_ms: int | None = None
+    seen_ms: int | None = None
+    gap_ms: int | None = None
+    took_ms: int = 0
+    broker: int | None = None
 
 
 class OffsetDeleted(Event):
@@ -518,11 +535,13 @@ Who counts how often a group rebalances leaves out those that have no other caus
 class Held(Value):
     """Partitions that a member had last; ``who`` is who it is over generations (monitor.tracking.moves).
 
-    The topics are in the words of the log: names, and ids in a KIP-848 group.
+    The topics are in the words of the log: names, and ids in a KIP-848 group. There ``stopped_ms`` is until when it may
+    have read them: it was told then to give them back, or removed from the group (None: not known).
     """
 
     who: str
     topics: tuple[TopicPartitions, ...]
+    stopped_ms: int | None = None
 
 
 class HeldCount(Value, array_like=True):
@@ -530,6 +549,19 @@ class HeldCount(Value, array_like=True):
 
     who: str
     partitions: int
+
+
+class Taken(Value, array_like=True):
+    """Partitions of a KIP-848 group's topic that got a new owner, which has not committed them yet.
+
+    ``gained_ms`` is since when the new one has them, ``stopped_ms`` until when the one before may have read them (None:
+    not known). For ``topic_key`` see OffsetCommitted.
+    """
+
+    gained_ms: int
+    stopped_ms: int | None
+    topic_key: int
+    partitions: tuple[int, ...]
 
 
 SAMPLE_HOLDS_MS: Final = 30_000
@@ -549,17 +581,50 @@ class Sampled(Value, array_like=True):
     over: bool = False
 
 
+class CommittedTopic(Value, array_like=True):
+    """Which topic of this name the group's newest commits are of (see OffsetCommitted.topic_key).
+
+    ``since_ms`` is when it was first known to have been made anew: commits before then were of another one (None: of no
+    other that is known of).
+    """
+
+    topic: str
+    key: int
+    since_ms: int | None = None
+
+
+class Sight(Value, array_like=True):
+    """What a collector saw of a classic group from its first answer that it rebalances to the first that it does not.
+
+    It may be of several rebalances, one after the other. All times are by the collector's clock; the answer to a
+    question holds for some instant of the ``took_ms`` after it. ``since_ms`` was the first question, ``seen_ms`` the
+    last one with that answer, ``over_ms`` the next, ``interval_ms`` passed between the one before the first and that
+    (None: there was none), ``gap_ms`` is the longest time between two of them (None: not known). ``broker`` answered.
+    ``told``: the rebalances of the history know what it tells (monitor.tracking.sights).
+    """
+
+    since_ms: int
+    seen_ms: int
+    over_ms: int
+    interval_ms: int | None = None
+    gap_ms: int | None = None
+    took_ms: int = 0
+    broker: int | None = None
+    told: bool = False
+
+
 class Rebalance(Value):
     """A rebalance as the log shows it: up to which generation or epoch, when, and why.
 
-    ``started_ms`` of a classic group is when it was first seen to rebalance, if the collector saw it, and else when its
-    members had all joined (the waiting for them is not in the log); of the other kinds when the group's epoch was
-    raised. ``ended_ms`` None: under way. ``moved`` partitions have another owner than before, ``avoidable`` of them
+    ``started_ms`` of a classic group is when it had begun for certain by what a collector saw, if one saw it, and else
+    when its members had all joined (the waiting for them is not in the log); of the other kinds when the group's epoch
+    was raised. ``ended_ms`` None: under way. ``moved`` partitions have another owner than before, ``avoidable`` of them
     would have stayed in the stickiest balanced assignment (monitor.tracking.moves). ``held`` is who had how much when
     it began, while it is under way. ``is_first``: the group had no members before it.
 
-    ``pause_ms`` is summed over the ``paused_partitions``: how much longer than usual they were not committed around its
-    end. ``burst_records`` are those that their first commits after it cover (monitor.tracking.resumption).
+    ``pause_ms`` is summed over the ``paused_partitions``: how long they had no owner, or how much longer than usual
+    they were not committed around its end. ``burst_records`` are those that their first commits after it cover
+    (monitor.tracking.resumption).
 
     ``uncertainty_ms``: by how much a classic rebalance may have begun before ``started_ms``; None: not known, it may
     have been any time. The other kinds' beginning is exact.
@@ -611,7 +676,9 @@ class GroupState(Value):
     Counted since the group was first seen, as ``rebalances`` are: ``moved_partitions``, ``avoidable_moves`` and
     ``rebalance_ms`` of all ended rebalances, ``pause_ms`` (summed over partitions) and ``burst_records`` of them, and
     ``redelivered_records``, by which commits went back. ``released`` are partitions that were given back and that
-    nobody has yet. ``sampled`` is what a collector saw of a rebalance that the log does not tell of yet.
+    nobody has yet. ``sampled`` is what a collector saw of a rebalance that the log does not tell of yet; ``sights`` are
+    what it saw from beginning to end, the newest ones. ``committed_topics`` tells a topic from one made anew, by name.
+    ``taken`` are partitions whose new owner has yet to commit them.
 
     ``earlier_ms`` are when those rebalances ended that are no longer in the history and follow one another to it
     (monitor.tracking.rebalances), oldest first, bounded. Empty for a group that seldom rebalances.
@@ -649,6 +716,9 @@ class GroupState(Value):
     burst_records: int = 0
     sampled: Sampled | None = None
     earlier_ms: tuple[int, ...] = ()
+    sights: tuple[Sight, ...] = ()
+    committed_topics: tuple[CommittedTopic, ...] = ()
+    taken: tuple[Taken, ...] = ()
 
 
 class EndOffsetAt(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -52,13 +52,16 @@ class CommitRows:
         codes = self.codes[begin:end]
         epochs, positions = values.leader_epoch[begin:end].tolist(), self.positions[begin:end].tolist()
         places = [self.places[code] for code in codes.tolist()]
+        topics = [key or None for key in values.topic_key[begin:end].tolist()]
         for run in combined(codes, values.offset[begin:end], values.committed_ms[begin:end]):
             place = places[run.first_row]
             if place is not None:
-                yield PlacedEvent(positions[run.first_row], _event(place, run, epochs[run.last_row]))
+                yield PlacedEvent(positions[run.first_row], _event(place, run, epochs[run.last_row], topics))
 
 
-def _event(place: CommitPlace, run: Run, leader_epoch: int) -> OffsetCommitted | CommitRun:
+def _event(
+    place: CommitPlace, run: Run, leader_epoch: int, topics: Sequence[int | None]
+) -> OffsetCommitted | CommitRun:
     if run.commits == 1:
         return OffsetCommitted(
             group=place.group,
@@ -67,6 +70,7 @@ def _event(place: CommitPlace, run: Run, leader_epoch: int) -> OffsetCommitted |
             offset=run.first.offset,
             committed_ms=run.first.committed_ms,
             leader_epoch=leader_epoch,
+            topic_key=topics[run.first_row],
         )
     return CommitRun(
         group=place.group,
@@ -79,6 +83,9 @@ def _event(place: CommitPlace, run: Run, leader_epoch: int) -> OffsetCommitted |
         rewinds=run.rewinds,
         last_rewind=run.last_rewind,
         rewound=run.rewound,
+        first_topic_key=topics[run.first_row],
+        topic_key=topics[run.last_row],
+        first_rewind=run.first_rewind,
     )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from kafka.admin import GroupState, KafkaAdminClient
+from msgspec.structs import replace
 
 from monitor.collectors.partial_answers import PartialAnswers
 from monitor.model import SAMPLE_HOLDS_MS, RebalanceSampled, Value
@@ -35,14 +36,27 @@ STATES: Final = "which groups rebalance now"
 log = logging.getLogger(__name__)
 
 
+class _Asked(Value):
+    """When a broker was asked, and how long its answer took."""
+
+    at_ms: int
+    took_ms: int
+
+
 class _Seen(Value):
-    """A group that rebalances: which broker said so, since when, and when it was last seen and told."""
+    """A group that rebalances: which broker said so, since when, and when it was last seen and told.
+
+    ``gap_ms`` is the longest time between two sights, ``took_ms`` the longest that an answer took, from
+    the one before the first sight on.
+    """
 
     broker: int
     since_ms: int
     seen_ms: int
     told_ms: int
     interval_ms: int | None
+    gap_ms: int
+    took_ms: int
 
     def is_due(self, now_ms: int) -> bool:
         """Whether to tell it again: soon at first, as a sample is not believed that is as old as a generation."""
@@ -58,7 +72,7 @@ class GroupStates:
         self._questions = PartialAnswers(self._warn, needed="Kafka 2.6")
         self._brokers: tuple[int, ...] | None = None
         self._silent: set[int] = set()
-        self._asked_ms: dict[int, int] = {}
+        self._asked: dict[int, _Asked] = {}
         self._seen: dict[str, _Seen] = {}
 
     def begin_pass(self) -> None:
@@ -87,43 +101,56 @@ class GroupStates:
                 self._silent.add(broker)
                 yield []
                 continue
-            yield self._told(broker, answer, now_ms)
-            self._asked_ms[broker] = now_ms
+            asked = _Asked(at_ms=now_ms, took_ms=max(0, clock() - now_ms))
+            yield self._told(broker, answer, asked)
+            self._asked[broker] = asked
         self._forget_the_lost(clock())
 
     def _known_brokers(self, admin: KafkaAdminClient) -> tuple[int, ...]:
         if self._brokers is None:
             told = self._questions.ask(BROKERS, [self._cluster], lambda names: dict.fromkeys(names, _brokers(admin)))
             self._brokers = told.get(self._cluster) or ()
-            self._asked_ms = {broker: at_ms for broker, at_ms in self._asked_ms.items() if broker in self._brokers}
+            self._asked = {broker: asked for broker, asked in self._asked.items() if broker in self._brokers}
         return self._brokers
 
-    def _told(self, broker: int, groups: dict[str, str], now_ms: int) -> list[RebalanceSampled]:
+    def _told(self, broker: int, groups: dict[str, str], asked: _Asked) -> list[RebalanceSampled]:
         told = [
-            self._event(group, state, now_ms) for group, state in groups.items() if self._note(group, broker, now_ms)
+            self._event(group, state, asked.at_ms)
+            for group, state in groups.items()
+            if self._note(group, broker, asked)
         ]
         ended = [group for group, seen in self._seen.items() if seen.broker == broker and group not in groups]
-        told += [self._event(group, None, now_ms) for group in ended]
+        told += [self._over(group, asked) for group in ended]
         for group in ended:
             del self._seen[group]
         return told
 
-    def _note(self, group: str, broker: int, now_ms: int) -> bool:
+    def _note(self, group: str, broker: int, asked: _Asked) -> bool:
         """Remember that the group was seen, and say whether that is to be told."""
-        before = self._seen.get(group)
-        if before is None:
-            asked_ms = self._asked_ms.get(broker)
-            interval_ms = None if asked_ms is None else max(0, now_ms - asked_ms)
-            before = _Seen(broker=broker, since_ms=now_ms, seen_ms=now_ms, told_ms=now_ms, interval_ms=interval_ms)
+        now_ms = asked.at_ms
+        before = self._seen.get(group) or self._first_seen(broker, now_ms)
         is_due = before.is_due(now_ms)
-        self._seen[group] = _Seen(
+        self._seen[group] = replace(
+            before,
             broker=broker,
-            since_ms=before.since_ms,
             seen_ms=now_ms,
             told_ms=now_ms if is_due else before.told_ms,
-            interval_ms=before.interval_ms,
+            gap_ms=max(before.gap_ms, now_ms - before.seen_ms),
+            took_ms=max(before.took_ms, asked.took_ms),
         )
         return is_due
+
+    def _first_seen(self, broker: int, now_ms: int) -> _Seen:
+        before = self._asked.get(broker)
+        return _Seen(
+            broker=broker,
+            since_ms=now_ms,
+            seen_ms=now_ms,
+            told_ms=now_ms,
+            interval_ms=None if before is None else max(0, now_ms - before.at_ms),
+            gap_ms=0,
+            took_ms=0 if before is None else before.took_ms,
+        )
 
     def _event(self, group: str, state: str | None, now_ms: int) -> RebalanceSampled:
         seen = self._seen[group]
@@ -136,11 +163,21 @@ class GroupStates:
             interval_ms=seen.interval_ms,
         )
 
+    def _over(self, group: str, asked: _Asked) -> RebalanceSampled:
+        seen = self._seen[group]
+        return replace(
+            self._event(group, None, asked.at_ms),
+            seen_ms=seen.seen_ms,
+            gap_ms=seen.gap_ms,
+            took_ms=max(seen.took_ms, asked.took_ms),
+            broker=seen.broker,
+        )
+
     def _forget_the_lost(self, now_ms: int) -> None:
         """Nobody believes any more in what was last seen so long ago; its broker does not answer, or is gone."""
         lost = [group for group, seen in self._seen.items() if now_ms - seen.seen_ms > SAMPLE_HOLDS_MS]
         for group in lost:
-            self._asked_ms.pop(self._seen.pop(group).broker, None)  # its last answer was not that nobody rebalances
+            self._asked.pop(self._seen.pop(group).broker, None)  # its last answer was not that nobody rebalances
 
     def _warn(self, what: str) -> None:
         log.warning(

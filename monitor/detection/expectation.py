@@ -9,7 +9,7 @@ assignor.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from monitor.assignors import Assignor, AssignorError, UnknownAssignor, find, order_sensitive, rejoining
@@ -75,13 +75,13 @@ def visible_counts(owners: Owners) -> Counts | None:
     return counts if sum(counts.values()) == len(owners) else None
 
 
-def _counts_now(group: GroupState, catalog: Catalog, ownership: Ownership, visible: Counts | None) -> Counts:
+def counts_now(group: GroupState, catalog: Catalog, subscribed: Iterable[str], visible: Counts | None) -> Counts:
     """The partitions that exist now: by the catalog, or by the assignment if that is newer than the catalog.
 
     A topic may have grown or gone, and the group have been assigned, since the last collector pass began; until the
-    next pass the assignment is the better witness.
+    next pass the assignment is the better witness. ``visible`` is what it shows (None: it shows nothing reliable).
     """
-    known = (catalog.topics[topic] for topic in ownership.subscribed if topic in catalog.topics)
+    known = (catalog.topics[topic] for topic in subscribed if topic in catalog.topics)
     counts = {state.topic: count for state in known if (count := count_now(state))}
     if visible is not None and catalog.pass_ms <= group.generation_ms:
         counts = {topic: max(count, counts.get(topic, 0)) for topic, count in visible.items()}
@@ -102,7 +102,7 @@ class _Replay:
         self._catalog = catalog
         self._owners = ownership.owners
         self._visible = visible_counts(ownership.owners)
-        self._now = _counts_now(group, catalog, ownership, self._visible)
+        self._now = counts_now(group, catalog, ownership.subscribed, self._visible)
         self._then = _counts_then(group, catalog, ownership)
 
     def expectation(self) -> Expectation:

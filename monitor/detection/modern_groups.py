@@ -62,7 +62,7 @@ def expect_targets(group: GroupState, catalog: Catalog, ownership: Ownership) ->
     if not ownership.complete:
         return Expectation(kind="none")
     names = _names(group, catalog)
-    aimed = tuple(replace(member, assigned=_by_name(_standing(member).target or (), names)) for member in group.members)
+    aimed = with_targets(group, catalog)
     targets = owners_by_partition(MemberAssignment(member_id=m.member_id, topics=m.assigned) for m in aimed)
     return Expectation(
         kind="target",
@@ -77,6 +77,15 @@ def expect_targets(group: GroupState, catalog: Catalog, ownership: Ownership) ->
         if targets != ownership.owners
         else (),
     )
+
+
+def with_targets(group: GroupState, catalog: Catalog) -> tuple[Member, ...]:
+    """The members with what the broker has chosen for them as ``assigned``; nothing where it has yet to choose.
+
+    That is also what its assignors take for what a member has (``targetAssignment`` of ``GroupSpec``).
+    """
+    names = _names(group, catalog)
+    return tuple(replace(member, assigned=_by_name(_standing(member).target or (), names)) for member in group.members)
 
 
 def _names(group: GroupState, catalog: Catalog) -> Names:

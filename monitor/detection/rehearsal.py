@@ -10,17 +10,17 @@ from msgspec.structs import replace
 
 from monitor.assignors import Assignor, UnknownAssignor, find, rejoining
 from monitor.assignors.kafka_broker import BrokerRangeAssignor, UniformAssignor
-from monitor.assignors.kafka_client.member_order import in_assignment_order
 from monitor.assignors.kafka_client.sticky import CooperativeStickyAssignor
 from monitor.assignors.kafka_client.sticky.user_data import is_foreign
 from monitor.assignors.registry import System
-from monitor.detection.expectation import visible_counts
+from monitor.detection.expectation import Counts, counts_now, visible_counts
 from monitor.detection.facts import Owners
 from monitor.detection.inputs import GroupInputs, QuestionError
-from monitor.detection.modern_groups import named
+from monitor.detection.modern_groups import named, with_targets
 from monitor.detection.ownership import owners_by_partition, read_ownership
 from monitor.detection.sentences import listed, shown
-from monitor.detection.topics import count_now, shape_of
+from monitor.detection.targets import is_chosen
+from monitor.detection.topics import shape_of
 from monitor.model import (
     Assignment,
     Catalog,
@@ -28,7 +28,6 @@ from monitor.model import (
     GroupState,
     Member,
     MemberAssignment,
-    TopicPartitions,
     TopicShape,
     Value,
 )
@@ -36,8 +35,6 @@ from monitor.model import (
 CLIENT_NAMES: Final = ("range", "roundrobin", "sticky", "cooperative-sticky")
 BROKER_NAMES: Final = ("range", "uniform")
 """What can be asked for, by the system of the group."""
-
-Counts = dict[str, int]
 
 
 class Roster(Value):
@@ -69,19 +66,11 @@ class Roster(Value):
         racks = any(member.rack is not None for member in self.members)
         return [shape_of(topic, counts[topic], known.get(topic), with_racks=racks) for topic in sorted(counts)]
 
-    def holdings(self, member: Member) -> tuple[TopicPartitions, ...]:
-        """What a member of ``members`` has before."""
-        return member.assigned
-
     def usual_topics(self) -> tuple[str, ...]:
         """The subscription that most members have; of equally many, the first by name."""
         found = Counter(tuple(sorted(set(member.topics))) for member in self.members)
         most = max(found.values())
         return min(topics for topics, count in found.items() if count == most)
-
-    def in_order(self, members: Sequence[Member]) -> list[Member]:
-        """Static members by instance id, then the others by member id."""
-        return in_assignment_order(members)
 
 
 def roster_of(inputs: GroupInputs) -> Roster:
@@ -91,19 +80,21 @@ def roster_of(inputs: GroupInputs) -> Roster:
         QuestionError: it has no members that can be read, or no assignor chooses owners in a group of its kind.
     """
     group = named(inputs.group, inputs.catalog)
-    if not read_ownership(group).complete:
+    ownership = read_ownership(group)
+    if not ownership.complete:
         raise QuestionError(_why_not(group))
     is_modern = group.kind is GroupKind.CONSUMER
-    members = _with_targets(group, inputs) if is_modern else rejoining(group.members, group.generation)
+    members = with_targets(group, inputs.catalog) if is_modern else rejoining(group.members, group.generation)
     owners = owners_by_partition(
         MemberAssignment(member_id=member.member_id, topics=member.assigned) for member in members
     )
+    visible = visible_counts(owners) if not is_modern or is_chosen(group) else None
     return Roster(
         group=replace(group, members=members),
         catalog=inputs.catalog,
         members=members,
         owners=owners,
-        counts=_counts(group, inputs.catalog, owners),
+        counts=counts_now(group, inputs.catalog, ownership.subscribed, visible),
         assumptions=tuple(_assumed(group, members)),
     )
 
@@ -119,30 +110,6 @@ def _why_not(group: GroupState) -> str:
     return f"What some members of group {name} subscribe to cannot be read, so it cannot be assigned again."
 
 
-def _with_targets(group: GroupState, inputs: GroupInputs) -> tuple[Member, ...]:
-    """The members with what the broker has chosen for them: that is what its assignors keep (``targetAssignment``)."""
-    named_ids = {topic.topic_id: topic.topic for topic in group.subscribed_topics} | inputs.catalog.names
-    return tuple(replace(member, assigned=_target(member, named_ids)) for member in group.members)
-
-
-def _target(member: Member, names: Mapping[str, str]) -> tuple[TopicPartitions, ...]:
-    target = member.reconciliation.target if member.reconciliation else None
-    if target is None:
-        return ()
-    return tuple(TopicPartitions(names[entry.id], entry.partitions) for entry in target if entry.id in names)
-
-
-def _counts(group: GroupState, catalog: Catalog, owners: Owners) -> Counts:
-    """The partitions there are now: by the catalog, or by the assignment if that is newer."""
-    subscribed = {topic for member in group.members for topic in member.topics}
-    known = (catalog.topics[topic] for topic in subscribed if topic in catalog.topics)
-    counts = {state.topic: count for state in known if (count := count_now(state))}
-    visible = visible_counts(owners) if catalog.pass_ms <= group.generation_ms else None
-    for topic, count in (visible or {}).items():
-        counts[topic] = max(count, counts.get(topic, 0))
-    return counts
-
-
 def _assumed(group: GroupState, members: Iterable[Member]) -> Iterable[str]:
     if group.kind is GroupKind.CONSUMER:
         yield "What members have before is what the broker has chosen for them, whether they have reached it or not."
@@ -154,16 +121,6 @@ def _assumed(group: GroupState, members: Iterable[Member]) -> Iterable[str]:
         yield "The members' own sticky is another than Kafka's Java client has; this is that of the Java client."
 
 
-class Rehearsed(Value):
-    """What the assignor gave."""
-
-    members: tuple[MemberAssignment, ...]
-
-    def owners(self) -> Owners:
-        """By partition."""
-        return owners_by_partition(self.members)
-
-
 class ChosenAssignor:
     """The assignor that is asked."""
 
@@ -171,7 +128,7 @@ class ChosenAssignor:
         self._rule = rule
         self.name: Final = rule.name
 
-    def assign(self, members: Sequence[Member], topics: Sequence[TopicShape]) -> Rehearsed:
+    def assign(self, members: Sequence[Member], topics: Sequence[TopicShape]) -> tuple[MemberAssignment, ...]:
         """Who is to own what in the end.
 
         Raises:
@@ -181,7 +138,7 @@ class ChosenAssignor:
         answer: Assignment = (rule.target if isinstance(rule, CooperativeStickyAssignor) else rule.assign)(
             members, topics
         )
-        return Rehearsed(members=answer.members)
+        return answer.members
 
     def assumptions(self, roster: Roster) -> tuple[str, ...]:
         """What has to be said about this assignor in this group."""

@@ -10,9 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from monitor.assignors import AssignorError
+from monitor.assignors.kafka_client.member_order import in_assignment_order
 from monitor.detection.balance_change import BalanceSide, balance_side
 from monitor.detection.facts import Owners
 from monitor.detection.inputs import GroupInputs, QuestionError
+from monitor.detection.ownership import owners_by_partition
 from monitor.detection.rehearsal import Roster, choose_assignor, roster_of
 from monitor.detection.sentences import counted, listed, shown
 from monitor.detection.topics import count_now
@@ -97,18 +99,18 @@ def what_if(inputs: GroupInputs, change: Change) -> WhatIf:
         answer = assignor.assign(members, before.shapes(counts))
     except AssignorError as error:
         raise QuestionError(f"The assignor {assignor.name} fails for this group: {shown(str(error))}.") from error
-    owners_after = answer.owners()
+    owners_after = owners_by_partition(answer)
     return WhatIf(
         cluster=inputs.group.cluster,
         group=inputs.group.group,
         evaluated_ms=inputs.now_ms,
         assignor=assignor.name,
         assignor_before=before.group.protocol,
-        members=tuple(_member_changes(before, members, answer.members)),
+        members=tuple(_member_changes(before, members, answer)),
         moves=tuple(_moves(before.owners, owners_after)),
         balance_before=balance_side(before.group.members, before.owners),
         balance_after=balance_side(members, owners_after),
-        idle=tuple(sorted(given.member_id for given in answer.members if not given.topics)),
+        idle=tuple(sorted(given.member_id for given in answer if not given.topics)),
         orphans=tuple(_orphans(counts, owners_after)),
         assumptions=(*before.assumptions, *told, *assignor.assumptions(before)),
     )
@@ -158,7 +160,7 @@ def _resized(roster: Roster, members: tuple[Member, ...], count: int) -> tuple[t
 
 def _reduced(roster: Roster, members: tuple[Member, ...], count: int) -> tuple[tuple[Member, ...], tuple[str, ...]]:
     """The last in the assignors' order leave: dynamic members before static ones."""
-    leaving = {member.member_id for member in roster.in_order(members)[count:]}
+    leaving = {member.member_id for member in in_assignment_order(members)[count:]}
     if not leaving:
         return members, ()
     told = f"It is not said who leaves: the last in the assignors' order do ({listed(sorted(leaving))})."
@@ -197,7 +199,7 @@ def _member_changes(
     roster: Roster, members: Sequence[Member], given: Sequence[MemberAssignment]
 ) -> Iterator[MemberChange]:
     after = {each.member_id: each.topics for each in given}
-    before = {member.member_id: roster.holdings(member) for member in roster.members}
+    before = {member.member_id: member.assigned for member in roster.members}
     joining = [member.member_id for member in members if member.member_id not in before]
     for member_id in (*before, *joining):
         had, has = _sorted(before.get(member_id, ())), _sorted(after.get(member_id, ()))

@@ -222,7 +222,7 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
         _GROUP,
         _COUNTER,
         _BY_GROUP,
-        "Duration of all completed rebalances since the group was first seen.",
+        "Duration, at least, of all rebalances since the group was first seen.",
     ),
     MetricSpec(
         "groupwatch_group_moved_partitions_total",
@@ -250,7 +250,7 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
         _GROUP,
         _COUNTER,
         _BY_GROUP,
-        "How much longer than usual partitions were not committed around rebalances, summed over partitions.",
+        "Time, at least, for which rebalances left partitions with waiting records unread, summed over partitions.",
     ),
     MetricSpec(
         "groupwatch_group_rebalance_burst_records_total",

@@ -19,12 +19,16 @@ _LONGEST_SHORT_TEXT: Final = 0x80
 
 
 class CommitColumns(msgspec.Struct, frozen=True):
-    """Offsets, leader epochs and commit times (ms); only rows that are ``regular`` mean anything."""
+    """Offsets, leader epochs, commit times (ms) and topics; only rows that are ``regular`` mean anything.
+
+    ``topic_key`` is 0 where no topic is told (see OffsetCommitted.topic_key).
+    """
 
     offset: NDArray[np.int64]
     leader_epoch: NDArray[np.int32]
     committed_ms: NDArray[np.int64]
     regular: NDArray[np.bool_]
+    topic_key: NDArray[np.int64]
 
 
 def commit_columns(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> CommitColumns:
@@ -47,12 +51,14 @@ def commit_columns(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDA
     end_4 = begin + 22 + text_4  # of the last plain field
     fourth &= _ends_well(data, np.where(fourth, end_4, 0), ends)
     regular = long_enough & (third | fourth)
+    has_topic = regular & fourth & (ends == end_4 + 19)
     time = np.where(third, begin + 16 + text_3, end_4 - _TIME)
     return CommitColumns(
         offset=_numbers(data, ">i8")[begin + 2].astype(np.int64),
         leader_epoch=_numbers(data, ">i4")[begin + 10].astype(np.int32),
         committed_ms=_numbers(data, ">i8")[np.where(regular, time, 0)].astype(np.int64),
         regular=regular,
+        topic_key=np.where(has_topic, _numbers(data, ">i8")[np.where(has_topic, end_4 + 3, 0)].astype(np.int64), 0),
     )
 
 
@@ -75,4 +81,4 @@ def _numbers(data: NDArray[np.uint8], kind: str) -> NDArray[np.generic]:
 
 def _nothing(count: int) -> CommitColumns:
     zeros = np.zeros(count, np.int64)
-    return CommitColumns(zeros, zeros.astype(np.int32), zeros, np.zeros(count, np.bool_))
+    return CommitColumns(zeros, zeros.astype(np.int32), zeros, np.zeros(count, np.bool_), zeros)

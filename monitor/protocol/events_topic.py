@@ -57,6 +57,10 @@ def _numbers(event: CollectedEvent) -> Iterator[tuple[int, int]]:
         yield event.since_ms, _LIMIT
         yield event.sampled_ms, _LIMIT
         yield event.interval_ms or 0, _LIMIT
+        yield event.seen_ms or 0, _LIMIT
+        yield event.gap_ms or 0, _LIMIT
+        yield event.took_ms, _LIMIT
+        yield event.broker or 0, _PARTITION_LIMIT
         return
     yield event.pass_ms, _LIMIT
     if isinstance(event, PassCompleted):

@@ -8,6 +8,7 @@ errors.
 from __future__ import annotations
 
 import sys
+from base64 import urlsafe_b64decode
 from struct import Struct
 from struct import error as StructError  # noqa: N812 -- "error" alone would say nothing at its use
 from typing import Final
@@ -89,7 +90,7 @@ def decode_record(key: bytes | None, value: bytes | None, timestamp_ms: int) -> 
     group, topic, partition = _commit_key(key)
     if value is None:
         return OffsetDeleted(group=group, topic=topic, partition=partition)
-    offset, leader_epoch, committed_ms = _commit_value(value)
+    offset, leader_epoch, committed_ms, topic_key = _commit_value(value)
     return OffsetCommitted(
         group=group,
         topic=topic,
@@ -97,6 +98,7 @@ def decode_record(key: bytes | None, value: bytes | None, timestamp_ms: int) -> 
         offset=offset,
         committed_ms=committed_ms,
         leader_epoch=leader_epoch,
+        topic_key=topic_key or None,
     )
 
 
@@ -176,26 +178,41 @@ def _commit_key_by_schema(key: bytes) -> tuple[str, str, int]:
     return found.group, found.topic, found.partition
 
 
-def _commit_value(value: bytes) -> tuple[int, int, int]:
-    """Offset, leader epoch and commit time: the short way for versions 3 and 4 as brokers write them."""
+def _commit_value(value: bytes) -> tuple[int, int, int, int]:
+    """Offset, leader epoch, commit time and topic key (0: none): the short way for versions 3 and 4 as written."""
     try:
         version, offset, leader_epoch, length = _VERSION_3(value)
         if version == 3 and length >= 0:
             if len(value) == 24 + length:
-                return offset, leader_epoch, _INT64(value, 16 + length)[0]
+                return offset, leader_epoch, _INT64(value, 16 + length)[0], 0
         elif version == 4 and 0 < value[14] < 0x80:  # a compact length of one byte
             end = 22 + value[14]  # of the last field
             whole = end + 1 if value[end] == 0 else end + 19 if value[end : end + 3] == _TOPIC_ID_FOLLOWS else -1
             if len(value) == whole:
-                return offset, leader_epoch, _INT64(value, end - 8)[0]
+                topic_key = _INT64(value, end + 3)[0] if value[end] else 0
+                return offset, leader_epoch, _INT64(value, end - 8)[0], topic_key
     except (StructError, IndexError):
         pass
     return _commit_value_by_schema(value)
 
 
-def _commit_value_by_schema(value: bytes) -> tuple[int, int, int]:
+def _commit_value_by_schema(value: bytes) -> tuple[int, int, int, int]:
     _, found = read_versioned(OffsetCommitValue, value)
-    return found.offset, found.leader_epoch, found.commit_timestamp
+    return found.offset, found.leader_epoch, found.commit_timestamp, topic_key_of(found.topic_id)
+
+
+def topic_key_of(topic_id: str) -> int:
+    """The first eight bytes of a topic's id as a signed number; 0 for the id that Kafka gives where there is none.
+
+    What is no id at all gives 0, too.
+
+    >>> topic_key_of("AAAAAAAAAAAAAAAAAAAAAA"), topic_key_of("AAAAAAAAAAEAAAAAAAAAAA")
+    (0, 1)
+    """
+    try:
+        return int.from_bytes(urlsafe_b64decode(f"{topic_id}==")[:8], signed=True)
+    except ValueError:
+        return 0
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from monitor.tracking.classic_causes import classic_rebalance, static_restart
 from monitor.tracking.moves import Moves, moves_between
 from monitor.tracking.phases import Happened
 from monitor.tracking.rebalances import recorded
-from monitor.tracking.sampled import begun_as_sampled, left_of
+from monitor.tracking.sampled import left_of
 from monitor.tracking.transition import entered
 
 _COUNTED: Final = frozenset({Phase.STABLE, Phase.EMPTY})  # the phases whose membership record tells a generation
@@ -36,7 +36,6 @@ def stored(state: GroupState, event: MembershipStored) -> GroupState:
     rebalance = classic_rebalance(before, event) if counted else static_restart(before, event) if rewritten else None
     if counted and rebalance is not None:
         rebalance = replace(rebalance, moved=moves.moved, avoidable=moves.avoidable)
-        rebalance = begun_as_sampled(rebalance, before.sampled)
     return replace(
         _remembering(entered(before, happened, event.stored_ms), rebalance),
         protocol_type=event.protocol_type,

@@ -29,6 +29,7 @@ class Run(msgspec.Struct, frozen=True, gc=False):
     rewinds: int
     last_rewind: Rewind | None
     rewound: int
+    first_rewind: Rewind | None
 
 
 def combined(codes: Column, offsets: Column, committed_ms: Column) -> Iterator[Run]:
@@ -72,6 +73,7 @@ def combined(codes: Column, offsets: Column, committed_ms: Column) -> Iterator[R
             fallen,
             _rewind(int(falls[next_fall - 1]), at_ms, offset) if fallen else None,
             int(depths[next_fall] - depths[fall]) if fallen else 0,
+            _rewind(int(falls[fall]), at_ms, offset) if fallen > 1 else None,
         )
 
 

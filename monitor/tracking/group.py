@@ -23,11 +23,13 @@ from monitor.model import (
     RebalanceSampled,
 )
 from monitor.tracking import classic
+from monitor.tracking.handovers import HandoversDraft
 from monitor.tracking.modern import ModernDraft, is_deletion, kind_of
-from monitor.tracking.offsets import Commit, OffsetsDraft
+from monitor.tracking.offsets import Commit, FrozenOffsets, OffsetsDraft
 from monitor.tracking.phases import TRANSITIONS, Happened
 from monitor.tracking.resumption import NOTHING, newest_end_ms, with_cost
 from monitor.tracking.sampled import with_sample
+from monitor.tracking.sights import with_durations
 from monitor.tracking.transition import entered
 
 _UNMOVED_BY_COMMITS: Final = frozenset(p for p in Phase if TRANSITIONS[p, Happened.COMMITTED] is p)
@@ -43,6 +45,7 @@ def fold_group(cluster: str, group: str, state: GroupState | None, events: Itera
     - Where the broker was asked well after the newest commit in the log, its answer counts, see
       monitor.tracking.listed_offsets. The two logs have no common order, and none is needed.
     - What a collector saw of a rebalance before the log told of it counts until then, see monitor.tracking.sampled.
+      What it saw from beginning to end tells how long rebalances took, see monitor.tracking.sights.
     - ``rebalances`` counts every stored generation that differs from the one stored before it, the first one seen and
       those that only emptied the group included; of a KIP-848, share or streams group every epoch. A rewrite of the
       same generation (a static member that came back), and the record of a group just created (no members, no protocol
@@ -71,8 +74,9 @@ class _Draft:
     __slots__ = ("_modern", "_offsets", "_state")
 
     def __init__(self, state: GroupState) -> None:
-        self._state = replace(state, offsets=(), unconfirmed=())
-        self._offsets = OffsetsDraft((*state.offsets, *state.unconfirmed))
+        self._state = replace(state, offsets=(), unconfirmed=(), committed_topics=(), taken=())
+        self._offsets = OffsetsDraft((*state.offsets, *state.unconfirmed), state.committed_topics)
+        self._offsets.handovers = HandoversDraft(state.taken) if state.kind is GroupKind.CONSUMER else None
         self._offsets.resumes_after_ms = newest_end_ms(state.history, state.phase)
         self._modern: ModernDraft | None = None
 
@@ -98,10 +102,14 @@ class _Draft:
         if state.phase is Phase.UNSEEN:
             return None
         offsets = self._offsets.freeze()
+        if state.sights:
+            state = with_durations(state, _read_until_ms(state, offsets))
         return replace(
             state,
             offsets=offsets.counting,
             unconfirmed=offsets.unconfirmed,
+            committed_topics=self._offsets.topics(),
+            taken=self._offsets.handovers.freeze() if self._offsets.handovers else (),
             redelivered_records=state.redelivered_records + self._offsets.redelivered,
         )
 
@@ -126,6 +134,12 @@ class _Draft:
         self._apply_membership(event)
         now = self._modern or self._state
         self._offsets.resumes_after_ms = newest_end_ms(now.history, now.phase)
+        if now.kind is not GroupKind.CONSUMER:
+            self._offsets.handovers = None
+            return
+        handovers = self._offsets.handovers = self._offsets.handovers or HandoversDraft()
+        if self._modern is not None:
+            handovers.add(self._modern.take_handed())
 
     def _apply_membership(self, event: MembershipEvent) -> None:
         if isinstance(event, MembershipStored):
@@ -156,6 +170,12 @@ class _Draft:
         if self._modern is None and not self._offsets and not _has_membership_record(self._state):
             self._state = GroupState(cluster=self._state.cluster, group=self._state.group)
             self._offsets = OffsetsDraft(())
+
+
+def _read_until_ms(state: GroupState, offsets: FrozenOffsets) -> int:
+    """The newest time in the group's log so far: its order is that of the broker's clock."""
+    commits = (known.committed_ms for known in (*offsets.counting, *offsets.unconfirmed))
+    return max((state.generation_ms, *commits))
 
 
 def _has_membership_record(state: GroupState) -> bool:

@@ -33,6 +33,7 @@ from monitor.model import (
     SubscribedTopicsStored,
     TargetEpochStored,
     TargetStored,
+    TopicPartition,
 )
 from monitor.tracking.classic import forgotten
 from monitor.tracking.modern_causes import (
@@ -46,7 +47,7 @@ from monitor.tracking.modern_causes import (
 from monitor.tracking.modern_moves import MovesDraft, costed
 from monitor.tracking.phases import Happened
 from monitor.tracking.rebalances import begun, ended, recorded
-from monitor.tracking.resumption import Resumed, with_cost
+from monitor.tracking.resumption import Handed, Resumed, with_cost
 from monitor.tracking.transition import entered
 
 
@@ -119,6 +120,11 @@ class ModernDraft:
     def history(self) -> tuple[Rebalance, ...]:
         """The newest rebalances."""
         return self._state.history
+
+    def take_handed(self) -> dict[TopicPartition, Handed]:
+        """The partitions that got a new owner since this was last asked, with their topics' ids."""
+        handed, self._moves.handed = self._moves.handed, {}
+        return handed
 
     def add_cost(self, resumed: Resumed) -> None:
         """Partitions were committed again after the newest rebalance."""
@@ -199,7 +205,7 @@ class ModernDraft:
         member = self._members.pop(event.member_id, None)
         if member is not None:
             self._behind.discard(event.member_id)
-            self._moves.remove(member)
+            self._moves.remove(member, event.removed_ms)
             self._note(removal_of(member, event.removed_ms), member.instance_id)
         self._stand(event.removed_ms)
 

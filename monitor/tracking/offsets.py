@@ -9,12 +9,15 @@ from monitor.model import (
     CommitPoint,
     CommitRun,
     CommittedOffset,
+    CommittedTopic,
     OffsetCommitted,
     OffsetDeleted,
     OffsetsListed,
     Rewind,
     Value,
 )
+from monitor.tracking.committed_topics import CommittedTopics
+from monitor.tracking.handovers import HandoversDraft
 from monitor.tracking.listed_offsets import as_it_counts, as_logged, with_listing
 from monitor.tracking.resumption import NOTHING, pause_ms
 
@@ -34,16 +37,20 @@ class OffsetsDraft:
     What the broker answered is kept beside; which of the two counts is decided when the draft is frozen.
     """
 
-    __slots__ = ("_known", "redelivered", "resumed", "resumes_after_ms")
+    __slots__ = ("_known", "_topics", "handovers", "redelivered", "resumed", "resumes_after_ms")
 
-    def __init__(self, offsets: Iterable[CommittedOffset]) -> None:
+    def __init__(self, offsets: Iterable[CommittedOffset], topics: Iterable[CommittedTopic] = ()) -> None:
         self._known = {
             (known.topic, known.partition): as_logged(known) if known.listed_ms else known for known in offsets
         }
+        self._topics = CommittedTopics(topics)
         self.redelivered = 0
         """Records by which commits went back since the draft was begun: they are delivered again."""
         self.resumes_after_ms: int | None = None
         """When a rebalance ended: the first commit of a partition after it tells how long that was not read."""
+        self.handovers: HandoversDraft | None = None
+        """Of a KIP-848 group: only what gets another owner pauses then, whenever that is. That is told of commits that
+        name the topic's id; of others it is told as of a classic group."""
         self.resumed = NOTHING
         """What was told so since it was last taken."""
 
@@ -55,24 +62,46 @@ class OffsetsDraft:
         """Take one commit, or a run of them."""
         place = event.topic, event.partition
         before = self._known.get(place)
+        self._topics.note(event)
         if isinstance(event, CommitRun):
-            self.redelivered += event.rewound
             after, first, at_ms = _after_run(before, event), event.first.offset, event.first.committed_ms
+            if event.rewound:
+                self._redeliver_inside(before, event)
         else:
             after, first, at_ms = _after(before, event), event.offset, event.committed_ms
         self._known[place] = after
         if before is None:
             return
         if first < before.offset:
-            self.redelivered += before.offset - first
+            self._redeliver(before, Rewind(at_ms, before.offset, first))
         ended_ms = self.resumes_after_ms
-        if ended_ms is not None and before.committed_ms <= ended_ms < at_ms and first != before.offset:
-            self._resume(before, CommitPoint(at_ms, first), ended_ms)
+        if self.handovers is not None and event.topic_key is not None:
+            point = CommitPoint(at_ms, first)
+            self._add_pause(self.handovers.pause_ms(event.topic_key, before, point), before, point)
+        elif ended_ms is not None and before.committed_ms <= ended_ms < at_ms and first != before.offset:
+            point = CommitPoint(at_ms, first)
+            self._add_pause(pause_ms(before, point, ended_ms), before, point)
 
-    def _resume(self, before: CommittedOffset, first: CommitPoint, ended_ms: int) -> None:
-        paused_ms = pause_ms(before, first, ended_ms)
+    def _redeliver(self, before: CommittedOffset, fall: Rewind) -> None:
+        """Count the records of a commit that went back behind the one before it."""
+        if not self._topics.is_made_anew(before, fall):
+            self.redelivered += fall.before - fall.after
+
+    def _redeliver_inside(self, before: CommittedOffset | None, run: CommitRun) -> None:
+        """Count the records by which commits went back inside a run."""
+        self.redelivered += run.rewound
+        fall = run.first_rewind or run.last_rewind
+        falls_before = before is not None and run.first.offset < before.offset
+        if fall is not None and not falls_before and self._topics.is_made_anew(before or _begun(run), fall):
+            self.redelivered -= fall.before - fall.after
+
+    def _add_pause(self, paused_ms: int, before: CommittedOffset, first: CommitPoint) -> None:
         if paused_ms:
             self.resumed = self.resumed.and_after(paused_ms, max(0, first.offset - before.offset))
+
+    def topics(self) -> tuple[CommittedTopic, ...]:
+        """The topics in which something is committed, as far as they are told."""
+        return self._topics.of(topic for topic, _ in self._known)
 
     def delete(self, event: OffsetDeleted) -> None:
         """Forget a partition with its history."""
@@ -121,6 +150,12 @@ def _after(before: CommittedOffset | None, event: OffsetCommitted) -> CommittedO
         before.listed,
         before.listed_ms,
     )
+
+
+def _begun(run: CommitRun) -> CommittedOffset:
+    """The partition as the first commit of a run made it."""
+    at_ms, offset = run.first.committed_ms, run.first.offset
+    return CommittedOffset(run.topic, run.partition, offset, at_ms, history=with_commit(b"", at_ms, offset))
 
 
 def _after_run(before: CommittedOffset | None, run: CommitRun) -> CommittedOffset:

@@ -60,6 +60,9 @@ def begun(state: GroupState, rebalance: Rebalance) -> GroupState:
             moved=before.moved,
             held=before.held,
             is_first=before.is_first,
+            paused_partitions=before.paused_partitions,
+            pause_ms=before.pause_ms,
+            burst_records=before.burst_records,
         ),
     )
 

@@ -29,6 +29,13 @@ class Resumed(Value):
         return Resumed(self.partitions + 1, self.pause_ms + pause_ms, self.burst + burst)
 
 
+class Handed(Value):
+    """That a partition got a new owner, and until when the one before it may have read it (None: not known)."""
+
+    gained_ms: int
+    stopped_ms: int | None
+
+
 NOTHING: Final = Resumed()
 
 
@@ -75,20 +82,42 @@ def pause_ms(before: CommittedOffset, first: CommitPoint, ended_ms: int) -> int:
     return max(0, first.committed_ms - before.committed_ms - max(0, usual))
 
 
+def handover_ms(handed: Handed, before: CommittedOffset, first: CommitPoint) -> int:
+    """How long a partition of a KIP-848 group was read by nobody, when it went from one member to another.
+
+    At least from when the former owner had to stop until the new one had it (KIP-848: it is assigned once it was given
+    back). Who died had stopped before; then the commits tell more, as in :func:`pause_ms`.
+
+    >>> known = CommittedOffset(topic="t", partition=0, offset=45, committed_ms=45_000)
+    >>> handover_ms(Handed(gained_ms=50_000, stopped_ms=47_000), known, CommitPoint(52_000, 50))
+    3000
+    """
+    if max(handed.gained_ms - before.committed_ms, first.committed_ms - handed.gained_ms) > PATIENCE_MS:
+        return 0
+    unowned_ms = 0 if handed.stopped_ms is None else handed.gained_ms - handed.stopped_ms
+    return max(0, unowned_ms, pause_ms(before, first, handed.gained_ms))
+
+
 def with_cost(state: GroupState, resumed: Resumed) -> GroupState:
-    """The state with this added to its newest rebalance that members noticed, and to the totals."""
+    """The state with this added to the rebalance under way or its newest that members noticed, and to the totals."""
     index = next((i for i in reversed(range(len(state.history))) if was_noticed(state.history[i])), None)
-    if index is None or resumed == NOTHING:
+    if resumed == NOTHING or (index is None and state.under_way is None):
         return state
-    known = state.history[index]
-    costed = replace(
+    if state.under_way is not None:
+        state = replace(state, under_way=_costed(state.under_way, resumed))
+    elif index is not None:
+        state = with_changed(state, index, _costed(state.history[index], resumed))
+    return replace(
+        state,
+        pause_ms=state.pause_ms + resumed.pause_ms,
+        burst_records=state.burst_records + resumed.burst,
+    )
+
+
+def _costed(known: Rebalance, resumed: Resumed) -> Rebalance:
+    return replace(
         known,
         paused_partitions=known.paused_partitions + resumed.partitions,
         pause_ms=known.pause_ms + resumed.pause_ms,
         burst_records=known.burst_records + resumed.burst,
-    )
-    return replace(
-        with_changed(state, index, costed),
-        pause_ms=state.pause_ms + resumed.pause_ms,
-        burst_records=state.burst_records + resumed.burst,
     )

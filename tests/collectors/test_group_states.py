@@ -10,6 +10,7 @@ from kafka.errors import (
     KafkaConnectionError,
     RequestTimedOutError,
 )
+from msgspec.structs import replace
 
 from monitor.collectors.group_states import REPEAT_MS, GroupStates
 from monitor.model import SAMPLE_HOLDS_MS, RebalanceSampled
@@ -63,6 +64,10 @@ def sampled(state, since_ms, now_ms, interval_ms=1_000, group="g"):
     )
 
 
+def over(since_ms, now_ms, *, seen_ms, gap_ms, broker, interval_ms=1_000, group="g"):
+    return replace(sampled(None, since_ms, now_ms, interval_ms, group), seen_ms=seen_ms, gap_ms=gap_ms, broker=broker)
+
+
 def said(caplog):
     lines = [record.getMessage().split(";")[0].removeprefix("Cluster prod: ") for record in caplog.records]
     caplog.clear()
@@ -75,7 +80,7 @@ def test_a_rebalance_from_its_beginning_to_its_end(states, admin):
     admin.groups[2] = {"g": COMPLETING}
     assert told(states, admin, NOW + 1_000) == [sampled(COMPLETING, NOW, NOW + 1_000)]
     admin.groups[2] = {}
-    assert told(states, admin, NOW + 2_000) == [sampled(None, NOW, NOW + 2_000)]
+    assert told(states, admin, NOW + 2_000) == [over(NOW, NOW + 2_000, seen_ms=NOW + 1_000, gap_ms=1_000, broker=2)]
     assert told(states, admin, NOW + 3_000) == []
     admin.groups[2] = {"g": PREPARING}
     assert told(states, admin, NOW + 4_000) == [sampled(PREPARING, NOW + 4_000, NOW + 4_000)], "another one"
@@ -123,7 +128,7 @@ def test_a_broker_that_does_not_answer_hides_nothing_of_the_other_and_costs_its_
     told(states, admin, NOW)
     admin.broken = {1: error()}
     admin.groups = {1: {}, 2: {}}
-    assert told(states, admin, NOW + 1_000) == [sampled(None, NOW, NOW + 1_000, group="h")]
+    assert told(states, admin, NOW + 1_000) == [over(NOW, NOW + 1_000, seen_ms=NOW, gap_ms=0, broker=2, group="h")]
     admin.asked.clear()
     assert told(states, admin, NOW + 2_000) == []
     assert admin.asked == [2]
@@ -133,7 +138,7 @@ def test_a_broker_that_does_not_answer_hides_nothing_of_the_other_and_costs_its_
     assert not said(caplog), "said once until it has healed"
     admin.broken = {}
     states.begin_pass()
-    assert told(states, admin, NOW + 4_000) == [sampled(None, NOW, NOW + 4_000)]
+    assert told(states, admin, NOW + 4_000) == [over(NOW, NOW + 4_000, seen_ms=NOW, gap_ms=0, broker=1)]
 
 
 def test_a_cluster_that_does_not_tell_its_brokers_is_asked_again_with_the_next_pass(admin, caplog):
@@ -155,6 +160,21 @@ def test_a_group_that_moves_to_another_broker_goes_on(states, admin):
     told(states, admin, NOW + 1_000)
     admin.groups = {1: {}, 2: {"g": PREPARING}}
     assert told(states, admin, NOW + 4_000) == [sampled(PREPARING, NOW, NOW + 4_000)]
+    admin.groups = {1: {}, 2: {}}
+    assert told(states, admin, NOW + 5_000) == [over(NOW, NOW + 5_000, seen_ms=NOW + 4_000, gap_ms=3_000, broker=2)]
+
+
+def test_the_longest_answer_and_the_longest_time_between_two_questions_are_told(admin):
+    """Each of three rounds asks two brokers; the second one's answers take 70, 30 and 50 ms."""
+    states = GroupStates("prod")
+    rounds = [(0, 0), (1_000, 1_070)], [(2_000, 2_000), (4_000, 4_030)], [(5_000, 5_000), (6_000, 6_050)]
+    for number, asked in enumerate(rounds):
+        admin.groups[2] = {"g": PREPARING} if number == 1 else {}
+        times = iter([NOW + at_ms for each in asked for at_ms in each] + [NOW + 7_000])
+        samples = [sample for some in states.ask(admin, lambda times=times: next(times)) for sample in some]
+    assert samples == [
+        replace(over(NOW + 4_000, NOW + 6_000, seen_ms=NOW + 4_000, gap_ms=0, broker=2, interval_ms=3_000), took_ms=70)
+    ]
 
 
 def test_a_group_of_a_broker_that_is_gone_is_forgotten_when_nobody_believes_in_it_any_more(states, admin):

@@ -8,7 +8,20 @@ from msgspec.structs import replace
 from monitor.detection import standing
 from monitor.detection.standing import Standings, stand
 from monitor.detection.topics import Topics
-from monitor.model import Catalog, GroupKind, IdPartitions, Member, Phase, Rebalance, Reconciliation, Release, Sampled
+from monitor.model import (
+    Catalog,
+    CommittedTopic,
+    GroupKind,
+    IdPartitions,
+    Member,
+    Phase,
+    Rebalance,
+    Reconciliation,
+    Release,
+    Sampled,
+    Sight,
+    Taken,
+)
 from tests.detection.builders import ASSIGNED, NOW, catalog, commit, group, range_by_hand, topic
 from tests.detection.test_evaluate import ranged_groups
 
@@ -56,6 +69,12 @@ def test_it_is_the_same_as_without_memory(cases):
         pytest.param(replace(GROUP, offsets=(commit("a", 0),)), TOPICS, id="an offset was committed"),
         pytest.param(GROUP, catalog(topic("a", 4), topic("c", 9)), id="another topic came and went"),
         pytest.param(replace(GROUP, sampled=Sampled(NOW, NOW)), TOPICS, id="it was seen to rebalance"),
+        pytest.param(
+            replace(GROUP, committed_topics=(CommittedTopic("a", 1, 2),), taken=(Taken(2, 1, 3, (0,)),)),
+            TOPICS,
+            id="its topic was made anew, or a partition got a new owner",
+        ),
+        pytest.param(replace(GROUP, sights=(Sight(1, 2, 3),)), TOPICS, id="a rebalance was seen to be over"),
         pytest.param(replace(GROUP, redelivered_records=9), TOPICS, id="a commit went back"),
         pytest.param(
             replace(GROUP, pause_ms=5, burst_records=1, history=(Rebalance(3, 1, 2, pause_ms=5, burst_records=1),)),

@@ -142,6 +142,14 @@ def test_a_topic_that_grew_is_handed_out_by_a_rebalance():
     assert moved(answer) == [("a", 3, (), ("C1",))]
 
 
+@pytest.mark.parametrize(("pass_ms", "given"), [(ASSIGNED, {"a"}), (ASSIGNED + 1, {"a", "b"})])
+def test_a_topic_that_the_generation_lacks_may_be_gone_and_is_handed_out_once_a_newer_pass_has_seen_it(pass_ms, given):
+    """The generation has all of "a" and nothing of "b", which the catalog's older pass still saw."""
+    state = group(member("C0", BOTH, {"a": [0, 1, 2]}))
+    answer = asked(state, Change(), catalog(topic("a", 3), topic("b", 3), pass_ms=pass_ms))
+    assert after(answer)["C0"].keys() == given
+
+
 HALF = modern.member("x", assigned=modern.ids(modern.ORDERS, 0, 1), target=modern.ids(modern.ORDERS, 0, 1, 2, 3))
 
 
@@ -160,6 +168,15 @@ def test_a_group_of_the_new_protocol_with_range_gets_runs():
     """ "new-1" sorts before "x"."""
     answer = asked(modern.group(HALF), Change(members=2, assignor="range"), modern.CATALOG)
     assert after(answer) == {"x": {"orders": (2, 3)}, "new-1": {"orders": (0, 1)}}
+
+
+@pytest.mark.parametrize(("chosen", "given"), [(7, {"orders"}), (6, {"orders", "bills"})])
+def test_a_topic_that_the_targets_lack_is_handed_out_while_the_broker_has_yet_to_choose_anew(chosen, given):
+    """The epoch is newer than the catalog: "bills" is gone if its targets lack it, and those before tell nothing."""
+    both = modern.member("x", target=modern.ids(modern.ORDERS, 0, 1, 2, 3), topics=("orders", "bills"))
+    state = replace(modern.group(both), target_epoch=chosen)
+    answer = asked(state, Change(), replace(modern.CATALOG, pass_ms=ASSIGNED))
+    assert after(answer)["x"].keys() == given
 
 
 TWINS = group(replace(C0, client_id="same"), replace(C1, client_id="same"))

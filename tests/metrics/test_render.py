@@ -113,7 +113,7 @@ groupwatch_group_rebalances_total{cluster="main",group="orders"} 7
 collector's samples tell it.
 # TYPE groupwatch_group_rebalancing gauge
 groupwatch_group_rebalancing{cluster="main",group="orders"} 1
-# HELP groupwatch_group_rebalance_seconds_total Duration of all completed rebalances since the group was first seen.
+# HELP groupwatch_group_rebalance_seconds_total Duration, at least, of all rebalances since the group was first seen.
 # TYPE groupwatch_group_rebalance_seconds_total counter
 groupwatch_group_rebalance_seconds_total{cluster="main",group="orders"} 12.5
 # HELP groupwatch_group_moved_partitions_total Partitions that had another owner after a rebalance than before it.
@@ -126,8 +126,8 @@ groupwatch_group_avoidable_moves_total{cluster="main",group="orders"} 4
 # HELP groupwatch_group_redelivered_records_total Records by which commits went back, so that they are delivered again.
 # TYPE groupwatch_group_redelivered_records_total counter
 groupwatch_group_redelivered_records_total{cluster="main",group="orders"} 150
-# HELP groupwatch_group_rebalance_pause_seconds_total How much longer than usual partitions were not committed around \
-rebalances, summed over partitions.
+# HELP groupwatch_group_rebalance_pause_seconds_total Time, at least, for which rebalances left \
+partitions with waiting records unread, summed over partitions.
 # TYPE groupwatch_group_rebalance_pause_seconds_total counter
 groupwatch_group_rebalance_pause_seconds_total{cluster="main",group="orders"} 12.5
 # HELP groupwatch_group_rebalance_burst_records_total Records that the first commits after those pauses covered.

@@ -34,8 +34,9 @@ def assert_read_alike(values):
         if columns.regular[row]:
             alone = by_itself(value)
             assert isinstance(alone, OffsetCommitted)
-            found = (columns.offset[row], columns.leader_epoch[row], columns.committed_ms[row])
-            assert found == (alone.offset, alone.leader_epoch, alone.committed_ms)
+            key = int(columns.topic_key[row]) or None
+            found = (columns.offset[row], columns.leader_epoch[row], columns.committed_ms[row], key)
+            assert found == (alone.offset, alone.leader_epoch, alone.committed_ms, alone.topic_key)
     return columns
 
 

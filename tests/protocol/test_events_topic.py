@@ -52,6 +52,10 @@ SAMPLED = st.builds(
     since_ms=TIMES,
     sampled_ms=TIMES,
     interval_ms=st.none() | TIMES,
+    seen_ms=st.none() | TIMES,
+    gap_ms=st.none() | TIMES,
+    took_ms=TIMES,
+    broker=st.none() | st.integers(0, 2**31 - 1),
 )
 
 
@@ -120,6 +124,13 @@ TOPIC = '{"event":"topicobserved","cluster":"c","topic":"t","pass_ms":1,"observe
         pytest.param((SAMPLE % '"since_ms":1,"sampled_ms":-1').encode(), "bad_event", id="a sample before 1970"),
         pytest.param(
             (SAMPLE % '"since_ms":1,"sampled_ms":1,"interval_ms":-1').encode(), "bad_event", id="a pace that goes back"
+        ),
+        *(
+            pytest.param(
+                (SAMPLE % f'"since_ms":1,"sampled_ms":1,"{name}":{odd}').encode(), "bad_event", id=f"{name} {odd}"
+            )
+            for name in ("seen_ms", "gap_ms", "took_ms", "broker")
+            for odd in (-1, 2**63)
         ),
     ],
 )

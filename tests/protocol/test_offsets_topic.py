@@ -46,8 +46,15 @@ def test_offset_commits_read_as_kafka_reads_them(broker):
                 offset=data["offset"],
                 committed_ms=data["commitTimestamp"],
                 leader_epoch=data.get("leaderEpoch", -1),
+                topic_key=first_half(data["topicId"]) if "topicId" in data else None,
             )
         assert decode(record) == expected
+
+
+def first_half(topic_id):
+    """Of an id as Kafka shows it, as the signed number that those eight bytes are in Java."""
+    (high, _) = struct.unpack(">qq", base64.urlsafe_b64decode(topic_id + "=="))
+    return high
 
 
 @pytest.mark.parametrize("broker", BROKERS)
@@ -133,7 +140,13 @@ SCHEMA_COMMITS = [
 @pytest.mark.parametrize(("value", "leader_epoch"), SCHEMA_COMMITS)
 def test_every_version_of_a_commit(key, value, leader_epoch):
     assert decode_record(key, bytes.fromhex(value), 0) == OffsetCommitted(
-        group="g1", topic="t0", partition=7, offset=5, committed_ms=9, leader_epoch=leader_epoch
+        group="g1",
+        topic="t0",
+        partition=7,
+        offset=5,
+        committed_ms=9,
+        leader_epoch=leader_epoch,
+        topic_key=-0x5454545454545455 if "ab" * 16 in value else None,  # 0xabab... as a signed number
     )
 
 

@@ -37,6 +37,7 @@ def test_a_run_says_what_its_commits_said(rows):
         assert run.points == thin(own)
         assert run.rewinds == len(rewinds)
         assert run.last_rewind == (rewinds[-1] if rewinds else None)
+        assert run.first_rewind == (rewinds[0] if len(rewinds) > 1 else None)
         assert run.rewound == sum(rewind.before - rewind.after for rewind in rewinds)
 
 

@@ -320,6 +320,9 @@ def combined(commits):
         rewinds=len(rewinds),
         last_rewind=rewinds[-1] if rewinds else None,
         rewound=sum(rewind.before - rewind.after for rewind in rewinds),
+        first_topic_key=commits[0].topic_key,
+        topic_key=commits[-1].topic_key,
+        first_rewind=rewinds[0] if len(rewinds) > 1 else None,
     )
 
 

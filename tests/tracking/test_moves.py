@@ -278,7 +278,7 @@ def test_what_has_moved_so_far_is_told_while_a_rebalance_is_under_way():
     for event in events:
         state = fold(event, state=state)
     assert (state.under_way.moved, state.moved_partitions) == (1, 0)
-    assert state.released == (Held("member a", (TopicPartitions("id", (3,)),)),)
+    assert state.released == (Held("member a", (TopicPartitions("id", (3,)),), stopped_ms=2),)
     done = fold(owns("b", 2, 2, 3), state=state)
     assert moved(done) == ((2, 0), (2, 0))
 

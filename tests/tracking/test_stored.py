@@ -14,16 +14,20 @@ from hypothesis import strategies as st
 from monitor.model import (
     STATE_VERSION,
     CommittedOffset,
+    CommittedTopic,
     EndOffsetAt,
     ErrorCount,
     GroupState,
+    Held,
     Member,
     PartitionState,
     Phase,
     Rebalance,
     Release,
     Sampled,
+    Sight,
     SourceState,
+    Taken,
     TopicPartitions,
     TopicState,
 )
@@ -56,6 +60,10 @@ GROUP = GroupState(
     history=(Rebalance(generation=3, started_ms=1, ended_ms=2, uncertainty_ms=1_000),),
     sampled=Sampled(first_ms=1, last_ms=2, over=True),
     earlier_ms=(-1, 2**53),
+    committed_topics=(CommittedTopic("t", -(2**63), 5), CommittedTopic("u", 7)),
+    taken=(Taken(5, None, 7, (1, 2)), Taken(5, 4, 7, (3,))),
+    released=(Held("member m", (TopicPartitions("id", (1,)),), 5), Held("member n", ())),
+    sights=(Sight(since_ms=1, seen_ms=2, over_ms=3, interval_ms=1, broker=4, told=True), Sight(4, 5, 6)),
 )
 TOPIC = TopicState(
     cluster="c",
