@@ -3,8 +3,9 @@
 The log has the broker's clock and a sight the collector's, and nothing says how far they are apart. But what is seen to
 end must have an end in the log: with an end at 100 s, a group that was last seen to rebalance at 104 s and not any more
 at 105 s says that the collector's clock is 4 to 5 s ahead. Of two ends near each other either may be meant; then both
-are possible, until another sight fits one of them only. So for every offset that all sights allow, each rebalance that
-lies within a sight began between two bounds, and what is told is the span from the least to the greatest of them.
+are possible, until another sight fits one of them only; but where clocks that agree fit, they are taken to agree. So
+for every offset that all sights allow, each rebalance that lies within a sight began between two bounds, and what is
+told is the span from the least to the greatest of them.
 
 Nothing is told of a sight before the group's log has been read until all ends that can be meant by it, or, if several
 can, by those of the minute after it too; and nothing at all if the log does not reach back that far.
@@ -22,6 +23,10 @@ from monitor.tracking.rebalances import was_noticed, with_changed
 
 FARTHEST_MS: Final = 30_000
 """How far apart the clocks of a broker and a collector may be. Of clocks that differ by more, what is told is wrong."""
+
+AGREED_MS: Final = 1_000
+"""Two machines whose clocks are kept by a time service differ by less. Without this, of two rebalances within half a
+minute either end may be meant, and of neither much would be known."""
 
 VISIBLE_MS: Final = 500
 """How long a group may still be said to rebalance after its generation was stored: until the followers have it."""
@@ -91,6 +96,7 @@ def with_durations(state: GroupState, read_until_ms: int) -> GroupState:
                 if _latest_ms(sight) + AFTERWARDS_MS + FARTHEST_MS >= read_until_ms:
                     continue
                 offsets = _possible_offsets(sight, state, until_ms=_latest_ms(sight) + AFTERWARDS_MS)
+                offsets = list(_common(offsets, [_Span(-AGREED_MS, AGREED_MS)])) or offsets
             state = _with_told(state, sight, offsets)
     return state
 
