@@ -203,8 +203,8 @@ class CommitRun(Event):
 
     ``first`` is the first commit; ``points`` are, oldest first, those that a history keeps (see
     monitor.commit_history), the newest last; ``rewinds`` counts the rewinds from the first commit on, and
-    ``rewound`` the records that they went back by; ``first_rewind`` is told if there are several. ``first_topic_key``
-    and ``topic_key`` are those of the first commit and the newest.
+    ``rewound`` the records that they went back by; ``first_rewind`` is told if there are several. All commits of a run
+    are of the same topic (see OffsetCommitted.topic_key).
     """
 
     group: str
@@ -217,7 +217,6 @@ class CommitRun(Event):
     rewinds: int = 0
     last_rewind: Rewind | None = None
     rewound: int = 0
-    first_topic_key: int | None = None
     topic_key: int | None = None
     first_rewind: Rewind | None = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -47,21 +47,20 @@ class CommitRows:
         return cls(columns.regular & present & known[codes], codes, places, columns, positions)
 
     def events(self, begin: int, end: int) -> Iterator[PlacedEvent]:
-        """Rows from ``begin`` to before ``end``, which are all regular: one event for each partition."""
+        """Rows from ``begin`` to before ``end``, which are all regular: one event for each partition, or a few."""
         values = self.values
         codes = self.codes[begin:end]
         epochs, positions = values.leader_epoch[begin:end].tolist(), self.positions[begin:end].tolist()
         places = [self.places[code] for code in codes.tolist()]
-        topics = [key or None for key in values.topic_key[begin:end].tolist()]
-        for run in combined(codes, values.offset[begin:end], values.committed_ms[begin:end]):
-            place = places[run.first_row]
+        topics = values.topic_key[begin:end]
+        topic_keys = topics.tolist()
+        for run in combined(codes, values.offset[begin:end], values.committed_ms[begin:end], topics):
+            place, topic_key = places[run.first_row], topic_keys[run.first_row] or None
             if place is not None:
-                yield PlacedEvent(positions[run.first_row], _event(place, run, epochs[run.last_row], topics))
+                yield PlacedEvent(positions[run.first_row], _event(place, run, epochs[run.last_row], topic_key))
 
 
-def _event(
-    place: CommitPlace, run: Run, leader_epoch: int, topics: Sequence[int | None]
-) -> OffsetCommitted | CommitRun:
+def _event(place: CommitPlace, run: Run, leader_epoch: int, topic_key: int | None) -> OffsetCommitted | CommitRun:
     if run.commits == 1:
         return OffsetCommitted(
             group=place.group,
@@ -70,7 +69,7 @@ def _event(
             offset=run.first.offset,
             committed_ms=run.first.committed_ms,
             leader_epoch=leader_epoch,
-            topic_key=topics[run.first_row],
+            topic_key=topic_key,
         )
     return CommitRun(
         group=place.group,
@@ -83,8 +82,7 @@ def _event(
         rewinds=run.rewinds,
         last_rewind=run.last_rewind,
         rewound=run.rewound,
-        first_topic_key=topics[run.first_row],
-        topic_key=topics[run.last_row],
+        topic_key=topic_key,
         first_rewind=run.first_rewind,
     )
 

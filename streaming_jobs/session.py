@@ -66,6 +66,9 @@ keep. Its pauses grow with the heap, so it is for Spark's default of 1 GB; a dri
 
 DRIVER_OPTIONS: Final = "spark.driver.extraJavaOptions"
 DRIVER_MEMORY: Final = "spark.driver.memory"
+MEMORY_VARIABLE: Final = "SPARK_DRIVER_MEMORY"
+JVM_VARIABLES: Final = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "SPARK_SUBMIT_OPTS")
+"""Where else options of a JVM may come from."""
 
 QUIET: Final = {
     "spark.app.name": "groupwatch",
@@ -129,7 +132,9 @@ def drivers_jvm(conf: Mapping[str, str]) -> str:
     """The options of the driver's JVM, where a deployment with these Spark properties chooses none."""
     if DRIVER_OPTIONS in conf:
         return conf[DRIVER_OPTIONS]
-    return f"{SELDOM_OPTIMISED} {SELDOM_SPACIOUS}{'' if DRIVER_MEMORY in conf else f' {IN_ONE_GO}'}"
+    is_larger = DRIVER_MEMORY in conf or MEMORY_VARIABLE in os.environ or spark_has_defaults()
+    is_chosen = any("GC" in os.environ.get(name, "") for name in JVM_VARIABLES)  # Java refuses to start with two
+    return f"{SELDOM_OPTIMISED} {SELDOM_SPACIOUS}{'' if is_larger or is_chosen else f' {IN_ONE_GO}'}"
 
 
 def partitions_of(partitions: int) -> dict[str, str]:

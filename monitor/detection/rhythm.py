@@ -6,8 +6,9 @@ between one and the next counts, whoever made them, and only while records waite
 hour, an hour without a commit shows nothing of its consumer.
 
 Whether records waited tell the ends of the partition that were seen. They reach back about ten minutes in a busy topic,
-and further the rarer its records are (monitor.tracking.topic). What lies before counts in full if several records came
-between the two commits, and else not at all.
+and further the rarer its records are (monitor.tracking.topic). What lies before counts if several records came between
+the two commits, and else not at all; but not for longer than a batch takes: an hour between two commits may have been
+an hour without records.
 """
 
 from __future__ import annotations
@@ -27,13 +28,18 @@ proof."""
 FEWEST_COMMITS: Final = 3
 """So many show a rhythm: one time between two commits may be an accident."""
 
+BATCH_MS: Final = 300_000
+"""How long a consumer may take between two polls, where nothing else is known (Kafka's ``max.poll.interval.ms``)."""
+
 SEVERAL: Final = 5
 """Of so many records that came evenly between two commits, the first waited four fifths of the time."""
 
 _OFFSET: Final = attrgetter("offset")
 
 
-def is_usual(commit: CommittedOffset, partition: PartitionState, silence_ms: int) -> bool | None:
+def is_usual(
+    commit: CommittedOffset, partition: PartitionState, silence_ms: int, batch_ms: int = BATCH_MS
+) -> bool | None:
     """Whether records often wait so long for a commit there: most of the remembered times were longer than a third.
 
     None: there are too few commits to tell. A commit of the offset before it tells that its consumer commits by itself,
@@ -43,6 +49,7 @@ def is_usual(commit: CommittedOffset, partition: PartitionState, silence_ms: int
         commit: the newest of the partition, with its history.
         partition: with the ends that were seen.
         silence_ms: how long records have waited now without a commit.
+        batch_ms: how long whoever reads there may take with what it has polled.
     """
     if count_of(commit.history) < FEWEST_COMMITS:
         return None
@@ -59,14 +66,17 @@ def is_usual(commit: CommittedOffset, partition: PartitionState, silence_ms: int
         if RHYTHMS * (after_ms - before_ms) <= silence_ms or not records:
             waited_ms: int | None = after_ms - before_ms  # at most: that is enough to know
         else:
-            waited_ms = _waited_ms(partition.ends, CommitPoint(before_ms, offsets[index - 1]), after_ms, records)
+            before = CommitPoint(before_ms, offsets[index - 1])
+            waited_ms = _waited_ms(partition.ends, before, after_ms, records, batch_ms)
         if waited_ms is not None:
             is_longer = RHYTHMS * waited_ms > silence_ms
             longer, others = longer + is_longer, others + (not is_longer)
     return longer > max(others, 1)
 
 
-def _waited_ms(ends: Sequence[EndOffsetAt], before: CommitPoint, after_ms: int, records: int) -> int | None:
+def _waited_ms(
+    ends: Sequence[EndOffsetAt], before: CommitPoint, after_ms: int, records: int, batch_ms: int
+) -> int | None:
     """How long records are known to have waited between two commits that lie ``records`` apart. None: not known."""
     first_beyond = bisect_right(ends, before.offset, key=_OFFSET)
     if first_beyond == len(ends):
@@ -76,5 +86,5 @@ def _waited_ms(ends: Sequence[EndOffsetAt], before: CommitPoint, after_ms: int, 
     if first_beyond:
         return max(0, waited_ms)
     if records >= SEVERAL:
-        return after_ms - before.committed_ms
+        return min(after_ms - before.committed_ms, batch_ms)
     return waited_ms if waited_ms > 0 else None

@@ -20,7 +20,7 @@ from monitor.commit_history import RECENT, columns_of, count_of
 from monitor.detection.facts import Facts
 from monitor.detection.ownership import held_since_ms
 from monitor.detection.patience import in_vain_since_ms
-from monitor.detection.rhythm import FEWEST_COMMITS, RHYTHMS, is_usual
+from monitor.detection.rhythm import BATCH_MS, FEWEST_COMMITS, RHYTHMS, is_usual
 from monitor.detection.sentences import dead_members, not_committing, unnoticed_members
 from monitor.detection.transactions import Markers, is_held_back
 from monitor.model import CommittedOffset, Finding, FindingKind, Member, Phase, TopicPartition, Value
@@ -32,6 +32,10 @@ LONGEST_BATCH_MS: Final = 3_600_000
 NOTICED: Final = 4 / 3
 """Times its session, a member that has gone is missed at the latest: the others learn of it with their next heartbeat,
 and that is sent three times in a session (Kafka's advice for ``heartbeat.interval.ms``)."""
+
+SHUFFLES: Final = 5
+"""So many rebalances while records wait in a partition, and so many times ``commit_silence_ms``: no owner is given the
+time that a new one has any more."""
 
 LEFT_FOR_NOW: Final = -2
 """The epoch of a static member that has closed and may come back (``LEAVE_GROUP_STATIC_MEMBER_EPOCH`` of Kafka)."""
@@ -88,17 +92,22 @@ def find_silent(facts: Facts) -> Iterable[Finding]:
         yield _dead(facts, dead)
     if unnoticed:
         yield _unnoticed(facts, unnoticed)
-    others = {member.member_id for member in blamed} | _newcomers(facts)
-    foreign = {place: ms for place, ms in silent.items() if others.isdisjoint(facts.ownership.owners.get(place, ()))}
-    rest = {place: since_ms for place, since_ms in foreign.items() if not habits.explain_place(place, since_ms)}
+    told, newcomers = {member.member_id for member in blamed}, _newcomers(facts)
+    rest = {
+        place: since_ms
+        for place, since_ms in silent.items()
+        if told.isdisjoint(owners := facts.ownership.owners.get(place, ()))
+        and (newcomers.isdisjoint(owners) or _goes_from_hand_to_hand(facts, since_ms))
+        and not habits.explain_place(place, since_ms)
+    }
     if rest:
         partitions = tuple(sorted(rest))
-        owners = sorted({own for place in rest for own in facts.ownership.owners.get(place, ())})
+        holders = sorted({own for place in rest for own in facts.ownership.owners.get(place, ())})
         yield Finding(
             kind=FindingKind.LAG,
             reason="not_committing",
             since_ms=min(rest.values()),
-            sentence=not_committing(partitions, facts.settings.commit_silence_ms, owners, facts.group),
+            sentence=not_committing(partitions, facts.settings.commit_silence_ms, holders, facts.group),
             partitions=partitions,
         )
 
@@ -139,6 +148,20 @@ def _newcomers(facts: Facts) -> frozenset[str]:
     return frozenset(member.member_id for member in members if held_since_ms(facts.group, member) > since_ms)
 
 
+def _goes_from_hand_to_hand(facts: Facts, since_ms: int) -> bool:
+    """Whether a group rebalances again and again while records wait: then its owners are always new, and nobody reads.
+
+    What lies before its members came back does not count: they may have to read for a while until they commit.
+    """
+    returned_ms = [each.ended_ms for each in facts.group.history if each.is_first and each.ended_ms is not None]
+    began_ms = max([since_ms, *returned_ms])
+    patience_ms = facts.settings.commit_silence_ms
+    if facts.now_ms - began_ms < SHUFFLES * patience_ms:
+        return False
+    ends = [each.ended_ms for each in facts.group.history if each.ended_ms is not None]
+    return sum(began_ms < ended_ms for ended_ms in ends) >= SHUFFLES
+
+
 def silences(facts: Facts, silent: Silent) -> list[MemberSilence]:
     """What can be said of every member that owns something, in the order of the members' ids."""
     roll = _Roll(facts, silent, _Habits(facts))
@@ -151,7 +174,8 @@ class _Habits:
     Asked in this order, until something is known:
 
     - the commits of the partitions themselves, whoever made them: a hang must not pass for the habit of who is next;
-    - the least usual time between two commits in any partition of the owner;
+    - the least usual time between two commits in any partition of the owner, but not more than such a time may be in
+      which nobody knows whether records waited: there may have been none for hours;
     - how long the owner may take between two polls: the rebalance timeout that it joined with is
       ``max.poll.interval.ms`` in Java's consumer and in librdkafka's, after which they leave the group by themselves.
     """
@@ -159,6 +183,7 @@ class _Habits:
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         self._limits_ms: dict[str, float | None] = {}
+        self._batches_ms: dict[str, int] = {}
 
     @cached_property
     def held(self) -> dict[str, list[TopicPartition]]:
@@ -182,10 +207,12 @@ class _Habits:
     def explain_place(self, place: TopicPartition, since_ms: int) -> bool:
         """Whether a partition's silence since then is usual there, or for one of its owners."""
         facts, silence_ms = self._facts, self._facts.now_ms - since_ms
-        usual = is_usual(facts.committed[place], facts.known[place], silence_ms)
+        owners = facts.ownership.owners.get(place, ())
+        batch_ms = max([self._longest_batch_ms(owner) for owner in owners], default=BATCH_MS)
+        usual = is_usual(facts.committed[place], facts.known[place], silence_ms, batch_ms)
         if usual is not None:
             return usual
-        for owner in facts.ownership.owners.get(place, ()):
+        for owner in owners:
             limit_ms = self._limit_ms(owner)
             if limit_ms is not None and silence_ms < limit_ms:
                 return True
@@ -196,9 +223,9 @@ class _Habits:
 
         By the commits of the partitions, the one with the least patience counts.
         """
-        facts, usual = self._facts, None
+        facts, usual, batch_ms = self._facts, None, self._longest_batch_ms(owner)
         for place in places:
-            answer = is_usual(facts.committed[place], facts.known[place], silence_ms)
+            answer = is_usual(facts.committed[place], facts.known[place], silence_ms, batch_ms)
             if answer is False:
                 return False
             usual = usual or answer
@@ -211,9 +238,17 @@ class _Habits:
         """How long an owner is usually silent, whatever the partition; None: nothing is known of it."""
         if owner not in self._limits_ms:
             gap_ms = min(_gaps(self._facts, self.held.get(owner, ())), default=None)
-            own_ms = _batch_ms(self.members.get(owner)) if gap_ms is None else RHYTHMS * gap_ms
-            self._limits_ms[owner] = own_ms
+            if gap_ms is None:
+                self._limits_ms[owner] = _batch_ms(self.members.get(owner))
+            else:
+                self._limits_ms[owner] = RHYTHMS * min(gap_ms, self._longest_batch_ms(owner))
         return self._limits_ms[owner]
+
+    def _longest_batch_ms(self, owner: str) -> int:
+        """How long an owner may take with what it has polled."""
+        if owner not in self._batches_ms:
+            self._batches_ms[owner] = _batch_ms(self.members.get(owner)) or BATCH_MS
+        return self._batches_ms[owner]
 
 
 class _Roll:

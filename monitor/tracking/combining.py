@@ -19,7 +19,7 @@ _MOST: Final = RECENT + 2
 
 
 class Run(msgspec.Struct, frozen=True, gc=False):
-    """The commits with the same code: what a CommitRun holds, and the rows of the first and the last of them."""
+    """Commits of one partition: what a CommitRun holds, and the rows of the first and the last of them."""
 
     first_row: int
     last_row: int
@@ -32,19 +32,20 @@ class Run(msgspec.Struct, frozen=True, gc=False):
     first_rewind: Rewind | None
 
 
-def combined(codes: Column, offsets: Column, committed_ms: Column) -> Iterator[Run]:
-    """One run for each code, in the order in which the codes first occur.
+def combined(codes: Column, offsets: Column, committed_ms: Column, topic_keys: Column) -> Iterator[Run]:
+    """One run for each partition, or several where its topic was made anew between; in the order of their first rows.
 
     Args:
         codes: which partition each row commits.
         offsets: the committed offset of each row.
         committed_ms: when it was committed.
+        topic_keys: which topic of that name it is, see OffsetCommitted.topic_key.
     """
     if not len(codes):
         return
     order = np.argsort(codes, kind="stable")
-    offset, at_ms, code = offsets[order], committed_ms[order], codes[order]
-    same = code[1:] == code[:-1]
+    offset, at_ms, code, topic = offsets[order], committed_ms[order], codes[order], topic_keys[order]
+    same = (code[1:] == code[:-1]) & (topic[1:] == topic[:-1])
     begins = np.concatenate(([0], np.flatnonzero(~same) + 1))
     ends = np.concatenate((begins[1:], [len(code)]))
     falls = np.flatnonzero(same & (offset[1:] < offset[:-1])) + 1

@@ -46,8 +46,6 @@ class CommittedTopics:
     def _begin(self, event: OffsetCommitted | CommitRun, key: int) -> None:
         """The topic's first commit, or its first one since it was made anew."""
         first_ms = event.first.committed_ms if isinstance(event, CommitRun) else event.committed_ms
-        begins_later = isinstance(event, CommitRun) and event.first_topic_key not in {key, None}
-        is_known = event.topic in self._known or begins_later
-        since_ms = first_ms + begins_later if is_known else None
+        since_ms = first_ms if event.topic in self._known else None
         self._known[event.topic] = CommittedTopic(event.topic, key, since_ms)
         self._keys[event.topic] = key

@@ -91,8 +91,9 @@ class OffsetsDraft:
         """Count the records by which commits went back inside a run."""
         self.redelivered += run.rewound
         fall = run.first_rewind or run.last_rewind
-        falls_before = before is not None and run.first.offset < before.offset
-        if fall is not None and not falls_before and self._topics.is_made_anew(before or _begun(run), fall):
+        if fall is None or before is None or run.first.offset < before.offset:
+            return
+        if self._topics.is_made_anew(before, fall):
             self.redelivered -= fall.before - fall.after
 
     def _add_pause(self, paused_ms: int, before: CommittedOffset, first: CommitPoint) -> None:
@@ -150,12 +151,6 @@ def _after(before: CommittedOffset | None, event: OffsetCommitted) -> CommittedO
         before.listed,
         before.listed_ms,
     )
-
-
-def _begun(run: CommitRun) -> CommittedOffset:
-    """The partition as the first commit of a run made it."""
-    at_ms, offset = run.first.committed_ms, run.first.offset
-    return CommittedOffset(run.topic, run.partition, offset, at_ms, history=with_commit(b"", at_ms, offset))
 
 
 def _after_run(before: CommittedOffset | None, run: CommitRun) -> CommittedOffset:

@@ -41,9 +41,9 @@ other, the last ones may tell which end the first one had."""
 DRIFT: Final = 2_000
 """In so many ms two clocks drift apart by 1 ms: NTP corrects a clock by 500 ppm at most."""
 
-MAX_SIGHTS: Final = 16
-"""How many sights of a group are kept, in some 40 bytes each: what a group does in half a minute that begins anew every
-two seconds."""
+MAX_SIGHTS: Final = 64
+"""How many sights of a group are kept, in some 40 bytes each: those of 90 s, for which they may be awaited, of a group
+that is seen to begin anew every one or two seconds."""
 
 MOST_UNSURE_MS: Final = 60_000
 """A beginning that is known less exactly than this is said not to be known."""

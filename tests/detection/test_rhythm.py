@@ -66,10 +66,12 @@ SLID = partition(*((second, second) for second in range(10_000, 10_600, 20)))
             commits((0, 10), (100, 5), (200, 4), (300, 3)), STEADY, 60, False, id="moved back by hand: no rhythm"
         ),
         pytest.param(
-            commits((8000, 8000), (8600, 8600), (9200, 9200)), SLID, 1799, True, id="before the ends: several records"
+            commits((8000, 8000), (8600, 8600), (9200, 9200)), SLID, 899, True, id="before the ends: several records"
         ),
-        pytest.param(commits((8000, 8000), (8600, 8600), (9200, 9200)), SLID, 1800, False, id="three times 600 s"),
-        pytest.param(commits((8000, 8000), (8600, 8605), (9200, 8610)), SLID, 1799, True, id="five are several"),
+        pytest.param(
+            commits((8000, 8000), (8600, 8600), (9200, 9200)), SLID, 900, False, id="no longer than a batch may take"
+        ),
+        pytest.param(commits((8000, 8000), (8600, 8605), (9200, 8610)), SLID, 899, True, id="five are several"),
         pytest.param(
             commits((8000, 8000), (8600, 8604), (9200, 8608)),
             SLID,
@@ -91,6 +93,13 @@ SLID = partition(*((second, second) for second in range(10_000, 10_600, 20)))
 )
 def test_how_long_records_usually_wait_for_a_commit(commit, known, silence_s, usual):
     assert is_usual(commit, known, silence_s * 1000) is usual
+
+
+@pytest.mark.parametrize(("silence_s", "usual"), [(1799, True), (1800, False)])
+def test_before_the_ends_a_time_between_commits_counts_as_long_as_a_batch_may_take(silence_s, usual):
+    """Three times the 600 s between two commits, which may take an hour."""
+    commit = commits((8000, 8000), (8600, 8600), (9200, 9200))
+    assert is_usual(commit, SLID, silence_s * 1000, batch_ms=3_600_000) is usual
 
 
 times = st.lists(st.integers(0, 10_000), min_size=3, max_size=14).map(sorted)

@@ -13,7 +13,17 @@ from monitor.detection.evaluate import facts_of
 from monitor.detection.silence import silences, silent_partitions
 from monitor.detection.standing import stand
 from monitor.detection.topics import Topics
-from monitor.model import CommitPoint, FindingKind, GroupKind, IdPartitions, Member, Phase, Reconciliation, TopicState
+from monitor.model import (
+    CommitPoint,
+    FindingKind,
+    GroupKind,
+    IdPartitions,
+    Member,
+    Phase,
+    Rebalance,
+    Reconciliation,
+    TopicState,
+)
 from tests.detection.builders import catalog, commit, group, member, places
 from tests.detection.test_lag import partition
 
@@ -340,6 +350,36 @@ def test_who_takes_partitions_over_has_as_long_as_anybody_to_commit(generation_s
     offsets = [committed(number, 10, 500) for number in range(4)]
     state = pair(*offsets, generation_s=generation_s)
     assert [reason for reason, *_ in found(state, ALL_BUSY)] == told
+
+
+@pytest.mark.parametrize(
+    ("ends_s", "returned_s", "told"),
+    [
+        pytest.param((750, 800, 850, 900, 950), None, True, id="five since records wait"),
+        pytest.param((650, 800, 850, 900, 950), None, False, id="four"),
+        pytest.param((710, 720, 730, 740, 950), 705, False, id="its members came back less than five minutes ago"),
+        pytest.param((705, 720, 730, 740, 950), 699, True, id="longer ago than that"),
+    ],
+)
+def test_owners_that_are_always_new_are_given_no_time(ends_s, returned_s, told):
+    """A group that rebalances every 50 s has nobody who has had a partition for a minute."""
+    ended = [Rebalance(generation=number, started_ms=at * 1000, ended_ms=at * 1000) for number, at in enumerate(ends_s)]
+    first = [] if returned_s is None else [replace(ended[0], ended_ms=returned_s * 1000, is_first=True)]
+    offsets = [committed(number, 10, 500) for number in range(4)]
+    state = replace(pair(*offsets, generation_s=950), history=(*first, *ended))
+    assert found(state, ALL_BUSY) == ([("not_committing", 700, (), places("t", 0, 1, 2, 3))] if told else [])
+
+
+@pytest.mark.parametrize(("silence_s", "told"), [(899, False), (900, True)])
+def test_a_quiet_topic_of_its_owner_does_not_excuse_a_partition_for_hours(silence_s, told):
+    """Nobody knows whether records waited in those hours: three times what a batch may take is enough."""
+    quiet = committed(0, 10, *range(-200_000, 0, 20_000))
+    new = committed(1, 10, 995 - silence_s, 1000 - silence_s)
+    state = pair(quiet, new, first=(0, 1), second=(), generation_s=-1000)
+    topics = topics_of(idle(0), partition((-300, 9), (0, 10), (20, 11), (60, 12), (990, 20), number=1))
+    since_ms = silent_partitions(facts_of(state, Topics(topics), stand(state, topics), NOW_MS, DetectionSettings()))
+    assert list(since_ms) == list(places("t", 1)), "what waits is seen; whether it is told is the question"
+    assert [reason for reason, *_ in found(state, topics)] == (["not_committing"] if told else [])
 
 
 def test_only_the_members_of_a_kip_848_group_that_took_something_over_have_time():

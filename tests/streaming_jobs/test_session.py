@@ -28,8 +28,17 @@ def test_a_jvm_has_few_pools_of_memory_unless_the_deployment_says_otherwise(
     assert seen == given
 
 
-def test_only_a_small_heap_is_collected_in_one_go():
+def test_only_a_small_heap_is_collected_in_one_go(monkeypatch: pytest.MonkeyPatch):
     """Its pauses grow with the heap; whoever chooses options has chosen them all."""
     assert "-XX:+UseSerialGC" in drivers_jvm({})
     assert "-XX:+UseSerialGC" not in drivers_jvm({DRIVER_MEMORY: "8g"})
     assert drivers_jvm({DRIVER_JVM: BRIEF_JVM, DRIVER_MEMORY: "8g"}) == BRIEF_JVM
+    monkeypatch.setenv("SPARK_DRIVER_MEMORY", "8g")
+    assert "-XX:+UseSerialGC" not in drivers_jvm({})
+
+
+@pytest.mark.parametrize("name", ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "SPARK_SUBMIT_OPTS"])
+def test_a_collector_that_the_environment_chooses_is_the_only_one(monkeypatch: pytest.MonkeyPatch, name: str):
+    """Java does not start with two ("Multiple garbage collectors selected")."""
+    monkeypatch.setenv(name, "-Dx=y -XX:+UseG1GC")
+    assert "-XX:+UseSerialGC" not in drivers_jvm({})

@@ -17,7 +17,7 @@ ROWS = st.lists(
 
 def runs(rows):
     codes, offsets, times = (np.array([row[column] for row in rows], dtype=np.int64) for column in range(3))
-    return list(combined(codes, offsets, times))
+    return list(combined(codes, offsets, times, np.zeros(len(rows), dtype=np.int64)))
 
 
 @given(ROWS)
@@ -39,6 +39,15 @@ def test_a_run_says_what_its_commits_said(rows):
         assert run.last_rewind == (rewinds[-1] if rewinds else None)
         assert run.first_rewind == (rewinds[0] if len(rewinds) > 1 else None)
         assert run.rewound == sum(rewind.before - rewind.after for rewind in rewinds)
+
+
+def test_a_run_ends_where_the_topic_was_made_anew():
+    """Of partitions 0, 1, 0, 0, 1, 0, the third is the first of another topic of that name."""
+    codes, topics = np.array([0, 1, 0, 0, 1, 0]), np.array([5, 5, 6, 6, 6, 6])
+    offsets, times = np.array([90, 80, 3, 2, 4, 7]), np.arange(6)
+    found = list(combined(codes, offsets, times, topics))
+    assert [(run.first_row, run.last_row, run.commits) for run in found] == [(0, 0, 1), (1, 1, 1), (2, 5, 3), (4, 4, 1)]
+    assert [run.rewound for run in found] == [0, 0, 1, 0]
 
 
 def test_nothing_gives_nothing():

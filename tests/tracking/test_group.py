@@ -305,7 +305,7 @@ def test_a_state_that_is_kept_knows_something(log):
 
 
 def combined(commits):
-    """A run as the decoder combines one."""
+    """A run as the decoder combines one, of commits of one partition of one topic."""
     steps = list(pairwise(commits))
     rewinds = [Rewind(at_ms=b.committed_ms, before=a.offset, after=b.offset) for a, b in steps if b.offset < a.offset]
     points = [CommitPoint(event.committed_ms, event.offset) for event in commits]
@@ -320,7 +320,6 @@ def combined(commits):
         rewinds=len(rewinds),
         last_rewind=rewinds[-1] if rewinds else None,
         rewound=sum(rewind.before - rewind.after for rewind in rewinds),
-        first_topic_key=commits[0].topic_key,
         topic_key=commits[-1].topic_key,
         first_rewind=rewinds[0] if len(rewinds) > 1 else None,
     )

@@ -1,8 +1,10 @@
 """A commit that falls because its topic was deleted and made anew: nothing is delivered again."""
 
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from monitor.model import CommittedTopic, OffsetCommitted, OffsetDeleted
@@ -17,17 +19,23 @@ def commit(at_ms, offset, key=None, partition=0, topic="t"):
     return OffsetCommitted("g", topic, partition, offset, at_ms, topic_key=key)
 
 
+def runs(log):
+    """The commits as the decoder combines those of a chunk: by partition and topic, in the order of the first ones."""
+    found = {}
+    for event in log:
+        found.setdefault((event.topic, event.partition, event.topic_key), []).append(replace(event, topic="t"))
+    return [replace(combined(own), topic=topic, partition=partition) for (topic, partition, _), own in found.items()]
+
+
 def redelivered(log):
     """However the log is cut into batches, and with each run of commits of one partition combined or not."""
     state, whole = None, fold_group("c", "g", None, log)
     for event in log:
         state = fold_group("c", "g", state, [event])
     assert state == whole
-    if {(event.topic, event.partition) for event in log} == {("t", 0)}:
-        assert fold_group("c", "g", None, [combined(log)]).redelivered_records == whole.redelivered_records
-        assert (
-            fold_group("c", "g", None, [*log[:1], combined(log[1:])]).redelivered_records == whole.redelivered_records
-        )
+    for cut in range(len(log)):
+        pieces = fold_group("c", "g", fold_group("c", "g", None, runs(log[:cut])), runs(log[cut:]))
+        assert pieces.redelivered_records == whole.redelivered_records
     return whole.redelivered_records
 
 
@@ -68,6 +76,20 @@ def redelivered(log):
 )
 def test_records_are_delivered_again_only_where_the_topic_is_the_same(log, records):
     assert redelivered(log) == records
+
+
+STEPS = st.tuples(st.sampled_from([0, 0, 0, 0, 1]), st.integers(0, 1), st.integers(0, 9))
+
+
+@given(st.lists(STEPS, min_size=1, max_size=25), st.lists(st.integers(0, 25), max_size=4))
+def test_what_is_delivered_again_does_not_depend_on_how_the_log_is_cut(steps, cuts):
+    topics = accumulate(step for step, _, _ in steps)
+    rows = enumerate(zip(topics, steps, strict=True), 1)
+    log = [commit(at_ms, offset, 1 + topic, partition) for at_ms, (topic, (_, partition, offset)) in rows]
+    state, whole = None, fold_group("c", "g", None, log)
+    for begin, end in pairwise([0, *sorted(cuts), len(log)]):
+        state = fold_group("c", "g", state, runs(log[begin:end])) if begin < end else state
+    assert state is None or state.redelivered_records == whole.redelivered_records
 
 
 def test_a_topic_that_is_made_anew_twice_falls_twice():
