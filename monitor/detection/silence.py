@@ -206,12 +206,13 @@ class _Habits:
 
     def explain_place(self, place: TopicPartition, since_ms: int) -> bool:
         """Whether a partition's silence since then is usual there, or for one of its owners."""
-        facts, silence_ms = self._facts, self._facts.now_ms - since_ms
+        facts, silence_ms, commit = self._facts, self._facts.now_ms - since_ms, self._facts.committed[place]
         owners = facts.ownership.owners.get(place, ())
-        batch_ms = max([self._longest_batch_ms(owner) for owner in owners], default=BATCH_MS)
-        usual = is_usual(facts.committed[place], facts.known[place], silence_ms, batch_ms)
-        if usual is not None:
-            return usual
+        if count_of(commit.history) >= FEWEST_COMMITS:  # else it tells nothing, and often of every partition
+            batch_ms = max([self._longest_batch_ms(owner) for owner in owners], default=BATCH_MS)
+            usual = is_usual(commit, facts.known[place], silence_ms, batch_ms)
+            if usual is not None:
+                return usual
         for owner in owners:
             limit_ms = self._limit_ms(owner)
             if limit_ms is not None and silence_ms < limit_ms:
