@@ -33,6 +33,10 @@ NOTICED: Final = 4 / 3
 """Times its session, a member that has gone is missed at the latest: the others learn of it with their next heartbeat,
 and that is sent three times in a session (Kafka's advice for ``heartbeat.interval.ms``)."""
 
+WORTH_TELLING: Final = 2
+"""Times ``commit_silence_ms``: what the group will have noticed by then is awaited. To tell first that a member may be
+gone, and a moment later that it is not, would be two findings for one fact."""
+
 SHUFFLES: Final = 5
 """So many rebalances while records wait in a partition, and so many times ``commit_silence_ms``: no owner is given the
 time that a new one has any more."""
@@ -87,7 +91,9 @@ def find_silent(facts: Facts) -> Iterable[Finding]:
         return
     habits = _Habits(facts)
     blamed = _Roll(facts, silent, habits).blamed() if _somebody_went_on(facts, silent) else []
-    dead, unnoticed = [own for own in blamed if own.is_dead], [own for own in blamed if own.is_unnoticed]
+    dead = [own for own in blamed if own.is_dead]
+    worth_ms = WORTH_TELLING * facts.settings.commit_silence_ms / NOTICED
+    unnoticed = [own for own in blamed if own.is_unnoticed and own.session_ms >= worth_ms]
     if dead:
         yield _dead(facts, dead)
     if unnoticed:

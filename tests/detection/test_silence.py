@@ -274,6 +274,13 @@ def test_a_member_whose_session_is_not_over_is_told_with_that(session_s, more, t
     assert found(state, ALL_BUSY) == ([] if told is None else [(told, 700, ("C0",), places("t", 0, 1))])
 
 
+@pytest.mark.parametrize(("session_s", "told"), [(45, ["silent"]), (46, []), (89, []), (90, ["unnoticed"])])
+def test_a_session_that_is_nearly_over_is_awaited(session_s, told):
+    """It has been silent for 61 s."""
+    offsets = committed(0, 12, 939), committed(1, 12, 939), *GOING_ON
+    assert [reason for reason, *_ in found(pair(*offsets, session_s=session_s), ALL_BUSY)] == told
+
+
 def test_those_that_hang_and_those_that_may_be_gone_are_two_findings():
     """Three members with a partition each; the third goes on."""
     members = [
