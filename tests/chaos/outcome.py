@@ -31,7 +31,17 @@ OF_THE_TRAFFIC: Final = frozenset({"partitions", "partition_count", "members", "
 OF_THE_TELLING: Final = frozenset({"event", "opened_ms", "at_ms", "sentence"})
 """Fields of a finding's record that say when it was told, and by what word."""
 OF_THE_MOMENT: Final = frozenset(
-    {"evaluated_ms", "lag_ms", "sentence", "status", "pace", "catch_up_ms", "rebalance_ms", "rebalancing_since_ms"}
+    {
+        "evaluated_ms",
+        "lag_ms",
+        "sentence",
+        "status",
+        "pace",
+        "paced_lag",
+        "catch_up_ms",
+        "rebalance_ms",
+        "rebalancing_since_ms",
+    }
 )
 """Fields that tell how long ago something was, or follow from it: no two jobs are asked at the same time. How long a
 classic rebalance took is what each job's own collector saw of it."""
