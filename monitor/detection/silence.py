@@ -95,9 +95,12 @@ def find_silent(facts: Facts) -> Iterable[Finding]:
     worth_ms = WORTH_TELLING * facts.settings.commit_silence_ms / NOTICED
     unnoticed = [own for own in blamed if own.is_unnoticed and own.session_ms >= worth_ms]
     if dead:
-        yield _dead(facts, dead)
+        own = _Told(facts, dead)
+        yield _finding(own, "silent", dead_members(own.members, own.partitions, facts.group))
     if unnoticed:
-        yield _unnoticed(facts, unnoticed)
+        own = _Told(facts, unnoticed)
+        sentence = unnoticed_members(own.members, own.partitions, facts.group, own.session_ms)
+        yield _finding(own, "unnoticed", sentence)
     told, newcomers = {member.member_id for member in blamed}, _newcomers(facts)
     rest = {
         place: since_ms
@@ -354,27 +357,14 @@ def _gap_ms(commit: CommittedOffset) -> float | None:
     return median([after - before for before, after in pairwise(times[-RECENT:])])
 
 
-def _dead(facts: Facts, dead: list[MemberSilence]) -> Finding:
-    told = _Told(facts, dead)
+def _finding(own: _Told, reason: str, sentence: str) -> Finding:
     return Finding(
         kind=FindingKind.DEAD_MEMBER,
-        reason="silent",
-        since_ms=told.since_ms,
-        sentence=dead_members(told.members, told.partitions, facts.group),
-        partitions=told.partitions,
-        members=told.members,
-    )
-
-
-def _unnoticed(facts: Facts, members: list[MemberSilence]) -> Finding:
-    told = _Told(facts, members)
-    return Finding(
-        kind=FindingKind.DEAD_MEMBER,
-        reason="unnoticed",
-        since_ms=told.since_ms,
-        sentence=unnoticed_members(told.members, told.partitions, facts.group, told.session_ms),
-        partitions=told.partitions,
-        members=told.members,
+        reason=reason,
+        since_ms=own.since_ms,
+        sentence=sentence,
+        partitions=own.partitions,
+        members=own.members,
     )
 
 

@@ -43,7 +43,7 @@ STATUSES: Final = (LagStatus.OK, LagStatus.WARN, LagStatus.ERR)
 
 REASONS: Final = tuple([reason.value for reason in OrphanReason])
 
-# What of these is 1 and what is 0, made once: the values of an enumeration are slow to look up and to hash.
+# What of these is 1 and what is 0, made once: the members of an enumeration are slow to look up.
 _NO_ORPHANS: Final = dict.fromkeys(REASONS, 0)
 _ONE_STATE: Final = {state.value: {other.value: int(other is state) for other in STATES} for state in Phase}
 _ONE_STATUS: Final = {status.value: {other.value: int(other is status) for other in STATUSES} for status in STATUSES}

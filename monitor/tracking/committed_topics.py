@@ -15,16 +15,17 @@ from monitor.model import CommitRun, CommittedOffset, CommittedTopic, OffsetComm
 class CommittedTopics:
     """The topics of a group's commits while a piece of its log is folded in."""
 
-    __slots__ = ("_keys", "_known")
+    __slots__ = ("_known",)
 
     def __init__(self, known: Iterable[CommittedTopic]) -> None:
         self._known = {topic.topic: topic for topic in known}
-        self._keys = {topic.topic: topic.key for topic in self._known.values()}
 
     def note(self, event: OffsetCommitted | CommitRun) -> None:
         """Take what a commit, or a run of them, tells of its topic. This is done for nearly every record of the log."""
-        if event.topic_key is not None and self._keys.get(event.topic) != event.topic_key:
-            self._begin(event, event.topic_key)
+        if event.topic_key is not None:
+            known = self._known.get(event.topic)
+            if known is None or known.key != event.topic_key:
+                self._begin(event, event.topic_key)
 
     def is_made_anew(self, before: CommittedOffset, fall: Rewind) -> bool:
         """Whether a partition went back because it is another one now: records that were never read are not read again.
@@ -48,4 +49,3 @@ class CommittedTopics:
         first_ms = event.first.committed_ms if isinstance(event, CommitRun) else event.committed_ms
         since_ms = first_ms if event.topic in self._known else None
         self._known[event.topic] = CommittedTopic(event.topic, key, since_ms)
-        self._keys[event.topic] = key
