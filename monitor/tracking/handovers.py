@@ -24,6 +24,10 @@ class HandoversDraft:
             for partition in each.partitions
         }
 
+    def __bool__(self) -> bool:
+        """Whether anything is awaited: of most commits, nothing is."""
+        return bool(self._handed)
+
     def add(self, handed: Mapping[TopicPartition, Handed]) -> None:
         """These partitions have new owners; their topics are told by id."""
         for place, each in handed.items():
@@ -32,8 +36,6 @@ class HandoversDraft:
 
     def pause_ms(self, topic_key: int, before: CommittedOffset, first: CommitPoint) -> int:
         """For how long nobody read the partition, if this commit is the first of its new owner, and else 0."""
-        if not self._handed:
-            return 0
         handed = self._handed.get((topic_key, before.partition))
         if handed is None or first.committed_ms <= handed.gained_ms:
             return 0

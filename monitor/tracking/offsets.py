@@ -76,8 +76,9 @@ class OffsetsDraft:
             self._redeliver(before, Rewind(at_ms, before.offset, first))
         ended_ms = self.resumes_after_ms
         if self.handovers is not None and event.topic_key is not None:
-            point = CommitPoint(at_ms, first)
-            self._add_pause(self.handovers.pause_ms(event.topic_key, before, point), before, point)
+            if self.handovers:
+                point = CommitPoint(at_ms, first)
+                self._add_pause(self.handovers.pause_ms(event.topic_key, before, point), before, point)
         elif ended_ms is not None and before.committed_ms <= ended_ms < at_ms and first != before.offset:
             point = CommitPoint(at_ms, first)
             self._add_pause(pause_ms(before, point, ended_ms), before, point)
