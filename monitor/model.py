@@ -7,7 +7,7 @@ lags are counted in records. ``None`` means "not known" or "there is none"; no s
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Final, dataclass_transform
+from typing import Final, cast, dataclass_transform
 
 import msgspec
 
@@ -25,19 +25,37 @@ class Value(msgspec.Struct, frozen=True, omit_defaults=True):
     """Base of all values: immutable, compared by content, written without the fields that have their default."""
 
 
+PartitionId = int | str
+"""A partition within its topic: a number in Kafka, text where a broker is part of it.
+
+RocketMQ's queues are ``<broker>-<queue>`` (the broker's name may hold dashes itself), MetaQ's ``<broker id>-<number>``.
+All partitions of a cluster are of one of the two, so that they have an order.
+"""
+
+
+def number(partition: PartitionId) -> int:
+    """A partition of Kafka, as the number that it is."""
+    return cast("int", partition)
+
+
+def numbers(partitions: tuple[PartitionId, ...]) -> tuple[int, ...]:
+    """Partitions of Kafka, as the numbers that they are."""
+    return cast("tuple[int, ...]", partitions)
+
+
 # A large group needs a million of the next two. They can't be part of a cycle, so Python's collector need not see them.
 class TopicPartition(msgspec.Struct, frozen=True, order=True, gc=False):
     """One partition of one topic."""
 
     topic: str
-    partition: int
+    partition: PartitionId
 
 
 class TopicPartitions(msgspec.Struct, frozen=True, order=True, gc=False):
     """Some partitions of one topic, in the order in which they were given."""
 
     topic: str
-    partitions: tuple[int, ...]
+    partitions: tuple[PartitionId, ...]
 
 
 # --- what an assignor takes and gives ---------------------------------------------------------------------------------
@@ -96,6 +114,10 @@ class Member(Value):
     Members of KIP-848, share and streams groups have ``reconciliation`` instead of ``assigned``: their partitions are
     written by topic id. ``regex`` is a subscription that the broker resolves, ``server_assignor`` the assignor the
     member asks for (None: the group's), ``classic_protocols`` what it offers if it speaks the classic protocol.
+
+    Where every member assigns for itself (RocketMQ), ``assignor`` is the one that it says it uses. ``answers`` False:
+    it was asked what it holds and did not answer, so ``assigned`` is not known. ``connections`` is how many of the
+    system's connections bear its id; more than one are several clients that were given the same name.
     """
 
     member_id: str
@@ -115,6 +137,9 @@ class Member(Value):
     server_assignor: str | None = None
     classic_protocols: tuple[ClassicProtocol, ...] = ()
     reconciliation: Reconciliation | None = None
+    assignor: str | None = None
+    answers: bool = True
+    connections: int = 1
 
 
 class TopicShape(Value):
@@ -176,7 +201,7 @@ class OffsetCommitted(Event):
 
     group: str
     topic: str
-    partition: int
+    partition: PartitionId
     offset: int
     committed_ms: int
     leader_epoch: int = -1
@@ -209,7 +234,7 @@ class CommitRun(Event):
 
     group: str
     topic: str
-    partition: int
+    partition: PartitionId
     first: CommitPoint
     points: tuple[CommitPoint, ...]
     leader_epoch: int = -1
@@ -237,8 +262,78 @@ class ListedOffset(Value):
     """One committed offset in the broker's answer."""
 
     topic: str
-    partition: int
+    partition: PartitionId
     offset: int
+
+
+class ObservedOffset(Value, array_like=True):
+    """A committed offset as a collector read it; ``committed_ms`` is when it was committed, where the system tells."""
+
+    topic: str
+    partition: PartitionId
+    offset: int
+    committed_ms: int | None = None
+
+
+class Source(StrEnum):
+    """Where what is known of a group comes from."""
+
+    LOG = "log"
+    """The cluster's own log of groups, ``__consumer_offsets``: everything that happened, in order."""
+    ADMIN = "admin"
+    """The brokers' answers to a collector's requests."""
+    SYSTEM = "system"
+    """A collector's reading of a system that has no such log: RocketMQ, ZooKeeper."""
+    CHECKPOINT = "checkpoint"
+    """The files of a Spark query's checkpoint."""
+
+
+class Sharing(StrEnum):
+    """How the members of a group share the partitions of a topic."""
+
+    EXCLUSIVE = "exclusive"
+    """Every partition has one owner."""
+    BROADCAST = "broadcast"
+    """Every member reads every partition and keeps its offsets for itself (RocketMQ's broadcasting)."""
+    BY_RECORD = "by_record"
+    """The broker hands out records, not partitions (RocketMQ's POP, and clients of its proxy)."""
+
+
+class GroupObserved(Event):
+    """A whole group as a collector read it at ``observed_ms``, by the collector's clock.
+
+    ``pass_ms`` is when the pass began that read it. ``protocol`` is the group's assignor, None where nothing tells it.
+    ``generation`` and ``target_epoch`` are the system's own (None: it counts none, and groupwatch counts the changes
+    that it sees), ``state`` is the group's state in the system's words.
+    """
+
+    cluster: str
+    group: str
+    kind: GroupKind
+    source: Source
+    pass_ms: int
+    observed_ms: int
+    members: tuple[Member, ...] = ()
+    offsets: tuple[ObservedOffset, ...] = ()
+    protocol_type: str = "consumer"
+    protocol: str | None = None
+    generation: int | None = None
+    target_epoch: int | None = None
+    state: str | None = None
+    sharing: Sharing = Sharing.EXCLUSIVE
+
+
+class GroupsListed(Event):
+    """A collector has read all groups that its source has; those that were last seen before and are not named are gone.
+
+    A group that has not changed need not have been written in the pass.
+    """
+
+    cluster: str
+    source: Source
+    pass_ms: int
+    completed_ms: int
+    groups: tuple[str, ...] = ()
 
 
 class RebalanceSampled(Event):
@@ -270,7 +365,7 @@ class OffsetDeleted(Event):
 
     group: str
     topic: str
-    partition: int
+    partition: PartitionId
 
 
 class MembershipStored(Event):
@@ -290,12 +385,18 @@ class MembershipStored(Event):
 
 
 class GroupKind(StrEnum):
-    """Which of Kafka's protocols a group speaks. A group has one kind at a time and may be converted."""
+    """What kind of group it is. A group has one kind at a time; one of Kafka's may be converted."""
 
     CLASSIC = "kafka-classic"
     CONSUMER = "kafka-consumer"
     SHARE = "kafka-share"
     STREAMS = "kafka-streams"
+    ZOOKEEPER = "kafka-zk"
+    """The consumers of Kafka 0.8 to 0.10 that keep their groups in ZooKeeper."""
+    ROCKETMQ = "rocketmq"
+    METAQ = "metaq"
+    SPARK = "spark"
+    """Not a group to its cluster: a query of Spark Structured Streaming, which keeps its offsets in its checkpoint."""
 
 
 class GroupDeleted(Event):
@@ -404,7 +505,7 @@ class PartitionObserved(Value):
     reads only committed records gets nothing from there on. None: nothing is held back, or it is not known.
     """
 
-    partition: int
+    partition: PartitionId
     earliest: int | None = None
     end: int | None = None
     racks: tuple[str | None, ...] = ()
@@ -457,12 +558,12 @@ ModernEvent = (
 """What the records of KIP-848, share and streams groups tell."""
 
 MembershipEvent = MembershipStored | ModernEvent
-GroupEvent = OffsetEvent | MembershipEvent | RebalanceSampled
+GroupEvent = OffsetEvent | MembershipEvent | RebalanceSampled | GroupObserved
 TopicEvent = TopicObserved | PassCompleted
-CollectedEvent = TopicEvent | OffsetsListed | RebalanceSampled
+CollectedEvent = TopicEvent | OffsetsListed | RebalanceSampled | GroupObserved | GroupsListed
 """What collectors write."""
 
-AnyEvent = GroupEvent | TopicEvent | DecodeFailed
+AnyEvent = GroupEvent | TopicEvent | GroupsListed | DecodeFailed
 
 
 # --- states: what is known now, folded from the events ----------------------------------------------------------------
@@ -494,7 +595,7 @@ class CommittedOffset(Value, array_like=True):
     """
 
     topic: str
-    partition: int
+    partition: PartitionId
     offset: int
     committed_ms: int
     leader_epoch: int = -1
@@ -681,6 +782,10 @@ class GroupState(Value):
 
     ``earlier_ms`` are when those rebalances ended that are no longer in the history and follow one another to it
     (monitor.tracking.rebalances), oldest first, bounded. Empty for a group that seldom rebalances.
+
+    ``source`` is where all this comes from. Of a group that a collector reads as a whole, ``observed_ms`` is when it
+    last read it, ``generation`` counts the changes of members and what they own (unless its system counts some), and
+    ``sharing`` is how its members share partitions.
     """
 
     cluster: str
@@ -718,6 +823,9 @@ class GroupState(Value):
     sights: tuple[Sight, ...] = ()
     committed_topics: tuple[CommittedTopic, ...] = ()
     taken: tuple[Taken, ...] = ()
+    source: Source = Source.LOG
+    observed_ms: int = 0
+    sharing: Sharing = Sharing.EXCLUSIVE
 
 
 class EndOffsetAt(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -747,7 +855,7 @@ class PartitionState(Value, gc=False):
     ``woken`` is where the log stood still for long the last time, and when a collector first saw it go on.
     """
 
-    partition: int
+    partition: PartitionId
     first_seen_ms: int
     earliest: int | None = None
     end: int | None = None
@@ -943,7 +1051,7 @@ class PartitionVerdict(Value, gc=False):
     """
 
     topic: str
-    partition: int
+    partition: PartitionId
     owners: tuple[str, ...] = ()
     expected: str | None = None
     replayed: str | None = None

@@ -11,6 +11,7 @@ import msgspec
 from monitor.model import (
     DecodeFailed,
     GroupEvent,
+    GroupsListed,
     GroupState,
     PassCompleted,
     SourceState,
@@ -18,6 +19,7 @@ from monitor.model import (
     TopicState,
 )
 from monitor.tracking.group import fold_group
+from monitor.tracking.observed import has_gone
 from monitor.tracking.offsets_change import KIND, decode_moved, encode_moved, moved_offsets, with_moved
 from monitor.tracking.source import fold_source
 from monitor.tracking.stored import (
@@ -37,6 +39,7 @@ AnyOf = TypeVar("AnyOf")
 _GROUP_EVENTS: Final = msgspec.msgpack.Decoder(list[GroupEvent])
 _TOPIC_EVENTS: Final = msgspec.msgpack.Decoder(list[TopicObserved])
 _PASS_EVENTS: Final = msgspec.msgpack.Decoder(list[PassCompleted])
+_LISTINGS: Final = msgspec.msgpack.Decoder(list[GroupsListed])
 _SOURCE_EVENTS: Final = msgspec.msgpack.Decoder(list[DecodeFailed])
 _PASS: Final = msgspec.msgpack.Decoder(PassCompleted)
 _DECODERS: Final[dict[Entity, Callable[[bytes], State]]] = {
@@ -114,7 +117,11 @@ class Bucket:
         self.failures.clear()
         before = self._completed()
         for (entity, name), payloads in events.items():
-            self.fold(entity, name, payloads, batch)
+            if entity is not Entity.LISTING:
+                self.fold(entity, name, payloads, batch)
+        for (entity, _), payloads in events.items():
+            if entity is Entity.LISTING:  # after the groups, as the topics below
+                self.expire_groups(_flat(_LISTINGS, payloads)[-1], batch)
         if any(entity is Entity.PASS for entity, _ in events):
             self.expire_topics(batch, before)  # at the end: topics that a newer pass saw may stand behind it
 
@@ -160,6 +167,13 @@ class Bucket:
         before_ms = before.pass_ms if before is not None else None
         for key, state in list(self.states.items()):
             if isinstance(state, TopicState) and expire_topic(state, completed.pass_ms, before_ms) is None:
+                self._replace(key, None, batch)
+
+    def expire_groups(self, listed: GroupsListed, batch: int) -> None:
+        """Drop the groups that the collector's source no longer has."""
+        named = frozenset(listed.groups)
+        for key, state in list(self.states.items()):
+            if isinstance(state, GroupState) and has_gone(state, listed, named):
                 self._replace(key, None, batch)
 
     def _completed(self) -> PassCompleted | None:

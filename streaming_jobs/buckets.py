@@ -16,6 +16,8 @@ class Entity(StrEnum):
     TOPIC = "topic"
     SOURCE = "source"
     PASS = "pass"
+    LISTING = "listing"
+    """No state: which groups a collector's source has, and so which have gone."""
     TICK = "tick"
 
 

@@ -11,7 +11,17 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from monitor.model import ALL_GROUPS, AnyEvent, DecodeFailed, OffsetsListed, PassCompleted, RebalanceSampled, Shard
+from monitor.model import (
+    ALL_GROUPS,
+    AnyEvent,
+    DecodeFailed,
+    GroupObserved,
+    GroupsListed,
+    OffsetsListed,
+    PassCompleted,
+    RebalanceSampled,
+    Shard,
+)
 from monitor.protocol.errors import DecodeError
 from monitor.protocol.events_topic import decode_event
 from monitor.protocol.offsets_topic import Foreign, decode_record
@@ -188,14 +198,27 @@ class EventsDecoder(LogDecoder):
             return
         if isinstance(event, PassCompleted):
             chunk.add_to_all(Entity.PASS, record.offset, event)
-        elif isinstance(event, OffsetsListed | RebalanceSampled):
+        elif isinstance(event, GroupsListed):
+            self._place_listing(chunk, record, event)
+        elif isinstance(event, OffsetsListed | RebalanceSampled | GroupObserved):
             self._place_of_group(chunk, record, event)
         else:
             chunk.add(Entity.TOPIC, event.topic, record.offset, event)
 
-    def _place_of_group(self, chunk: ChunkOfEvents, record: Record, event: OffsetsListed | RebalanceSampled) -> None:
+    def _place_of_group(
+        self, chunk: ChunkOfEvents, record: Record, event: OffsetsListed | RebalanceSampled | GroupObserved
+    ) -> None:
         if watches(self.shard, event.group):
             chunk.add(Entity.GROUP, event.group, record.offset, event)
+
+    def _place_listing(self, chunk: ChunkOfEvents, record: Record, event: GroupsListed) -> None:
+        """To every bucket, each with the names of its own groups: those that it does not find there are gone."""
+        own: dict[int, list[str]] = {bucket: [] for bucket in range(chunk.buckets)}
+        for group in event.groups:
+            own[bucket_of(Entity.GROUP, group, chunk.buckets)].append(group)
+        for bucket, groups in own.items():
+            listing = msgspec.structs.replace(event, groups=tuple(groups))
+            chunk.add_to(bucket, Entity.LISTING, event.source, record.offset, listing)
 
 
 def _record(batch: pa.RecordBatch, row: int) -> Record:

@@ -19,7 +19,7 @@ from monitor.assignors.assignor import Assignor
 from monitor.assignors.chosen_hash import names_in_order
 from monitor.assignors.errors import AssignorError
 from monitor.assignors.java_order import hash_map_order, string_key
-from monitor.model import Assignment, Member, MemberAssignment, TopicShape
+from monitor.model import Assignment, Member, MemberAssignment, TopicShape, numbers
 
 ORDERS: Final = 16
 """How many other orders are tried.
@@ -112,4 +112,4 @@ def _outcome(assignor: Assignor, members: Sequence[Member], topics: Sequence[Top
 
 
 def _without_order(member: MemberAssignment) -> dict[str, tuple[int, ...]]:
-    return {entry.topic: tuple(sorted(entry.partitions)) for entry in member.topics if entry.partitions}
+    return {entry.topic: tuple(sorted(numbers(entry.partitions))) for entry in member.topics if entry.partitions}

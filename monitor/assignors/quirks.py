@@ -12,7 +12,7 @@ from itertools import chain
 
 import numpy as np
 
-from monitor.model import Assignment, Member, Quirk, TopicPartitions, TopicShape
+from monitor.model import Assignment, Member, Quirk, TopicPartitions, TopicShape, numbers
 
 
 def quirks_of(
@@ -91,7 +91,7 @@ def _given_by_topic(assignment: Assignment) -> dict[str, list[int]]:
     given: dict[str, list[int]] = defaultdict(list)
     for member in assignment.members:
         for entry in member.topics:
-            given[entry.topic] += entry.partitions
+            given[entry.topic] += numbers(entry.partitions)
     return given
 
 
@@ -109,8 +109,8 @@ def _out_of_range(partitions: Sequence[int], count: int) -> Iterable[Quirk]:
 def _has_gaps(partitions: Sequence[int], count: int) -> bool:
     if count <= 0 or len(partitions) < count:
         return count > 0
-    numbers = np.unique(np.asarray(partitions, dtype=np.int64))
-    return int(np.count_nonzero((numbers >= 0) & (numbers < count))) < count
+    given = np.unique(np.asarray(partitions, dtype=np.int64))
+    return int(np.count_nonzero((given >= 0) & (given < count))) < count
 
 
 def _lacks(partitions: Iterable[int], wanted: TopicPartitions, counts: Mapping[str, int]) -> bool:
@@ -127,7 +127,7 @@ def _has_two_owners(assignment: Assignment, given: Mapping[str, Sequence[int]]) 
         for position, member in enumerate(assignment.members if repeated else ())
         for entry in member.topics
         if entry.topic in repeated
-        for partition in entry.partitions
+        for partition in numbers(entry.partitions)
     )
 
 

@@ -9,7 +9,15 @@ from kafka import KafkaProducer
 from kafka.admin import KafkaAdminClient
 
 from monitor.collectors.own_topics import TopicPlan, ensure_topic, single_partition
-from monitor.model import CollectedEvent, OffsetsListed, PassCompleted, RebalanceSampled, TopicObserved
+from monitor.model import (
+    CollectedEvent,
+    GroupObserved,
+    GroupsListed,
+    OffsetsListed,
+    PassCompleted,
+    RebalanceSampled,
+    TopicObserved,
+)
 from monitor.protocol.events_topic import encode_event
 
 PARTITION: Final = 0
@@ -53,6 +61,24 @@ def write_offsets(producer: KafkaProducer, destination: str, listed: Iterable[Of
         KafkaError: an event was not written within 20 s.
     """
     _write(producer, destination, ((event.group, event) for event in listed))
+
+
+def write_groups(producer: KafkaProducer, destination: str, groups: Iterable[GroupObserved]) -> None:
+    """Write one event for each group, in the given order, and wait until all are there.
+
+    Raises:
+        KafkaError: an event was not written within 20 s.
+    """
+    _write(producer, destination, ((event.group, event) for event in groups))
+
+
+def write_listing(producer: KafkaProducer, destination: str, listed: GroupsListed) -> None:
+    """Write which groups there are, and wait until it is there.
+
+    Raises:
+        KafkaError: it was not written within 20 s.
+    """
+    _write(producer, destination, [("", listed)])
 
 
 def write_completion(producer: KafkaProducer, destination: str, completed: PassCompleted) -> None:

@@ -19,7 +19,7 @@ from monitor.assignors.other_clients import VARIANTS
 from monitor.detection.facts import Expectation, Growth, Judgement, Owners, Ownership
 from monitor.detection.ownership import owners_by_partition
 from monitor.detection.topics import count_at, count_now, shape_of
-from monitor.model import Catalog, GroupState, Member, TopicPartition, TopicShape
+from monitor.model import Catalog, GroupState, Member, TopicPartition, TopicShape, number
 
 LARGE: Final = 20_000
 """From so many partitions on, only two other orders of the members are tried in search of a tie, instead of sixteen."""
@@ -70,7 +70,7 @@ def visible_counts(owners: Owners) -> Counts | None:
     """
     highest: Counts = {}
     for place in owners:
-        highest[place.topic] = max(highest.get(place.topic, -1), place.partition)
+        highest[place.topic] = max(highest.get(place.topic, -1), number(place.partition))
     counts = {topic: partition + 1 for topic, partition in highest.items()}
     return counts if sum(counts.values()) == len(owners) else None
 
@@ -171,5 +171,5 @@ def _changes(catalog: Catalog, then: Counts, now: Counts) -> tuple[Growth, ...]:
 
 def _change(catalog: Catalog, topic: str, before: int, after: int) -> Growth:
     state = catalog.topics.get(topic)
-    seen = [known.first_seen_ms for known in state.partitions if known.partition >= before] if state else []
+    seen = [known.first_seen_ms for known in state.partitions if number(known.partition) >= before] if state else []
     return Growth(topic=topic, before=before, after=after, since_ms=max(seen, default=None))

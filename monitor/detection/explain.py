@@ -11,7 +11,16 @@ from monitor.detection.inputs import GroupInputs
 from monitor.detection.rebalance_costs import cost_of, costs_so_far
 from monitor.detection.sentences import CAUSES, counted, era, ranges, shown
 from monitor.detection.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
-from monitor.model import GroupKind, GroupState, MemberVerdict, Phase, Rebalance, RebalanceCause, TopicPartition
+from monitor.model import (
+    GroupKind,
+    GroupState,
+    MemberVerdict,
+    PartitionId,
+    Phase,
+    Rebalance,
+    RebalanceCause,
+    TopicPartition,
+)
 
 MOST_MEMBERS: Final = 50
 """So many members are told of one by one."""
@@ -97,7 +106,7 @@ def _members(known: Judged) -> Iterator[Statement]:
 
 
 def _member_line(member: MemberVerdict, held: Sequence[TopicPartition]) -> str:
-    by_topic: dict[str, list[int]] = defaultdict(list)
+    by_topic: dict[str, list[PartitionId]] = defaultdict(list)
     for place in sorted(held):
         by_topic[place.topic].append(place.partition)
     told = [f"{shown(topic)} {ranges(numbers)}" for topic, numbers in list(by_topic.items())[:MOST_MEMBERS]]

@@ -10,10 +10,10 @@ from monitor.detection.inputs import GroupInputs, QuestionError
 from monitor.detection.owner_reasons import why
 from monitor.detection.sentences import counted, era, listed, owner, ranges, shown
 from monitor.detection.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
-from monitor.model import MemberVerdict, PartitionVerdict, TopicPartition
+from monitor.model import MemberVerdict, PartitionId, PartitionVerdict, TopicPartition
 
 
-def explain_partition(inputs: GroupInputs, topic: str, partition: int) -> Explanation:
+def explain_partition(inputs: GroupInputs, topic: str, partition: PartitionId) -> Explanation:
     """Who owns a partition and why, how far it is read, and what is wrong with it.
 
     Raises:
@@ -39,8 +39,8 @@ def explain_partition(inputs: GroupInputs, topic: str, partition: int) -> Explan
     )
 
 
-def _row(known: Judged, topic: str, partition: int) -> PartitionVerdict:
-    numbers: dict[str, list[int]] = defaultdict(list)
+def _row(known: Judged, topic: str, partition: PartitionId) -> PartitionVerdict:
+    numbers: dict[str, list[PartitionId]] = defaultdict(list)
     for row in known.verdict.partitions:
         if (row.topic, row.partition) == (topic, partition):
             return row

@@ -25,6 +25,7 @@ from monitor.model import (
     PartitionState,
     Phase,
     TopicPartition,
+    number,
 )
 
 Known = dict[TopicPartition, PartitionState]
@@ -57,7 +58,7 @@ def orphans_of(
             for place, state in unowned.items()
             if place.topic in highest or place.topic not in ownership.subscribed
         }
-    gaps = {place.topic for place in unowned if place.partition < highest.get(place.topic, -1)}
+    gaps = {place.topic for place in unowned if number(place.partition) < highest.get(place.topic, -1)}
     late = _late_topics(ownership, expectation, gaps)
     horizons = {
         topic: _horizon_ms(group, catalog, topic, owned=topic in highest) for topic in {p.topic for p in unowned}
@@ -100,7 +101,7 @@ def _horizon_ms(group: GroupState, catalog: Catalog, topic: str, *, owned: bool)
 def _highest_owned(owners: Owners) -> dict[str, int]:
     highest: dict[str, int] = {}
     for place in owners:
-        highest[place.topic] = max(place.partition, highest.get(place.topic, -1))
+        highest[place.topic] = max(number(place.partition), highest.get(place.topic, -1))
     return highest
 
 

@@ -15,7 +15,7 @@ from monitor.detection.durations import age
 from monitor.detection.facts import Owners
 from monitor.detection.sentences import counted, era, listed, owner, ranges, shown
 from monitor.detection.standing import Standing
-from monitor.model import GroupKind, Member, MemberState, TopicPartition
+from monitor.model import GroupKind, Member, MemberState, TopicPartition, number
 
 
 def why(standing: Standing, place: TopicPartition, now_ms: int) -> str:
@@ -84,7 +84,7 @@ def _range(standing: Standing, place: TopicPartition, owner_id: str) -> str:
 
 
 def _of_topic(owners: Owners, topic: str) -> list[int]:
-    return sorted(place.partition for place in owners if place.topic == topic)
+    return sorted(number(place.partition) for place in owners if place.topic == topic)
 
 
 # --- roundrobin -------------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from monitor.model import (
     Member,
     MemberVerdict,
     OrphanReason,
+    PartitionId,
     Phase,
     RebalanceCause,
     TopicPartition,
@@ -67,16 +68,22 @@ def _shortened(head: Sequence[str], count: int) -> str:
     return told if count <= len(head) else f"{told} and {count - len(head)} more"
 
 
-def ranges(numbers: Sequence[int]) -> str:
-    """Sorted partition numbers with runs drawn together, at most ten runs.
+def ranges(partitions: Sequence[PartitionId]) -> str:
+    """Sorted partitions with runs of numbers drawn together, at most ten runs or names.
 
     >>> ranges([0, 2, 3, 4, 8]), ranges(list(range(0, 24, 2)))
     ('0, 2-4, 8', '0, 2, 4, 6, 8, 10, 12, 14, 16, 18 and 2 more')
     """
-    runs = [[number for _, number in run] for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])]
-    head = ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs[:LISTED])
+    runs = [[each for _, each in run] for _, run in groupby(enumerate(partitions), _run_of)]
+    head = ", ".join(shown(str(run[0])) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs[:LISTED])
     rest = sum(len(run) for run in runs[LISTED:])
     return f"{head} and {rest} more" if rest else head
+
+
+def _run_of(placed: tuple[int, PartitionId]) -> PartitionId:
+    """The same for numbers that follow one another, and for nothing else."""
+    position, partition = placed
+    return partition - position if isinstance(partition, int) else partition
 
 
 def places(partitions: Iterable[TopicPartition]) -> str:
@@ -87,7 +94,7 @@ def places(partitions: Iterable[TopicPartition]) -> str:
     >>> places([TopicPartition("a", 0), TopicPartition("b", 0), TopicPartition("b", 2)])
     '3 partitions of 2 topics (a 0; b 0, 2)'
     """
-    numbers: dict[str, list[int]] = {}
+    numbers: dict[str, list[PartitionId]] = {}
     for place in sorted(partitions):
         numbers.setdefault(place.topic, []).append(place.partition)
     count = counted(sum(map(len, numbers.values())), "partition")

@@ -81,6 +81,7 @@ def without_offsets(group: GroupState) -> GroupState:
         pause_ms=0,
         burst_records=0,
         redelivered_records=0,
+        observed_ms=0,
     )
 
 

@@ -12,7 +12,7 @@ from monitor.detection.inputs import GroupInputs
 from monitor.detection.sentences import counted, era, shown
 from monitor.detection.standing import Standing, stand
 from monitor.detection.topics import Topics
-from monitor.model import Finding, GroupState, GroupVerdict, Value
+from monitor.model import Finding, GroupState, GroupVerdict, PartitionId, Value
 
 
 class About(StrEnum):
@@ -48,7 +48,7 @@ class Explanation(Value):
     evaluated_ms: int
     statements: tuple[Statement, ...]
     topic: str | None = None
-    partition: int | None = None
+    partition: PartitionId | None = None
 
 
 class Judged(Value):

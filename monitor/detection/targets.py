@@ -27,7 +27,18 @@ from monitor.detection.expectation import Counts, visible_counts
 from monitor.detection.facts import Owners
 from monitor.detection.ownership import owners_by_partition
 from monitor.detection.topics import count_at, count_now, shape_of
-from monitor.model import Catalog, GroupState, Member, Phase, TopicPartition, TopicPartitions, TopicShape, TopicState
+from monitor.model import (
+    Catalog,
+    GroupState,
+    Member,
+    Phase,
+    TopicPartition,
+    TopicPartitions,
+    TopicShape,
+    TopicState,
+    number,
+    numbers,
+)
 
 Checked = BrokerRangeAssignor | UniformAssignor
 
@@ -59,7 +70,7 @@ def recomputed(group: GroupState, members: tuple[Member, ...], catalog: Catalog,
             return {}
         first = first or difference
     now = {state.topic: count_now(state) for state in known}
-    if any(place.partition >= now.get(place.topic, 0) for place in targets):
+    if any(number(place.partition) >= now.get(place.topic, 0) for place in targets):
         return {}  # the broker knows topics otherwise than the catalog does: the next pass will tell
     return first
 
@@ -154,9 +165,9 @@ class _Check:
     def _kept(self, member: Member, entry: TopicPartitions, counts: Counts) -> tuple[int, ...]:
         targets, name = self._targets, member.member_id
         return tuple(
-            number
-            for number in entry.partitions
-            if number < counts.get(entry.topic, 0) and targets[TopicPartition(entry.topic, number)][0] == name
+            each
+            for each in numbers(entry.partitions)
+            if each < counts.get(entry.topic, 0) and targets[TopicPartition(entry.topic, each)][0] == name
         )
 
     def _shapes(self, counts: Counts) -> list[TopicShape]:
@@ -174,9 +185,9 @@ def is_valid(members: Iterable[Member], counts: Counts) -> bool:
     for member in members:
         subscribed = topics[member.topics]
         for entry in member.assigned:
-            count = counts.get(entry.topic, 0)
-            lies_in = entry.topic in subscribed and min(entry.partitions, default=0) >= 0
-            if not lies_in or max(entry.partitions, default=-1) >= count:
+            count, own = counts.get(entry.topic, 0), numbers(entry.partitions)
+            lies_in = entry.topic in subscribed and min(own, default=0) >= 0
+            if not lies_in or max(own, default=-1) >= count:
                 return False
             total += len(entry.partitions)
     return total == sum(counts.values())

@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 import msgspec
 
-from monitor.model import Catalog, PartitionState, TopicPartition, TopicShape, TopicState
+from monitor.model import Catalog, PartitionState, TopicPartition, TopicShape, TopicState, number
 
 Places = dict[TopicPartition, PartitionState]
 """Partitions that exist, in order."""
@@ -56,7 +56,7 @@ def _digest(value: object) -> bytes:
 
 def count_now(state: TopicState) -> int:
     """How many partitions the topic has. The highest id decides: a collector may have missed one in between."""
-    return state.partitions[-1].partition + 1 if state.partitions else 0
+    return number(state.partitions[-1].partition) + 1 if state.partitions else 0
 
 
 def first_seen_ms(state: TopicState) -> int:
@@ -71,7 +71,7 @@ def count_at(state: TopicState, instant_ms: int) -> int:
     and a topic that is really new is recognised by the assignment, which has nothing of it.
     """
     horizon_ms = max(instant_ms, first_seen_ms(state))
-    seen = (known.partition for known in state.partitions if known.first_seen_ms <= horizon_ms)
+    seen = (number(known.partition) for known in state.partitions if known.first_seen_ms <= horizon_ms)
     return 1 + max(seen, default=-1)
 
 
@@ -79,7 +79,7 @@ def shape_of(topic: str, count: int, state: TopicState | None, *, with_racks: bo
     """What an assignor is told of a topic with ``count`` partitions. Partitions the catalog lacks have no rack."""
     racks: list[tuple[str | None, ...]] = [()] * count if with_racks else []
     for partition in state.partitions if state and with_racks else ():
-        if 0 <= partition.partition < count:
-            racks[partition.partition] = partition.racks
+        if 0 <= number(partition.partition) < count:
+            racks[number(partition.partition)] = partition.racks
     has_rack = any(rack is not None for replicas in racks for rack in replicas)
     return TopicShape(topic=topic, partitions=count, racks=tuple(racks) if has_rack else ())

@@ -18,7 +18,7 @@ from monitor.detection.ownership import owners_by_partition
 from monitor.detection.rehearsal import Roster, choose_assignor, roster_of
 from monitor.detection.sentences import counted, listed, shown
 from monitor.detection.topics import count_now
-from monitor.model import Member, MemberAssignment, TopicPartition, TopicPartitions, Value
+from monitor.model import Member, MemberAssignment, PartitionId, TopicPartition, TopicPartitions, Value
 
 MOST_MEMBERS: Final = 10_000
 MOST_PARTITIONS: Final = 1_000_000
@@ -61,7 +61,7 @@ class Move(Value):
     """A partition that gets another owner; nobody: it has none."""
 
     topic: str
-    partition: int
+    partition: PartitionId
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
 

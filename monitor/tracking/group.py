@@ -12,6 +12,7 @@ from monitor.model import (
     GroupDeleted,
     GroupEvent,
     GroupKind,
+    GroupObserved,
     GroupState,
     MembershipEvent,
     MembershipStored,
@@ -21,10 +22,12 @@ from monitor.model import (
     OffsetsListed,
     Phase,
     RebalanceSampled,
+    Source,
 )
 from monitor.tracking import classic
 from monitor.tracking.handovers import HandoversDraft
 from monitor.tracking.modern import ModernDraft, is_deletion, kind_of
+from monitor.tracking.observed import commits_of, counts, with_reading
 from monitor.tracking.offsets import Commit, FrozenOffsets, OffsetsDraft
 from monitor.tracking.phases import TRANSITIONS, Happened
 from monitor.tracking.resumption import NOTHING, newest_end_ms, with_cost
@@ -33,6 +36,7 @@ from monitor.tracking.sights import with_durations
 from monitor.tracking.transition import entered
 
 _UNMOVED_BY_COMMITS: Final = frozenset(p for p in Phase if TRANSITIONS[p, Happened.COMMITTED] is p)
+_LOG: Final = Source.LOG
 _WITH_MEMBERSHIP: Final = frozenset({Phase.EMPTY, Phase.ASSIGNING, Phase.RECONCILING, Phase.STABLE})
 
 
@@ -46,6 +50,8 @@ def fold_group(cluster: str, group: str, state: GroupState | None, events: Itera
       monitor.tracking.listed_offsets. The two logs have no common order, and none is needed.
     - What a collector saw of a rebalance before the log told of it counts until then, see monitor.tracking.sampled.
       What it saw from beginning to end tells how long rebalances took, see monitor.tracking.sights.
+    - A group that a collector reads as a whole is as the newest reading says, see monitor.tracking.observed. Once the
+      log tells of a group, readings of it no longer count.
     - ``rebalances`` counts every stored generation that differs from the one stored before it, the first one seen and
       those that only emptied the group included; of a KIP-848, share or streams group every epoch. A rewrite of the
       same generation (a static member that came back), and the record of a group just created (no members, no protocol
@@ -81,6 +87,11 @@ class _Draft:
         self._modern: ModernDraft | None = None
 
     def apply(self, event: GroupEvent) -> None:
+        if isinstance(event, GroupObserved):
+            self._observe(event)
+            return
+        if self._state.source is not _LOG:
+            self._begin_with_the_log()
         if isinstance(event, OffsetCommitted | CommitRun):
             self._commit(event)
             return
@@ -118,6 +129,26 @@ class _Draft:
         if self._modern is None and self._state.phase not in _UNMOVED_BY_COMMITS:
             first_ms = event.first.committed_ms if isinstance(event, CommitRun) else event.committed_ms
             self._state = entered(self._state, Happened.COMMITTED, first_ms)
+
+    def _observe(self, event: GroupObserved) -> None:
+        """Take a collector's reading of the whole group."""
+        known = self._settled()
+        if not counts(known, event):
+            return
+        self._take_resumed()
+        after = with_reading(known, event)
+        if after.source is not known.source:
+            self._offsets = OffsetsDraft(())
+        self._state = after
+        self._offsets.resumes_after_ms = newest_end_ms(after.history, after.phase)
+        self._offsets.keep_only((offset.topic, offset.partition) for offset in event.offsets)
+        for commit in commits_of(event, self._offsets):
+            self._commit(commit)
+
+    def _begin_with_the_log(self) -> None:
+        """What a collector has read of the group no longer counts: the log tells of it, and tells more."""
+        self._state = GroupState(cluster=self._state.cluster, group=self._state.group)
+        self._offsets = OffsetsDraft(())
 
     def _take_resumed(self) -> None:
         """Give the pauses that commits told of to the rebalance that they followed."""

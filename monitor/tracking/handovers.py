@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from monitor.model import CommitPoint, CommittedOffset, Taken, TopicPartition
+from monitor.model import CommitPoint, CommittedOffset, Taken, TopicPartition, number
 from monitor.protocol.offsets_topic import topic_key_of
 from monitor.tracking.resumption import PATIENCE_MS, Handed, handover_ms
 
@@ -32,14 +32,14 @@ class HandoversDraft:
         """These partitions have new owners; their topics are told by id."""
         for place, each in handed.items():
             if key := topic_key_of(place.topic):
-                self._handed[key, place.partition] = each
+                self._handed[key, number(place.partition)] = each
 
     def pause_ms(self, topic_key: int, before: CommittedOffset, first: CommitPoint) -> int:
         """For how long nobody read the partition, if this commit is the first of its new owner, and else 0."""
-        handed = self._handed.get((topic_key, before.partition))
+        handed = self._handed.get((topic_key, number(before.partition)))
         if handed is None or first.committed_ms <= handed.gained_ms:
             return 0
-        del self._handed[topic_key, before.partition]
+        del self._handed[topic_key, number(before.partition)]
         had_waited = before.committed_ms <= handed.gained_ms and first.offset != before.offset
         return handover_ms(handed, before, first) if had_waited else 0
 

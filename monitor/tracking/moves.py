@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from monitor.model import Held, Member, TopicPartition, TopicPartitions, Value
+from monitor.model import Held, Member, PartitionId, TopicPartition, TopicPartitions, Value
 
 Owners = dict[TopicPartition, str]
 """Who has a partition, or had it last."""
@@ -94,7 +94,7 @@ def are_alike(members: Iterable[Member]) -> bool:
 
 def held_by(owners: Mapping[TopicPartition, str]) -> tuple[Held, ...]:
     """Partitions by who had them, as they are stored."""
-    numbers: dict[str, dict[str, list[int]]] = {}
+    numbers: dict[str, dict[str, list[PartitionId]]] = {}
     for place in sorted(owners):
         numbers.setdefault(owners[place], {}).setdefault(place.topic, []).append(place.partition)
     return tuple(

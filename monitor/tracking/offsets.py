@@ -13,6 +13,7 @@ from monitor.model import (
     OffsetCommitted,
     OffsetDeleted,
     OffsetsListed,
+    PartitionId,
     Rewind,
     Value,
 )
@@ -108,6 +109,17 @@ class OffsetsDraft:
     def delete(self, event: OffsetDeleted) -> None:
         """Forget a partition with its history."""
         self._known.pop((event.topic, event.partition), None)
+
+    def at(self, topic: str, partition: PartitionId) -> int | None:
+        """The committed offset of a partition; None: there is none."""
+        known = self._known.get((topic, partition))
+        return None if known is None else known.offset
+
+    def keep_only(self, places: Iterable[tuple[str, PartitionId]]) -> None:
+        """Forget all other partitions."""
+        kept = frozenset(places)
+        if not self._known.keys() <= kept:
+            self._known = {place: known for place, known in self._known.items() if place in kept}
 
     def list(self, event: OffsetsListed) -> None:
         """Take the broker's answer for the partitions that the log has told of.

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from monitor.model import (
     Catalog,
     EndOffsetAt,
+    PartitionId,
     PartitionObserved,
     PartitionState,
     Release,
@@ -186,7 +187,7 @@ def _observe_partition(state: PartitionState | None, seen: PartitionObserved, at
     )
 
 
-def _one_ended(before: Mapping[int, PartitionState], after: Iterable[PartitionState]) -> bool:
+def _one_ended(before: Mapping[PartitionId, PartitionState], after: Iterable[PartitionState]) -> bool:
     """Whether a transaction that was open before has ended since, in any of the partitions."""
     pairs = ((before.get(now.partition), now) for now in after)
     return any(was is not None and was.stable is not None and was.stable != now.stable for was, now in pairs)

@@ -19,7 +19,7 @@ from monitor.assignors.kafka_broker.group import BrokerGroup, SubscriptionType, 
 from monitor.assignors.kafka_broker.range_broker import BrokerRangeAssignor
 from monitor.assignors.kafka_broker.share_simple import simple
 from monitor.assignors.kafka_broker.uniform import uniform
-from monitor.model import Member, TopicPartitions, TopicShape, Value
+from monitor.model import Member, TopicPartitions, TopicShape, Value, numbers
 
 _Natural = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 _Count = Annotated[int, Meta(ge=-1, le=2**31 - 1)]
@@ -141,4 +141,4 @@ def _by_name(
 
 
 def _plain(topics: Iterable[TopicPartitions]) -> dict[str, list[int]]:
-    return {entry.topic: list(entry.partitions) for entry in topics}
+    return {entry.topic: list(numbers(entry.partitions)) for entry in topics}

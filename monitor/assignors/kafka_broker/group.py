@@ -15,7 +15,7 @@ from monitor.assignors.java_hash import integer_hash, uuid_hash
 from monitor.assignors.java_order import hash_map_order, hash_set_copy_order
 from monitor.assignors.java_tree_bins import TREE_SIZE
 from monitor.assignors.java_uuid import Uuid, parse_uuid
-from monitor.model import Assignment, Member, MemberAssignment, TopicPartitions, TopicShape, Value
+from monitor.model import Assignment, Member, MemberAssignment, TopicPartitions, TopicShape, Value, numbers
 
 
 class SubscriptionType(StrEnum):
@@ -120,9 +120,9 @@ class _Asked(dict[tuple[str, ...], tuple[int, ...]]):
 def _held(
     assigned: Iterable[TopicPartitions], index: Mapping[str, int], topics: Sequence[BrokerTopic]
 ) -> tuple[Holding, ...]:
-    numbers = {index[entry.topic]: entry.partitions for entry in assigned if entry.topic in index}
-    order = _in_map_order(topics, numbers) if len(numbers) > 1 else numbers
-    return tuple(Holding(topic=topic, partitions=_in_set_order(numbers[topic])) for topic in order)
+    held = {index[entry.topic]: entry.partitions for entry in assigned if entry.topic in index}
+    order = _in_map_order(topics, held) if len(held) > 1 else held
+    return tuple(Holding(topic=topic, partitions=_in_set_order(numbers(held[topic]))) for topic in order)
 
 
 def _in_map_order(topics: Sequence[BrokerTopic], keys: Iterable[int], capacity: int | None = None) -> list[int]:

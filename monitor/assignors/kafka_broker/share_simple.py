@@ -39,7 +39,7 @@ from monitor.assignors.java_order import hash_map_order
 from monitor.assignors.kafka_broker.group import BrokerGroup, SubscriptionType, as_assignment, form_group
 from monitor.assignors.kafka_broker.share_round import ShareRound, share_out
 from monitor.assignors.quirks import quirks_of
-from monitor.model import Assignment, Member, TopicPartitions, TopicShape, Value
+from monitor.model import Assignment, Member, TopicPartitions, TopicShape, Value, numbers
 
 Given = dict[int, set[int]]
 """The partitions of one member, by topic."""
@@ -108,7 +108,9 @@ def simple(group: BrokerGroup, assignable: Iterable[TopicPartitions] | None) -> 
     """
     if not group.member_ids:
         return None
-    allowed = None if assignable is None else {entry.topic: frozenset(entry.partitions) for entry in assignable}
+    allowed = (
+        None if assignable is None else {entry.topic: frozenset(numbers(entry.partitions)) for entry in assignable}
+    )
     same = group.subscription_type is SubscriptionType.HOMOGENEOUS
     return _share_all(group, allowed) if same else _share_each(group, allowed)
 

@@ -16,7 +16,7 @@ from monitor.assignors.assignor import Assignor
 from monitor.assignors.kafka_client.range_assignor import RangeAssignor
 from monitor.assignors.kafka_client.roundrobin import RoundRobinAssignor
 from monitor.assignors.kafka_client.sticky import CooperativeStickyAssignor, StickyAssignor
-from monitor.model import Assignment, Member, TopicPartitions, TopicShape, Value
+from monitor.model import Assignment, Member, TopicPartitions, TopicShape, Value, numbers
 
 _Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 _Natural = Annotated[int, Meta(ge=0, le=2**31 - 1)]
@@ -114,7 +114,7 @@ def assign(assignor: str, case_input: object) -> Assignment:
 def plain(assignment: Assignment) -> dict[str, dict[str, list[int]]]:
     """The assignment as JSON writes it."""
     return {
-        member.member_id: {topic.topic: list(topic.partitions) for topic in member.topics}
+        member.member_id: {topic.topic: list(numbers(topic.partitions)) for topic in member.topics}
         for member in assignment.members
     }
 

@@ -21,7 +21,7 @@ from monitor.assignors.kafka_zookeeper.group import (
 )
 from monitor.assignors.kafka_zookeeper.range_threads import RangeThreads
 from monitor.assignors.kafka_zookeeper.roundrobin_threads import RoundRobinThreads
-from monitor.model import Value
+from monitor.model import Value, numbers
 
 _Natural = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 _Streams = Annotated[int, Meta(ge=0, le=100_000)]
@@ -79,4 +79,7 @@ def group_of(case: Case) -> ZooKeeperGroup:
 
 
 def _plain(share: ConsumerShare) -> dict[str, dict[str, list[int]]]:
-    return {thread.thread: {topic.topic: list(topic.partitions) for topic in thread.topics} for thread in share.threads}
+    return {
+        thread.thread: {topic.topic: list(numbers(topic.partitions)) for topic in thread.topics}
+        for thread in share.threads
+    }

@@ -46,7 +46,7 @@ from monitor.assignors.kafka_zookeeper.group import (
 from monitor.assignors.kafka_zookeeper.scala_order import mutable_map_order, printed_set
 from monitor.assignors.kafka_zookeeper.shares import Taken, all_failing, by_consumer
 from monitor.assignors.kafka_zookeeper.threads import Thread, Threads, threads_of
-from monitor.model import TopicPartition, Value
+from monitor.model import TopicPartition, Value, number
 
 __all__ = ["Pattern", "Registration", "RoundRobinThreads", "ZooKeeperTopic"]
 
@@ -88,7 +88,7 @@ def _deal(group: ZooKeeperGroup, threads: Threads, topics: Sequence[str]) -> Ite
     for place in _line_up(group, topics):
         circle = circles[place.topic]
         taker = _next_seat(circle, seat)
-        yield Taken(thread=ring[taker], topic=place.topic, partitions=(place.partition,))
+        yield Taken(thread=ring[taker], topic=place.topic, partitions=(number(place.partition),))
         seat = taker + 1
 
 

@@ -1,0 +1,116 @@
+"""Groups that a collector reads as a whole: what two readings tell, and that a cluster's own log tells more."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from monitor.model import (
+    GroupKind,
+    GroupObserved,
+    GroupsListed,
+    GroupState,
+    Member,
+    MembershipStored,
+    ObservedOffset,
+    OffsetCommitted,
+    Phase,
+    RebalanceCause,
+    Source,
+    TopicPartitions,
+)
+from monitor.tracking.group import fold_group
+from monitor.tracking.observed import has_gone
+
+TWO = (
+    Member(member_id="a", topics=("T",), assigned=(TopicPartitions("T", ("broker-a-0", "broker-a-1")),)),
+    Member(member_id="b", topics=("T",), assigned=(TopicPartitions("T", ("broker-a-2",)),)),
+)
+ONE = (
+    Member(member_id="a", topics=("T",), assigned=(TopicPartitions("T", ("broker-a-0", "broker-a-1", "broker-a-2")),)),
+)
+
+
+def reading(at_ms: int, members: tuple[Member, ...] = TWO, *offsets: ObservedOffset) -> GroupObserved:
+    return GroupObserved(
+        cluster="mq",
+        group="g",
+        kind=GroupKind.ROCKETMQ,
+        source=Source.SYSTEM,
+        pass_ms=at_ms,
+        observed_ms=at_ms,
+        members=members,
+        offsets=offsets,
+    )
+
+
+def folded(*events: GroupObserved | OffsetCommitted | MembershipStored, state: GroupState | None = None) -> GroupState:
+    after = fold_group("mq", "g", state, events)
+    assert after is not None
+    return after
+
+
+def test_the_first_reading_is_a_stable_group_of_its_kind():
+    state = folded(reading(1000))
+    assert (state.kind, state.source, state.phase) == (GroupKind.ROCKETMQ, Source.SYSTEM, Phase.STABLE)
+    assert (state.generation, state.generation_ms, state.observed_ms) == (1, 1000, 1000)
+    assert state.members == TWO
+
+
+def test_a_reading_like_the_one_before_moves_only_its_date():
+    before = folded(reading(1000))
+    assert folded(reading(2000), state=before) == replace(before, observed_ms=2000)
+
+
+def test_a_member_that_went_is_a_rebalance_with_what_it_moved():
+    state = folded(reading(1000), reading(2000, ONE))
+    assert (state.generation, state.generation_ms, state.rebalances, state.moved_partitions) == (2, 2000, 2, 1)
+    assert state.history[-1].causes == (RebalanceCause.LEAVE,)
+
+
+def test_an_offset_that_moved_is_a_commit_of_the_time_of_the_reading():
+    state = folded(
+        reading(1000, TWO, ObservedOffset("T", "broker-a-0", 5), ObservedOffset("T", "broker-a-1", 7)),
+        reading(2000, TWO, ObservedOffset("T", "broker-a-0", 6), ObservedOffset("T", "broker-a-1", 7)),
+    )
+    told = [(each.partition, each.offset, each.committed_ms) for each in state.offsets]
+    assert told == [("broker-a-0", 6, 2000), ("broker-a-1", 7, 1000)]
+
+
+def test_an_offset_that_is_no_longer_read_is_forgotten():
+    state = folded(reading(1000, TWO, ObservedOffset("T", "broker-a-0", 5)), reading(2000))
+    assert state.offsets == ()
+
+
+def test_a_group_without_members_is_empty_and_keeps_its_offsets():
+    state = folded(reading(1000), reading(2000, (), ObservedOffset("T", "broker-a-0", 5)))
+    assert (state.phase, len(state.offsets)) == (Phase.EMPTY, 1)
+
+
+def test_a_reading_older_than_the_newest_does_not_count():
+    before = folded(reading(2000))
+    assert folded(reading(1000, ONE), state=before) == before
+
+
+def test_once_the_log_tells_of_a_group_readings_of_it_do_not_count():
+    stored = MembershipStored(
+        group="g", generation=9, protocol_type="consumer", protocol="range", leader="x", stored_ms=500, members=ONE
+    )
+    state = folded(reading(1000), stored)
+    assert (state.source, state.generation, state.kind) == (Source.LOG, 9, GroupKind.CLASSIC)
+    assert folded(reading(2000), state=state) == state
+
+
+def test_a_commit_in_the_log_is_enough_for_the_log_to_be_believed():
+    committed = OffsetCommitted(group="g", topic="T", partition=0, offset=3, committed_ms=700)
+    state = folded(reading(1000, TWO, ObservedOffset("T", 1, 5)), committed)
+    assert state.source is Source.LOG
+    assert [(each.partition, each.offset) for each in state.offsets] == [(0, 3)]
+
+
+def test_a_group_has_gone_that_a_later_listing_of_its_source_does_not_name():
+    state = folded(reading(1000))
+    listed = GroupsListed(cluster="mq", source=Source.SYSTEM, pass_ms=2000, completed_ms=2100, groups=("other",))
+    assert has_gone(state, listed, frozenset(listed.groups))
+    assert not has_gone(state, listed, frozenset({"g"}))
+    assert not has_gone(state, replace(listed, source=Source.CHECKPOINT), frozenset())
+    assert not has_gone(state, replace(listed, pass_ms=1000), frozenset())
