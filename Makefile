@@ -16,7 +16,7 @@ demo: java $(INSTALLED) ## Start a real Kafka, consumers that go wrong, and grou
 	@exec $(RUN) -m monitor.cli demo $(ARGS)
 
 test: java $(INSTALLED) ## Run the whole test suite
-	$(RUN) -m pytest --durations=10 $(ARGS)
+	$(RUN) -m pytest --durations=10 --numprocesses=2 --dist=loadfile --no-loadscope-reorder $(ARGS)
 
 test-long: java $(INSTALLED) ## Run the tests that the suite leaves out because they take long
 	$(RUN) -m pytest --durations=10 -m long $(ARGS)

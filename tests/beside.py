@@ -29,6 +29,7 @@ class Beside:
         self._over = False
         self._process: subprocess.Popen[str] | None = None
         self._runs: dict[str, Future[Ended]] = {}
+        self._later: dict[str, Sequence[str]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -44,8 +45,14 @@ class Beside:
         """Run a module once those that were begun earlier have ended."""
         self._runs[name] = self._one_at_a_time.submit(self._run, [sys.executable, "-m", module, *arguments])
 
+    def keep(self, name: str, *command: str) -> None:
+        """Run a module with its arguments only once somebody asks for its report."""
+        self._later[name] = command
+
     def report(self, name: str) -> dict[str, Any]:
         """The JSON object in the last line of its output, once it has ended."""
+        if name in self._later:
+            self.begin(name, *self._later.pop(name))
         ended = self._runs[name].result()
         try:
             return msgspec.json.decode(ended.stdout.rstrip().rpartition("\n")[2], type=dict[str, Any])

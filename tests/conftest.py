@@ -1,8 +1,15 @@
-"""What tests share: a real broker for the whole session, names nobody else uses, and programs that run beside them."""
+"""What tests share: a real broker for the whole session, names nobody else uses, and programs that run beside them.
 
+``make test`` gives the files of tests to two workers (pytest-xdist), each with a broker of its own. Then a program
+runs while its worker waits for it, and the files with programs come first, as they take longest. Without workers the
+programs run beside all other tests.
+"""
+
+import os
 import secrets
 import signal
 from collections.abc import Iterator
+from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -30,9 +37,15 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 
 
+IS_WORKER: Final = "PYTEST_XDIST_WORKER" in os.environ
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the tests of one core, beside which there is room; end with those that await a program."""
-    items.sort(key=_turn)
+    """Begin with the tests of one core, beside which there is room; end with those that await a program.
+
+    Of workers each begins with what takes longest, so that both end at about the same time.
+    """
+    items.sort(key=_turn, reverse=IS_WORKER)
 
 
 def _turn(item: pytest.Item) -> int:
@@ -48,11 +61,13 @@ def fixtures_of(item: pytest.Item) -> set[str]:
 
 @pytest.fixture(scope="session", autouse=True)
 def beside(request: pytest.FixtureRequest) -> Iterator[Beside]:
-    """The programs that the chosen tests need, running since the first of all tests."""
+    """The programs that the chosen tests need, running since the first of all tests if there are no workers."""
     needed = set().union(*map(fixtures_of, request.session.items))
     with Beside() as programs:
         for name, command in BESIDE.items():
-            if name in needed:
+            if IS_WORKER:
+                programs.keep(name, *command)
+            elif name in needed:
                 programs.begin(name, *command)
         yield programs
 

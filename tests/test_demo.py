@@ -34,7 +34,7 @@ def finding(demo_run: dict[str, Any], group: str, kind: str, reason: str) -> dic
 
 def test_the_metrics_show_the_new_partitions_as_orphans_and_their_return_to_0(demo_run):
     assert demo_run["orphans_on_metrics"][0] == 0
-    assert 3 in demo_run["orphans_on_metrics"]
+    assert 3 in demo_run["orphans_on_metrics"], demo_run["timeline"]
     assert demo_run["orphans_on_metrics"][-1] == 0
 
 

@@ -41,6 +41,7 @@ class GroupMember:
         self._ended = threading.Event()
         self._stuck = threading.Event()
         self._refresh = threading.Event()
+        self._refreshed = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"{plan.name}-{number}", daemon=True)
         self._thread.start()
 
@@ -63,7 +64,12 @@ class GroupMember:
 
     def refresh_metadata(self) -> None:
         """Ask the broker for the topics' partitions soon, and not again until the metadata are too old."""
+        self._refreshed.clear()
         self._refresh.set()
+
+    def await_metadata(self, limit_s: float) -> bool:
+        """Whether it has asked, and has the answer, within the limit."""
+        return self._refreshed.wait(limit_s)
 
     def _run(self) -> None:
         while not self._ended.is_set():
@@ -90,6 +96,7 @@ class GroupMember:
         if self._refresh.is_set():
             self._refresh.clear()
             consumer.topics()
+            self._refreshed.set()
         assignment = consumer.assignment()
         if self._stuck.is_set():
             consumer.pause(*assignment)

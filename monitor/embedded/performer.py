@@ -25,6 +25,7 @@ from monitor.model import Value
 logger = logging.getLogger(__name__)
 
 _PRODUCER_TICK_S = 0.25
+REFRESH_LIMIT_S = 20.0
 
 
 class Happening(Value):
@@ -147,9 +148,7 @@ class Performer:
             case Action.GROW_TOPIC:
                 return self._grow(step.group, step.number)
             case Action.REFRESH_METADATA:
-                for member in members:
-                    member.refresh_metadata()
-                return f"the members of {step.group} look at their topic"
+                return self._refresh(step.group, members)
             case Action.LOSE_MEMBER:
                 self._members.pop((step.group, step.number)).close()
                 return f"member {step.number} leaves {step.group}"
@@ -164,6 +163,13 @@ class Performer:
                 for member in members:
                     member.resume_committing()
                 return f"{step.group} reads and commits again"
+
+    def _refresh(self, group: str, members: list[GroupMember]) -> str:
+        """Wait for it: on a busy machine a member that looks late would see the growth that comes next at once."""
+        for member in members:
+            member.refresh_metadata()
+        done = all(member.await_metadata(REFRESH_LIMIT_S) for member in members)
+        return f"the members of {group} {'have looked' if done else 'look'} at their topic"
 
     def _grow(self, topic: str, more: int) -> str:
         before = self._partitions[topic]

@@ -145,6 +145,7 @@ def config(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.long  # a trial run and the archive of its classes: a minute of one core
 @pytest.mark.broker
 @pytest.mark.spark
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
