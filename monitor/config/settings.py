@@ -211,6 +211,11 @@ class Settings(BaseSettings):
         """The watched systems that have a query of their own and are no Kafka cluster of today."""
         return (*self.rocketmq.values(), *self.zookeeper.values())
 
+    @property
+    def watched_names(self) -> tuple[str, ...]:
+        """The names of all that has a query of its own: the values of the ``cluster`` label."""
+        return (*self.clusters, *(system.name for system in self.systems))
+
     def carrier_of(self, watched: System | SparkQueriesSettings) -> ClusterSettings:
         """The Kafka cluster whose events topic carries what is read of this system."""
         return self.clusters[watched.carrier] if watched.carrier else next(iter(self.clusters.values()))
