@@ -45,6 +45,8 @@ LOOK_S: Final = 0.2
 FIRST_PAUSE_S: Final = 2.0
 LONGEST_PAUSE_S: Final = 60.0
 END_LIMIT_S: Final = 15.0
+BEGIN_LIMIT_S: Final = 60.0
+"""How long a query that starts may keep the others from starting."""
 
 
 class ClusterWatch:
@@ -184,14 +186,24 @@ class ClusterWatch:
             log_topic=self._log,
             freshness=self._freshness(),
         )
-        return (
+        writer = (
             self._bucket_rows(backlog)
             .writeStream.queryName(f"groupwatch-{self._watched.name}")
             .foreachBatch(publisher)
             .option("checkpointLocation", self._checkpoint.path)
             .trigger(processingTime=f"{int(self._settings.trigger_s * 1000)} milliseconds")
-            .start()
         )
+        with self._judging.start_turn:
+            query = writer.start()
+            self._await_begin(query, publisher.begun)
+        return query
+
+    def _await_begin(self, query: StreamingQuery, begun: threading.Event) -> None:
+        """Return when the query runs its first micro-batch, or has ended; or after a while, to hold nobody up."""
+        deadline = time.monotonic() + BEGIN_LIMIT_S
+        while not begun.wait(LOOK_S) and time.monotonic() < deadline:
+            if self._stopping.is_set() or not query.isActive:
+                return
 
     def _backlog(self) -> LogBounds:
         """What there is to read at first. Of the events topic one partition is read, even if it has more."""

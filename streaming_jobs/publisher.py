@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -59,9 +60,9 @@ class MicroBatchPublisher:
     ``position`` gives how far the logs are read by a micro-batch, so a cluster is judged by the one that reads the end
     of its backlog; ``passes`` tells whether its topics are known by a pass of this run. ``problem`` says what is wrong
     with its collector, if anything is; ``pace`` judges whether micro-batches keep up with the trigger; ``findings`` are
-    told once the board shows them. ``log_topic`` is what tells of the groups; ``freshness`` whether they are known well
-    enough to be judged (None: always). Groups are judged by the catalog of the micro-batch before: it has to be known
-    when the micro-batch starts.
+    told once the board shows them. ``log_topic`` is what tells of the groups, ``freshness`` whether they are known well
+    enough to be judged (None: always). ``begun`` is set once the query runs. Groups are judged by the catalog of the
+    micro-batch before: it has to be known when the micro-batch starts.
     """
 
     spark: SparkSession
@@ -80,6 +81,7 @@ class MicroBatchPublisher:
     shard: Shard = ALL_GROUPS
     log_topic: str = "the offsets log"
     freshness: Freshness | None = None
+    begun: threading.Event = field(default_factory=threading.Event)
     evaluation_errors: int = 0
     _run: str = field(default_factory=lambda: uuid4().hex)
     _view: ClusterView = field(init=False)
@@ -93,6 +95,7 @@ class MicroBatchPublisher:
 
     def __call__(self, rows: DataFrame, batch_id: int) -> None:
         """Judge and publish one micro-batch."""
+        self.begun.set()
         began_ms = passed_ms()
         self._tell_pace(began_ms)
         position = self.position(batch_id)

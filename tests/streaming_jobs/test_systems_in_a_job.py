@@ -107,6 +107,7 @@ def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sy
         spark_queries={"etl": {"interval_s": 0.5, "checkpoints": {"query": "/nowhere"}}},
     )
     with made:
+        eventually(lambda: made.status("/healthz") == 200, f"an answer; see {made.log_file}")
         yield made
 
 
