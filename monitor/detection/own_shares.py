@@ -2,8 +2,8 @@
 
 There is no leader and no record of what a share was made from. What is known are the members, the partitions and who
 holds what, as a collector read them. So there is one expectation: what the strategies give for what is there now. If
-the members hold exactly what they would for the partitions that they hold together, they have not seen yet that the
-topics are others now, and nothing is wrong with the strategies.
+the members hold exactly what they would for the partitions that they hold together, and all others are new, they have
+not seen yet that the topics are others now, and nothing is wrong with the strategies.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ def expect_shares(group: GroupState, catalog: Catalog, ownership: Ownership) -> 
     if fit.is_exact:
         return Found(Expectation(kind="exact", current=owners, replayed=owners, fit=fit), fit.candidate)
     seen = _partitions_of(owners, ownership.subscribed)
-    then = best_fit(offered(group, seen), _actual(owners, seen), group.generation_ms) if seen != now else None
+    may_be_older = seen != now and _are_new(group, catalog, seen, now)
+    then = best_fit(offered(group, seen), _actual(owners, seen), group.generation_ms) if may_be_older else None
     if then is not None and then.is_exact:
         current = _owners(candidates, then.candidate, now) if _has_grown(seen, now) else owners
         changes = tuple(_changes(catalog, seen, now))
@@ -141,6 +142,17 @@ def _partitions_of(owners: Owners, topics: frozenset[str]) -> Partitions:
         if place.topic in topics:
             found.setdefault(place.topic, []).append(place.partition)
     return {topic: tuple(own) for topic, own in found.items()}
+
+
+def _are_new(group: GroupState, catalog: Catalog, seen: Partitions, now: Partitions) -> bool:
+    """Whether what nobody holds came after the assignment. What was there before, members have had the time to see."""
+    held = {(topic, each) for topic, own in seen.items() for each in own}
+    return all(
+        state.first_seen_ms > group.generation_ms
+        for topic in now
+        for state in catalog.topics[topic].partitions
+        if (topic, state.partition) not in held
+    )
 
 
 def _has_grown(seen: Partitions, now: Partitions) -> bool:
