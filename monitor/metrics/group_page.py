@@ -89,8 +89,8 @@ _OF_SHARING: Final = {
 }
 
 _NOT_FITTING: Final = (
-    "How the members share partitions is not known, or by a strategy that groupwatch does not have, so it cannot say who "
-    "should own what."
+    "How the members share partitions is not known, or by a strategy that groupwatch does not have, so it cannot say "
+    "who should own what."
 )
 
 _SOURCES: Final = {

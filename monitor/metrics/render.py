@@ -108,10 +108,12 @@ def render_catalog(catalog: Catalog) -> tuple[FamilyBlock, ...]:
     samples = Samples()
     for topic in catalog.topics.values():
         pairs = labels(cluster=catalog.cluster, topic=topic.topic)
-        for state in topic.partitions:
-            samples.add(
-                "groupwatch_partition_end_offset", f'{pairs},partition="{_escaped(state.partition)}"', state.end
-            )
+        if topic.partitions and isinstance(topic.partitions[0].partition, str):
+            own = [(_escaped(state.partition), state.end) for state in topic.partitions]
+        else:
+            own = [(state.partition, state.end) for state in topic.partitions]
+        for partition, end in own:
+            samples.add("groupwatch_partition_end_offset", f'{pairs},partition="{partition}"', end)
     return samples.blocks()
 
 

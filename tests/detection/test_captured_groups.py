@@ -6,8 +6,13 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
+from monitor.detection.explain import explain_group
+from monitor.detection.explain_partition import explain_partition
+from monitor.detection.inputs import GroupInputs, QuestionError
 from monitor.detection.settled import is_settled
-from monitor.model import Catalog, Finding, GroupKind, GroupObserved, GroupVerdict, Phase, Sharing, Source
+from monitor.detection.statements import Explanation
+from monitor.detection.what_if import Change, PartitionCount, WhatIf, what_if
+from monitor.model import Catalog, Finding, GroupKind, GroupObserved, GroupVerdict, PartitionId, Phase, Sharing, Source
 from tests.detection.captured_groups import (
     READ,
     catalog_of,
@@ -305,3 +310,125 @@ def test_owners_that_no_strategy_of_metaq_gives_leave_invariants():
     verdict: GroupVerdict = verdict_on(reading, metaq_catalog("metaq-zk-twelve"))
     assert (verdict.expectation, verdict.assignor, verdict.findings) == ("invariants", None, ())
     assert verdict.kind == GroupKind.METAQ
+
+
+# --- questions --------------------------------------------------------------------------------------------------------
+
+
+def inputs(reading: GroupObserved, catalog: Catalog) -> GroupInputs:
+    return GroupInputs(group=folded(reading), catalog=catalog, now_ms=READ + 600_000)
+
+
+def sentences(explanation: Explanation) -> str:
+    return " ".join(text for each in explanation.statements for text in (each.sentence, *each.evidence))
+
+
+@pytest.mark.parametrize(
+    ("reading", "catalog", "words"),
+    [
+        (rocketmq("5.5.0", "lab-group"), lab("LabTopic"), f"by {AVERAGELY} as they say"),
+        (metaq("metaq-zk-twelve", "twelve-cons"), metaq_catalog("metaq-zk-twelve"), "consishash gives exactly"),
+        (kafka_zookeeper("hl-kafkaoffs"), kafka_catalog(), "range (and roundrobin, roundrobin of 0.8) gives exactly"),
+        (rocketmq("5.5.0-modes", "lab-broadcast"), lab("LabTopic"), "each reads every partition"),
+        (rocketmq("5.5.0-modes", "lab-pop"), lab("LabTopic"), "hands out records"),
+    ],
+)
+def test_explain_says_how_the_members_share_and_how_that_is_known(reading: GroupObserved, catalog: Catalog, words: str):
+    told_of_group = sentences(explain_group(inputs(reading, catalog)))
+    assert words in told_of_group
+    assert "it is known from what a collector reads" in told_of_group
+    assert "generation" not in told_of_group
+
+
+@pytest.mark.parametrize(
+    ("reading", "catalog", "place", "words"),
+    [
+        (rocketmq("5.5.0", "lab-group"), lab("LabTopic"), ("LabTopic", "broker-a-4"), "127.0.0.1@c2 is number 2 of 3"),
+        (rocketmq("5.5.0", "lab-circle"), lab("LabTopic"), ("LabTopic", "broker-a-3"), "dealt out one by one"),
+        (
+            metaq("metaq-zk-twelve", "twelve-def"),
+            metaq_catalog("metaq-zk-twelve"),
+            ("meta-twelve", "0-10"),
+            "twelve-def_A is number 1 of 2 members sorted by id and takes 0-0, 0-1, 0-10, 0-11, 0-2, 0-3",
+        ),
+        (
+            kafka_zookeeper("hl-range"),
+            kafka_catalog(),
+            ("hl-a", 4),
+            "is number 3 of 3 members sorted by id and takes 4",
+        ),
+        (
+            rocketmq("4.9.7-mixed", "lab-mixed-sub"),
+            lab("LabTopic", "OtherTopic"),
+            ("LabTopic", "broker-a-4"),
+            "share of a member that does not subscribe to the topic: 127.0.0.1@e2",
+        ),
+    ],
+)
+def test_explain_of_a_partition_says_why_its_owner_has_it(
+    reading: GroupObserved, catalog: Catalog, place: tuple[str, PartitionId], words: str
+):
+    assert words in sentences(explain_partition(inputs(reading, catalog), *place))
+
+
+def test_a_partition_that_is_not_there_is_told_with_those_that_are():
+    with pytest.raises(QuestionError, match="no partition broker-b-0 of LabTopic; it has broker-a-0, broker-a-1"):
+        explain_partition(inputs(rocketmq("5.5.0", "lab-group"), lab("LabTopic")), "LabTopic", "broker-b-0")
+
+
+def shares_after(answer: WhatIf) -> dict[str, list[PartitionId]]:
+    return {each.member_id: [p for entry in each.after for p in entry.partitions] for each in answer.members}
+
+
+def test_what_if_a_client_of_rocketmq_left_shares_its_queues_among_the_rest():
+    """As it really was after the kill -9: c1 with 0-3, c3 with 4-7."""
+    asked = inputs(rocketmq("5.5.0", "lab-group"), lab("LabTopic"))
+    answer = what_if(asked, Change(without=("127.0.0.1@c2",)))
+    after = shares_after(answer)
+    assert after["127.0.0.1@c1"] == queues(4)
+    assert after["127.0.0.1@c3"] == queues(8)[4:]
+    assert answer.orphans == ()
+    more = what_if(asked, Change(members=9))
+    assert len(more.idle) == 1, "nine members, eight queues"
+
+
+def test_what_if_all_had_one_strategy_shows_that_nothing_is_left_over():
+    asked = inputs(rocketmq("4.9.7-mixed", "lab-mixed-strategy"), lab("LabTopic"))
+    assert [place.partition for place in what_if(asked, Change()).orphans] == ["broker-a-4", "broker-a-6"]
+    assert what_if(asked, Change(assignor=AVERAGELY)).orphans == ()
+
+
+def test_what_if_a_consumer_of_zookeeper_left_is_what_happened_when_it_was_killed():
+    """kafka010-zk-kill9.trace.txt: thread 0 then has hl-a 0-2 and hl-b, thread 1 hl-a 3-4."""
+    asked = inputs(kafka_zookeeper("hl-range"), kafka_catalog())
+    answer = what_if(asked, Change(without=("hl-range_vm-1795203222927-3d759246",)))
+    assert shares_after(answer) == {
+        "hl-range_vm-1795203222629-57b599c0-0": [0, 1, 2, 0, 1, 2],
+        "hl-range_vm-1795203222629-57b599c0-1": [3, 4],
+        "hl-range_vm-1795203222927-3d759246-0": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("reading", "catalog", "change", "words"),
+    [
+        (rocketmq("5.5.0-modes", "lab-pop"), lab("LabTopic"), Change(), "shares no partitions"),
+        (rocketmq("5.5.0", "lab-group"), lab("LabTopic"), Change(assignor="sticky"), "it has AVG, AVG_BY_CIRCLE"),
+        (
+            rocketmq("5.5.0", "lab-group"),
+            lab("LabTopic"),
+            Change(partitions=(PartitionCount("LabTopic", 9),)),
+            "cannot be told here",
+        ),
+        (metaq("metaq-zk-twelve", "meta-grp"), metaq_catalog("metaq-zk-twelve"), Change(), "has no members"),
+        (
+            kafka_zookeeper("hl-range"),
+            kafka_catalog(),
+            Change(without=("hl-range_vm-1795203222629-57b599c0-0",)),
+            "numbered from 0",
+        ),
+    ],
+)
+def test_what_cannot_be_rehearsed_is_said(reading: GroupObserved, catalog: Catalog, change: Change, words: str):
+    with pytest.raises(QuestionError, match=words):
+        what_if(inputs(reading, catalog), change)
