@@ -956,6 +956,10 @@ class OrphanReason(StrEnum):
     PENDING = "pending"
     REBALANCING = "rebalancing"
     """KIP-848: members or topics have changed, and the broker has yet to choose who is to have it."""
+    MIXED_STRATEGY = "mixed_strategy"
+    """RocketMQ: each member takes its share by another strategy, and this is in nobody's."""
+    MIXED_SUBSCRIPTION = "mixed_subscription"
+    """RocketMQ: it is in the share of a member that does not subscribe to the topic."""
 
 
 class DriftKind(StrEnum):
@@ -1080,7 +1084,8 @@ class MemberVerdict(Value):
     """One member with the number of partitions it owns and would own if the group rebalanced now.
 
     ``epoch`` and ``state`` are those of a member of a KIP-848, share or streams group. ``lag``: the records that are
-    known to wait in its partitions, together; what is not known is not counted.
+    known to wait in its partitions, together; what is not known is not counted. ``answers`` and ``connections`` are
+    those of the Member.
     """
 
     member_id: str
@@ -1094,6 +1099,8 @@ class MemberVerdict(Value):
     epoch: int | None = None
     state: MemberState | None = None
     lag: int = 0
+    answers: bool = True
+    connections: int = 1
 
 
 class GroupVerdict(Value):
@@ -1114,6 +1121,10 @@ class GroupVerdict(Value):
     ``rebalancing_since_ms``: a rebalance is known to be under way since then. The counts are those of the GroupState.
 
     ``stable_lag`` are the records of ``lag`` that no open transaction holds back; None if ``lag`` is.
+
+    ``source`` is where it is known from, ``sharing`` how its members share partitions. Of a MetaQ group offsets and all
+    that is counted from them are bytes (monitor.detection.units). ``settles_ms`` is when the verdict may become another
+    by time alone, as its members may be about to share their partitions out anew; None: nothing is awaited.
     """
 
     cluster: str
@@ -1148,6 +1159,9 @@ class GroupVerdict(Value):
     burst_records: int = 0
     stable_lag: int | None = None
     paced_lag: int | None = None
+    source: Source = Source.LOG
+    sharing: Sharing = Sharing.EXCLUSIVE
+    settles_ms: int | None = None
 
 
 # --- what is published ------------------------------------------------------------------------------------------------

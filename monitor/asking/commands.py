@@ -38,7 +38,9 @@ def explain(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
     cluster: Cluster,
     group: GroupName,
     topic: Annotated[str | None, typer.Argument(help="With a partition: explain that one.")] = None,
-    partition: Annotated[int | None, typer.Argument(min=0)] = None,
+    partition: Annotated[
+        str | None, typer.Argument(help="Its number; of RocketMQ BROKER-QUEUE, of MetaQ BROKER-NUMBER.")
+    ] = None,
     url: Url = DEFAULT_URL,
     snapshot: SnapshotFile = None,
     as_json: AsJson = False,
@@ -56,7 +58,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
         if topic is None or partition is None:
             found = explain_group(inputs)
         else:
-            found = explain_partition(inputs, topic, partition)
+            found = explain_partition(inputs, topic, _partition(partition))
         _tell(found, as_json, lambda: explanation_shown(found))
 
     _exit_with(answer)
@@ -115,6 +117,11 @@ def snapshot(
         sys.stdout.buffer.flush()
 
     _exit_with(answer)
+
+
+def _partition(text: str) -> int | str:
+    """A partition as it is typed: a number is one of Kafka's; where partitions have names, none is a number."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else text
 
 
 def _count(text: str) -> tuple[str, int]:

@@ -10,16 +10,27 @@ from monitor.model import DriftKind, Finding, FindingKind, OrphanReason
 Said = tuple[FindingKind, str]
 
 _LET_GO: Final = (
-    "If the group is not to read there any more, delete its offsets of the topic (kafka-consumer-groups.sh "
+    "If the group is not to read there any more, delete its offsets of the topic (Kafka: kafka-consumer-groups.sh "
     "--delete-offsets); else have a member subscribe to it again."
 )
 _STATIC: Final = "a static one has to be away for longer than its session"
+_ONE_STRATEGY: Final = "Give all members the same allocateMessageQueueStrategy and restart those that have another."
 _READ_ALL_THE_SAME: Final = "No hurry: what has an owner is read all the same."
 
 ADVICE: Final[Mapping[Said, str]] = {
     (FindingKind.DOUBLE_OWNED, "same_generation"): (
         "Stop one of the owners: each of them processes every record there. Then compare their client libraries and "
         "assignors."
+    ),
+    (FindingKind.DOUBLE_OWNED, "mixed_strategy"): (f"{_ONE_STRATEGY} Until then each record there is processed twice."),
+    (FindingKind.DOUBLE_OWNED, "duplicate_client_id"): (
+        "Give each client an id of its own (setInstanceName) and restart it: until then each record there is processed "
+        "by all of them."
+    ),
+    (FindingKind.ORPHANED, OrphanReason.MIXED_STRATEGY): _ONE_STRATEGY,
+    (FindingKind.ORPHANED, OrphanReason.MIXED_SUBSCRIPTION): (
+        "Have all members of the group subscribe to the same topics, or give those with other topics a group of their "
+        "own; restart them with that."
     ),
     (FindingKind.ORPHANED, OrphanReason.NO_MEMBERS): (
         "Start a consumer of the group, or delete the group if nobody needs it any more."
@@ -35,7 +46,7 @@ ADVICE: Final[Mapping[Said, str]] = {
     ),
     (FindingKind.ORPHANED, OrphanReason.PENDING): (
         "Wait: the handover ends by itself. If it lasts, look at who is named: a member has to poll to let partitions "
-        "go, and to take them."
+        "go, and to take them. One that shares by ZooKeeper may have given up (its log tells): restart it."
     ),
     (FindingKind.ORPHANED, OrphanReason.REBALANCING): (
         "Wait: the broker chooses within moments. If it lasts, look at the log of the group's coordinator."
@@ -97,6 +108,10 @@ ADVICE: Final[Mapping[Said, str]] = {
     ): "Start its consumers, or delete the group, and its offsets with it, if it is given up.",
     (FindingKind.ABANDONED, "unsubscribed"): _LET_GO,
     (FindingKind.DEAD_MEMBER, "silent"): "Look at what it hangs in (a thread dump tells), then restart it.",
+    (FindingKind.DEAD_MEMBER, "no_answer"): (
+        "See whether its process is stopped or its machine away; if it runs, look at what it hangs in (a thread dump "
+        "tells). Restart or end it: until then nobody takes over."
+    ),
     (FindingKind.DEAD_MEMBER, "unnoticed"): (
         "See whether it runs. If it is gone, start it again or wait for its session to end (session.timeout.ms); if "
         "not, look at what it hangs in."

@@ -24,10 +24,10 @@ def alternative_to(group: GroupState, ownership: Ownership, balance: Balance) ->
     Each is asked as by members that join for the first time, for the partitions that are owned now. None where the
     broker assigns (KIP-848), where a partition below an owned one is owned by nobody, and for very large groups.
     """
-    counts = visible_counts(ownership.owners)
-    if group.kind is not GroupKind.CLASSIC or not counts or balance.largest <= balance.optimum:
+    if group.kind is not GroupKind.CLASSIC or balance.largest <= balance.optimum:
         return None
-    if len(ownership.owners) > MOST:
+    counts = visible_counts(ownership.owners)
+    if not counts or len(ownership.owners) > MOST:
         return None
     members = [replace(member, owned=(), generation=-1, user_data=None) for member in group.members]
     topics = [TopicShape(topic=topic, partitions=counts[topic]) for topic in sorted(counts)]

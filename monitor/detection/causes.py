@@ -90,6 +90,13 @@ def different_server_assignors(group: GroupState, expectation: Expectation) -> C
     return Cause(DriftCause.MIXED_ASSIGNORS, seen=tuple(sorted(names))) if names else None
 
 
+def different_own_strategies(group: GroupState, expectation: Expectation) -> Cause | None:
+    """Members that each work out their own share say that they do so by different strategies."""
+    del expectation
+    named = sorted({member.assignor for member in group.members if member.assignor is not None})
+    return Cause(DriftCause.MIXED_ASSIGNORS, seen=tuple(named)) if len(named) > 1 else None
+
+
 def racks(group: GroupState, expectation: Expectation) -> Cause | None:
     """The assignor looks at racks, and the catalog has those of now only."""
     del expectation
@@ -137,6 +144,13 @@ TARGET: Final[tuple[Rule, ...]] = (
     unknown,
 )
 """Why the broker has chosen other owners than its assignor gives."""
+
+
+OWN: Final[tuple[Rule, ...]] = (
+    different_own_strategies,  # they say so
+    unknown,
+)
+"""Why owners are others than the strategy gives, where each member works out its own share."""
 
 
 def cause_of(ladder: tuple[Rule, ...], group: GroupState, expectation: Expectation) -> Cause:

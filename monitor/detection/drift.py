@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from monitor.detection.causes import CURRENT, REPLAYED, TARGET, cause_of
+from monitor.detection.causes import CURRENT, OWN, REPLAYED, TARGET, cause_of
 from monitor.detection.facts import Difference, Facts, Owners
+from monitor.detection.own_shares import OWN_SHARES
 from monitor.detection.sentences import drift_current, drift_replayed, drift_target
 from monitor.model import DriftCause, DriftKind, Finding, FindingKind, TopicPartition
 
@@ -19,8 +20,11 @@ def find_replayed_drift(facts: Facts) -> Iterable[Finding]:
     """The assignment is not what the assignor gives for the inputs of the generation, nor for older metadata."""
     replayed = facts.expectation.replayed
     partitions = _differing(facts, replayed) if facts.expectation.kind == "exact" else ()
+    if partitions and facts.group.kind in OWN_SHARES:
+        nobodys = {TopicPartition(row.topic, row.partition) for row in facts.partitions if row.orphan is not None}
+        partitions = tuple([place for place in partitions if place not in nobodys])  # that is told, and by whom
     if partitions:
-        cause = cause_of(REPLAYED, facts.group, facts.expectation)
+        cause = cause_of(OWN if facts.group.kind in OWN_SHARES else REPLAYED, facts.group, facts.expectation)
         yield Finding(
             kind=FindingKind.DRIFT,
             reason=DriftKind.TIE if cause.cause is DriftCause.TIE else DriftKind.REPLAYED,

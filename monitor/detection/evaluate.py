@@ -7,6 +7,7 @@ from typing import Final
 
 from monitor.detection.burrow import BurrowSettings, worst_of
 from monitor.detection.drift import find_current_drift, find_replayed_drift, find_target_drift
+from monitor.detection.duplicates import find_duplicate_clients
 from monitor.detection.facts import Expectation, Facts, Owners, Ownership
 from monitor.detection.handovers import find_late_handovers
 from monitor.detection.imbalance import find_idle_members, find_imbalance
@@ -20,11 +21,13 @@ from monitor.detection.lag import (
     total,
 )
 from monitor.detection.orphans import find_orphaned, orphans_of
+from monitor.detection.own_shares import OWN_SHARES
 from monitor.detection.ownership import find_double_owned
 from monitor.detection.progress import catch_up_ms, lag_status, pace_of, paced_rows, progress_of, total_pace
 from monitor.detection.rebalancing import find_long_rebalance, find_storm, rebalancing_since_ms
 from monitor.detection.retention import find_close_to_loss, find_records_lost, kept_waiting, lost_records
 from monitor.detection.settings import DetectionSettings
+from monitor.detection.settling import next_ms, settles_ms
 from monitor.detection.silence import find_silent
 from monitor.detection.skew import find_lag_imbalance, members_with_lag
 from monitor.detection.standing import Standing, stand
@@ -51,6 +54,7 @@ _OK: Final = LagStatus.OK
 LADDER: Final[tuple[Rule, ...]] = (
     find_records_lost,  # gone unread: nothing brings them back, and until the group goes on, more follow
     find_double_owned,  # records are processed twice and commits overwrite each other: data is wrong, not only late
+    find_duplicate_clients,  # the same, by clients that take each other for themselves
     find_close_to_loss,  # nothing is lost yet, but this one has a deadline, whatever the cause below is
     find_orphaned,  # nobody reads: the lag grows until somebody acts, and retention may lose records
     find_unattended,  # the same for all of a group, mostly by intent or for a while: it is switched off or restarts
@@ -70,6 +74,19 @@ LADDER: Final[tuple[Rule, ...]] = (
     find_abandoned,  # usually intended: the group has turned to other topics
 )
 """All rules, worst first. A verdict has its findings in this order."""
+
+_OF_OWNERS: Final = frozenset(
+    {
+        find_double_owned,
+        find_orphaned,
+        find_replayed_drift,
+        find_current_drift,
+        find_imbalance,
+        find_idle_members,
+    }
+)
+WHILE_SETTLING: Final[tuple[Rule, ...]] = tuple([rule for rule in LADDER if rule not in _OF_OWNERS])
+"""The rules that say nothing of who should have what."""
 
 
 def evaluate(group: GroupState, catalog: Catalog, now_ms: int, settings: DetectionSettings) -> GroupVerdict:
@@ -108,7 +125,9 @@ def judge(
         generation_ms=group.generation_ms,
         members=facts.members,
         partitions=facts.partitions,
-        findings=tuple([finding for rule in LADDER for finding in rule(facts)]),
+        findings=tuple(
+            [finding for rule in (WHILE_SETTLING if facts.is_settling else LADDER) for finding in rule(facts)]
+        ),
         lag=lag,
         lag_ms=max([topic.lag_ms for topic in topics_lag if topic.lag_ms is not None], default=None),
         imbalance_ratio=facts.balance.ratio if facts.balance else None,
@@ -129,6 +148,9 @@ def judge(
         burst_records=group.burst_records,
         stable_lag=None if lag is None else lag - records_held_back(waiting),
         paced_lag=paced_lag,
+        source=group.source,
+        sharing=group.sharing,
+        settles_ms=next_ms(group, standing.grown_ms, settings, now_ms) if group.kind in OWN_SHARES else None,
     )
 
 
@@ -138,7 +160,8 @@ def facts_of(group: GroupState, topics: Topics, standing: Standing, now_ms: int,
     owners = standing.ownership.owners
     committed = {TopicPartition(offset.topic, offset.partition): offset for offset in group.offsets}
     known = _known(topics, standing.ownership, committed)
-    orphans = orphans_of(group, topics.catalog, standing.ownership, standing.expectation, known)
+    is_settling = group.kind in OWN_SHARES and now_ms < settles_ms(group, standing.grown_ms, settings)
+    orphans = {} if is_settling else orphans_of(group, topics.catalog, standing.ownership, standing.expectation, known)
     is_all = known.keys() >= owners.keys() and known.keys() >= committed.keys()
     places = known if is_all else sorted(known.keys() | owners.keys() | committed.keys())
     judged = _Judge(owners, standing.expectation, orphans, now_ms, settings.burrow).partition
@@ -157,6 +180,7 @@ def facts_of(group: GroupState, topics: Topics, standing: Standing, now_ms: int,
         members=members_with_lag(standing.members, waiting) if waiting else standing.members,
         balance=standing.balance,
         waiting=waiting,
+        is_settling=is_settling,
     )
 
 

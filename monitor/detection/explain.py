@@ -8,9 +8,12 @@ from typing import Final
 
 from monitor.detection.durations import age, lasted
 from monitor.detection.inputs import GroupInputs
+from monitor.detection.own_shares import OWN_SHARES
 from monitor.detection.rebalance_costs import cost_of, costs_so_far
 from monitor.detection.sentences import CAUSES, counted, era, ranges, shown
+from monitor.detection.share_reasons import sharing_told
 from monitor.detection.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
+from monitor.detection.units import unit_of
 from monitor.model import (
     GroupKind,
     GroupState,
@@ -19,6 +22,7 @@ from monitor.model import (
     Phase,
     Rebalance,
     RebalanceCause,
+    Source,
     TopicPartition,
 )
 
@@ -52,8 +56,18 @@ def _state(known: Judged) -> Statement:
     if group.phase_ms:
         told += f", for {known.age_of(group.phase_ms)}"
     if group.generation_ms:
-        told += f"; {era(group)} was stored {known.age_of(group.generation_ms)} ago"
+        verb = "was first read" if group.kind in OWN_SHARES else "was stored"
+        told += f"; {era(group)} {verb} {known.age_of(group.generation_ms)} ago"
+    if group.source is not Source.LOG:
+        told += f"; it is known from {_SOURCES[group.source]}"
     return Statement(about=About.GROUP, sentence=f"{told}.", since_ms=group.phase_ms or None)
+
+
+_SOURCES: Final = {
+    Source.ADMIN: "the brokers' answers, as their log of groups is not read",
+    Source.SYSTEM: "what a collector reads of its system",
+    Source.CHECKPOINT: "the query's checkpoint",
+}
 
 
 def _phase(group: GroupState) -> str:
@@ -68,6 +82,8 @@ def _assignor(known: Judged) -> Iterator[Statement]:
 
 
 def _assignor_sentence(known: Judged) -> str | None:
+    if known.group.kind in OWN_SHARES:
+        return sharing_told(known)
     name = shown(known.group.protocol or "none")
     match known.standing.expectation.kind:
         case "exact":
@@ -94,7 +110,7 @@ def _members(known: Judged) -> Iterator[Statement]:
     for place, owners in owned.items():
         for member_id in owners:
             held[member_id].append(place)
-    lines = [_member_line(member, held[member.member_id]) for member in members[:MOST_MEMBERS]]
+    lines = [f"{_member_line(m, held[m.member_id])}{_oddities(m)}" for m in members[:MOST_MEMBERS]]
     if len(members) > MOST_MEMBERS:
         lines.append(f"and {counted(len(members) - MOST_MEMBERS, 'more member')}")
     verb = "owns" if len(members) == 1 else "own"
@@ -118,6 +134,11 @@ def _member_line(member: MemberVerdict, held: Sequence[TopicPartition]) -> str:
     return line
 
 
+def _oddities(member: MemberVerdict) -> str:
+    told = "" if member.answers else "; it does not answer, so this is what it is presumed to have"
+    return f"{told}; {member.connections} connections have its id" if member.connections > 1 else told
+
+
 def _rebalances(known: Judged) -> Iterator[Statement]:
     if known.group.under_way is not None:
         since = known.group.under_way.started_ms
@@ -127,6 +148,9 @@ def _rebalances(known: Judged) -> Iterator[Statement]:
         yield Statement(about=About.REBALANCE, sentence="No rebalance has been seen from its beginning to its end.")
         return
     last = known.group.history[-1]
+    if known.group.kind in OWN_SHARES:
+        yield from _changes_seen(known, last)
+        return
     word = "generation" if known.group.kind is GroupKind.CLASSIC else "epoch"
     took = f" and took {_took(last.ended_ms - last.started_ms)}" if last.ended_ms is not None else ""
     ago = known.age_of(last.ended_ms or last.started_ms)
@@ -137,6 +161,18 @@ def _rebalances(known: Judged) -> Iterator[Statement]:
         evidence=tuple(_earlier(known, word)),
     )
     yield Statement(about=About.REBALANCE, sentence=cost_of(last), evidence=tuple(costs_so_far(known.group)))
+
+
+def _changes_seen(known: Judged, last: Rebalance) -> Iterator[Statement]:
+    """Rebalances as readings show them: that something was other than before, not how long it took."""
+    ago = known.age_of(last.ended_ms or last.started_ms)
+    moved = f"{counted(last.moved, 'partition') if last.moved else 'no partition'} had moved"
+    yield Statement(
+        about=About.REBALANCE,
+        sentence=f"Its assignment was last seen to change {ago} ago, {_because(last)}; {moved}.",
+        since_ms=last.ended_ms or last.started_ms,
+        evidence=tuple(_earlier(known, "change")),
+    )
 
 
 def _took(duration_ms: int) -> str:
@@ -164,9 +200,9 @@ def _lag(known: Judged) -> Statement:
     if known.verdict.lag is None:
         return Statement(about=About.LAG, sentence="Its lag is not known: it has no committed offset that counts.")
     if not waiting:
-        sentence = "No record waits for it"
+        sentence = "Nothing waits for it" if unit_of(known.group.kind) == "byte" else "No record waits for it"
     else:
-        lag, where = counted(known.verdict.lag, "record"), counted(len(waiting), "partition")
+        lag, where = counted(known.verdict.lag, unit_of(known.group.kind)), counted(len(waiting), "partition")
         sentence = f"{lag} {'waits' if known.verdict.lag == 1 else 'wait'} for it in {where}"
         if known.verdict.lag_ms:
             sentence += f", the oldest for {age(known.verdict.lag_ms)}"

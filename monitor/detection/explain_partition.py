@@ -7,9 +7,11 @@ from collections.abc import Iterator
 
 from monitor.detection.durations import age
 from monitor.detection.inputs import GroupInputs, QuestionError
+from monitor.detection.own_shares import OWN_SHARES
 from monitor.detection.owner_reasons import why
 from monitor.detection.sentences import counted, era, listed, owner, ranges, shown
 from monitor.detection.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
+from monitor.detection.units import unit_of
 from monitor.model import MemberVerdict, PartitionId, PartitionVerdict, TopicPartition
 
 
@@ -47,7 +49,7 @@ def _row(known: Judged, topic: str, partition: PartitionId) -> PartitionVerdict:
         numbers[row.topic].append(row.partition)
     if topic in numbers:
         has = ranges(numbers[topic])
-        raise QuestionError(f"The group has no partition {partition} of {shown(topic)}; it has {has}.")
+        raise QuestionError(f"The group has no partition {shown(str(partition))} of {shown(topic)}; it has {has}.")
     topics = listed(sorted(numbers)) or "none"
     raise QuestionError(f"Group {shown(known.group.group)} has nothing of {shown(topic)}; its topics are {topics}.")
 
@@ -55,7 +57,7 @@ def _row(known: Judged, topic: str, partition: PartitionId) -> PartitionVerdict:
 def _existence(inputs: GroupInputs, place: TopicPartition) -> Statement:
     state = inputs.catalog.topics.get(place.topic)
     found = next((each for each in state.partitions if each.partition == place.partition), None) if state else None
-    name = f"Partition {place.partition} of {shown(place.topic)}"
+    name = f"Partition {shown(str(place.partition))} of {shown(place.topic)}"
     if found is None:
         return Statement(about=About.PARTITION, sentence=f"{name} does not exist.")
     told = f"{name} was first seen {age(inputs.now_ms - found.first_seen_ms)} ago"
@@ -68,7 +70,8 @@ def _owner(known: Judged, row: PartitionVerdict) -> Statement:
     if not row.owners:
         return Statement(about=About.OWNER, sentence="Nobody owns it.")
     verb = "owns" if len(row.owners) == 1 else "own"
-    ago = f" (stored {known.age_of(known.group.generation_ms)} ago)" if known.group.generation_ms else ""
+    verb_of_era = "read" if known.group.kind in OWN_SHARES else "stored"
+    ago = f" ({verb_of_era} {known.age_of(known.group.generation_ms)} ago)" if known.group.generation_ms else ""
     holders = {member.member_id: member for member in known.verdict.members}
     evidence = [_holder(holders[name]) for name in row.owners if name in holders]
     return Statement(
@@ -89,7 +92,7 @@ def _holder(member: MemberVerdict) -> str:
 def _expected(known: Judged, row: PartitionVerdict) -> Iterator[Statement]:
     """Only where it is another than the owner, and can be told."""
     kind = known.standing.expectation.kind
-    expected = () if row.expected is None else (row.expected,)
+    expected = known.standing.expectation.current.get(TopicPartition(row.topic, row.partition), ())
     if kind == "exact" and expected != row.owners:
         sentence = f"If the group rebalanced now, it would belong to {owner(expected)}."
         yield Statement(about=About.EXPECTED, sentence=sentence, evidence=tuple(metadata_told(known)))
@@ -103,9 +106,9 @@ def _offsets(known: Judged, row: PartitionVerdict) -> Statement:
     if row.lag is None:
         told += "; how many records wait is not known"
     elif row.lag == 0:
-        told += ", and no record waits"
+        told += f", and no {unit_of(known.group.kind)} waits"
     else:
-        told += f": {counted(row.lag, 'record')} {'waits' if row.lag == 1 else 'wait'}"
+        told += f": {counted(row.lag, unit_of(known.group.kind))} {'waits' if row.lag == 1 else 'wait'}"
         told += f", the oldest for {age(row.lag_ms)}" if row.lag_ms is not None else ""
     if row.stable is not None:
         told += f"; a transaction is open that began at offset {row.stable}"

@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from monitor.detection.best_fit import Fit
 from monitor.detection.settings import DetectionSettings
 from monitor.model import (
     Catalog,
@@ -66,6 +67,9 @@ class Expectation(Value):
     variant of the assignor gives exactly the owners, where Kafka's own does not. Nothing of this is known unless
     ``kind`` is "exact"; if it is "target", ``current`` is what the broker itself has chosen, and ``pending`` and
     ``handovers`` are known too; ``replayed`` is then what the assignor gives, and empty where that is the same.
+
+    ``fit`` is of a group whose members each work out their own share (monitor.detection.own_shares): which strategy
+    explains the owners best. There ``replayed`` is what it gives for the partitions that the members know.
     """
 
     kind: Judgement
@@ -77,6 +81,7 @@ class Expectation(Value):
     tie: bool = False
     like: str | None = None
     handovers: tuple[Handover, ...] = ()
+    fit: Fit | None = None
 
 
 class Alternative(Value):
@@ -121,7 +126,8 @@ class Facts(Value):
 
     ``known`` holds the partitions that exist now and concern the group: those of subscribed topics, and owned or
     committed ones of others. ``committed`` holds the group's offsets by partition, ``partitions`` and ``members`` the
-    judged rows, ``waiting`` those of the partitions in which records wait.
+    judged rows, ``waiting`` those of the partitions in which records wait. ``is_settling``: the members may be about to
+    share their partitions out anew, so nothing is said of who should have them (monitor.detection.settling).
     """
 
     group: GroupState
@@ -136,6 +142,7 @@ class Facts(Value):
     members: tuple[MemberVerdict, ...]
     balance: Balance | None
     waiting: tuple[PartitionVerdict, ...] = ()
+    is_settling: bool = False
 
     def not_later_than_now(self, instant_ms: int) -> int:
         """The instant, or now if another machine's clock put it into the future: an age is never negative."""

@@ -149,7 +149,7 @@ def find_behind(facts: Facts) -> Iterable[Finding]:
             kind=FindingKind.LAG,
             reason="behind",
             since_ms=_behind_since_ms(facts, waiting, threshold),
-            sentence=behind(threshold, partitions),
+            sentence=behind(threshold, partitions, facts.group.kind),
             partitions=partitions,
         )
 

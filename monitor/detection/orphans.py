@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from monitor.detection.facts import Expectation, Facts, Owners, Ownership
+from monitor.detection.own_shares import OWN_SHARES
 from monitor.detection.sentences import orphaned
 from monitor.detection.topics import first_seen_ms
 from monitor.model import (
@@ -32,6 +33,8 @@ Known = dict[TopicPartition, PartitionState]
 Orphans = dict[TopicPartition, OrphanReason]
 
 WORST_FIRST: Final = (
+    OrphanReason.MIXED_STRATEGY,  # does not heal, and others are read twice
+    OrphanReason.MIXED_SUBSCRIPTION,  # does not heal either, until the members subscribe alike
     OrphanReason.ASSIGNOR_GAP,  # does not heal: every rebalance with the same assignor may leave it out again
     OrphanReason.GREW,  # heals when the members refresh their metadata, after five minutes by default
     OrphanReason.PENDING,  # heals by itself, as soon as the former owner has let go
@@ -51,6 +54,8 @@ def orphans_of(
     unowned = {place: state for place, state in known.items() if place not in ownership.owners}
     if not unowned:
         return {}
+    if group.kind in OWN_SHARES:
+        return {place: _left_over(group, ownership, expectation, place, state) for place, state in unowned.items()}
     highest = _highest_owned(ownership.owners)
     if catalog.pass_ms <= group.generation_ms:  # a topic of which nothing was assigned may be gone: the next pass tells
         unowned = {
@@ -76,6 +81,24 @@ def orphans_of(
         return OrphanReason.GREW if came_later else OrphanReason.ASSIGNOR_GAP
 
     return {place: reason(place, state) for place, state in unowned.items()}
+
+
+def _left_over(
+    group: GroupState, ownership: Ownership, expectation: Expectation, place: TopicPartition, state: PartitionState
+) -> OrphanReason:
+    """Why nobody has a partition in a group whose members each work out their own share."""
+    if place.topic not in ownership.subscribed:
+        return OrphanReason.UNSUBSCRIBED
+    if state.first_seen_ms > group.generation_ms or (expectation.stale_metadata and place in expectation.current):
+        return OrphanReason.GREW
+    if expectation.kind != "exact":
+        return OrphanReason.ASSIGNOR_GAP
+    if expectation.current.get(place):
+        return OrphanReason.PENDING
+    if all(place.topic in member.topics for member in group.members):
+        mixed = len({member.assignor for member in group.members}) > 1
+        return OrphanReason.MIXED_STRATEGY if mixed else OrphanReason.ASSIGNOR_GAP
+    return OrphanReason.MIXED_SUBSCRIPTION
 
 
 def _late_topics(ownership: Ownership, expectation: Expectation, gaps: set[str]) -> frozenset[str]:
@@ -135,7 +158,7 @@ def _finding(facts: Facts, reason: OrphanReason, partitions: tuple[TopicPartitio
 
 def _awaited(facts: Facts, partitions: tuple[TopicPartition, ...]) -> tuple[str, ...]:
     """Whom partitions on their way wait for: who joined with them and lets them go; of KIP-848, who is to take them."""
-    if facts.group.kind is GroupKind.CONSUMER:
+    if facts.group.kind is GroupKind.CONSUMER or facts.group.kind in OWN_SHARES:
         return tuple(sorted({heir for place in partitions for heir in facts.expectation.current.get(place, ())}))
     wanted = frozenset(partitions)
     had = (

@@ -13,7 +13,9 @@ from monitor.assignors.kafka_client.member_order import in_assignment_order
 from monitor.assignors.kafka_client.sticky.user_data import Memory, read_cooperative, read_sticky
 from monitor.detection.durations import age
 from monitor.detection.facts import Owners
+from monitor.detection.own_shares import OWN_SHARES
 from monitor.detection.sentences import counted, era, listed, owner, ranges, shown
+from monitor.detection.share_reasons import why_by_shares
 from monitor.detection.standing import Standing
 from monitor.model import GroupKind, Member, MemberState, TopicPartition, number
 
@@ -23,6 +25,8 @@ def why(standing: Standing, place: TopicPartition, now_ms: int) -> str:
     group, expectation = standing.group, standing.expectation
     if group.kind is GroupKind.SHARE:
         return "The members of a share group read partitions together; nobody has to own one alone."
+    if group.kind in OWN_SHARES:
+        return why_by_shares(standing, place)
     if expectation.kind == "none":
         return "Who owns what is not known: the group has no members whose subscriptions can be read."
     if expectation.kind == "target":

@@ -101,7 +101,7 @@ def roster_of(inputs: GroupInputs) -> Roster:
 
 def _why_not(group: GroupState) -> str:
     name = shown(group.group)
-    if group.kind in (GroupKind.SHARE, GroupKind.STREAMS):
+    if group.kind in (GroupKind.SHARE, GroupKind.STREAMS, GroupKind.SPARK):
         return f"Group {name} is a {group.kind.value} group: no assignor gives its partitions to one owner each."
     if not group.members:
         return f"Group {name} has no members (it is {group.phase.value}), so there is nothing to assign to."

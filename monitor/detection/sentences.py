@@ -14,6 +14,8 @@ from typing import Final
 
 from monitor.detection.causes import Cause
 from monitor.detection.facts import Balance, Difference, Growth, Skew
+from monitor.detection.own_shares import OWN_SHARES
+from monitor.detection.units import unit_of
 from monitor.model import (
     DriftCause,
     GroupKind,
@@ -107,11 +109,13 @@ def places(partitions: Iterable[TopicPartition]) -> str:
 
 
 def era(group: GroupState) -> str:
-    """The group's generation; in the words of KIP-848, its epoch.
+    """The group's generation; in the words of KIP-848, its epoch. Of members that share by themselves nobody counts.
 
     >>> era(GroupState(cluster="c", group="g", generation=5))
     'generation 5'
     """
+    if group.kind in OWN_SHARES:
+        return "the present assignment"
     return f"{'generation' if group.kind is GroupKind.CLASSIC else 'epoch'} {group.generation}"
 
 
@@ -142,13 +146,44 @@ def _somebody(member_ids: Sequence[str], group: GroupState) -> str:
     return people(member_ids, group) or "nobody"
 
 
-def double_owned(partitions: Sequence[TopicPartition], owners: Sequence[str], group: GroupState) -> str:
-    """``owners`` are those of the first partition, which is the example."""
+def double_owned(
+    partitions: Sequence[TopicPartition], owners: Sequence[str], group: GroupState, *, is_mixed: bool = False
+) -> str:
+    """``owners`` are those of the first partition, which is the example.
+
+    ``is_mixed``: they share partitions out by different strategies.
+    """
     verb = "has" if len(partitions) == 1 else "have"
-    return (
+    told = (
         f"{places(partitions)} {verb} more than one owner in {era(group)}: "
-        f"partition {partitions[0].partition} of {shown(partitions[0].topic)} belongs to {people(owners, group)}."
+        f"{_partition(partitions[0])} belongs to {people(owners, group)}."
     )
+    if not is_mixed:
+        return told
+    return f"{told} The members share partitions out by different strategies: {_by_strategy(group)}."
+
+
+def duplicate_clients(members: Sequence[str], partitions: Sequence[TopicPartition], group: GroupState) -> str:
+    """``partitions`` are those of the members."""
+    several = "Several connections have" if len(members) == 1 else "Several connections each have"
+    owned = f", and all of them read {places(partitions)}" if partitions else ""
+    return (
+        f"{several} the client id {people(members, group)}: clients with the same id take each other for themselves"
+        f"{owned}."
+    )
+
+
+def _partition(place: TopicPartition) -> str:
+    return f"partition {shown(str(place.partition))} of {shown(place.topic)}"
+
+
+def _by_strategy(group: GroupState) -> str:
+    """Which members have which strategy, of those that say it."""
+    having: dict[str, list[str]] = {}
+    for member in group.members:
+        if member.assignor is not None:
+            having.setdefault(member.assignor, []).append(member.member_id)
+    return "; ".join(f"{shown(name)} ({people(having[name], group)})" for name in sorted(having)[:LISTED])
 
 
 def orphaned(
@@ -168,6 +203,8 @@ def orphaned(
     head = f"{where} {'has' if one else 'have'} no owner:"
     if group.kind is GroupKind.CONSUMER:
         return f"{head} {_of_the_broker(reason, group, awaited, one=one)}"
+    if group.kind in OWN_SHARES:
+        return f"{head} {_of_own_shares(reason, group, awaited, partitions)}"
     if seen_growing and reason is OrphanReason.GREW:
         leader = _leader(group)
         return (
@@ -212,6 +249,36 @@ def _of_the_broker(reason: OrphanReason, group: GroupState, awaited: Sequence[st
     return f"the broker's assignor {shown(group.protocol or '')} left {them} out of {era(group)}."
 
 
+def _of_own_shares(
+    reason: OrphanReason, group: GroupState, awaited: Sequence[str], partitions: Sequence[TopicPartition]
+) -> str:
+    """Why nobody has a partition in a group whose members each work out their own share."""
+    them, it_is = ("it", "it is") if len(partitions) == 1 else ("them", "they are")
+    if reason is OrphanReason.MIXED_STRATEGY:
+        return (
+            f"the members share partitions out by different strategies, and {it_is} in no share: {_by_strategy(group)}."
+        )
+    if reason is OrphanReason.MIXED_SUBSCRIPTION:
+        return (
+            f"{it_is} in the shares of members that do not subscribe to the {_topics(partitions)}, as RocketMQ shares "
+            f"every topic over all members of a group: {_missing(group, partitions)}."
+        )
+    if reason is OrphanReason.GREW:
+        came = "it came" if len(partitions) == 1 else "they came"
+        return f"{came} after the members last shared partitions out, and none of them has taken {them} yet."
+    if reason is OrphanReason.PENDING:
+        rule, have = shown(group.protocol or "its strategy"), "has" if len(awaited) < 2 else "have"
+        return f"by {rule} {it_is} for {people(awaited, group)}, which {have} not taken {them}."
+    return f"no member has taken {them}, and why cannot be told: how the members share partitions is not known."
+
+
+def _missing(group: GroupState, partitions: Sequence[TopicPartition]) -> str:
+    """Who does not subscribe to which of the topics."""
+    topics = sorted({place.topic for place in partitions})
+    lacking = {topic: [m.member_id for m in group.members if topic not in m.topics] for topic in topics[:LISTED]}
+    return "; ".join(f"{shown(topic)} is not subscribed by {people(who, group)}" for topic, who in lacking.items())
+
+
 def _topics(partitions: Sequence[TopicPartition]) -> str:
     return "topic" if len({place.topic for place in partitions}) == 1 else "topics"
 
@@ -227,10 +294,22 @@ def owner(owners: Sequence[str]) -> str:
 
 def drift_replayed(difference: Difference, cause: Cause, group: GroupState) -> str:
     """The owners are not those that the assignor gives for the inputs of the generation."""
+    if group.kind in OWN_SHARES:
+        return _drift_of_own_shares(difference, cause, group)
     return (
         f"{places(difference.partitions)} {_have(difference.partitions)} another owner than the assignor "
         f"{shown(group.protocol or '')} gives for generation {group.generation}: {_example(difference, group)}. "
         f"{_of_replayed(cause, group)}"
+    )
+
+
+def _drift_of_own_shares(difference: Difference, cause: Cause, group: GroupState) -> str:
+    why = "Each member works out its own share: one of them may see other members or partitions than the rest"
+    if cause.cause is DriftCause.MIXED_ASSIGNORS:
+        why = f"The members share partitions out by different strategies: {_by_strategy(group)}"
+    return (
+        f"{places(difference.partitions)} {_have(difference.partitions)} another owner than "
+        f"{shown(group.protocol or 'the strategy')} gives: {_example(difference, group)}. {why}."
     )
 
 
@@ -307,7 +386,7 @@ def _have(partitions: Sequence[TopicPartition]) -> str:
 def _example(difference: Difference, group: GroupState) -> str:
     first = difference.partitions[0]
     return (
-        f"partition {first.partition} of {shown(first.topic)} should belong to {_somebody(difference.expected, group)} "
+        f"{_partition(first)} should belong to {_somebody(difference.expected, group)} "
         f"and belongs to {_somebody(difference.actual, group)}"
     )
 
@@ -404,9 +483,9 @@ def former_log(partitions: Sequence[TopicPartition]) -> str:
     )
 
 
-def behind(threshold: int, partitions: Sequence[TopicPartition]) -> str:
-    """``threshold`` in records; the lag itself moves and is shown beside."""
-    return f"More than {counted(threshold, 'record')} wait for the group, in {places(partitions)}."
+def behind(threshold: int, partitions: Sequence[TopicPartition], kind: GroupKind = GroupKind.CLASSIC) -> str:
+    """``threshold`` in records, of MetaQ in bytes; the lag itself moves and is shown beside."""
+    return f"More than {counted(threshold, unit_of(kind))} wait for the group, in {places(partitions)}."
 
 
 def records_lost(partitions: Sequence[TopicPartition]) -> str:
@@ -444,6 +523,15 @@ def dead_members(members: Sequence[str], partitions: Sequence[TopicPartition], g
     )
 
 
+def unanswering_members(members: Sequence[str], partitions: Sequence[TopicPartition], group: GroupState) -> str:
+    """``partitions`` are those that the members had last, or should have."""
+    is_are, do, have, their = ("is", "does", "has", "its") if len(members) == 1 else ("are", "do", "have", "their")
+    return (
+        f"{people(members, group)} {is_are} connected but {do} not answer the broker, and {have} committed nothing for "
+        f"a while in {their} {places(partitions)}, although records wait there and other members go on."
+    )
+
+
 def unnoticed_members(
     members: Sequence[str], partitions: Sequence[TopicPartition], group: GroupState, session_ms: int
 ) -> str:
@@ -461,7 +549,7 @@ def lag_imbalance(member: MemberVerdict, cause: Skew, hottest: TopicPartition, g
         f"Most of the records that wait for the group wait for {people([member.member_id], group)}, which has "
         f"{counted(member.partitions, 'partition')}"
     )
-    hot = f"partition {hottest.partition} of {shown(hottest.topic)}"
+    hot = _partition(hottest)
     match cause:
         case Skew.KEYS:
             return (

@@ -21,7 +21,7 @@ from monitor.detection.facts import Facts
 from monitor.detection.ownership import held_since_ms
 from monitor.detection.patience import in_vain_since_ms
 from monitor.detection.rhythm import BATCH_MS, FEWEST_COMMITS, RHYTHMS, is_usual
-from monitor.detection.sentences import dead_members, not_committing, unnoticed_members
+from monitor.detection.sentences import dead_members, not_committing, unanswering_members, unnoticed_members
 from monitor.detection.transactions import Markers, is_held_back
 from monitor.model import CommittedOffset, Finding, FindingKind, Member, Phase, TopicPartition, Value
 
@@ -91,12 +91,17 @@ def find_silent(facts: Facts) -> Iterable[Finding]:
         return
     habits = _Habits(facts)
     blamed = _Roll(facts, silent, habits).blamed() if _somebody_went_on(facts, silent) else []
-    dead = [own for own in blamed if own.is_dead]
+    unanswering = {member.member_id for member in facts.group.members if not member.answers}
+    dead = [own for own in blamed if own.is_dead and own.member_id not in unanswering]
+    hung = [own for own in blamed if own.is_dead and own.member_id in unanswering]
     worth_ms = WORTH_TELLING * facts.settings.commit_silence_ms / NOTICED
     unnoticed = [own for own in blamed if own.is_unnoticed and own.session_ms >= worth_ms]
     if dead:
         own = _Told(facts, dead)
         yield _finding(own, "silent", dead_members(own.members, own.partitions, facts.group))
+    if hung:
+        own = _Told(facts, hung)
+        yield _finding(own, "no_answer", unanswering_members(own.members, own.partitions, facts.group))
     if unnoticed:
         own = _Told(facts, unnoticed)
         sentence = unnoticed_members(own.members, own.partitions, facts.group, own.session_ms)
@@ -130,7 +135,8 @@ def _somebody_went_on(facts: Facts, silent: Silent) -> bool:
 def silent_partitions(facts: Facts) -> Silent:
     """The partitions of a living group that are not committed.
 
-    Partitions without an owner are left out: nobody can commit them, and the finding about the owner says so. So are
+    Partitions without an owner are left out: nobody can commit them, and the finding about the owner says so, or will
+    once the members have had the time to share them out. So are
     those where an open transaction holds back all that waits: nobody who reads only committed records can have it, and
     those where nothing but the marker of a transaction is left.
     """
@@ -139,7 +145,8 @@ def silent_partitions(facts: Facts) -> Silent:
     silent: Silent = {}
     markers = Markers(facts)
     for row in facts.waiting:
-        if row.orphan is None and not is_held_back(row):
+        is_nobodys = row.orphan is not None or (facts.is_settling and not row.owners)
+        if not is_nobodys and not is_held_back(row):
             place = TopicPartition(row.topic, row.partition)
             since_ms = in_vain_since_ms(facts, row, facts.committed[place].committed_ms)
             if since_ms is not None and not markers.alone_wait(row):

@@ -17,6 +17,7 @@ from monitor.detection.facts import Facts, Skew
 from monitor.detection.ownership import held_since_ms
 from monitor.detection.sentences import lag_imbalance
 from monitor.detection.transactions import is_held_back
+from monitor.detection.units import as_offsets
 from monitor.model import Finding, FindingKind, MemberVerdict, PartitionState, PartitionVerdict, TopicPartition, Value
 
 UNAVOIDABLE: Final = 1.25
@@ -63,7 +64,10 @@ def find_lag_imbalance(facts: Facts) -> Iterable[Finding]:
     if not facts.waiting or not facts.ownership.complete:
         return
     member = max(facts.members, key=lambda each: (each.lag, each.member_id))
-    if member.lag < max(facts.settings.skew_records, 1) or not lag_share(facts, member).is_skewed:
+    if (
+        member.lag < max(as_offsets(facts.settings.skew_records, facts.group.kind), 1)
+        or not lag_share(facts, member).is_skewed
+    ):
         return
     weights = _weights(facts)
     own = {place: weight for place, weight in weights.items() if member.member_id in facts.ownership.owners[place]}
@@ -85,7 +89,7 @@ def lag_share(facts: Facts, member: MemberVerdict) -> LagShare:
     held_back = [row.lag or 0 for row in facts.waiting if is_held_back(row) and member.member_id in row.owners]
     return LagShare(
         shared=fair < 1,
-        enough=member.lag - sum(held_back) >= settings.skew_records,
+        enough=member.lag - sum(held_back) >= as_offsets(settings.skew_records, facts.group.kind),
         most=2 * member.lag >= (1 + fair) * lag,
         old=any(_has_waited(facts, row) for row in facts.waiting if member.member_id in row.owners),
         held=facts.now_ms - _held_since_ms(facts, member) >= settings.skew_ms,

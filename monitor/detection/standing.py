@@ -16,23 +16,35 @@ from monitor.detection.expectation import expect
 from monitor.detection.facts import Balance, Expectation, Ownership
 from monitor.detection.imbalance import balance_of
 from monitor.detection.modern_groups import expect_targets, named
+from monitor.detection.own_shares import OWN_SHARES, expect_shares, grown_ms, readable
 from monitor.detection.ownership import read_ownership
 from monitor.detection.topics import Topics
-from monitor.model import Catalog, GroupKind, GroupState, Member, MemberVerdict, Phase, Value
+from monitor.model import Catalog, GroupKind, GroupState, Member, MemberVerdict, Phase, Sharing, Value
+
+_RENAMED = OWN_SHARES | {GroupKind.CONSUMER, GroupKind.SHARE}
+"""Groups of which more is known with the catalog than their state tells: topics by name, strategies that fit."""
+
+
+_BY_ID = frozenset({GroupKind.CONSUMER, GroupKind.SHARE, GroupKind.STREAMS})
+"""Groups that know topics by their ids."""
 
 
 class Standing(Value):
-    """Who owns what in a group, and who should. ``group`` is the group with its topics by name, without its offsets."""
+    """Who owns what in a group, and who should. ``group`` is the group with its topics by name, without its offsets.
+
+    ``grown_ms`` is of a group whose members work out their own shares (monitor.detection.own_shares).
+    """
 
     group: GroupState
     ownership: Ownership
     expectation: Expectation
     members: tuple[MemberVerdict, ...]
     balance: Balance | None
+    grown_ms: int = 0
 
     def named(self, group: GroupState) -> GroupState:
         """The group with its offsets and with its topics by name."""
-        if group.kind not in (GroupKind.CONSUMER, GroupKind.SHARE):
+        if group.kind not in _RENAMED:
             return group
         own = self.group
         return replace(group, protocol=own.protocol, protocol_type=own.protocol_type, members=own.members)
@@ -43,7 +55,10 @@ def stand(group: GroupState, catalog: Catalog) -> Standing:
 
     That is the contract of :class:`Standings`: of a topic, only what :meth:`Topics.outline` covers may be read here.
     """
-    group = named(without_offsets(group), catalog)
+    group = without_offsets(group)
+    if group.kind in OWN_SHARES:
+        return _stand_by_shares(readable(group, catalog), catalog)
+    group = named(group, catalog)
     ownership = read_ownership(group)
     expectation = (expect_targets if group.kind is GroupKind.CONSUMER else expect)(group, catalog, ownership)
     return Standing(
@@ -52,6 +67,19 @@ def stand(group: GroupState, catalog: Catalog) -> Standing:
         expectation=_sharing(expectation, ownership),
         members=_members(group, catalog, ownership, expectation),
         balance=_balance(group, ownership),
+    )
+
+
+def _stand_by_shares(group: GroupState, catalog: Catalog) -> Standing:
+    ownership = read_ownership(group)
+    found = expect_shares(group, catalog, ownership)
+    return Standing(
+        group=replace(group, protocol=found.strategy),
+        ownership=ownership,
+        expectation=_sharing(found.expectation, ownership),
+        members=_members(group, catalog, ownership, found.expectation),
+        balance=_balance(group, ownership),
+        grown_ms=grown_ms(group, catalog, ownership),
     )
 
 
@@ -130,7 +158,7 @@ def _outlines(standing: Standing, topics: Topics) -> tuple[bytes, ...]:
     is_older = topics.catalog.pass_ms <= standing.group.generation_ms
     return (
         b"older" if is_older else b"newer",
-        topics.names_digest if standing.group.kind is not GroupKind.CLASSIC else b"",
+        topics.names_digest if standing.group.kind in _BY_ID else b"",
         *(topics.outline(topic) for topic in sorted(concerned)),
     )
 
@@ -163,7 +191,10 @@ def _members(
             expected_partitions=expected[member.member_id] if known else None,
             epoch=member.reconciliation.epoch if member.reconciliation else None,
             state=member.reconciliation.state if member.reconciliation else None,
-            idle=not _is_unconsidered(member, group)
+            answers=member.answers,
+            connections=member.connections,
+            idle=group.sharing is Sharing.EXCLUSIVE
+            and not _is_unconsidered(member, group)
             and _is_idle(member, owned, expected if member.reconciliation else heirs, existing),
         )
         for member in group.members

@@ -14,6 +14,8 @@ from monitor.assignors.kafka_client.member_order import in_assignment_order
 from monitor.detection.balance_change import BalanceSide, balance_side
 from monitor.detection.facts import Owners
 from monitor.detection.inputs import GroupInputs, QuestionError
+from monitor.detection.own_rehearsal import own_roster, partitions_of, shared, strategy_for
+from monitor.detection.own_shares import OWN_SHARES
 from monitor.detection.ownership import owners_by_partition
 from monitor.detection.rehearsal import Roster, choose_assignor, roster_of
 from monitor.detection.sentences import counted, listed, shown
@@ -89,6 +91,8 @@ def what_if(inputs: GroupInputs, change: Change) -> WhatIf:
     Raises:
         QuestionError: the change names what there is not, or the group's assignment cannot be computed.
     """
+    if inputs.group.kind in OWN_SHARES:
+        return _what_if_shared(inputs, change)
     before = roster_of(inputs)
     members, told = _members(before, change)
     counts = before.counts | _counts(before, change.partitions)
@@ -113,6 +117,34 @@ def what_if(inputs: GroupInputs, change: Change) -> WhatIf:
         idle=tuple(sorted(given.member_id for given in answer if not given.topics)),
         orphans=tuple(_orphans(counts, owners_after)),
         assumptions=(*before.assumptions, *told, *assignor.assumptions(before)),
+    )
+
+
+def _what_if_shared(inputs: GroupInputs, change: Change) -> WhatIf:
+    """As :func:`what_if`, where each member works out its own share."""
+    if change.partitions:
+        raise QuestionError(
+            "What if a topic had more partitions cannot be told here: they lie on brokers, and which is not said."
+        )
+    before = own_roster(inputs)
+    strategy = strategy_for(before, change.assignor)
+    members, told = _members(before, change)
+    answer = shared(before, members, strategy)
+    owners_after = owners_by_partition(answer)
+    every = (TopicPartition(topic, each) for topic, own in partitions_of(before).items() for each in own)
+    return WhatIf(
+        cluster=inputs.group.cluster,
+        group=inputs.group.group,
+        evaluated_ms=inputs.now_ms,
+        assignor=strategy or before.group.protocol or "",
+        assignor_before=before.group.protocol,
+        members=tuple(_member_changes(before, members, answer)),
+        moves=tuple(_moves(before.owners, owners_after)),
+        balance_before=balance_side(before.group.members, before.owners),
+        balance_after=balance_side(members, owners_after),
+        idle=tuple(sorted(given.member_id for given in answer if not given.topics)),
+        orphans=tuple(place for place in every if place not in owners_after),
+        assumptions=(*before.assumptions, *told),
     )
 
 

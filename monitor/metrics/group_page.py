@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from monitor.detection.advice import advice
+from monitor.detection.own_shares import OWN_SHARES
 from monitor.detection.telling import utc
+from monitor.detection.units import unit_of
 from monitor.metrics.overview import FindingLine
 from monitor.metrics.wording import age, lasted, rate
 from monitor.model import (
@@ -18,6 +20,8 @@ from monitor.model import (
     MemberVerdict,
     OrphanReason,
     PartitionVerdict,
+    Sharing,
+    Source,
     TopicLag,
     TopicPartition,
     Value,
@@ -33,6 +37,8 @@ ORPHAN_WORDS: Final = {
     OrphanReason.ASSIGNOR_GAP: "no owner: assignor gap",
     OrphanReason.PENDING: "no owner yet: handover",
     OrphanReason.REBALANCING: "no owner yet: rebalancing",
+    OrphanReason.MIXED_STRATEGY: "no owner: strategies differ",
+    OrphanReason.MIXED_SUBSCRIPTION: "no owner: subscriptions differ",
 }
 
 _MARKS: Final = {
@@ -44,6 +50,8 @@ _MARKS: Final = {
     (FindingKind.UNATTENDED, "no_members"): "records wait, nobody reads",
     (FindingKind.DEAD_MEMBER, "silent"): "its owner does nothing",
     (FindingKind.DEAD_MEMBER, "unnoticed"): "its owner does nothing, or is gone",
+    (FindingKind.DEAD_MEMBER, "no_answer"): "its owner does not answer",
+    (FindingKind.DOUBLE_OWNED, "duplicate_client_id"): "two clients with one id",
     (FindingKind.IMBALANCE, "lag"): "gets most records",
     (FindingKind.ABANDONED, "unsubscribed"): "records wait, nobody reads",
     (FindingKind.LAG, "not_committing"): "not committing",
@@ -72,7 +80,33 @@ _JUDGEMENTS: Final = {
 _OF_KIND: Final = {
     str(GroupKind.SHARE): "The members of a share group read partitions together; nobody has to own one alone.",
     str(GroupKind.STREAMS): "The members of a streams group have tasks of its topology, which are not shown.",
+    str(GroupKind.SPARK): "The query reads all partitions itself; nobody is expected to own any.",
 }
+
+_OF_SHARING: Final = {
+    Sharing.BROADCAST: "The members broadcast: each reads every partition, and keeps its offsets for itself.",
+    Sharing.BY_RECORD: "The broker hands out records, not partitions; nobody has to own one alone.",
+}
+
+_NOT_FITTING: Final = (
+    "How the members share partitions is not known, or by a strategy that groupwatch does not have, so it cannot say "
+    "who should own what."
+)
+
+_SOURCES: Final = {
+    Source.LOG: "the log of its groups",
+    Source.ADMIN: "its brokers' answers (admin API)",
+    Source.SYSTEM: "readings of the system",
+    Source.CHECKPOINT: "its checkpoint",
+}
+
+_ERAS: Final = {
+    str(GroupKind.CLASSIC): "Generation",
+    str(GroupKind.ZOOKEEPER): "Assignment",
+    str(GroupKind.ROCKETMQ): "Assignment",
+    str(GroupKind.METAQ): "Assignment",
+}
+"""What the number of a group's assignment is called; else it is an epoch."""
 
 
 class Holder(Value):
@@ -84,7 +118,7 @@ class Holder(Value):
 
 
 class MemberLine(Value):
-    """A member with its number on this page; ``standing`` says what a KIP-848 member has yet to do."""
+    """A member with its number on this page; ``standing`` says what it has yet to do, or what is odd about it."""
 
     number: int
     member: MemberVerdict
@@ -111,7 +145,10 @@ class PartitionLine(Value):
 
 
 class GroupPage(Value):
-    """The whole page. ``hidden`` partitions are not listed. ``pace`` is read of written, where records wait."""
+    """The whole page. ``hidden`` partitions are not listed. ``pace`` is read of written, where records wait.
+
+    ``unit`` is what a step of an offset is, ``era`` what the number of the assignment is called.
+    """
 
     verdict: GroupVerdict
     findings: tuple[FindingLine, ...]
@@ -127,6 +164,9 @@ class GroupPage(Value):
     rebalances_took: str = ""
     paused: str = ""
     catch_up: str | None = None
+    unit: str = "record"
+    source: str = ""
+    era: str = "Generation"
 
 
 def group_page(verdict: GroupVerdict, limit: int | None) -> GroupPage:
@@ -136,7 +176,7 @@ def group_page(verdict: GroupVerdict, limit: int | None) -> GroupPage:
     return GroupPage(
         verdict=verdict,
         findings=tuple(_finding_line(verdict, finding) for finding in verdict.findings),
-        judgement=_OF_KIND.get(verdict.kind) or _JUDGEMENTS.get(verdict.expectation, ""),
+        judgement=_judgement(verdict),
         members=tuple(
             MemberLine(number=n, member=member, standing=_standing(member))
             for n, member in enumerate(verdict.members, 1)
@@ -151,7 +191,17 @@ def group_page(verdict: GroupVerdict, limit: int | None) -> GroupPage:
         rebalances_took=lasted(verdict.rebalance_ms),
         paused=lasted(verdict.pause_ms),
         catch_up=_catch_up(verdict),
+        unit=unit_of(verdict.kind),
+        source=_SOURCES[verdict.source],
+        era=_ERAS.get(verdict.kind, "Epoch"),
     )
+
+
+def _judgement(verdict: GroupVerdict) -> str:
+    if verdict.kind in OWN_SHARES and verdict.expectation == "invariants":
+        return _NOT_FITTING
+    of_all = _OF_KIND.get(verdict.kind) or _OF_SHARING.get(verdict.sharing)
+    return of_all or _JUDGEMENTS.get(verdict.expectation, "")
 
 
 def _topic_lines(verdict: GroupVerdict) -> tuple[TopicLine, ...]:
@@ -163,7 +213,7 @@ def _topic_lines(verdict: GroupVerdict) -> tuple[TopicLine, ...]:
 def _pace(verdict: GroupVerdict) -> str | None:
     if verdict.pace is None:
         return None
-    told = f"{rate(verdict.pace.consumed_per_s)} of {rate(verdict.pace.produced_per_s)} records/s"
+    told = f"{rate(verdict.pace.consumed_per_s)} of {rate(verdict.pace.produced_per_s)} {unit_of(verdict.kind)}s/s"
     return told + _part(verdict)
 
 
@@ -182,6 +232,10 @@ def _catch_up(verdict: GroupVerdict) -> str | None:
 
 
 def _standing(member: MemberVerdict) -> str | None:
+    if not member.answers:
+        return "does not answer"
+    if member.connections > 1:
+        return f"{member.connections} connections"
     if member.epoch == LEFT_FOR_NOW:
         return "left, may come back"
     return _STANDINGS.get(member.state) if member.state is not None else None
@@ -204,21 +258,35 @@ def _partition_lines(verdict: GroupVerdict) -> tuple[PartitionLine, ...]:
     }
     marks = _marks(verdict)
     lines = [
-        _partition_line(row, holders, marks, known=verdict.expectation in ("exact", "target"))
+        _partition_line(
+            row,
+            holders,
+            marks,
+            known=verdict.expectation in ("exact", "target"),
+            alone=verdict.sharing is Sharing.EXCLUSIVE and verdict.settles_ms is None,
+        )
         for row in verdict.partitions
     ]
     return tuple(sorted(lines, key=lambda line: (not line.marks, line.row.topic, line.row.partition)))
 
 
 def _partition_line(
-    row: PartitionVerdict, holders: dict[str, Holder], marks: dict[TopicPartition, list[str]], *, known: bool
+    row: PartitionVerdict,
+    holders: dict[str, Holder],
+    marks: dict[TopicPartition, list[str]],
+    *,
+    known: bool,
+    alone: bool,
 ) -> PartitionLine:
+    """``alone``: a partition is to have one owner."""
+
     def holder(member_id: str | None) -> Holder | None:
         return None if member_id is None else holders.get(member_id) or _stranger(member_id)
 
     found = marks.get(TopicPartition(row.topic, row.partition), [])
     own = [ORPHAN_WORDS[row.orphan]] if row.orphan is not None else []
-    double = ["two owners"] if len(row.owners) == 2 else [f"{len(row.owners)} owners"] if len(row.owners) > 2 else []
+    count = len(row.owners) if alone else 1
+    double = ["two owners"] if count == 2 else [f"{count} owners"] if count > 2 else []
     return PartitionLine(
         row=row,
         owners=tuple(holders.get(owner) or _stranger(owner) for owner in row.owners),

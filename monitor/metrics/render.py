@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Final
 
+from monitor.detection.own_shares import OWN_SHARES
 from monitor.detection.retention import lost_records
 from monitor.metrics.collector_lines import add_collectors
 from monitor.metrics.deflate import deflated, gzip_of
@@ -31,8 +32,11 @@ from monitor.model import (
     LagStatus,
     OrphanReason,
     PackedBlock,
+    PartitionId,
     Phase,
     Shard,
+    Sharing,
+    Source,
     WarmUpProgress,
 )
 
@@ -43,9 +47,12 @@ STATUSES: Final = (LagStatus.OK, LagStatus.WARN, LagStatus.ERR)
 """Burrow's statuses of a group; the others are those of a partition."""
 
 REASONS: Final = tuple([reason.value for reason in OrphanReason])
+_OF_ROCKETMQ: Final = frozenset({OrphanReason.MIXED_STRATEGY, OrphanReason.MIXED_SUBSCRIPTION})
+_REASONS: Final = tuple([reason for reason in REASONS if reason not in _OF_ROCKETMQ])
+"""What a partition of any other system can be orphaned by."""
 
 # What of these is 1 and what is 0, made once: the members of an enumeration are slow to look up.
-_NO_ORPHANS: Final = dict.fromkeys(REASONS, 0)
+_NO_ORPHANS: Final = dict.fromkeys(_REASONS, 0)
 _ONE_STATE: Final = {state.value: {other.value: int(other is state) for other in STATES} for state in Phase}
 _ONE_STATUS: Final = {status.value: {other.value: int(other is status) for other in STATUSES} for status in STATUSES}
 
@@ -102,8 +109,12 @@ def render_catalog(catalog: Catalog) -> tuple[FamilyBlock, ...]:
     samples = Samples()
     for topic in catalog.topics.values():
         pairs = labels(cluster=catalog.cluster, topic=topic.topic)
-        for state in topic.partitions:
-            samples.add("groupwatch_partition_end_offset", f'{pairs},partition="{state.partition}"', state.end)
+        if topic.partitions and isinstance(topic.partitions[0].partition, str):
+            own = [(_escaped(state.partition), state.end) for state in topic.partitions]
+        else:
+            own = [(state.partition, state.end) for state in topic.partitions]
+        for partition, end in own:
+            samples.add("groupwatch_partition_end_offset", f'{pairs},partition="{partition}"', end)
     return samples.blocks()
 
 
@@ -156,16 +167,22 @@ def _add_decode_errors(samples: Samples, cluster: ClusterSnapshot) -> None:
         samples.add("groupwatch_decode_errors_total", pairs, count)
 
 
+def _escaped(partition: PartitionId) -> PartitionId:
+    """A partition as it can stand in a label; a number is one."""
+    return partition if isinstance(partition, int) else escaped(partition)
+
+
 def _add_partitions(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     """The bulk of the text, so its lines are made at once, with the labels of each partition written once."""
     names = {
         topic: f'{{{pairs},topic="{escaped(topic)}",partition="' for topic in {p.topic for p in verdict.partitions}
     }
-    rows = [(f'{names[row.topic]}{row.partition}"}} ', row) for row in verdict.partitions]
-    samples.extend(
-        "groupwatch_partition_lag",
-        [f"groupwatch_partition_lag{head}{row.lag}\n" for head, row in rows if row.lag is not None],
-    )
+    if verdict.kind in _NAMED_PARTITIONS:
+        rows = [(f'{names[row.topic]}{_escaped(row.partition)}"}} ', row) for row in verdict.partitions]
+    else:
+        rows = [(f'{names[row.topic]}{row.partition}"}} ', row) for row in verdict.partitions]
+    lag = "groupwatch_partition_lag_bytes" if verdict.kind == GroupKind.METAQ else "groupwatch_partition_lag"
+    samples.extend(lag, [f"{lag}{head}{row.lag}\n" for head, row in rows if row.lag is not None])
     samples.extend(
         "groupwatch_partition_lag_seconds",
         [
@@ -185,7 +202,9 @@ def _add_partitions(samples: Samples, pairs: str, verdict: GroupVerdict) -> None
 
 
 def _add_group(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
-    samples.add("groupwatch_group_lag", pairs, verdict.lag)
+    in_bytes = verdict.kind == GroupKind.METAQ
+    samples.add("groupwatch_group_lag_bytes" if in_bytes else "groupwatch_group_lag", pairs, verdict.lag)
+    samples.add("groupwatch_group_info", f'{pairs},kind="{verdict.kind}",source="{verdict.source.value}"', 1)
     samples.add_ms("groupwatch_group_lag_seconds", pairs, verdict.lag_ms)
     if verdict.stable_lag != verdict.lag:  # else it would be the same number again, for each of many thousand groups
         samples.add("groupwatch_group_stable_lag", pairs, verdict.stable_lag)
@@ -202,7 +221,8 @@ def _add_ownership(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     if not _ownership_known(verdict):
         return
     orphans: list[str] = [row.orphan for row in verdict.partitions if row.orphan is not None]
-    counts = {reason: orphans.count(reason) for reason in REASONS} if orphans else _NO_ORPHANS
+    reasons = REASONS if verdict.kind == GroupKind.ROCKETMQ else _REASONS
+    counts = {reason: orphans.count(reason) for reason in reasons} if orphans or reasons is REASONS else _NO_ORPHANS
     samples.add_each("groupwatch_group_orphaned_partitions", pairs, "reason", counts)
     orphaned = _of(verdict, FindingKind.ORPHANED)
     samples.add_ms("groupwatch_group_orphaned_oldest_seconds", pairs, _oldest_ms(verdict, orphaned))
@@ -220,6 +240,10 @@ def _ownership_known(verdict: GroupVerdict) -> bool:
         return False  # nobody owns partitions of such a group for himself
     return verdict.state is Phase.EMPTY or verdict.expectation != "none"
 
+
+_NAMED_PARTITIONS: Final = frozenset({GroupKind.ROCKETMQ, GroupKind.METAQ})
+_WITHOUT_MOVES: Final = frozenset({GroupKind.SHARE, GroupKind.STREAMS})
+_WITHOUT_REDELIVERED: Final = frozenset({GroupKind.SHARE, GroupKind.METAQ})  # MetaQ's would be bytes
 
 DRIFT_KINDS: Final = {
     "exact": (DriftKind.REPLAYED, DriftKind.CURRENT, DriftKind.TIE),
@@ -241,37 +265,43 @@ def _add_progress(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     """How the lag develops, and what retention took. Partitions that lost nothing are not looked at one by one."""
     if verdict.status is not None:
         samples.add_each("groupwatch_group_status", pairs, "status", _ONE_STATUS[verdict.status])
+    in_bytes = verdict.kind == GroupKind.METAQ
     if verdict.pace is not None:
-        samples.add("groupwatch_group_consumed_records_per_second", pairs, verdict.pace.consumed_per_s)
-        samples.add("groupwatch_group_produced_records_per_second", pairs, verdict.pace.produced_per_s)
+        unit = "bytes" if in_bytes else "records"
+        samples.add(f"groupwatch_group_consumed_{unit}_per_second", pairs, verdict.pace.consumed_per_s)
+        samples.add(f"groupwatch_group_produced_{unit}_per_second", pairs, verdict.pace.produced_per_s)
     samples.add_ms("groupwatch_group_catch_up_seconds", pairs, verdict.catch_up_ms)
-    samples.add("groupwatch_group_lost_records", pairs, verdict.lost or None)
     samples.add("groupwatch_group_retention_ratio", pairs, verdict.kept_waiting or None)
-    if verdict.lost:
+    if verdict.lost and not in_bytes:
+        samples.add("groupwatch_group_lost_records", pairs, verdict.lost)
         _add_losses(samples, pairs, verdict)
 
 
 def _add_losses(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     for row in verdict.partitions:
-        place = f'{pairs},topic="{escaped(row.topic)}",partition="{row.partition}"'
+        place = f'{pairs},topic="{escaped(row.topic)}",partition="{_escaped(row.partition)}"'
         samples.add("groupwatch_partition_lost_records", place, lost_records(row) or None)
 
 
 def _add_rebalances(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     """What rebalances cost. Who commits without having joined may go back too; share groups do not commit offsets.
 
-    Moves are known where members own partitions for themselves.
+    Moves are known where members own partitions for themselves. How long members that share by themselves take is not,
+    nor, from readings, how long what stood still.
     """
-    if verdict.kind != GroupKind.SHARE:
+    if verdict.kind not in _WITHOUT_REDELIVERED:
         samples.add("groupwatch_group_redelivered_records_total", pairs, verdict.redelivered_records)
     if verdict.state is Phase.OFFSETS_ONLY:
         return
     samples.add("groupwatch_group_rebalances_total", pairs, verdict.rebalances)
-    samples.add("groupwatch_group_rebalancing", pairs, int(verdict.rebalancing_since_ms is not None))
-    samples.add_ms("groupwatch_group_rebalance_seconds_total", pairs, verdict.rebalance_ms)
-    if verdict.kind not in (GroupKind.SHARE, GroupKind.STREAMS):
-        samples.add("groupwatch_group_moved_partitions_total", pairs, verdict.moved_partitions)
-        samples.add("groupwatch_group_avoidable_moves_total", pairs, verdict.avoidable_moves)
+    if verdict.kind not in OWN_SHARES:
+        samples.add("groupwatch_group_rebalancing", pairs, int(verdict.rebalancing_since_ms is not None))
+        samples.add_ms("groupwatch_group_rebalance_seconds_total", pairs, verdict.rebalance_ms)
+    if verdict.kind in _WITHOUT_MOVES or verdict.sharing is not Sharing.EXCLUSIVE:
+        return
+    samples.add("groupwatch_group_moved_partitions_total", pairs, verdict.moved_partitions)
+    samples.add("groupwatch_group_avoidable_moves_total", pairs, verdict.avoidable_moves)
+    if verdict.source is Source.LOG:
         samples.add_ms("groupwatch_group_rebalance_pause_seconds_total", pairs, verdict.pause_ms)
         samples.add("groupwatch_group_rebalance_burst_records_total", pairs, verdict.burst_records)
 

@@ -20,7 +20,9 @@ from monitor.model import (
     Member,
     MembershipStored,
     OffsetCommitted,
+    PartitionId,
     Phase,
+    Sharing,
     Source,
     TopicPartitions,
     Value,
@@ -57,6 +59,8 @@ def with_reading(state: GroupState, event: GroupObserved) -> GroupState:
     A reading that finds the members as they were changes nothing but its date, and what they say of themselves.
     """
     before = state if state.kind is event.kind and state.source is event.source else _anew(state, event)
+    if event.sharing is Sharing.EXCLUSIVE and not all(member.answers for member in event.members):
+        event = replace(event, members=_with_what_was_known(before.members, event.members))
     if event.kind is not GroupKind.SPARK and (before.phase is Phase.UNSEEN or not _alike(before, event)):
         before = _rebalanced(before, event)
     return replace(
@@ -84,6 +88,37 @@ def commits_of(event: GroupObserved, known: OffsetsDraft) -> Iterator[OffsetComm
 def has_gone(state: GroupState, listed: GroupsListed, named: AbstractSet[str]) -> bool:
     """Whether the group is of the listing's source, was last read before it, and is not among those it names."""
     return state.source is listed.source and state.group not in named and state.observed_ms < listed.pass_ms
+
+
+def _with_what_was_known(before: tuple[Member, ...], now: tuple[Member, ...]) -> tuple[Member, ...]:
+    """The members; one that does not answer has what it had before, as far as no other says that it has it.
+
+    It is not known to have given anything up, so its silence is no rebalance.
+    """
+    known = {member.member_id: member for member in before}
+    taken = {
+        (entry.topic, partition)
+        for member in now
+        if member.answers
+        for entry in member.assigned
+        for partition in entry.partitions
+    }
+    return tuple([_recalled(member, known.get(member.member_id), taken) for member in now])
+
+
+def _recalled(member: Member, before: Member | None, taken: AbstractSet[tuple[str, PartitionId]]) -> Member:
+    if member.answers or before is None:
+        return member
+    left = [
+        TopicPartitions(entry.topic, tuple([each for each in entry.partitions if (entry.topic, each) not in taken]))
+        for entry in member.assigned or before.assigned
+    ]
+    return replace(
+        member,
+        topics=member.topics or before.topics,
+        assigned=tuple([entry for entry in left if entry.partitions]),
+        assignor=member.assignor or before.assignor,
+    )
 
 
 def _anew(state: GroupState, event: GroupObserved) -> GroupState:

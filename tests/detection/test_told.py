@@ -93,15 +93,19 @@ def test_a_text_names_the_group_where_who_since_when_and_what_to_do(example: Exa
     assert len(finding.members) <= LISTED or f"and {len(finding.members) - LISTED} more" in head
 
 
+RUN = r"(?:broker-a-\d+|\d+(?:-\d+)?)"
+"""A queue, or numbers from one to another, or one number; a partition of MetaQ looks like the second."""
+
+
 def assert_all_named(finding: Finding, text: str) -> None:
     """Every partition of the finding is among the runs of numbers behind its topic, or in the count of more."""
     for topic in {place.topic for place in finding.partitions}:
-        own = {place.partition for place in finding.partitions if place.topic == topic}
-        runs = re.search(rf"\b{topic} \(?((?:\d+(?:-\d+)?(?:, )?)+)(?: and (\d+) more)?", text) or re.search(
+        own = {str(place.partition) for place in finding.partitions if place.topic == topic}
+        runs = re.search(rf"\b{topic} \(?((?:{RUN}(?:, )?)+)(?: and (\d+) more)?", text) or re.search(
             rf"partition (\d+)() of {topic}\b", text
         )
         assert runs is not None, f"{topic} is not named"
-        named = {number for run in runs[1].split(", ") for number in _numbers(run)}
+        named = {name for run in runs[1].split(", ") for name in ([run] if run in own else map(str, _numbers(run)))}
         assert named <= own
         assert len(own) - len(named) == int(runs[2] or 0)
 

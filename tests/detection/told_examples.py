@@ -6,7 +6,7 @@ It is 03:00:00 UTC on 2026-11-22. The group is "checkout", its generation 12 (of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -32,6 +32,7 @@ from monitor.model import (
     RebalanceCause,
     Reconciliation,
     Sampled,
+    Source,
     TopicPartitions,
     TopicState,
 )
@@ -221,7 +222,16 @@ def cut(number: int, earliest: int) -> PartitionState:
 def examples(suffix: str = "") -> tuple[Example, ...]:
     """All of them, worst first."""
     w = World(suffix)
-    return (*_lost(w), *_owners(w), *_unread(w), *_rebalances(w), *_drifts(w), *_targets(w), *_balance(w))
+    return (
+        *_lost(w),
+        *_owners(w),
+        *_unread(w),
+        *_rebalances(w),
+        *_drifts(w),
+        *_targets(w),
+        *_balance(w),
+        *_own_shares(w),
+    )
 
 
 def _lost(w: World) -> Iterator[Example]:
@@ -745,4 +755,160 @@ def _balance(w: World) -> Iterator[Example]:
         ("(checkout at /10.0.0.2)",),
         w.group(w.member(1, has=[0, 1]), w.member(2), w.member(3, (), unreadable="short"), protocol="ours"),
         w.topics(orders=2),
+    )
+
+
+# --- members that share partitions by themselves ----------------------------------------------------------------------
+
+AVERAGELY, CIRCLE = "AllocateMessageQueueAveragely", "AllocateMessageQueueAveragelyByCircle"
+
+
+def _client(w: World, number: int, *has: int, assignor: str = AVERAGELY, topic: str = "orders", **more: Any) -> Member:
+    """A client of RocketMQ with queues of broker-a."""
+    own = tuple(f"broker-a-{queue}" for queue in has)
+    name = w.name(f"10.0.0.{number}@app")
+    fields = {
+        "member_id": name,
+        "client_id": name,
+        "host": w.name(f"10.0.0.{number}"),
+        "topics": (w.name(topic),),
+        "assigned": (TopicPartitions(w.name(topic), own),) if own else (),
+        "assignor": assignor,
+    }
+    return Member(**(fields | more))
+
+
+def _rocketmq(w: World, *members: Member, **more: Any) -> GroupState:
+    fields = {"kind": GroupKind.ROCKETMQ, "source": Source.SYSTEM, "protocol": None}
+    return w.group(*members, **(fields | more))
+
+
+def _queues(w: World, count: int, make: Callable[[int], PartitionState] = quiet, **later: str) -> TopicState:
+    """A topic of broker-a; ``later`` says of queues, as ``q4="02:55:00"``, that they came later."""
+    states = []
+    for number in range(count):
+        state = make(number)
+        seen = at(later[f"q{number}"]) if f"q{number}" in later else state.first_seen_ms
+        states.append(changed(state, partition=f"broker-a-{number}", first_seen_ms=seen))
+    return w.topic("orders", *states)
+
+
+def _own_shares(w: World) -> Iterator[Example]:
+    yield from _mixed(w)
+    yield from _not_taken(w)
+    yield from _hung(w)
+    metaq = w.group(
+        w.person(1, ("orders",), assigned=(TopicPartitions(w.name("orders"), ("0-0",)),)),
+        kind=GroupKind.METAQ,
+        source=Source.SYSTEM,
+        protocol=None,
+        offsets=(changed(w.commit(0, 1000, "02:30:00"), partition="0-0"),),
+    )
+    yield Example(
+        "more bytes of MetaQ than are allowed",
+        Kind.LAG,
+        "behind",
+        "02:55:00",
+        ("More than 40 bytes", "1 partition of orders (0-0)"),
+        metaq,
+        w.catalog(w.topic("orders", changed(busy(0), partition="0-0"))),
+        DetectionSettings(lag_records=40),
+    )
+
+
+def _mixed(w: World) -> Iterator[Example]:
+    """Of four queues, averagely gives the first client 0 and 1, by circle the second 1 and 3."""
+    strategies = _rocketmq(w, _client(w, 1, 0, 1), _client(w, 2, 1, 3, assignor=CIRCLE))
+    four = w.catalog(_queues(w, 4))
+    which = (f"{AVERAGELY} (10.0.0.1@app at 10.0.0.1)", f"{CIRCLE} (10.0.0.2@app at 10.0.0.2)")
+    mixed = "mixed_strategy", "02:40:00"
+    yield Example(
+        "two strategies", Kind.DOUBLE_OWNED, *mixed, ("1 partition of orders (broker-a-1)", *which), strategies, four
+    )
+    yield Example(
+        "in no share of two strategies",
+        Kind.ORPHANED,
+        *mixed,
+        ("1 partition of orders (broker-a-2)", *which),
+        strategies,
+        four,
+    )
+    yield Example(
+        "a member does not subscribe to the topic",
+        Kind.ORPHANED,
+        "mixed_subscription",
+        "02:40:00",
+        ("2 partitions of orders (broker-a-2, broker-a-3)", "orders is not subscribed by 10.0.0.2@app at 10.0.0.2"),
+        _rocketmq(w, _client(w, 1, 0, 1), _client(w, 2, topic="refunds")),
+        four,
+    )
+    yield Example(
+        "two clients with one id",
+        Kind.DOUBLE_OWNED,
+        "duplicate_client_id",
+        "02:40:00",
+        ("the client id 10.0.0.1@app at 10.0.0.1", "2 partitions of orders (broker-a-0, broker-a-1)"),
+        _rocketmq(w, _client(w, 1, 0, 1, connections=2), _client(w, 2, 2, 3)),
+        four,
+    )
+
+
+def _not_taken(w: World) -> Iterator[Example]:
+    halves = _rocketmq(w, _client(w, 1, 0, 1), _client(w, 2, 2))
+    yield Example(
+        "its owner by the strategy has not taken it",
+        Kind.ORPHANED,
+        "pending",
+        "02:40:00",
+        ("1 partition of orders (broker-a-3)", f"by {AVERAGELY} it is for 10.0.0.2@app at 10.0.0.2"),
+        halves,
+        w.catalog(_queues(w, 4)),
+    )
+    yield Example(
+        "queues that came later",
+        Kind.ORPHANED,
+        "grew",
+        "02:55:00",
+        ("1 partition of orders (broker-a-3)", "after the members last shared partitions out"),
+        halves,
+        w.catalog(_queues(w, 4, q3="02:55:00")),
+    )
+    yield Example(
+        "nobody has taken it, by a strategy that is not known",
+        Kind.ORPHANED,
+        "assignor_gap",
+        "02:40:00",
+        ("1 partition of orders (broker-a-3)", "how the members share partitions is not known"),
+        _rocketmq(w, _client(w, 1, 0, 1, assignor="Ours"), _client(w, 2, 2, assignor="Ours")),
+        w.catalog(_queues(w, 4)),
+    )
+    yield Example(
+        "shared out otherwise than by the strategy",
+        Kind.DRIFT,
+        "replayed",
+        "02:40:00",
+        ("2 partitions of orders (broker-a-1, broker-a-2)", "partition broker-a-1 of orders should belong to"),
+        _rocketmq(w, _client(w, 1, 0, 2), _client(w, 2, 1, 3)),
+        w.catalog(_queues(w, 4)),
+    )
+
+
+def _hung(w: World) -> Iterator[Example]:
+    def commit(number: int, offset: int, *times: str) -> CommittedOffset:
+        return changed(w.commit(number, offset, *times), partition=f"broker-a-{number}")
+
+    going_on = commit(1, 1100, "02:59:30", "02:59:40", "02:59:50")
+    yield Example(
+        "connected, and does not answer",
+        Kind.DEAD_MEMBER,
+        "no_answer",
+        "02:45:00",
+        ("10.0.0.1@app at 10.0.0.1 is connected but does not answer", "1 partition of orders (broker-a-0)"),
+        _rocketmq(
+            w,
+            _client(w, 1, 0, answers=False),
+            _client(w, 2, 1),
+            offsets=(commit(0, 1000, "02:30:00"), going_on),
+        ),
+        w.catalog(_queues(w, 2, busy)),
     )

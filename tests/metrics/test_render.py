@@ -29,6 +29,7 @@ from monitor.model import (
     PartitionState,
     Phase,
     Shard,
+    Source,
     SourceState,
     TopicState,
     WarmUpProgress,
@@ -134,6 +135,9 @@ groupwatch_group_rebalance_pause_seconds_total{cluster="main",group="orders"} 12
 # HELP groupwatch_group_rebalance_burst_records_total Records that the first commits after those pauses covered.
 # TYPE groupwatch_group_rebalance_burst_records_total counter
 groupwatch_group_rebalance_burst_records_total{cluster="main",group="orders"} 70
+# HELP groupwatch_group_info 1, with the kind of the group and where it is known from: log, admin, system or checkpoint.
+# TYPE groupwatch_group_info gauge
+groupwatch_group_info{cluster="main",group="orders",kind="kafka-classic",source="log"} 1
 """
 
 GOLDEN_SELF = """\
@@ -241,6 +245,57 @@ def test_head_lines_stand_once_though_blocks_come_from_many_executors():
     assert len(parsed(text.encode())) == len(heads) / 2
 
 
+def metaq() -> GroupVerdict:
+    """As falling_behind, of MetaQ: partitions have names, and what waits is counted in bytes."""
+    verdict = falling_behind()
+    named = tuple(msgspec.structs.replace(row, partition=f"0-{row.partition}") for row in verdict.partitions)
+    return msgspec.structs.replace(
+        verdict,
+        group="m",
+        kind=GroupKind.METAQ,
+        state=Phase.STABLE,
+        source=Source.SYSTEM,
+        partitions=named,
+        findings=(),
+        stable_lag=verdict.lag,
+    )
+
+
+def test_bytes_of_metaq_are_not_called_records():
+    families = {block.family: block.samples for block in render_groups([metaq()])}
+    assert not [name for name in families if "records" in name or name.endswith(("_lag", "stable_lag"))]
+    lag = falling_behind().lag
+    assert families["groupwatch_group_lag_bytes"] == f'groupwatch_group_lag_bytes{{cluster="main",group="m"}} {lag}\n'
+    assert 'partition="0-' in families["groupwatch_partition_lag_bytes"]
+    assert "groupwatch_group_consumed_bytes_per_second" in families
+    assert 'kind="metaq",source="system"' in families["groupwatch_group_info"]
+
+
+def test_what_readings_cannot_tell_of_a_rebalance_is_absent():
+    """How long it took, and what stood still meanwhile; that there were some, and what moved, is seen."""
+    families = {block.family for block in render_groups([metaq()])}
+    told = {name.removeprefix("groupwatch_group_") for name in families if "rebalanc" in name or "move" in name}
+    assert told == {"rebalances_total", "moved_partitions_total", "avoidable_moves_total"}
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_names_of_partitions_are_escaped(name: str):
+    """The name of a RocketMQ broker is part of it."""
+    partition = f"{name}-0"
+    row = msgspec.structs.replace(falling_behind().partitions[0], partition=partition)
+    verdict = msgspec.structs.replace(falling_behind(), kind=GroupKind.ROCKETMQ, partitions=(row,), findings=())
+    of_group = [sample for metric in parsed(text_of(render_groups([verdict]))) for sample in metric.samples]
+    assert {s.labels["partition"] for s in of_group if "partition" in s.labels} == {partition}
+    state = PartitionState(partition=partition, first_seen_ms=0, end=5)
+    topic = TopicState(cluster="main", topic="t", pass_ms=0, partitions=(state,))
+    of_catalog = [
+        sample
+        for metric in parsed(text_of(render_catalog(Catalog(cluster="main", pass_ms=0, topics={"t": topic}))))
+        for sample in metric.samples
+    ]
+    assert [sample.labels["partition"] for sample in of_catalog] == [partition]
+
+
 def test_a_block_of_an_unknown_family_is_refused():
     with pytest.raises(KeyError, match="elsewhere"):
         join(packed([FamilyBlock(family="elsewhere", samples="elsewhere 1\n")]))
@@ -256,7 +311,7 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
         collectors=(CollectorHealth("main", "kafka", "main", complete=1, last_success_ms=NOW_MS, pass_ms=20),),
         blocks=packed(
             (
-                *render_groups([orders(), offsets_only("x"), falling_behind(), unattended("y")]),
+                *render_groups([orders(), offsets_only("x"), falling_behind(), unattended("y"), metaq()]),
                 *render_catalog(catalog()),
             )
         ),
@@ -285,6 +340,7 @@ def test_unknown_is_absent():
     nothing = GroupVerdict(cluster="c", group="g", kind="kafka-classic", state=Phase.EMPTY, evaluated_ms=NOW_MS)
     names = {block.family for block in render_groups([nothing])}
     assert names == {
+        "groupwatch_group_info",
         "groupwatch_group_members",
         "groupwatch_group_idle_members",
         "groupwatch_group_state",
@@ -348,7 +404,7 @@ def test_nothing_is_said_of_members_where_only_offsets_are_known():
     families = {block.family for block in render_groups([offsets_only("g")])}
     about_groups = {family for family in families if family.startswith("groupwatch_group_")}
     of_offsets = {"groupwatch_group_lag", "groupwatch_group_lag_seconds", "groupwatch_group_redelivered_records_total"}
-    assert about_groups - of_offsets == {"groupwatch_group_state"}
+    assert about_groups - of_offsets == {"groupwatch_group_state", "groupwatch_group_info"}
 
 
 def warm_up_samples(cluster: ClusterSnapshot) -> dict[str, float]:
@@ -374,6 +430,10 @@ def test_a_warm_up_is_absent_before_the_first_batch_and_once_ready():
 def test_every_reason_is_there_at_zero_so_that_its_end_is_seen():
     calm = msgspec.structs.replace(orders(), findings=(), partitions=())
     counts = values(calm, "groupwatch_group_orphaned_partitions")
+    of_rocketmq = {OrphanReason.MIXED_STRATEGY, OrphanReason.MIXED_SUBSCRIPTION}
+    assert counts == {(reason.value,): 0 for reason in OrphanReason if reason not in of_rocketmq}
+    queues = msgspec.structs.replace(calm, kind=GroupKind.ROCKETMQ)
+    counts = values(queues, "groupwatch_group_orphaned_partitions")
     assert counts == {(reason.value,): 0 for reason in OrphanReason}
 
 

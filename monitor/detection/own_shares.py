@@ -1,0 +1,170 @@
+"""Groups whose members each work out their own share: RocketMQ, MetaQ, and Kafka 0.8 to 0.10 with ZooKeeper.
+
+There is no leader and no record of what a share was made from. What is known are the members, the partitions and who
+holds what, as a collector read them. So there is one expectation: what the strategies give for what is there now. If
+the members hold exactly what they would for the partitions that they hold together, and all others are new, they have
+not seen yet that the topics are others now, and nothing is wrong with the strategies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from monitor.detection import metaq_groups, rocketmq_groups, zookeeper_groups
+from monitor.detection.best_fit import Candidate, OwnersOf, Place, best_fit
+from monitor.detection.facts import Expectation, Growth, Owners, Ownership
+from monitor.model import Catalog, GroupKind, GroupState, PartitionId, Sharing, TopicPartition, Value
+
+Partitions = dict[str, tuple[PartitionId, ...]]
+"""Partitions by topic."""
+
+
+class _System(Value):
+    """How members of a system share: what they may take, and whether that is known or has to be tried."""
+
+    candidates: Callable[[GroupState, Mapping[str, Sequence[PartitionId]]], tuple[Candidate, ...]]
+    is_told: Callable[[GroupState], bool]
+
+
+_SYSTEMS: Final[Mapping[GroupKind, _System]] = {
+    GroupKind.ROCKETMQ: _System(rocketmq_groups.candidates, rocketmq_groups.is_told),
+    GroupKind.METAQ: _System(metaq_groups.candidates, metaq_groups.is_told),
+    GroupKind.ZOOKEEPER: _System(zookeeper_groups.candidates, zookeeper_groups.is_told),
+}
+
+OWN_SHARES: Final = frozenset(_SYSTEMS)
+"""The kinds of such groups."""
+
+
+class Found(Value):
+    """Who should own what, and by which strategy: the one that is told, or the one that fits."""
+
+    expectation: Expectation
+    strategy: str | None
+
+
+def readable(group: GroupState, catalog: Catalog) -> GroupState:
+    """The group as it can be judged.
+
+    Members of RocketMQ that do not answer have what they are presumed to hold. Where members do not share partitions
+    at all, nobody has to own any.
+    """
+    if group.sharing is not Sharing.EXCLUSIVE:
+        return replace(group, protocol_type="")
+    if group.kind is GroupKind.ROCKETMQ:
+        topics = frozenset[str]().union(*[member.topics for member in group.members])
+        return rocketmq_groups.with_presumed(group, partitions_now(catalog, topics))
+    return group
+
+
+def expect_shares(group: GroupState, catalog: Catalog, ownership: Ownership) -> Found:
+    """What the members' strategies give, and which these are."""
+    if not ownership.complete:
+        return Found(Expectation(kind="none"), _named(group))
+    owners = ownership.owners
+    now = partitions_now(catalog, ownership.subscribed)
+    candidates = offered(group, now)
+    fit = best_fit(candidates, _actual(owners, now), group.generation_ms)
+    if fit is None:
+        return Found(Expectation(kind="invariants"), _named(group))
+    if fit.is_exact:
+        return Found(Expectation(kind="exact", current=owners, replayed=owners, fit=fit), fit.candidate)
+    seen = _partitions_of(owners, ownership.subscribed)
+    may_be_older = seen != now and _are_new(group, catalog, seen, now)
+    then = best_fit(offered(group, seen), _actual(owners, seen), group.generation_ms) if may_be_older else None
+    if then is not None and then.is_exact:
+        current = _owners(candidates, then.candidate, now) if _has_grown(seen, now) else owners
+        changes = tuple(_changes(catalog, seen, now))
+        known = Expectation(
+            kind="exact", current=current, replayed=owners, stale_metadata=True, changes=changes, fit=then
+        )
+        return Found(known, then.candidate)
+    if not _SYSTEMS[group.kind].is_told(group):
+        return Found(Expectation(kind="invariants", fit=fit), _named(group))
+    expected = _owners(candidates, fit.candidate, now)
+    return Found(Expectation(kind="exact", current=expected, replayed=expected, fit=fit), fit.candidate)
+
+
+def offered(group: GroupState, partitions: Partitions) -> tuple[Candidate, ...]:
+    """What the members may take of these partitions; nothing where a partition has a name that none of them has."""
+    try:
+        return _SYSTEMS[group.kind].candidates(group, partitions)
+    except ValueError:
+        return ()
+
+
+def partitions_now(catalog: Catalog, topics: frozenset[str]) -> Partitions:
+    """Of these topics, the partitions that exist; without topics that have none."""
+    known = (catalog.topics[topic] for topic in sorted(topics) if topic in catalog.topics)
+    return {state.topic: tuple([p.partition for p in state.partitions]) for state in known if state.partitions}
+
+
+def owners_of(given: OwnersOf, partitions: Partitions) -> Owners:
+    """Owners by partition as they are named in the catalog."""
+    names = {Place(topic, str(each)): TopicPartition(topic, each) for topic, own in partitions.items() for each in own}
+    return {names[place]: owners for place, owners in given.items()}
+
+
+def grown_ms(group: GroupState, catalog: Catalog, ownership: Ownership) -> int:
+    """When the newest partition of the group's topics was first seen, of those that came after its assignment.
+
+    0: there is none. A topic that was there before counts as it was first seen: groupwatch may have started later.
+    """
+    known = [catalog.topics[topic] for topic in ownership.subscribed if topic in catalog.topics]
+    newest = [max(p.first_seen_ms for p in state.partitions) for state in known if state.partitions]
+    return max([seen_ms for seen_ms in newest if seen_ms > group.generation_ms], default=0)
+
+
+def _named(group: GroupState) -> str | None:
+    return group.protocol or ", ".join(rocketmq_groups.strategies(group)) or None
+
+
+def _actual(owners: Owners, partitions: Partitions) -> OwnersOf:
+    existing = {(topic, each) for topic, own in partitions.items() for each in own}
+    return {
+        Place(place.topic, str(place.partition)): holders
+        for place, holders in owners.items()
+        if (place.topic, place.partition) in existing
+    }
+
+
+def _owners(candidates: Sequence[Candidate], name: str, partitions: Partitions) -> Owners:
+    (given,) = [each.owners or {} for each in candidates if each.name == name]
+    return owners_of(given, partitions)
+
+
+def _partitions_of(owners: Owners, topics: frozenset[str]) -> Partitions:
+    found: dict[str, list[PartitionId]] = {}
+    for place in sorted(owners):
+        if place.topic in topics:
+            found.setdefault(place.topic, []).append(place.partition)
+    return {topic: tuple(own) for topic, own in found.items()}
+
+
+def _are_new(group: GroupState, catalog: Catalog, seen: Partitions, now: Partitions) -> bool:
+    """Whether what nobody holds came after the assignment. What was there before, members have had the time to see."""
+    held = {(topic, each) for topic, own in seen.items() for each in own}
+    return all(
+        state.first_seen_ms > group.generation_ms
+        for topic in now
+        for state in catalog.topics[topic].partitions
+        if (topic, state.partition) not in held
+    )
+
+
+def _has_grown(seen: Partitions, now: Partitions) -> bool:
+    return any(not set(own) <= set(seen.get(topic, ())) for topic, own in now.items())
+
+
+def _changes(catalog: Catalog, seen: Partitions, now: Partitions) -> list[Growth]:
+    changed = sorted(topic for topic in seen.keys() | now.keys() if seen.get(topic) != now.get(topic))
+    return [_change(catalog, topic, seen.get(topic, ()), now.get(topic, ())) for topic in changed]
+
+
+def _change(catalog: Catalog, topic: str, before: Sequence[PartitionId], after: Sequence[PartitionId]) -> Growth:
+    state, old = catalog.topics.get(topic), set(before)
+    new = [known.first_seen_ms for known in state.partitions if known.partition not in old] if state else []
+    return Growth(topic=topic, before=len(before), after=len(after), since_ms=max(new, default=None))

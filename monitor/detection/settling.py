@@ -1,0 +1,36 @@
+"""How long a group whose members share partitions among themselves is given before anything is said of who has what.
+
+A collector reads such a group every few seconds, and its members need some more to agree: a reading in between shows
+partitions that are nobody's, or that two have, and nothing is wrong.
+"""
+
+from __future__ import annotations
+
+from monitor.detection.duplicates import duplicates_of
+from monitor.detection.own_shares import OWN_SHARES
+from monitor.detection.settings import DetectionSettings
+from monitor.model import GroupKind, GroupState, Phase
+
+
+def settles_ms(group: GroupState, grown_ms: int, settings: DetectionSettings) -> int:
+    """From when on the assignment counts. 0 of groups that are known from a log: what that tells is complete.
+
+    Args:
+        group: with what its members have held since ``generation_ms``.
+        grown_ms: when the newest partition of its topics came, if after that (0: none).
+        settings: the times.
+    """
+    if group.kind not in OWN_SHARES or group.phase is not Phase.STABLE:
+        return 0
+    if group.kind is not GroupKind.ROCKETMQ:
+        return max(group.generation_ms, grown_ms) + settings.zookeeper_settling_ms
+    known_ms = grown_ms + settings.route_refresh_ms if grown_ms else 0
+    return max(group.generation_ms, known_ms) + settings.rocketmq_settling_ms
+
+
+def next_ms(group: GroupState, grown_ms: int, settings: DetectionSettings, now_ms: int) -> int | None:
+    """When the verdict may become another by time alone; None: never, as far as this module goes."""
+    instants = [settles_ms(group, grown_ms, settings)]
+    if duplicates_of(group):
+        instants.append(group.generation_ms + settings.connection_expiry_ms)
+    return min([instant for instant in instants if instant > now_ms], default=None)
