@@ -11,6 +11,7 @@ from typing import Final, Self
 from monitor.embedded.jars import Coordinate, Progress, cache_dir, quiet, resolve
 from monitor.embedded.ports import free_ports, listening
 from monitor.embedded.server import ADD_OPENS, EmbeddedServer, class_path, properties_text
+from monitor.model import Value
 
 NEWEST: Final = "5.5.0"
 OLDER: Final = "4.9.7"
@@ -60,6 +61,14 @@ class RocketMQNameServer(EmbeddedServer):
         return self._said(_READY)
 
 
+class BrokerSetup(Value):
+    """How a broker is to be: its version, more properties, which win over those set here, and more options of Java."""
+
+    version: str = NEWEST
+    properties: Mapping[str, str] = {}
+    java_options: tuple[str, ...] = ()
+
+
 class RocketMQBroker(EmbeddedServer):
     """A broker, master of its name.
 
@@ -71,10 +80,8 @@ class RocketMQBroker(EmbeddedServer):
         self,
         name: str,
         name_servers: str,
-        version: str = NEWEST,
+        setup: BrokerSetup | None = None,
         *,
-        properties: Mapping[str, str] | None = None,
-        options: tuple[str, ...] = (),
         data_dir: Path | None = None,
         progress: Progress = quiet,
     ) -> None:
@@ -83,19 +90,15 @@ class RocketMQBroker(EmbeddedServer):
         Args:
             name: The broker's name in the cluster.
             name_servers: Where it registers, as "host:port;host:port".
-            version: Its version.
-            properties: More properties of its configuration; they win over those that are set here.
-            options: More options of its JVM.
+            setup: How it is to be.
             data_dir: As for every server; also its ROCKETMQ_HOME, where ``conf/plain_acl.yml`` may lie.
             progress: As for every server.
         """
         super().__init__(f"RocketMQ {name}", data_dir, progress)
         self.name = name
-        self.version = version
+        self.setup = setup or BrokerSetup()
         self.port = _broker_port()
         self._name_servers = name_servers
-        self._properties = properties or {}
-        self._options = options
 
     @property
     def address(self) -> str:
@@ -116,11 +119,12 @@ class RocketMQBroker(EmbeddedServer):
             "storePathRootDir": str(self.data_dir / "store"),
             "storePathCommitLog": str(self.data_dir / "store" / "commitlog"),
             **_SMALL,
-            **self._properties,
+            **self.setup.properties,
         }
         memory = ("-Xms128m", "-Xmx512m", "-XX:MaxDirectMemorySize=256m")
         main = "org.apache.rocketmq.broker.BrokerStartup"
-        return [*memory, *self._options, *_start(self.data_dir, self.version, main, properties, self._progress)]
+        start = _start(self.data_dir, self.setup.version, main, properties, self._progress)
+        return [*memory, *self.setup.java_options, *start]
 
     def _environment(self) -> Mapping[str, str]:
         return _home(self.data_dir)
@@ -137,30 +141,22 @@ class EmbeddedRocketMQ:
         version: str = NEWEST,
         *,
         brokers: int = 1,
-        properties: Mapping[str, str] | None = None,
-        options: tuple[str, ...] = (),
+        setup: BrokerSetup | None = None,
         progress: Progress = quiet,
     ) -> None:
         """Prepare them; nothing starts yet.
 
         Args:
-            version: Of all of them.
+            version: Of all of them, if ``setup`` is None.
             brokers: How many, at most 26.
-            properties: More properties of the brokers' configuration.
-            options: More options of the brokers' JVMs.
+            setup: How the brokers are to be.
             progress: Is told what goes on, a line now and then.
         """
-        self.version = version
-        self.name_server = RocketMQNameServer(version, progress=progress)
+        chosen = setup or BrokerSetup(version=version)
+        self.version = chosen.version
+        self.name_server = RocketMQNameServer(self.version, progress=progress)
         self.brokers = tuple(
-            RocketMQBroker(
-                f"broker-{chr(ord('a') + number)}",
-                self.name_servers,
-                version,
-                properties=properties,
-                options=options,
-                progress=progress,
-            )
+            RocketMQBroker(f"broker-{chr(ord('a') + number)}", self.name_servers, chosen, progress=progress)
             for number in range(brokers)
         )
         self._running = ExitStack()
