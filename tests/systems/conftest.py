@@ -9,7 +9,7 @@ from monitor.embedded.metaq import EmbeddedMetaQ
 from monitor.embedded.rocketmq import NEWEST, OLDER, EmbeddedRocketMQ
 from monitor.embedded.zookeeper import EmbeddedZooKeeper
 
-METAQ_TOPICS = {"kept": 4, "killed": 4, "joined": 4, "hung": 4, "left": 2, "wide": 12}
+METAQ_TOPICS = {"crew": 4, "calm": 4, "killed": 4, "joined": 4, "paused": 4, "stuck": 4, "wide": 12}
 """A MetaQ broker creates the topics of its configuration only; there are two brokers, with so many partitions each."""
 
 

@@ -75,8 +75,8 @@ def test_consumers_of_kafka_010_share_and_take_over_from_a_killed_one(kafka010):
 
 
 def test_consumers_of_metaq_share_and_take_over_from_a_killed_one(zookeeper, metaq):
-    with Crew(lambda: metaq_clients(zookeeper, SESSION_MS), "kept", "DEFAULT", "") as crew:
-        a_first_and_a_second_share_and_take_over(crew, 2 * METAQ_TOPICS["kept"])
+    with Crew(lambda: metaq_clients(zookeeper, SESSION_MS), "crew", "DEFAULT", "") as crew:
+        a_first_and_a_second_share_and_take_over(crew, 2 * METAQ_TOPICS["crew"])
 
 
 def test_consumers_of_rocketmq_share_and_take_over_from_a_killed_one(rocketmq):

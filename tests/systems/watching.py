@@ -134,9 +134,15 @@ class Watch:
                 if (not groups or each.group in groups) and (each.closed_ms is None or each.closed_ms >= since_ms)
             )
 
-    def kinds(self, *groups: str, since_ms: int = 0) -> set[FindingKind]:
-        """The kinds of what was found."""
-        return {each.kind for each in self.found(*groups, since_ms=since_ms)}
+    def now(self, *groups: str) -> tuple[Found, ...]:
+        """What the newest pass finds of these groups."""
+        return tuple(each for each in self.found(*groups) if each.closed_ms is None)
+
+    def pass_time(self, seconds: float) -> None:
+        """Watch for so long, and then for two more passes."""
+        time.sleep(seconds)
+        passes = self.passes
+        self.until(lambda: self.passes > passes + 1, "two more passes")
 
     def until(self, holds: Callable[[], object], what: str, limit_s: float = 60) -> float:
         """Wait until something is so, asked after every pass; how long it took, in seconds."""
@@ -166,19 +172,11 @@ class Watch:
 
         return self.until(is_shared, f"{group} shared by {members}", limit_s)
 
-    def quietly(self, seconds: float, *groups: str) -> None:
-        """Watch for so long; nothing may be found of these groups."""
-        since_ms = _now_ms()
-        passes = self.passes
-        time.sleep(seconds)
-        self.until(lambda: self.passes > passes + 1, "two more passes")
-        assert not self.found(*groups, since_ms=since_ms), self.told(*groups)
-
     def told(self, *groups: str) -> str:
         """Everything found and the newest state, for a person who reads a failed test."""
-        now_ms = _now_ms()
+        at_ms = now_ms()
         with self._news:
-            lines = [_line(each, now_ms) for each in self._judged.found if not groups or each.group in groups]
+            lines = [_line(each, at_ms) for each in self._judged.found if not groups or each.group in groups]
             for name, verdict in sorted(self._judged.verdicts.items()):
                 if not groups or name in groups:
                     held = {m.member_id: m.partitions for m in verdict.members}
@@ -187,7 +185,7 @@ class Watch:
 
     def _run(self) -> None:
         while not self._over.is_set():
-            began, pass_ms = time.monotonic(), _now_ms()
+            began, pass_ms = time.monotonic(), now_ms()
             try:
                 reading = self._reader.read(pass_ms)
             except Exception as error:
@@ -197,7 +195,7 @@ class Watch:
                 return
             with self._news:
                 self.longest_read_s = max(self.longest_read_s, time.monotonic() - began)
-                self._judged.take(reading, pass_ms, _now_ms())
+                self._judged.take(reading, pass_ms, now_ms())
                 self.problems = reading.problems
                 self.passes += 1
                 self._news.notify_all()
@@ -227,5 +225,6 @@ def _line(found: Found, now_ms: int) -> str:
     return f"{found.group}: {found.kind}/{found.reason} {opened:.1f} s {closed}: {found.sentence}"
 
 
-def _now_ms() -> int:
+def now_ms() -> int:
+    """The wall clock, in milliseconds since the epoch."""
     return time.time_ns() // 1_000_000
