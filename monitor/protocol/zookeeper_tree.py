@@ -21,7 +21,6 @@ What = (
     Reason
     | Literal[
         "refused",  # the user may not read the node
-        "too_large",  # more data than ZooKeeper itself would take
         "too_many",  # a number that no deployment has: of threads, or of partitions
         "not_registered",  # it names a consumer or a thread that is not registered
         "left_behind",  # the same, and the node outlives sessions: nobody reads there
@@ -31,7 +30,6 @@ What = (
 
 _EXPLAINED: Final[Mapping[str, str]] = {
     "refused": "groupwatch may not read it",
-    "too_large": "its data are too large",
     "too_many": "a number in it is larger than makes sense",
     "not_registered": "its owner is not registered as a consumer with so many threads",
     "left_behind": "its owner is not registered, and the node does not end with a session: nobody reads the partition",
