@@ -48,6 +48,9 @@ MOST_NODES: Final = 500_000
 READ_LIMIT_S: Final = 60.0
 """When a reading is given up although answers come."""
 
+LONGEST_PAUSE_S: Final = 2.0
+"""A ZooKeeper that is away is tried again at least so often."""
+
 LARGEST_NODE: Final = 1 << 20
 """Bytes of data that ZooKeeper takes unless it is told otherwise (jute.maxbuffer)."""
 
@@ -144,6 +147,7 @@ class ZooKeeperSession:
                 hosts=f"{self._settings.hosts}{self._settings.root}",
                 timeout=self._settings.session_limit_s,
                 handler=_Handler(),
+                connection_retry={"max_tries": -1, "max_delay": LONGEST_PAUSE_S},  # kazoo's own gives up at once
                 logger=_LOGGER,
             )
             self._is_live = self._client.start_async()
@@ -215,6 +219,8 @@ class ZooKeeperSession:
             return
         except NoAuthError:
             self._drop(path)
+            if not path:
+                raise
             self._refused.add(path)
             return
         if not level.below:
