@@ -53,7 +53,7 @@ public class RocketMQClients extends Orders {
         if (admin == null) {
             admin = new DefaultMQAdminExt(10000L);
             admin.setNamesrvAddr(nameServers);
-            admin.setInstanceName("admin-" + ProcessHandle.current().pid());
+            admin.setInstanceName("admin-" + System.nanoTime());
             admin.start();
         }
         for (Iterator each = masters.iterator(); each.hasNext();) {
@@ -67,7 +67,7 @@ public class RocketMQClients extends Orders {
                 producer = new DefaultMQProducer("producers");
                 producer.setNamesrvAddr(nameServers);
                 producer.setClientIP("127.0.0.1");
-                producer.setInstanceName("producer-" + ProcessHandle.current().pid());
+                producer.setInstanceName("producer-" + System.nanoTime());
                 producer.setSendMsgTimeout(10000);
                 producer.start();
             }
