@@ -304,7 +304,8 @@ class GroupObserved(Event):
 
     ``pass_ms`` is when the pass began that read it. ``protocol`` is the group's assignor, None where nothing tells it.
     ``generation`` and ``target_epoch`` are the system's own (None: it counts none, and groupwatch counts the changes
-    that it sees), ``state`` is the group's state in the system's words.
+    that it sees), ``state`` is the group's state in the system's words. ``regexes`` are the expressions that a KIP-848
+    group's members subscribe to, with the topics that they seem to stand for.
     """
 
     cluster: str
@@ -321,6 +322,7 @@ class GroupObserved(Event):
     target_epoch: int | None = None
     state: str | None = None
     sharing: Sharing = Sharing.EXCLUSIVE
+    regexes: tuple[ResolvedRegex, ...] = ()
 
 
 class GroupsListed(Event):
