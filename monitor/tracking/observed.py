@@ -28,6 +28,7 @@ from monitor.model import (
     Value,
 )
 from monitor.tracking import classic
+from monitor.tracking.observed_kafka import with_kafka_reading
 from monitor.tracking.offsets import OffsetsDraft
 
 SET_BACK_MS: Final = 60_000
@@ -58,6 +59,8 @@ def with_reading(state: GroupState, event: GroupObserved) -> GroupState:
 
     A reading that finds the members as they were changes nothing but its date, and what they say of themselves.
     """
+    if event.source is Source.ADMIN:
+        return with_kafka_reading(state, event)
     before = state if state.kind is event.kind and state.source is event.source else _anew(state, event)
     if event.sharing is Sharing.EXCLUSIVE and not all(member.answers for member in event.members):
         event = replace(event, members=_with_what_was_known(before.members, event.members))
