@@ -302,6 +302,7 @@ def test_a_job_whose_lease_was_taken_over_ends_with_a_sentence(broker: EmbeddedK
         ({"events_topic": "other"}, "events_topic = 'groupwatch.events' (now 'other')"),
         ({"shuffle_partitions": 3}, "shuffle_partitions = 2 (now 3)"),
         ({"shard": "2/3"}, "shard = '1/1' (now '2/3')"),
+        ({"groups_from": "admin"}, "groups_from = 'log' (now 'admin')"),
     ],
 )
 def test_another_layout_is_refused_and_both_values_are_named(

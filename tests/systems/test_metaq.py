@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
+
 from monitor.collectors.metaq_reader import MetaQReader
 from monitor.config.systems import ZooKeeperSettings
-
 from monitor.detection import DetectionSettings
 from monitor.embedded.clients import JavaClients, metaq_clients
 from monitor.embedded.zookeeper import EmbeddedZooKeeper

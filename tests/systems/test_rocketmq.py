@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
+
 from monitor.collectors.rocketmq_reader import RocketMQReader
 from monitor.config.systems import RocketMQSettings
-
 from monitor.detection import DetectionSettings
 from monitor.embedded.clients import JavaClients, rocketmq_clients
 from monitor.embedded.rocketmq import EmbeddedRocketMQ

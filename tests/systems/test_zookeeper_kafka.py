@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
+
 from monitor.collectors.zookeeper_reader import KafkaZooKeeperReader
 from monitor.config.systems import ZooKeeperSettings
-
 from monitor.detection import DetectionSettings
 from monitor.embedded.clients import JavaClients, kafka010_clients
 from monitor.embedded.kafka010 import EmbeddedKafka010
