@@ -315,6 +315,21 @@ def test_consistent_hashing_with_its_usual_arguments_is_recognised():
     assert verdict_on(replace(reading, members=members), lab("LabTopic")).expectation == "exact"
 
 
+def test_a_partition_that_is_not_taken_is_told_with_its_taker_where_only_one_strategy_gives_the_rest():
+    """twelve-cons_B has 0-6 and 0-11 by the ring, and lacks 0-11; the default strategy gives none of this."""
+    reading = metaq("metaq-zk-twelve", "twelve-cons")
+    held = reading.members[1].assigned[0]
+    assert held.partitions == ("0-11", "0-6")
+    less = replace(reading.members[1], assigned=(replace(held, partitions=("0-6",)),))
+    verdict = verdict_on(
+        replace(reading, members=(reading.members[0], less, reading.members[2])), metaq_catalog("metaq-zk-twelve")
+    )
+    assert (verdict.expectation, verdict.assignor) == ("exact", "consishash")
+    (orphaned,) = [finding for finding in verdict.findings if finding.kind == "orphaned"]
+    assert (orphaned.reason, names(orphaned)) == ("pending", ["meta-twelve 0-11"])
+    assert "by consishash it is for twelve-cons_B" in orphaned.sentence
+
+
 def test_owners_that_no_strategy_of_metaq_gives_leave_invariants():
     reading = metaq("metaq-zk-twelve", "twelve-def")
     one, two = reading.members
