@@ -11,11 +11,13 @@ from collections.abc import Iterable
 
 from monitor.detection.facts import Facts
 from monitor.detection.sentences import duplicate_clients
-from monitor.model import Finding, FindingKind, GroupKind, GroupState, Phase
+from monitor.model import Finding, FindingKind, GroupKind, GroupState, Phase, Sharing
 
 
 def duplicates_of(group: GroupState) -> tuple[str, ...]:
     """The ids that several clients of the group have, sorted: with more than one connection, or listed twice."""
+    if group.sharing is not Sharing.EXCLUSIVE:
+        return ()
     listed = Counter(member.member_id for member in group.members)
     return tuple(sorted({m.member_id for m in group.members if m.connections > 1 or listed[m.member_id] > 1}))
 

@@ -27,7 +27,7 @@ from monitor.detection.progress import catch_up_ms, lag_status, pace_of, paced_r
 from monitor.detection.rebalancing import find_long_rebalance, find_storm, rebalancing_since_ms
 from monitor.detection.retention import find_close_to_loss, find_records_lost, kept_waiting, lost_records
 from monitor.detection.settings import DetectionSettings
-from monitor.detection.settling import next_ms, settles_ms
+from monitor.detection.settling import as_of_ms, next_ms, settles_ms
 from monitor.detection.silence import find_silent
 from monitor.detection.skew import find_lag_imbalance, members_with_lag
 from monitor.detection.standing import Standing, stand
@@ -150,7 +150,7 @@ def judge(
         paced_lag=paced_lag,
         source=group.source,
         sharing=group.sharing,
-        settles_ms=next_ms(group, standing.grown_ms, settings, now_ms) if group.kind in OWN_SHARES else None,
+        settles_ms=next_ms(group, standing.grown_ms, settings, facts.now_ms) if group.kind in OWN_SHARES else None,
     )
 
 
@@ -160,6 +160,7 @@ def facts_of(group: GroupState, topics: Topics, standing: Standing, now_ms: int,
     owners = standing.ownership.owners
     committed = {TopicPartition(offset.topic, offset.partition): offset for offset in group.offsets}
     known = _known(topics, standing.ownership, committed)
+    now_ms = as_of_ms(group, topics.catalog.pass_ms, now_ms)
     is_settling = group.kind in OWN_SHARES and now_ms < settles_ms(group, standing.grown_ms, settings)
     orphans = {} if is_settling else orphans_of(group, topics.catalog, standing.ownership, standing.expectation, known)
     is_all = known.keys() >= owners.keys() and known.keys() >= committed.keys()

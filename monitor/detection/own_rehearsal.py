@@ -26,8 +26,6 @@ NAMES: Final = {
 }
 """Strategies that can be asked for, by system."""
 
-_SYSTEMS: Final = {GroupKind.METAQ: System.METAQ, GroupKind.ZOOKEEPER: System.KAFKA_ZOOKEEPER}
-
 
 def own_roster(inputs: GroupInputs) -> Roster:
     """The group ready to share its partitions again; ``group.protocol`` is the strategy that it has, if that is known.
@@ -68,17 +66,26 @@ def strategy_for(roster: Roster, name: str | None) -> str | None:
     names = listed(NAMES[group.kind])
     if name is None and group.protocol is None:
         raise QuestionError(f"Which strategy the group has is not known; --assignor says which to try: {names}.")
-    if group.kind is GroupKind.ROCKETMQ:
-        asked = [name] if name is not None else [member.assignor for member in group.members]
-        unknown = [each for each in asked if isinstance(find(each, System.ROCKETMQ), UnknownAssignor)]
-    else:
-        wanted = (name or group.protocol or "").split(" ")[0]
-        unknown = [wanted] if isinstance(find(wanted, _SYSTEMS[group.kind]), UnknownAssignor) else []
+    own = [m.assignor for m in group.members] if group.kind is GroupKind.ROCKETMQ else [_rule_of(group.protocol)]
+    unknown = [each for each in (own if name is None else [name]) if not _is_ours(group.kind, each)]
     if unknown:
         raise QuestionError(
             f"groupwatch does not have the strategy {shown(unknown[0] or 'none')} for this group; it has {names}."
         )
     return name if group.kind is GroupKind.ROCKETMQ else name or group.protocol
+
+
+def _rule_of(fitting: str | None) -> str | None:
+    """The rule in the name of what fits: ``roundrobin of 0.8`` is a roundrobin."""
+    return None if fitting is None else fitting.split(" ")[0]
+
+
+def _is_ours(kind: GroupKind, name: str | None) -> bool:
+    if kind is GroupKind.ROCKETMQ:
+        return not isinstance(find(name, System.ROCKETMQ), UnknownAssignor)
+    if kind is GroupKind.METAQ:
+        return not isinstance(find(name, System.METAQ), UnknownAssignor)
+    return not isinstance(find(name, System.KAFKA_ZOOKEEPER), UnknownAssignor)
 
 
 def shared(roster: Roster, members: Sequence[Member], strategy: str | None) -> tuple[MemberAssignment, ...]:
@@ -110,7 +117,7 @@ def partitions_of(roster: Roster) -> Partitions:
 
 def _with(group: GroupState, members: Sequence[Member], strategy: str | None) -> GroupState:
     if group.kind is not GroupKind.ROCKETMQ:
-        return replace(group, members=tuple(members), protocol=None if strategy is None else strategy.split(" ")[0])
+        return replace(group, members=tuple(members), protocol=_rule_of(strategy))
     usual = group.members[0].assignor
     return replace(group, members=tuple([replace(m, assignor=strategy or m.assignor or usual) for m in members]))
 

@@ -76,16 +76,27 @@ def expect_shares(group: GroupState, catalog: Catalog, ownership: Ownership) -> 
     may_be_older = seen != now and _are_new(group, catalog, seen, now)
     then = best_fit(offered(group, seen), _actual(owners, seen), group.generation_ms) if may_be_older else None
     if then is not None and then.is_exact:
-        current = _owners(candidates, then.candidate, now) if _has_grown(seen, now) else owners
+        grown = owners_of(_named_owners(candidates, then.candidate), now) if _has_grown(seen, now) else owners
         changes = tuple(_changes(catalog, seen, now))
         known = Expectation(
-            kind="exact", current=current, replayed=owners, stale_metadata=True, changes=changes, fit=then
+            kind="exact", current=grown, replayed=owners, stale_metadata=True, changes=changes, fit=then
         )
         return Found(known, then.candidate)
-    if not _SYSTEMS[group.kind].is_told(group):
+    told = _SYSTEMS[group.kind].is_told(group)
+    expected = _named_owners(candidates, fit.candidate) if told else _agreed(candidates, _actual(owners, now))
+    if expected is None:
         return Found(Expectation(kind="invariants", fit=fit), _named(group))
-    expected = _owners(candidates, fit.candidate, now)
-    return Found(Expectation(kind="exact", current=expected, replayed=expected, fit=fit), fit.candidate)
+    current = owners_of(expected, now)
+    return Found(Expectation(kind="exact", current=current, replayed=current, fit=fit), fit.candidate)
+
+
+def _agreed(candidates: Sequence[Candidate], actual: OwnersOf) -> OwnersOf | None:
+    """What all strategies give that give every partition that is owned to its owner; None if they do not agree.
+
+    Then the rest has not been taken by those for whom it is, whichever strategy it is.
+    """
+    fitting = [each.owners for each in candidates if each.owners is not None and actual.items() <= each.owners.items()]
+    return fitting[0] if fitting and all(owners == fitting[0] for owners in fitting) else None
 
 
 def offered(group: GroupState, partitions: Partitions) -> tuple[Candidate, ...]:
@@ -131,9 +142,8 @@ def _actual(owners: Owners, partitions: Partitions) -> OwnersOf:
     }
 
 
-def _owners(candidates: Sequence[Candidate], name: str, partitions: Partitions) -> Owners:
-    (given,) = [each.owners or {} for each in candidates if each.name == name]
-    return owners_of(given, partitions)
+def _named_owners(candidates: Sequence[Candidate], name: str) -> OwnersOf:
+    return next((each.owners for each in candidates if each.name == name and each.owners is not None), {})
 
 
 def _partitions_of(owners: Owners, topics: frozenset[str]) -> Partitions:

@@ -79,7 +79,7 @@ def find_storm(facts: Facts) -> Iterable[Finding]:
             kind=FindingKind.REBALANCE,
             reason="storm",
             since_ms=facts.not_later_than_now(since_ms),
-            sentence=rebalance_storm(enough, window_ms, _causes(counted[-enough:])),
+            sentence=rebalance_storm(enough, window_ms, _causes(counted[-enough:]), facts.group.kind),
         )
 
 

@@ -606,10 +606,14 @@ def _of_the_coordinator(group: GroupState) -> str:
     return f"its coordinator waits for members that have not rejoined{most}."
 
 
-def rebalance_storm(enough: int, window_ms: int, causes: Sequence[RebalanceCause]) -> str:
+def rebalance_storm(
+    enough: int, window_ms: int, causes: Sequence[RebalanceCause], kind: GroupKind = GroupKind.CLASSIC
+) -> str:
     """``enough`` within ``window_ms`` are the thresholds, not the counts; ``causes`` of the newest of them."""
     told = ", ".join(CAUSES[cause] for cause in causes)
     hints = " ".join(dict.fromkeys(_HINTS[cause] for cause in causes if cause in _HINTS))
+    if kind in OWN_SHARES:
+        hints = "Look for members that are restarted again and again, or that lose their connections."
     why = f" ({told})" if told else ""
     return f"The group has rebalanced at least {enough} times within {seconds(window_ms)}{why}. {hints}".rstrip()
 

@@ -12,6 +12,20 @@ from monitor.detection.settings import DetectionSettings
 from monitor.model import GroupKind, GroupState, Phase
 
 
+def as_of_ms(group: GroupState, pass_ms: int, now_ms: int) -> int:
+    """The instant of which anything is known: that of the newest reading, of a group that a collector reads.
+
+    Its members, offsets and topics come from one collector. While that is away nothing is seen to be committed, which
+    is no sign that nothing is.
+
+    Args:
+        group: the group.
+        pass_ms: when the newest complete reading of its system began.
+        now_ms: now.
+    """
+    return min(now_ms, max(group.observed_ms, pass_ms)) if group.kind in OWN_SHARES else now_ms
+
+
 def settles_ms(group: GroupState, grown_ms: int, settings: DetectionSettings) -> int:
     """From when on the assignment counts. 0 of groups that are known from a log: what that tells is complete.
 

@@ -52,7 +52,7 @@ def _by_fit(known: Judged, name: str) -> str:
         ago = known.age_of(fit.since_ms)
         return f"Each member takes its own share: {name}{also} gives exactly the owners that it has had for {ago}."
     if known.standing.expectation.kind == "exact":
-        return f"Each member takes its own share, by {name} as the configuration says, which gives other owners."
+        return f"Each member takes its own share, by {name}, but not all have what that gives them."
     return (
         f"No strategy gives the owners that it has: the nearest, {fit.candidate}, gives "
         f"{counted(fit.differing, 'partition')} to others. So only owners, orphans and balance are judged."

@@ -109,12 +109,10 @@ def render_catalog(catalog: Catalog) -> tuple[FamilyBlock, ...]:
     samples = Samples()
     for topic in catalog.topics.values():
         pairs = labels(cluster=catalog.cluster, topic=topic.topic)
-        if topic.partitions and isinstance(topic.partitions[0].partition, str):
-            own = [(_escaped(state.partition), state.end) for state in topic.partitions]
-        else:
-            own = [(state.partition, state.end) for state in topic.partitions]
-        for partition, end in own:
-            samples.add("groupwatch_partition_end_offset", f'{pairs},partition="{partition}"', end)
+        are_named = bool(topic.partitions) and isinstance(topic.partitions[0].partition, str)
+        for state in topic.partitions:
+            name = _escaped(state.partition) if are_named else state.partition
+            samples.add("groupwatch_partition_end_offset", f'{pairs},partition="{name}"', state.end)
     return samples.blocks()
 
 

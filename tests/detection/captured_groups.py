@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from monitor.detection import DetectionSettings, evaluate
 from monitor.model import (
     Catalog,
@@ -238,8 +240,13 @@ def folded(*readings: GroupObserved, state: GroupState | None = None) -> GroupSt
 
 
 def verdict_on(reading: GroupObserved, catalog: Catalog, *, after_ms: int = 55_000) -> GroupVerdict:
-    """The verdict on the group as it was read once, some time after that reading."""
-    return evaluate(folded(reading), catalog, READ + after_ms, DetectionSettings())
+    """The verdict on the group some time after it was first read, when another reading has found the same."""
+    return judged(folded(reading), catalog, READ + after_ms)
+
+
+def judged(state: GroupState, catalog: Catalog, at_ms: int) -> GroupVerdict:
+    """The verdict on the group at the instant of a reading that found nothing changed."""
+    return evaluate(state, replace(catalog, pass_ms=at_ms), at_ms, DetectionSettings())
 
 
 def told(verdict: GroupVerdict) -> list[tuple[str, str]]:

@@ -17,6 +17,7 @@ from tests.detection.captured_groups import (
     READ,
     catalog_of,
     folded,
+    judged,
     kafka_catalog,
     kafka_zookeeper,
     lab,
@@ -172,7 +173,7 @@ def test_the_lag_of_a_group_that_shares_by_record_is_judged():
     offsets = rocketmq("5.5.0", "lab-group").offsets
     reading = replace(rocketmq("5.5.0-modes", "lab-pop"), offsets=offsets)
     lagging = catalog_of("mq", topic("mq", "LabTopic", queues(8), end=100_000))
-    verdict = evaluate(folded(reading), lagging, READ + 120_000, DetectionSettings())
+    verdict = judged(folded(reading), lagging, READ + 120_000)
     assert verdict.lag == sum(100_000 - offset.offset for offset in offsets)
     assert told(verdict) == [("lag", "not_committing")]
 
@@ -201,6 +202,17 @@ def test_nothing_is_told_of_owners_before_the_members_have_had_time_to_agree(
     assert after.settles_ms is None
 
 
+def test_while_the_collector_is_away_nothing_new_is_told():
+    """No commits, no members and no ends are seen then; the verdict is that of the last reading, and ages go on."""
+    reading = rocketmq("4.9.7-mixed", "lab-mixed-strategy")
+    lagging = catalog_of("mq", topic("mq", "LabTopic", queues(8), end=602))
+    state = folded(reading, replace(reading, pass_ms=READ + 40_000, observed_ms=READ + 40_000))
+    an_hour_later = evaluate(state, lagging, READ + 3_600_000, DetectionSettings())
+    assert told(an_hour_later) == [("double_owned", "mixed_strategy"), ("orphaned", "mixed_strategy")]
+    assert an_hour_later.findings == evaluate(state, lagging, READ + 40_000, DetectionSettings()).findings
+    assert an_hour_later.evaluated_ms == READ + 3_600_000
+
+
 def grown(count: int, at_ms: int) -> Catalog:
     before = topic("mq", "LabTopic", queues(8))
     new = topic("mq", "LabTopic", queues(count)).partitions
@@ -213,8 +225,8 @@ def test_new_queues_are_told_when_clients_have_not_taken_them_in_the_time_of_the
     """They ask for the route every 30 s, share out every 20 s, and are read every 10 s."""
     state, seen_ms = folded(rocketmq("5.5.0", "lab-group")), READ + 600_000
     catalog = grown(10, seen_ms)
-    assert evaluate(state, catalog, seen_ms + 59_999, DetectionSettings()).findings == ()
-    verdict = evaluate(state, catalog, seen_ms + 60_000, DetectionSettings())
+    assert judged(state, catalog, seen_ms + 59_999).findings == ()
+    verdict = judged(state, catalog, seen_ms + 60_000)
     orphaned, drift = verdict.findings
     assert (orphaned.kind, orphaned.reason, orphaned.since_ms) == ("orphaned", "grew", seen_ms)
     assert names(orphaned) == ["LabTopic broker-a-8", "LabTopic broker-a-9"]
@@ -227,7 +239,7 @@ def test_queues_that_are_gone_are_nobodys_drift():
     """A broker was taken away: the members share out anew when they learn of it, and harm nobody until then."""
     state = folded(rocketmq("5.5.0", "lab-group"))
     fewer = catalog_of("mq", topic("mq", "LabTopic", queues(6)))
-    assert evaluate(state, fewer, READ + 55_000, DetectionSettings()).findings == ()
+    assert judged(state, fewer, READ + 55_000).findings == ()
 
 
 def test_a_queue_that_its_owner_by_the_strategy_does_not_take_is_told_with_that_owner():
@@ -301,6 +313,21 @@ def test_consistent_hashing_with_its_usual_arguments_is_recognised():
         for member in reading.members
     )
     assert verdict_on(replace(reading, members=members), lab("LabTopic")).expectation == "exact"
+
+
+def test_a_partition_that_is_not_taken_is_told_with_its_taker_where_only_one_strategy_gives_the_rest():
+    """twelve-cons_B has 0-6 and 0-11 by the ring, and lacks 0-11; the default strategy gives none of this."""
+    reading = metaq("metaq-zk-twelve", "twelve-cons")
+    held = reading.members[1].assigned[0]
+    assert held.partitions == ("0-11", "0-6")
+    less = replace(reading.members[1], assigned=(replace(held, partitions=("0-6",)),))
+    verdict = verdict_on(
+        replace(reading, members=(reading.members[0], less, reading.members[2])), metaq_catalog("metaq-zk-twelve")
+    )
+    assert (verdict.expectation, verdict.assignor) == ("exact", "consishash")
+    (orphaned,) = [finding for finding in verdict.findings if finding.kind == "orphaned"]
+    assert (orphaned.reason, names(orphaned)) == ("pending", ["meta-twelve 0-11"])
+    assert "by consishash it is for twelve-cons_B" in orphaned.sentence
 
 
 def test_owners_that_no_strategy_of_metaq_gives_leave_invariants():

@@ -216,7 +216,8 @@ def test_no_more_is_lost_than_was_written():
 
 def test_what_is_lost_is_told_first_and_what_is_close_before_who_is_to_blame():
     names = [rule.__name__ for rule in LADDER]
-    assert names[:4] == ["find_records_lost", "find_double_owned", "find_close_to_loss", "find_orphaned"]
+    of_owners = ["find_double_owned", "find_duplicate_clients"]
+    assert names[:5] == ["find_records_lost", *of_owners, "find_close_to_loss", "find_orphaned"]
 
 
 def test_of_several_partitions_the_first_loss_counts():

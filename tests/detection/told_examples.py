@@ -796,6 +796,7 @@ def _queues(w: World, count: int, make: Callable[[int], PartitionState] = quiet,
 def _own_shares(w: World) -> Iterator[Example]:
     yield from _mixed(w)
     yield from _not_taken(w)
+    yield from _storm(w)
     yield from _hung(w)
     metaq = w.group(
         w.person(1, ("orders",), assigned=(TopicPartitions(w.name("orders"), ("0-0",)),)),
@@ -889,6 +890,23 @@ def _not_taken(w: World) -> Iterator[Example]:
         "02:40:00",
         ("2 partitions of orders (broker-a-1, broker-a-2)", "partition broker-a-1 of orders should belong to"),
         _rocketmq(w, _client(w, 1, 0, 2), _client(w, 2, 1, 3)),
+        w.catalog(_queues(w, 4)),
+    )
+
+
+def _storm(w: World) -> Iterator[Example]:
+    ends = [at("02:50:00") + 20_000 * number for number in range(20)]
+    history = tuple(
+        Rebalance(generation=number, started_ms=end_ms, ended_ms=end_ms, causes=(Cause.LEAVE,))
+        for number, end_ms in enumerate(ends)
+    )
+    yield Example(
+        "clients of RocketMQ come and go",
+        Kind.REBALANCE,
+        "storm",
+        "02:56:20",
+        ("at least 20 times within 10 min (members left or timed out)", "lose their connections"),
+        _rocketmq(w, _client(w, 1, 0, 1), _client(w, 2, 2, 3), history=history, generation_ms=ends[-1]),
         w.catalog(_queues(w, 4)),
     )
 

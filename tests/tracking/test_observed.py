@@ -114,3 +114,29 @@ def test_a_group_has_gone_that_a_later_listing_of_its_source_does_not_name():
     assert not has_gone(state, listed, frozenset({"g"}))
     assert not has_gone(state, replace(listed, source=Source.CHECKPOINT), frozenset())
     assert not has_gone(state, replace(listed, pass_ms=1000), frozenset())
+
+
+def hung(member: Member) -> Member:
+    return Member(member_id=member.member_id, answers=False)
+
+
+def test_a_member_that_does_not_answer_keeps_what_it_had_and_that_is_no_rebalance():
+    before = folded(reading(1000))
+    after = folded(reading(2000, (TWO[0], hung(TWO[1]))), state=before)
+    assert (after.generation, after.generation_ms, after.rebalances) == (1, 1000, 1)
+    (silent,) = [member for member in after.members if not member.answers]
+    assert (silent.topics, silent.assigned) == (TWO[1].topics, TWO[1].assigned)
+    again = folded(reading(3000, (TWO[0], hung(TWO[1]))), state=after)
+    assert again.members == after.members
+
+
+def test_a_member_that_does_not_answer_has_lost_what_another_says_it_has():
+    took = replace(TWO[0], assigned=ONE[0].assigned)
+    after = folded(reading(1000), reading(2000, (took, hung(TWO[1]))))
+    assert [member.assigned for member in after.members] == [ONE[0].assigned, ()]
+    assert after.generation == 2
+
+
+def test_of_a_member_that_never_answered_nothing_is_known():
+    after = folded(reading(1000, (TWO[0], hung(TWO[1]))))
+    assert after.members[1] == hung(TWO[1])
