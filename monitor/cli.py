@@ -54,6 +54,25 @@ def run(
 
 
 @app.command()
+def collect(
+    config: Annotated[
+        Path | None, typer.Option(help="The configuration file (TOML). Variables named GROUPWATCH_* go before it.")
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Collect of these only: kafka, rocketmq, zookeeper, spark. May be given several times."),
+    ] = None,
+    port: Annotated[int | None, typer.Option(help="Port of the metrics, in place of the configuration's.")] = None,
+    verbose: Annotated[bool, typer.Option(help="Log more.")] = False,
+) -> None:
+    """Run the collectors alone, for a job that runs elsewhere; no Spark and no Java is needed."""
+    _log_to_terminal(verbose)
+    from streaming_jobs.collect import CANNOT_COLLECT, run_collect  # noqa: PLC0415 -- as above
+
+    _end_with(lambda: run_collect(config, only or (), port), CANNOT_COLLECT)
+
+
+@app.command()
 def prepare(
     config: Annotated[
         Path | None, typer.Option(help="The configuration that jobs will have; only its table spark.conf matters.")
@@ -93,13 +112,19 @@ def _exit_with(action: Callable[[], None]) -> None:
     from streaming_jobs.main import CANNOT_START  # noqa: PLC0415 -- as above
 
     try:
-        action()
-    except CANNOT_START as error:
-        typer.echo(f"groupwatch cannot start: {error}", err=True)
-        raise typer.Exit(CANNOT_START_CODE) from None
+        _end_with(action, CANNOT_START)
     except JobFailed as error:
         typer.echo(f"groupwatch stopped: {error}", err=True)
         raise typer.Exit(1) from None
+
+
+def _end_with(action: Callable[[], None], cannot_start: tuple[type[Exception], ...]) -> None:
+    """Run a command's work; of these errors the text is told, and nothing else."""
+    try:
+        action()
+    except cannot_start as error:
+        typer.echo(f"groupwatch cannot start: {error}", err=True)
+        raise typer.Exit(CANNOT_START_CODE) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
 

@@ -256,6 +256,7 @@ class OffsetsListed(Event):
     group: str
     asked_ms: int
     offsets: tuple[ListedOffset, ...]
+    version: int = 1
 
 
 class ListedOffset(Value):
@@ -321,6 +322,7 @@ class GroupObserved(Event):
     target_epoch: int | None = None
     state: str | None = None
     sharing: Sharing = Sharing.EXCLUSIVE
+    version: int = 1
 
 
 class GroupsListed(Event):
@@ -334,6 +336,7 @@ class GroupsListed(Event):
     pass_ms: int
     completed_ms: int
     groups: tuple[str, ...] = ()
+    version: int = 1
 
 
 class RebalanceSampled(Event):
@@ -358,6 +361,7 @@ class RebalanceSampled(Event):
     gap_ms: int | None = None
     took_ms: int = 0
     broker: int | None = None
+    version: int = 1
 
 
 class OffsetDeleted(Event):
@@ -521,6 +525,7 @@ class TopicObserved(Event):
     observed_ms: int
     partitions: tuple[PartitionObserved, ...]
     topic_id: str | None = None
+    version: int = 1
 
 
 class PassCompleted(Event):
@@ -530,6 +535,7 @@ class PassCompleted(Event):
     pass_ms: int
     completed_ms: int
     topics: int
+    version: int = 1
 
 
 class DecodeFailed(Event):
@@ -561,7 +567,11 @@ MembershipEvent = MembershipStored | ModernEvent
 GroupEvent = OffsetEvent | MembershipEvent | RebalanceSampled | GroupObserved
 TopicEvent = TopicObserved | PassCompleted
 CollectedEvent = TopicEvent | OffsetsListed | RebalanceSampled | GroupObserved | GroupsListed
-"""What collectors write."""
+"""What collectors write.
+
+Each has a ``version``, that of docs/events.md; it is written only where it is not 1. Who reads a version that it does
+not know refuses the event, and counts it.
+"""
 
 AnyEvent = GroupEvent | TopicEvent | GroupsListed | DecodeFailed
 
@@ -1264,13 +1274,32 @@ class WarmUpProgress(Value):
     left_ms: int | None = None
 
 
+class CollectorHealth(Value):
+    """How the passes of one collector go; the counts are those since its process started.
+
+    ``collector`` is what it reads, in one word, ``name`` what that is called in the configuration. ``last_success_ms``
+    is when its newest complete pass was written, ``pass_ms`` how long its newest pass took. A pass is ``incomplete``
+    if something did not answer, and failed if nothing of it was written. ``problem`` is about the newest, a sentence.
+    """
+
+    cluster: str
+    collector: str
+    name: str
+    complete: int = 0
+    incomplete: int = 0
+    failed: int = 0
+    last_success_ms: int | None = None
+    pass_ms: int | None = None
+    problem: str | None = None
+
+
 class ClusterSnapshot(Value):
     """The newest evaluation of one cluster; ``groups`` are sorted by name.
 
     ``ready`` is False until the backlog seen at start has been read. ``warm_up`` is there from the
     first batch on until then. ``clock_behind_ms`` is to be added to its times to have those of the machine's clock,
     which has been set lately unless it is 0. ``tells_findings``: they are told in a topic, unless there is a
-    ``findings_problem``; ``problem`` is about reading.
+    ``findings_problem``; ``problem`` is about reading. ``collectors`` are those that run in this process.
     """
 
     cluster: str
@@ -1288,6 +1317,7 @@ class ClusterSnapshot(Value):
     problem: str | None = None
     tells_findings: bool = False
     findings_problem: str | None = None
+    collectors: tuple[CollectorHealth, ...] = ()
 
 
 class Snapshot(Value):

@@ -12,7 +12,7 @@ from monitor.detection.inputs import GroupInputs
 from monitor.metrics.app import NotJudgedError
 from monitor.metrics.render import exposition
 from monitor.metrics.snapshot_lines import ClusterInputs
-from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, GroupVerdict, Shard, Snapshot
+from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, CollectorHealth, GroupVerdict, Shard, Snapshot
 
 
 class Judge(Protocol):
@@ -64,7 +64,8 @@ class Board:
     def publish(self, cluster: ClusterSnapshot, judge: Judge | None = None) -> None:
         """Replace what is shown of one cluster, and who judges its groups when somebody asks (None: as before)."""
         with self._lock:
-            self._clusters[cluster.cluster] = cluster
+            collectors = self._clusters[cluster.cluster].collectors  # they report for themselves
+            self._clusters[cluster.cluster] = msgspec.structs.replace(cluster, collectors=collectors)
             if judge is not None:
                 self._judges[cluster.cluster] = judge
             self._snapshot = self._assembled()
@@ -76,6 +77,12 @@ class Board:
             if known.problem == problem:
                 return
             self._clusters[cluster] = msgspec.structs.replace(known, problem=problem)
+            self._snapshot = self._assembled()
+
+    def report_collectors(self, cluster: str, collectors: tuple[CollectorHealth, ...]) -> None:
+        """Say how the passes of a cluster's collectors go."""
+        with self._lock:
+            self._clusters[cluster] = msgspec.structs.replace(self._clusters[cluster], collectors=collectors)
             self._snapshot = self._assembled()
 
     def of(self, cluster: str) -> ClusterSnapshot:

@@ -44,7 +44,8 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     """What must not change while a checkpoint lives.
 
     ``buckets`` None: any; what is written has a number. ``shuffle_partitions`` None: any, or not known. One that names
-    no shard was written before there were any.
+    no shard was written before there were any. ``groups_from`` is where the groups come from, which decides what the
+    query reads (streaming_jobs.watched); ``via`` the Kafka cluster that carries a system's events.
     """
 
     cluster: str
@@ -52,6 +53,8 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     events_topic: str
     shuffle_partitions: int | None = None
     shard: str = str(ALL_GROUPS)
+    groups_from: str = "log"
+    via: str | None = None
 
 
 class Checkpoint:

@@ -1,6 +1,8 @@
-"""One cluster: its streaming query, started, watched and restarted after a failure, and its collector beside it.
+"""One cluster: its streaming query, started, watched and restarted after a failure, and its collectors beside it.
 
-Of jobs that share the groups, the first shard's has the collector (docs/decisions/0011-shards.md).
+A cluster is a Kafka cluster or another system: of that the query reads what a Kafka cluster carries (its events topic),
+and no log of offsets. Of jobs that share the groups, the first shard's has the collectors
+(docs/decisions/0011-shards.md); they may also run by themselves (``groupwatch collect``).
 """
 
 from __future__ import annotations
@@ -16,9 +18,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from monitor.collectors.awaited_passes import AwaitedPasses
 from monitor.collectors.client_properties import spark_options
-from monitor.collectors.kafka_catalog import KafkaCatalogCollector
+from monitor.collectors.counted_passes import CountedPasses
 from monitor.collectors.preflight import OFFSETS_TOPIC, LogBounds, end_offsets, reader_group
-from monitor.config import ClusterSettings, SparkSettings
+from monitor.config import SparkSettings
 from monitor.model import ALL_GROUPS, Shard
 from streaming_jobs.board import Board
 from streaming_jobs.bucket_processor import BucketProcessor
@@ -27,6 +29,7 @@ from streaming_jobs.clock import now_ms, passed_ms
 from streaming_jobs.failures import cause_of, checkpoint_is_damaged, disk_is_full, no_restart_heals
 from streaming_jobs.findings_out import FindingsOut
 from streaming_jobs.first_pass import FirstPass
+from streaming_jobs.freshness import Freshness
 from streaming_jobs.judging import Judging
 from streaming_jobs.pace import Pace
 from streaming_jobs.pipeline import Spread, bucket_rows
@@ -34,6 +37,7 @@ from streaming_jobs.publisher import MicroBatchPublisher
 from streaming_jobs.session import JVM_GONE
 from streaming_jobs.sources import kafka_log, ticks
 from streaming_jobs.warm_up import LogPosition, WarmUp, planned_end, reported_of
+from streaming_jobs.watched import Watched
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +45,8 @@ LOOK_S: Final = 0.2
 FIRST_PAUSE_S: Final = 2.0
 LONGEST_PAUSE_S: Final = 60.0
 END_LIMIT_S: Final = 15.0
+BEGIN_LIMIT_S: Final = 60.0
+"""How long a query that starts may keep the others from starting."""
 
 
 class ClusterWatch:
@@ -49,33 +55,32 @@ class ClusterWatch:
     def __init__(
         self,
         spark: SparkSession,
-        cluster: ClusterSettings,
+        watched: Watched,
         settings: SparkSettings,
         judging: Judging,
         board: Board,
     ) -> None:
         self._spark = spark
-        self._cluster = cluster
+        self._watched = watched
+        self._cluster = watched.carrier
         self._settings = settings
         self._judging = judging
         self._board = board
         self._stopping = threading.Event()
         self._query: StreamingQuery | None = None
-        first = judging.shard.is_first
-        self._collector = KafkaCatalogCollector(cluster, now_ms) if first else AwaitedPasses(cluster)
         self._threads = (
-            threading.Thread(target=self._collect, name=f"collector-{cluster.name}", daemon=True),
-            threading.Thread(target=self._run, name=f"watch-{cluster.name}", daemon=True),
+            *map(self._collecting, watched.collectors),
+            threading.Thread(target=self._run, name=f"watch-{watched.name}", daemon=True),
         )
-        self._findings = FindingsOut(cluster, judging.shard)
+        self._findings = FindingsOut(watched.carrier, judging.shard, watched.name)
         self._fatal: str | None = None
-        self._checkpoint = Checkpoint(spark, settings.checkpoint or "", cluster.name)
+        self._checkpoint = Checkpoint(spark, settings.checkpoint or "", watched.name)
 
     @property
     def fatal(self) -> str | None:
         """A sentence, once going on makes no sense; the job then ends."""
         sentence = self._fatal or self._checkpoint.lost
-        return sentence and f"Cluster {self._cluster.name}: {sentence}"
+        return sentence and f"Cluster {self._watched.name}: {sentence}"
 
     def claim(self, *, rebuild: bool) -> None:
         """Have the cluster's checkpoint for this job, until ``stop``; with ``rebuild``, a new one.
@@ -83,7 +88,7 @@ class ClusterWatch:
         Raises:
             CheckpointError: it is in use, it does not fit the settings, or it cannot be reached.
         """
-        self._checkpoint.claim(layout_of(self._cluster, self._settings, self._judging.shard), rebuild=rebuild)
+        self._checkpoint.claim(layout_of(self._watched, self._settings, self._judging.shard), rebuild=rebuild)
 
     def start(self) -> None:
         """Begin collecting and reading."""
@@ -107,8 +112,15 @@ class ClusterWatch:
         self._findings.close()
         self._checkpoint.release()
 
-    def _collect(self) -> None:
-        self._collector.run(self._stopping)
+    def _collecting(self, collector: CountedPasses | AwaitedPasses) -> threading.Thread:
+        """The thread of a collector; what is known of its passes is shown after each, whatever the query does."""
+        if isinstance(collector, CountedPasses):
+            collector.after_pass = self._show_collectors
+        name = f"collector-{self._watched.name}"
+        return threading.Thread(target=collector.run, args=(self._stopping,), name=name, daemon=True)
+
+    def _show_collectors(self) -> None:
+        self._board.report_collectors(self._watched.name, self._watched.health())
 
     def _run(self) -> None:
         self._await_first_pass()
@@ -128,9 +140,10 @@ class ClusterWatch:
             pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
 
     def _await_first_pass(self) -> None:
-        """Wait for the collector's first pass, here or in the first shard: it creates the events topic."""
-        while self._collector.last_success_ms is None and not self._stopping.wait(LOOK_S):
-            self._board.report_problem(self._cluster.name, self._collector.problem)
+        """Wait for the collectors' first passes, here or in another process: they create the events topic."""
+        awaited = self._watched.awaited
+        while any(each.last_success_ms is None for each in awaited) and not self._stopping.wait(LOOK_S):
+            self._board.report_problem(self._watched.name, self._watched.problem)
 
     def _note(self, error: Exception) -> None:
         """Say why the query ended; decide whether a restart can heal it."""
@@ -143,47 +156,86 @@ class ClusterWatch:
             self._fatal = f"the checkpoint {self._checkpoint.path} is damaged ({cause}). To go on, {REBUILD}."
         else:
             problem = f"the disk is full ({cause})" if disk_is_full(error) else cause
-            log.warning("Cluster %s: the query ended (%s); it is started again", self._cluster.name, problem)
-            self._board.report_problem(self._cluster.name, f"reading stopped: {problem}")
+            log.warning("Cluster %s: the query ended (%s); it is started again", self._watched.name, problem)
+            self._board.report_problem(self._watched.name, f"reading stopped: {problem}")
+
+    @property
+    def _log(self) -> str:
+        """The topic that tells of the groups: the warm-up is over when it has been read."""
+        return OFFSETS_TOPIC if self._watched.reads_log else self._cluster.events_topic
 
     def _started_query(self) -> StreamingQuery:
-        backlog = end_offsets(self._cluster, OFFSETS_TOPIC)
+        backlog = self._backlog()
         passes = end_offsets(self._cluster, self._cluster.events_topic)  # a first pass of this run is among them
-        log.info("Cluster %s: the offsets log has %d offsets to read", self._cluster.name, backlog.records)
+        log.info("Cluster %s: %s has %d offsets to read", self._watched.name, self._log, backlog.records)
         publisher = MicroBatchPublisher(
             spark=self._spark,
-            cluster=self._cluster.name,
+            cluster=self._watched.name,
             board=self._board,
             shelf=self._judging.shelf,
             warm_up=WarmUp(begin=backlog.begins, target=backlog.ends, told_ms=passed_ms()),
             resumed=self._checkpoint.resumed,
             position=self._position,
-            passes=FirstPass({0: passes.ends[0]}, own=self._judging.shard.is_first),
-            problem=lambda: self._collector.problem,
+            passes=FirstPass({0: passes.ends[0]}, own=self._judging.shard.is_first and self._watched.collects),
+            problem=lambda: self._watched.problem,
             rules=self._judging.rules,
             clock=now_ms,
             pace=Pace(int(self._settings.trigger_s * 1000)),
             findings=self._findings,
             shard=self._judging.shard,
+            log_topic=self._log,
+            freshness=self._freshness(),
         )
-        return (
+        writer = (
             self._bucket_rows(backlog)
-            .writeStream.queryName(f"groupwatch-{self._cluster.name}")
+            .writeStream.queryName(f"groupwatch-{self._watched.name}")
             .foreachBatch(publisher)
             .option("checkpointLocation", self._checkpoint.path)
             .trigger(processingTime=f"{int(self._settings.trigger_s * 1000)} milliseconds")
-            .start()
         )
+        with self._judging.start_turn:
+            query = writer.start()
+            self._await_begin(query, publisher.begun)
+        return query
+
+    def _await_begin(self, query: StreamingQuery, begun: threading.Event) -> None:
+        """Return when the query runs its first micro-batch, or has ended; or after a while, to hold nobody up."""
+        deadline = time.monotonic() + BEGIN_LIMIT_S
+        while not begun.wait(LOOK_S) and time.monotonic() < deadline:
+            if self._stopping.is_set() or not query.isActive:
+                return
+
+    def _backlog(self) -> LogBounds:
+        """What there is to read at first. Of the events topic one partition is read, even if it has more."""
+        bounds = end_offsets(self._cluster, self._log)
+        if self._watched.reads_log:
+            return bounds
+        return LogBounds(topic=bounds.topic, partitions=bounds.partitions[:1])
+
+    def _freshness(self) -> Freshness | None:
+        """A log of offsets is read as it is written; what comes by readings is as new as those are."""
+        if self._watched.reads_log:
+            return None
+        return Freshness(int(self._watched.interval_s * 1000), self._watched.readings)
 
     def _bucket_rows(self, backlog: LogBounds) -> DataFrame:
         options = spark_options(self._cluster) | {"kafka.group.id": reader_group(self._cluster)}
         most = self._settings.max_records_per_batch
+        offsets_log = (
+            kafka_log(self._spark, OFFSETS_TOPIC, len(backlog.ends), options | self._isolation(), most)
+            if self._watched.reads_log
+            else None
+        )
         return bucket_rows(
-            kafka_log(self._spark, OFFSETS_TOPIC, len(backlog.ends), options | self._isolation(), most),
+            offsets_log,
             kafka_log(self._spark, self._cluster.events_topic, 1, options, most),
             ticks(self._spark, self._checkpoint.buckets),
-            BucketProcessor(self._cluster.name, self._judging.shelf.address, self._judging.rules),
-            Spread(buckets=self._checkpoint.buckets, shard=self._judging.shard),
+            BucketProcessor(self._watched.name, self._judging.shelf.address, self._judging.rules),
+            Spread(
+                buckets=self._checkpoint.buckets,
+                shard=self._judging.shard,
+                text_partitions=self._watched.text_partitions,
+            ),
         )
 
     def _isolation(self) -> dict[str, str]:
@@ -193,19 +245,21 @@ class ClusterWatch:
         progress = self._query.lastProgress if self._query is not None else None
         planned = self._checkpoint.planned(batch_id)
         return LogPosition(
-            read=planned_end(OFFSETS_TOPIC, planned),
-            before=reported_of(OFFSETS_TOPIC, progress.sources) if progress is not None else None,
+            read=planned_end(self._log, planned),
+            before=reported_of(self._log, progress.sources) if progress is not None else None,
             events_read=planned_end(self._cluster.events_topic, planned),
         )
 
 
-def layout_of(cluster: ClusterSettings, settings: SparkSettings, shard: Shard = ALL_GROUPS) -> Layout:
+def layout_of(watched: Watched, settings: SparkSettings, shard: Shard = ALL_GROUPS) -> Layout:
     """What a checkpoint is to be like. Its numbers count only if somebody chose them."""
     partitions = int(settings.conf.get(PARTITIONS_KEY, settings.shuffle_partitions))
     return Layout(
-        cluster=cluster.name,
+        cluster=watched.name,
         buckets=settings.buckets or None,
-        events_topic=cluster.events_topic,
+        events_topic=watched.carrier.events_topic,
         shuffle_partitions=partitions or None,
         shard=str(shard),
+        groups_from=watched.groups_from,
+        via=None if watched.carrier.name == watched.name else watched.carrier.name,
     )

@@ -23,7 +23,7 @@ from monitor.model import (
     Shard,
 )
 from monitor.protocol.errors import DecodeError
-from monitor.protocol.events_topic import decode_event
+from monitor.protocol.events_topic import decode_event, require_partitions
 from monitor.protocol.offsets_topic import Foreign, decode_record
 from streaming_jobs.buckets import Entity, bucket_of
 from streaming_jobs.commit_rows import CommitRows
@@ -181,10 +181,12 @@ class EventsDecoder(LogDecoder):
     """Decodes the collectors' topic; events of other clusters on the same topic are passed over.
 
     Every shard reads of topics and passes. What tells of a group is passed over unless it is the shard's own; what
-    cannot be read is counted by the first shard.
+    cannot be read is counted by the first shard. ``text_partitions``: the cluster's partitions are texts, not numbers;
+    an event with others is not read, as they would have no order among the cluster's own.
     """
 
     source: str = "groupwatch.events"
+    text_partitions: bool = False
 
     def count(self, chunk: ChunkOfEvents, record: Record, error: DecodeError) -> None:
         """Put into the chunk that the record cannot be read, in the first shard."""
@@ -196,6 +198,7 @@ class EventsDecoder(LogDecoder):
         event = decode_event(record.value)
         if event.cluster != self.cluster:
             return
+        require_partitions(event, text=self.text_partitions)
         if isinstance(event, PassCompleted):
             chunk.add_to_all(Entity.PASS, record.offset, event)
         elif isinstance(event, GroupsListed):

@@ -72,7 +72,7 @@ class Demo:
             running.callback(shutil.rmtree, folder, ignore_errors=True)
             kafka = EmbeddedKafka(progress=self._tell)
             settings = settings_of(self._options, kafka.bootstrap_servers, folder)
-            board = Board(settings.clusters)
+            board = Board(settings.watched_names)
             # The port is taken first: that it is not free is told before anything slow begins.
             self._server = running.enter_context(HttpServer(board, settings.http.bind, settings.http.port))
             kafka_jars(self._tell)

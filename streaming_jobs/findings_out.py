@@ -32,8 +32,10 @@ class FindingsOut:
     on, and one that tries again takes some seconds more.
     """
 
-    def __init__(self, cluster: ClusterSettings, shard: Shard) -> None:
+    def __init__(self, cluster: ClusterSettings, shard: Shard, name: str | None = None) -> None:
+        """Prepare. ``cluster`` has the topic; ``name`` is the cluster that the findings are of (None: the same)."""
         self._cluster = cluster
+        self._name = cluster.name if name is None else name
         self._shard = shard
         self._topic = FindingsTopic(cluster)
         self._ledger: Ledger | None = None
@@ -95,7 +97,7 @@ class FindingsOut:
         self._waiting += ledger.take_outdated(now_ms)
 
     def _is_own(self, record: FindingRecord) -> bool:
-        return record.cluster == self._cluster.name and watches(self._shard, record.group)
+        return record.cluster == self._name and watches(self._shard, record.group)
 
     def _put_off(self, error: Exception) -> None:
         sentence = sentence_of(self._cluster, error)

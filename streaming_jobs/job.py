@@ -10,15 +10,19 @@ from typing import Final, Self
 
 from pyspark.sql import SparkSession
 
+from monitor.collectors.configured import ConfiguredCollectors, MakeReader
+from monitor.collectors.readers import reader_of
 from monitor.config import DetectionOptions, Settings, Thresholds
 from monitor.detection.burrow import BurrowSettings
 from monitor.detection.rules import DetectionRules, Override
 from monitor.detection.settings import DetectionSettings
 from streaming_jobs.board import Board
 from streaming_jobs.catalog_shelf import CatalogShelf
+from streaming_jobs.clock import now_ms
 from streaming_jobs.cluster_watch import ClusterWatch
 from streaming_jobs.judging import Judging
 from streaming_jobs.session import create_session, has_ended, jvm_end_limit_s, stop_session
+from streaming_jobs.watched import WatchList
 
 LOOK_S: Final = 0.5
 
@@ -30,7 +34,7 @@ class JobFailed(Exception):  # noqa: N818 -- it reads as what happened
 class Job:
     """groupwatch, reading and judging, for the time of a ``with`` block. What it finds is put on the board."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- nearly all of them have a default
         self,
         settings: Settings,
         board: Board,
@@ -38,6 +42,7 @@ class Job:
         spark_log: Path | None = None,
         *,
         rebuild: bool = False,
+        readers: MakeReader = reader_of,
     ) -> None:
         """Prepare a job; nothing starts yet.
 
@@ -47,12 +52,14 @@ class Job:
             jars: the Kafka connector's jars.
             spark_log: where Spark writes; None: to the standard error.
             rebuild: put the state of every cluster aside and read the logs again from their beginning.
+            readers: gives the readers of what is read as a whole.
         """
         self._settings = settings
         self._board = board
         self._jars = tuple(jars)
         self._spark_log = spark_log
         self._rebuild = rebuild
+        self._collectors = ConfiguredCollectors(settings, now_ms, readers)
         self._watches: list[ClusterWatch] = []
         self._spark: SparkSession | None = None
         self._shelf: CatalogShelf | None = None
@@ -77,8 +84,8 @@ class Job:
         self._shelf = CatalogShelf(self._spark.conf.get("spark.driver.host") or "127.0.0.1")
         judging = Judging(detection_rules(self._settings.detection), self._shelf, self._settings.shard)
         try:
-            for cluster in self._settings.clusters.values():
-                watch = ClusterWatch(self._spark, cluster, spark, judging, self._board)
+            for watched in WatchList(self._settings, self._collectors, self._settings.shard.is_first):
+                watch = ClusterWatch(self._spark, watched, spark, judging, self._board)
                 self._watches.append(watch)
                 watch.claim(rebuild=self._rebuild)
         except BaseException:

@@ -1,8 +1,9 @@
-"""What a job needs for judging, the same for all of its clusters."""
+"""What the clusters of a job have in common."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import threading
+from dataclasses import dataclass, field
 
 from monitor.detection.rules import DetectionRules
 from monitor.model import ALL_GROUPS, Shard
@@ -11,8 +12,13 @@ from streaming_jobs.catalog_shelf import CatalogShelf
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """Which groups of a cluster are judged, and by what: the thresholds, and where its catalogs are put."""
+    """Which groups of a cluster are judged, and by what: the thresholds, and where its catalogs are put.
+
+    ``start_turn`` is held by the cluster whose query is starting. A query starts with a Python of its own, for which
+    Spark waits 10 s and no longer: of several at a time on a busy machine, each could be too late again and again.
+    """
 
     rules: DetectionRules
     shelf: CatalogShelf
     shard: Shard = ALL_GROUPS
+    start_turn: threading.Lock = field(default_factory=threading.Lock)

@@ -46,7 +46,7 @@ def run_job(config: Path | None, *, rebuild: bool = False, shard: str | None = N
         except OffsetsTopicMissing as missing:
             log.warning("%s Waiting for it.", missing)  # no group has ever committed there; one may soon
     jars = spark_kafka_jars(log.info)
-    board = Board(settings.clusters, settings.shard)
+    board = Board(settings.watched_names, settings.shard)
     with (
         StopSignals() as signals,
         HttpServer(board, settings.http.bind, settings.http.port) as server,

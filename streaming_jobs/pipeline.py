@@ -11,31 +11,41 @@ from streaming_jobs.rows import BUCKET_ROWS, ENTITY_EVENTS
 
 
 class Spread(Value):
-    """Which groups the pipeline reads, and into how many buckets they go."""
+    """Which groups the pipeline reads, and into how many buckets they go.
+
+    ``text_partitions``: the partitions of the cluster are texts, not numbers.
+    """
 
     buckets: int
     shard: Shard = ALL_GROUPS
+    text_partitions: bool = False
 
 
 def bucket_rows(
-    offsets_log: DataFrame, events_log: DataFrame, tick_rows: DataFrame, processor: BucketProcessor, spread: Spread
+    offsets_log: DataFrame | None,
+    events_log: DataFrame,
+    tick_rows: DataFrame,
+    processor: BucketProcessor,
+    spread: Spread,
 ) -> DataFrame:
     """What the driver has to be told of every bucket, each micro-batch. Tests pass their own sources.
 
     Args:
-        offsets_log: records of ``__consumer_offsets`` (RECORD_COLUMNS).
+        offsets_log: records of ``__consumer_offsets`` (RECORD_COLUMNS); None: the groups come by the collectors' topic.
         events_log: records of the collectors' topic (RECORD_COLUMNS).
         tick_rows: one row for each bucket (ENTITY_EVENTS).
         processor: tracks and judges the buckets.
         spread: which groups are read, and into how many buckets they are spread; part of the state's layout.
     """
-    of_offsets = OffsetsLogDecoder(processor.cluster, spread.buckets, shard=spread.shard)
-    of_events = EventsDecoder(processor.cluster, spread.buckets, shard=spread.shard)
-    decoded = offsets_log.mapInArrow(of_offsets, ENTITY_EVENTS)
-    events = events_log.mapInArrow(of_events, ENTITY_EVENTS)
+    of_events = EventsDecoder(
+        processor.cluster, spread.buckets, shard=spread.shard, text_partitions=spread.text_partitions
+    )
+    rows = events_log.mapInArrow(of_events, ENTITY_EVENTS)
+    if offsets_log is not None:
+        of_offsets = OffsetsLogDecoder(processor.cluster, spread.buckets, shard=spread.shard)
+        rows = offsets_log.mapInArrow(of_offsets, ENTITY_EVENTS).unionAll(rows)
     return (
-        decoded.unionAll(events)
-        .unionAll(tick_rows)
+        rows.unionAll(tick_rows)
         .groupBy("bucket")
         .transformWithStateInPandas(processor, BUCKET_ROWS, outputMode="Update", timeMode="None")
     )

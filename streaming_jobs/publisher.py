@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -22,6 +23,7 @@ from streaming_jobs.cluster_view import ClusterView
 from streaming_jobs.evaluation import Evaluation, LookedAt
 from streaming_jobs.findings_out import FindingsOut
 from streaming_jobs.first_pass import FirstPass
+from streaming_jobs.freshness import Freshness
 from streaming_jobs.orders import Orders, give
 from streaming_jobs.pace import Pace
 from streaming_jobs.rows import BucketRow, RowKind
@@ -58,8 +60,9 @@ class MicroBatchPublisher:
     ``position`` gives how far the logs are read by a micro-batch, so a cluster is judged by the one that reads the end
     of its backlog; ``passes`` tells whether its topics are known by a pass of this run. ``problem`` says what is wrong
     with its collector, if anything is; ``pace`` judges whether micro-batches keep up with the trigger; ``findings`` are
-    told once the board shows them. Groups are
-    judged by the catalog of the micro-batch before: it has to be known when the micro-batch starts.
+    told once the board shows them. ``log_topic`` is what tells of the groups, ``freshness`` whether they are known well
+    enough to be judged (None: always). ``begun`` is set once the query runs. Groups are judged by the catalog of the
+    micro-batch before: it has to be known when the micro-batch starts.
     """
 
     spark: SparkSession
@@ -76,6 +79,9 @@ class MicroBatchPublisher:
     pace: Pace
     findings: FindingsOut
     shard: Shard = ALL_GROUPS
+    log_topic: str = "the offsets log"
+    freshness: Freshness | None = None
+    begun: threading.Event = field(default_factory=threading.Event)
     evaluation_errors: int = 0
     _run: str = field(default_factory=lambda: uuid4().hex)
     _view: ClusterView = field(init=False)
@@ -89,6 +95,7 @@ class MicroBatchPublisher:
 
     def __call__(self, rows: DataFrame, batch_id: int) -> None:
         """Judge and publish one micro-batch."""
+        self.begun.set()
         began_ms = passed_ms()
         self._tell_pace(began_ms)
         position = self.position(batch_id)
@@ -112,7 +119,7 @@ class MicroBatchPublisher:
     def _orders(self, batch_id: int) -> Orders:
         """Nothing is judged while the backlog or the first catalog of this run is still to come."""
         newest = self._catalog
-        ripe = self.warm_up.done and self.passes.seen
+        ripe = self.warm_up.done and self.passes.seen and self._is_fresh(newest)
         return Orders(
             run=self._run,
             batch=batch_id,
@@ -120,6 +127,14 @@ class MicroBatchPublisher:
             known=self._known,
             catalog=newest.key if newest is not None and ripe else None,
         )
+
+    def _is_fresh(self, newest: _Shelved | None) -> bool:
+        pass_ms = newest.pass_ms if newest is not None else None
+        return self.freshness is None or self.freshness.is_fresh(pass_ms, passed_ms())
+
+    def _lateness(self) -> str | None:
+        late = self.freshness.problem if self.freshness is not None else None
+        return late and f"Cluster {self.cluster}: {late}; they are not judged until one comes."
 
     def _shelve(self, batch_id: int) -> None:
         catalog = self._view.catalog()
@@ -138,7 +153,7 @@ class MicroBatchPublisher:
         self.warm_up.records += before.records
         if self.warm_up.read_nothing(self.resumed):
             raise SilentSourceError(
-                f"Cluster {self.cluster}: the offsets log holds {self.warm_up.total} offsets, but Spark read none of "
+                f"Cluster {self.cluster}: {self.log_topic} holds {self.warm_up.total} offsets, but Spark read none of "
                 "them. Its Kafka source skips internal topics unless "
                 "spark.sql.streaming.kafka.useDeprecatedOffsetFetching is true."
             )
@@ -196,7 +211,7 @@ class MicroBatchPublisher:
             decode_errors=self._view.sources(),
             catalog_ms=self._catalog.pass_ms if self._catalog else None,
             clock_behind_ms=self.clock.behind_ms,
-            problem=self.problem(),
+            problem=self.problem() or self._lateness(),
             tells_findings=self.findings.is_on,
             findings_problem=self.findings.problem,
         )

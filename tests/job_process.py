@@ -49,11 +49,11 @@ class Samples:
         self.text = text
         self._samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
 
-    def all(self, name: str, **labels: str) -> list[Any]:
+    def all(self, name: str, /, **labels: str) -> list[Any]:
         """The samples of this name that have these labels."""
         return [s for s in self._samples if s.name == name and labels.items() <= s.labels.items()]
 
-    def value(self, name: str, **labels: str) -> float | None:
+    def value(self, name: str, /, **labels: str) -> float | None:
         """The value of the only such sample; None if there is none."""
         found = self.all(name, **labels)
         assert len(found) < 2, f"{name}{labels} is not one series: {found}"

@@ -1,4 +1,4 @@
-"""The passes over a cluster's topics that another job writes: of jobs that share the groups, one has the collector."""
+"""The passes that another process writes: of jobs that share the groups, one has the collectors; or they run alone."""
 
 from __future__ import annotations
 
@@ -14,16 +14,28 @@ from monitor.collectors.errors import CollectorError, OffsetsTopicMissing
 from monitor.collectors.kafka_catalog import wall_clock_ms
 from monitor.collectors.preflight import end_offsets
 from monitor.config import ClusterSettings, ConfigError
+from monitor.model import Value
 
 LEAST_PATIENCE_S: Final = 60.0
 PATIENCE_PASSES: Final = 3
 """After how many intervals without a pass it is said that none comes; never before LEAST_PATIENCE_S."""
 
 
+class Writer(Value):
+    """Who writes the passes that are awaited, and what he does that they come of, both in words."""
+
+    who: str
+    does: str
+
+
+FIRST_SHARD: Final = Writer(who="the job of the first shard", does="lists the topics")
+COLLECT: Final = Writer(who="groupwatch collect", does="reads the cluster")
+
+
 class AwaitedPasses:
     """Looks whether the events topic of a cluster exists and grows; it writes nothing.
 
-    It stands where the first shard's job has its collector: ``run`` belongs to one thread, ``last_success_ms`` and
+    It stands where another process has the collector: ``run`` belongs to one thread, ``last_success_ms`` and
     ``problem`` may be read from any.
     """
 
@@ -32,8 +44,21 @@ class AwaitedPasses:
         cluster: ClusterSettings,
         clock_s: Callable[[], float] = time.monotonic,
         connect_limit_s: float = CONNECT_LIMIT_S,
+        *,
+        writer: Writer = FIRST_SHARD,
+        name: str | None = None,
     ) -> None:
-        """Prepare to look; the first look connects. ``clock_s`` gives seconds that only go forward."""
+        """Prepare to look; the first look connects.
+
+        Args:
+            cluster: the Kafka cluster that has the topic.
+            clock_s: gives seconds that only go forward.
+            connect_limit_s: how long one attempt to connect may take.
+            writer: whose passes they are.
+            name: of the cluster that they are of; None: of this one.
+        """
+        self._writer = writer
+        self._name = cluster.name if name is None else name
         self._cluster = cluster
         self._clock_s = clock_s
         self._connect_limit_s = connect_limit_s
@@ -66,14 +91,14 @@ class AwaitedPasses:
         if lasted_s <= max(LEAST_PATIENCE_S, PATIENCE_PASSES * self._cluster.collect_interval_s):
             return None
         return (
-            f"Cluster {self._cluster.name}: nothing was written to {self._cluster.events_topic} for {lasted_s:.0f} s;"
-            " the job of the first shard, which lists the topics, seems not to run."
+            f"Cluster {self._name}: nothing was written to {self._cluster.events_topic} for {lasted_s:.0f} s;"
+            f" {self._writer.who}, which {self._writer.does}, seems not to run."
         )
 
     def _sentence(self, error: Exception) -> str:
-        name, topic = self._cluster.name, self._cluster.events_topic
+        name, topic = self._name, self._cluster.events_topic
         if isinstance(error, OffsetsTopicMissing):
-            return f"Cluster {name}: there is no {topic} yet; the job of the first shard creates it."
+            return f"Cluster {name}: there is no {topic} yet; {self._writer.who} creates it."
         if isinstance(error, CollectorError | ConfigError):
             return str(error)
         return f"Cluster {name}: a look at {topic} failed ({error_name(error)}); it is tried again."

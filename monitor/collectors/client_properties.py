@@ -42,6 +42,9 @@ NUMBERS: Final[Mapping[str, str]] = {
 }
 """Properties with a number that all three clients of kafka-python take, and their names there."""
 
+IDEMPOTENCE: Final = "enable.idempotence"
+"""A property of producers; consumers, and so Spark's source, do not know it."""
+
 SECURITY: Final = frozenset(
     {
         "security.protocol",
@@ -152,7 +155,9 @@ def spark_options(cluster: ClusterSettings) -> dict[str, str]:
     if login is not None and "sasl.jaas.config" not in properties:
         properties["sasl.jaas.config"] = jaas_line(properties["sasl.mechanism"], login.username, login.password)
     options = {"kafka.bootstrap.servers": cluster.bootstrap_servers}
-    named = {key: value for key, value in properties.items() if key not in ("sasl.username", "sasl.password")}
+    named = {
+        key: value for key, value in properties.items() if key not in ("sasl.username", "sasl.password", IDEMPOTENCE)
+    }
     return options | {f"kafka.{key}": value for key, value in named.items()}
 
 
@@ -184,6 +189,18 @@ def kafka_python_arguments(cluster: ClusterSettings) -> dict[str, Any]:
     return arguments
 
 
+def wants_idempotence(cluster: ClusterSettings) -> bool:
+    """Whether what is written to this cluster may be written idempotently: unless the properties say no.
+
+    Raises:
+        ConfigError: as for ``spark_options``, and a value that is neither true nor false.
+    """
+    chosen = _checked_properties(cluster).get(IDEMPOTENCE, "true").lower()
+    if chosen not in ("true", "false"):
+        raise ConfigError(f"{cluster.client_place}.{IDEMPOTENCE} should be true or false.")
+    return chosen == "true"
+
+
 def _checked_properties(cluster: ClusterSettings) -> dict[str, str]:
     properties = cluster.client_properties()
     own = sorted(SET_BY_GROUPWATCH & properties.keys())
@@ -196,7 +213,7 @@ def _check_python_knows(cluster: ClusterSettings, key: str) -> None:
     place = f"{cluster.client_place}.{key}"
     if key in NOT_IN_PYTHON:
         raise ConfigError(f"{place} works only in Java clients; {NOT_IN_PYTHON[key]}.")
-    known = SECURITY | NUMBERS.keys() | IGNORED_BY_PYTHON | {"client.id", "client.dns.lookup"}
+    known = SECURITY | NUMBERS.keys() | IGNORED_BY_PYTHON | {"client.id", "client.dns.lookup", IDEMPOTENCE}
     if key not in known and not key.startswith(IGNORED_PREFIXES):
         near = difflib.get_close_matches(key, known, n=1)
         suggestion = f" (did you mean {near[0]}?)" if near else ""

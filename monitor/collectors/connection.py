@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import socket
 import ssl
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -18,19 +19,24 @@ from kafka.admin import KafkaAdminClient
 from kafka.errors import (
     AuthorizationError,
     IllegalSaslStateError,
+    KafkaConfigurationError,
     KafkaError,
     SaslAuthenticationFailedError,
     UnsupportedSaslMechanismError,
 )
 from kafka.net.compat import KafkaNetClient
 
-from monitor.collectors.client_properties import kafka_python_arguments
+from monitor.collectors.client_properties import kafka_python_arguments, wants_idempotence
 from monitor.collectors.errors import ConnectionFailed
 from monitor.config import ClusterSettings
+
+log = logging.getLogger(__name__)
 
 CONNECT_LIMIT_S: Final = 10.0
 REQUEST_LIMIT_MS: Final = 10_000
 PROBE_LIMIT_S: Final = 2.0
+CLOSE_LIMIT_S: Final = 1.0
+LOOK_S: Final = 0.005
 
 _QUIET: Final = logging.CRITICAL + 1
 
@@ -50,14 +56,42 @@ def open_producer(
 ) -> KafkaProducer:
     """A producer that keeps the order of its records and waits for all replicas. Raises like ``open_admin``.
 
-    It is not idempotent: that would need one more permission on old brokers, and one request in flight keeps the order
-    too. A record may be there twice.
+    It is idempotent where the brokers allow it: what it sends again is not there twice. Brokers before 2.8 want one
+    more permission for that (IDEMPOTENT_WRITE), some services have topics without it, and a deployment may say
+    ``enable.idempotence = false``; then one request in flight still keeps the order, and a record may be there twice
+    (docs/decisions/0018).
     """
-    order = {"acks": "all", "enable_idempotence": False, "max_in_flight_requests_per_connection": 1}
+    try:
+        if wants_idempotence(cluster):
+            producer = _open_producer(cluster, limit_s, creates_topics=creates_topics, idempotent=True)
+            if _may_be_idempotent(producer, limit_s):
+                return producer
+            close_producer(producer, CLOSE_LIMIT_S)
+            log.info("Cluster %s: the brokers refuse idempotent writing; a record may be there twice", cluster.name)
+    except KafkaConfigurationError:  # brokers before 0.11 know nothing of it
+        log.info("Cluster %s: the brokers cannot write idempotently; a record may be there twice", cluster.name)
+    return _open_producer(cluster, limit_s, creates_topics=creates_topics, idempotent=False)
+
+
+def _open_producer(
+    cluster: ClusterSettings, limit_s: float, *, creates_topics: bool, idempotent: bool
+) -> KafkaProducer:
+    order = {"acks": "all", "enable_idempotence": idempotent, "max_in_flight_requests_per_connection": 1}
     sizes = {"max_request_size": 8 << 20, "batch_size": 256 << 10, "linger_ms": 20}
     limits = {"max_block_ms": REQUEST_LIMIT_MS, "delivery_timeout_ms": 2 * REQUEST_LIMIT_MS}
     others = {"allow_auto_create_topics": creates_topics, "metrics_enabled": False}
     return _open(KafkaProducer, cluster, limit_s, {**order, **sizes, **limits, **others})
+
+
+def _may_be_idempotent(producer: KafkaProducer, limit_s: float) -> bool:
+    """Whether the producer was not refused the id by which brokers know what was sent again; waits for the answer.
+
+    A refusal is for good, whatever is sent afterwards fails with it. There is no public way to ask.
+    """
+    manager, deadline = producer._transaction_manager, time.monotonic() + limit_s
+    while not manager.has_producer_id() and not manager.has_fatal_error() and time.monotonic() < deadline:
+        time.sleep(LOOK_S)
+    return not manager.has_fatal_error()
 
 
 def close_producer(producer: KafkaProducer, limit_s: float) -> None:

@@ -12,6 +12,7 @@ from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 
 from monitor.collectors.connection import CONNECT_LIMIT_S, close_producer, error_name, open_admin, open_producer
+from monitor.collectors.counted_passes import CountedPasses
 from monitor.collectors.errors import CollectorError
 from monitor.collectors.events_topic_writer import (
     ensure_events_topic,
@@ -37,10 +38,10 @@ def wall_clock_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-class KafkaCatalogCollector:
+class KafkaCatalogCollector(CountedPasses):
     """Watches the topics of one cluster and writes what it sees to the cluster's events topic.
 
-    ``run`` belongs to one thread; ``last_success_ms``, ``problem`` and ``failed_passes`` may be read from any.
+    ``run`` belongs to one thread.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class KafkaCatalogCollector:
             clock: gives the time in milliseconds since the epoch.
             connect_limit_s: how long one attempt to connect may take.
         """
+        super().__init__(cluster.name, "kafka", cluster.name)
         self._cluster = cluster
         self._clock = clock
         self._connect_limit_s = connect_limit_s
@@ -67,12 +69,6 @@ class KafkaCatalogCollector:
         self._stable = StableOffsets()
         self._next_sample_s = 0.0
         self._renewed_s = -RENEW_S
-        self.last_success_ms: int | None = None
-        """When the newest complete pass was written."""
-        self.problem: str | None = None
-        """Why the newest pass failed, as a sentence; None after a complete one."""
-        self.failed_passes = 0
-        """How many passes failed since the start."""
 
     def run(self, stop: threading.Event) -> None:
         """Make a pass now and then one every interval, until ``stop``; a failed one is made again at the next interval.
@@ -118,6 +114,7 @@ class KafkaCatalogCollector:
 
     def attempt(self) -> bool:
         """Make one pass and remember how it went. After a failure the next attempt uses new connections."""
+        began_s = time.monotonic()
         try:
             completed = self.collect()
         except (KafkaError, CollectorError, ConfigError, OSError) as error:
@@ -125,9 +122,13 @@ class KafkaCatalogCollector:
             self.problem = self._sentence(error)
             self.close()
             return False
-        self.last_success_ms = completed.completed_ms
-        self.problem = None
-        return True
+        else:
+            self.last_success_ms = completed.completed_ms
+            self.complete_passes += 1
+            self.problem = None
+            return True
+        finally:
+            self._end_pass(began_s)
 
     def collect(self) -> PassCompleted:
         """Make one pass: see all topics, write them, then write and return that the pass is complete.
@@ -150,12 +151,17 @@ class KafkaCatalogCollector:
         ended_ms = self._not_before_the_pass()
         completed = PassCompleted(cluster=name, pass_ms=self._pass_ms, completed_ms=ended_ms, topics=len(topics))
         write_completion(producer, destination, completed)
-        if self._cluster.offsets_isolation == "read_uncommitted":
+        if self._corrects_the_log:
             for listed in self._transactions.ask(admin, self._clock):
                 write_offsets(producer, destination, listed)
         if self._transactions.needs_new_client or self._has_lost_a_leader(topics):
             self._renew_admin(admin)
         return completed
+
+    @property
+    def _corrects_the_log(self) -> bool:
+        """Whether the log of offsets is read, with the commits of transactions that may come to nothing."""
+        return self._cluster.groups_from == "log" and self._cluster.offsets_isolation == "read_uncommitted"
 
     def _has_lost_a_leader(self, topics: Iterable[TopicObserved]) -> bool:
         """Whether an end was not told, and the client is not new: it may not know a broker that has come back.

@@ -43,7 +43,10 @@ FETCH_LIMIT_MS: Final = 1000
 
 
 class ClusterFacts(Value, frozen=True):
-    """A cluster as it is before the start. ``events_topic_exists``: else the collector may create it."""
+    """A cluster as it is before the start. ``events_topic_exists``: else the collector may create it.
+
+    ``offsets_partitions`` is 0 where the offsets topic is not to be read.
+    """
 
     cluster: str
     brokers: int
@@ -84,6 +87,8 @@ class LogBounds(Value, frozen=True):
 def check(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> ClusterFacts:
     """Make sure that groupwatch can work with this cluster: reach it, read its offsets topic, write its events.
 
+    The offsets topic is not looked at if the groups come from elsewhere (``groups_from``).
+
     Raises:
         ConfigError: the client properties cannot be used.
         ConnectionFailed: no broker let the user in within ``limit_s`` seconds.
@@ -92,21 +97,32 @@ def check(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> Cluster
     """
     with open_admin(cluster, limit_s) as admin, requests_explained(cluster):
         brokers = len(admin.describe_cluster()["brokers"])
-        described = {topic["name"]: topic for topic in admin.describe_topics([OFFSETS_TOPIC, cluster.events_topic])}
-        offsets_topic = described[OFFSETS_TOPIC]
-        missing = _offsets_topic_missing(cluster, offsets_topic)
-        exists = _check_events_topic(cluster, admin, described[cluster.events_topic])
+        wanted = [OFFSETS_TOPIC] if cluster.groups_from == "log" else []
+        described = {topic["name"]: topic for topic in admin.describe_topics([*wanted, cluster.events_topic])}
+        logs, events_topic = [described[topic] for topic in wanted], described[cluster.events_topic]
+        missing = _offsets_topic_missing(cluster, logs[0]) if logs else None
+        exists = _check_events_topic(cluster, admin, events_topic)
         if missing is not None:
             raise missing
         _answered_group(cluster, admin)
-        readable = [offsets_topic, described[cluster.events_topic]] if exists else [offsets_topic]
-        _check_readable(cluster, readable, limit_s)
+        _check_readable(cluster, [*logs, events_topic] if exists else logs, limit_s)
     return ClusterFacts(
         cluster=cluster.name,
         brokers=brokers,
-        offsets_partitions=len(offsets_topic["partitions"]),
+        offsets_partitions=sum(len(log["partitions"]) for log in logs),
         events_topic_exists=exists,
     )
+
+
+def check_carrier(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> None:
+    """Make sure that collectors can work with this cluster: reach it, and write its events.
+
+    Raises:
+        ConfigError, ConnectionFailed, PermissionMissing: as for ``check``.
+    """
+    with open_admin(cluster, limit_s) as admin, requests_explained(cluster):
+        (events_topic,) = admin.describe_topics([cluster.events_topic])
+        _check_events_topic(cluster, admin, events_topic, "WRITE")
 
 
 def end_offsets(cluster: ClusterSettings, topic: str = OFFSETS_TOPIC, limit_s: float = CONNECT_LIMIT_S) -> LogBounds:
@@ -178,15 +194,17 @@ def _check_granted(cluster: ClusterSettings, described: Described, operation: st
         raise _may_not(cluster, verb, topic, TopicAuthorizationFailedError(), needed)
 
 
-def _check_events_topic(cluster: ClusterSettings, admin: KafkaAdminClient, described: Described) -> bool:
-    """Whether the events topic exists; if so the user may write it, and if not create it."""
+def _check_events_topic(
+    cluster: ClusterSettings, admin: KafkaAdminClient, described: Described, *operations: str
+) -> bool:
+    """Whether the events topic exists; if so the user may do these operations (read and write), if not create it."""
     error = topic_error(described)
     if error is not None and issubclass(error, UnknownTopicOrPartitionError):
         _check_creatable(cluster, admin)
         return False
     if error is not None and issubclass(error, AuthorizationError):
         raise _may_not(cluster, "see", cluster.events_topic, error(), "CREATE, DESCRIBE, READ and WRITE")
-    for operation in ("READ", "WRITE"):
+    for operation in operations or ("READ", "WRITE"):
         _check_granted(cluster, described, operation)
     return True
 

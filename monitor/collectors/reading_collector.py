@@ -15,6 +15,7 @@ from kafka import KafkaProducer
 from kafka.errors import KafkaError
 
 from monitor.collectors.connection import CONNECT_LIMIT_S, close_producer, error_name, open_admin, open_producer
+from monitor.collectors.counted_passes import CountedPasses
 from monitor.collectors.errors import CollectorError
 from monitor.collectors.events_topic_writer import (
     ensure_events_topic,
@@ -26,16 +27,16 @@ from monitor.collectors.events_topic_writer import (
 from monitor.collectors.kafka_catalog import CLOSE_LIMIT_S, wall_clock_ms
 from monitor.collectors.reading import Reader, Reading
 from monitor.config import ClusterSettings, ConfigError
-from monitor.model import GroupsListed, PassCompleted
+from monitor.model import GroupsListed, PassCompleted, Source
 
 LONGEST_PAUSE_S: Final = 60.0
 """A system that is away is asked again at least so often."""
 
 
-class ReadingCollector:
+class ReadingCollector(CountedPasses):
     """Reads a system again and again, and writes what it reads.
 
-    ``run`` belongs to one thread; ``last_success_ms``, ``problem`` and ``failed_passes`` may be read from any.
+    ``run`` belongs to one thread.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class ReadingCollector:
             interval_s: the time between the starts of two passes, in seconds.
             clock: gives the time in milliseconds since the epoch.
         """
+        super().__init__(name, "system", name)
         self._name = name
         self._reader = reader
         self._carrier = carrier
@@ -63,12 +65,6 @@ class ReadingCollector:
         self._producer: KafkaProducer | None = None
         self._pass_ms = 0
         self._failures_in_a_row = 0
-        self.last_success_ms: int | None = None
-        """When the newest complete pass was written."""
-        self.problem: str | None = None
-        """Why the newest pass failed or is incomplete, as a sentence; None after a complete one."""
-        self.failed_passes = 0
-        """How many passes failed since the start."""
 
     def run(self, stop: threading.Event) -> None:
         """Make a pass now and then one every interval, until ``stop``; after failures, at longer intervals."""
@@ -82,6 +78,7 @@ class ReadingCollector:
 
     def attempt(self) -> bool:
         """Make one pass and remember how it went. After a failure the next attempt uses new connections."""
+        began_s = time.monotonic()
         try:
             self.collect()
         except (KafkaError, CollectorError, ConfigError, OSError) as error:
@@ -90,8 +87,11 @@ class ReadingCollector:
             self.problem = self._sentence(error)
             self.close()
             return False
-        self._failures_in_a_row = 0
-        return True
+        else:
+            self._failures_in_a_row = 0
+            return True
+        finally:
+            self._end_pass(began_s)
 
     def collect(self) -> Reading:
         """Make one pass: read everything, and write it.
@@ -111,6 +111,9 @@ class ReadingCollector:
         if reading.complete:
             self._write_end(producer, reading)
             self.last_success_ms = max(self._clock(), self._pass_ms)
+            self.complete_passes += 1
+        else:
+            self.incomplete_passes += 1
         self.problem = " ".join(reading.problems) or None
         return reading
 
@@ -131,7 +134,7 @@ class ReadingCollector:
             groups=tuple(group.group for group in reading.groups),
         )
         write_listing(producer, destination, listing)
-        if reading.topics:
+        if reading.source is Source.SYSTEM:  # else the topics are those of a cluster that another collector lists
             completed = PassCompleted(
                 cluster=self._name, pass_ms=self._pass_ms, completed_ms=ended_ms, topics=len(reading.topics)
             )

@@ -12,6 +12,14 @@ from monitor.config.settings import (
     SparkSettings,
     Thresholds,
 )
+from monitor.config.systems import (
+    RocketMQSettings,
+    SecretReference,
+    SparkQueriesSettings,
+    System,
+    SystemSettings,
+    ZooKeeperSettings,
+)
 
 __all__ = [
     "ClientProperties",
@@ -20,9 +28,15 @@ __all__ = [
     "DetectionOptions",
     "DetectionOverride",
     "HttpSettings",
+    "RocketMQSettings",
+    "SecretReference",
     "Settings",
+    "SparkQueriesSettings",
     "SparkSettings",
+    "System",
+    "SystemSettings",
     "Thresholds",
+    "ZooKeeperSettings",
     "load",
     "with_shard",
 ]

@@ -26,13 +26,24 @@ from monitor.config.settings import (
     SparkSettings,
     shard_of_text,
 )
+from monitor.config.systems import RocketMQSettings, SparkQueriesSettings, ZooKeeperSettings
 
 SECTIONS: Final[Mapping[str, type[BaseModel]]] = {
     "clusters": ClusterSettings,
     "http": HttpSettings,
     "spark": SparkSettings,
     "detection": DetectionOptions,
+    "rocketmq": RocketMQSettings,
+    "zookeeper": ZooKeeperSettings,
+    "spark_queries": SparkQueriesSettings,
 }
+
+FLAT_TABLES: Final[Mapping[str, str]] = {
+    "clusters": "client",
+    "zookeeper": "strategies",
+    "spark_queries": "checkpoints",
+}
+"""Tables of named entries, with the key of what is a table of texts there."""
 
 
 def load(path: Path | None) -> Settings:
@@ -111,9 +122,10 @@ def _with_flat_names(given: dict[str, Any]) -> dict[str, Any]:
             return table
         return {**table, key: dict(flattened(table[key]))}
 
-    clusters = given.get("clusters")
-    if isinstance(clusters, dict):
-        given = {**given, "clusters": {name: flat(cluster, "client") for name, cluster in clusters.items()}}
+    for name, key in FLAT_TABLES.items():
+        table = given.get(name)
+        if isinstance(table, dict):
+            given = {**given, name: {entry: flat(value, key) for entry, value in table.items()}}
     return {**given, "spark": flat(given["spark"], "conf")} if "spark" in given else given
 
 
@@ -137,7 +149,7 @@ def _sentence(error: ErrorDetails) -> str:
             return f"{key} is required."
         case "extra_forbidden":
             return f"{key} is not a known key{_suggestion(str(error['loc'][-1]), _siblings(error['loc']))}."
-        case "cluster_name" | "override_cluster":
+        case "cluster_name" | "override_cluster" | "place_in_the_whole":
             return f"{error['msg']}."
         case "model_type" | "dict_type" | "model_attributes_type":
             return f"{key} should be a table."

@@ -6,16 +6,20 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, Self
 
-import re2
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from monitor.config.client import ClientProperties, texts
+from monitor.config.section import Section, checked_addresses, checked_expression
+from monitor.config.systems import RocketMQSettings, SparkQueriesSettings, System, ZooKeeperSettings
 from monitor.model import ALL_GROUPS, Shard
 
 ENVIRONMENT_PREFIX: Final = "GROUPWATCH_"
 ENVIRONMENT_DELIMITER: Final = "__"
+
+NAMED_TABLES: Final = ("clusters", "rocketmq", "zookeeper", "spark_queries")
+"""The tables that hold one table for each watched system, under its name."""
 
 _SHARD: Final = re.compile(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})")
 
@@ -48,12 +52,6 @@ def _as_flat_text(given: object) -> object:
     return texts(given) if isinstance(given, Mapping) else given
 
 
-class Section(BaseModel):
-    """Base of the sections: immutable, and a key that it does not know is an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, hide_input_in_errors=True)
-
-
 class ClusterSettings(Section):
     """One Kafka cluster. ``name`` is the ``cluster`` label; in a file it is the name of the table.
 
@@ -62,6 +60,9 @@ class ClusterSettings(Section):
     ``offsets_isolation`` is how the offsets topic is read: "read_uncommitted" sees every commit at once, and those of
     aborted transactions are put right by the broker's own answer; "read_committed" sees only what is committed, and
     nothing of a partition of that topic behind a transaction that is open there (docs/decisions/0008).
+    ``groups_from`` is where the groups are read: "log", the offsets topic; "admin", what the brokers answer, for a
+    cluster whose offsets topic may not be read. ``collect`` False: the collectors of this cluster run elsewhere
+    (``groupwatch collect``), and the job only awaits what they write.
     """
 
     name: str = Field(min_length=1)
@@ -71,14 +72,13 @@ class ClusterSettings(Section):
     collect_interval_s: float = Field(default=10.0, gt=0, allow_inf_nan=False)
     offsets_isolation: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"
     client: Annotated[ClientProperties, BeforeValidator(_as_client_properties)] = ClientProperties()
+    groups_from: Literal["log", "admin"] = "log"
+    collect: bool = True
 
     @field_validator("bootstrap_servers")
     @classmethod
     def _has_ports(cls, given: str) -> str:
-        servers = [server.strip() for server in given.split(",")]
-        if not all(_is_address(server) for server in servers):
-            raise ValueError("should be host:port, or several of them separated by commas")
-        return ",".join(servers)
+        return checked_addresses(given, ",")
 
     @model_validator(mode="after")
     def _has_a_findings_topic_of_its_own(self) -> Self:
@@ -123,7 +123,7 @@ class SparkSettings(Section):
     shuffle_partitions: int = Field(default=0, ge=0)
     trigger_s: float = Field(default=1.0, ge=0, allow_inf_nan=False)
     max_records_per_batch: int = Field(default=4_000_000, ge=1)
-    conf: Annotated[dict[str, str], BeforeValidator(_as_flat_text)] = {}
+    conf: Annotated[dict[str, str], BeforeValidator(_as_flat_text)] = Field(default={})
 
 
 class Thresholds(Section):
@@ -166,14 +166,7 @@ class DetectionOverride(Thresholds):
     @field_validator("groups")
     @classmethod
     def _is_an_expression(cls, given: str) -> str:
-        options = re2.Options()
-        options.log_errors = False
-        try:
-            re2.compile(given.encode(), options)
-        except re2.error as error:
-            reason = error.args[0].decode(errors="replace") if isinstance(error.args[0], bytes) else error.args[0]
-            raise ValueError(f"should be a regular expression as RE2 knows it ({reason})") from None
-        return given
+        return checked_expression(given)
 
 
 class DetectionOptions(Thresholds):
@@ -190,7 +183,7 @@ class DetectionOptions(Thresholds):
 
 
 class Settings(BaseSettings):
-    """Everything a deployment chooses. Clusters are keyed by their name.
+    """Everything a deployment chooses. Clusters and the other systems are keyed by their name.
 
     ``shard`` is the job's share of the groups, "1/3" for the first of three jobs that share them.
     """
@@ -209,33 +202,80 @@ class Settings(BaseSettings):
     http: HttpSettings = HttpSettings()
     spark: SparkSettings = SparkSettings()
     detection: DetectionOptions = DetectionOptions()
+    rocketmq: dict[str, RocketMQSettings] = {}
+    zookeeper: dict[str, ZooKeeperSettings] = {}
+    spark_queries: dict[str, SparkQueriesSettings] = {}
+
+    @property
+    def systems(self) -> tuple[System, ...]:
+        """The watched systems that have a query of their own and are no Kafka cluster of today."""
+        return (*self.rocketmq.values(), *self.zookeeper.values())
+
+    @property
+    def watched_names(self) -> tuple[str, ...]:
+        """The names of all that has a query of its own: the values of the ``cluster`` label."""
+        return (*self.clusters, *(system.name for system in self.systems))
+
+    def carrier_of(self, watched: System | SparkQueriesSettings) -> ClusterSettings:
+        """The Kafka cluster whose events topic carries what is read of this system."""
+        return self.clusters[watched.carrier] if watched.carrier else next(iter(self.clusters.values()))
 
     @model_validator(mode="before")
     @classmethod
     def _name_clusters(cls, given: Any) -> Any:  # noqa: ANN401 - pydantic gives whatever was configured
-        clusters = given.get("clusters") if isinstance(given, Mapping) else None
-        if not isinstance(clusters, Mapping):
+        if not isinstance(given, Mapping):
             return given
-        return {**given, "clusters": {name: _named(name, cluster) for name, cluster in clusters.items()}}
+        tables = {table: given[table] for table in NAMED_TABLES if isinstance(given.get(table), Mapping)}
+        return {**given, **{table: _all_named(table, entries) for table, entries in tables.items()}}
+
+    @model_validator(mode="after")
+    def _names_are_different(self) -> Self:
+        seen: dict[str, str] = {}
+        for table in NAMED_TABLES:
+            for name in getattr(self, table):
+                if name in seen:
+                    raise _misplaced(f"{table}.{name}", f"needs another name: there is a {seen[name]}.{name}")
+                seen[name] = table
+        return self
+
+    @model_validator(mode="after")
+    def _carriers_are_clusters(self) -> Self:
+        for table, key in (("rocketmq", "via"), ("zookeeper", "via"), ("spark_queries", "cluster")):
+            for name, watched in getattr(self, table).items():
+                self._require_a_carrier(f"{table}.{name}", key, watched.carrier)
+        return self
+
+    def _require_a_carrier(self, place: str, key: str, carrier: str) -> None:
+        if carrier and carrier not in self.clusters:
+            raise _misplaced(place, f"{key} should be the name of one of the clusters")
+        if not self.clusters:
+            raise _misplaced(place, "needs a Kafka cluster: add a table [clusters.NAME] with bootstrap_servers")
+        if not carrier and len(self.clusters) > 1:
+            raise _misplaced(place, f"{key} is required, since there are several clusters: the name of one of them")
 
     @model_validator(mode="after")
     def _overrides_name_clusters(self) -> Self:
+        known = {*self.clusters, *self.rocketmq, *self.zookeeper}
         for number, override in enumerate(self.detection.overrides, start=1):
-            if override.cluster is not None and override.cluster not in self.clusters:
+            if override.cluster is not None and override.cluster not in known:
                 place = {"number": number}
                 message = "detection.overrides#{number}.cluster should be the name of one of the clusters"
                 raise PydanticCustomError("override_cluster", message, place)
         return self
 
 
-def _named(name: str, cluster: object) -> object:
-    if not isinstance(cluster, Mapping):
-        return cluster
-    if "name" in cluster:
-        raise PydanticCustomError("cluster_name", "clusters.{name}.name is not a known key", {"name": name})
-    return {**cluster, "name": name}
+def _misplaced(place: str, what: str) -> PydanticCustomError:
+    return PydanticCustomError("place_in_the_whole", "{place} {what}", {"place": place, "what": what})
 
 
-def _is_address(server: str) -> bool:
-    host, _, port = server.rpartition(":")
-    return bool(host) and port.isascii() and port.isdigit() and 0 < int(port) < 65536
+def _all_named(table: str, entries: Mapping[str, object]) -> dict[str, object]:
+    return {name: _named(table, name, entry) for name, entry in entries.items()}
+
+
+def _named(table: str, name: str, entry: object) -> object:
+    if not isinstance(entry, Mapping):
+        return entry
+    if "name" in entry:
+        place = {"table": table, "name": name}
+        raise PydanticCustomError("cluster_name", "{table}.{name}.name is not a known key", place)
+    return {**entry, "name": name}

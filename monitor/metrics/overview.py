@@ -130,7 +130,7 @@ def cluster_line(cluster: ClusterSnapshot, now_ms: int) -> ClusterLine:
     return ClusterLine(
         name=cluster.cluster,
         sentence=told(cluster),
-        warning=cluster.findings_problem,
+        warning=_warning(cluster),
         ready=cluster.ready,
         failing=cluster.problem is not None,
         evaluated=None if since_ms is None else age(since_ms),
@@ -138,6 +138,14 @@ def cluster_line(cluster: ClusterSnapshot, now_ms: int) -> ClusterLine:
         groups=len(cluster.groups),
         progress=_progress(cluster),
     )
+
+
+def _warning(cluster: ClusterSnapshot) -> str | None:
+    """What is wrong beside the reading: with the findings, and with collectors that tell of more groups."""
+    of_collectors = (each.problem for each in cluster.collectors if each.problem is not None)
+    beside = [problem for problem in of_collectors if problem not in (cluster.problem or "")]
+    problems = beside if cluster.findings_problem is None else [cluster.findings_problem, *beside]
+    return " ".join(problems) or None
 
 
 def _group_line(summary: GroupSummary) -> GroupLine:

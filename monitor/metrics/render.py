@@ -12,6 +12,7 @@ from functools import cache
 from typing import Final
 
 from monitor.detection.retention import lost_records
+from monitor.metrics.collector_lines import add_collectors
 from monitor.metrics.deflate import deflated, gzip_of
 from monitor.metrics.exposition_format import Samples, escaped, header, labels, seconds
 from monitor.metrics.specs import METRICS, MetricSpec
@@ -126,6 +127,7 @@ def render_self(
         _add_decode_errors(samples, cluster)
         told = int(cluster.findings_problem is None) if cluster.tells_findings else None
         samples.add("groupwatch_findings_up", pairs, told)
+        add_collectors(samples, cluster.collectors)
     samples.add("groupwatch_build_info", labels(version=version), 1)
     samples.add("groupwatch_shard_info", labels(shard=str(shard.number), of=str(shard.of)), 1)
     return samples.blocks()

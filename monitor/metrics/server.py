@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Final, Self
 
 import uvicorn
+from starlette.applications import Starlette
 
 from monitor.metrics.app import Source, create_app
 
@@ -25,9 +26,12 @@ class PortTaken(ListenError):  # noqa: N818 -- says what happened; a caller read
 
 
 class HttpServer:
-    """Serves the newest snapshot from ``start`` until ``stop``. Port 0 takes a free one, which ``url`` then names."""
+    """Serves the newest snapshot from ``start`` until ``stop``. Port 0 takes a free one, which ``url`` then names.
 
-    def __init__(self, source: Source, host: str = "127.0.0.1", port: int = 9464) -> None:
+    Or another app, if it is given one in place of a source of snapshots.
+    """
+
+    def __init__(self, source: Source | Starlette, host: str = "127.0.0.1", port: int = 9464) -> None:
         self._source = source
         self._host = host
         self._port = port
@@ -52,7 +56,7 @@ class HttpServer:
         self._port = self._socket.getsockname()[1]
         self._server = uvicorn.Server(
             uvicorn.Config(
-                create_app(self._source),
+                self._source if isinstance(self._source, Starlette) else create_app(self._source),
                 log_config=None,
                 log_level="warning",
                 access_log=False,

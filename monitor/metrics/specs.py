@@ -41,6 +41,7 @@ _PARTITION, _GROUP, _SELF = MetricScope
 _GAUGE, _COUNTER = MetricKind
 
 _BY_CLUSTER: Final = ("cluster",)
+_BY_COLLECTOR: Final = ("cluster", "collector", "name")
 _BY_GROUP: Final = ("cluster", "group")
 _BY_PARTITION: Final = ("cluster", "group", "topic", "partition")
 
@@ -303,7 +304,7 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
         _SELF,
         _GAUGE,
         _BY_CLUSTER,
-        "Records of the offsets log that groupwatch has still to read.",
+        "Records that tell of groups (of the offsets log, or of the events topic) which groupwatch has still to read.",
     ),
     MetricSpec(
         "groupwatch_decode_errors_total",
@@ -334,5 +335,33 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
         _GAUGE,
         ("shard", "of"),
         "1, with the job's share of the groups: the number of its shard, and how many there are.",
+    ),
+    MetricSpec(
+        "groupwatch_collector_up",
+        _SELF,
+        _GAUGE,
+        _BY_COLLECTOR,
+        "1 if the newest pass of the collector was complete, else 0.",
+    ),
+    MetricSpec(
+        "groupwatch_collector_last_success_timestamp_seconds",
+        _SELF,
+        _GAUGE,
+        _BY_COLLECTOR,
+        "When the collector last wrote a complete pass, in Unix time.",
+    ),
+    MetricSpec(
+        "groupwatch_collector_passes_total",
+        _SELF,
+        _COUNTER,
+        (*_BY_COLLECTOR, "result"),
+        "Passes of the collector: complete, incomplete (something did not answer) or failed.",
+    ),
+    MetricSpec(
+        "groupwatch_collector_pass_duration_seconds",
+        _SELF,
+        _GAUGE,
+        _BY_COLLECTOR,
+        "Duration of the newest pass of the collector.",
     ),
 )

@@ -18,6 +18,7 @@ Reason = Literal[
     "unknown_value_version",
     "bad_json",
     "bad_event",  # JSON, but not an event: a field is missing, of another type or out of range
+    "newer_version",  # an event of a collector that is newer than this reader
 ]
 """Every reason there is, each fit to be the value of a metric's label."""
 

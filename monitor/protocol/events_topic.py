@@ -10,11 +10,15 @@ from monitor.model import (
     CollectedEvent,
     GroupObserved,
     GroupsListed,
+    IdPartitions,
+    Member,
     OffsetsListed,
     PartitionId,
     PassCompleted,
     RebalanceSampled,
+    Reconciliation,
     TopicObserved,
+    TopicPartitions,
 )
 from monitor.protocol.errors import DecodeError
 from monitor.protocol.json_value import decoded_json
@@ -26,6 +30,9 @@ _ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final[msgspec.json.Decoder[CollectedEvent]] = msgspec.json.Decoder(
     TopicObserved | PassCompleted | OffsetsListed | RebalanceSampled | GroupObserved | GroupsListed
 )
+EVENTS_VERSION: Final = 1
+"""The newest version of the events that is understood (docs/events.md)."""
+
 _PARTITION_LIMIT: Final = 1 << 31
 _LIMIT: Final = 1 << 63
 
@@ -43,23 +50,62 @@ def decode_event(data: bytes | None) -> CollectedEvent:
     """The event in the value of a record. Fields that are not known are passed over: a newer collector may send them.
 
     Raises:
-        DecodeError: No value, no JSON, or no event whose numbers are in range. The position is always 0; the cause
-            tells more.
+        DecodeError: No value, no JSON, no event whose numbers are in range, or one of a newer version. The position is
+            always 0; the cause tells more.
     """
     if data is None:
         raise DecodeError("null_value", 0)
-    event = decoded_json(_DECODER, data)
-    if not all(0 <= number < limit for number, limit in _numbers(event)):
+    event = _decoded(data)
+    if event.version > EVENTS_VERSION:
+        raise DecodeError("newer_version", 0)
+    if event.version < 1 or not all(0 <= number < limit for number, limit in _numbers(event)):
         raise DecodeError("bad_event", 0)
     return event
 
 
+def require_partitions(event: CollectedEvent, *, text: bool) -> None:
+    """Make sure that every partition is a text, or every one a number: of a mixture nobody could tell the order.
+
+    Raises:
+        DecodeError: one is not.
+    """
+    wanted = str if text else int
+    if not all(type(partition) is wanted for partition in _partitions(event)):
+        raise DecodeError("bad_event", 0)
+
+
+class _Versioned(msgspec.Struct):
+    version: int = 1
+
+
+_VERSIONED: Final = msgspec.json.Decoder(_Versioned)
+
+
+def _decoded(data: bytes) -> CollectedEvent:
+    """The event; one that cannot be read because it is of a newer version is told as that."""
+    try:
+        return decoded_json(_DECODER, data)
+    except DecodeError as error:
+        if error.reason == "bad_event" and _version(data) > EVENTS_VERSION:
+            raise DecodeError("newer_version", 0) from error
+        raise
+
+
+def _version(data: bytes) -> int:
+    try:
+        return _VERSIONED.decode(data).version
+    except msgspec.ValidationError:
+        return 0
+
+
 def _numbers(event: CollectedEvent) -> Iterator[tuple[int, int]]:
     """Every number of the event with the limit below which it must stay (JSON has no largest integer)."""
+    for partition in _partitions(event):
+        if isinstance(partition, int):
+            yield partition, _PARTITION_LIMIT
     if isinstance(event, OffsetsListed):
         yield event.asked_ms, _LIMIT
         for listed in event.offsets:
-            yield from _of_partition(listed.partition)
             yield listed.offset, _LIMIT
     elif isinstance(event, RebalanceSampled):
         yield event.since_ms, _LIMIT
@@ -86,7 +132,6 @@ def _of_pass(event: PassCompleted | GroupsListed | TopicObserved) -> Iterator[tu
         return
     yield event.observed_ms, _LIMIT
     for seen in event.partitions:
-        yield from _of_partition(seen.partition)
         yield seen.earliest or 0, _LIMIT
         yield seen.end or 0, _LIMIT
         yield seen.stable or 0, _LIMIT
@@ -98,16 +143,44 @@ def _of_group(event: GroupObserved) -> Iterator[tuple[int, int]]:
     yield event.generation or 0, _LIMIT
     yield event.target_epoch or 0, _LIMIT
     for offset in event.offsets:
-        yield from _of_partition(offset.partition)
         yield offset.offset, _LIMIT
         yield offset.committed_ms or 0, _LIMIT
     for member in event.members:
-        yield member.connections, _PARTITION_LIMIT
-        for entry in (*member.assigned, *member.owned):
-            for partition in entry.partitions:
-                yield from _of_partition(partition)
+        yield from _of_member(member)
 
 
-def _of_partition(partition: PartitionId) -> Iterator[tuple[int, int]]:
-    if isinstance(partition, int):
-        yield partition, _PARTITION_LIMIT
+def _of_member(member: Member) -> Iterator[tuple[int, int]]:
+    yield member.generation + 1, _LIMIT  # -1: its client sends none
+    yield member.session_timeout_ms + 1, _PARTITION_LIMIT
+    yield member.rebalance_timeout_ms + 1, _PARTITION_LIMIT  # -1: a member of KIP-848 that has not told it
+    yield member.connections, _PARTITION_LIMIT
+    standing = member.reconciliation
+    if standing is not None:
+        yield standing.epoch + 2, _PARTITION_LIMIT  # -2: a static member that may come back
+        yield standing.previous_epoch + 2, _PARTITION_LIMIT
+        yield standing.since_ms, _LIMIT
+
+
+def _partitions(event: CollectedEvent) -> Iterator[PartitionId]:
+    """Every partition that the event names."""
+    if isinstance(event, TopicObserved | OffsetsListed | GroupObserved):
+        places = event.partitions if isinstance(event, TopicObserved) else event.offsets
+        for place in places:
+            yield place.partition
+    if isinstance(event, GroupObserved):
+        for member in event.members:
+            for entry in _held(member):
+                yield from entry.partitions
+
+
+def _held(member: Member) -> Iterator[TopicPartitions | IdPartitions]:
+    yield from member.assigned
+    yield from member.owned
+    if member.reconciliation is not None:
+        yield from _reconciled(member.reconciliation)
+
+
+def _reconciled(standing: Reconciliation) -> Iterator[IdPartitions]:
+    yield from standing.assigned
+    yield from standing.revoking
+    yield from standing.target or ()

@@ -42,7 +42,7 @@ PASSWORD = "tiger-4711"
 @pytest.fixture(scope="module")
 def secured():
     """A broker with users; only "root" may do everything."""
-    users = {"root": "root-pw"} | dict.fromkeys(("nobody", "watcher", "deaf", "mute"), PASSWORD)
+    users = {"root": "root-pw"} | dict.fromkeys(("nobody", "watcher", "deaf", "mute", "scribe", "asker"), PASSWORD)
     with EmbeddedKafka(BrokerSettings(sasl_users=users, super_users=("root",))) as kafka:
         yield kafka
 
@@ -104,6 +104,10 @@ def test_the_life_of_a_cluster():
         cluster = ClusterSettings(name="prod", bootstrap_servers=kafka.bootstrap_servers)
         assert failure(cluster, OffsetsTopicMissing) == (
             "Cluster prod: there is no __consumer_offsets; no consumer group has committed an offset yet."
+        )
+        by_answers = cluster.model_copy(update={"groups_from": "admin"})
+        assert preflight.check(by_answers) == ClusterFacts(
+            cluster="prod", brokers=1, offsets_partitions=0, events_topic_exists=False
         )
         commit_once(kafka)
         assert preflight.check(cluster) == ClusterFacts(
@@ -258,6 +262,37 @@ class Everything(logging.Handler):
 
     def emit(self, record):
         self.texts.append(f"{record.getMessage()} {record.args!r} {record.exc_info}")
+
+
+def test_a_collector_that_only_writes_needs_no_more_and_groups_by_answers_need_no_log(secured):
+    """User "scribe" may write the events topic and see it; "asker" may read it too, and use the readers' groups."""
+    events = "events-of-a-scribe"
+    with KafkaAdminClient(**secured.client_settings("root")) as admin:
+        admin.create_topics({events: {"num_partitions": 1, "replication_factor": 1}}, wait_for_metadata=True)
+    scribe = as_user(secured, "scribe", events_topic=events)
+    with pytest.raises(PermissionMissing, match=f"user may not see {events}"):
+        preflight.check_carrier(scribe)
+    grant(secured, "scribe", events, ACLOperation.DESCRIBE, ACLOperation.WRITE)
+
+    def may_write():
+        try:
+            preflight.check_carrier(scribe)
+        except PermissionMissing:
+            return False
+        return True
+
+    eventually(may_write, "the grants", 15)
+    asker = as_user(secured, "asker", events_topic=events, groups_from="admin")
+    grant(secured, "asker", events, ACLOperation.DESCRIBE, ACLOperation.READ, ACLOperation.WRITE)
+    grant_groups(secured, "asker")
+    told(asker, None)
+    told(
+        asker.model_copy(update={"groups_from": "log"}),
+        (
+            "Cluster prod: user may not read __consumer_offsets (TopicAuthorizationFailed)."
+            " Grant DESCRIBE and READ on it."
+        ),
+    )
 
 
 def test_no_credential_in_any_log_record(secured, caplog):

@@ -17,6 +17,7 @@ from monitor.metrics.specs import METRICS, MetricKind
 from monitor.model import (
     Catalog,
     ClusterSnapshot,
+    CollectorHealth,
     ErrorCount,
     FamilyBlock,
     Finding,
@@ -158,7 +159,8 @@ groupwatch_warm_up_remaining_seconds{cluster="main"} 11.5
 # HELP groupwatch_batch_duration_seconds Duration of the newest completed batch.
 # TYPE groupwatch_batch_duration_seconds gauge
 groupwatch_batch_duration_seconds{cluster="main"} 0.25
-# HELP groupwatch_input_lag_records Records of the offsets log that groupwatch has still to read.
+# HELP groupwatch_input_lag_records Records that tell of groups (of the offsets log, or of the events topic) \
+which groupwatch has still to read.
 # TYPE groupwatch_input_lag_records gauge
 groupwatch_input_lag_records{cluster="main"} 400
 # HELP groupwatch_decode_errors_total Records that could not be read.
@@ -251,6 +253,7 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
         evaluated_ms=NOW_MS,
         catalog_ms=NOW_MS,
         tells_findings=True,
+        collectors=(CollectorHealth("main", "kafka", "main", complete=1, last_success_ms=NOW_MS, pass_ms=20),),
         blocks=packed(
             (
                 *render_groups([orders(), offsets_only("x"), falling_behind(), unattended("y")]),

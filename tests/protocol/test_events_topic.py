@@ -7,9 +7,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.model import ListedOffset, OffsetsListed, PartitionObserved, PassCompleted, RebalanceSampled, TopicObserved
+from monitor.model import (
+    GroupKind,
+    GroupObserved,
+    GroupsListed,
+    IdPartitions,
+    ListedOffset,
+    Member,
+    ObservedOffset,
+    OffsetsListed,
+    PartitionObserved,
+    PassCompleted,
+    RebalanceSampled,
+    Reconciliation,
+    Source,
+    TopicObserved,
+    TopicPartitions,
+)
 from monitor.protocol.errors import DecodeError
-from monitor.protocol.events_topic import decode_event, encode_event
+from monitor.protocol.events_topic import EVENTS_VERSION, decode_event, encode_event, require_partitions
 
 TIMES = st.integers(0, 2**63 - 1)
 OFFSETS = st.none() | TIMES
@@ -161,3 +177,126 @@ def test_fields_of_a_newer_collector_are_passed_over():
     assert decode_event((PASS % '1,"new":{"a":[1]}').encode()) == PassCompleted(
         cluster="c", pass_ms=1, completed_ms=1, topics=1
     )
+
+
+def group(**fields):
+    given = {"cluster": "c", "group": "g", "kind": GroupKind.ROCKETMQ, "source": Source.SYSTEM}
+    return GroupObserved(**{**given, "pass_ms": 1, "observed_ms": 2, **fields})
+
+
+def held(*partitions):
+    return (TopicPartitions("t", partitions),)
+
+
+def topic(*partitions):
+    seen = tuple(PartitionObserved(partition=each) for each in partitions)
+    return TopicObserved(cluster="c", topic="t", pass_ms=1, observed_ms=2, partitions=seen)
+
+
+def listed(partition):
+    offsets = (ListedOffset(topic="t", partition=partition, offset=0),)
+    return OffsetsListed(cluster="c", group="g", asked_ms=1, offsets=offsets)
+
+
+OF_NUMBERS = [
+    topic(0, 1),
+    listed(3),
+    group(offsets=(ObservedOffset("t", 0, 1),)),
+    group(members=(Member(member_id="m", assigned=held(0)),)),
+    group(members=(Member(member_id="m", owned=held(0)),)),
+    group(members=(Member(member_id="m", reconciliation=Reconciliation(assigned=(IdPartitions("i", (0,)),))),)),
+]
+OF_TEXTS = [
+    topic("a-0", "a-1"),
+    listed("a-0"),
+    group(offsets=(ObservedOffset("t", "a-0", 1),)),
+    group(members=(Member(member_id="m", assigned=held("a-0")),)),
+    group(members=(Member(member_id="m", owned=held("a-0")),)),
+]
+
+
+@pytest.mark.parametrize("event", OF_NUMBERS)
+def test_partitions_that_are_numbers_are_none_of_a_system_that_names_them(event):
+    require_partitions(decode_event(encode_event(event)), text=False)
+    with pytest.raises(DecodeError) as caught:
+        require_partitions(event, text=True)
+    assert caught.value.reason == "bad_event"
+
+
+@pytest.mark.parametrize("event", [*OF_TEXTS, topic(0, "a-1"), topic("a-1", 0)])
+def test_partitions_that_are_texts_are_none_of_kafka(event):
+    with pytest.raises(DecodeError) as caught:
+        require_partitions(decode_event(encode_event(event)), text=False)
+    assert caught.value.reason == "bad_event"
+
+
+@pytest.mark.parametrize("event", OF_TEXTS)
+def test_partitions_that_are_texts_are_those_of_a_system_that_names_them(event):
+    require_partitions(decode_event(encode_event(event)), text=True)
+
+
+@pytest.mark.parametrize("event", [PassCompleted("c", 1, 2, 0), GroupsListed("c", Source.SYSTEM, 1, 2, ("g",))])
+def test_an_event_without_partitions_is_of_any_system(event):
+    require_partitions(event, text=True)
+    require_partitions(event, text=False)
+
+
+HUGE = 1 << 70
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        group(generation=HUGE),
+        group(observed_ms=-1),
+        group(offsets=(ObservedOffset("t", "a-0", HUGE),)),
+        group(offsets=(ObservedOffset("t", "a-0", 0, HUGE),)),
+        group(members=(Member(member_id="m", generation=HUGE),)),
+        group(members=(Member(member_id="m", connections=HUGE),)),
+        group(members=(Member(member_id="m", session_timeout_ms=HUGE),)),
+        group(members=(Member(member_id="m", rebalance_timeout_ms=HUGE),)),
+        group(members=(Member(member_id="m", assigned=held(HUGE)),)),
+        group(members=(Member(member_id="m", reconciliation=Reconciliation(epoch=HUGE)),)),
+        group(members=(Member(member_id="m", reconciliation=Reconciliation(since_ms=-1)),)),
+        group(members=(Member(member_id="m", reconciliation=Reconciliation(target=(IdPartitions("i", (HUGE,)),))),)),
+        group(version=0),
+        GroupsListed(cluster="c", source=Source.SYSTEM, pass_ms=HUGE, completed_ms=0),
+    ],
+)
+def test_a_group_with_a_number_that_cannot_be_kept_is_refused(event):
+    with pytest.raises(DecodeError) as caught:
+        decode_event(encode_event(event))
+    assert caught.value.reason == "bad_event"
+
+
+def test_what_a_member_does_not_tell_is_no_error():
+    member = Member(member_id="m", rebalance_timeout_ms=-1, reconciliation=Reconciliation(epoch=-2, previous_epoch=-1))
+    event = group(members=(member,))
+    assert decode_event(encode_event(event)) == event
+
+
+def test_the_first_version_is_not_written():
+    assert EVENTS_VERSION == 1
+    assert b"version" not in encode_event(PassCompleted(cluster="c", pass_ms=1, completed_ms=2, topics=0))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"event":"passcompleted","cluster":"c","pass_ms":1,"completed_ms":2,"topics":0,"version":2}',
+        b'{"event":"passcompleted","cluster":"c","version":2}',
+        b'{"event":"of-another-kind","version":7}',
+    ],
+)
+def test_an_event_of_a_newer_version_is_refused_as_that(data):
+    with pytest.raises(DecodeError) as caught:
+        decode_event(data)
+    assert caught.value.reason == "newer_version"
+
+
+@pytest.mark.parametrize("version", [b"0", b"-1", b'"2"', b"null", b"1.5"])
+def test_an_event_whose_version_is_none_is_no_event(version):
+    data = b'{"event":"passcompleted","cluster":"c","pass_ms":1,"completed_ms":2,"topics":0,"version":%b}' % version
+    with pytest.raises(DecodeError) as caught:
+        decode_event(data)
+    assert caught.value.reason == "bad_event"

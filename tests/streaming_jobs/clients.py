@@ -39,6 +39,21 @@ def produce(bootstrap: str, topic: str, records: Mapping[int, int]) -> None:
         producer.close()
 
 
+def values_of(bootstrap: str, topic: str) -> list[bytes]:
+    """The values of all records in the first partition of a topic."""
+    place, values = TopicPartition(topic, 0), []
+    consumer = KafkaConsumer(bootstrap_servers=bootstrap, auto_offset_reset="earliest")
+    try:
+        consumer.assign([place])
+        (end,) = consumer.end_offsets([place]).values()
+        while consumer.position(place) < end:
+            for records in consumer.poll(timeout_ms=1000).values():
+                values += [record.value for record in records]
+    finally:
+        consumer.close()
+    return values
+
+
 def commit(bootstrap: str, group: str, topic: str, offsets: Mapping[int, int]) -> None:
     """Committed offsets of a group without members (it assigns itself)."""
     with simple_consumer(bootstrap, group) as consumer:

@@ -24,6 +24,8 @@ import msgspec
 import pytest
 from pyspark.sql import SparkSession
 
+from monitor.collectors.configured import ConfiguredCollectors
+from monitor.config import Settings
 from monitor.config.settings import ClusterSettings, DetectionOptions, SparkSettings
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.jars import spark_kafka_jars
@@ -43,6 +45,7 @@ from streaming_jobs.job import detection_rules
 from streaming_jobs.judging import Judging
 from streaming_jobs.ownership import HeldByAnother, Lease, Owner
 from streaming_jobs.session import create_session, stop_session
+from streaming_jobs.watched import Watched, WatchList
 from tests.job_process import BRIEF_JVM, DRIVER_JVM, JobProcess, eventually
 from tests.streaming_jobs.clients import commit, create_topic
 
@@ -96,6 +99,11 @@ def version(root: Path) -> int:
     return newest(root / "test/commits") + 1
 
 
+def watched_cluster(cluster: ClusterSettings) -> Watched:
+    settings = Settings(clusters={cluster.name: cluster})
+    return WatchList(settings, ConfiguredCollectors(settings)).of_cluster(cluster)
+
+
 @contextmanager
 def watching(
     spark: SparkSession, broker: EmbeddedKafka, root: Path, board: Board | None = None, **chosen: float
@@ -105,7 +113,7 @@ def watching(
     settings = SparkSettings(**{"checkpoint": str(root), "buckets": 4, "trigger_s": 0.2, **chosen})
     with closing(CatalogShelf("127.0.0.1")) as shelf:
         judging = Judging(detection_rules(DetectionOptions()), shelf)
-        watch = ClusterWatch(spark, cluster, settings, judging, board or Board(["test"]))
+        watch = ClusterWatch(spark, watched_cluster(cluster), settings, judging, board or Board(["test"]))
         try:
             watch.claim(rebuild=False)
             watch.start()
@@ -294,6 +302,7 @@ def test_a_job_whose_lease_was_taken_over_ends_with_a_sentence(broker: EmbeddedK
         ({"events_topic": "other"}, "events_topic = 'groupwatch.events' (now 'other')"),
         ({"shuffle_partitions": 3}, "shuffle_partitions = 2 (now 3)"),
         ({"shard": "2/3"}, "shard = '1/1' (now '2/3')"),
+        ({"groups_from": "admin"}, "groups_from = 'log' (now 'admin')"),
     ],
 )
 def test_another_layout_is_refused_and_both_values_are_named(
@@ -309,15 +318,15 @@ def test_another_layout_is_refused_and_both_values_are_named(
 def test_a_chosen_number_of_partitions_counts_wherever_it_was_chosen():
     cluster = ClusterSettings(name="test", bootstrap_servers="localhost:1")
     by_conf = SparkSettings(conf={"spark.sql.shuffle.partitions": "7"}, shuffle_partitions=3)
-    assert layout_of(cluster, by_conf).shuffle_partitions == 7
-    assert layout_of(cluster, SparkSettings(shuffle_partitions=3)).shuffle_partitions == 3
-    assert layout_of(cluster, SparkSettings()).shuffle_partitions is None
+    assert layout_of(watched_cluster(cluster), by_conf).shuffle_partitions == 7
+    assert layout_of(watched_cluster(cluster), SparkSettings(shuffle_partitions=3)).shuffle_partitions == 3
+    assert layout_of(watched_cluster(cluster), SparkSettings()).shuffle_partitions is None
 
 
 def test_a_chosen_number_of_buckets_counts_and_0_is_none():
     cluster = ClusterSettings(name="test", bootstrap_servers="localhost:1")
-    assert layout_of(cluster, SparkSettings(buckets=7)).buckets == 7
-    assert layout_of(cluster, SparkSettings()).buckets is None
+    assert layout_of(watched_cluster(cluster), SparkSettings(buckets=7)).buckets == 7
+    assert layout_of(watched_cluster(cluster), SparkSettings()).buckets is None
     assert SparkSettings().buckets == 0
 
 

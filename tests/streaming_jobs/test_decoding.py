@@ -159,3 +159,14 @@ def test_a_slice_of_a_larger_batch_is_read_where_it_lies():
     log = [(3, n, KEY_G1_T0_7, struct.pack(">hqihq", 3, n, 0, 0, 1000)) for n in range(10)]
     (row,) = decoded(OffsetsLogDecoder("c", 4), records(*log).slice(4, 2))
     assert (row["position"], row["payload"][0].first.offset, row["payload"][0].commits) == (4, 4, 2)
+
+
+def test_an_event_with_partitions_of_another_system_is_counted_and_not_folded():
+    """Partitions of both types in one topic could not be sorted, so no such event may reach a bucket."""
+    named = TopicObserved("c", "t", pass_ms=1, observed_ms=2, partitions=(PartitionObserved(partition="a-0"),))
+    batch = records((0, 3, None, encode_event(named)))
+    (counted,) = decoded(EventsDecoder("c", 4), batch)
+    assert (counted["entity"], counted["payload"][0].reason) == ("source", "bad_event")
+    (folded,) = decoded(EventsDecoder("c", 4, text_partitions=True), batch)
+    assert (folded["entity"], folded["payload"]) == ("topic", [named])
+    assert decoded(EventsDecoder("other", 4), batch) == []

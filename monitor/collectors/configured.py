@@ -1,0 +1,57 @@
+"""The collectors that a configuration asks for, each with its reader, its rhythm and the topic that it writes to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from monitor.collectors.kafka_catalog import KafkaCatalogCollector, wall_clock_ms
+from monitor.collectors.readers import Readable, kind_of, reader_of
+from monitor.collectors.reading import Reader
+from monitor.collectors.reading_collector import ReadingCollector
+from monitor.config import ClusterSettings, Settings, SparkQueriesSettings, System
+
+MakeReader = Callable[[Readable], Reader]
+MakeClock = Callable[[], int]
+
+
+class ConfiguredCollectors:
+    """Makes the collectors of a configuration; each connects at its first pass."""
+
+    def __init__(self, settings: Settings, clock: MakeClock = wall_clock_ms, readers: MakeReader = reader_of) -> None:
+        """Prepare.
+
+        Args:
+            settings: what is watched.
+            clock: gives the time in milliseconds since the epoch.
+            readers: gives the reader of what is read as a whole.
+        """
+        self._settings = settings
+        self._clock = clock
+        self._readers = readers
+
+    def of_topics(self, cluster: ClusterSettings) -> KafkaCatalogCollector:
+        """That of a Kafka cluster's topics."""
+        return KafkaCatalogCollector(cluster, self._clock)
+
+    def of_groups(self, cluster: ClusterSettings) -> tuple[ReadingCollector, ...]:
+        """That of a Kafka cluster's groups, if they are not read from its log."""
+        if cluster.groups_from == "log":
+            return ()
+        return (self._collector(cluster, cluster, cluster.name, cluster.collect_interval_s),)
+
+    def of_system(self, system: System) -> ReadingCollector:
+        """That of a system."""
+        carrier = self._settings.carrier_of(system)
+        named = system.model_copy(update={"via": carrier.name})
+        return self._collector(named, carrier, system.name, system.interval_s)
+
+    def of_queries(self, queries: SparkQueriesSettings) -> ReadingCollector:
+        """That of some queries of Spark, as groups of the Kafka cluster that they read."""
+        carrier = self._settings.carrier_of(queries)
+        named = queries.model_copy(update={"cluster": carrier.name})
+        return self._collector(named, carrier, carrier.name, queries.interval_s)
+
+    def _collector(self, read: Readable, carrier: ClusterSettings, cluster: str, interval_s: float) -> ReadingCollector:
+        collector = ReadingCollector(cluster, self._readers(read), carrier, interval_s, self._clock)
+        collector.known_as(kind_of(read), read.name)
+        return collector

@@ -1,0 +1,56 @@
+"""The readers by what they read. What a reader needs is loaded with it, and only then."""
+
+from __future__ import annotations
+
+from monitor.collectors.reading import Reader
+from monitor.config import ClusterSettings, RocketMQSettings, SparkQueriesSettings, ZooKeeperSettings
+
+Readable = RocketMQSettings | ZooKeeperSettings | SparkQueriesSettings | ClusterSettings
+"""What is read as a whole. A Kafka cluster is read so where its log of groups may not be read."""
+
+
+def reader_of(settings: Readable) -> Reader:
+    """The reader for these settings; it connects when it reads."""
+    reader: Reader
+    match settings:
+        case RocketMQSettings():
+            from monitor.collectors.rocketmq_reader import RocketMQReader  # noqa: PLC0415 -- see above
+
+            reader = RocketMQReader(settings)
+        case ZooKeeperSettings():
+            reader = _of_zookeeper(settings)
+        case SparkQueriesSettings():
+            from monitor.collectors.spark_reader import SparkCheckpointReader  # noqa: PLC0415 -- see above
+
+            reader = SparkCheckpointReader(settings)
+        case ClusterSettings():
+            from monitor.collectors.admin_reader import AdminReader  # noqa: PLC0415 -- see above
+
+            reader = AdminReader(settings)
+    return reader
+
+
+def _of_zookeeper(settings: ZooKeeperSettings) -> Reader:
+    reader: Reader
+    if settings.system == "metaq":
+        from monitor.collectors.metaq_reader import MetaQReader  # noqa: PLC0415 -- see above
+
+        reader = MetaQReader(settings)
+    else:
+        from monitor.collectors.zookeeper_reader import KafkaZooKeeperReader  # noqa: PLC0415 -- see above
+
+        reader = KafkaZooKeeperReader(settings)
+    return reader
+
+
+def kind_of(settings: Readable) -> str:
+    """What is read, in one word: as a label, and in the layout of a checkpoint."""
+    match settings:
+        case RocketMQSettings():
+            return "rocketmq"
+        case ZooKeeperSettings():
+            return "metaq" if settings.system == "metaq" else "kafka-zk"
+        case SparkQueriesSettings():
+            return "spark"
+        case ClusterSettings():
+            return "kafka-admin"

@@ -1,0 +1,204 @@
+"""The settings of what is watched beside Kafka's own groups: RocketMQ, ZooKeeper, and the queries of Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from monitor.config.client import HIDDEN, ClientProperties, texts
+from monitor.config.section import Section, checked_addresses, checked_expression
+
+
+class SecretReference:
+    """A secret, or where it is: a text that may contain ``${env:NAME}`` and ``${file:/path}``. Never shown.
+
+    It is looked up by ``resolve``, not before, as client properties are.
+
+    >>> SecretReference("${env:ROCKETMQ_SECRET_KEY}")
+    SecretReference([hidden])
+    """
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text: Final = text
+
+    def resolve(self, place: str) -> str:
+        """The secret itself.
+
+        Args:
+            place: where it stands in the configuration, ``rocketmq.NAME.secret_key``; errors begin with it.
+
+        Raises:
+            ConfigError: a variable that is not set or a file that cannot be read.
+        """
+        table, _, key = place.rpartition(".")
+        return ClientProperties({key: self._text}).resolve(table)[key]
+
+    def __eq__(self, other: object) -> bool:
+        """Compare by content, references not looked up."""
+        return isinstance(other, SecretReference) and other._text == self._text
+
+    def __hash__(self) -> int:
+        """Agree with ``__eq__``."""
+        return hash(self._text)
+
+    def __repr__(self) -> str:
+        """That there is one, and nothing of it."""
+        return f"SecretReference({HIDDEN})"
+
+
+def _as_secret(given: object) -> object:
+    if isinstance(given, str) and given:
+        return SecretReference(given)
+    if given is None or isinstance(given, SecretReference):
+        return given
+    raise ValueError("should be a text, best one that refers to ${env:NAME} or ${file:/path}")
+
+
+def _as_flat_text(given: object) -> object:
+    return texts(given) if isinstance(given, Mapping) else given
+
+
+Secret = Annotated[SecretReference | None, BeforeValidator(_as_secret)]
+Interval = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class SystemSettings(Section):
+    """What the watched systems that are no Kafka cluster of today have in common.
+
+    ``name`` is the ``cluster`` label; in a file it is the name of the table. ``via`` is the Kafka cluster whose events
+    topic carries what is read (the carrier); "": the only one. ``interval_s`` is the time between the starts of two
+    readings, in seconds. ``collect`` False: the collector runs elsewhere (``groupwatch collect``).
+    """
+
+    name: str = Field(min_length=1)
+    via: str = ""
+    interval_s: Interval = 10.0
+    collect: bool = True
+
+    @property
+    def carrier(self) -> str:
+        """The name of the Kafka cluster whose events topic carries what is read; "": the only one."""
+        return self.via
+
+
+class RocketMQSettings(SystemSettings):
+    """One RocketMQ cluster (4.9 or 5), read by its name servers' and brokers' remoting protocol.
+
+    ``name_servers`` are ``host:port``, separated by semicolons, as RocketMQ's own tools take them. No request is
+    waited for longer than ``request_limit_s`` seconds. ``access_key`` and ``secret_key`` sign requests (ACL).
+    ``tls_ca_file`` are the certificates that are trusted, in PEM; None: those of the machine. ``groups`` is an
+    expression of RE2 for the whole name of the groups that are read.
+    """
+
+    name_servers: str = Field(min_length=1)
+    request_limit_s: Interval = 3.0
+    access_key: Secret = None
+    secret_key: Secret = None
+    tls: bool = False
+    tls_ca_file: str | None = Field(default=None, min_length=1)
+    groups: str = Field(default=".*", min_length=1)
+
+    @field_validator("name_servers")
+    @classmethod
+    def _has_ports(cls, given: str) -> str:
+        return checked_addresses(given, ";")
+
+    @field_validator("groups")
+    @classmethod
+    def _is_an_expression(cls, given: str) -> str:
+        return checked_expression(given)
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Self:
+        if (self.access_key is None) != (self.secret_key is None):
+            raise ValueError("should have both of access_key and secret_key, or neither")
+        if self.tls_ca_file is not None and not self.tls:
+            raise ValueError("should have tls = true if it has tls_ca_file")
+        return self
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The name servers, each ``host:port``."""
+        return tuple(self.name_servers.split(";"))
+
+    @property
+    def place(self) -> str:
+        """Where this stands in the configuration; errors of its secrets begin with it and the key."""
+        return f"rocketmq.{self.name}"
+
+
+class ZooKeeperSettings(SystemSettings):
+    """Consumers that keep their groups in ZooKeeper: MetaQ's, or those of Kafka 0.8 to 0.10.
+
+    ``hosts`` are ``host:port``, separated by commas. ``root`` is the node under which the tree is (the chroot):
+    "/meta" for MetaQ, the top for Kafka, unless it was chosen otherwise. A session that is not heard of for
+    ``session_limit_s`` seconds is over. ``bootstrap_servers``: where a Kafka is asked for end offsets; None: at the
+    brokers that the tree names. ``strategies`` tells which strategy groups use, by an expression of RE2 for the whole
+    name of the groups; the first that matches counts.
+    """
+
+    hosts: str = Field(min_length=1)
+    system: Literal["metaq", "kafka"]
+    root: str = ""
+    session_limit_s: Interval = 10.0
+    bootstrap_servers: str | None = Field(default=None, min_length=1)
+    strategies: Annotated[dict[str, str], BeforeValidator(_as_flat_text)] = Field(default={})
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_root(cls, given: Any) -> Any:  # noqa: ANN401 - pydantic gives whatever was configured
+        if isinstance(given, Mapping) and given.get("system") == "metaq" and "root" not in given:
+            return {**given, "root": "/meta"}
+        return given
+
+    @field_validator("hosts", "bootstrap_servers")
+    @classmethod
+    def _has_ports(cls, given: str | None) -> str | None:
+        return None if given is None else checked_addresses(given, ",")
+
+    @field_validator("root")
+    @classmethod
+    def _is_a_path(cls, given: str) -> str:
+        if given == "/":
+            return ""
+        if given and ("" in given.split("/")[1:] or not given.startswith("/")):
+            raise ValueError("should be the path of a node, like /meta")
+        return given
+
+    @field_validator("strategies")
+    @classmethod
+    def _are_expressions(cls, given: dict[str, str]) -> dict[str, str]:
+        return {checked_expression(groups): strategy for groups, strategy in given.items()}
+
+    @model_validator(mode="after")
+    def _asks_kafka_only_for_kafka(self) -> Self:
+        if self.system == "metaq" and self.bootstrap_servers is not None:
+            raise ValueError("should have no bootstrap_servers: MetaQ's brokers are those that the tree names")
+        return self
+
+
+class SparkQueriesSettings(Section):
+    """Queries of Spark Structured Streaming that read a Kafka cluster, as groups of that cluster.
+
+    ``cluster`` is the Kafka cluster whose topics they read; "": the only one. ``checkpoints`` are the folders (paths,
+    or URIs of a Hadoop file system) by the name that the group is to have.
+    """
+
+    name: str = Field(min_length=1)
+    cluster: str = ""
+    checkpoints: Annotated[dict[str, str], BeforeValidator(_as_flat_text)] = Field(min_length=1)
+    interval_s: Interval = 10.0
+    collect: bool = True
+
+    @property
+    def carrier(self) -> str:
+        """The name of the Kafka cluster whose groups they are, and whose events topic carries them; "": the only."""
+        return self.cluster
+
+
+System = RocketMQSettings | ZooKeeperSettings
+"""A watched system with a query of its own that is no Kafka cluster of today."""

@@ -1,0 +1,33 @@
+"""The HTTP app of a process that only collects: its metrics, and whether its collectors are well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from monitor.metrics.app import METRICS_HEADERS
+from monitor.metrics.collector_lines import collectors_exposition, collectors_told, is_well
+from monitor.metrics.security import SecurityHeaders
+from monitor.model import CollectorHealth
+
+
+def create_collect_app(health: Callable[[], tuple[CollectorHealth, ...]]) -> Starlette:
+    """The app over whatever ``health`` says. It is ready while every collector's newest pass was complete."""
+
+    async def metrics(_: Request) -> PlainTextResponse:
+        return PlainTextResponse(collectors_exposition(health()), headers=METRICS_HEADERS)
+
+    async def readyz(_: Request) -> PlainTextResponse:
+        known = health()
+        return PlainTextResponse(collectors_told(known), 200 if all(map(is_well, known)) else 503)
+
+    async def healthz(_: Request) -> PlainTextResponse:
+        return PlainTextResponse("ok\n")
+
+    routes = [Route("/metrics", metrics), Route("/readyz", readyz), Route("/healthz", healthz)]
+    return Starlette(routes=routes, middleware=[Middleware(SecurityHeaders)])

@@ -1,0 +1,46 @@
+"""How collectors go, as Prometheus text: beside a job's own metrics, or alone where only collectors run. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from monitor.metrics.exposition_format import Samples, header, labels
+from monitor.metrics.specs import METRICS
+from monitor.metrics.version import installed_version
+from monitor.model import CollectorHealth
+
+
+def add_collectors(samples: Samples, collectors: Iterable[CollectorHealth]) -> None:
+    """What is known of their passes. A collector that has not ended a pass yet has no ``up``."""
+    for health in collectors:
+        pairs = labels(cluster=health.cluster, collector=health.collector, name=health.name)
+        if health.pass_ms is not None:
+            samples.add("groupwatch_collector_up", pairs, int(health.problem is None))
+        samples.add_ms("groupwatch_collector_last_success_timestamp_seconds", pairs, health.last_success_ms)
+        results = {"complete": health.complete, "incomplete": health.incomplete, "failed": health.failed}
+        samples.add_each("groupwatch_collector_passes_total", pairs, "result", results)
+        samples.add_ms("groupwatch_collector_pass_duration_seconds", pairs, health.pass_ms)
+
+
+def collectors_exposition(collectors: Iterable[CollectorHealth], version: str | None = None) -> str:
+    """The whole text of a metrics endpoint where only collectors run; ``version`` is the installed one unless given."""
+    samples = Samples()
+    add_collectors(samples, collectors)
+    samples.add("groupwatch_build_info", labels(version=version or installed_version()), 1)
+    heads = {spec.name: header(spec) for spec in METRICS}
+    return "".join(heads[block.family] + block.samples for block in samples.blocks())
+
+
+def collectors_told(collectors: Iterable[CollectorHealth]) -> str:
+    """One line for each collector that is not well, "ready" if there is none."""
+    lines = [f"{health.name}: {_condition(health)}\n" for health in collectors if not is_well(health)]
+    return "".join(lines) or "ready\n"
+
+
+def is_well(health: CollectorHealth) -> bool:
+    """Whether it has written a complete pass, and its newest one was."""
+    return health.last_success_ms is not None and health.problem is None
+
+
+def _condition(health: CollectorHealth) -> str:
+    return health.problem or "The first pass has not ended."

@@ -1,0 +1,124 @@
+"""What the queries of a job watch, and which collectors tell them of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from monitor.collectors.awaited_passes import COLLECT, FIRST_SHARD, AwaitedPasses
+from monitor.collectors.configured import ConfiguredCollectors
+from monitor.collectors.counted_passes import CountedPasses
+from monitor.collectors.readers import kind_of
+from monitor.config import ClusterSettings, Settings, System
+from monitor.model import CollectorHealth
+
+TEXT_PARTITIONS: Final = frozenset({"rocketmq", "metaq"})
+"""The systems whose partitions are not numbers (monitor.model.PartitionId)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What one query watches: a Kafka cluster, or a system whose events a Kafka cluster carries.
+
+    ``groups_from`` is where its groups come from, in one word: "log" and "admin" are those of a Kafka cluster, the
+    others are systems. ``awaited`` must have had a pass before anything is read, and their problems are the cluster's;
+    those ``beside`` tell of more groups. ``interval_s`` is the time between the readings of its groups, in seconds.
+    """
+
+    name: str
+    carrier: ClusterSettings
+    groups_from: str
+    interval_s: float
+    awaited: tuple[CountedPasses | AwaitedPasses, ...]
+    beside: tuple[CountedPasses, ...] = ()
+
+    @property
+    def reads_log(self) -> bool:
+        """Whether its groups come by the offsets topic of the Kafka cluster."""
+        return self.groups_from == "log"
+
+    @property
+    def text_partitions(self) -> bool:
+        """Whether its partitions are texts."""
+        return self.groups_from in TEXT_PARTITIONS
+
+    @property
+    def collects(self) -> bool:
+        """Whether its collectors run in this job."""
+        return not any(isinstance(each, AwaitedPasses) for each in self.awaited)
+
+    @property
+    def collectors(self) -> tuple[CountedPasses | AwaitedPasses, ...]:
+        """All of them."""
+        return (*self.awaited, *self.beside)
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with its collectors, in a sentence or several; None: nothing."""
+        problems = dict.fromkeys(each.problem for each in self.awaited if each.problem is not None)
+        return " ".join(problems) or None
+
+    def health(self) -> tuple[CollectorHealth, ...]:
+        """How those collectors go that run in this job."""
+        return tuple(each.health() for each in self.collectors if isinstance(each, CountedPasses))
+
+    def readings(self, pass_ms: int | None) -> object:
+        """Something that is another one after each reading of the groups; ``pass_ms`` is the newest known pass."""
+        reading = self.awaited[-1]
+        return reading.written_passes if isinstance(reading, CountedPasses) else pass_ms
+
+
+@dataclass(frozen=True, slots=True)
+class WatchList:
+    """All that a job watches. ``first``: it is the job of the first shard, which has the collectors."""
+
+    settings: Settings
+    collectors: ConfiguredCollectors
+    first: bool = True
+
+    def __iter__(self) -> Iterator[Watched]:
+        """The Kafka clusters, then the systems."""
+        for cluster in self.settings.clusters.values():
+            yield self.of_cluster(cluster)
+        for system in self.settings.systems:
+            yield self.of_system(system)
+
+    def of_cluster(self, cluster: ClusterSettings) -> Watched:
+        """A Kafka cluster, and the queries of Spark that read it."""
+        awaited = self._unless_elsewhere(
+            cluster,
+            cluster,
+            lambda: (self.collectors.of_topics(cluster), *self.collectors.of_groups(cluster)),
+        )
+        queries = [each for each in self.settings.spark_queries.values() if self.settings.carrier_of(each) is cluster]
+        return Watched(
+            name=cluster.name,
+            carrier=cluster,
+            groups_from=cluster.groups_from,
+            interval_s=cluster.collect_interval_s,
+            awaited=awaited,
+            beside=tuple(self.collectors.of_queries(each) for each in queries if each.collect and self.first),
+        )
+
+    def of_system(self, system: System) -> Watched:
+        """A system."""
+        carrier = self.settings.carrier_of(system)
+        return Watched(
+            name=system.name,
+            carrier=carrier,
+            groups_from=kind_of(system),
+            interval_s=system.interval_s,
+            awaited=self._unless_elsewhere(system, carrier, lambda: (self.collectors.of_system(system),)),
+        )
+
+    def _unless_elsewhere(
+        self,
+        watched: ClusterSettings | System,
+        carrier: ClusterSettings,
+        collectors: Callable[[], tuple[CountedPasses, ...]],
+    ) -> tuple[CountedPasses | AwaitedPasses, ...]:
+        if watched.collect and self.first:
+            return collectors()
+        writer = FIRST_SHARD if watched.collect else COLLECT
+        return (AwaitedPasses(carrier, writer=writer, name=watched.name),)

@@ -1,0 +1,97 @@
+"""What is written is there once where brokers allow that, and in its order everywhere."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from kafka import KafkaProducer
+from kafka.admin import ACL, ACLOperation, ACLPermissionType, KafkaAdminClient, ResourcePattern, ResourceType
+from kafka.errors import KafkaError
+
+from monitor.collectors.connection import close_producer, open_admin, open_producer
+from monitor.collectors.events_topic_writer import ensure_events_topic, write_completion
+from monitor.config import ClusterSettings, ConfigError
+from monitor.embedded.broker import EmbeddedKafka
+from monitor.embedded.settings import BrokerSettings
+from monitor.model import PassCompleted
+from tests.job_process import eventually
+from tests.streaming_jobs.clients import values_of
+
+# kafka-python leaves the sockets of failed connections to the garbage collector.
+pytestmark = [pytest.mark.broker, pytest.mark.filterwarnings("ignore:unclosed <:ResourceWarning")]
+
+PASS = PassCompleted(cluster="prod", pass_ms=1, completed_ms=2, topics=0)
+USERS = {"root": "root-pw", "writer": "writer-pw"}
+
+
+@pytest.fixture(scope="module")
+def secured() -> Iterator[EmbeddedKafka]:
+    """A broker where "root" may do everything, and "writer" nothing yet."""
+    with EmbeddedKafka(BrokerSettings(sasl_users=USERS, super_users=("root",))) as kafka:
+        with KafkaAdminClient(**kafka.client_settings("root")) as admin:
+            admin.create_topics({"events": {"num_partitions": 1, "replication_factor": 1}}, wait_for_metadata=True)
+        yield kafka
+
+
+@contextmanager
+def producing(cluster: ClusterSettings) -> Iterator[KafkaProducer]:
+    producer = open_producer(cluster)
+    try:
+        yield producer
+    finally:
+        close_producer(producer, 1.0)
+
+
+def is_idempotent(producer: KafkaProducer) -> bool:
+    return bool(producer.config["enable_idempotence"])
+
+
+def test_writing_is_idempotent_unless_the_configuration_says_no(cluster: ClusterSettings):
+    with open_admin(cluster) as admin:
+        ensure_events_topic(admin, cluster.events_topic)
+    with producing(cluster) as producer:
+        assert is_idempotent(producer)
+    chosen = cluster.model_copy(update={"client": type(cluster.client)({"enable.idempotence": "false"})})
+    with producing(chosen) as producer:
+        assert not is_idempotent(producer)
+        write_completion(producer, cluster.events_topic, PASS)
+    assert len(values_of(cluster.bootstrap_servers, cluster.events_topic)) == 1
+
+
+def test_a_choice_that_is_none_is_told():
+    cluster = ClusterSettings(name="prod", bootstrap_servers="localhost:1", client={"enable.idempotence": "perhaps"})
+    with pytest.raises(ConfigError, match=r"clusters\.prod\.client\.enable\.idempotence should be true or false\."):
+        open_producer(cluster)
+
+
+def test_who_may_write_a_topic_writes_idempotently_and_who_is_refused_an_id_writes_nevertheless(
+    secured: EmbeddedKafka, caplog: pytest.LogCaptureFixture
+):
+    """A broker of today gives an id to whoever may write some topic, so the refused one gets his permission later."""
+    login = {"sasl.username": "writer", "sasl.password": USERS["writer"]}
+    client = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN", **login}
+    cluster = ClusterSettings(name="prod", bootstrap_servers=secured.bootstrap_servers, client=client)
+    caplog.set_level(logging.INFO, "monitor")
+    with producing(cluster) as refused:
+        assert not is_idempotent(refused)
+        assert "Cluster prod: the brokers refuse idempotent writing; a record may be there twice" in caplog.messages
+        with KafkaAdminClient(**secured.client_settings("root")) as admin:
+            pattern = ResourcePattern(ResourceType.TOPIC, "events")
+            admin.create_acls([ACL("User:writer", "*", ACLOperation.WRITE, ACLPermissionType.ALLOW, pattern)])
+
+        def written() -> bool:
+            try:
+                write_completion(refused, "events", PASS)
+            except KafkaError:
+                return False
+            return True
+
+        eventually(written, "a record of the producer that was refused an id", 30)
+    caplog.clear()
+    with producing(cluster) as producer:
+        assert is_idempotent(producer)
+        write_completion(producer, "events", PASS)
+    assert [message for message in caplog.messages if "idempotent" in message] == []

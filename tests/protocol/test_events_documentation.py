@@ -1,0 +1,106 @@
+"""docs/events.md says of every event what the code takes: its fields, their types and what they are when left out."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+import pytest
+from msgspec import inspect
+
+from monitor import model
+from monitor.model import CollectedEvent
+from monitor.protocol.errors import REASONS
+from monitor.protocol.events_topic import EVENTS_VERSION, decode_event, encode_event
+
+PAGE = (Path(__file__).parents[2] / "docs" / "events.md").read_text(encoding="utf-8")
+EVENTS = get_args(CollectedEvent)
+SECTIONS = dict(re.findall(r"^### `(\w+)`\n(.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL))
+NAMED = {
+    "ObservedOffset",
+    "PartitionObserved",
+    "ListedOffset",
+    "Member",
+    "TopicPartitions",
+    "IdPartitions",
+    "Reconciliation",
+    "ClassicProtocol",
+}
+
+
+SIMPLE = {
+    inspect.IntType: "number",
+    inspect.BoolType: "true or false",
+    inspect.StrType: "text",
+    inspect.EnumType: "text",
+    inspect.BytesType: "base64",
+}
+
+
+def told(kind: inspect.Type) -> str:
+    """A type in the words of the page."""
+    simple = next((text for of, text in SIMPLE.items() if isinstance(kind, of)), None)
+    if simple is not None:
+        return simple
+    match kind:
+        case inspect.StructType():
+            return f"`{kind.cls.__name__}`"
+        case inspect.VarTupleType():
+            one = told(kind.item_type)
+            return f"list of ({one})" if " or " in one else f"list of {one}"
+        case inspect.UnionType():
+            texts = [told(each) for each in kind.types if not isinstance(each, inspect.NoneType)]
+            return " or ".join(sorted(texts)) + (" or null" if kind.includes_none else "")
+    raise AssertionError(kind)
+
+
+def fields(struct: type[msgspec.Struct]) -> list[tuple[str, str, str]]:
+    kind = inspect.type_info(struct)
+    assert isinstance(kind, inspect.StructType)
+    return [
+        (each.encode_name, told(each.type), "" if each.required else msgspec.json.encode(each.default).decode())
+        for each in kind.fields
+    ]
+
+
+def rows(section: str) -> list[tuple[str, ...]]:
+    found = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*?) \| .*\|$", section, re.MULTILINE)
+    return [(name, kind, default.strip("` ")) for name, kind, default in found]
+
+
+def test_every_event_and_every_value_in_one_has_a_section_and_nothing_else():
+    tags = {inspect.type_info(event).tag for event in EVENTS}
+    assert SECTIONS.keys() == tags | NAMED
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.__name__)
+def test_the_fields_of_an_event_are_those_of_the_code(event: type[msgspec.Struct]):
+    assert rows(SECTIONS[str(inspect.type_info(event).tag)]) == fields(event)
+
+
+@pytest.mark.parametrize("name", sorted(NAMED))
+def test_the_fields_of_a_value_are_those_of_the_code(name: str):
+    assert rows(SECTIONS[name]) == fields(getattr(model, name))
+
+
+def test_the_values_of_texts_from_a_list_are_all_told():
+    for kind in (model.GroupKind, model.Source, model.Sharing, model.MemberState):
+        assert [value for value in kind if f"`{value}`" not in PAGE] == []
+
+
+def test_the_examples_are_events_as_they_are_written():
+    (block,) = re.findall(r"^```json\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    examples = block.splitlines()
+    events = [decode_event(line.encode()) for line in examples]
+    assert {type(event) for event in events} == set(EVENTS)
+    assert [json.loads(encode_event(event)) for event in events] == [json.loads(line) for line in examples]
+
+
+def test_the_version_and_the_reasons_for_a_refusal_are_told():
+    assert f"This page is of version {EVENTS_VERSION}." in PAGE
+    for reason in ("null_value", "bad_json", "bad_utf8", "bad_event", "newer_version"):
+        assert reason in REASONS
+        assert f"`{reason}`" in PAGE
