@@ -93,13 +93,24 @@ def demo(
         float | None, typer.Option(help="End by itself so many seconds after groupwatch is ready.")
     ] = None,
     json_summary: Annotated[Path | None, typer.Option(help="Write what was seen to this file at the end.")] = None,
+    with_: Annotated[
+        str,
+        typer.Option(
+            "--with", help="Other systems to show as well, with commas: rocketmq, zookeeper (a Kafka 0.10), metaq."
+        ),
+    ] = "",
     verbose: Annotated[bool, typer.Option(help="Log more.")] = False,
 ) -> None:
     """Start a real Kafka, real consumers that go wrong in several ways, and groupwatch, which says so."""
     _log_to_terminal(verbose)
+    from monitor.embedded.demo_systems import DemoSystem  # noqa: PLC0415 -- as above
     from streaming_jobs.demo import DemoOptions, run_demo  # noqa: PLC0415 -- as above
 
-    options = DemoOptions(port=port, duration_s=duration, json_summary=json_summary)
+    try:
+        systems = frozenset(DemoSystem(name.strip()) for name in with_.split(",") if name.strip())
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}; it can be one of {', '.join(DemoSystem)}", param_hint="--with") from None
+    options = DemoOptions(port=port, duration_s=duration, json_summary=json_summary, systems=systems)
     _exit_with(lambda: run_demo(options, console))
 
 

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import time
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -14,9 +15,12 @@ from rich.console import Console
 
 from monitor.config import Settings
 from monitor.config.settings import ClusterSettings, DetectionOptions, HttpSettings, SparkSettings
+from monitor.config.systems import RocketMQSettings, ZooKeeperSettings
 from monitor.embedded.broker import EmbeddedKafka
+from monitor.embedded.demo_systems import KAFKA_ROOT, DemoSystem, DemoSystems
 from monitor.embedded.jars import kafka_jars, spark_kafka_jars
 from monitor.embedded.java import find_java
+from monitor.embedded.metaq import ROOT as METAQ_ROOT
 from monitor.embedded.performer import Happening
 from monitor.embedded.workload import DemoWorkload
 from monitor.metrics.readiness import told
@@ -29,14 +33,20 @@ from streaming_jobs.signals import StopSignals
 
 CLUSTER: Final = "demo"
 LOOK_S: Final = 0.5
+SYSTEM_INTERVAL_S: Final = 2.0
+"""Between two readings of a system beside Kafka."""
 
 
 class DemoOptions(Value):
-    """What a person chose. ``duration_s`` None: until Ctrl-C; else seconds from the moment groupwatch is ready."""
+    """What a person chose. ``duration_s`` None: until Ctrl-C; else seconds from the moment groupwatch is ready.
+
+    ``systems`` are shown beside Kafka.
+    """
 
     port: int
     duration_s: float | None = None
     json_summary: Path | None = None
+    systems: frozenset[DemoSystem] = frozenset()
 
 
 class DemoSummary(Value):
@@ -50,6 +60,16 @@ class DemoSummary(Value):
     url: str
     timeline: tuple[Happening, ...]
     groups: tuple[GroupSeen, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What runs while the demo watches: the job, what it shows, and those whom it watches."""
+
+    board: Board
+    job: Job
+    workload: DemoWorkload
+    systems: DemoSystems
 
 
 class Demo:
@@ -71,7 +91,8 @@ class Demo:
             folder = Path(tempfile.mkdtemp(prefix="groupwatch-demo-"))
             running.callback(shutil.rmtree, folder, ignore_errors=True)
             kafka = EmbeddedKafka(progress=self._tell)
-            settings = settings_of(self._options, kafka.bootstrap_servers, folder)
+            systems = DemoSystems(self._options.systems, self._tell)
+            settings = settings_of(self._options, kafka.bootstrap_servers, folder, systems)
             board = Board(settings.watched_names)
             # The port is taken first: that it is not free is told before anything slow begins.
             self._server = running.enter_context(HttpServer(board, settings.http.bind, settings.http.port))
@@ -80,25 +101,26 @@ class Demo:
             running.enter_context(kafka)
             self._tell(f"Kafka listens on {kafka.bootstrap_servers}; starting producers and consumers")
             workload = running.enter_context(DemoWorkload(kafka.bootstrap_servers, folder / "workload.log"))
+            running.enter_context(systems)
             self._started_s = time.monotonic() - self._began
             self._tell("Starting Spark")
             job = running.enter_context(Job(settings, board, jars, folder / "spark.log"))
             signals.arm()
-            self._watch(board, job, workload, signals)
-            self._summarise(workload)
+            self._watch(Watched(board, job, workload, systems), signals)
+            self._summarise((*workload.timeline, *systems.timeline))
             self._tell("Stopping")
         self._tell("Everything has ended.")
 
-    def _watch(self, board: Board, job: Job, workload: DemoWorkload, signals: StopSignals) -> None:
+    def _watch(self, watched: Watched, signals: StopSignals) -> None:
         line = ""
         while not signals.stopping.wait(LOOK_S):
-            job.check()
-            snapshot = board.read()
+            watched.job.check()
+            snapshot = watched.board.read()
             if self._ready_s is None:
                 if snapshot.ready:
-                    self._begin(workload)
+                    self._begin(watched)
                 else:
-                    (cluster,) = snapshot.clusters
+                    cluster = next(cluster for cluster in snapshot.clusters if not cluster.ready)
                     line = self._tell_once(told(cluster), line)
                 continue
             watched_s = self._watched_s()
@@ -106,9 +128,10 @@ class Demo:
             if self._options.duration_s is not None and watched_s >= self._options.duration_s:
                 return
 
-    def _begin(self, workload: DemoWorkload) -> None:
+    def _begin(self, watched: Watched) -> None:
         self._ready_s = time.monotonic() - self._began - self._started_s
-        workload.begin()
+        watched.workload.begin()
+        watched.systems.begin()
         self._tell(
             f"Ready after {self._ready_s:.0f} s. In 15 s the topic orders grows and loses its owners for a while."
         )
@@ -122,7 +145,7 @@ class Demo:
     def _watched_s(self) -> float:
         return 0.0 if self._ready_s is None else time.monotonic() - self._began - self._started_s - self._ready_s
 
-    def _summarise(self, workload: DemoWorkload) -> None:
+    def _summarise(self, timeline: tuple[Happening, ...]) -> None:
         if self._options.json_summary is None:
             return
         summary = DemoSummary(
@@ -132,7 +155,7 @@ class Demo:
             watched_s=round(self._watched_s(), 1),
             evaluations=self._observer.evaluations,
             url=self._server.url,
-            timeline=workload.timeline,
+            timeline=timeline,
             groups=self._observer.groups(),
         )
         text = msgspec.json.format(msgspec.json.encode(summary), indent=2)
@@ -154,12 +177,38 @@ def run_demo(options: DemoOptions, console: Console) -> None:
     Demo(options, console).run()
 
 
-def settings_of(options: DemoOptions, bootstrap_servers: str, folder: Path) -> Settings:
+def settings_of(
+    options: DemoOptions, bootstrap_servers: str, folder: Path, systems: DemoSystems | None = None
+) -> Settings:
     """The settings of a small, quick job: short intervals, few buckets, a checkpoint that goes with the demo."""
+    systems = systems or DemoSystems(options.systems)
     return Settings(
         shard=ALL_GROUPS,
         clusters={CLUSTER: ClusterSettings(name=CLUSTER, bootstrap_servers=bootstrap_servers, collect_interval_s=1.0)},
+        rocketmq=_rocketmq(systems),
+        zookeeper=_zookeeper(options.systems, systems),
         http=HttpSettings(port=options.port),
         spark=SparkSettings(master="local[2]", checkpoint=str(folder / "checkpoint"), buckets=8, trigger_s=1.0),
         detection=DetectionOptions(commit_silence_s=15.0),
     )
+
+
+def _rocketmq(systems: DemoSystems) -> dict[str, RocketMQSettings]:
+    if systems.rocketmq_name_servers is None:
+        return {}
+    name = "demo-rocketmq"
+    return {name: RocketMQSettings(name=name, name_servers=systems.rocketmq_name_servers, interval_s=SYSTEM_INTERVAL_S)}
+
+
+def _zookeeper(wanted: frozenset[DemoSystem], systems: DemoSystems) -> dict[str, ZooKeeperSettings]:
+    hosts = systems.zookeeper_hosts
+    if hosts is None:
+        return {}
+    kafka = ZooKeeperSettings(
+        name="demo-kafka-0.10", hosts=hosts, system="kafka", root=KAFKA_ROOT, interval_s=SYSTEM_INTERVAL_S
+    )
+    metaq = ZooKeeperSettings(
+        name="demo-metaq", hosts=hosts, system="metaq", root=METAQ_ROOT, interval_s=SYSTEM_INTERVAL_S
+    )
+    by_system = {DemoSystem.ZOOKEEPER: kafka, DemoSystem.METAQ: metaq}
+    return {each.name: each for system, each in by_system.items() if system in wanted}

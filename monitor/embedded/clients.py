@@ -100,9 +100,8 @@ class JavaClients:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End the process and delete its folder. Its consumers do not say goodbye: ``leave`` is for that."""
-        self.kill()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """End it."""
+        self.close()
 
     def consume(self, name: str, group: str, *topics: str, strategy: str, how: str) -> None:
         """Start a consumer; what ``strategy`` and ``how`` may be is said in the program."""
@@ -138,6 +137,11 @@ class JavaClients:
     def produce(self, topic: str, per_second: int) -> None:
         """Send so many records a second from now on."""
         self._order("produce", topic, str(per_second))
+
+    def close(self) -> None:
+        """End the process and delete its folder. Its consumers do not say goodbye: ``leave`` is for that."""
+        self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def kill(self) -> None:
         """End the process as kill -9 does, with all its consumers, also a paused one. Harmless if it has ended."""

@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.systems, pytest.mark.timeout(600)]
 SETTINGS = DetectionSettings(commit_silence_ms=20_000)
 SESSION_MS = 6_000
 GROUPS = ("calm", "wide", "hashed", "killed", "joined", "paused")
+ALL_BUT_HASHED = tuple(group for group in GROUPS if group != "hashed")
 
 Kinds = set[tuple[FindingKind, str]]
 
@@ -97,7 +98,15 @@ def story(zookeeper: EmbeddedZooKeeper, metaq: object) -> Iterator[Story]:
 
 
 def test_nothing_is_found_of_groups_that_are_left_alone(story: Story):
-    assert kinds(story.alone, *GROUPS, "stuck") == set(), story.watch.told()
+    assert kinds(story.alone, *ALL_BUT_HASHED, "stuck") == set(), story.watch.told()
+
+
+def test_that_hashing_shares_unevenly_is_all_that_is_found_of_a_group_that_hashes(story: Story):
+    owned = [member.partitions for member in story.before["hashed"].members]
+    uneven = {(FindingKind.IMBALANCE, "partitions")}
+    assert kinds((*story.alone, *story.after), "hashed") == (
+        uneven if max(owned) >= 12 * SETTINGS.imbalance_ratio else set()
+    )
 
 
 def test_a_strategy_explains_every_owner(story: Story):
@@ -131,4 +140,4 @@ def test_a_consumer_that_takes_nothing_is_told_as_dead(story: Story):
 
 
 def test_nothing_else_is_found_when_others_fail(story: Story):
-    assert kinds(story.after, "calm", "wide", "hashed") == set(), story.watch.told()
+    assert kinds(story.after, "calm", "wide") == set(), story.watch.told()
