@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final
+from typing import Any, Final
 
 import re2
 
@@ -55,7 +55,7 @@ class RocketMQReader:
         """Prepare; the first reading connects. ``clock`` gives the time in milliseconds since the epoch."""
         self._settings: Final = settings
         self._clock: Final = clock
-        self._groups: Final = re2.compile(settings.groups)
+        self._groups: Final = _expression(settings.groups)
         self._members: Final = MemberInfos(self._opened)
         self._access: Access | None = None
         self._pool: ThreadPoolExecutor | None = None
@@ -166,6 +166,13 @@ class RocketMQReader:
         if self._pool is None:
             self._pool = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix=f"rocketmq-{self._settings.name}")
         return self._pool
+
+
+def _expression(groups: str) -> Any:  # noqa: ANN401 - re2 has no types
+    """An expression for whole names, in which a dot is any character: a name may hold a line break."""
+    options = re2.Options()
+    options.dot_nl = True
+    return re2.compile(groups, options)
 
 
 def _access(settings: RocketMQSettings) -> Access:
