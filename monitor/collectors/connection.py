@@ -54,7 +54,7 @@ def open_producer(
     too. A record may be there twice.
     """
     order = {"acks": "all", "enable_idempotence": False, "max_in_flight_requests_per_connection": 1}
-    sizes = {"max_request_size": 8 << 20, "batch_size": 256 << 10, "linger_ms": 20}
+    sizes = {"max_request_size": 8 << 20, "batch_size": 256 << 10, "linger_ms": 20, "compression_type": "gzip"}
     limits = {"max_block_ms": REQUEST_LIMIT_MS, "delivery_timeout_ms": 2 * REQUEST_LIMIT_MS}
     others = {"allow_auto_create_topics": creates_topics, "metrics_enabled": False}
     return _open(KafkaProducer, cluster, limit_s, {**order, **sizes, **limits, **others})
