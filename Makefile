@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long chaos churn fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
+.PHONY: help demo test test-long test-systems chaos churn fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -20,6 +20,9 @@ test: java $(INSTALLED) ## Run the whole test suite
 
 test-long: java $(INSTALLED) ## Run the tests that the suite leaves out because they take long
 	$(RUN) -m pytest --durations=10 -m long $(ARGS)
+
+test-systems: java $(INSTALLED) ## Run the tests against real RocketMQ, ZooKeeper, MetaQ and Kafka 0.10 (ten minutes)
+	$(RUN) -m pytest --durations=10 -m systems tests/systems $(ARGS)
 
 chaos: java $(INSTALLED) ## Kill the job and the broker again and again, and compare (ARGS="--seed 7 --kills 20")
 	$(RUN) -m tests.chaos.run $(ARGS)

@@ -1,35 +1,13 @@
-"""Java programs of the tests, from source: Janino, which Spark ships, compiles them in memory, so a JRE is enough."""
+"""Java programs of the tests, from source; see :mod:`monitor.embedded.java_program`."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
 
-from monitor.embedded.jars import artifact_name, kafka_jars, pyspark_jar
-from monitor.embedded.java import find_java
+from monitor.embedded.jars import artifact_name, kafka_jars
+from monitor.embedded.java_program import java_command
 
-_START: Final = Path(__file__).parent / "oracle" / "Start.java"
-
-
-def java_command(source: Path, *arguments: str, options: Iterable[str], jars: Iterable[Path]) -> list[str]:
-    """The command that compiles a program, with the other sources of its folder, and runs it.
-
-    Args:
-        source: the file of the class with ``main``.
-        arguments: what ``main`` is given.
-        options: of the JVM.
-        jars: what the program needs beside Janino.
-    """
-    class_path = [pyspark_jar("janino"), pyspark_jar("commons-compiler"), *jars]
-    return [
-        find_java().executable,
-        *options,
-        *("-cp", os.pathsep.join(map(str, class_path))),
-        "org.codehaus.janino.SimpleCompiler",
-        *(str(_START), "Start", str(source.parent), source.stem, *arguments),
-    ]
+__all__ = ["jars_of_kafka", "java_command"]
 
 
 def jars_of_kafka(names: frozenset[str]) -> list[Path]:

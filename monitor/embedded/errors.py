@@ -41,6 +41,22 @@ class WorkloadFailed(EmbeddedError):  # noqa: N818 - as above
         self.log_file = log_file
 
 
+class ServerFailed(EmbeddedError):  # noqa: N818 - as above
+    """An embedded server did not start. ``log_file`` has its log; the message ends with the log's last lines."""
+
+    def __init__(self, message: str, log_file: Path) -> None:
+        super().__init__(f"{message}; see {log_file}\n{last_lines(log_file)}".rstrip())
+        self.log_file = log_file
+
+
+class ClientsFailed(EmbeddedError):  # noqa: N818 - as above
+    """A JVM with clients did not start, ended, or failed at what it was told. ``log_file`` has its log."""
+
+    def __init__(self, message: str, log_file: Path) -> None:
+        super().__init__(f"{message}; see {log_file}\n{last_lines(log_file)}".rstrip())
+        self.log_file = log_file
+
+
 def last_lines(log_file: Path, count: int = 8) -> str:
     """What a log says last, for an error message: at most ``count`` lines, indented, empty if there is no such file.
 

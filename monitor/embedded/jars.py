@@ -88,7 +88,11 @@ def spark_kafka_jars(progress: Progress = quiet) -> list[Path]:
 
 
 def resolve(
-    coordinate: Coordinate, into: Path, progress: Progress = quiet, leave_out: frozenset[str] = frozenset()
+    coordinate: Coordinate,
+    into: Path,
+    progress: Progress = quiet,
+    leave_out: frozenset[str] = frozenset(),
+    beside: tuple[Coordinate, ...] = (),
 ) -> list[Path]:
     """The jars of a coordinate and all it needs, sorted by name. Ivy runs only if the folder ``into`` is not there.
 
@@ -97,6 +101,7 @@ def resolve(
         into: The folder for the jars; afterwards it is complete.
         progress: Is told what goes on.
         leave_out: Names of artifacts (without version) that are not kept.
+        beside: What else is fetched, in one resolution: of a jar that several of them need, the newest version.
 
     Raises:
         JarsNotResolved: Ivy failed or took too long; the message names its log, beside ``into``.
@@ -106,7 +111,7 @@ def resolve(
         into.parent.mkdir(parents=True, exist_ok=True)
         with _locked(into.with_name(into.name + ".lock"), progress):
             if not into.is_dir():  # else another process has just fetched them
-                _fetch(coordinate, into, progress, leave_out)
+                _fetch((coordinate, *beside), into, progress, leave_out)
     return sorted(into.glob("*.jar"))
 
 
@@ -149,12 +154,12 @@ def _locked(lock_file: Path, progress: Progress) -> Iterator[None]:
         yield
 
 
-def _fetch(coordinate: Coordinate, into: Path, progress: Progress, leave_out: frozenset[str]) -> None:
+def _fetch(coordinates: tuple[Coordinate, ...], into: Path, progress: Progress, leave_out: frozenset[str]) -> None:
     java = find_java()
     log_file = into.with_name(into.name + ".log")
     work = Path(tempfile.mkdtemp(prefix=into.name + ".", suffix=".part", dir=into.parent))
     try:
-        _run_ivy(java, coordinate, work, log_file, progress)
+        _run_ivy(java, coordinates, work, log_file, progress)
         for jar in (work / "jars").glob("*.jar"):
             if artifact_name(jar) in leave_out:
                 jar.unlink()
@@ -163,10 +168,11 @@ def _fetch(coordinate: Coordinate, into: Path, progress: Progress, leave_out: fr
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _run_ivy(java: Java, coordinate: Coordinate, work: Path, log_file: Path, progress: Progress) -> None:
-    what = f"{coordinate.artifact} {coordinate.version}"
+def _run_ivy(java: Java, coordinates: tuple[Coordinate, ...], work: Path, log_file: Path, progress: Progress) -> None:
+    what = f"{coordinates[0].artifact} {coordinates[0].version}"
     progress(f"fetching {what} (once; log in {log_file})")
-    command = _ivy_command(java, coordinate, work)
+    (work / "ivy.xml").write_text(ivy_file(coordinates), encoding="utf-8")
+    command = _ivy_command(java, work)
     with (
         log_file.open("w", encoding="utf-8") as log,
         subprocess.Popen(
@@ -193,7 +199,21 @@ def _run_ivy(java: Java, coordinate: Coordinate, work: Path, log_file: Path, pro
         raise JarsNotResolved(f"Ivy could not fetch {what} (exit code {code}); is the network there?", log_file)
 
 
-def _ivy_command(java: Java, coordinate: Coordinate, work: Path) -> list[str]:
+def ivy_file(coordinates: tuple[Coordinate, ...]) -> str:
+    """Ivy's description of a module that needs these, with all that they need to run."""
+    dependencies = "".join(
+        f'<dependency org="{each.organisation}" name="{each.artifact}" rev="{each.version}"'
+        ' conf="default->default,master,runtime"/>\n'
+        for each in coordinates
+    )
+    return (
+        '<ivy-module version="2.0">\n<info organisation="groupwatch" module="jars"/>\n'
+        '<configurations><conf name="default"/></configurations>\n'
+        f"<dependencies>\n{dependencies}</dependencies>\n</ivy-module>\n"
+    )
+
+
+def _ivy_command(java: Java, work: Path) -> list[str]:
     """Ivy's own cache lies in the working folder too: a shared one has no lock and may be half written by others."""
     settings = os.environ.get("GROUPWATCH_IVY_SETTINGS")
     return [
@@ -203,9 +223,9 @@ def _ivy_command(java: Java, coordinate: Coordinate, work: Path) -> list[str]:
         str(pyspark_jar("ivy")),
         *(["-settings", settings] if settings else []),
         *["-cache", str(work / "ivy")],
-        *["-dependency", coordinate.organisation, coordinate.artifact, coordinate.version],
-        *["-confs", "default", "master", "runtime"],
-        *["-retrieve", f"{work / 'jars'}/[artifact]-[revision].[ext]"],
+        *["-ivy", str(work / "ivy.xml"), "-confs", "default"],
+        # netty comes as several jars of one artifact, one for each platform
+        *["-retrieve", f"{work / 'jars'}/[artifact]-[revision](-[classifier]).[ext]"],
     ]
 
 

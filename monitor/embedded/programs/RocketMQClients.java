@@ -1,0 +1,166 @@
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+
+import org.apache.rocketmq.client.consumer.AllocateMessageQueueStrategy;
+import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
+import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyContext;
+import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
+import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyContext;
+import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyStatus;
+import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
+import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
+import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import org.apache.rocketmq.common.TopicConfig;
+import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
+import org.apache.rocketmq.common.message.Message;
+import org.apache.rocketmq.common.message.MessageQueue;
+import org.apache.rocketmq.tools.admin.DefaultMQAdminExt;
+
+/**
+ * Push consumers and a producer. Arguments: the name servers, then the address of every master that gets the topics.
+ * STRATEGY is the end of a class name of the client, as in AveragelyByCircle; HOW is concurrently, orderly or
+ * broadcasting. The client's id is 127.0.0.1@NAME.
+ */
+public class RocketMQClients extends Orders {
+    private static final String STRATEGIES = "org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueue";
+    private static final String[] MODELS = {
+        "org.apache.rocketmq.remoting.protocol.heartbeat.MessageModel", // version 5
+        "org.apache.rocketmq.common.protocol.heartbeat.MessageModel", // version 4
+    };
+    private final String nameServers;
+    private final List masters = new ArrayList();
+    private DefaultMQProducer producer;
+    private DefaultMQAdminExt admin;
+
+    RocketMQClients(String[] args) {
+        nameServers = args[0];
+        for (int i = 1; i < args.length; i++) {
+            masters.add(args[i]);
+        }
+    }
+
+    public static void main(String[] args) {
+        new RocketMQClients(args).obey();
+    }
+
+    Consumer consumer(String name, String group, String[] topics, String strategy, String how) throws Exception {
+        return new Push(name, group, topics, strategy, how);
+    }
+
+    synchronized void createTopic(String topic, int queues) throws Exception {
+        if (admin == null) {
+            admin = new DefaultMQAdminExt(10000L);
+            admin.setNamesrvAddr(nameServers);
+            admin.setInstanceName("admin-" + System.nanoTime());
+            admin.start();
+        }
+        for (Iterator each = masters.iterator(); each.hasNext();) {
+            admin.createAndUpdateTopicConfig((String) each.next(), new TopicConfig(topic, queues, queues, 6));
+        }
+    }
+
+    void send(String topic, int count) throws Exception {
+        synchronized (this) {
+            if (producer == null) {
+                producer = new DefaultMQProducer("producers");
+                producer.setNamesrvAddr(nameServers);
+                producer.setClientIP("127.0.0.1");
+                producer.setInstanceName("producer-" + System.nanoTime());
+                producer.setSendMsgTimeout(10000);
+                producer.start();
+            }
+        }
+        for (int i = 0; i < count; i++) {
+            producer.send(new Message(topic, ("record " + i).getBytes("UTF-8")));
+        }
+    }
+
+    /** A push consumer: the client pulls, and calls the listener. */
+    class Push extends Consumer implements MessageListenerConcurrently {
+        private final DefaultMQPushConsumer client;
+
+        Push(String name, String group, String[] topics, String strategy, String how) throws Exception {
+            client = new DefaultMQPushConsumer(group);
+            client.setNamesrvAddr(nameServers);
+            client.setClientIP("127.0.0.1");
+            client.setInstanceName(name);
+            client.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
+            client.setConsumeThreadMin(2);
+            client.setConsumeThreadMax(2);
+            client.setPersistConsumerOffsetInterval(1000);
+            client.setAllocateMessageQueueStrategy(
+                (AllocateMessageQueueStrategy) Class.forName(STRATEGIES + strategy).newInstance());
+            if (how.equals("broadcasting")) {
+                broadcast();
+            }
+            for (int i = 0; i < topics.length; i++) {
+                client.subscribe(topics[i], "*");
+            }
+            if (how.equals("orderly")) {
+                client.registerMessageListener(new Ordered(this));
+            } else {
+                client.registerMessageListener((MessageListenerConcurrently) this);
+            }
+            client.start();
+        }
+
+        private void broadcast() throws Exception {
+            Class model = null;
+            for (int i = 0; i < MODELS.length && model == null; i++) {
+                try {
+                    model = Class.forName(MODELS[i]);
+                } catch (ClassNotFoundException other) {
+                    continue;
+                }
+            }
+            Method setter = DefaultMQPushConsumer.class.getMethod("setMessageModel", new Class[] {model});
+            setter.invoke(client, new Object[] {model.getField("BROADCASTING").get(null)});
+        }
+
+        public ConsumeConcurrentlyStatus consumeMessage(List messages, ConsumeConcurrentlyContext context) {
+            try {
+                take();
+            } catch (InterruptedException ended) {
+                return ConsumeConcurrentlyStatus.RECONSUME_LATER;
+            }
+            return ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
+        }
+
+        List holds() {
+            List held = new ArrayList();
+            Iterator queues = client.getDefaultMQPushConsumerImpl().getRebalanceImpl().getProcessQueueTable()
+                .keySet().iterator();
+            while (queues.hasNext()) {
+                MessageQueue queue = (MessageQueue) queues.next();
+                if (!queue.getTopic().startsWith("%RETRY%")) {
+                    held.add(queue.getTopic() + " " + queue.getBrokerName() + "-" + queue.getQueueId());
+                }
+            }
+            return held;
+        }
+
+        void close() {
+            client.shutdown();
+        }
+    }
+
+    /** The listener of a consumer that takes the records of a queue in order. */
+    static class Ordered implements MessageListenerOrderly {
+        private final Consumer consumer;
+
+        Ordered(Consumer consumer) {
+            this.consumer = consumer;
+        }
+
+        public ConsumeOrderlyStatus consumeMessage(List messages, ConsumeOrderlyContext context) {
+            try {
+                consumer.take();
+            } catch (InterruptedException ended) {
+                return ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT;
+            }
+            return ConsumeOrderlyStatus.SUCCESS;
+        }
+    }
+}
