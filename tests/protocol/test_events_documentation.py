@@ -29,6 +29,7 @@ NAMED = {
     "IdPartitions",
     "Reconciliation",
     "ClassicProtocol",
+    "ResolvedRegex",
 }
 
 
