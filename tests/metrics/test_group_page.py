@@ -6,11 +6,12 @@ import msgspec
 from msgspec.structs import replace
 
 from monitor.metrics.group_page import group_page
-from monitor.metrics.overview import ClusterLine
+from monitor.metrics.overview import ClusterLine, overview
 from monitor.metrics.pages import PageOptions, Pages
 from monitor.metrics.publish import verdict_json
 from monitor.model import GroupKind, GroupVerdict, ObservedOffset, Source
-from tests.detection.captured_groups import catalog_of, lab, metaq, queues, rocketmq, topic, verdict_on
+from tests.detection.captured_groups import catalog_of, lab, metaq, metaq_catalog, queues, rocketmq, topic, verdict_on
+from tests.metrics.examples import ready_cluster, snapshot
 
 PAGES = Pages()
 
@@ -71,3 +72,10 @@ def test_the_api_tells_the_source_and_how_partitions_are_shared():
     verdict = verdict_on(rocketmq("5.5.0-modes", "lab-broadcast"), lab("LabTopic"))
     told = msgspec.json.decode(verdict_json(verdict))
     assert (told["kind"], told["source"], told["sharing"]) == (GroupKind.ROCKETMQ, Source.SYSTEM, "broadcast")
+
+
+def test_the_list_of_groups_says_where_lag_is_in_bytes():
+    verdict = replace(verdict_on(metaq("metaq-zk-twelve", "twelve-def"), metaq_catalog("metaq-zk-twelve")), lag=250)
+    calm = ready_cluster(verdict, cluster="metaq")
+    page = PAGES.overview(overview(snapshot(calm), 0, "", None), PageOptions(path="/"))
+    assert "250 bytes" in page
