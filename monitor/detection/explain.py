@@ -167,9 +167,10 @@ def _changes_seen(known: Judged, last: Rebalance) -> Iterator[Statement]:
     """Rebalances as readings show them: that something was other than before, not how long it took."""
     ago = known.age_of(last.ended_ms or last.started_ms)
     moved = f"{counted(last.moved, 'partition') if last.moved else 'no partition'} had moved"
+    why = "" if last.causes in ((), (RebalanceCause.UNKNOWN,)) else f", {_because(last)}"
     yield Statement(
         about=About.REBALANCE,
-        sentence=f"Its assignment was last seen to change {ago} ago, {_because(last)}; {moved}.",
+        sentence=f"Its assignment was last seen to change {ago} ago{why}; {moved}.",
         since_ms=last.ended_ms or last.started_ms,
         evidence=tuple(_earlier(known, "change")),
     )

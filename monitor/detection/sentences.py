@@ -612,7 +612,8 @@ def rebalance_storm(
     """``enough`` within ``window_ms`` are the thresholds, not the counts; ``causes`` of the newest of them."""
     told = ", ".join(CAUSES[cause] for cause in causes)
     hints = " ".join(dict.fromkeys(_HINTS[cause] for cause in causes if cause in _HINTS))
-    if kind in OWN_SHARES:
+    if kind in OWN_SHARES:  # of which no log tells more
+        told = ", ".join(CAUSES[cause] for cause in causes if cause is not RebalanceCause.UNKNOWN)
         hints = "Look for members that are restarted again and again, or that lose their connections."
     why = f" ({told})" if told else ""
     return f"The group has rebalanced at least {enough} times within {seconds(window_ms)}{why}. {hints}".rstrip()

@@ -41,8 +41,9 @@ class DetectionSettings(Value):
             told of a change at once, but such a notice may get lost), and groups are read every 10 s. New queues are
             known to clients 30 s later at most (``pollNameServerInterval``), which is waited for besides.
         zookeeper_settling_ms: the same of MetaQ and of Kafka's consumers with ZooKeeper. A consumer that finds a
-            partition still taken tries again after 2 s in Kafka (``rebalance.backoff.ms``; it gives up after
-            ``rebalance.max.retries``, 4) and 5 s in MetaQ (``zkSyncTimeMs``), and groups are read every 10 s.
+            partition still taken gives all of its own back, waits and tries again: in MetaQ up to seven times with 5 s
+            between (``ConsumerZooKeeper.syncedRebalance``, ``zkSyncTimeMs``), in Kafka up to four times with 2 s
+            (``rebalance.max.retries``, ``rebalance.backoff.ms``). Groups are read every 10 s.
         route_refresh_ms: see rocketmq_settling_ms.
         connection_expiry_ms: report a client id of RocketMQ with several connections when they have been seen for so
             long. A broker drops a connection whose client vanished without closing it after 120 s, and looks every
@@ -61,6 +62,6 @@ class DetectionSettings(Value):
     storm_rebalances: int = 20
     storm_window_ms: int = 600_000
     rocketmq_settling_ms: int = 30_000
-    zookeeper_settling_ms: int = 20_000
+    zookeeper_settling_ms: int = 45_000
     route_refresh_ms: int = 30_000
     connection_expiry_ms: int = 130_000

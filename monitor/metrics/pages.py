@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import jinja2
 
+from monitor.detection.units import unit_of
 from monitor.metrics.addresses import API, GroupAddress
 from monitor.metrics.group_page import GroupPage
 from monitor.metrics.overview import ClusterLine, Overview
@@ -65,7 +66,7 @@ class Pages:
             lstrip_blocks=True,
         )
         self._templates.filters |= {"visible": visible, "grouped": grouped, "kind_word": KIND_WORDS.__getitem__}
-        self._templates.globals |= {"counted": counted, "style_version": STYLE_VERSION}
+        self._templates.globals |= {"counted": counted, "style_version": STYLE_VERSION, "unit_of": unit_of}
 
     def overview(self, page: Overview, options: PageOptions) -> str:
         """The list of groups."""

@@ -13,6 +13,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.model import (
+    FOLLOW_OF_THEMSELVES,
     GroupKind,
     GroupObserved,
     GroupsListed,
@@ -22,6 +23,8 @@ from monitor.model import (
     OffsetCommitted,
     PartitionId,
     Phase,
+    Rebalance,
+    RebalanceCause,
     Sharing,
     Source,
     TopicPartitions,
@@ -33,6 +36,10 @@ from monitor.tracking.offsets import OffsetsDraft
 
 SET_BACK_MS: Final = 60_000
 """A reading that is older than the one before it in the log by more than this is not late: the clock was set back."""
+
+AGREED_MS: Final = 40_000
+"""Within this time of a change, all members have shared partitions out anew (RocketMQ's do so every 20 s, ZooKeeper's
+try again after some seconds) and have been read (every 10 s)."""
 
 
 class _Seat(Value):
@@ -150,4 +157,18 @@ def _rebalanced(before: GroupState, event: GroupObserved) -> GroupState:
         members=event.members,
     )
     after = classic.stored(replace(before, kind=GroupKind.CLASSIC), stored)
-    return replace(after, kind=event.kind, source=event.source)
+    return replace(after, kind=event.kind, source=event.source, history=_as_read(after.history))
+
+
+def _as_read(history: tuple[Rebalance, ...]) -> tuple[Rebalance, ...]:
+    """The history, the newest of it in the words of what readings tell.
+
+    That the same members hold other partitions is, in a log, a sign of other topics. Here it is mostly the rest of the
+    change before: members share partitions out one after the other.
+    """
+    *earlier, newest = history
+    if newest.causes != (RebalanceCause.TOPICS,):
+        return history
+    begun_ms = [each.ended_ms for each in earlier if not FOLLOW_OF_THEMSELVES.issuperset(each.causes)]
+    follows = bool(begun_ms) and (newest.ended_ms or 0) - (begun_ms[-1] or 0) <= AGREED_MS
+    return (*earlier, replace(newest, causes=(RebalanceCause.HANDOVER if follows else RebalanceCause.UNKNOWN,)))

@@ -185,8 +185,8 @@ def test_the_lag_of_a_group_that_shares_by_record_is_judged():
     ("reading", "catalog", "settled_ms"),
     [
         (rocketmq("4.9.7-mixed", "lab-mixed-strategy"), lab("LabTopic"), 30_000),
-        (metaq("metaq-zk", "meta-consis"), metaq_catalog("metaq-zk"), 20_000),
-        (kafka_zookeeper("hl-range"), kafka_catalog(), 20_000),
+        (metaq("metaq-zk", "meta-consis"), metaq_catalog("metaq-zk"), 45_000),
+        (kafka_zookeeper("hl-range"), kafka_catalog(), 45_000),
     ],
     ids=lambda value: value.group if isinstance(value, GroupObserved) else "",
 )

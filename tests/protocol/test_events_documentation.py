@@ -21,7 +21,6 @@ EVENTS = get_args(CollectedEvent)
 SECTIONS = dict(re.findall(r"^### `(\w+)`\n(.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL))
 NAMED = {
     "ObservedOffset",
-    "ResolvedRegex",
     "PartitionObserved",
     "ListedOffset",
     "Member",

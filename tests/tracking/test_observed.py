@@ -140,3 +140,21 @@ def test_a_member_that_does_not_answer_has_lost_what_another_says_it_has():
 def test_of_a_member_that_never_answered_nothing_is_known():
     after = folded(reading(1000, (TWO[0], hung(TWO[1]))))
     assert after.members[1] == hung(TWO[1])
+
+
+def test_what_members_take_one_after_the_other_is_one_rebalance_and_what_comes_from_nowhere_another():
+    """b leaves at 2 s; a takes broker-a-2 by the reading at 12 s. At 60 s it gives it up, which nothing explains."""
+    first, late = replace(TWO[0], topics=("T",)), ONE
+    state = folded(reading(1000), reading(2000, (first,)), reading(12_000, late), reading(60_000, (first,)))
+    assert [each.causes for each in state.history] == [
+        (RebalanceCause.JOIN,),
+        (RebalanceCause.LEAVE,),
+        (RebalanceCause.HANDOVER,),
+        (RebalanceCause.UNKNOWN,),
+    ]
+
+
+def test_a_second_connection_with_a_members_id_is_a_change_of_which_nothing_tells_why():
+    twice = (replace(TWO[0], connections=2), TWO[1])
+    state = folded(reading(1000), reading(100_000, twice))
+    assert (state.generation, state.history[-1].causes) == (2, (RebalanceCause.UNKNOWN,))

@@ -1,0 +1,132 @@
+"""Groups of RocketMQ and MetaQ of every shape, with shares cut by hand: what is orphaned and what is owned twice."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from monitor.model import Catalog, GroupKind, GroupObserved, Member, Source, TopicPartitions
+from tests.detection.captured_groups import READ, catalog_of, topic, verdict_on
+
+AVERAGELY, CIRCLE = "AllocateMessageQueueAveragely", "AllocateMessageQueueAveragelyByCircle"
+TOPICS = ("A", "B")
+
+
+def cut(items: list[str], into: int, place: int, *, by_circle: bool) -> list[str]:
+    """The share of the one at this place: every so-manyth, or a run, of which the first ones have one more."""
+    if by_circle:
+        return items[place::into]
+    sizes = [len(items) // into + (number < len(items) % into) for number in range(into)]
+    return items[sum(sizes[:place]) : sum(sizes[: place + 1])]
+
+
+@st.composite
+def groups(draw: st.DrawFn) -> tuple[GroupObserved, Catalog, dict[str, list[str]]]:
+    """A RocketMQ group in which everybody has exactly its share, the topics, and the queues in the clients' order."""
+    brokers = draw(st.lists(st.sampled_from(["a", "b-1", "B"]), min_size=1, max_size=3, unique=True))
+    line_up = {
+        name: [f"{broker}-{n}" for broker in sorted(brokers) for n in range(draw(st.integers(1, 12)))]
+        for name in TOPICS
+    }
+    count = draw(st.integers(1, 5))
+    members = []
+    for place in range(count):
+        circle = draw(st.booleans())
+        subscribed = draw(st.sampled_from([("A",), ("B",), ("A", "B")]))
+        own = [(name, sorted(cut(line_up[name], count, place, by_circle=circle))) for name in subscribed]
+        members.append(
+            Member(
+                member_id=f"10.0.0.{place}@x",
+                topics=subscribed,
+                assigned=tuple(TopicPartitions(name, tuple(has)) for name, has in own if has),
+                assignor=CIRCLE if circle else AVERAGELY,
+            )
+        )
+    shuffled = draw(st.permutations(members))
+    return _read(GroupKind.ROCKETMQ, shuffled), _catalog(line_up), line_up
+
+
+def _read(kind: GroupKind, members: list[Member]) -> GroupObserved:
+    return GroupObserved("mq", "g", kind, Source.SYSTEM, READ, READ, members=tuple(members))
+
+
+def _catalog(line_up: dict[str, list[str]]) -> Catalog:
+    return catalog_of("mq", *(topic("mq", name, sorted(own)) for name, own in line_up.items()))
+
+
+@given(groups())
+def test_what_everybody_has_by_its_own_rule_is_expected_and_only_what_does_not_fit_together_is_told(
+    made: tuple[GroupObserved, Catalog, dict[str, list[str]]],
+):
+    reading, catalog, line_up = made
+    verdict = verdict_on(reading, catalog)
+    held = [(entry.topic, each) for member in reading.members for entry in member.assigned for each in entry.partitions]
+    subscribed = {name for member in reading.members for name in member.topics}
+    nobodys = {(name, each) for name in subscribed for each in line_up[name]} - set(held)
+    twice = {place for place in held if held.count(place) > 1}
+    told = {kind: set[tuple[str, str]]() for kind in ("orphaned", "double_owned", "drift")}
+    for finding in verdict.findings:
+        told.setdefault(finding.kind.value, set()).update((p.topic, str(p.partition)) for p in finding.partitions)
+        assert finding.reason not in ("pending", "grew", "assignor_gap", "same_generation")
+    assert verdict.expectation == "exact"
+    assert (told["orphaned"], told["double_owned"], told["drift"]) == (nobodys, twice, set())
+    mixed_strategies = len({member.assignor for member in reading.members}) > 1
+    mixed_topics = len({member.topics for member in reading.members}) > 1
+    reasons = {finding.reason for finding in verdict.findings if finding.kind in ("orphaned", "double_owned")}
+    assert mixed_strategies or "mixed_strategy" not in reasons
+    assert mixed_topics or "mixed_subscription" not in reasons
+
+
+@given(groups(), st.data())
+def test_a_queue_that_its_client_does_not_hold_is_told_with_that_client(
+    made: tuple[GroupObserved, Catalog, dict[str, list[str]]], data: st.DataObject
+):
+    """Of one strategy and one subscription, whichever queue is left out."""
+    reading, catalog, line_up = made
+    count = len(reading.members)
+    whole = [
+        replace(
+            member,
+            topics=("A",),
+            assignor=AVERAGELY,
+            assigned=tuple(
+                TopicPartitions("A", tuple(sorted(own)))
+                for own in [cut(line_up["A"], count, int(member.member_id[7]), by_circle=False)]
+                if own
+            ),
+        )
+        for member in reading.members
+    ]
+    assert verdict_on(_read(GroupKind.ROCKETMQ, whole), catalog).expectation == "exact"
+    lost = data.draw(st.sampled_from([m for m in whole if m.assigned]))
+    queue = data.draw(st.sampled_from(lost.assigned[0].partitions))
+    left = tuple(each for each in lost.assigned[0].partitions if each != queue)
+    less = replace(lost, assigned=(TopicPartitions("A", left),) if left else ())
+    verdict = verdict_on(_read(GroupKind.ROCKETMQ, [less if m is lost else m for m in whole]), catalog)
+    (orphaned,) = [finding for finding in verdict.findings if finding.kind == "orphaned"]
+    assert (orphaned.reason, [place.partition for place in orphaned.partitions]) == ("pending", [queue])
+    assert f"for {lost.member_id}" in orphaned.sentence
+
+
+@given(st.integers(1, 15), st.integers(1, 4), st.integers(0, 3))
+def test_a_healthy_group_of_metaq_has_no_finding_but_those_of_its_numbers(
+    partitions: int, consumers: int, elsewhere: int
+):
+    """Default: runs of the partitions in the order of strings, over those who subscribe; others do not count."""
+    line_up = sorted(f"{n % 2}-{n // 2}" for n in range(partitions))
+    members = [
+        Member(
+            member_id=f"g_{place}",
+            topics=("T",),
+            assigned=tuple(
+                TopicPartitions("T", tuple(own)) for own in [cut(line_up, consumers, place, by_circle=False)] if own
+            ),
+        )
+        for place in range(consumers)
+    ] + [Member(member_id=f"g_a{place}", topics=("U",)) for place in range(elsewhere)]
+    catalog = catalog_of("mq", topic("mq", "T", line_up))
+    verdict = verdict_on(_read(GroupKind.METAQ, members), catalog)
+    assert (verdict.expectation, verdict.assignor) == ("exact", "default")
+    assert {finding.kind.value for finding in verdict.findings} <= {"idle_members"}
+    assert any(finding.kind == "idle_members" for finding in verdict.findings) == (consumers > partitions)
