@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from contextlib import ExitStack
+from types import MappingProxyType
+from typing import Final
 
 from monitor.collectors.metaq_reader import MetaQReader
 from monitor.collectors.rocketmq_reader import RocketMQReader
@@ -185,7 +187,7 @@ class KafkaStory(Story):
     settling_s = SETTINGS.zookeeper_settling_ms / 1000
     takes_over_from_paused = True
     healthy = ("calm", "turns", "white", "killed", "joined", "paused")
-    threads = {"calm-first": 2, "turns-first": 2, "turns-second": 2}
+    threads: Final = MappingProxyType({"calm-first": 2, "turns-first": 2, "turns-second": 2})
     """How many threads a consumer has; the others have one."""
 
     def __init__(self, zookeeper: EmbeddedZooKeeper, broker: EmbeddedKafka010) -> None:
