@@ -1,6 +1,14 @@
-"""The servers, each started once for all tests that need it. Tests use topics and groups of their own."""
+"""The servers, each started once for all tests that need it, and the stories, two side by side.
+
+Tests use topics and groups of their own.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import NamedTuple
 
 import pytest
 
@@ -8,6 +16,7 @@ from monitor.embedded.kafka010 import EmbeddedKafka010
 from monitor.embedded.metaq import EmbeddedMetaQ
 from monitor.embedded.rocketmq import NEWEST, OLDER, EmbeddedRocketMQ
 from monitor.embedded.zookeeper import EmbeddedZooKeeper
+from tests.systems.stories import KafkaStory, MetaQStory, RocketMQStory, Story
 
 METAQ_TOPICS = {"crew": 4, "calm": 4, "killed": 4, "joined": 4, "paused": 4, "stuck": 4, "wide": 12}
 """A MetaQ broker creates the topics of its configuration only; there are two brokers, with so many partitions each."""
@@ -34,8 +43,36 @@ def metaq(zookeeper: EmbeddedZooKeeper) -> Iterator[tuple[EmbeddedMetaQ, Embedde
         yield one, other
 
 
-@pytest.fixture(scope="session", params=[OLDER, NEWEST])
-def rocketmq(request: pytest.FixtureRequest) -> Iterator[EmbeddedRocketMQ]:
-    """A name server and two brokers, of both lines of versions one after the other."""
-    with EmbeddedRocketMQ(request.param, brokers=2) as servers:
-        yield servers
+@pytest.fixture(scope="session")
+def rocketmqs() -> Iterator[dict[str, EmbeddedRocketMQ]]:
+    """A name server and two brokers of each line of versions."""
+    with ExitStack() as running:
+        yield {version: running.enter_context(EmbeddedRocketMQ(version, brokers=2)) for version in (OLDER, NEWEST)}
+
+
+@pytest.fixture(params=[OLDER, NEWEST])
+def rocketmq(request: pytest.FixtureRequest, rocketmqs: dict[str, EmbeddedRocketMQ]) -> EmbeddedRocketMQ:
+    """The servers of one version."""
+    return rocketmqs[request.param]
+
+
+class Pair(NamedTuple):
+    """Two stories that are being told."""
+
+    one: Future[Story]
+    other: Future[Story]
+
+
+@pytest.fixture(scope="session")
+def zookeeper_stories(zookeeper: EmbeddedZooKeeper, kafka010: EmbeddedKafka010, metaq: object) -> Iterator[Pair]:
+    """Those of Kafka 0.10 and of MetaQ."""
+    with ThreadPoolExecutor(2) as pool:
+        kafka, metaq_story = KafkaStory(zookeeper, kafka010), MetaQStory(zookeeper, METAQ_TOPICS)
+        yield Pair(pool.submit(kafka.run), pool.submit(metaq_story.run))
+
+
+@pytest.fixture(scope="session")
+def rocketmq_stories(rocketmqs: dict[str, EmbeddedRocketMQ]) -> Iterator[Pair]:
+    """Those of RocketMQ's older and newest version."""
+    with ThreadPoolExecutor(2) as pool:
+        yield Pair(*(pool.submit(RocketMQStory(rocketmqs[version]).run) for version in (OLDER, NEWEST)))

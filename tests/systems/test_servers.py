@@ -54,16 +54,16 @@ class Crew:
 
 def a_first_and_a_second_share_and_take_over(members: Crew, partitions: int) -> None:
     members.join("a")
-    eventually(lambda: members.shares() == [partitions], "all at the first", 60)
+    eventually(lambda: members.shares() == [partitions], "all at the first", 120)
     members.join("b")
-    eventually(lambda: members.shares() == [partitions // 2] * 2, "half of them each", 60)
+    eventually(lambda: members.shares() == [partitions // 2] * 2, "half of them each", 120)
     members.kill("a")
-    eventually(lambda: members.shares() == [partitions], "all at the one that is left", 60)
+    eventually(lambda: members.shares() == [partitions], "all at the one that is left", 120)
     members.join("a")
-    eventually(lambda: members.shares() == [partitions // 2] * 2, "half of them each, again", 60)
+    eventually(lambda: members.shares() == [partitions // 2] * 2, "half of them each, again", 120)
     members.jvms["b"].leave("b")
     members.kill("b")
-    eventually(lambda: members.shares() == [partitions], "all at the one that did not leave", 60)
+    eventually(lambda: members.shares() == [partitions], "all at the one that did not leave", 120)
 
 
 def test_consumers_of_kafka_010_share_and_take_over_from_a_killed_one(kafka010):
@@ -89,11 +89,11 @@ def test_consumers_of_rocketmq_share_and_take_over_from_a_killed_one(rocketmq):
 
 def test_a_paused_client_neither_answers_nor_ends_and_goes_on_later(zookeeper, kafka010):
     with kafka010_clients(kafka010) as clients:
-        clients.create_topic("paused", 1)
+        clients.create_topic("resting", 1)
         clients.pause()
         assert clients.running
         clients.go_on()
-        clients.send("paused", 3)
+        clients.send("resting", 3)
         clients.pause()
     assert not clients.running
 

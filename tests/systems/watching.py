@@ -124,6 +124,12 @@ class Watch:
             self._check()
             return self._judged.verdicts.get(group)
 
+    def verdicts(self) -> dict[str, GroupVerdict]:
+        """The newest verdicts, by group."""
+        with self._news:
+            self._check()
+            return dict(self._judged.verdicts)
+
     def found(self, *groups: str, since_ms: int = 0) -> tuple[Found, ...]:
         """What was found of these groups (none named: of all) and not closed before that instant."""
         with self._news:
