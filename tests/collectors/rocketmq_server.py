@@ -70,10 +70,13 @@ class Server:
 
     def close(self) -> None:
         """Listen no more, and end the connections. Once is enough."""
-        for each in (self._listener, *self._opened):
-            with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-            each.close()
+        _end(self._listener)
+        self.hang_up()
+
+    def hang_up(self) -> None:
+        """End the connections."""
+        for opened in self._opened:
+            _end(opened)
 
     def _accept(self) -> None:
         while True:
@@ -108,6 +111,12 @@ class Server:
             header = {"code": reply.code, "flag": 1, "language": "JAVA", "opaque": opaque, "version": 513}
             reply = frame(header | ({} if reply.remark is None else {"remark": reply.remark}), reply.body)
         opened.sendall(reply)
+
+
+def _end(opened: socket.socket) -> None:
+    with suppress(OSError):
+        opened.shutdown(socket.SHUT_RDWR)
+    opened.close()
 
 
 @contextmanager

@@ -374,8 +374,6 @@ def test_a_broker_that_comes_back_is_read_again(reader):
     with cluster.serving() as server:
         reads = reader(server)
         assert reads.read(NOW_MS).complete
-        for opened in cluster.servers["b"]._opened:
-            opened.close()
         cluster.servers["b"].close()
         cluster.servers["b"] = Server(cluster.broker("b"))
         assert reads.read(NOW_MS).complete
