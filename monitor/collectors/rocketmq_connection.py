@@ -116,7 +116,7 @@ class _Exchange:
 
 
 class RocketMQConnection:
-    """Opened by the first request, and again by the next after a failure or a timeout. For one thread.
+    """Opened by the first request, and again by the next after it was closed, failed or timed out. For one thread.
 
     An answer that comes too late would not be mistaken for another, as answers bear the number of their request; but a
     connection on which something was not answered is closed, so that nothing piles up behind it.
@@ -169,6 +169,16 @@ class RocketMQConnection:
         return self._address if self._address.isprintable() and len(self._address) < _LONGEST_SHOWN else "a server"
 
     def _exchange(self, requests: Sequence[Request], rules: _Rules) -> list[Frame | Unanswered]:
+        """Ask, and once more on a new connection if an open one fails: brokers close those that were idle for 120 s."""
+        was_open = self._socket is not None
+        try:
+            return self._attempt(requests, rules)
+        except ConnectionFailed:
+            if not was_open:
+                raise
+        return self._attempt(requests, rules)
+
+    def _attempt(self, requests: Sequence[Request], rules: _Rules) -> list[Frame | Unanswered]:
         try:
             connected = self._connected()
             exchange = _Exchange(len(requests), rules, self._access.limit_s)

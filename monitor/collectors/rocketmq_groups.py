@@ -193,9 +193,9 @@ def _member(seen: MemberSeen, told: Told, topics: tuple[str, ...], taken: set[Qu
 
 
 def _assigned(held: Sequence[Queue]) -> tuple[TopicPartitions, ...]:
-    """Queues by topic, in the order of RocketMQ's strategies: by broker's name, then by number."""
+    """Queues, which are sorted, by topic: in the order of RocketMQ's strategies, by broker's name, then by number."""
     topics: dict[str, list[str]] = defaultdict(list)
-    for queue in sorted(held):
+    for queue in held:
         topics[queue.topic].append(partition_of(queue))
     return tuple(TopicPartitions(topic, tuple(partitions)) for topic, partitions in topics.items())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from monitor.collectors.errors import ConnectionFailed, PermissionMissing
@@ -30,9 +30,12 @@ from monitor.protocol.rocketmq_requests import Code, Refused, Request
 
 Decoded = TypeVar("Decoded")
 
-_NO_MEMBERS: Final = frozenset({Refused.CONSUMER_NOT_ONLINE, Refused.SYSTEM_ERROR})
-_NO_TOPIC: Final = frozenset({Refused.TOPIC_NOT_EXIST, Refused.SYSTEM_ERROR})
-_NOT_IN_4: Final = frozenset({Refused.NOT_SUPPORTED, Refused.SYSTEM_ERROR})
+_ACL_4: Final = "AclException"
+"""What 4.9 says when it does not let somebody in; the code is that of any error."""
+
+_NO_MEMBERS: Final = Refused.CONSUMER_NOT_ONLINE
+_NO_TOPIC: Final = Refused.TOPIC_NOT_EXIST
+_NOT_IN_4: Final = Refused.NOT_SUPPORTED
 
 
 class Survey(Value):
@@ -91,18 +94,18 @@ def _one(asked: RocketMQConnection, request: Request, decode: Callable[[bytes], 
 
 
 def _many(
-    asked: RocketMQConnection, wanted: Sequence[Request], decode: Callable[[bytes], Decoded], absent: Iterable[int]
+    asked: RocketMQConnection, wanted: Sequence[Request], decode: Callable[[bytes], Decoded], absent: Refused
 ) -> list[Decoded | None]:
     """The answers to the requests; None for one that was refused with a code that says that there is no such thing."""
     return [
-        None if answer.code in absent else _decoded(asked, request, answer, decode)
+        None if answer.code == absent else _decoded(asked, request, answer, decode)
         for request, answer in zip(wanted, asked.ask(wanted), strict=True)
     ]
 
 
 def _decoded(asked: RocketMQConnection, request: Request, answer: Frame, decode: Callable[[bytes], Decoded]) -> Decoded:
     name = Code(request.code).name
-    if answer.code == Refused.NO_PERMISSION:
+    if answer.code == Refused.NO_PERMISSION or _ACL_4 in (answer.remark or ""):
         raise PermissionMissing(f"{asked} refuses {name}: the access key may not do this, or is not the right one.")
     if answer.code:
         raise ConnectionFailed(f"{asked} refuses {name} (code {answer.code}).")

@@ -15,7 +15,7 @@ from typing import Any
 
 from tests.protocol.rocketmq_captures import exchanges
 
-NOT_SUPPORTED, CONSUMER_NOT_ONLINE, TOPIC_NOT_EXIST, NO_PERMISSION = 3, 206, 17, 16
+NOT_SUPPORTED, CONSUMER_NOT_ONLINE, TOPIC_NOT_EXIST = 3, 206, 17
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,13 @@ class Server:
 
     def close(self) -> None:
         """Listen no more, and end the connections. Once is enough."""
-        for each in (self._listener, *self._opened):
-            with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-            each.close()
+        _end(self._listener)
+        self.hang_up()
+
+    def hang_up(self) -> None:
+        """End the connections."""
+        for opened in self._opened:
+            _end(opened)
 
     def _accept(self) -> None:
         while True:
@@ -108,6 +111,12 @@ class Server:
             header = {"code": reply.code, "flag": 1, "language": "JAVA", "opaque": opaque, "version": 513}
             reply = frame(header | ({} if reply.remark is None else {"remark": reply.remark}), reply.body)
         opened.sendall(reply)
+
+
+def _end(opened: socket.socket) -> None:
+    with suppress(OSError):
+        opened.shutdown(socket.SHUT_RDWR)
+    opened.close()
 
 
 @contextmanager
@@ -174,7 +183,8 @@ class Cluster:
     offsets: dict[str, dict[tuple[str, str, int], int]] = field(default_factory=dict)
     ends: int = 100
     servers: dict[str, Server] = field(default_factory=dict)
-    refuses: set[int] = field(default_factory=set)
+    refuses: dict[int, Reply] = field(default_factory=dict)
+    """The answers to some codes, in place of the right ones."""
     gone: set[str] = field(default_factory=set)
     """Clients that connections still are listed of when they are asked for the first time, and then no more."""
 
@@ -195,7 +205,7 @@ class Cluster:
 
         def answer(request: Request) -> Reply | None:
             if request.code in self.refuses:
-                return Reply(code=NO_PERMISSION, remark="no permission")
+                return self.refuses[request.code]
             fields = request.fields
             answers: dict[int, Callable[[], Reply | None]] = {
                 201: lambda: Reply(

@@ -136,16 +136,29 @@ def test_an_address_that_nobody_should_print_is_not_printed(connect):
         connect("\x1b[2J:1x").ask([cluster_info()])
 
 
-def test_a_connection_that_ends_is_an_error_and_the_next_request_opens_another(connect):
+def test_a_connection_that_the_server_closed_meanwhile_is_opened_again(connect):
     with serving(echoing) as server:
         connection = connect(server.address)
         connection.ask([cluster_info()])
-        for opened in server._opened:
-            opened.shutdown(2)
-        with pytest.raises(ConnectionFailed):
-            connection.ask([cluster_info()])
+        server.hang_up()
         connection.ask([cluster_info()])
         assert server.connections == 2
+
+
+def test_a_server_that_hangs_up_on_every_request_is_an_error_that_says_so(connect):
+    with serving(lambda _: server.hang_up()) as server:
+        connection = connect(server.address)
+        with pytest.raises(ConnectionFailed, match=r"the connection was closed|reset"):
+            connection.ask([cluster_info()])
+        assert server.connections == 1
+
+
+def test_a_server_that_went_away_is_an_error(connect):
+    with serving(echoing) as server:
+        connection = connect(server.address)
+        connection.ask([cluster_info()])
+    with pytest.raises(ConnectionFailed, match="refused"):
+        connection.ask([cluster_info()])
 
 
 def test_requests_are_signed_when_there_are_keys(connect):

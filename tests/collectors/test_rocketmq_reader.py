@@ -374,8 +374,6 @@ def test_a_broker_that_comes_back_is_read_again(reader):
     with cluster.serving() as server:
         reads = reader(server)
         assert reads.read(NOW_MS).complete
-        for opened in cluster.servers["b"]._opened:
-            opened.close()
         cluster.servers["b"].close()
         cluster.servers["b"] = Server(cluster.broker("b"))
         assert reads.read(NOW_MS).complete
@@ -409,10 +407,45 @@ def test_no_name_server_that_answers_is_an_error_that_names_them_all(reader):
         reader("127.0.0.1:1;127.0.0.1:2").read(NOW_MS)
 
 
-def test_a_request_that_the_access_key_may_not_make_is_named(reader):
-    refused = pytest.raises(PermissionMissing, match="refuses GET_ALL_SUBSCRIPTIONGROUP_CONFIG")
-    with Cluster({"b": {"T": 1}}, refuses={201}).serving() as server, refused:
+@pytest.mark.parametrize(
+    ("code", "named"),
+    [
+        (201, "GET_ALL_SUBSCRIPTIONGROUP_CONFIG"),
+        (203, "GET_CONSUMER_CONNECTION_LIST"),
+        (402, "GET_ALL_MESSAGE_REQUEST_MODE"),
+    ],
+)
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        pytest.param(Reply(code=16, remark="no permission"), id="5.5"),
+        pytest.param(Reply(code=1, remark="org.apache.rocketmq.acl.common.AclException: No accessKey"), id="4.9"),
+    ],
+)
+def test_a_request_that_the_access_key_may_not_make_is_named(reader, code, named, refusal):
+    refused = pytest.raises(PermissionMissing, match=f"refuses {named}: the access key may not do this")
+    cluster = Cluster({"b": {"T": 1}}, {"g": [Client("c", ("T",))]}, refuses={code: refusal})
+    with cluster.serving() as server, refused:
         reader(server).read(NOW_MS)
+
+
+@pytest.mark.parametrize("code", [43, 202])
+def test_what_a_broker_does_not_tell_is_a_problem_and_not_nothing(reader, code):
+    cluster = Cluster({"b": {"T": 1}}, {"g": [Client("c", ("T",))]}, refuses={code: Reply(code=1, remark="a bug")})
+    with cluster.serving() as server:
+        reading = reader(server).read(NOW_MS)
+    assert not reading.complete
+    assert reading.problems[0].endswith("(code 1).")
+
+
+def test_a_broker_that_is_too_busy_to_say_who_is_connected_has_not_said_that_nobody_is(reader):
+    cluster = Cluster(TWO, {"g": pair()})
+    with cluster.serving() as server:
+        answer = cluster.servers["broker-b"].handler
+        cluster.servers["broker-b"].handler = lambda each: Reply(code=2) if each.code == 203 else answer(each)
+        reading = reader(server).read(NOW_MS)
+    assert not reading.complete
+    assert reading.problems[0].endswith("refuses GET_CONSUMER_CONNECTION_LIST (code 2).")
 
 
 def test_requests_to_name_servers_and_brokers_are_signed(reader, monkeypatch):

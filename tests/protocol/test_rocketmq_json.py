@@ -70,6 +70,8 @@ def test_an_object_with_objects_for_keys_is_told_from_an_array():
         (b'{"a":' + b"9" * 5000 + b"}", "bad_json"),
         (b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1), "bad_json"),
         (b"{" * 100_000, "bad_json"),
+        (b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "bad_json"),
+        (b'{{"a":' + b'{"a":' * 100_000 + b"1" + b"}" * 100_000 + b":1}", "bad_json"),
         (b"[" * 100_000, "bad_json"),
         (b"{}{}", "trailing_bytes"),
         (b'{"a":1} x', "trailing_bytes"),
