@@ -8,6 +8,7 @@ import time
 
 import pytest
 from kazoo.client import KazooClient
+from kazoo.protocol.states import Callback
 from kazoo.security import make_digest_acl
 
 from monitor.collectors import zookeeper_session
@@ -155,7 +156,7 @@ def test_a_tree_is_what_was_there_at_one_moment(zookeeper, zookeeper_root, owner
 
     def write():
         with client(zookeeper.hosts, zookeeper_root) as writer:
-            while not stop.wait(0.002):
+            while not stop.wait(0.01):
                 both = writer.transaction()
                 both.set_data(first, b"%d" % len(written))
                 both.set_data(last, b"%d" % len(written))
@@ -165,9 +166,12 @@ def test_a_tree_is_what_was_there_at_one_moment(zookeeper, zookeeper_root, owner
     thread = threading.Thread(target=write)
     thread.start()
     try:
+        session.tree()
+        late = Callback("watch", lambda: time.sleep(0.005), ())  # kazoo's own thread may be late with what it was told
         steady, unsteady = set(), 0
         deadline_s = time.monotonic() + 60
         while (len(steady) < 4 or unsteady < 4) and time.monotonic() < deadline_s:
+            session._client.handler.dispatch_callback(late)
             tree = session.tree()
             if GROUP in session.unsteady():
                 unsteady += 1
