@@ -16,7 +16,8 @@ from monitor.collectors.errors import CollectorError, ConnectionFailed, Permissi
 from monitor.collectors.zookeeper_session import ZooKeeperSession
 from monitor.embedded.ports import free_ports
 from monitor.embedded.zookeeper import EmbeddedZooKeeper
-from monitor.protocol.zookeeper_kafka import OFFSET_PATHS, PATHS
+from monitor.model import TopicPartitions
+from monitor.protocol.zookeeper_kafka import OFFSET_PATHS, PATHS, kafka_tree
 from tests.collectors.zookeepers import client, kafka_settings, load_capture, make_group
 from tests.job_process import eventually
 from tests.protocol.zookeeper_captures import captured
@@ -210,6 +211,24 @@ def test_all_is_read_anew_now_and_then(owner, session, monkeypatch):
     read = counted(monkeypatch)
     assert session.tree() == before
     assert set(before.nodes) < set(read)
+
+
+def test_a_tree_of_ten_thousand_nodes(owner, session, monkeypatch):
+    make_group(owner, "g", "t", 5000)
+    asked = []
+    monkeypatch.setattr(zookeeper_session, "IN_FLIGHT", 50)
+    get = KazooClient.get_async
+
+    def counting(self, *arguments, **more):
+        asked.append(len(self._queue) + len(self._pending))
+        return get(self, *arguments, **more)
+
+    monkeypatch.setattr(KazooClient, "get_async", counting)
+    seen = kafka_tree(session.tree())
+    assert seen.groups[0].members[0].assigned == (TopicPartitions("t", tuple(range(5000))),)
+    assert [each.offset for each in seen.groups[0].offsets] == [1] * 5000
+    assert max(asked) <= 50
+    assert len(asked) == 10_002
 
 
 ODD = [" ", "a b", "'\"`", "\\", "%2F", "{}[]=,;|", "...", "-", "-0", "ü", "群组", "a\u00adb", "*", "$(x)", "<script>"]
