@@ -111,7 +111,7 @@ def _received(connection: socket.socket, deadline_s: float) -> tuple[PartitionOf
 
 def _asked(broker: SeenBroker) -> _Answer:
     try:
-        return _Answer(broker=broker, offsets=broker_offsets(broker.address))
+        return _Answer(broker=broker, offsets=broker_offsets(broker.address, ANSWER_LIMIT_S))
     except BrokerFailed as failure:
         return _Answer(broker=broker, failure=str(failure))
 

@@ -110,6 +110,7 @@ class ZooKeeperReader:
         observed_ms = max(wall_clock_ms(), pass_ms)
         groups = tuple(self._observed(group, pass_ms, observed_ms) for group in seen.groups)
         self._told = {group.group: group for group in groups}
+        self._held_since_s = {name: since_s for name, since_s in self._held_since_s.items() if name in self._told}
         ends = self._ends.of(seen)
         start = f"Cluster {self._settings.name}: "
         return Reading(

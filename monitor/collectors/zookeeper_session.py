@@ -165,7 +165,8 @@ class ZooKeeperSession:
             self._nodes, self._children, self._refused = {}, {}, set()
             self._stale = {""}
         self._is_all_stale = True  # unless this comes to its end
-        wanted, self._stale = self._stale, set()
+        # The top is always asked for: what has changed before that answer is told before it.
+        wanted, self._stale = self._stale | {""}, set()
         self._fetch(client, wanted, began_s + READ_LIMIT_S)
         self._await_told_changes(client)
         self._is_all_stale = False

@@ -6,6 +6,7 @@ ephemeral: they end with the consumer's session. ``offsets/<topic>/<partition>``
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
@@ -20,6 +21,8 @@ CONSUMERS: Final = "consumers"
 
 MOST_MEMBERS: Final = 10_000
 """More threads than these of one group are not believed: one node could claim two billions."""
+
+_ADDRESS: Final = re.compile(r"(?:\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
 
 PartitionOf = Callable[[str], PartitionId]
 """Reads the name of a node below ``owners`` and ``offsets``. Raises DecodeError."""
@@ -79,6 +82,18 @@ def number_of(text: str, most: int) -> int:
     if text.isascii() and text.isdigit() and len(text) <= 19 and (number := int(text)) <= most:
         return number
     raise DecodeError("bad_text", 0)
+
+
+def address_of(text: str) -> str:
+    """A ``host:port`` that one can connect to, as it is.
+
+    Raises:
+        DecodeError: it is none.
+    """
+    found = _ADDRESS.fullmatch(text)
+    if found is None or not 0 < int(found[1]) < 65536:
+        raise DecodeError("bad_text", 0)
+    return text
 
 
 class GroupReader:

@@ -24,6 +24,7 @@ from monitor.protocol.zookeeper_groups import (
     SeenBroker,
     SeenTopic,
     SeenTree,
+    address_of,
     number_of,
 )
 from monitor.protocol.zookeeper_tree import NodeProblem, Tree, joined
@@ -136,9 +137,7 @@ def _address(broker: _Broker) -> str:
     plain = [each.removeprefix("PLAINTEXT://") for each in broker.endpoints if each.startswith("PLAINTEXT://")]
     if broker.host and broker.port > 0:
         plain.insert(0, f"[{broker.host}]:{broker.port}" if ":" in broker.host else f"{broker.host}:{broker.port}")
-    if plain and re.fullmatch(r"(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}", plain[0]):
-        return plain[0]
-    raise DecodeError("bad_text", 0)
+    return address_of(plain[0] if plain else "")
 
 
 def _threads(tree: Tree, group: str, topics: Sequence[SeenTopic], problems: list[NodeProblem]) -> list[Member]:

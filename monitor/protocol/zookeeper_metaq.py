@@ -21,6 +21,7 @@ from monitor.protocol.zookeeper_groups import (
     SeenBroker,
     SeenTopic,
     SeenTree,
+    address_of,
     number_of,
 )
 from monitor.protocol.zookeeper_tree import NodeProblem, Tree, joined
@@ -43,7 +44,6 @@ _LARGEST_NUMBER: Final = 2**31 - 1
 _LARGEST_OFFSET: Final = 2**63 - 1
 _PARTITION: Final = re.compile(r"([0-9]{1,10})-([0-9]{1,10})")
 _BROKER: Final = re.compile(r"([0-9]{1,10})-(?:m|s[0-9]{1,10})")
-_MASTER: Final = re.compile(r"meta://((?:\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9._-]+):[0-9]{1,5})")
 _CHOSEN_BY_ITSELF: Final = re.compile(r"(.+)-\d+-\d{13}-\d+")
 
 
@@ -164,11 +164,12 @@ def _masters(tree: Tree, problems: list[NodeProblem]) -> list[SeenBroker]:
         path = joined("brokers/ids", broker, "master")
         if path not in tree.nodes:
             continue
-        address = _MASTER.fullmatch(tree.nodes[path].data.decode("utf-8", "replace"))
-        if address is None:
-            problems.append(NodeProblem(path=path, what="bad_text"))
-            continue
-        masters.append(SeenBroker(broker=broker, address=address[1]))
+        text = tree.nodes[path].data.decode("utf-8", "replace")
+        try:  # an address with a scheme, or two, is none
+            address = address_of(text.removeprefix("meta://") if text.startswith("meta://") else "")
+            masters.append(SeenBroker(broker=broker, address=address))
+        except DecodeError as error:
+            problems.append(NodeProblem(path=path, what=error.reason))
     return masters
 
 

@@ -214,6 +214,7 @@ def test_a_topic_that_cannot_be_read_hides_no_other():
         pytest.param('{"host":"::1","port":9092}', "[::1]:9092", id="IPv6"),
         pytest.param('{"host":null,"port":-1,"endpoints":["SSL://a:1"]}', None, id="only TLS"),
         pytest.param('{"host":"a,evil:9092/x","port":9092}', None, id="no host name"),
+        pytest.param('{"host":"a","port":65536}', None, id="no port"),
     ],
 )
 def test_where_a_broker_is(data, address):

@@ -183,7 +183,10 @@ def test_a_topic_has_at_most_so_many_partitions_on_a_broker():
     assert len(seen.topics[0].partitions) == MOST_PARTITIONS
 
 
-@pytest.mark.parametrize("data", ["", "127.0.0.1:8123", "meta://", "meta://h", "meta://h:99999999", "http://h:1"])
+@pytest.mark.parametrize(
+    "data",
+    ["", "127.0.0.1:8123", "meta://", "meta://h", "meta://h:99999", "meta://h:0", "meta://meta://h:1", "http://h:1"],
+)
 def test_a_master_that_says_no_address_is_a_problem(data):
     seen = metaq_tree(written({"brokers/ids/0/master": data, "brokers/ids/1/master": "meta://[::1]:8124"}))
     assert seen.brokers == (SeenBroker(broker="1", address="[::1]:8124"),)
