@@ -29,6 +29,7 @@ from monitor.protocol.admin_answers import (
 )
 from monitor.protocol.described_groups import observed_group
 from monitor.protocol.errors import DecodeError
+from monitor.protocol.events_topic import decode_event, encode_event
 
 ANSWERS = [
     ListGroupsAnswer,
@@ -130,6 +131,7 @@ def test_a_kip_848_group_from_its_bytes():
     (member,) = event.members
     assert (event.state, event.generation, event.target_epoch, event.protocol) == ("Reconciling", 7, 7, "uniform")
     assert event.regexes == (ResolvedRegex(regex="t.*", topics=("t",)),)
+    assert decode_event(encode_event(event)) == event, "it is written to the events topic and read from it"
     standing = member.reconciliation
     assert (standing.epoch, standing.state) == (6, MemberState.UNREVOKED_PARTITIONS)
     assert [entry.partitions for entry in standing.assigned] == [(0,)]
