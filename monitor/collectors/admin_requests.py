@@ -95,6 +95,7 @@ class AdminRequests:
         for question in questions:
             waiting.setdefault(question.broker, deque()).append(question)
         under_way: set[_Request] = set()
+        careful: set[int] = set()
         for own in waiting.values():
             under_way.update(self._send(own.popleft()) for _ in range(min(WINDOW, len(own))))
         while under_way:
@@ -102,22 +103,34 @@ class AdminRequests:
             if request not in under_way:
                 continue  # a late one, of questions that were given up
             under_way.remove(request)
-            own = waiting[request.question.broker]
-            if error is None:
-                if own:
-                    under_way.add(self._send(own.popleft()))
-                yield Answer(
-                    question=request.question, version=request.API_VERSION or 0, data=data, asked_ms=request.asked_ms
-                )
-                continue
-            yield _no_answer(request.question, error)
-            while own and not isinstance(error, InvalidReceiveError):
-                yield _no_answer(own.popleft(), error)
-            if own:
-                under_way.add(self._send(own.popleft()))
+            broker = request.question.broker
+            own, came = waiting[broker], list[Answer | NoAnswer]()
+            if isinstance(error, InvalidReceiveError) and not request.is_alone:
+                # the connection has ended, with all that was on its way: from now on it is clear which was too large
+                careful.add(broker)
+                own.appendleft(request.question)
+            else:
+                came = self._came(request, error, data, own)
+            if own and (broker not in careful or not any(each.question.broker == broker for each in under_way)):
+                under_way.add(self._send(own.popleft(), is_alone=broker in careful))
+            yield from came
 
-    def _send(self, question: Question) -> _Request:
-        request = _Request(question, self._clock())
+    def _came(
+        self, request: _Request, error: BaseException | None, data: bytes, own: deque[Question]
+    ) -> list[Answer | NoAnswer]:
+        """What to tell of a question, and of those that are not asked any more for it."""
+        question = request.question
+        if error is None:
+            version = request.API_VERSION or 0
+            return [Answer(question=question, version=version, data=data, asked_ms=request.asked_ms)]
+        told: list[Answer | NoAnswer] = [_no_answer(question, error)]
+        if not isinstance(error, InvalidReceiveError):
+            told += [_no_answer(other, error) for other in own]
+            own.clear()
+        return told
+
+    def _send(self, question: Question, *, is_alone: bool = False) -> _Request:
+        request = _Request(question, self._clock(), is_alone=is_alone)
         arrived = self._arrived
 
         def answered(response: _Response) -> None:
@@ -148,8 +161,9 @@ def _no_answer(question: Question, error: BaseException) -> NoAnswer:
 class _Request:
     """A request as kafka-python's connections take it (``kafka.protocol.api_message.ApiMessage`` is the model)."""
 
-    def __init__(self, question: Question, asked_ms: int) -> None:
+    def __init__(self, question: Question, asked_ms: int, *, is_alone: bool) -> None:
         self.question = question
+        self.is_alone = is_alone
         self.asked_ms = asked_ms
         self.sent_s = time.monotonic()
         self.API_KEY = int(question.api)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, Protocol, TypeVar
 
 from monitor.protocol.reader import Reader
-from monitor.protocol.schema import Int8, Int16, Int32, Int64, Message, UInt16, Uuid, read_message, since
+from monitor.protocol.schema import Int8, Int16, Int32, Int64, LossyText, Message, UInt16, Uuid, read_message, since
 
 M = TypeVar("M", bound=Message)
 
@@ -44,10 +44,13 @@ def read_answer(message: type[M], version: int, data: bytes) -> M:
 
 
 class ListedGroup(Message, kw_only=True):
-    """A group that a broker coordinates. Its type ("Classic", "Consumer", "Share", "Streams") is told from 3.8 on."""
+    """A group that a broker coordinates. Its type ("Classic", "Consumer", "Share", "Streams") is told from 3.8 on.
 
-    group_id: str
-    protocol_type: str
+    Kafka's own brokers write nothing but UTF-8. Of others, a name that is none must not hide all other groups.
+    """
+
+    group_id: LossyText
+    protocol_type: LossyText
     group_state: Annotated[str, since(4)] = ""
     group_type: Annotated[str, since(5)] = ""
 

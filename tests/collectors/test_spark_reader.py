@@ -34,7 +34,10 @@ BEFORE = [("clicks", 0, 4), ("clicks", 1, 2), ("clicks", 2, 0), ("views", 0, 5)]
 
 @pytest.fixture
 def checkpoint(tmp_path):
-    return Path(shutil.copytree(CAPTURE, tmp_path / "checkpoint"))
+    copied = Path(shutil.copytree(CAPTURE, tmp_path / "checkpoint"))
+    for name in (".2.crc", ".3.6f1a.tmp"):  # what Spark leaves beside its files
+        (copied / "commits" / name).write_bytes(b"crc\0")
+    return copied
 
 
 def reader(**checkpoints: object) -> SparkCheckpointReader:

@@ -5,7 +5,16 @@ from msgspec.structs import replace
 
 from monitor.assignors.kafka_broker import UniformAssignor
 from monitor.detection import DetectionSettings, evaluate
-from monitor.model import ClassicProtocol, DriftCause, DriftKind, FindingKind, MembershipChange, Phase, RebalanceCause
+from monitor.model import (
+    ClassicProtocol,
+    DriftCause,
+    DriftKind,
+    FindingKind,
+    MembershipChange,
+    Phase,
+    RebalanceCause,
+    Source,
+)
 from tests.detection.builders import ASSIGNED, NOW, catalog, places, topic
 from tests.detection.test_modern_groups import BILLS, CATALOG, ORDERS, group, ids, member
 
@@ -183,3 +192,14 @@ def test_a_topic_that_grew_before_a_collector_saw_it_is_quiet():
     """The broker chose for 4 when the collector had seen 2 by then."""
     grown = catalog(replace(topic("orders", 4, grown=2), topic_id=ORDERS), replace(topic("bills", 2), topic_id=BILLS))
     assert drift(group(ranged("a", 0, 1), ranged("b", 2, 3), **HASH), grown) == []
+
+
+def test_an_assignor_that_the_broker_told_is_the_only_one_that_may_explain_its_targets():
+    """Read by the admin API, a group's assignor is known also where no member asks for one."""
+    cut_by_topic = group(
+        has("a", 0, 1, bills=(0,), topics=BOTH), has("b", 2, bills=(1,), topics=BOTH), has("c", 3, topics=BOTH), **HASH
+    )
+    assert drift(replace(cut_by_topic, source=Source.ADMIN, protocol="range")) == []
+    told = drift(replace(cut_by_topic, source=Source.ADMIN, protocol="uniform"))
+    assert [reason for reason, _ in told] == [DriftKind.TARGET]
+    assert drift(replace(cut_by_topic, source=Source.ADMIN, protocol="ours")) == []

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kafka.protocol.admin import DescribeGroupsResponse, ListGroupsResponse
 from kafka.protocol.consumer import OffsetFetchResponse
 
-from monitor.model import GroupKind, MemberState, ResolvedRegex
+from monitor.model import GroupKind, IdPartitions, MemberState, ResolvedRegex
 from monitor.protocol import admin_answers
 from monitor.protocol.admin_answers import (
     NOT_ASKED,
@@ -29,6 +29,7 @@ from monitor.protocol.admin_answers import (
 )
 from monitor.protocol.described_groups import observed_group
 from monitor.protocol.errors import DecodeError
+from monitor.protocol.events_topic import decode_event, encode_event
 
 ANSWERS = [
     ListGroupsAnswer,
@@ -54,6 +55,11 @@ def test_the_list_of_groups(version):
     told = read_answer(ListGroupsAnswer, version, theirs.encode())
     assert (told.error_code, told.groups[0].group_id, told.groups[0].protocol_type) == (14, "g", "consumer")
     assert told.groups[0].group_type == ("classic" if version >= 5 else "")
+
+
+def test_a_name_that_is_no_utf_8_hides_no_other_group():
+    told = bytes.fromhex("0000 00000002 0001 ff 0000 0001 67 0000")
+    assert [group.group_id for group in read_answer(ListGroupsAnswer, 0, told).groups] == ["\ufffd", "g"]
 
 
 @pytest.mark.parametrize("version", range(7))
@@ -130,11 +136,55 @@ def test_a_kip_848_group_from_its_bytes():
     (member,) = event.members
     assert (event.state, event.generation, event.target_epoch, event.protocol) == ("Reconciling", 7, 7, "uniform")
     assert event.regexes == (ResolvedRegex(regex="t.*", topics=("t",)),)
+    assert decode_event(encode_event(event)) == event, "it is written to the events topic and read from it"
     standing = member.reconciliation
     assert (standing.epoch, standing.state) == (6, MemberState.UNREVOKED_PARTITIONS)
     assert [entry.partitions for entry in standing.assigned] == [(0,)]
     assert [entry.partitions for entry in standing.revoking] == [(1,)]
     assert [entry.partitions for entry in standing.target] == [(0,)]
+
+
+KAFKAS_OWN = {
+    "share": "0000000502000000026707537461626c6500000004000000040773696d706c6502026d0272000000040263032f68030275027402"
+    "000000000000000100000000000000020274030000000300000001000000800000000000",
+    "streams": "000000000200000002670c5265636f6e63696c696e670000000700000007010000000102023002027402027302046c6f6700"
+    "000002000102026b0276000002046c6f6700000002000102026b02760000000002026d000000060269000263032f68000000"
+    "010270010265fde80002026b0276000202300000000100000000000000090001020230030000000100000000000101000202"
+    "300200000000000202300300000001000000000001000000800000000000",
+    "coordinator": "0000000003026700000002026800002384000001000278ffffffff01ffffffff000f000000",
+}
+"""Answers that Kafka 4.3.1's own classes wrote (MessageUtil.toByteBufferAccessor of their data)."""
+
+
+def test_a_share_group():
+    """Its members own the same partitions together, and their targets are not told."""
+    answer = read_answer(admin_answers.ShareGroupDescribeAnswer, 1, bytes.fromhex(KAFKAS_OWN["share"]))
+    event = observed_group(answer.groups[0], (), cluster="c", pass_ms=1, observed_ms=2)
+    (member,) = event.members
+    assert (event.kind, event.state, event.generation, event.target_epoch) == (GroupKind.SHARE, "Stable", 4, 4)
+    assert (member.member_id, member.rack, member.client_id, member.host) == ("m", "r", "c", "/h")
+    assert member.topics == ("t", "u")
+    assert member.reconciliation.assigned == (IdPartitions("AAAAAAAAAAEAAAAAAAAAAg", (1, 3)),)
+    assert member.reconciliation.target is None
+
+
+def test_a_streams_group():
+    """Tasks of its topology stand for partitions; those on standby do not count. One of two has to be given back."""
+    answer = read_answer(admin_answers.StreamsGroupDescribeAnswer, 0, bytes.fromhex(KAFKAS_OWN["streams"]))
+    event = observed_group(answer.groups[0], (), cluster="c", pass_ms=1, observed_ms=2)
+    (member,) = event.members
+    assert (event.kind, event.state, event.generation) == (GroupKind.STREAMS, "Reconciling", 7)
+    assert (member.member_id, member.instance_id, member.rack) == ("m", "i", None)
+    standing = member.reconciliation
+    assert (standing.epoch, standing.state) == (6, MemberState.UNREVOKED_PARTITIONS)
+    assert (standing.assigned, standing.revoking) == ((IdPartitions("0", (0,)),), (IdPartitions("0", (1,)),))
+    assert standing.target == (IdPartitions("0", (0,)),)
+
+
+def test_coordinators():
+    answer = read_answer(admin_answers.FindCoordinatorAnswer, 4, bytes.fromhex(KAFKAS_OWN["coordinator"]))
+    told = [(each.key, each.node_id, each.error_code) for each in answer.coordinators]
+    assert told == [("g", 2, 0), ("x", -1, 15)]
 
 
 def test_an_expression_means_the_topics_that_somebody_is_given():
