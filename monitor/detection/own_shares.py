@@ -100,11 +100,8 @@ def _agreed(candidates: Sequence[Candidate], actual: OwnersOf) -> OwnersOf | Non
 
 
 def offered(group: GroupState, partitions: Partitions) -> tuple[Candidate, ...]:
-    """What the members may take of these partitions; nothing where a partition has a name that none of them has."""
-    try:
-        return _SYSTEMS[group.kind].candidates(group, partitions)
-    except ValueError:
-        return ()
+    """What the members may take of these partitions; nothing where that cannot be computed."""
+    return _SYSTEMS[group.kind].candidates(group, partitions)
 
 
 def partitions_now(catalog: Catalog, topics: frozenset[str]) -> Partitions:
