@@ -93,18 +93,18 @@ def expect_shares(group: GroupState, catalog: Catalog, ownership: Ownership) -> 
 def _agreed(candidates: Sequence[Candidate], actual: OwnersOf) -> OwnersOf | None:
     """What all strategies give that give every partition that is owned to its owner; None if they do not agree.
 
-    Then the rest has not been taken by those for whom it is, whichever strategy it is.
+    Then the rest has not been taken by those for whom it is, whichever strategy it is. A single candidate is RocketMQ's
+    whose arguments are not known: it may be another.
     """
+    if len(candidates) < 2:
+        return None
     fitting = [each.owners for each in candidates if each.owners is not None and actual.items() <= each.owners.items()]
     return fitting[0] if fitting and all(owners == fitting[0] for owners in fitting) else None
 
 
 def offered(group: GroupState, partitions: Partitions) -> tuple[Candidate, ...]:
-    """What the members may take of these partitions; nothing where a partition has a name that none of them has."""
-    try:
-        return _SYSTEMS[group.kind].candidates(group, partitions)
-    except ValueError:
-        return ()
+    """What the members may take of these partitions; nothing where that cannot be computed."""
+    return _SYSTEMS[group.kind].candidates(group, partitions)
 
 
 def partitions_now(catalog: Catalog, topics: frozenset[str]) -> Partitions:

@@ -25,39 +25,47 @@ from monitor.model import GroupState, Member, PartitionId, TopicPartition, Topic
 Partitions = Mapping[str, Sequence[PartitionId]]
 """Partitions by topic."""
 
+MOST_DIGITS: Final = 10
+"""Of a queue's number, which is an int of Java."""
+
 WITHOUT_ARGUMENTS: Final = (Averagely, AveragelyByCircle)
 """Strategies whose answer depends on queues and clients alone. The arguments of others cannot be asked for."""
 
 
-def queue_of(topic: str, partition: PartitionId) -> MessageQueue:
-    """The queue that is written ``<broker>-<number>``.
+def queue_of(topic: str, partition: PartitionId) -> MessageQueue | None:
+    """The queue that is written ``<broker>-<number>``; None if it is not written so.
 
-    >>> queue_of("T", "broker-a-3")
-    MessageQueue(topic='T', broker='broker-a', queue_id=3)
-
-    Raises:
-        ValueError: it is not written so.
+    >>> queue_of("T", "broker-a-3"), queue_of("T", "broker-a")
+    (MessageQueue(topic='T', broker='broker-a', queue_id=3), None)
     """
     broker, _, number = str(partition).rpartition("-")
+    if not (number.isascii() and number.isdigit() and len(number) <= MOST_DIGITS):
+        return None
     return MessageQueue(topic, broker, int(number))
 
 
 def candidates(group: GroupState, partitions: Partitions) -> tuple[Candidate, ...]:
-    """What the members take, each by its own strategy; nothing if the strategy of one of them is not ours."""
+    """What the members take, each by its own strategy; nothing if the strategy of one of them is not ours.
+
+    Nothing either where a partition has a name that no queue has.
+    """
     rules = {member.member_id: strategy_of(member) for member in group.members}
     if not rules or any(rule is None for rule in rules.values()):
         return ()
     clients = sorted_clients(rules)
     taken: dict[Place, list[str]] = {}
     for topic, own in partitions.items():
-        queues = sorted_queues(queue_of(topic, partition) for partition in own)
+        names = {queue: str(each) for each in own if (queue := queue_of(topic, each)) is not None}
+        if len(names) < len(own):
+            return ()
+        queues = sorted_queues(names)
         for rule in dict.fromkeys(rule for rule in rules.values() if rule is not None):
             asking = [m.member_id for m in group.members if topic in m.topics and rules[m.member_id] == rule]
             for share in rule.allocate(queues, clients, asking) if queues else ():
                 if share.error is not None or share.queues is None:
                     return ()
                 for queue in share.queues:
-                    taken.setdefault(Place(topic, f"{queue.broker}-{queue.queue_id}"), []).append(share.client)
+                    taken.setdefault(Place(topic, names[queue]), []).append(share.client)
     owners: OwnersOf = {place: tuple(sorted(set(names))) for place, names in taken.items()}
     return (Candidate(", ".join(strategies(group)), owners),)
 

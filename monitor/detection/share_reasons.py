@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from monitor.assignors.java_text import string_key
+from monitor.assignors.rocketmq.message_queue import sorted_queues
 from monitor.detection.rocketmq_groups import queue_of, strategy_of
 from monitor.detection.sentences import counted, listed, owner, people, shown
 from monitor.detection.standing import Standing
@@ -119,6 +120,6 @@ def _line_up(standing: Standing, topic: str) -> list[PartitionId]:
     """The partitions that somebody has, in the order in which the strategies look at them."""
     own = [place.partition for place in standing.ownership.owners if place.topic == topic]
     if standing.group.kind is GroupKind.ROCKETMQ:
-        queues = {each: queue_of(topic, each) for each in own}
-        return sorted(own, key=lambda each: (string_key(queues[each].broker), queues[each].queue_id))
+        names = {queue: each for each in own if (queue := queue_of(topic, each)) is not None}
+        return [names[queue] for queue in sorted_queues(names)]
     return sorted(own)

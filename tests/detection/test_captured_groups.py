@@ -294,6 +294,16 @@ def test_a_strategy_whose_arguments_are_not_known_and_that_does_not_fit_leaves_i
     ]
 
 
+def test_who_should_have_what_nobody_has_is_not_guessed_from_a_strategy_whose_arguments_are_not_known():
+    reading = rocketmq("5.5.0", "lab-group")
+    members = tuple(
+        replace(member, assignor="AllocateMessageQueueConsistentHash", assigned=()) for member in reading.members
+    )
+    verdict = verdict_on(replace(reading, members=members), lab("LabTopic"))
+    assert verdict.expectation == "invariants"
+    assert {f.reason for f in verdict.findings if f.kind == "orphaned"} == {"assignor_gap"}
+
+
 def test_consistent_hashing_with_its_usual_arguments_is_recognised():
     """The ring of ten points a client, as golden vectors have it for these queues and clients."""
     from monitor.assignors.rocketmq.consistent_hash import ConsistentHash  # noqa: PLC0415

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from monitor.detection.explain_partition import explain_partition
+from monitor.detection.inputs import GroupInputs
 from monitor.model import Catalog, GroupKind, GroupObserved, Member, Source, TopicPartitions
-from tests.detection.captured_groups import READ, catalog_of, topic, verdict_on
+from tests.detection.captured_groups import READ, catalog_of, folded, topic, verdict_on
 
 AVERAGELY, CIRCLE = "AllocateMessageQueueAveragely", "AllocateMessageQueueAveragelyByCircle"
 TOPICS = ("A", "B")
@@ -130,3 +133,19 @@ def test_a_healthy_group_of_metaq_has_no_finding_but_those_of_its_numbers(
     assert (verdict.expectation, verdict.assignor) == ("exact", "default")
     assert {finding.kind.value for finding in verdict.findings} <= {"idle_members"}
     assert any(finding.kind == "idle_members" for finding in verdict.findings) == (consumers > partitions)
+
+
+@pytest.mark.parametrize("name", ["", "a", "-", "a-", "a-x", "a-1-", "a-\u0663", "a-" + "9" * 5000, "\ud800-0", "a-00"])
+def test_queues_with_names_that_no_broker_gives_are_judged_without_an_error(name: str):
+    """Nothing can be expected of the topic then, or the queue is one like others; that nobody has it is told."""
+    members = [
+        Member(member_id=f"c{n}", topics=("T",), assignor=AVERAGELY, assigned=(TopicPartitions("T", (f"b-{n}",)),))
+        for n in range(2)
+    ]
+    catalog = catalog_of("mq", topic("mq", "T", sorted(["b-0", "b-1", name])))
+    for hung in (members, [members[0], replace(members[1], answers=False, assigned=())]):
+        reading = _read(GroupKind.ROCKETMQ, hung)
+        verdict = verdict_on(reading, catalog)
+        assert [row.partition for row in verdict.partitions] == sorted(["b-0", "b-1", name])
+        inputs = GroupInputs(group=folded(reading), catalog=catalog, now_ms=READ + 60_000)
+        assert explain_partition(inputs, "T", "b-0").statements
