@@ -305,7 +305,8 @@ class GroupObserved(Event):
 
     ``pass_ms`` is when the pass began that read it. ``protocol`` is the group's assignor, None where nothing tells it.
     ``generation`` and ``target_epoch`` are the system's own (None: it counts none, and groupwatch counts the changes
-    that it sees), ``state`` is the group's state in the system's words.
+    that it sees), ``state`` is the group's state in the system's words. ``regexes`` are the expressions that a KIP-848
+    group's members subscribe to, with the topics that they seem to stand for.
     """
 
     cluster: str
@@ -323,6 +324,7 @@ class GroupObserved(Event):
     state: str | None = None
     sharing: Sharing = Sharing.EXCLUSIVE
     version: int = 1
+    regexes: tuple[ResolvedRegex, ...] = ()
 
 
 class GroupsListed(Event):

@@ -16,7 +16,6 @@ from monitor.collectors.configured import ConfiguredCollectors, MakeReader
 from monitor.collectors.counted_passes import CountedPasses
 from monitor.collectors.errors import CollectorError
 from monitor.collectors.preflight import check_carrier
-from monitor.collectors.readers import reader_of
 from monitor.config import ClusterSettings, ConfigError, Settings, load
 from monitor.metrics.collect_app import create_collect_app
 from monitor.metrics.server import HttpServer, ListenError
@@ -78,8 +77,8 @@ def chosen_kinds(only: Sequence[str]) -> tuple[str, ...]:
 class Collecting:
     """The chosen collectors of a configuration."""
 
-    def __init__(self, settings: Settings, kinds: Sequence[str], readers: MakeReader = reader_of) -> None:
-        """Prepare them; they connect when they run.
+    def __init__(self, settings: Settings, kinds: Sequence[str], readers: MakeReader | None = None) -> None:
+        """Prepare them; they connect when they run. ``readers``: see ConfiguredCollectors.
 
         Raises:
             ConfigError: the configuration has nothing of these kinds.

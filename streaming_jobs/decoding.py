@@ -23,7 +23,7 @@ from monitor.model import (
     Shard,
 )
 from monitor.protocol.errors import DecodeError
-from monitor.protocol.events_topic import decode_event, require_partitions
+from monitor.protocol.events_topic import cluster_named, decode_event, require_partitions
 from monitor.protocol.offsets_topic import Foreign, decode_record
 from streaming_jobs.buckets import Entity, bucket_of
 from streaming_jobs.commit_rows import CommitRows
@@ -189,8 +189,8 @@ class EventsDecoder(LogDecoder):
     text_partitions: bool = False
 
     def count(self, chunk: ChunkOfEvents, record: Record, error: DecodeError) -> None:
-        """Put into the chunk that the record cannot be read, in the first shard."""
-        if self.shard.is_first:
+        """Put into the chunk that the record cannot be read, in the first shard, unless it names another cluster."""
+        if self.shard.is_first and cluster_named(record.value) in (None, self.cluster):
             LogDecoder.count(self, chunk, record, error)  # super() does not know classes with slots
 
     def place(self, chunk: ChunkOfEvents, record: Record) -> None:

@@ -66,6 +66,26 @@ class HadoopFiles:
             finally:
                 stream.close()
 
+    def names(self, folder: str) -> list[str]:
+        """The names of what is in a folder.
+
+        Raises:
+            FilesError: there is no such folder, or it cannot be read.
+        """
+        with _telling(folder):
+            return [str(each.getPath().getName()) for each in self._files.listStatus(self._path(folder))]
+
+    def read_bytes(self, path: str, limit: int) -> bytes | None:
+        """The first bytes of a file, at most so many; None if there is no such file."""
+        if not self.exists(path):
+            return None
+        with _telling(path):
+            stream = self._files.open(self._path(path))
+            try:
+                return bytes(stream.readNBytes(limit))
+            finally:
+                stream.close()
+
     def write(self, path: str, text: str) -> None:
         """Make or replace a file. It may be left cut off when this fails."""
         with _telling(path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -18,6 +19,7 @@ from monitor.detection.rules import DetectionRules, Override
 from monitor.detection.settings import DetectionSettings
 from streaming_jobs.board import Board
 from streaming_jobs.catalog_shelf import CatalogShelf
+from streaming_jobs.checkpoint_files import SparkFiles
 from streaming_jobs.clock import now_ms
 from streaming_jobs.cluster_watch import ClusterWatch
 from streaming_jobs.judging import Judging
@@ -42,7 +44,7 @@ class Job:
         spark_log: Path | None = None,
         *,
         rebuild: bool = False,
-        readers: MakeReader = reader_of,
+        readers: MakeReader | None = None,
     ) -> None:
         """Prepare a job; nothing starts yet.
 
@@ -52,14 +54,14 @@ class Job:
             jars: the Kafka connector's jars.
             spark_log: where Spark writes; None: to the standard error.
             rebuild: put the state of every cluster aside and read the logs again from their beginning.
-            readers: gives the readers of what is read as a whole.
+            readers: gives the readers of what is read as a whole; None: those of groupwatch.
         """
         self._settings = settings
         self._board = board
         self._jars = tuple(jars)
         self._spark_log = spark_log
         self._rebuild = rebuild
-        self._collectors = ConfiguredCollectors(settings, now_ms, readers)
+        self._readers = readers
         self._watches: list[ClusterWatch] = []
         self._spark: SparkSession | None = None
         self._shelf: CatalogShelf | None = None
@@ -84,7 +86,7 @@ class Job:
         self._shelf = CatalogShelf(self._spark.conf.get("spark.driver.host") or "127.0.0.1")
         judging = Judging(detection_rules(self._settings.detection), self._shelf, self._settings.shard)
         try:
-            for watched in WatchList(self._settings, self._collectors, self._settings.shard.is_first):
+            for watched in self._watch_list(self._spark):
                 watch = ClusterWatch(self._spark, watched, spark, judging, self._board)
                 self._watches.append(watch)
                 watch.claim(rebuild=self._rebuild)
@@ -93,6 +95,12 @@ class Job:
             raise
         for watch in self._watches:
             watch.start()
+
+    def _watch_list(self, spark: SparkSession) -> WatchList:
+        readers = self._readers or partial(reader_of, clock=now_ms, files=SparkFiles(spark))
+        return WatchList(
+            self._settings, ConfiguredCollectors(self._settings, now_ms, readers), self._settings.shard.is_first
+        )
 
     def stop(self) -> None:
         """End the queries, then Spark."""

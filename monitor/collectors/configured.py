@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from monitor.collectors.kafka_catalog import KafkaCatalogCollector, wall_clock_ms
 from monitor.collectors.readers import Readable, kind_of, reader_of
@@ -11,23 +12,24 @@ from monitor.collectors.reading_collector import ReadingCollector
 from monitor.config import ClusterSettings, Settings, SparkQueriesSettings, System
 
 MakeReader = Callable[[Readable], Reader]
-MakeClock = Callable[[], int]
 
 
 class ConfiguredCollectors:
     """Makes the collectors of a configuration; each connects at its first pass."""
 
-    def __init__(self, settings: Settings, clock: MakeClock = wall_clock_ms, readers: MakeReader = reader_of) -> None:
+    def __init__(
+        self, settings: Settings, clock: Callable[[], int] = wall_clock_ms, readers: MakeReader | None = None
+    ) -> None:
         """Prepare.
 
         Args:
             settings: what is watched.
             clock: gives the time in milliseconds since the epoch.
-            readers: gives the reader of what is read as a whole.
+            readers: gives the reader of what is read as a whole; None: those of groupwatch, by this clock.
         """
         self._settings = settings
         self._clock = clock
-        self._readers = readers
+        self._readers = readers or partial(reader_of, clock=clock)
 
     def of_topics(self, cluster: ClusterSettings) -> KafkaCatalogCollector:
         """That of a Kafka cluster's topics."""

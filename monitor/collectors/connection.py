@@ -77,7 +77,7 @@ def _open_producer(
     cluster: ClusterSettings, limit_s: float, *, creates_topics: bool, idempotent: bool
 ) -> KafkaProducer:
     order = {"acks": "all", "enable_idempotence": idempotent, "max_in_flight_requests_per_connection": 1}
-    sizes = {"max_request_size": 8 << 20, "batch_size": 256 << 10, "linger_ms": 20}
+    sizes = {"max_request_size": 8 << 20, "batch_size": 256 << 10, "linger_ms": 20, "compression_type": "gzip"}
     limits = {"max_block_ms": REQUEST_LIMIT_MS, "delivery_timeout_ms": 2 * REQUEST_LIMIT_MS}
     others = {"allow_auto_create_topics": creates_topics, "metrics_enabled": False}
     return _open(KafkaProducer, cluster, limit_s, {**order, **sizes, **limits, **others})

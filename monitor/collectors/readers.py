@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from monitor.collectors.checkpoint_files import CheckpointFiles
+from monitor.collectors.kafka_catalog import wall_clock_ms
 from monitor.collectors.reading import Reader
 from monitor.config import ClusterSettings, RocketMQSettings, SparkQueriesSettings, ZooKeeperSettings
 
@@ -9,24 +13,32 @@ Readable = RocketMQSettings | ZooKeeperSettings | SparkQueriesSettings | Cluster
 """What is read as a whole. A Kafka cluster is read so where its log of groups may not be read."""
 
 
-def reader_of(settings: Readable) -> Reader:
-    """The reader for these settings; it connects when it reads."""
+def reader_of(
+    settings: Readable, clock: Callable[[], int] = wall_clock_ms, files: CheckpointFiles | None = None
+) -> Reader:
+    """The reader for these settings; it connects when it reads.
+
+    Args:
+        settings: what is read.
+        clock: gives the time in milliseconds since the epoch.
+        files: where the checkpoints of Spark's queries are; None: on this machine.
+    """
     reader: Reader
     match settings:
         case RocketMQSettings():
             from monitor.collectors.rocketmq_reader import RocketMQReader  # noqa: PLC0415 -- see above
 
-            reader = RocketMQReader(settings)
+            reader = RocketMQReader(settings, clock)
         case ZooKeeperSettings():
             reader = _of_zookeeper(settings)
         case SparkQueriesSettings():
             from monitor.collectors.spark_reader import SparkCheckpointReader  # noqa: PLC0415 -- see above
 
-            reader = SparkCheckpointReader(settings)
+            reader = SparkCheckpointReader(settings, files, clock=clock)
         case ClusterSettings():
             from monitor.collectors.admin_reader import AdminReader  # noqa: PLC0415 -- see above
 
-            reader = AdminReader(settings)
+            reader = AdminReader(settings, clock)
     return reader
 
 

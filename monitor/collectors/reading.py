@@ -16,6 +16,8 @@ class Reading(Value):
 
     ``complete`` False: something did not answer, so that what is missing here may still exist. ``problems`` says what,
     each a sentence for a person. A system whose topics are another cluster's, as a Spark query's are, has none here.
+    ``listed`` are the names of all groups that there are, where those that have not changed are not in ``groups``;
+    None: all are.
     """
 
     source: Source
@@ -23,6 +25,7 @@ class Reading(Value):
     groups: tuple[GroupObserved, ...] = ()
     complete: bool = True
     problems: tuple[str, ...] = ()
+    listed: tuple[str, ...] | None = None
 
 
 class Reader(Protocol):

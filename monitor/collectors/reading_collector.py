@@ -131,7 +131,7 @@ class ReadingCollector(CountedPasses):
             source=reading.source,
             pass_ms=self._pass_ms,
             completed_ms=ended_ms,
-            groups=tuple(group.group for group in reading.groups),
+            groups=tuple(group.group for group in reading.groups) if reading.listed is None else reading.listed,
         )
         write_listing(producer, destination, listing)
         if reading.source is Source.SYSTEM:  # else the topics are those of a cluster that another collector lists

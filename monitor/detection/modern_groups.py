@@ -24,6 +24,7 @@ from monitor.model import (
     Member,
     MemberAssignment,
     Reconciliation,
+    Source,
     TopicPartitions,
 )
 
@@ -113,7 +114,9 @@ def _by_name(partitions: Iterable[IdPartitions], names: Names) -> tuple[TopicPar
 
 
 def _assignor(group: GroupState) -> str:
-    """The one that most members ask for (``ConsumerGroup.computePreferredServerAssignor``)."""
+    """What the broker told; else what most members ask for (``ConsumerGroup.computePreferredServerAssignor``)."""
+    if group.source is Source.ADMIN and group.protocol is not None:
+        return group.protocol
     asked = Counter(member.server_assignor for member in group.members if member.server_assignor is not None)
     most = max(asked.values(), default=0)
     return min((name for name, count in asked.items() if count == most), default=DEFAULT_ASSIGNOR)

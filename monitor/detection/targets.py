@@ -32,6 +32,7 @@ from monitor.model import (
     GroupState,
     Member,
     Phase,
+    Source,
     TopicPartition,
     TopicPartitions,
     TopicShape,
@@ -88,11 +89,13 @@ def possible_assignors(group: GroupState) -> tuple[Checked, ...]:
     """The assignors that the broker may have used: those that most members ask for, which may be several.
 
     Empty if one of them is not known here. If nobody asks for one it is the first of ``group.consumer.assignors``,
-    which the log does not tell: any of Kafka's.
+    which the log does not tell: any of Kafka's. A broker that was asked itself told which one it is.
     """
     asked = Counter(member.server_assignor for member in group.members if member.server_assignor is not None)
     most = max(asked.values(), default=0)
-    names = sorted(name for name, count in asked.items() if count == most) or KAFKAS_OWN
+    names = sorted(name for name, count in asked.items() if count == most) or list(KAFKAS_OWN)
+    if group.source is Source.ADMIN and group.protocol is not None:
+        names = [group.protocol]
     known = tuple(rule for name in names if isinstance(rule := find(name, System.KAFKA_BROKER), Checked))
     return known if len(known) == len(names) else ()
 

@@ -74,11 +74,24 @@ def require_partitions(event: CollectedEvent, *, text: bool) -> None:
         raise DecodeError("bad_event", 0)
 
 
+def cluster_named(data: bytes | None) -> str | None:
+    """The cluster that an event is of, also where the rest of it cannot be read; None: not even that can."""
+    try:
+        return None if data is None else _OF_A_CLUSTER.decode(data).cluster
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
 class _Versioned(msgspec.Struct):
     version: int = 1
 
 
+class _OfACluster(msgspec.Struct):
+    cluster: str
+
+
 _VERSIONED: Final = msgspec.json.Decoder(_Versioned)
+_OF_A_CLUSTER: Final = msgspec.json.Decoder(_OfACluster)
 
 
 def _decoded(data: bytes) -> CollectedEvent:

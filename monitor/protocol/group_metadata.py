@@ -36,12 +36,13 @@ def membership(group: str, stored: GroupMetadataValue, timestamp_ms: int) -> Mem
         protocol=stored.protocol,
         leader=stored.leader,
         stored_ms=timestamp_ms,
-        members=tuple([_member(member, stored.protocol_type) for member in stored.members]),
+        members=tuple([classic_member(member, stored.protocol_type) for member in stored.members]),
         state_ms=None if stored.current_state_timestamp < 0 else stored.current_state_timestamp,
     )
 
 
-def _member(stored: ClassicMember, protocol_type: str) -> Member:
+def classic_member(stored: ClassicMember, protocol_type: str) -> Member:
+    """The member in the words of the model, its bytes read if the group's protocol type says how."""
     wanted, given, problems = ConsumerProtocolSubscription(), ConsumerProtocolAssignment(), []
     if protocol_type == CONSUMER:
         try:

@@ -82,7 +82,7 @@ class _Draft:
     def __init__(self, state: GroupState) -> None:
         self._state = replace(state, offsets=(), unconfirmed=(), committed_topics=(), taken=())
         self._offsets = OffsetsDraft((*state.offsets, *state.unconfirmed), state.committed_topics)
-        self._offsets.handovers = HandoversDraft(state.taken) if state.kind is GroupKind.CONSUMER else None
+        self._offsets.handovers = HandoversDraft(state.taken) if _awaits_handovers(state) else None
         self._offsets.resumes_after_ms = newest_end_ms(state.history, state.phase)
         self._modern: ModernDraft | None = None
 
@@ -90,7 +90,9 @@ class _Draft:
         if isinstance(event, GroupObserved):
             self._observe(event)
             return
-        if self._state.source is not _LOG:
+        if isinstance(event, OffsetsListed) and self._state.source is not _LOG:
+            return  # the reading of a whole group has its offsets, which are the broker's own answer too
+        if self._state.source is not _LOG and not isinstance(event, RebalanceSampled):
             self._begin_with_the_log()
         if isinstance(event, OffsetCommitted | CommitRun):
             self._commit(event)
@@ -201,6 +203,11 @@ class _Draft:
         if self._modern is None and not self._offsets and not _has_membership_record(self._state):
             self._state = GroupState(cluster=self._state.cluster, group=self._state.group)
             self._offsets = OffsetsDraft(())
+
+
+def _awaits_handovers(state: GroupState) -> bool:
+    """Whether commits of a partition are waited for that has a new owner: these name the topic's id in the log only."""
+    return state.kind is GroupKind.CONSUMER and state.source is _LOG
 
 
 def _read_until_ms(state: GroupState, offsets: FrozenOffsets) -> int:

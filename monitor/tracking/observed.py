@@ -26,6 +26,7 @@ from monitor.model import (
     Value,
 )
 from monitor.tracking import classic
+from monitor.tracking.observed_kafka import with_kafka_reading
 from monitor.tracking.offsets import OffsetsDraft
 
 SET_BACK_MS: Final = 60_000
@@ -56,6 +57,8 @@ def with_reading(state: GroupState, event: GroupObserved) -> GroupState:
 
     A reading that finds the members as they were changes nothing but its date, and what they say of themselves.
     """
+    if event.source is Source.ADMIN:
+        return with_kafka_reading(state, event)
     before = state if state.kind is event.kind and state.source is event.source else _anew(state, event)
     if event.kind is not GroupKind.SPARK and (before.phase is Phase.UNSEEN or not _alike(before, event)):
         before = _rebalanced(before, event)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gc
+import secrets
 import warnings
 
 import pytest
 
 from monitor.config import ClusterSettings
+from monitor.embedded.zookeeper import EmbeddedZooKeeper
 from monitor.protocol.events_topic import decode_event
+from tests.collectors.zookeepers import client
 
 
 @pytest.fixture(autouse=True)
@@ -66,3 +69,19 @@ def events_of():
         return [(record.key.decode(), decode_event(record.value)) for record in records]
 
     return read
+
+
+@pytest.fixture(scope="session")
+def zookeeper():
+    """A running ZooKeeper, shared: use ``zookeeper_root``, and do not stop it."""
+    with EmbeddedZooKeeper() as server:
+        yield server
+
+
+@pytest.fixture
+def zookeeper_root(zookeeper):
+    """A node that no other test uses."""
+    root = f"/test-{secrets.token_hex(6)}"
+    with client(zookeeper.hosts) as owner:
+        owner.create(root)
+    return root

@@ -3,7 +3,7 @@
 import msgspec
 
 from monitor.metrics.overview import overview
-from monitor.model import Finding, FindingKind, GroupVerdict, Snapshot
+from monitor.model import CollectorHealth, Finding, FindingKind, GroupVerdict, Snapshot
 from tests.metrics.examples import NOW_MS, offsets_only, ready_cluster, snapshot
 
 
@@ -49,3 +49,15 @@ def test_an_evaluation_is_as_old_as_the_machines_clock_says():
     cluster = msgspec.structs.replace(ready_cluster(), clock_behind_ms=3_600_000)
     (line,) = overview(snapshot(cluster), NOW_MS + 3_600_000 + 3_000, "", None).clusters
     assert (line.evaluated, line.stale) == ("3 s", False)
+
+
+def test_a_collector_that_tells_of_more_groups_is_a_warning_and_one_that_reads_the_cluster_is_told_once():
+    """A query's checkpoint that cannot be read is no reason to call the Kafka that it reads away."""
+    away = CollectorHealth("main", "kafka", "main", problem="Nobody answers.")
+    beside = CollectorHealth("main", "spark", "etl", problem="One folder is empty.")
+    shown = msgspec.structs.replace(ready_cluster(), problem="Nobody answers.", collectors=(away, beside))
+    (line,) = overview(snapshot(shown), NOW_MS, "", None).clusters
+    assert (line.sentence, line.warning) == ("Nobody answers.", "One folder is empty.")
+    told = msgspec.structs.replace(shown, problem=None, collectors=(beside,), findings_problem="No topic.")
+    (line,) = overview(snapshot(told), NOW_MS, "", None).clusters
+    assert (line.failing, line.warning) == (False, "No topic. One folder is empty.")

@@ -28,6 +28,7 @@ NAMED = {
     "IdPartitions",
     "Reconciliation",
     "ClassicProtocol",
+    "ResolvedRegex",
 }
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from monitor.collectors.errors import ConnectionFailed
 from monitor.collectors.reading import Reading
@@ -54,6 +55,11 @@ groupwatch_collector_pass_duration_seconds{cluster="prod",collector="rocketmq",n
 
 def test_the_whole_text_of_one_collector():
     assert collectors_exposition([WELL], version="1") == GOLDEN
+
+
+def test_a_collector_with_a_problem_is_down():
+    text = collectors_exposition([replace(WELL, problem="Nobody answers.")], version="1")
+    assert 'groupwatch_collector_up{cluster="prod",collector="rocketmq",name="orders"} 0\n' in text
 
 
 def test_a_collector_that_has_not_ended_a_pass_is_neither_up_nor_down():

@@ -170,3 +170,21 @@ def test_an_event_with_partitions_of_another_system_is_counted_and_not_folded():
     (folded,) = decoded(EventsDecoder("c", 4, text_partitions=True), batch)
     assert (folded["entity"], folded["payload"]) == ("topic", [named])
     assert decoded(EventsDecoder("other", 4), batch) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "counted"),
+    [
+        (b'{"event":"passcompleted","cluster":"c","version":2}', True),
+        (b'{"event":"passcompleted","cluster":"other","version":2}', False),
+        (b'{"event":"passcompleted","cluster":"other"}', False),
+        (b'{"event":"passcompleted","cluster":7}', True),
+        (b"no JSON", True),
+        (b"\xff", True),
+        (b"[" * 100_000, True),
+        (None, True),
+    ],
+)
+def test_what_cannot_be_read_is_counted_unless_it_is_another_clusters(value, counted):
+    rows = decoded(EventsDecoder("c", 4), records((0, 9, None, value)))
+    assert [row["entity"] for row in rows] == ["source"] * counted

@@ -1,0 +1,221 @@
+"""Questions to many brokers at once, several on their way to each, by the connections of a client of kafka-python.
+
+Its own calls ask one broker after the other, await each answer before the next question, raise the error of one group
+for all, and do not know KIP-848 groups (3.0.12). So only its connections are used: they log in, they negotiate
+versions, and they take whatever looks like one of its requests. Answers come back as bytes, which are read here.
+"""
+
+from __future__ import annotations
+
+import queue
+import struct
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+from kafka.admin import KafkaAdminClient
+from kafka.errors import InvalidReceiveError, KafkaTimeoutError
+
+from monitor.model import Value
+from monitor.protocol.admin_questions import VERSIONS, Api, request_body
+
+WINDOW: Final = 3
+"""Questions on their way to one broker. A broker answers those of a connection one after the other, so that more would
+only wait there; kafka-python refuses the sixth."""
+
+SLACK_S: Final = 5.0
+"""How much longer than the client's own time limit is waited before an answer is given up that it said nothing of."""
+
+
+class Question(Value):
+    """A question to a broker about some groups."""
+
+    broker: int
+    api: Api
+    groups: tuple[str, ...] = ()
+
+
+class Answer(Value):
+    """What a broker sent back, behind the header; ``asked_ms`` is when the question was handed to its connection."""
+
+    question: Question
+    version: int
+    data: bytes
+    asked_ms: int
+
+
+class NoAnswer(Value):
+    """That a question was not answered, and why. ``is_too_large``: the answer did not fit, fewer groups may."""
+
+    question: Question
+    error: str
+    is_too_large: bool = False
+
+
+class AdminRequests:
+    """Asks brokers through a connected client. For one thread."""
+
+    def __init__(self, admin: KafkaAdminClient, limit_s: float, clock: Callable[[], int]) -> None:
+        """Prepare.
+
+        Args:
+            admin: its connections are used; it stays open.
+            limit_s: the client's own limit for an answer, in seconds.
+            clock: gives the time in milliseconds since the epoch.
+        """
+        self._manager = admin._manager  # there is no public way to a connection
+        self._limit_s = limit_s + SLACK_S
+        self._clock = clock
+        self._arrived: queue.SimpleQueue[tuple[_Request, BaseException | None, bytes]] = queue.SimpleQueue()
+
+    def brokers(self) -> tuple[int, ...]:
+        """The brokers that there are now, by number; asked for anew, as the client itself asks every five minutes.
+
+        Raises:
+            KafkaError: no broker says it.
+        """
+        self._manager.run(self._manager.cluster.refresh_metadata)
+        return tuple(sorted(broker.node_id for broker in self._manager.cluster.brokers()))
+
+    def newest(self, api: Api) -> int | None:
+        """The newest version in which this question can be asked of the cluster; None: in none."""
+        told = (self._manager.broker_version_data.api_versions or {}).get(int(api))
+        ours = VERSIONS[api]
+        if told is None or told[0] > ours.newest or told[1] < ours.oldest:
+            return None
+        return int(min(told[1], ours.newest))
+
+    def ask(self, questions: Iterable[Question]) -> Iterator[Answer | NoAnswer]:
+        """All answers, in the order in which they come. A broker that does not answer one question is asked no more.
+
+        What the caller does with an answer, it does while the brokers work on the next ones.
+        """
+        waiting: dict[int, deque[Question]] = {}
+        for question in questions:
+            waiting.setdefault(question.broker, deque()).append(question)
+        under_way: set[_Request] = set()
+        for own in waiting.values():
+            under_way.update(self._send(own.popleft()) for _ in range(min(WINDOW, len(own))))
+        while under_way:
+            request, error, data = self._next(under_way)
+            if request not in under_way:
+                continue  # a late one, of questions that were given up
+            under_way.remove(request)
+            own = waiting[request.question.broker]
+            if error is None:
+                if own:
+                    under_way.add(self._send(own.popleft()))
+                yield Answer(
+                    question=request.question, version=request.API_VERSION or 0, data=data, asked_ms=request.asked_ms
+                )
+                continue
+            yield _no_answer(request.question, error)
+            while own and not isinstance(error, InvalidReceiveError):
+                yield _no_answer(own.popleft(), error)
+            if own:
+                under_way.add(self._send(own.popleft()))
+
+    def _send(self, question: Question) -> _Request:
+        request = _Request(question, self._clock())
+        arrived = self._arrived
+
+        def answered(response: _Response) -> None:
+            arrived.put((request, None, response.data))
+
+        def failed(error: BaseException) -> None:
+            arrived.put((request, error, b""))
+
+        future = self._manager.call_soon(lambda: self._manager.send(request, node_id=question.broker))
+        future.add_callback(answered)
+        future.add_errback(failed)
+        return request
+
+    def _next(self, under_way: set[_Request]) -> tuple[_Request, BaseException | None, bytes]:
+        oldest = min(request.sent_s for request in under_way)
+        try:
+            return self._arrived.get(timeout=max(0.0, oldest + self._limit_s - time.monotonic()))
+        except queue.Empty:
+            request = min(under_way, key=lambda each: each.sent_s)
+            return request, KafkaTimeoutError(), b""
+
+
+def _no_answer(question: Question, error: BaseException) -> NoAnswer:
+    name = type(error).__name__.removesuffix("Error")
+    return NoAnswer(question=question, error=name, is_too_large=isinstance(error, InvalidReceiveError))
+
+
+class _Request:
+    """A request as kafka-python's connections take it (``kafka.protocol.api_message.ApiMessage`` is the model)."""
+
+    def __init__(self, question: Question, asked_ms: int) -> None:
+        self.question = question
+        self.asked_ms = asked_ms
+        self.sent_s = time.monotonic()
+        self.API_KEY = int(question.api)
+        self.API_VERSION: int | None = None  # set by the connection, to the newest that both know
+        self.name = question.api.name
+        self.min_version = VERSIONS[question.api].oldest
+        self.max_version = VERSIONS[question.api].newest
+        self._min_version: int | None = None
+        self._max_version: int | None = None
+        self._header = b""
+        self.header: _Header | None = None
+
+    def expect_response(self) -> bool:
+        return True
+
+    def with_header(self, correlation_id: int = 0, client_id: str = "") -> None:
+        version, name = self.API_VERSION or 0, client_id.encode()
+        is_flexible = version >= VERSIONS[self.question.api].flexible
+        fixed = struct.pack(">hhih", self.API_KEY, version, correlation_id, len(name))
+        self._header = fixed + name + (b"\x00" if is_flexible else b"")
+        self.header = _Header(self.API_KEY, version, correlation_id, is_flexible=is_flexible)
+
+    def encode(self, **_: object) -> bytes:
+        whole = self._header + request_body(self.question.api, self.API_VERSION or 0, self.question.groups)
+        return struct.pack(">i", len(whole)) + whole
+
+    def __repr__(self) -> str:
+        return f"{self.name}({len(self.question.groups)} groups)"
+
+
+class _Header:
+    """What the connection keeps of a request until its answer comes."""
+
+    def __init__(self, api_key: int, api_version: int, correlation_id: int, *, is_flexible: bool) -> None:
+        self.api_key = api_key
+        self.api_version = api_version
+        self.correlation_id = correlation_id
+        self._answers = _Answers(is_flexible=is_flexible)
+
+    def get_response_class(self) -> _Answers:
+        return self._answers
+
+
+class _Answers:
+    """Takes an answer apart as far as its header; the rest stays bytes, for the thread that asked."""
+
+    def __init__(self, *, is_flexible: bool) -> None:
+        self._is_flexible = is_flexible
+
+    def parse_header(self, buffer: Any) -> _ResponseHeader:  # noqa: ANN401 - kafka-python's buffer
+        (correlation_id,) = struct.unpack(">i", buffer.read(4))
+        if self._is_flexible and buffer.read(1) != b"\x00":
+            raise ValueError("tagged fields in the header of an answer")  # none are known
+        return _ResponseHeader(correlation_id)
+
+    def decode(self, buffer: Any) -> _Response:  # noqa: ANN401 - as above
+        return _Response(buffer.read())
+
+
+class _ResponseHeader:
+    def __init__(self, correlation_id: int) -> None:
+        self.correlation_id = correlation_id
+
+
+class _Response:
+    throttle_time_ms = 0
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data

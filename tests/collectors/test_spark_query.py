@@ -1,0 +1,49 @@
+"""A real query of Spark that reads a real broker: its checkpoint, by plain files and by Spark's own."""
+
+from __future__ import annotations
+
+import pytest
+
+from monitor.collectors.checkpoint_files import LocalFiles
+from monitor.collectors.spark_reader import SparkCheckpointReader
+from monitor.config.systems import SparkQueriesSettings
+from monitor.embedded.jars import spark_kafka_jars
+from streaming_jobs.checkpoint_files import SparkFiles
+from streaming_jobs.session import create_session, stop_session
+from tests.job_process import BRIEF_JVM, DRIVER_JVM
+from tests.streaming_jobs.clients import create_topic, produce
+
+pytestmark = [pytest.mark.broker, pytest.mark.spark]
+
+
+@pytest.fixture
+def spark(tmp_path):
+    session = create_session("local[1]", 1, spark_kafka_jars(), {DRIVER_JVM: BRIEF_JVM}, tmp_path / "spark.log")
+    yield session
+    stop_session(session)
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_query_has_read_what_there_was(broker, spark, topic_name, tmp_path):
+    create_topic(broker.bootstrap_servers, topic_name, 2)
+    produce(broker.bootstrap_servers, topic_name, {0: 4, 1: 2})
+    checkpoint = tmp_path / "checkpoint of a query"
+    options = {
+        "kafka.bootstrap.servers": broker.bootstrap_servers,
+        "subscribe": topic_name,
+        "startingOffsets": "earliest",
+    }
+    stream = spark.readStream.format("kafka").options(**options).load().writeStream.format("noop")
+    query = stream.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True).start()
+    query.awaitTermination()
+
+    settings = SparkQueriesSettings(
+        name="queries", cluster="prod", checkpoints={"etl": str(checkpoint), "none": str(tmp_path / "nowhere")}
+    )
+    for files in (LocalFiles(), SparkFiles(spark)):
+        reading = SparkCheckpointReader(settings, files).read(1)
+        (group,) = reading.groups
+        assert [(each.partition, each.offset) for each in group.offsets] == [(0, 4), (1, 2)]
+        assert group.offsets[0].committed_ms == group.offsets[1].committed_ms > 0
+        (problem,) = reading.problems
+        assert "nowhere/commits" in problem

@@ -1,0 +1,37 @@
+"""Trees captured from real ZooKeepers, and trees of a few lines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from monitor.protocol.zookeeper_tree import Node, Tree, tree_of
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "zookeeper"
+
+
+def captured(name: str) -> dict[str, dict]:
+    """Data, ephemeralOwner, version, ctime and mtime by absolute path."""
+    return json.loads((FIXTURES / f"{name}.json").read_text())["paths"]
+
+
+def captured_tree(name: str, root: str) -> Tree:
+    return tree_of(
+        {
+            path.removeprefix(f"{root}/"): Node(
+                (seen["data"] or "").encode(),
+                int(seen["ephemeralOwner"], 16) if seen["ephemeralOwner"] else None,
+                seen["version"],
+                seen["mtime"],
+            )
+            for path, seen in captured(name).items()
+            if path.startswith(f"{root}/")
+        }
+    )
+
+
+def written(nodes: dict[str, str | bytes], *, session: int | None = 7) -> Tree:
+    """A tree of these nodes, all of one session, written at 5 ms."""
+    return tree_of(
+        {path: Node(data.encode() if isinstance(data, str) else data, session, 0, 5) for path, data in nodes.items()}
+    )

@@ -1,0 +1,179 @@
+"""Groups of Kafka that are read by the admin API, folded: what a broker does not tell at a time is not lost by it."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from monitor.model import (
+    GroupKind,
+    GroupObserved,
+    GroupsListed,
+    GroupState,
+    IdPartitions,
+    ListedOffset,
+    Member,
+    MembershipStored,
+    MemberState,
+    ObservedOffset,
+    OffsetCommitted,
+    OffsetsListed,
+    Phase,
+    RebalanceCause,
+    RebalanceSampled,
+    Reconciliation,
+    ResolvedRegex,
+    Source,
+    TopicPartitions,
+)
+from monitor.tracking.group import fold_group
+from monitor.tracking.observed import has_gone
+
+A = Member(member_id="a", topics=("t",), assigned=(TopicPartitions("t", (0, 1)),))
+B = Member(member_id="b", topics=("t",), assigned=(TopicPartitions("t", (2,)),))
+ALL_OF_IT = Member(member_id="a", topics=("t",), assigned=(TopicPartitions("t", (0, 1, 2)),))
+ID = "AAAAAAAAAAEAAAAAAAAAAA"
+
+
+def classic(at_ms: int, *members: Member, state: str = "Stable", **more: object) -> GroupObserved:
+    fields = {"protocol": "range" if state == "Stable" else None} | more
+    return GroupObserved(
+        cluster="c",
+        group="g",
+        kind=GroupKind.CLASSIC,
+        source=Source.ADMIN,
+        pass_ms=at_ms,
+        observed_ms=at_ms,
+        members=members,
+        state=state,
+        **fields,
+    )
+
+
+def modern(at_ms: int, epoch: int, target_epoch: int, state: str, *members: Member, **more: object) -> GroupObserved:
+    told = classic(at_ms, *members, state=state, protocol="uniform", **more)
+    return replace(told, kind=GroupKind.CONSUMER, generation=epoch, target_epoch=target_epoch)
+
+
+def standing(name: str, epoch: int, assigned: tuple[int, ...], target: tuple[int, ...], state: MemberState) -> Member:
+    revoking = tuple(each for each in assigned if each not in target)
+    kept = tuple(each for each in assigned if each in target)
+    return Member(
+        member_id=name,
+        topics=("t",),
+        reconciliation=Reconciliation(
+            epoch=epoch,
+            previous_epoch=epoch,
+            state=state,
+            assigned=(IdPartitions(ID, kept),) if kept else (),
+            revoking=(IdPartitions(ID, revoking),) if revoking else (),
+            target=(IdPartitions(ID, target),) if target else (),
+        ),
+    )
+
+
+def folded(*events: object, state: GroupState | None = None) -> GroupState | None:
+    return fold_group("c", "g", state, events)
+
+
+def bare(name: str) -> Member:
+    """A member as a broker tells it while its group rebalances."""
+    return Member(member_id=name)
+
+
+def test_a_classic_group_that_rebalances_keeps_its_members_with_all_that_they_have():
+    before = folded(classic(1000, A, B))
+    during = folded(classic(2000, bare("a"), bare("b"), bare("c"), state="PreparingRebalance"), state=before)
+    assert during == replace(before, observed_ms=2000)
+    during = folded(classic(3000, bare("a"), bare("b"), bare("c"), state="CompletingRebalance"), state=during)
+    assert during.members == (A, B)
+    after = folded(classic(4000, ALL_OF_IT), state=during)
+    assert (after.generation, after.generation_ms, after.rebalances) == (2, 4000, 2)
+    assert after.history[-1].causes == (RebalanceCause.LEAVE,)
+    assert after.moved_partitions == 1
+
+
+def test_a_group_that_is_first_seen_while_it_rebalances_is_known_by_its_offsets_alone():
+    during = classic(1000, bare("a"), state="PreparingRebalance", offsets=(ObservedOffset("t", 0, 7),))
+    assert folded(replace(during, offsets=())) is None
+    state = folded(during)
+    assert (state.phase, state.members, state.offsets[0].offset) == (Phase.OFFSETS_ONLY, (), 7)
+    assert folded(classic(2000, A, B), state=state).phase is Phase.STABLE
+
+
+def test_a_group_without_members_is_empty_and_one_that_never_had_any_is_offsets_only():
+    empty = classic(1000, state="Empty", offsets=(ObservedOffset("t", 0, 7),))
+    assert folded(empty).phase is Phase.EMPTY
+    simple = replace(empty, protocol_type="")
+    assert folded(simple).phase is Phase.OFFSETS_ONLY
+    assert folded(simple).generation_ms == 0
+    recreated = folded(replace(simple, observed_ms=9000), state=folded(classic(1000, A, B)))
+    assert (recreated.phase, recreated.members) == (Phase.OFFSETS_ONLY, ())
+    assert folded(replace(empty, observed_ms=9000), state=folded(simple)).phase is Phase.EMPTY
+
+
+def test_a_handover_of_a_kip_848_group_is_one_rebalance_with_what_it_moved():
+    alone = standing("a", 2, (0, 1), (0, 1), MemberState.STABLE)
+    before = folded(modern(1000, 2, 2, "Stable", alone))
+    assert (before.phase, before.under_way, before.generation) == (Phase.STABLE, None, 2)
+    gives = standing("a", 2, (0, 1), (0,), MemberState.UNREVOKED_PARTITIONS)
+    waits = standing("b", 3, (), (1,), MemberState.UNRELEASED_PARTITIONS)
+    during = folded(modern(2000, 3, 3, "Reconciling", gives, waits), state=before)
+    assert (during.phase, during.phase_ms, during.under_way.causes) == (
+        Phase.RECONCILING,
+        2000,
+        (RebalanceCause.JOIN,),
+    )
+    later = folded(modern(3000, 3, 3, "Reconciling", gives, waits), state=during)
+    assert later == replace(during, observed_ms=3000), "nothing happened in between"
+    has = standing("a", 3, (0,), (0,), MemberState.STABLE)
+    got = standing("b", 3, (1,), (1,), MemberState.STABLE)
+    after = folded(modern(4000, 3, 3, "Stable", has, got), state=later)
+    assert (after.phase, after.under_way, after.moved_partitions) == (Phase.STABLE, None, 1)
+    assert (after.history[-1].started_ms, after.history[-1].ended_ms) == (2000, 4000)
+    assert after.members[0].reconciliation.since_ms == 4000
+
+
+def test_a_group_whose_targets_are_not_chosen_is_assigning_and_its_expressions_stay():
+    member = replace(standing("a", 2, (0, 1), (0, 1), MemberState.STABLE), topics=(), regex="t.*")
+    found = (ResolvedRegex(regex="t.*", topics=("t",)),)
+    before = folded(modern(1000, 2, 2, "Stable", member, regexes=found))
+    during = folded(modern(2000, 3, 2, "Assigning", member), state=before)
+    assert (during.phase, during.regexes, during.generation, during.target_epoch) == (Phase.ASSIGNING, found, 3, 2)
+
+
+def test_a_group_that_is_converted_goes_on_with_its_offsets_and_counts():
+    offset = (ObservedOffset("t", 0, 7),)
+    classic_one = folded(classic(1000, A, B, offsets=offset))
+    member = standing("a", 5, (0, 1, 2), (0, 1, 2), MemberState.STABLE)
+    upgraded = folded(modern(2000, 5, 5, "Stable", member, offsets=offset), state=classic_one)
+    assert (upgraded.kind, upgraded.generation, upgraded.phase) == (GroupKind.CONSUMER, 5, Phase.STABLE)
+    assert upgraded.offsets == classic_one.offsets
+    back = folded(classic(3000, A, offsets=offset), state=upgraded)
+    assert (back.kind, back.phase, back.members) == (GroupKind.CLASSIC, Phase.STABLE, (A,))
+    assert back.offsets == classic_one.offsets
+    assert back.rebalances == upgraded.rebalances + 1 == classic_one.rebalances + 2
+
+
+def test_the_log_is_preferred_where_both_tell_of_a_group():
+    by_log = folded(OffsetCommitted(group="g", topic="t", partition=0, offset=5, committed_ms=900))
+    assert folded(classic(1000, A, B, offsets=(ObservedOffset("t", 0, 7),)), state=by_log) == by_log
+    by_admin = folded(classic(1000, A, B, offsets=(ObservedOffset("t", 0, 7),)))
+    stored = MembershipStored(
+        group="g", generation=9, protocol_type="consumer", protocol="range", leader="a", stored_ms=2000, members=(A,)
+    )
+    taken_over = folded(stored, state=by_admin)
+    assert (taken_over.source, taken_over.generation, taken_over.offsets) == (Source.LOG, 9, ())
+    listing = GroupsListed(cluster="c", source=Source.ADMIN, pass_ms=9000, completed_ms=9001)
+    assert not has_gone(taken_over, listing, frozenset()), "what a collector lists is about what it reads"
+    assert has_gone(by_admin, listing, frozenset())
+
+
+def test_what_another_collector_tells_of_a_group_is_no_log():
+    by_admin = folded(classic(1000, A, B, offsets=(ObservedOffset("t", 0, 7),)))
+    sample = RebalanceSampled(cluster="c", group="g", state="PreparingRebalance", since_ms=5000, sampled_ms=5000)
+    sampled = folded(sample, state=by_admin)
+    assert (sampled.source, sampled.members, sampled.sampled.first_ms) == (Source.ADMIN, (A, B), 5000)
+    listed = OffsetsListed(
+        cluster="c", group="g", asked_ms=6000, offsets=(ListedOffset(topic="t", partition=0, offset=3),)
+    )
+    assert folded(listed, state=by_admin) == by_admin
