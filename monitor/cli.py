@@ -106,10 +106,11 @@ def demo(
     from monitor.embedded.demo_systems import DemoSystem  # noqa: PLC0415 -- as above
     from streaming_jobs.demo import DemoOptions, run_demo  # noqa: PLC0415 -- as above
 
-    try:
-        systems = frozenset(DemoSystem(name.strip()) for name in with_.split(",") if name.strip())
-    except ValueError as error:
-        raise typer.BadParameter(f"{error}; it can be one of {', '.join(DemoSystem)}", param_hint="--with") from None
+    names = [name.strip() for name in with_.split(",") if name.strip()]
+    if unknown := sorted(set(names) - set(DemoSystem)):
+        known = ", ".join(DemoSystem)
+        raise typer.BadParameter(f"no such system: {', '.join(unknown)}; there are {known}", param_hint="--with")
+    systems = frozenset(map(DemoSystem, names))
     options = DemoOptions(port=port, duration_s=duration, json_summary=json_summary, systems=systems)
     _exit_with(lambda: run_demo(options, console))
 

@@ -188,7 +188,12 @@ def settings_of(
         rocketmq=_rocketmq(systems),
         zookeeper=_zookeeper(options.systems, systems),
         http=HttpSettings(port=options.port),
-        spark=SparkSettings(master="local[2]", checkpoint=str(folder / "checkpoint"), buckets=8, trigger_s=1.0),
+        spark=SparkSettings(
+            master="local[2]",
+            checkpoint=str(folder / "checkpoint"),
+            buckets=8,
+            trigger_s=float(1 + len(options.systems)),  # each has a query of its own, and they share two cores
+        ),
         detection=DetectionOptions(commit_silence_s=15.0),
     )
 

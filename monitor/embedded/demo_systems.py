@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import count
 from types import TracebackType
 from typing import Final, Protocol, Self
 
@@ -25,6 +26,9 @@ logger = logging.getLogger(__name__)
 
 KAFKA_ROOT: Final = "/kafka"
 """The node of ZooKeeper below which the demo's Kafka 0.10 is."""
+
+ROUND_S: Final = 180.0
+"""After so long everything happens again."""
 
 _PER_SECOND: Final = 8
 """Records of each topic."""
@@ -226,16 +230,21 @@ class DemoSystems:
 
     def _perform(self, steps: Sequence[SceneStep]) -> None:
         begun = time.monotonic()
-        for step in steps:
-            if self._over.wait(max(0.0, begun + step.at_s - time.monotonic())):
-                return
-            try:
-                step.do()
-            except ClientsFailed as error:
-                logger.warning("%s did not happen: %s", step.sentence, error)
-                continue
-            self._timeline += (_happening(step, begun),)
-            self._progress(step.sentence)
+        for times in count():
+            for step in steps:
+                due = begun + times * ROUND_S + step.at_s
+                if self._over.wait(max(0.0, due - time.monotonic())):
+                    return
+                self._do(step, begun)
+
+    def _do(self, step: SceneStep, begun_s: float) -> None:
+        try:
+            step.do()
+        except ClientsFailed as error:
+            logger.warning("%s did not happen: %s", step.sentence, error)
+            return
+        self._timeline += (_happening(step, begun_s),)
+        self._progress(step.sentence)
 
 
 def _happening(step: SceneStep, begun_s: float) -> Happening:

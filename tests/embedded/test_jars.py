@@ -1,11 +1,12 @@
 """Jars are fetched once, completely or not at all. A script stands in for Java, so that no network is needed."""
 
 import multiprocessing
+from xml.etree import ElementTree
 
 import pytest
 
 from monitor.embedded.errors import JarsNotResolved
-from monitor.embedded.jars import Coordinate, kafka_jars, resolve
+from monitor.embedded.jars import Coordinate, ivy_file, kafka_jars, resolve
 
 COORDINATE = Coordinate(organisation="org.example", artifact="thing", version="1.2.3")
 
@@ -80,6 +81,19 @@ def test_two_processes_fetch_once(tmp_path, ivy_runs, monkeypatch):
     assert [process.exitcode for process in processes] == [0, 0]
     assert ivy_runs.read_text() == "run\n"
     assert len(list(into.iterdir())) == 2
+
+
+def test_what_is_fetched_together_is_asked_of_ivy_at_once(tmp_path, ivy_runs):
+    other = Coordinate(organisation="com.example", artifact="other-thing", version="4.5")
+    text = ivy_file((COORDINATE, other))
+    dependencies = [each.attrib for each in ElementTree.fromstring(text).iter("dependency")]
+    assert [(each["org"], each["name"], each["rev"]) for each in dependencies] == [
+        ("org.example", "thing", "1.2.3"),
+        ("com.example", "other-thing", "4.5"),
+    ]
+    assert {each["conf"] for each in dependencies} == {"default->default,master,runtime"}
+    resolve(COORDINATE, tmp_path / "cache" / "thing", beside=(other,))
+    assert ivy_runs.read_text() == "run\n"
 
 
 @pytest.mark.broker
