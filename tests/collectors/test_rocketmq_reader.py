@@ -331,11 +331,29 @@ def test_members_are_not_asked_when_too_many_of_a_broker_are_silent(reader):
     assert not any(member.answers for member in found.members)
 
 
-def test_a_consumer_that_chooses_its_queues_itself_has_no_owners(reader):
-    """DefaultMQPullConsumer tells its subscription, and none of the queues that it reads."""
-    clients = [Client("c", ("T",), properties={"registerTopics": "[T]"})]
-    with Cluster({"b": {"T": 1}}, {"g": clients}).serving() as server:
-        assert group(reader(server).read(NOW_MS), "g").sharing is Sharing.BY_RECORD
+@pytest.mark.parametrize(
+    ("client", "sharing"),
+    [
+        pytest.param(
+            Client("c", ("T",), properties={"registerTopics": "[T]"}),
+            Sharing.BY_RECORD,
+            id="DefaultMQPullConsumer, which tells none of the queues that it reads",
+        ),
+        pytest.param(
+            Client("c", (), held("T", "b", [0])),
+            Sharing.BY_RECORD,
+            id="a lite pull consumer that was told its queues, and subscribes to nothing",
+        ),
+        pytest.param(
+            Client("c", ("%RETRY%g",), held("T", "b", [0])),
+            Sharing.EXCLUSIVE,
+            id="a consumer that has just unsubscribed, and still holds a queue",
+        ),
+    ],
+)
+def test_a_consumer_that_chooses_its_queues_itself_has_no_owners(reader, client, sharing):
+    with Cluster({"b": {"T": 1}}, {"g": [client]}, {"b": {("T", "g", 0): 1}}).serving() as server:
+        assert group(reader(server).read(NOW_MS), "g").sharing is sharing
 
 
 def test_an_unreadable_answer_of_a_member_is_said_of_it(reader):
