@@ -200,7 +200,7 @@ def _said(info: RunningInfo) -> Told:
         topics=topics,
         held=held,
         pops=any(is_topic(queue.topic) for queue in info.popped) or any(queue.number < 0 for queue in held),
-        chooses=PULL_ONLY in info.properties or bool(held and not topics),
+        chooses=PULL_ONLY in info.properties or bool(info.held and not info.topics),
         is_broadcasting=info.properties.get("messageModel") == "BROADCASTING",
         assignor=class_name(info.properties.get("allocateMessageQueueStrategy")),
     )

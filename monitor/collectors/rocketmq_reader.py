@@ -8,7 +8,7 @@ which are thus never older than what was committed.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
@@ -77,7 +77,7 @@ class RocketMQReader:
         seen = _still_there(brokers, seen, told)
         moment = Moment(cluster=self._settings.name, pass_ms=pass_ms, observed_ms=self._clock())
         offsets = brokers.ask_all(lambda broker, _: questions.offsets(broker), None)
-        routes = questions.routes(server, sorted(_topics(seen, told, offsets)))
+        routes = self._routes(server, _topics(seen, told, offsets))
         groups = _groups_observed(seen, told, _by_group(offsets, routes), modes, moment)
         return Reading(
             source=Source.SYSTEM,
@@ -107,11 +107,21 @@ class RocketMQReader:
                 known = questions.brokers(server)
             except CollectorError as error:
                 failures.append(str(error))
-                self._servers.append(self._servers.pop(0))
+                self._ask_another_first()
             else:
                 self._keep({*self._servers, *(each.address for each in known)})
                 return server, known
         raise ConnectionFailed(f"Cluster {self._settings.name}: no name server answers. {' '.join(failures)}")
+
+    def _routes(self, server: RocketMQConnection, topics: Iterable[str]) -> Routes:
+        try:
+            return questions.routes(server, sorted(topics))
+        except CollectorError as error:
+            self._ask_another_first()
+            raise type(error)(f"Cluster {self._settings.name}: {error}") from None
+
+    def _ask_another_first(self) -> None:
+        self._servers.append(self._servers.pop(0))
 
     def _groups_of(self, brokers: Brokers) -> tuple[list[GroupSeen], list[RequestMode]]:
         surveys = brokers.ask_all(questions.survey, self._is_watched)

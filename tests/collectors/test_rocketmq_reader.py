@@ -1,11 +1,13 @@
+import random
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 
+import msgspec
 import pytest
 
-from monitor.collectors.errors import ConnectionFailed, PermissionMissing
+from monitor.collectors.errors import CollectorError, ConnectionFailed, PermissionMissing
 from monitor.collectors.reading import Reading
 from monitor.collectors.rocketmq_reader import RocketMQReader
 from monitor.config import ConfigError, RocketMQSettings
@@ -331,11 +333,29 @@ def test_members_are_not_asked_when_too_many_of_a_broker_are_silent(reader):
     assert not any(member.answers for member in found.members)
 
 
-def test_a_consumer_that_chooses_its_queues_itself_has_no_owners(reader):
-    """DefaultMQPullConsumer tells its subscription, and none of the queues that it reads."""
-    clients = [Client("c", ("T",), properties={"registerTopics": "[T]"})]
-    with Cluster({"b": {"T": 1}}, {"g": clients}).serving() as server:
-        assert group(reader(server).read(NOW_MS), "g").sharing is Sharing.BY_RECORD
+@pytest.mark.parametrize(
+    ("client", "sharing"),
+    [
+        pytest.param(
+            Client("c", ("T",), properties={"registerTopics": "[T]"}),
+            Sharing.BY_RECORD,
+            id="DefaultMQPullConsumer, which tells none of the queues that it reads",
+        ),
+        pytest.param(
+            Client("c", (), held("T", "b", [0])),
+            Sharing.BY_RECORD,
+            id="a lite pull consumer that was told its queues, and subscribes to nothing",
+        ),
+        pytest.param(
+            Client("c", ("%RETRY%g",), held("T", "b", [0])),
+            Sharing.EXCLUSIVE,
+            id="a consumer that has just unsubscribed, and still holds a queue",
+        ),
+    ],
+)
+def test_a_consumer_that_chooses_its_queues_itself_has_no_owners(reader, client, sharing):
+    with Cluster({"b": {"T": 1}}, {"g": [client]}, {"b": {("T", "g", 0): 1}}).serving() as server:
+        assert group(reader(server).read(NOW_MS), "g").sharing is sharing
 
 
 def test_an_unreadable_answer_of_a_member_is_said_of_it(reader):
@@ -398,6 +418,19 @@ def test_another_name_server_is_asked_when_one_is_away_and_first_from_then_on(re
         reads = reader(f"127.0.0.1:1;{server.address}")
         assert reads.read(NOW_MS).complete
         assert reads._servers == [server.address, "127.0.0.1:1"]
+
+
+def test_a_name_server_that_fails_within_a_reading_is_not_the_first_to_be_asked_again(reader):
+    cluster = Cluster({"b": {"T": 1}}, {"g": [Client("c", ("T",))]})
+    with cluster.serving() as server, serving(lambda each: _without_routes(cluster, each)) as failing:
+        reads = reader(f"{failing.address};{server.address}")
+        with pytest.raises(ConnectionFailed, match=r"Cluster mq: .* refuses GET_ROUTEINFO_BY_TOPIC \(code 1\)"):
+            reads.read(NOW_MS)
+        assert reads.read(NOW_MS).complete
+
+
+def _without_routes(cluster: Cluster, request: Request) -> Reply | None:
+    return Reply(code=1) if request.code == 105 else cluster.name_server(request)
 
 
 def test_no_name_server_that_answers_is_an_error_that_names_them_all(reader):
@@ -491,6 +524,35 @@ def test_a_broker_that_answers_with_nonsense_is_a_problem_and_no_more(reader):
     assert not reading.complete
     assert "answers GET_ALL_SUBSCRIPTIONGROUP_CONFIG with something unreadable" in reading.problems[0]
     assert [each.group for each in reading.groups] == ["g"]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_whatever_servers_answer_gives_a_reading_or_an_error_that_says_so(reader, seed):
+    """Captured bodies, of which one in eight is damaged: a byte is another one, or the end is missing."""
+    chance = random.Random(seed)
+
+    def damaged(reply: Reply) -> Reply:
+        body = bytearray(reply.body)
+        if not body or chance.random() > 1 / 8:
+            return reply
+        place = chance.randrange(len(body))
+        body[place] = chance.choice(b'{}[]:,"-019.tn\\\xff\x00')
+        return Reply(bytes(body[: place + chance.choice((0, len(body)))]), reply.code, reply.remark)
+
+    with replaying("5.5.0") as server:
+        answer = server.handler
+        server.handler = lambda request: damaged(answer(request))
+        reads = reader(server)
+        for _ in range(5):
+            try:
+                reading = reads.read(NOW_MS)
+            except CollectorError as error:
+                outcome = str(error)
+            else:
+                outcome = " ".join(reading.problems)
+                assert reading.complete == (not outcome)
+                assert msgspec.json.encode(reading.groups)
+            assert outcome == "" or (outcome.startswith("Cluster mq: ") and outcome.isprintable()), outcome
 
 
 def test_five_thousand_queues_are_read_whole(reader):

@@ -1,5 +1,6 @@
 """The exchanges captured from real RocketMQ servers, and what their bodies hold as it was written down then."""
 
+import base64
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -56,13 +57,13 @@ def exchanges(*sets: str) -> tuple[Exchange, ...]:
     """The exchanges of these sets, or of all."""
     return tuple(
         Exchange(
-            name=f"{path.parent.name}/{path.name.removesuffix('.request.bin')}",
-            request=path.read_bytes(),
-            response=path.with_name(path.name.replace(".request.", ".response.")).read_bytes(),
-            decoded=json.loads(path.with_name(path.name.replace(".request.bin", ".decoded.json")).read_text("utf-8")),
+            name=line["name"],
+            request=base64.b64decode(line["request"]),
+            response=base64.b64decode(line["response"]),
+            decoded=line["decoded"],
         )
         for each in sets or SETS
-        for path in sorted((_FOLDER / each).glob("*.request.bin"))
+        for line in map(json.loads, (_FOLDER / f"{each}.jsonl").read_text("utf-8").splitlines())
     )
 
 

@@ -130,22 +130,20 @@ def test_any_text_gives_a_value_or_a_reason(text: str):
     [
         pytest.param('{"a":{0:1}},', id="objects that ordinary JSON cannot hold"),
         pytest.param('{{"a":"}"}:{"b":1}},', id="braces in texts"),
-        pytest.param('{"a":"\\n","b":[]},', id="objects with arrays"),
         pytest.param('{"a":"{{{{{{{{","b":{}},', id="braces that nothing closes"),
-        pytest.param("\n[],", id="lines"),
         pytest.param('{"a":"\\ud800"},', id="halves of surrogate pairs"),
     ],
 )
 def test_four_times_the_text_takes_about_four_times_as_long(unit: str):
-    """Anything quadratic would take sixteen times; twelve leaves room for a busy machine."""
+    """Anything quadratic would take sixteen times; eight leaves room for a busy machine."""
 
     def seconds(count: int) -> float:
         data = f"[{unit * count}0]".encode()
         times = []
-        for _ in range(3):
+        for _ in range(2):
             began = time.process_time()
             decode_json(data)
             times.append(time.process_time() - began)
         return min(times)
 
-    assert seconds(40_000) < 12 * seconds(10_000)
+    assert seconds(20_000) < 8 * seconds(5_000)
