@@ -41,14 +41,18 @@ LOOK_S: Final = 0.005
 _QUIET: Final = logging.CRITICAL + 1
 
 
-def open_admin(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> KafkaAdminClient:
+def open_admin(
+    cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S, *, release: tuple[int, ...] | None = None
+) -> KafkaAdminClient:
     """An admin client that has reached a broker.
+
+    ``release`` is that of brokers before 0.10, which cannot be asked for it; None: they are asked.
 
     Raises:
         ConfigError: the client properties cannot be used.
         ConnectionFailed: no broker let it in within ``limit_s`` seconds.
     """
-    return _open(KafkaAdminClient, cluster, limit_s, {})
+    return _open(KafkaAdminClient, cluster, limit_s, {} if release is None else {"api_version": release})
 
 
 def open_producer(
@@ -108,15 +112,20 @@ def close_producer(producer: KafkaProducer, limit_s: float) -> None:
 
 
 def open_consumer(
-    cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S, *, fetch_bytes: int = 4096
+    cluster: ClusterSettings,
+    limit_s: float = CONNECT_LIMIT_S,
+    *,
+    fetch_bytes: int = 4096,
+    release: tuple[int, ...] | None = None,
 ) -> KafkaConsumer:
-    """A consumer that belongs to no group and commits nothing. Raises like ``open_admin``.
+    """A consumer that belongs to no group and commits nothing. Raises, and takes a release, like ``open_admin``.
 
     ``fetch_bytes`` is how much it asks a partition for at a time; by default, enough to see that there is something.
     """
     alone = {"group_id": None, "enable_auto_commit": False, "auto_offset_reset": "earliest"}
     small = {"max_partition_fetch_bytes": fetch_bytes, "fetch_max_wait_ms": 100, "metrics_enabled": False}
-    return _open(KafkaConsumer, cluster, limit_s, {**alone, **small, "allow_auto_create_topics": False})
+    told = {} if release is None else {"api_version": release}
+    return _open(KafkaConsumer, cluster, limit_s, {**alone, **small, **told, "allow_auto_create_topics": False})
 
 
 def silence_client_logging() -> None:

@@ -38,10 +38,15 @@ class SeenTopic(Value):
 
 
 class SeenBroker(Value):
-    """A broker that is there: its id as text, and ``host:port``."""
+    """A broker that is there: its id as text, and ``host:port``.
+
+    ``form`` is the version of what a Kafka broker has written of itself, which tells its release: 1 is 0.8, 2 is 0.9,
+    3 and more are 0.10 and later; None: not told.
+    """
 
     broker: str
     address: str
+    form: int | None = None
 
 
 class SeenGroup(Value):

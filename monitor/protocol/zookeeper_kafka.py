@@ -58,6 +58,7 @@ class _Broker(msgspec.Struct):
     host: str | None = None
     port: int = -1
     endpoints: list[str] = []
+    version: int | None = None
 
 
 _REGISTRATION: Final = msgspec.json.Decoder(_Registration)
@@ -124,11 +125,12 @@ def _brokers(tree: Tree, problems: list[NodeProblem]) -> list[SeenBroker]:
         if path not in tree.nodes:
             continue
         try:
-            address = _address(decoded_json(_BROKER, tree.nodes[path].data))
+            registered = decoded_json(_BROKER, tree.nodes[path].data)
+            address = _address(registered)
         except DecodeError as error:
             problems.append(NodeProblem(path=path, what=error.reason))
             continue
-        brokers.append(SeenBroker(broker=broker, address=address))
+        brokers.append(SeenBroker(broker=broker, address=address, form=registered.version))
     return brokers
 
 

@@ -39,7 +39,7 @@ def what(seen: SeenTree) -> dict[str, str]:
 
 
 def test_the_captured_brokers_and_topics(real):
-    assert real.brokers == (SeenBroker(broker="0", address="127.0.0.1:9092"),)
+    assert real.brokers == (SeenBroker(broker="0", address="127.0.0.1:9092", form=4),)
     assert real.topics == (
         SeenTopic(topic="__consumer_offsets", partitions=(0, 1, 2, 3, 4)),
         SeenTopic(topic="hl-a", partitions=(0, 1, 2, 3, 4)),

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import gc
 import time
+import warnings
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
+from kafka import KafkaProducer
 
 from monitor.collectors.metaq_reader import MetaQReader
 from monitor.collectors.zookeeper_reader import KafkaZooKeeperReader
 from monitor.config.systems import ZooKeeperSettings
+from monitor.embedded import kafka010
 from monitor.embedded.clients import Held, kafka010_clients, metaq_clients
+from monitor.embedded.jars import Coordinate, cache_dir, resolve
+from monitor.embedded.kafka010 import EmbeddedKafka010
+from monitor.embedded.ports import listening
+from tests.collectors.zookeepers import client
 from tests.job_process import eventually
 from tests.systems.conftest import METAQ_TOPICS
 
@@ -64,6 +73,15 @@ class Crew:
     def shares(self):
         """What each says that it holds, by its id."""
         return {f"{GROUP}_{name}": set(jvm.holds(name)) for name, jvm in self.consumers.items()}
+
+
+@pytest.fixture(autouse=True)
+def _collect_sockets():
+    """As tests/collectors/conftest.py."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 @pytest.fixture
@@ -131,3 +149,46 @@ def test_consumers_of_metaq(zookeeper, metaq, jvms):
             return {each.partition: each.offset for each in reading.now().group.offsets if each.offset}
 
         eventually(lambda: committed() == written, "all committed", 60)
+
+
+class OlderKafka(EmbeddedKafka010):
+    """A broker of 0.8 or 0.9, which knows fewer settings."""
+
+    def _command(self):
+        command = super()._command()
+        configuration = Path(command[-1])
+        lines = configuration.read_text().splitlines()
+        known = [line for line in lines if not line.startswith("listeners")]
+        configuration.write_text("\n".join([*known, f"port={self.port}", "host.name=127.0.0.1", ""]))
+        return command
+
+    def _is_ready(self):
+        return listening(self.port)
+
+
+@pytest.mark.parametrize("release", ["0.8.2.2", "0.9.0.1"])
+def test_the_ends_of_older_brokers(release, zookeeper, jvms, monkeypatch):
+    """They cannot be asked for their release, and answer questions for offsets in an older form."""
+    coordinate = Coordinate(organisation="org.apache.kafka", artifact="kafka_2.11", version=release)
+    jars = resolve(coordinate, cache_dir() / f"kafka-{release}", beside=kafka010._BESIDE)
+    monkeypatch.setattr(kafka010, "kafka010_jars", lambda _progress: jars)
+    root = f"/kafka-{release}"
+    with client(zookeeper.hosts) as owner:
+        owner.create(f"{root}/brokers/topics/t", b'{"version":1,"partitions":{"0":[0],"1":[0]}}', makepath=True)
+    with OlderKafka(zookeeper, chroot=root) as broker:
+        reader = KafkaZooKeeperReader(ZooKeeperSettings(name="old", hosts=zookeeper.hosts, system="kafka", root=root))
+        jvms.callback(reader.close)
+        eventually(lambda: ends(reader) == {0: (0, 0), 1: (0, 0)}, "both partitions have their leader", 60)
+        numbers = tuple(int(number) for number in release.split("."))[:3]
+        producer = KafkaProducer(
+            bootstrap_servers=broker.bootstrap_servers, api_version=numbers, enable_idempotence=False
+        )
+        for _ in range(3):
+            producer.send("t", b"x", partition=1).get(30)
+        producer.close()
+        assert ends(reader) == {0: (0, 0), 1: (0, 3)}
+
+
+def ends(reader):
+    (topic,) = reader.read(time.time_ns() // 1_000_000).topics
+    return {each.partition: (each.earliest, each.end) for each in topic.partitions}
