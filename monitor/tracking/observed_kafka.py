@@ -26,6 +26,7 @@ from monitor.model import (
     MemberStored,
     ModernEvent,
     Phase,
+    RebalanceCause,
     Reconciliation,
     RegexResolved,
     Source,
@@ -37,6 +38,7 @@ from monitor.model import (
 from monitor.tracking import classic
 from monitor.tracking.modern import ModernDraft
 from monitor.tracking.phases import Happened
+from monitor.tracking.rebalances import with_changed
 from monitor.tracking.transition import entered
 
 REBALANCING: Final = frozenset({"PreparingRebalance", "CompletingRebalance"})
@@ -83,18 +85,23 @@ def _classic(before: GroupState, event: GroupObserved) -> GroupState:
     known = before.kind is GroupKind.CLASSIC and before.phase in _WITH_MEMBERSHIP
     if known and _seats(before.members) == _seats(event.members) and before.protocol_type == event.protocol_type:
         return replace(before, members=event.members, protocol=event.protocol)
-    return classic.stored(
-        before,
-        MembershipStored(
-            group=event.group,
-            generation=before.generation + 1,
-            protocol_type=event.protocol_type,
-            protocol=event.protocol,
-            leader=None,
-            stored_ms=event.observed_ms,
-            members=event.members,
-        ),
+    stored = MembershipStored(
+        group=event.group,
+        generation=before.generation + 1,
+        protocol_type=event.protocol_type,
+        protocol=event.protocol,
+        leader=None,
+        stored_ms=event.observed_ms,
+        members=event.members,
     )
+    after = classic.stored(before, stored)
+    return _first_seen(after) if before.phase is Phase.UNSEEN else after
+
+
+def _first_seen(state: GroupState) -> GroupState:
+    """The group without what its first reading cannot know: that its members have just joined."""
+    last = len(state.history) - 1
+    return with_changed(state, last, replace(state.history[last], causes=(RebalanceCause.UNKNOWN,), joined=0))
 
 
 def _without_membership(before: GroupState, event: GroupObserved) -> GroupState:

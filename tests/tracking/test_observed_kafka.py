@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from monitor.model import (
@@ -78,6 +80,13 @@ def folded(*events: object, state: GroupState | None = None) -> GroupState | Non
 def bare(name: str) -> Member:
     """A member as a broker tells it while its group rebalances."""
     return Member(member_id=name)
+
+
+def test_of_a_group_that_is_first_seen_nobody_says_that_its_members_have_just_joined():
+    (first,) = folded(classic(1000, A, B)).history
+    assert (first.causes, first.joined, first.ended_ms) == ((RebalanceCause.UNKNOWN,), 0, 1000)
+    joined = folded(classic(1000, state="Empty"), classic(2000, A, B)).history[-1]
+    assert (joined.causes, joined.joined) == ((RebalanceCause.JOIN,), 2)
 
 
 def test_a_classic_group_that_rebalances_keeps_its_members_with_all_that_they_have():
@@ -177,3 +186,65 @@ def test_what_another_collector_tells_of_a_group_is_no_log():
         cluster="c", group="g", asked_ms=6000, offsets=(ListedOffset(topic="t", partition=0, offset=3),)
     )
     assert folded(listed, state=by_admin) == by_admin
+
+
+NUMBERS = st.lists(st.integers(0, 3), unique=True, max_size=3).map(lambda some: tuple(sorted(some)))
+OFFSETS = st.dictionaries(st.integers(0, 2), st.integers(0, 50), max_size=3)
+
+
+@st.composite
+def readings(draw: st.DrawFn) -> list[GroupObserved]:
+    """Any groups one after the other, as unlike as no group of one name would be; no member is ahead of the targets."""
+    found: list[GroupObserved] = []
+    for number in range(draw(st.integers(1, 8))):
+        names = draw(st.lists(st.sampled_from("abc"), unique=True, max_size=3).map(sorted))
+        offsets = tuple(ObservedOffset("t", each, at) for each, at in sorted(draw(OFFSETS).items()))
+        at_ms = 1000 * (number + 1)
+        if draw(st.booleans()):
+            owned = {name: draw(NUMBERS) for name in names}
+            members = [
+                Member(member_id=name, topics=("t",), assigned=(TopicPartitions("t", owned[name]),)) for name in names
+            ]
+            state = draw(st.sampled_from(["Stable", "PreparingRebalance"])) if names else "Empty"
+            found.append(classic(at_ms, *members, state=state, offsets=offsets))
+        else:
+            epoch, behind = draw(st.integers(1, 5)), draw(st.booleans())
+            members = [
+                standing(name, draw(st.integers(0, epoch - behind)), draw(NUMBERS), draw(NUMBERS), MemberState.STABLE)
+                for name in names
+            ]
+            state = "Empty" if not names else "Assigning" if behind else "Reconciling"
+            found.append(modern(at_ms, epoch, epoch - behind, state, *members, offsets=offsets))
+    return found
+
+
+@given(readings())
+def test_the_newest_reading_is_what_is_known_and_pieces_come_to_the_same_as_the_whole(events):
+    state = None
+    for event in events:
+        state = folded(event, state=state)
+    assert state == folded(*events)
+    newest = events[-1]
+    if state is None:
+        assert newest.state == "PreparingRebalance", "a group that nobody has seen otherwise, without offsets"
+        return
+    assert {each.partition: each.offset for each in state.offsets} == {
+        each.partition: each.offset for each in newest.offsets
+    }
+    if newest.state == "PreparingRebalance":
+        return
+    assert state.kind is newest.kind
+    assert [bare_of(member) for member in state.members] == [bare_of(member) for member in newest.members]
+    if newest.kind is GroupKind.CONSUMER:
+        assert state.phase is {"Empty": Phase.EMPTY, "Assigning": Phase.ASSIGNING}.get(newest.state, Phase.RECONCILING)
+        assert (state.generation, state.target_epoch) == (newest.generation, newest.target_epoch)
+
+
+def bare_of(member: Member) -> Member:
+    """A member without the time since when it stands so, which no reading tells."""
+    known = member.reconciliation
+    return (
+        member
+        if known is None
+        else replace(member, reconciliation=replace(known, since_ms=0, target=known.target or ()))
+    )
