@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import pytest
 
-from monitor.embedded.kafka010 import EmbeddedKafka010
-from monitor.embedded.metaq import EmbeddedMetaQ
-from monitor.embedded.rocketmq import NEWEST, OLDER, EmbeddedRocketMQ
-from monitor.embedded.zookeeper import EmbeddedZooKeeper
+from monitor.embedded.kafka010 import EmbeddedKafka010, kafka010_jars
+from monitor.embedded.metaq import EmbeddedMetaQ, metaq_jars
+from monitor.embedded.rocketmq import NEWEST, OLDER, EmbeddedRocketMQ, rocketmq_jars
+from monitor.embedded.zookeeper import EmbeddedZooKeeper, zookeeper_jars
 from tests.systems.stories import KafkaStory, MetaQStory, RocketMQStory, Story
 
 METAQ_TOPICS = {"crew": 4, "calm": 4, "killed": 4, "joined": 4, "paused": 4, "stuck": 4, "wide": 12}
@@ -23,7 +23,22 @@ METAQ_TOPICS = {"crew": 4, "calm": 4, "killed": 4, "joined": 4, "paused": 4, "st
 
 
 @pytest.fixture(scope="session")
-def zookeeper() -> Iterator[EmbeddedZooKeeper]:
+def jars() -> None:
+    """All jars: a first run fetches them side by side, as it mostly waits for answers."""
+    fetches = (
+        lambda: rocketmq_jars(NEWEST),
+        lambda: rocketmq_jars(OLDER),
+        zookeeper_jars,
+        metaq_jars,
+        kafka010_jars,
+    )
+    with ThreadPoolExecutor(len(fetches)) as pool:
+        for fetched in [pool.submit(fetch) for fetch in fetches]:
+            fetched.result()
+
+
+@pytest.fixture(scope="session")
+def zookeeper(jars: None) -> Iterator[EmbeddedZooKeeper]:
     """A ZooKeeper for MetaQ (below /meta) and Kafka (below /kafka)."""
     with EmbeddedZooKeeper() as server:
         yield server
@@ -44,7 +59,7 @@ def metaq(zookeeper: EmbeddedZooKeeper) -> Iterator[tuple[EmbeddedMetaQ, Embedde
 
 
 @pytest.fixture(scope="session")
-def rocketmqs() -> Iterator[dict[str, EmbeddedRocketMQ]]:
+def rocketmqs(jars: None) -> Iterator[dict[str, EmbeddedRocketMQ]]:
     """A name server and two brokers of each line of versions."""
     with ExitStack() as running:
         yield {version: running.enter_context(EmbeddedRocketMQ(version, brokers=2)) for version in (OLDER, NEWEST)}
