@@ -55,7 +55,7 @@ def orphans_of(
     if not unowned:
         return {}
     if group.kind in OWN_SHARES:
-        return {place: _left_over(group, ownership, expectation, place, state) for place, state in unowned.items()}
+        return _left_over(group, catalog, ownership, expectation, unowned)
     highest = _highest_owned(ownership.owners)
     if catalog.pass_ms <= group.generation_ms:  # a topic of which nothing was assigned may be gone: the next pass tells
         unowned = {
@@ -84,21 +84,34 @@ def orphans_of(
 
 
 def _left_over(
-    group: GroupState, ownership: Ownership, expectation: Expectation, place: TopicPartition, state: PartitionState
-) -> OrphanReason:
-    """Why nobody has a partition in a group whose members each work out their own share."""
-    if place.topic not in ownership.subscribed:
-        return OrphanReason.UNSUBSCRIBED
-    if state.first_seen_ms > group.generation_ms or (expectation.stale_metadata and place in expectation.current):
-        return OrphanReason.GREW
+    group: GroupState, catalog: Catalog, ownership: Ownership, expectation: Expectation, unowned: Known
+) -> Orphans:
+    """Why nobody has these partitions in a group whose members each work out their own share."""
+    owned = {place.topic for place in ownership.owners}
+    topics = {place.topic for place in unowned} & ownership.subscribed
+    horizons = {topic: _horizon_ms(group, catalog, topic, owned=topic in owned) for topic in topics}
+    reasons = {topic: _reason_in(group, topic, expectation) for topic in topics}
+
+    def reason(place: TopicPartition, state: PartitionState) -> OrphanReason:
+        if place.topic not in topics:
+            return OrphanReason.UNSUBSCRIBED
+        if state.first_seen_ms > horizons[place.topic] or (expectation.stale_metadata and place in expectation.current):
+            return OrphanReason.GREW
+        if expectation.kind == "exact" and expectation.current.get(place):
+            return OrphanReason.PENDING
+        return reasons[place.topic]
+
+    return {place: reason(place, state) for place, state in unowned.items()}
+
+
+def _reason_in(group: GroupState, topic: str, expectation: Expectation) -> OrphanReason:
+    """Why a partition of the topic is in nobody's share."""
     if expectation.kind != "exact":
         return OrphanReason.ASSIGNOR_GAP
-    if expectation.current.get(place):
-        return OrphanReason.PENDING
-    if all(place.topic in member.topics for member in group.members):
-        mixed = len({member.assignor for member in group.members}) > 1
-        return OrphanReason.MIXED_STRATEGY if mixed else OrphanReason.ASSIGNOR_GAP
-    return OrphanReason.MIXED_SUBSCRIPTION
+    if any(topic not in member.topics for member in group.members):
+        return OrphanReason.MIXED_SUBSCRIPTION
+    mixed = len({member.assignor for member in group.members}) > 1
+    return OrphanReason.MIXED_STRATEGY if mixed else OrphanReason.ASSIGNOR_GAP
 
 
 def _late_topics(ownership: Ownership, expectation: Expectation, gaps: set[str]) -> frozenset[str]:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from monitor.detection import metaq_groups, rocketmq_groups, zookeeper_groups
 from monitor.detection.best_fit import Candidate, OwnersOf, Place, best_fit
 from monitor.detection.facts import Expectation, Growth, Owners, Ownership
+from monitor.detection.topics import first_seen_ms
 from monitor.model import Catalog, GroupKind, GroupState, PartitionId, Sharing, TopicPartition, Value
 
 Partitions = dict[str, tuple[PartitionId, ...]]
@@ -122,11 +123,17 @@ def owners_of(given: OwnersOf, partitions: Partitions) -> Owners:
 def grown_ms(group: GroupState, catalog: Catalog, ownership: Ownership) -> int:
     """When the newest partition of the group's topics was first seen, of those that came after its assignment.
 
-    0: there is none. A topic that was there before counts as it was first seen: groupwatch may have started later.
+    0: there is none. A topic of which something is owned was there before, at least as it was first seen: groupwatch
+    may have started later than the group, and a first reading dates topics a little later than groups.
     """
+    owned = {place.topic for place in ownership.owners}
     known = [catalog.topics[topic] for topic in ownership.subscribed if topic in catalog.topics]
-    newest = [max(p.first_seen_ms for p in state.partitions) for state in known if state.partitions]
-    return max([seen_ms for seen_ms in newest if seen_ms > group.generation_ms], default=0)
+    newest = [
+        (max(p.first_seen_ms for p in state.partitions), first_seen_ms(state) if state.topic in owned else 0)
+        for state in known
+        if state.partitions
+    ]
+    return max([seen_ms for seen_ms, first_ms in newest if seen_ms > max(first_ms, group.generation_ms)], default=0)
 
 
 def _named(group: GroupState) -> str | None:

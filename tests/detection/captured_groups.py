@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -76,14 +78,21 @@ def lab(*names: str) -> Catalog:
 # --- RocketMQ ---------------------------------------------------------------------------------------------------------
 
 
+@cache
+def captured(folder: str) -> dict[str, Any]:
+    """The decoded answers of a capture by their names, such as ``38-consumer-list-lab-group``."""
+    lines = (ROCKETMQ / f"{folder}.jsonl").read_text("utf-8").splitlines()
+    return {each["name"].removeprefix(f"{folder}/"): each["decoded"] for each in map(json.loads, lines)}
+
+
 def decoded(folder: str, name: str) -> Any:
-    return json.loads((ROCKETMQ / folder / f"{name}.decoded.json").read_text("utf-8"))
+    return captured(folder)[name]
 
 
 def rocketmq(folder: str, group: str) -> GroupObserved:
     """The group as its members' running infos (307) and connections (203) tell it."""
     members = tuple(sorted(_running(folder, group), key=lambda member: member.member_id))
-    infos = [json.loads(path.read_text("utf-8")) for path in _infos(folder, group)]
+    infos = _infos(folder, group).values()
     is_pop = any(info.get("mqPopTable") for info in infos)
     broadcasts = any(info["properties"]["messageModel"] == "BROADCASTING" for info in infos)
     named = {member.assignor for member in members}
@@ -101,14 +110,15 @@ def rocketmq(folder: str, group: str) -> GroupObserved:
     )
 
 
-def _infos(folder: str, group: str) -> Sequence[Path]:
-    return sorted((ROCKETMQ / folder).glob(f"307-*{group}-*.decoded.json"))
+def _infos(folder: str, group: str) -> dict[str, Any]:
+    """The running infos of a group's members, by their names."""
+    answers = sorted(captured(folder).items())
+    return {name: told for name, told in answers if fnmatchcase(name, f"307-*{group}-*")}
 
 
 def _running(folder: str, group: str) -> Iterator[Member]:
-    for path in _infos(folder, group):
-        info = json.loads(path.read_text("utf-8"))
-        client = path.name.removesuffix(".decoded.json").rpartition("-")[2]
+    for capture, info in _infos(folder, group).items():
+        client = capture.rpartition("-")[2]
         held: dict[str, list[str]] = {}
         for queue, _ in info["mqTable"].get("__pairs__", ()):
             if not queue["topic"].startswith("%RETRY%"):
@@ -126,9 +136,9 @@ def _running(folder: str, group: str) -> Iterator[Member]:
 
 def _offsets(folder: str, group: str) -> Iterator[ObservedOffset]:
     """What the broker has of all groups (43); where that was not asked, its consume stats (208)."""
-    every = next(iter((ROCKETMQ / folder).glob("43*.decoded.json")), None)
+    every = next((told for name, told in captured(folder).items() if name.startswith("43")), None)
     if every is not None:
-        for key, offsets in json.loads(every.read_text("utf-8"))["offsetTable"].items():
+        for key, offsets in every["offsetTable"].items():
             name, _, of = key.rpartition("@")
             if of == group and not name.startswith("%RETRY%"):
                 for number, offset in sorted(offsets.items()):

@@ -149,3 +149,18 @@ def test_queues_with_names_that_no_broker_gives_are_judged_without_an_error(name
         assert [row.partition for row in verdict.partitions] == sorted(["b-0", "b-1", name])
         inputs = GroupInputs(group=folded(reading), catalog=catalog, now_ms=READ + 60_000)
         assert explain_partition(inputs, "T", "b-0").statements
+
+
+@pytest.mark.parametrize("later_ms", [0, 50])
+def test_a_topic_that_a_first_reading_dates_a_little_later_than_its_groups_has_not_grown(later_ms: int):
+    """Two strategies and four queues: the first takes 0 and 1, the second 1 and 3, since as long as both are known."""
+    shares = {"a": (AVERAGELY, ("b-0", "b-1")), "b": (CIRCLE, ("b-1", "b-3"))}
+    members = [
+        Member(member_id=name, topics=("A",), assignor=assignor, assigned=(TopicPartitions("A", own),))
+        for name, (assignor, own) in shares.items()
+    ]
+    known = topic("mq", "A", [f"b-{n}" for n in range(4)])
+    first = [replace(partition, first_seen_ms=READ + later_ms) for partition in known.partitions]
+    verdict = verdict_on(_read(GroupKind.ROCKETMQ, members), catalog_of("mq", replace(known, partitions=tuple(first))))
+    told = [(finding.kind.value, finding.reason) for finding in verdict.findings]
+    assert told == [("double_owned", "mixed_strategy"), ("orphaned", "mixed_strategy")]
