@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from monitor.detection.facts import Expectation, Facts, Owners, Ownership
-from monitor.detection.own_shares import OWN_SHARES
+from monitor.detection.own_shares import OWN_SHARES, horizon_ms
 from monitor.detection.sentences import orphaned
 from monitor.detection.topics import first_seen_ms
 from monitor.model import (
@@ -55,7 +55,14 @@ def orphans_of(
     if not unowned:
         return {}
     if group.kind in OWN_SHARES:
-        return {place: _left_over(group, ownership, expectation, place, state) for place, state in unowned.items()}
+        held = {place.topic for place in ownership.owners}
+        after_ms = {
+            topic: horizon_ms(group, catalog.topics[topic], owned=topic in held) for topic in {p.topic for p in unowned}
+        }
+        return {
+            place: _left_over(group, ownership, expectation, place, is_new=state.first_seen_ms > after_ms[place.topic])
+            for place, state in unowned.items()
+        }
     highest = _highest_owned(ownership.owners)
     if catalog.pass_ms <= group.generation_ms:  # a topic of which nothing was assigned may be gone: the next pass tells
         unowned = {
@@ -84,12 +91,12 @@ def orphans_of(
 
 
 def _left_over(
-    group: GroupState, ownership: Ownership, expectation: Expectation, place: TopicPartition, state: PartitionState
+    group: GroupState, ownership: Ownership, expectation: Expectation, place: TopicPartition, *, is_new: bool
 ) -> OrphanReason:
     """Why nobody has a partition in a group whose members each work out their own share."""
     if place.topic not in ownership.subscribed:
         return OrphanReason.UNSUBSCRIBED
-    if state.first_seen_ms > group.generation_ms or (expectation.stale_metadata and place in expectation.current):
+    if is_new or (expectation.stale_metadata and place in expectation.current):
         return OrphanReason.GREW
     if expectation.kind != "exact":
         return OrphanReason.ASSIGNOR_GAP
