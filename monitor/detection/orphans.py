@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from monitor.detection.facts import Expectation, Facts, Owners, Ownership
-from monitor.detection.own_shares import OWN_SHARES
+from monitor.detection.own_shares import OWN_SHARES, horizon_ms
 from monitor.detection.sentences import orphaned
 from monitor.detection.topics import first_seen_ms
 from monitor.model import (
@@ -89,7 +89,7 @@ def _left_over(
     """Why nobody has these partitions in a group whose members each work out their own share."""
     owned = {place.topic for place in ownership.owners}
     topics = {place.topic for place in unowned} & ownership.subscribed
-    horizons = {topic: _horizon_ms(group, catalog, topic, owned=topic in owned) for topic in topics}
+    horizons = {topic: horizon_ms(group, catalog.topics[topic], owned=topic in owned) for topic in topics}
     reasons = {topic: _reason_in(group, topic, expectation) for topic in topics}
 
     def reason(place: TopicPartition, state: PartitionState) -> OrphanReason:

@@ -17,7 +17,7 @@ from monitor.detection import metaq_groups, rocketmq_groups, zookeeper_groups
 from monitor.detection.best_fit import Candidate, OwnersOf, Place, best_fit
 from monitor.detection.facts import Expectation, Growth, Owners, Ownership
 from monitor.detection.topics import first_seen_ms
-from monitor.model import Catalog, GroupKind, GroupState, PartitionId, Sharing, TopicPartition, Value
+from monitor.model import Catalog, GroupKind, GroupState, PartitionId, Sharing, TopicPartition, TopicState, Value
 
 Partitions = dict[str, tuple[PartitionId, ...]]
 """Partitions by topic."""
@@ -123,17 +123,24 @@ def owners_of(given: OwnersOf, partitions: Partitions) -> Owners:
 def grown_ms(group: GroupState, catalog: Catalog, ownership: Ownership) -> int:
     """When the newest partition of the group's topics was first seen, of those that came after its assignment.
 
-    0: there is none. A topic of which something is owned was there before, at least as it was first seen: groupwatch
-    may have started later than the group, and a first reading dates topics a little later than groups.
+    0: there is none. A topic that was there before counts as it was first seen: groupwatch may have started later.
     """
-    owned = {place.topic for place in ownership.owners}
     known = [catalog.topics[topic] for topic in ownership.subscribed if topic in catalog.topics]
+    held = {place.topic for place in ownership.owners}
     newest = [
-        (max(p.first_seen_ms for p in state.partitions), first_seen_ms(state) if state.topic in owned else 0)
+        (max(p.first_seen_ms for p in state.partitions), horizon_ms(group, state, owned=state.topic in held))
         for state in known
         if state.partitions
     ]
-    return max([seen_ms for seen_ms, first_ms in newest if seen_ms > max(first_ms, group.generation_ms)], default=0)
+    return max([seen_ms for seen_ms, known_ms in newest if seen_ms > known_ms], default=0)
+
+
+def horizon_ms(group: GroupState, state: TopicState, *, owned: bool) -> int:
+    """What was first seen after this instant came after the assignment.
+
+    Of a topic of which some is owned that is not before the topic was first seen: the group may have been read first.
+    """
+    return max(group.generation_ms, first_seen_ms(state)) if owned else group.generation_ms
 
 
 def _named(group: GroupState) -> str | None:
@@ -165,7 +172,7 @@ def _are_new(group: GroupState, catalog: Catalog, seen: Partitions, now: Partiti
     """Whether what nobody holds came after the assignment. What was there before, members have had the time to see."""
     held = {(topic, each) for topic, own in seen.items() for each in own}
     return all(
-        state.first_seen_ms > group.generation_ms
+        state.first_seen_ms > horizon_ms(group, catalog.topics[topic], owned=topic in seen)
         for topic in now
         for state in catalog.topics[topic].partitions
         if (topic, state.partition) not in held

@@ -235,6 +235,14 @@ def test_new_queues_are_told_when_clients_have_not_taken_them_in_the_time_of_the
     assert names(drift) == [f"LabTopic broker-a-{n}" for n in (3, 6, 8, 9)]
 
 
+def test_queues_that_were_first_seen_a_moment_after_their_group_are_not_new():
+    """In the first pass, topics may be read after the groups."""
+    fresh = topic("mq", "LabTopic", queues(8))
+    fresh = replace(fresh, partitions=tuple(replace(p, first_seen_ms=READ + 300) for p in fresh.partitions))
+    verdict = judged(folded(rocketmq("4.9.7-mixed", "lab-mixed-strategy")), catalog_of("mq", fresh), READ + 30_000)
+    assert told(verdict) == [("double_owned", "mixed_strategy"), ("orphaned", "mixed_strategy")]
+
+
 def test_queues_that_are_gone_are_nobodys_drift():
     """A broker was taken away: the members share out anew when they learn of it, and harm nobody until then."""
     state = folded(rocketmq("5.5.0", "lab-group"))
