@@ -5,9 +5,11 @@ The events topic is one of a Kafka cluster that the job reads (the carrier); the
 
 from __future__ import annotations
 
+import logging
 import random
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from typing import Final
 
@@ -28,6 +30,8 @@ from monitor.collectors.kafka_catalog import CLOSE_LIMIT_S, wall_clock_ms
 from monitor.collectors.reading import Reader, Reading
 from monitor.config import ClusterSettings, ConfigError
 from monitor.model import GroupsListed, PassCompleted, Source
+
+log = logging.getLogger(__name__)
 
 LONGEST_PAUSE_S: Final = 60.0
 """A system that is away is asked again at least so often."""
@@ -82,10 +86,14 @@ class ReadingCollector(CountedPasses):
         try:
             self.collect()
         except (KafkaError, CollectorError, ConfigError, OSError) as error:
-            self.failed_passes += 1
-            self._failures_in_a_row += 1
-            self.problem = self._sentence(error)
-            self.close()
+            self._note_failure(self._sentence(error))
+            return False
+        except Exception as error:  # a defect of a reader: without this its thread would end, and nobody would know
+            where = "".join(traceback.format_tb(error.__traceback__))  # without the values, which may be secrets
+            log.error("Cluster %s: a pass ended with a %s, a defect:\n%s", self._name, type(error).__name__, where)  # noqa: TRY400 -- see above
+            self._note_failure(
+                f"Cluster {self._name}: a pass ended with a {type(error).__name__}, a defect (see the log)."
+            )
             return False
         else:
             self._failures_in_a_row = 0
@@ -123,6 +131,12 @@ class ReadingCollector(CountedPasses):
         if producer is not None:
             close_producer(producer, CLOSE_LIMIT_S)
         self._reader.close()
+
+    def _note_failure(self, problem: str) -> None:
+        self.failed_passes += 1
+        self._failures_in_a_row += 1
+        self.problem = problem
+        self.close()
 
     def _write_end(self, producer: KafkaProducer, reading: Reading) -> None:
         ended_ms, destination = max(self._clock(), self._pass_ms), self._carrier.events_topic

@@ -135,3 +135,20 @@ def test_it_runs_until_it_is_stopped_and_closes_its_reader(collector, reader):
     running.join(30)
     assert not running.is_alive()
     assert reader.closed == 1
+
+
+def test_a_defect_of_a_reader_fails_a_pass_and_not_the_collector_and_shows_no_value(
+    collector, reader, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
+    def defect(_pass_ms: int) -> Reading:
+        raise ValueError("s3cret")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(reader, "read", defect)
+        assert not collector.attempt()
+    assert collector.problem == "Cluster sys: a pass ended with a ValueError, a defect (see the log)."
+    assert (collector.failed_passes, reader.closed) == (1, 1)
+    assert "in defect" in caplog.text
+    assert "s3cret" not in caplog.text.replace('raise ValueError("s3cret")', "")
+    assert collector.attempt()
+    assert collector.problem is None
