@@ -277,7 +277,7 @@ class ObservedOffset(Value, array_like=True):
 
 
 class Source(StrEnum):
-    """Where what is known of a group comes from."""
+    """Where what is known of a group comes from. Of two that tell of one group, the first one here counts."""
 
     LOG = "log"
     """The cluster's own log of groups, ``__consumer_offsets``: everything that happened, in order."""

@@ -57,7 +57,10 @@ class LocalFiles:
 
 
 def _local(path: str) -> Path:
-    scheme, _, rest, _, _ = urlsplit(path)
+    try:
+        scheme, _, rest, _, _ = urlsplit(path)
+    except ValueError:  # a bracket without its other half
+        raise CheckpointUnreadable(f"{path} is neither a path nor a URI.") from None
     if len(scheme) > 1 and scheme != "file":
         raise CheckpointUnreadable(
             f"{path} is not on a file system of this machine; the job can read it, groupwatch collect cannot."

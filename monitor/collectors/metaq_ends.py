@@ -85,7 +85,7 @@ def broker_offsets(address: str, limit_s: float = ANSWER_LIMIT_S) -> tuple[Parti
             return _received(connection, deadline_s)
     except TimeoutError:
         raise BrokerFailed(f"did not answer within {limit_s:g} s") from None
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, UnicodeError) as error:  # the last: a name that no name server could know
         raise BrokerFailed(f"cannot be reached ({getattr(error, 'strerror', None) or error})") from None
     except DecodeError as error:
         raise BrokerFailed(f"gave an answer that cannot be read ({error})") from None

@@ -259,7 +259,10 @@ def _opened(address: str, access: Access) -> socket.socket:
     host = host.strip("[]")
     if not (port.isascii() and port.isdigit() and int(port) < 65536):
         raise OSError("its address is not host:port")
-    plain = socket.create_connection((host, int(port)), timeout=access.limit_s)
+    try:
+        plain = socket.create_connection((host, int(port)), timeout=access.limit_s)
+    except UnicodeError:  # a name that no name server could know: a part of it is empty, or too long
+        raise OSError("its address is not host:port") from None
     try:
         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return plain if access.tls is None else access.tls.wrap_socket(plain, server_hostname=host)

@@ -8,6 +8,7 @@ import msgspec
 
 from monitor.model import (
     CollectedEvent,
+    GroupKind,
     GroupObserved,
     GroupsListed,
     IdPartitions,
@@ -63,14 +64,21 @@ def decode_event(data: bytes | None) -> CollectedEvent:
     return event
 
 
+WITH_TEXT: Final = frozenset({GroupKind.ROCKETMQ, GroupKind.METAQ})
+"""The kinds of groups whose partitions are texts."""
+
+
 def require_partitions(event: CollectedEvent, *, text: bool) -> None:
     """Make sure that every partition is a text, or every one a number: of a mixture nobody could tell the order.
+
+    A group has to be of a kind that has such partitions.
 
     Raises:
         DecodeError: one is not.
     """
     wanted = str if text else int
-    if not all(type(partition) is wanted for partition in _partitions(event)):
+    fits = not isinstance(event, GroupObserved) or (event.kind in WITH_TEXT) is text
+    if not fits or not all(type(partition) is wanted for partition in _partitions(event)):
         raise DecodeError("bad_event", 0)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from types import MappingProxyType
 from typing import Final
 
 from msgspec.structs import replace
@@ -42,6 +43,10 @@ AGREED_MS: Final = 40_000
 try again after some seconds) and have been read (every 10 s)."""
 
 
+BETTER_FIRST: Final = MappingProxyType({source: place for place, source in enumerate(Source)})
+"""Of two sources that tell of a group of one name, the one that is named first in ``Source`` counts."""
+
+
 class _Seat(Value):
     """What makes an assignment another one, of a member."""
 
@@ -52,11 +57,11 @@ class _Seat(Value):
 
 
 def counts(state: GroupState, event: GroupObserved) -> bool:
-    """Whether the reading counts: not if the group is known from its cluster's log, nor if it is older than the last.
+    """Whether the reading counts: not if the group is known from a better source, nor if it is older than the last.
 
     A clock that was set back far makes it count again.
     """
-    if state.source is Source.LOG and state.phase not in (Phase.UNSEEN, Phase.GONE):
+    if BETTER_FIRST[event.source] > BETTER_FIRST[state.source] and state.phase not in (Phase.UNSEEN, Phase.GONE):
         return False
     return event.observed_ms >= state.observed_ms or event.observed_ms < state.observed_ms - SET_BACK_MS
 
@@ -142,7 +147,12 @@ def _alike(state: GroupState, event: GroupObserved) -> bool:
 
 
 def _seats(members: tuple[Member, ...]) -> list[_Seat]:
-    return [_Seat(each.member_id, each.topics, each.assigned, each.connections) for each in members]
+    """The same in whatever order members and their topics are told."""
+    seats = [
+        _Seat(each.member_id, tuple(sorted(each.topics)), tuple(sorted(each.assigned)), each.connections)
+        for each in members
+    ]
+    return sorted(seats, key=lambda seat: seat.member_id)
 
 
 def _rebalanced(before: GroupState, event: GroupObserved) -> GroupState:

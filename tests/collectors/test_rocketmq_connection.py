@@ -124,7 +124,10 @@ def test_a_server_that_drips_is_given_up(connect):
         connect(server.address, Access(limit_s=0.1)).ask([cluster_info()] * 200)
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:1", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:99999", ":", ""])
+@pytest.mark.parametrize(
+    "address",
+    ["127.0.0.1:1", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:99999", ":", "", "a..b:10911", f"{'x' * 64}:10911"],
+)
 def test_where_nobody_answers_is_an_error_that_names_the_place(connect, address: str):
     with pytest.raises(ConnectionFailed) as failed:
         connect(address).ask([cluster_info()])

@@ -166,3 +166,10 @@ def test_a_query_that_begins_anew_is_a_rewind(checkpoint):
     assert after is not None
     assert (after.offsets[0].offset, after.offsets[0].rewinds, after.redelivered_records) == (1, 1, 3)
     assert len(after.offsets) == 3, "what it no longer reads is forgotten"
+
+
+def test_an_address_that_is_none_is_told_and_hides_no_other(checkpoint):
+    reading = reader(etl=checkpoint, odd="hdfs://[x").read(9_000)
+    assert [group.group for group in reading.groups] == ["etl"]
+    (problem,) = reading.problems
+    assert "hdfs://[x is neither a path nor a URI" in problem

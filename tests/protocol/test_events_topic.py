@@ -184,6 +184,10 @@ def group(**fields):
     return GroupObserved(**{**given, "pass_ms": 1, "observed_ms": 2, **fields})
 
 
+def kafka(**fields):
+    return group(kind=GroupKind.CLASSIC, **fields)
+
+
 def held(*partitions):
     return (TopicPartitions("t", partitions),)
 
@@ -201,17 +205,19 @@ def listed(partition):
 OF_NUMBERS = [
     topic(0, 1),
     listed(3),
-    group(offsets=(ObservedOffset("t", 0, 1),)),
-    group(members=(Member(member_id="m", assigned=held(0)),)),
-    group(members=(Member(member_id="m", owned=held(0)),)),
-    group(members=(Member(member_id="m", reconciliation=Reconciliation(assigned=(IdPartitions("i", (0,)),))),)),
+    kafka(offsets=(ObservedOffset("t", 0, 1),)),
+    kafka(members=(Member(member_id="m", assigned=held(0)),)),
+    kafka(members=(Member(member_id="m", owned=held(0)),)),
+    kafka(members=(Member(member_id="m", reconciliation=Reconciliation(assigned=(IdPartitions("i", (0,)),))),)),
+    *(group(kind=kind) for kind in GroupKind if kind not in (GroupKind.ROCKETMQ, GroupKind.METAQ)),
 ]
 OF_TEXTS = [
     topic("a-0", "a-1"),
     listed("a-0"),
-    group(offsets=(ObservedOffset("t", "a-0", 1),)),
-    group(members=(Member(member_id="m", assigned=held("a-0")),)),
-    group(members=(Member(member_id="m", owned=held("a-0")),)),
+    group(kind=GroupKind.ROCKETMQ, offsets=(ObservedOffset("t", "a-0", 1),)),
+    group(kind=GroupKind.METAQ, members=(Member(member_id="m", assigned=held("a-0")),)),
+    group(kind=GroupKind.METAQ, members=(Member(member_id="m", owned=held("a-0")),)),
+    group(kind=GroupKind.ROCKETMQ),
 ]
 
 

@@ -158,3 +158,18 @@ def test_a_second_connection_with_a_members_id_is_a_change_of_which_nothing_tell
     twice = (replace(TWO[0], connections=2), TWO[1])
     state = folded(reading(1000), reading(100_000, twice))
     assert (state.generation, state.history[-1].causes) == (2, (RebalanceCause.UNKNOWN,))
+
+
+def test_members_and_topics_in_another_order_are_no_rebalance():
+    turned = tuple(reversed(TWO))
+    before = folded(reading(1000))
+    assert folded(reading(2000, turned), state=before).generation == before.generation
+
+
+def test_of_two_sources_of_a_group_the_better_one_counts_whichever_came_first():
+    asked = replace(reading(1000), kind=GroupKind.CLASSIC, source=Source.ADMIN, state="Stable")
+    from_files = replace(reading(2000, ()), kind=GroupKind.SPARK, source=Source.CHECKPOINT)
+    known = folded(asked)
+    assert folded(from_files, state=known) == known
+    other_way_round = folded(from_files, replace(asked, observed_ms=3000))
+    assert (other_way_round.source, other_way_round.members) == (Source.ADMIN, TWO)
