@@ -225,6 +225,8 @@ class DemoSystems:
     def begin(self) -> None:
         """From now on things go wrong, on a thread of its own. To be called once."""
         steps = sorted((step for scene in self._scenes for step in scene.steps()), key=lambda step: step.at_s)
+        if not steps:  # no system is wanted: going round nothing would never wait
+            return
         self._script = threading.Thread(target=self._perform, args=(steps,), name="systems", daemon=True)
         self._script.start()
 
