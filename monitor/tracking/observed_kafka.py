@@ -146,7 +146,8 @@ def _steps(before: GroupState, known: Mapping[str, Member], event: GroupObserved
             yield TargetStored(group=group, kind=kind, member_id=member.member_id, target=standing.target)
     if before.kind is not kind or before.target_epoch != event.target_epoch:
         yield TargetEpochStored(group=group, kind=kind, epoch=event.target_epoch, stored_ms=at_ms)
-    for member in event.members:
+    # Nobody gets what another still has: who only gives back is told first.
+    for member in sorted(event.members, key=lambda each: _gains(_standing(each), _standing(known.get(each.member_id)))):
         current = replace(_standing(member), target=None)
         if member.member_id not in known or not _is_as_it_was(current, _standing(known[member.member_id])):
             current = replace(current, since_ms=at_ms)
@@ -166,6 +167,11 @@ def _resolved(before: GroupState, event: GroupObserved) -> Iterator[RegexResolve
 
 def _standing(member: Member | None) -> Reconciliation:
     return (member.reconciliation if member is not None else None) or Reconciliation()
+
+
+def _gains(now: Reconciliation, before: Reconciliation) -> bool:
+    had = {(entry.id, each) for entry in (*before.assigned, *before.revoking) for each in entry.partitions}
+    return any((entry.id, each) not in had for entry in now.assigned for each in entry.partitions)
 
 
 def _is_as_it_was(now: Reconciliation, before: Reconciliation) -> bool:

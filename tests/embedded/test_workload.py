@@ -118,7 +118,7 @@ def test_the_story_of_the_demo(broker, workload):
         assert healed.wall_ms - grown.wall_ms > 3_000  # not at once: by a refresh, then a rebalance
 
         resumed = workload.wait_for(Action.RESUME_COMMITTING, "reports", limit_s=30)
-        assert lost.at_ms < stopped.at_ms < grown.at_ms < healed.at_ms
+        assert lost.at_ms <= stopped.at_ms <= grown.at_ms < healed.at_ms  # a step that takes long is followed at once
         assert resumed.at_ms > stopped.at_ms
         wait_until(lambda: reports_lag(broker) < lag_when_stopped + 20)
         workload.wait_for("assigned", "shipping", after=healthy, limit_s=15)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -140,6 +141,15 @@ def test_a_handover_of_a_kip_848_group_is_one_rebalance_with_what_it_moved():
     assert (after.phase, after.under_way, after.moved_partitions) == (Phase.STABLE, None, 1)
     assert (after.history[-1].started_ms, after.history[-1].ended_ms) == (2000, 4000)
     assert after.members[0].reconciliation.since_ms == 4000
+
+
+@pytest.mark.parametrize(("giver", "taker"), [("a", "b"), ("b", "a")])
+def test_what_changes_hands_between_two_readings_has_moved_whoever_is_told_first(giver: str, taker: str):
+    stable = MemberState.STABLE
+    before = modern(1000, 1, 1, "Stable", standing(giver, 1, (0, 1, 2, 3), (0, 1, 2, 3), stable))
+    both = [standing(giver, 2, (0, 1), (0, 1), stable), standing(taker, 2, (2, 3), (2, 3), stable)]
+    both.sort(key=lambda member: member.member_id)
+    assert folded(before, modern(3000, 2, 2, "Stable", *both)).moved_partitions == 2
 
 
 def test_a_group_whose_targets_are_not_chosen_is_assigning_and_its_expressions_stay():
