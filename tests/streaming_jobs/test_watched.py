@@ -41,7 +41,7 @@ collect = false
 cluster = "main"
 checkpoints = { q = "/c" }
 [spark_queries.elsewhere]
-cluster = "main"
+cluster = "far"
 collect = false
 checkpoints = { r = "/c" }
 """
