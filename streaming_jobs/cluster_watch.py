@@ -36,6 +36,7 @@ from streaming_jobs.pipeline import Spread, bucket_rows
 from streaming_jobs.publisher import MicroBatchPublisher
 from streaming_jobs.session import JVM_GONE
 from streaming_jobs.sources import kafka_log, ticks
+from streaming_jobs.telling import Telling
 from streaming_jobs.warm_up import LogPosition, WarmUp, planned_end, reported_of
 from streaming_jobs.watched import Watched
 
@@ -115,7 +116,13 @@ class ClusterWatch:
     def _collecting(self, collector: CountedPasses | AwaitedPasses) -> threading.Thread:
         """The thread of a collector; what is known of its passes is shown after each, whatever the query does."""
         if isinstance(collector, CountedPasses):
-            collector.after_pass = self._show_collectors
+            tell = Telling(collector)
+
+            def after_pass() -> None:
+                tell()
+                self._show_collectors()
+
+            collector.after_pass = after_pass
         name = f"collector-{self._watched.name}"
         return threading.Thread(target=collector.run, args=(self._stopping,), name=name, daemon=True)
 

@@ -26,6 +26,8 @@ class CountedPasses(ABC):
         """When the newest complete pass was written."""
         self.problem: str | None = None
         """Why the newest pass failed or is incomplete, as a sentence; None after a complete one."""
+        self.warning: str | None = None
+        """What a complete pass has to say, in a sentence or several: all was read, but not all is as it should be."""
         self.failed_passes = 0
         """How many passes failed since the start."""
         self.complete_passes = 0
@@ -62,6 +64,7 @@ class CountedPasses(ABC):
             last_success_ms=self.last_success_ms,
             pass_ms=self.pass_duration_ms,
             problem=self.problem,
+            warning=self.warning,
         )
 
     def _end_pass(self, began_s: float) -> None:
