@@ -148,8 +148,7 @@ class ClusterWatch:
 
     def _await_first_pass(self) -> None:
         """Wait for the collectors' first passes, here or in another process: they create the events topic."""
-        awaited = self._watched.awaited
-        while any(each.last_success_ms is None for each in awaited) and not self._stopping.wait(LOOK_S):
+        while not self._watched.has_begun and not self._stopping.wait(LOOK_S):
             self._board.report_problem(self._watched.name, self._watched.problem)
 
     def _note(self, error: Exception) -> None:
@@ -183,7 +182,11 @@ class ClusterWatch:
             warm_up=WarmUp(begin=backlog.begins, target=backlog.ends, told_ms=passed_ms()),
             resumed=self._checkpoint.resumed,
             position=self._position,
-            passes=FirstPass({0: passes.ends[0]}, own=self._judging.shard.is_first and self._watched.collects),
+            passes=FirstPass(
+                {0: passes.ends[0]},
+                own=self._judging.shard.is_first and self._watched.collects,
+                by_readings=self._watched.is_system,
+            ),
             problem=lambda: self._watched.problem,
             rules=self._judging.rules,
             clock=now_ms,

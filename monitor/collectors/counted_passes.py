@@ -52,6 +52,11 @@ class CountedPasses(ABC):
         """How many passes told something new."""
         return self.complete_passes + self.incomplete_passes
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether a pass was written, complete or not: the events topic is there, and has something of this run."""
+        return self.written_passes > 0
+
     def health(self) -> CollectorHealth:
         """All this as a value."""
         return CollectorHealth(
