@@ -144,11 +144,7 @@ class Bucket:
             since = self.changed.get((entity, name), -1)
             self._replace((entity, name), after, batch)
             self._note_moved((entity, name), before, since)
-            self._note_reading(before, after)
-
-    def _note_reading(self, before: State | None, after: State | None) -> None:
-        if isinstance(after, GroupState) and after.source in READ_ALL:
-            self.had_reading |= not isinstance(before, GroupState) or before.observed_ms != after.observed_ms
+            self.had_reading |= isinstance(after, GroupState) and after.source in READ_ALL  # only a reading changes it
 
     def _note_moved(self, key: Key, before: State | None, since: int) -> None:
         """Remember how little has changed, if it is much less than the whole."""
