@@ -1295,7 +1295,8 @@ class CollectorHealth(Value):
 
     ``collector`` is what it reads, in one word, ``name`` what that is called in the configuration. ``last_success_ms``
     is when its newest complete pass was written, ``pass_ms`` how long its newest pass took. A pass is ``incomplete``
-    if something did not answer, and failed if nothing of it was written. ``problem`` is about the newest, a sentence.
+    if something did not answer, and failed if nothing of it was written. ``problem`` says why the newest one was not
+    complete, ``warning`` what a complete one had to say, both in sentences.
     """
 
     cluster: str
@@ -1307,6 +1308,7 @@ class CollectorHealth(Value):
     last_success_ms: int | None = None
     pass_ms: int | None = None
     problem: str | None = None
+    warning: str | None = None
 
 
 class ClusterSnapshot(Value):

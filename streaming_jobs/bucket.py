@@ -14,6 +14,7 @@ from monitor.model import (
     GroupsListed,
     GroupState,
     PassCompleted,
+    Source,
     SourceState,
     TopicObserved,
     TopicState,
@@ -58,6 +59,9 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     state: bytes | None
 
 
+READ_ALL: Final = frozenset({Source.ADMIN, Source.SYSTEM})
+"""Of these one collector reads all groups of a cluster."""
+
 MANY_OFFSETS: Final = 100
 """Of a group with fewer committed offsets, what has moved is not worth to be told apart from the rest."""
 
@@ -82,13 +86,15 @@ class Bucket:
     """The entities of one bucket, changed in place while a micro-batch is folded in.
 
     ``changed`` says in which micro-batch an entity was last changed, or removed; only of micro-batches that the driver
-    may not know yet.
+    may not know yet. ``had_reading``: the newest micro-batch had something of a reading of the cluster's groups, which
+    are not Spark's queries: those tell nothing of the others.
     """
 
     cluster: str
     states: dict[Key, State] = field(default_factory=dict)
     changed: dict[Key, int] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
+    had_reading: bool = False
     _moved: dict[Key, _Moved] = field(default_factory=dict)
 
     def load(self, entries: Iterable[Entry], batch: int) -> None:
@@ -115,6 +121,7 @@ class Bucket:
     def fold_all(self, events: Mapping[Key, Sequence[bytes]], batch: int) -> None:
         """Fold the events of a micro-batch: the payloads of each entity, in log order."""
         self.failures.clear()
+        self.had_reading = False
         before = self._completed()
         for (entity, name), payloads in events.items():
             if entity is not Entity.LISTING:
@@ -137,6 +144,7 @@ class Bucket:
             since = self.changed.get((entity, name), -1)
             self._replace((entity, name), after, batch)
             self._note_moved((entity, name), before, since)
+            self.had_reading |= isinstance(after, GroupState) and after.source in READ_ALL  # only a reading changes it
 
     def _note_moved(self, key: Key, before: State | None, since: int) -> None:
         """Remember how little has changed, if it is much less than the whole."""
@@ -171,6 +179,7 @@ class Bucket:
 
     def expire_groups(self, listed: GroupsListed, batch: int) -> None:
         """Drop the groups that the collector's source no longer has."""
+        self.had_reading |= listed.source in READ_ALL
         named = frozenset(listed.groups)
         for key, state in list(self.states.items()):
             if isinstance(state, GroupState) and has_gone(state, listed, named):

@@ -116,6 +116,8 @@ def news(number: int, kept: KeptBucket, judge: BucketJudge, orders: Orders) -> I
     for entity, name, state in map(msgspec.structs.astuple, entries):
         if entity not in OF_GROUPS or orders.catalog is not None:
             yield BucketRow(number, RowKind(entity), name, state)
+    if bucket.had_reading:
+        yield BucketRow(number, RowKind.READING, "", b"")
     for name, text in bucket.failures.items():
         yield BucketRow(number, RowKind.FAILURE, name, text.encode("utf-8", "replace"))
 

@@ -67,16 +67,20 @@ class ClusterView:
     cluster: str
     failures: tuple[str, ...] = ()
     catalog_changed: bool = False
+    readings: int = 0
+    """How many micro-batches had something of a collector's reading of the groups."""
     _buckets: dict[int, _BucketView] = field(default_factory=dict)
 
     def take(self, rows: Iterable[BucketRow]) -> None:
         """Take the rows of one micro-batch, all of them, those of one bucket in their order."""
         failures: list[str] = []
         fresh: dict[int, _BucketView] = {}
-        self.catalog_changed = False
+        self.catalog_changed = read = False
         for row in rows:
             if row.kind is RowKind.FAILURE:
                 failures.append(f"{row.name}: {(row.payload or b'').decode()}")
+            elif row.kind is RowKind.READING:
+                read = True
             else:
                 self.catalog_changed |= row.kind in (RowKind.WHOLE, RowKind.TOPIC, RowKind.PASS)
                 if row.kind is RowKind.WHOLE:
@@ -86,6 +90,7 @@ class ClusterView:
                     _take(bucket, row)
         self._buckets.update(fresh)  # once they are complete: others read meanwhile
         self.failures = tuple(failures)
+        self.readings += read
 
     def catalog(self) -> Catalog | None:
         """The topics that the newest completed pass of the collector saw; None before the first.

@@ -36,6 +36,7 @@ from streaming_jobs.pipeline import Spread, bucket_rows
 from streaming_jobs.publisher import MicroBatchPublisher
 from streaming_jobs.session import JVM_GONE
 from streaming_jobs.sources import kafka_log, ticks
+from streaming_jobs.telling import Telling
 from streaming_jobs.warm_up import LogPosition, WarmUp, planned_end, reported_of
 from streaming_jobs.watched import Watched
 
@@ -115,7 +116,13 @@ class ClusterWatch:
     def _collecting(self, collector: CountedPasses | AwaitedPasses) -> threading.Thread:
         """The thread of a collector; what is known of its passes is shown after each, whatever the query does."""
         if isinstance(collector, CountedPasses):
-            collector.after_pass = self._show_collectors
+            tell = Telling(collector)
+
+            def after_pass() -> None:
+                tell()
+                self._show_collectors()
+
+            collector.after_pass = after_pass
         name = f"collector-{self._watched.name}"
         return threading.Thread(target=collector.run, args=(self._stopping,), name=name, daemon=True)
 
@@ -141,8 +148,7 @@ class ClusterWatch:
 
     def _await_first_pass(self) -> None:
         """Wait for the collectors' first passes, here or in another process: they create the events topic."""
-        awaited = self._watched.awaited
-        while any(each.last_success_ms is None for each in awaited) and not self._stopping.wait(LOOK_S):
+        while not self._watched.has_begun and not self._stopping.wait(LOOK_S):
             self._board.report_problem(self._watched.name, self._watched.problem)
 
     def _note(self, error: Exception) -> None:
@@ -176,7 +182,11 @@ class ClusterWatch:
             warm_up=WarmUp(begin=backlog.begins, target=backlog.ends, told_ms=passed_ms()),
             resumed=self._checkpoint.resumed,
             position=self._position,
-            passes=FirstPass({0: passes.ends[0]}, own=self._judging.shard.is_first and self._watched.collects),
+            passes=FirstPass(
+                {0: passes.ends[0]},
+                own=self._judging.shard.is_first and self._watched.collects,
+                by_readings=self._watched.is_system,
+            ),
             problem=lambda: self._watched.problem,
             rules=self._judging.rules,
             clock=now_ms,

@@ -22,6 +22,7 @@ from monitor.metrics.server import HttpServer, ListenError
 from monitor.model import CollectorHealth
 from streaming_jobs.clock import now_ms
 from streaming_jobs.signals import StopSignals
+from streaming_jobs.telling import Telling
 
 log = logging.getLogger(__name__)
 
@@ -109,7 +110,7 @@ class Collecting:
             for number, collector in enumerate(self._collectors)
         ]
         for collector in self._collectors:
-            collector.after_pass = _Telling(collector)
+            collector.after_pass = Telling(collector)
         for thread in threads:
             thread.start()
         stopping.wait()
@@ -130,21 +131,3 @@ class Collecting:
                 systems = self._settings.rocketmq if kind == "rocketmq" else self._settings.zookeeper
                 for system in systems.values():
                     yield self._settings.carrier_of(system), self._make.of_system(system)
-
-
-class _Telling:
-    """Says in the log what is wrong with a collector, once, and that it is over."""
-
-    def __init__(self, collector: CountedPasses) -> None:
-        self._collector = collector
-        self._told: str | None = None
-
-    def __call__(self) -> None:
-        problem = self._collector.problem
-        if problem == self._told:
-            return
-        if problem is not None:
-            log.warning("%s", problem)
-        else:
-            log.info("%s is read again", self._collector.health().name)
-        self._told = problem

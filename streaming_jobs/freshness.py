@@ -17,20 +17,23 @@ MISSED: Final = 3
 
 @dataclass(slots=True)
 class Freshness:
-    """Watches the readings come. ``mark`` gives something that is another one after each, from the newest pass.
+    """Watches the readings come. ``mark`` gives something that is another one after each, from how many were read here.
 
     ``problem`` says how long none has come, once that is too long; else None.
     """
 
     interval_ms: int
-    mark: Callable[[int | None], object]
+    mark: Callable[[int], object]
     problem: str | None = None
     _seen: object = None
     _seen_ms: int | None = None
 
-    def is_fresh(self, pass_ms: int | None, at_ms: int) -> bool:
-        """Whether a reading came lately; ``at_ms`` is by a clock that only goes forward."""
-        mark = self.mark(pass_ms)
+    def is_fresh(self, read: int, at_ms: int) -> bool:
+        """Whether a reading came lately; ``at_ms`` is by a clock that only goes forward.
+
+        ``read`` is how many micro-batches of this run had something of a reading (ClusterView.readings).
+        """
+        mark = self.mark(read)
         if self._seen_ms is None or mark != self._seen:
             self._seen, self._seen_ms = mark, at_ms
         late_ms = at_ms - self._seen_ms

@@ -106,7 +106,8 @@ class MicroBatchPublisher:
         judged_by = self._catalog if orders.catalog is not None else None
         if self._view.catalog_changed:
             self._shelve(batch_id)
-        self.passes.advance(position.events_read, self._catalog.topics.catalog if self._catalog else None)
+        catalog = self._catalog.topics.catalog if self._catalog else None
+        self.passes.advance(position.events_read, catalog, self._view.readings)
         # A bucket that told all of itself has left out its groups if nothing was judged: it has to tell them again.
         self._known = batch_id if judged_by is not None else -1
         self._tell()
@@ -119,7 +120,7 @@ class MicroBatchPublisher:
     def _orders(self, batch_id: int) -> Orders:
         """Nothing is judged while the backlog or the first catalog of this run is still to come."""
         newest = self._catalog
-        ripe = self.warm_up.done and self.passes.seen and self._is_fresh(newest)
+        ripe = self.warm_up.done and self.passes.seen and self._is_fresh()
         return Orders(
             run=self._run,
             batch=batch_id,
@@ -128,9 +129,8 @@ class MicroBatchPublisher:
             catalog=newest.key if newest is not None and ripe else None,
         )
 
-    def _is_fresh(self, newest: _Shelved | None) -> bool:
-        pass_ms = newest.pass_ms if newest is not None else None
-        return self.freshness is None or self.freshness.is_fresh(pass_ms, passed_ms())
+    def _is_fresh(self) -> bool:
+        return self.freshness is None or self.freshness.is_fresh(self._view.readings, passed_ms())
 
     def _lateness(self) -> str | None:
         late = self.freshness.problem if self.freshness is not None else None

@@ -31,6 +31,8 @@ class RowKind(StrEnum):
     """A list of summaries of groups that were judged."""
     BLOCK = "block"
     """All samples of a metric family, for the groups of this bucket."""
+    READING = "reading"
+    """The micro-batch had something of a collector's reading of the groups: one of them, or a list of them."""
     FAILURE = "failure"
     """An entity that could not be folded or judged, and why."""
 

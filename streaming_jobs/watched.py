@@ -59,14 +59,31 @@ class Watched:
         problems = dict.fromkeys(each.problem for each in self.awaited if each.problem is not None)
         return " ".join(problems) or None
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is something to read: all that is awaited has written a pass, be it an incomplete one.
+
+        What an incomplete pass did not see is as the checkpoint has it.
+        """
+        return all(each.has_begun for each in self.awaited)
+
     def health(self) -> tuple[CollectorHealth, ...]:
         """How those collectors go that run in this job."""
         return tuple(each.health() for each in self.collectors if isinstance(each, CountedPasses))
 
-    def readings(self, pass_ms: int | None) -> object:
-        """Something that is another one after each reading of the groups; ``pass_ms`` is the newest known pass."""
+    @property
+    def is_system(self) -> bool:
+        """Whether it is no Kafka cluster of today: then its topics come by the readings of its groups."""
+        return self.groups_from not in ("log", "admin")
+
+    def readings(self, read: int) -> int:
+        """A number that is another one after each reading of the groups, complete or not.
+
+        Args:
+            read: how many micro-batches of this run had something of a reading, which counts of collectors elsewhere.
+        """
         reading = self.awaited[-1]
-        return reading.written_passes if isinstance(reading, CountedPasses) else pass_ms
+        return reading.written_passes if isinstance(reading, CountedPasses) else read
 
 
 @dataclass(frozen=True, slots=True)

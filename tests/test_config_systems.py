@@ -173,6 +173,11 @@ ZOO = f'{KAFKA}[zookeeper.z]\nhosts = "h:1"\nsystem = "kafka"\n'
             "zookeeper.z.strategies should be a regular expression as RE2 knows it (missing ): ().",
         ),
         (f"{KAFKA}[spark_queries.s]", "spark_queries.s.checkpoints is required."),
+        (
+            f'{KAFKA}[spark_queries.s]\ncheckpoints = {{ q = "/c" }}\n'
+            '[spark_queries.t]\ncluster = "prod"\ncheckpoints = { r = "/d" }',
+            "spark_queries.t reads the cluster prod, as spark_queries.s does: put all its checkpoints into one table.",
+        ),
         (f'{KAFKA}groups_from = "logs"', "clusters.prod.groups_from should be 'log' or 'admin'."),
     ],
 )

@@ -69,6 +69,11 @@ class AwaitedPasses:
         self.problem: str | None = None
         """Why there are no passes to read, as a sentence; None while they come."""
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether the topic was seen."""
+        return self.last_success_ms is not None
+
     def run(self, stop: threading.Event) -> None:
         """Look now and then once every interval of the collector, until ``stop``."""
         while not stop.is_set():

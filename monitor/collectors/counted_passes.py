@@ -26,6 +26,8 @@ class CountedPasses(ABC):
         """When the newest complete pass was written."""
         self.problem: str | None = None
         """Why the newest pass failed or is incomplete, as a sentence; None after a complete one."""
+        self.warning: str | None = None
+        """What a complete pass has to say, in a sentence or several: all was read, but not all is as it should be."""
         self.failed_passes = 0
         """How many passes failed since the start."""
         self.complete_passes = 0
@@ -50,6 +52,11 @@ class CountedPasses(ABC):
         """How many passes told something new."""
         return self.complete_passes + self.incomplete_passes
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether a pass was written, complete or not: the events topic is there, and has something of this run."""
+        return self.written_passes > 0
+
     def health(self) -> CollectorHealth:
         """All this as a value."""
         return CollectorHealth(
@@ -62,6 +69,7 @@ class CountedPasses(ABC):
             last_success_ms=self.last_success_ms,
             pass_ms=self.pass_duration_ms,
             problem=self.problem,
+            warning=self.warning,
         )
 
     def _end_pass(self, began_s: float) -> None:

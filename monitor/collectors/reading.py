@@ -15,7 +15,8 @@ class Reading(Value):
     """All groups of a system, and the topics that they read, as they were within one pass.
 
     ``complete`` False: something did not answer, so that what is missing here may still exist. ``problems`` says what,
-    each a sentence for a person. A system whose topics are another cluster's, as a Spark query's are, has none here.
+    each a sentence for a person; of a complete reading they are warnings. A system whose topics are another cluster's,
+    as a Spark query's are, has none here.
     ``listed`` are the names of all groups that there are, where those that have not changed are not in ``groups``;
     None: all are.
     """

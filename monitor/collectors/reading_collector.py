@@ -122,7 +122,7 @@ class ReadingCollector(CountedPasses):
             self.complete_passes += 1
         else:
             self.incomplete_passes += 1
-        self.problem = " ".join(reading.problems) or None
+        self._note_said(reading)
         return reading
 
     def close(self) -> None:
@@ -132,10 +132,15 @@ class ReadingCollector(CountedPasses):
             close_producer(producer, CLOSE_LIMIT_S)
         self._reader.close()
 
+    def _note_said(self, reading: Reading) -> None:
+        """What a complete reading says is no reason to call the system away: one node of many may be out of date."""
+        said = " ".join(reading.problems) or None
+        self.problem, self.warning = (None, said) if reading.complete else (said, None)
+
     def _note_failure(self, problem: str) -> None:
         self.failed_passes += 1
         self._failures_in_a_row += 1
-        self.problem = problem
+        self.problem, self.warning = problem, None
         self.close()
 
     def _write_end(self, producer: KafkaProducer, reading: Reading) -> None:

@@ -254,6 +254,19 @@ class Settings(BaseSettings):
             raise _misplaced(place, f"{key} is required, since there are several clusters: the name of one of them")
 
     @model_validator(mode="after")
+    def _queries_of_a_cluster_are_in_one_table(self) -> Self:
+        """Each listing of a collector says that all groups of its source that it does not name are gone."""
+        first: dict[str, str] = {}
+        for name, queries in self.spark_queries.items():
+            cluster = self.carrier_of(queries).name
+            if cluster in first:
+                place, other = f"spark_queries.{name}", f"spark_queries.{first[cluster]}"
+                what = f"reads the cluster {cluster}, as {other} does: put all its checkpoints into one table"
+                raise _misplaced(place, what)
+            first[cluster] = name
+        return self
+
+    @model_validator(mode="after")
     def _overrides_name_clusters(self) -> Self:
         known = {*self.clusters, *self.rocketmq, *self.zookeeper}
         for number, override in enumerate(self.detection.overrides, start=1):

@@ -9,20 +9,24 @@ from __future__ import annotations
 from monitor.detection.duplicates import duplicates_of
 from monitor.detection.own_shares import OWN_SHARES
 from monitor.detection.settings import DetectionSettings
-from monitor.model import GroupKind, GroupState, Phase
+from monitor.model import GroupKind, GroupState, Phase, Source
 
 
 def as_of_ms(group: GroupState, pass_ms: int, now_ms: int) -> int:
     """The instant of which anything is known: that of the newest reading, of a group that a collector reads.
 
-    Its members, offsets and topics come from one collector. While that is away nothing is seen to be committed, which
-    is no sign that nothing is.
+    While that collector is away nothing is seen to be committed, which is no sign that nothing is. A system's members,
+    offsets and topics come from one collector. The topics that a Spark query reads come from another one, whose passes
+    tell nothing of the query. Of answers (ADMIN) a group that has not changed is written anew only now and then: its
+    age says nothing.
 
     Args:
         group: the group.
         pass_ms: when the newest complete reading of its system began.
         now_ms: now.
     """
+    if group.source is Source.CHECKPOINT:
+        return min(now_ms, group.observed_ms)
     return min(now_ms, max(group.observed_ms, pass_ms)) if group.kind in OWN_SHARES else now_ms
 
 

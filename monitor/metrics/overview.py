@@ -141,9 +141,9 @@ def cluster_line(cluster: ClusterSnapshot, now_ms: int) -> ClusterLine:
 
 
 def _warning(cluster: ClusterSnapshot) -> str | None:
-    """What is wrong beside the reading: with the findings, and with collectors that tell of more groups."""
-    of_collectors = (each.problem for each in cluster.collectors if each.problem is not None)
-    beside = [problem for problem in of_collectors if problem not in (cluster.problem or "")]
+    """What is wrong beside the reading: with the findings, with collectors that tell of more groups, and in passes."""
+    said = (sentence for each in cluster.collectors for sentence in (each.problem, each.warning))
+    beside = [sentence for sentence in said if sentence is not None and sentence not in (cluster.problem or "")]
     problems = beside if cluster.findings_problem is None else [cluster.findings_problem, *beside]
     return " ".join(problems) or None
 

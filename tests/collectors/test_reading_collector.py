@@ -95,6 +95,23 @@ def test_an_incomplete_reading_makes_nothing_disappear(collector, reader, cluste
     assert health.problem == "One broker is away. Another one too."
 
 
+def test_what_a_complete_reading_says_is_a_warning_and_no_problem(collector, reader):
+    """One node of many is out of date: the system is read all the same."""
+    reader.has("g", problems=("One node is out of date.",))
+    collector.attempt()
+    health = collector.health()
+    assert (health.complete, health.problem, health.warning) == (1, None, "One node is out of date.")
+    assert health.last_success_ms is not None
+    reader.has("g", complete=False, problems=("One broker is away.",))
+    collector.attempt()
+    assert (collector.problem, collector.warning) == ("One broker is away.", None)
+    reader.has("g", problems=("One node is out of date.",))
+    collector.attempt()
+    reader.reading = None
+    collector.attempt()
+    assert (collector.problem, collector.warning) == ("Nobody answers.", None)
+
+
 def test_a_failure_is_told_and_forgotten_with_the_next_complete_pass(collector, reader):
     told = []
     collector.after_pass = lambda: told.append(collector.problem)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.collectors.checkpoint_files import LocalFiles
+from monitor.collectors.checkpoint_files import CheckpointUnreadable, LocalFiles
 from monitor.collectors.spark_reader import SparkCheckpointReader
 from monitor.config.systems import SparkQueriesSettings
 from monitor.embedded.jars import spark_kafka_jars
+from streaming_jobs import checkpoint_files
 from streaming_jobs.checkpoint_files import SparkFiles
+from streaming_jobs.hadoop_files import HadoopFiles
 from streaming_jobs.session import create_session, stop_session
 from tests.job_process import BRIEF_JVM, DRIVER_JVM
 from tests.streaming_jobs.clients import create_topic, produce
@@ -47,3 +49,25 @@ def test_a_query_has_read_what_there_was(broker, spark, topic_name, tmp_path):
         assert group.offsets[0].committed_ms == group.offsets[1].committed_ms > 0
         (problem,) = reading.problems
         assert "nowhere/commits" in problem
+
+
+def test_a_file_system_is_looked_up_once_for_all_checkpoints_and_again_after_a_failure(spark, tmp_path, monkeypatch):
+    looked_up = []
+
+    class Counted(HadoopFiles):
+        def __init__(self, session, folder):
+            looked_up.append(folder)
+            super().__init__(session, folder)
+
+    monkeypatch.setattr(checkpoint_files, "HadoopFiles", Counted)
+    (tmp_path / "a").write_bytes(b"one")
+    path, uri = str(tmp_path / "a"), (tmp_path / "a").as_uri()
+    files = SparkFiles(spark)
+    assert [files.read(path, 9) for _ in range(3)] == [b"one"] * 3
+    assert "a" in files.names(str(tmp_path))
+    assert files.read(uri, 9) == b"one"
+    assert looked_up == [path, uri]
+    with pytest.raises(CheckpointUnreadable):
+        files.names(str(tmp_path / "nowhere"))
+    assert files.read(path, 9) == b"one"
+    assert looked_up == [path, uri, path]

@@ -61,3 +61,10 @@ def test_a_collector_that_tells_of_more_groups_is_a_warning_and_one_that_reads_t
     told = msgspec.structs.replace(shown, problem=None, collectors=(beside,), findings_problem="No topic.")
     (line,) = overview(snapshot(told), NOW_MS, "", None).clusters
     assert (line.failing, line.warning) == (False, "No topic. One folder is empty.")
+
+
+def test_what_a_complete_pass_warns_of_is_shown_and_the_cluster_is_up():
+    warned = CollectorHealth("main", "zookeeper", "main", complete=1, warning="One node is out of date.")
+    shown = msgspec.structs.replace(ready_cluster(), collectors=(warned,))
+    (line,) = overview(snapshot(shown), NOW_MS, "", None).clusters
+    assert (line.failing, line.ready, line.warning) == (False, True, "One node is out of date.")

@@ -3,18 +3,28 @@
 import msgspec
 import pytest
 
+from monitor.detection.rules import DetectionRules
 from monitor.model import (
+    GroupKind,
+    GroupObserved,
+    GroupsListed,
     GroupState,
     OffsetCommitted,
     OffsetDeleted,
     PartitionObserved,
     PassCompleted,
+    Source,
     TopicObserved,
 )
 from monitor.tracking.stored import StateCorruptError, StateVersionError
 from monitor.tracking.topic import catalog_of
 from streaming_jobs.bucket import Bucket, Entry, packed, unpacked
+from streaming_jobs.bucket_judge import BucketJudge
+from streaming_jobs.bucket_processor import news
+from streaming_jobs.bucket_store import KeptBucket
 from streaming_jobs.buckets import Entity
+from streaming_jobs.orders import Orders
+from streaming_jobs.rows import RowKind
 
 
 def commit(offset: int) -> bytes:
@@ -131,3 +141,44 @@ def test_a_state_of_a_newer_groupwatch_stops_the_job():
     newer = msgspec.msgpack.encode((999, GroupState(cluster="c", group="g")))
     with pytest.raises(StateVersionError, match="999"):
         Bucket("c").load([Entry("group", "g", newer)], batch=1)
+
+
+def seen(source: Source, pass_ms: int) -> bytes:
+    event = GroupObserved(
+        cluster="c", group="g", kind=GroupKind.ROCKETMQ, source=source, pass_ms=pass_ms, observed_ms=pass_ms
+    )
+    return msgspec.msgpack.encode([event])
+
+
+def listed(source: Source) -> bytes:
+    return msgspec.msgpack.encode([GroupsListed(cluster="c", source=source, pass_ms=1, completed_ms=2, groups=("g",))])
+
+
+G, L, T = (Entity.GROUP, "g"), (Entity.LISTING, "any"), (Entity.TOPIC, "t")
+
+
+def test_a_micro_batch_has_something_of_a_reading_if_a_group_was_read_or_all_are_listed():
+    """A topic, the end of a Kafka's pass over its topics, and a query of Spark are no readings of its groups."""
+    bucket = Bucket("c")
+    for batch, (events, is_one) in enumerate(
+        [
+            ({G: [seen(Source.SYSTEM, 100)]}, True),  # of an incomplete pass, too
+            ({}, False),
+            ({G: [seen(Source.SYSTEM, 100)]}, False),  # read again after a restart
+            ({G: [seen(Source.SYSTEM, 200)]}, True),
+            ({L: [listed(Source.SYSTEM)]}, True),
+            ({L: [listed(Source.ADMIN)]}, True),  # nothing has changed in any group
+            ({L: [listed(Source.CHECKPOINT)]}, False),
+            ({T: [topic("t", 300)], (Entity.PASS, ""): [completed(300)]}, False),
+        ]
+    ):
+        bucket.fold_all(events, batch)
+        assert bucket.had_reading is is_one, (batch, events)
+        told = news(7, KeptBucket(bucket), BucketJudge(7, DetectionRules()), Orders(run="r", batch=batch, now_ms=0))
+        assert any(row.kind is RowKind.READING for row in told) is is_one
+
+
+def test_a_query_of_spark_that_was_read_is_no_reading_of_the_cluster():
+    bucket = Bucket("c")
+    bucket.fold_all({G: [seen(Source.CHECKPOINT, 100)]}, 0)
+    assert not bucket.had_reading

@@ -68,3 +68,11 @@ def test_what_could_not_be_read_is_known_by_source_and_failures_are_those_of_the
     view.take([])
     assert [state.source for state in view.sources()] == ["log"]
     assert view.failures == ()
+
+
+def test_it_counts_the_micro_batches_that_had_something_of_a_reading():
+    view = ClusterView("c")
+    read = [BucketRow(bucket, RowKind.READING, "", b"") for bucket in (0, 1)]
+    for rows, count in (([group(0, "g")], 0), (read, 1), ([], 1), ([completed(0, 1)], 1), (read[1:], 2)):
+        view.take(rows)
+        assert view.readings == count

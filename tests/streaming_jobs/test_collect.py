@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from monitor.collectors.counted_passes import CountedPasses
 from monitor.collectors.errors import ConnectionFailed
 from monitor.collectors.reading import Reading
 from monitor.config import ClusterSettings, ConfigError, Settings, SparkQueriesSettings
@@ -24,6 +25,7 @@ from monitor.metrics.collector_lines import collectors_exposition, collectors_to
 from monitor.model import CollectorHealth, GroupKind, GroupObserved, PassCompleted, Source
 from monitor.protocol.events_topic import decode_event
 from streaming_jobs.collect import Collecting, chosen_kinds
+from streaming_jobs.telling import Telling
 from tests.job_process import JobProcess, eventually
 from tests.streaming_jobs.clients import values_of
 
@@ -60,6 +62,29 @@ def test_the_whole_text_of_one_collector():
 def test_a_collector_with_a_problem_is_down():
     text = collectors_exposition([replace(WELL, problem="Nobody answers.")], version="1")
     assert 'groupwatch_collector_up{cluster="prod",collector="rocketmq",name="orders"} 0\n' in text
+
+
+def test_a_collector_with_a_warning_is_up_and_ready_and_says_it_in_the_log_once(caplog: pytest.LogCaptureFixture):
+    warned = replace(WELL, warning="One node is out of date.")
+    text = collectors_exposition([warned], version="1")
+    assert 'groupwatch_collector_up{cluster="prod",collector="rocketmq",name="orders"} 1\n' in text
+    assert collectors_told([warned]) == "ready\n"
+    collector = AnyCollector("prod", "rocketmq", "orders")
+    collector.warning = "One node is out of date."
+    tell = Telling(collector)
+    with caplog.at_level("INFO"):
+        tell()
+        tell()
+        collector.warning = None
+        tell()
+    assert [record.getMessage() for record in caplog.records] == ["One node is out of date.", "orders is read again"]
+
+
+class AnyCollector(CountedPasses):
+    """Makes no passes."""
+
+    def run(self, stop: threading.Event) -> None:
+        """Nothing to do."""
 
 
 def test_a_collector_that_has_not_ended_a_pass_is_neither_up_nor_down():

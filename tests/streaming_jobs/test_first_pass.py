@@ -43,3 +43,19 @@ def test_before_anything_was_ever_listed_the_first_pass_to_come_counts():
     assert not passes.seen
     passes.advance({0: 3}, catalog(HOUR))
     assert passes.seen
+
+
+def test_where_groups_and_topics_come_by_the_same_readings_one_more_is_enough_though_it_is_incomplete():
+    passes = FirstPass({0: 50}, own=False, by_readings=True)
+    passes.advance({0: 40}, catalog(2 * HOUR), readings=1)
+    passes.advance({0: 50}, catalog(2 * HOUR), readings=2)
+    assert not passes.seen
+    passes.advance({0: 60}, catalog(2 * HOUR), readings=3)
+    assert passes.seen
+
+
+def test_of_a_kafka_cluster_readings_of_its_groups_tell_nothing_of_its_topics():
+    passes = FirstPass({0: 50}, own=False)
+    passes.advance({0: 50}, catalog(2 * HOUR), readings=2)
+    passes.advance({0: 60}, catalog(2 * HOUR), readings=3)
+    assert not passes.seen

@@ -13,7 +13,7 @@ class Readings:
     def __init__(self) -> None:
         self.count = 0
 
-    def __call__(self, pass_ms: int | None) -> object:
+    def __call__(self, read: int) -> int:
         return self.count
 
 
@@ -21,19 +21,19 @@ class Readings:
 def test_three_missed_intervals_and_never_less_than_half_a_minute_make_it_stale(interval_ms: int, limit_ms: int):
     readings = Readings()
     fresh = Freshness(interval_ms, readings)
-    assert fresh.is_fresh(None, 1_000)
-    assert fresh.is_fresh(None, 1_000 + limit_ms)
+    assert fresh.is_fresh(0, 1_000)
+    assert fresh.is_fresh(0, 1_000 + limit_ms)
     assert fresh.problem is None
-    assert not fresh.is_fresh(None, 1_001 + limit_ms)
+    assert not fresh.is_fresh(0, 1_001 + limit_ms)
     assert fresh.problem == f"no reading of its groups has come for {limit_ms // 1000} s"
     readings.count += 1
-    assert fresh.is_fresh(None, 2_000 + limit_ms)
+    assert fresh.is_fresh(0, 2_000 + limit_ms)
     assert fresh.problem is None
-    assert fresh.is_fresh(None, 2_000 + 2 * limit_ms)
+    assert fresh.is_fresh(0, 2_000 + 2 * limit_ms)
 
 
-def test_readings_of_another_process_are_told_by_the_passes_that_they_end_with():
-    fresh = Freshness(1_000, lambda pass_ms: pass_ms)
-    assert fresh.is_fresh(50_000, 0)
-    assert fresh.is_fresh(49_000, 30_001)  # its clock was set back: another pass nevertheless
-    assert not fresh.is_fresh(49_000, 60_002)
+def test_readings_of_another_process_are_told_by_what_the_job_reads_of_them():
+    fresh = Freshness(1_000, lambda read: read)
+    assert fresh.is_fresh(4, 0)
+    assert fresh.is_fresh(5, 30_001)
+    assert not fresh.is_fresh(5, 60_002)

@@ -222,3 +222,35 @@ def test_a_group_that_is_no_longer_listed_disappears_with_its_series(job: System
 
     eventually(has_no_topic, "the end of the topic")
     assert job.metrics().value("groupwatch_partition_end_offset", cluster="kafka", topic="read", partition="0") == 20
+
+
+def test_after_a_restart_incomplete_readings_are_enough_here_and_elsewhere_to_show_what_is_known(
+    job: SystemJob, bootstrap: str, tmp_path: Path
+):
+    tell(job.folder, "orders", of_rocketmq("orders", "payers", 90, 100, 0))
+    job.await_metric(LAG, 10, cluster="orders", group="payers", partition="broker-a-0")
+    assert job.stop() == 0
+    said = ("One broker does not answer.",)
+    tell(job.folder, "orders", replace(of_rocketmq("orders", "payers", 95, 100, 0), complete=False, problems=said))
+    tell(tmp_path, "far", replace(of_rocketmq("far", "distant", 9, 2, 3), complete=False, problems=said))
+    job.start()
+    eventually(lambda: job.status("/healthz") == 200, "an answer")
+    samples = job.await_metric(LAG, 5, cluster="orders", group="payers", partition="broker-a-0")
+    assert samples.value(UP, cluster="orders") == 0
+    carrier = ClusterSettings(name="kafka", bootstrap_servers=bootstrap)
+    with closing(ReadingCollector("far", FileReader(tmp_path / "far.json"), carrier, 10.0)) as collector:
+
+        def read_again() -> bool:
+            collector.collect()
+            return lags(job.metrics(), cluster="far").get("broker-a-0") == 91
+
+        eventually(read_again, "the groups that another process reads, but for what did not answer")
+
+
+def test_what_a_complete_reading_warns_of_is_shown_while_the_system_is_up(job: SystemJob):
+    said = ("One node is out of date.",)
+    tell(job.folder, "orders", replace(of_rocketmq("orders", "payers", 95, 100, 0), problems=said))
+    job.await_metric(UP, 1, cluster="orders")
+    eventually(lambda: said[0] in job.get("/"), "the warning on the page")
+    eventually(lambda: said[0] in job.log(), "the warning in the log")
+    assert job.status("/readyz") == 200

@@ -41,7 +41,7 @@ collect = false
 cluster = "main"
 checkpoints = { q = "/c" }
 [spark_queries.elsewhere]
-cluster = "main"
+cluster = "far"
 collect = false
 checkpoints = { r = "/c" }
 """
@@ -127,13 +127,30 @@ def test_of_jobs_that_share_the_groups_only_the_first_collects(watch_list, made:
     assert [collectors(each) for each in watched.values()] == [[]] * 6
 
 
-def test_a_reading_is_told_by_its_collector_or_by_the_pass_that_it_ends_with(watch_list):
+def test_a_reading_is_told_by_its_collector_or_by_what_the_job_reads_of_it(watch_list):
     watched = watch_list()
     assert watched["orders"].readings(7) == watched["orders"].readings(8) == 0
     assert (watched["meta"].readings(7), watched["meta"].readings(8)) == (7, 8)
     (collector,) = watched["orders"].awaited
     collector.incomplete_passes += 1  # one broker is away, the others are read
     assert watched["orders"].readings(7) == 1
+
+
+def test_a_job_begins_once_each_collector_has_written_a_pass_though_something_did_not_answer(watch_list):
+    managed = watch_list()["managed"]
+    topics, groups = managed.awaited
+    topics.complete_passes += 1
+    assert not managed.has_begun
+    groups.incomplete_passes += 1
+    assert managed.has_begun
+    elsewhere = watch_list()["meta"]
+    assert not elsewhere.has_begun
+    elsewhere.awaited[0].last_success_ms = 1
+    assert elsewhere.has_begun
+
+
+def test_the_topics_of_a_kafka_cluster_do_not_come_by_the_readings_of_its_groups(watch_list):
+    assert {name for name, each in watch_list().items() if each.is_system} == {"orders", "old", "meta"}
 
 
 def test_a_checkpoint_remembers_what_is_read_and_by_whom_it_is_carried(watch_list):

@@ -1,0 +1,32 @@
+"""What a collector has to say, in the log: once each time that it is another thing."""
+
+from __future__ import annotations
+
+import logging
+
+from monitor.collectors.counted_passes import CountedPasses
+
+log = logging.getLogger(__name__)
+
+
+class Telling:
+    """To be called after each pass: says what is wrong with a collector or what its pass warns of, and when it is over.
+
+    Belongs to the collector's thread.
+    """
+
+    def __init__(self, collector: CountedPasses) -> None:
+        """Nothing has been told."""
+        self._collector = collector
+        self._told: str | None = None
+
+    def __call__(self) -> None:
+        """See the class."""
+        said = self._collector.problem or self._collector.warning
+        if said == self._told:
+            return
+        if said is not None:
+            log.warning("%s", said)
+        else:
+            log.info("%s is read again", self._collector.health().name)
+        self._told = said
