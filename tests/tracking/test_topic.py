@@ -73,7 +73,7 @@ def test_only_partitions_that_the_former_topic_had_have_a_former_log():
 
 
 def test_a_broker_that_is_away_takes_only_its_own_partitions_with_it():
-    """RocketMQ and MetaQ; the topic is the same, so what is known of the others stays, and nothing is of a former log."""
+    """RocketMQ and MetaQ: the topic is the same, so what is known of the others stays; nothing is of a former log."""
 
     def told(at_ms, *ends):
         """Of broker a two partitions, then of broker b one."""
