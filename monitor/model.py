@@ -306,7 +306,8 @@ class GroupObserved(Event):
     ``pass_ms`` is when the pass began that read it. ``protocol`` is the group's assignor, None where nothing tells it.
     ``generation`` and ``target_epoch`` are the system's own (None: it counts none, and groupwatch counts the changes
     that it sees), ``state`` is the group's state in the system's words. ``regexes`` are the expressions that a KIP-848
-    group's members subscribe to, with the topics that they seem to stand for.
+    group's members subscribe to, with the topics that they seem to stand for. ``partial``: not everybody who keeps
+    offsets of the group has told them, so those that are not named are as they were.
     """
 
     cluster: str
@@ -325,6 +326,7 @@ class GroupObserved(Event):
     sharing: Sharing = Sharing.EXCLUSIVE
     version: int = 1
     regexes: tuple[ResolvedRegex, ...] = ()
+    partial: bool = False
 
 
 class GroupsListed(Event):

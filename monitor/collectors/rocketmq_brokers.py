@@ -15,7 +15,12 @@ Given = TypeVar("Given")
 
 
 class Brokers:
-    """The brokers in one reading, and their addresses, by the broker's name; ``failures`` are of those that failed."""
+    """The brokers in one reading, and their addresses, by the broker's name; ``failures`` are of those that failed.
+
+    ``slaves`` are the names of those whose master is away. A slave copies the offsets of its master every few seconds,
+    committed ones (``SlaveSynchronize``) and records alike: what it tells may be older than what was read before, and
+    would look like a group that reads again what it has read, or like a log that was cut off.
+    """
 
     def __init__(
         self,
@@ -30,10 +35,12 @@ class Brokers:
         self._connection: Final = connection
         self._pool: Final = pool
         self.addresses = {each.broker: each.address for each in known}
+        self.slaves = frozenset(each.broker for each in known if not each.is_master)
         self._failed: set[str] = set()
         self.failures: list[CollectorError] = []
         self.problems = [
-            f"Cluster {cluster}: {connection(each.address)} is read instead of its master, which is away."
+            f"Cluster {cluster}: {connection(each.address)} is read instead of its master, which is away: its offsets "
+            "may be old, and are left out."
             for each in known
             if not each.is_master
         ]

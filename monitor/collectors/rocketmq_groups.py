@@ -56,11 +56,15 @@ class GroupSeen(Value):
 
 
 class Moment(Value):
-    """Of which cluster a reading is, when its pass began, and when it looked at the groups (ms)."""
+    """Of which cluster a reading is, when its pass began, and when it looked at the groups (ms).
+
+    ``partial``: the offsets of some broker are not known.
+    """
 
     cluster: str
     pass_ms: int
     observed_ms: int
+    partial: bool = False
 
 
 class QueueOffset(Value):
@@ -129,6 +133,7 @@ def group_observed(
         offsets=tuple(_offset(each) for each in sorted(offsets, key=lambda each: each.queue)),
         protocol=None if sharing is Sharing.BY_RECORD else _common_assignor(members),
         sharing=sharing,
+        partial=moment.partial,
     )
 
 

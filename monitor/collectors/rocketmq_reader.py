@@ -3,16 +3,23 @@
 Members and offsets are kept by brokers, each for its own queues, so every broker is asked. In the order of asking:
 groups and their connections; the members; committed offsets; the routes of the topics; the offsets of their queues,
 which are thus never older than what was committed.
+
+A broker that does not answer, or whose master is away, tells no offsets: readings of groups are partial then. One that
+does not say who is connected to it may have all members of a group that nobody else has any of, so such a group is not
+told. Members that others have are all there are, as every member of a group is to subscribe to the same topics, and
+connects to all their brokers.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import re2
+from msgspec.structs import replace
 
 from monitor.collectors import rocketmq_questions as questions
 from monitor.collectors.errors import CollectorError, ConnectionFailed
@@ -73,12 +80,15 @@ class RocketMQReader:
         server, known = self._name_server()
         brokers = Brokers(self._settings.name, known, self._connection, self._threads())
         seen, modes = self._groups_of(brokers)
+        has_all = not brokers.failures
         told = self._told(brokers, seen)
         seen = _still_there(brokers, seen, told)
         moment = Moment(cluster=self._settings.name, pass_ms=pass_ms, observed_ms=self._clock())
         offsets = brokers.ask_all(lambda broker, _: questions.offsets(broker), None)
         routes = self._routes(server, _topics(seen, told, offsets))
-        groups = _groups_observed(seen, told, _by_group(offsets, routes), modes, moment)
+        moment = replace(moment, partial=bool(brokers.failures or brokers.slaves))
+        told_of = [each for each in seen if each.members or has_all]
+        groups = _groups_observed(told_of, told, _by_group(offsets, routes, brokers.slaves), modes, moment)
         return Reading(
             source=Source.SYSTEM,
             topics=self._topics_observed(brokers, routes, moment),
@@ -144,7 +154,8 @@ class RocketMQReader:
     def _topics_observed(self, brokers: Brokers, routes: Routes, moment: Moment) -> tuple[TopicObserved, ...]:
         observed_ms = self._clock()
         ranges: dict[str, list[QueueRange]] = defaultdict(list)
-        for found in brokers.ask(questions.ranges, _topics_by_broker(routes)).values():
+        wanted = {broker: of for broker, of in _topics_by_broker(routes).items() if broker not in brokers.slaves}
+        for found in brokers.ask(questions.ranges, wanted).values():
             for each in found:
                 ranges[each.queue.topic].append(each)
         return tuple(
@@ -213,7 +224,10 @@ def _still_there(brokers: Brokers, seen: Sequence[GroupSeen], told: Members) -> 
     doubtful = [each.group for each in seen if any(_is_silent(each.group, m.client_id, told) for m in each.members)]
     if not doubtful:
         return list(seen)
+    failures = len(brokers.failures)
     now = brokers.ask_all(questions.connections, doubtful)
+    if len(brokers.failures) > failures:
+        return list(seen)  # who is connected to a broker that does not say so any more has not left
     present = {
         (group, each.client_id) for live in now.values() for group, found in live.items() for each in found.connections
     }
@@ -234,12 +248,15 @@ def _topics(seen: Sequence[GroupSeen], told: Members, offsets: Offsets) -> set[s
     }
 
 
-def _by_group(offsets: Offsets, routes: Routes) -> dict[str, list[QueueOffset]]:
+def _by_group(offsets: Offsets, routes: Routes, slaves: AbstractSet[str]) -> dict[str, list[QueueOffset]]:
+    """The offsets of every group that has any; those that a slave tells are left out."""
     readable = {(each.broker, topic): each.readable for topic, route in routes.items() for each in route}
     found: dict[str, list[QueueOffset]] = defaultdict(list)
     for broker, kept in offsets.items():
         for each in queue_offsets(broker, kept, readable):
-            found[each.group].append(each)
+            of_group = found[each.group]
+            if broker not in slaves:
+                of_group.append(each)
     return found
 
 

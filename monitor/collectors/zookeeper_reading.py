@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from monitor.collectors.kafka_catalog import wall_clock_ms
 from monitor.collectors.reading import Reading
+from monitor.collectors.zookeeper_remembered import Remembering
 from monitor.collectors.zookeeper_session import ZooKeeperSession
 from monitor.config.systems import ZooKeeperSettings
 from monitor.model import (
@@ -98,7 +99,7 @@ class ZooKeeperReader:
         self._settings = settings
         self._kind = kind
         self._session = session
-        self._decode = decode
+        self._decode = Remembering(decode)
         self._ends = ends
         self._strategies = [(re2.compile(groups), strategy) for groups, strategy in settings.strategies.items()]
         self._told: dict[str, GroupObserved] = {}
@@ -122,7 +123,7 @@ class ZooKeeperReader:
         )
 
     def close(self) -> None:
-        """Close what is open. The next reading opens it again."""
+        """Close what is open. The next reading opens it again. What nodes of brokers said last is kept."""
         self._told, self._held_since_s = {}, {}
         self._session.close()
         self._ends.close()
@@ -131,7 +132,7 @@ class ZooKeeperReader:
         """The tree when nothing in it changes any more, or after ``SETTLE_S``."""
         deadline_s = time.monotonic() + SETTLE_S
         while True:
-            seen = self._decode(self._session.tree())
+            seen = self._decode.decoded(self._session.tree())
             is_steady = not any(self._moves(group, SETTLE_S) for group in seen.groups)
             if is_steady or time.monotonic() + _STEP_S > deadline_s:
                 return seen

@@ -8,7 +8,7 @@ from typing import Final
 from monitor.detection.burrow import BurrowSettings, worst_of
 from monitor.detection.drift import find_current_drift, find_replayed_drift, find_target_drift
 from monitor.detection.duplicates import find_duplicate_clients
-from monitor.detection.facts import Expectation, Facts, Owners, Ownership
+from monitor.detection.facts import Facts, Ownership
 from monitor.detection.handovers import find_late_handovers
 from monitor.detection.imbalance import find_idle_members, find_imbalance
 from monitor.detection.lag import (
@@ -27,7 +27,7 @@ from monitor.detection.progress import catch_up_ms, lag_status, pace_of, paced_r
 from monitor.detection.rebalancing import find_long_rebalance, find_storm, rebalancing_since_ms
 from monitor.detection.retention import find_close_to_loss, find_records_lost, kept_waiting, lost_records
 from monitor.detection.settings import DetectionSettings
-from monitor.detection.settling import as_of_ms, next_ms, settles_ms
+from monitor.detection.settling import as_of_ms, next_ms, settles_ms, told_until_ms
 from monitor.detection.silence import find_silent
 from monitor.detection.skew import find_lag_imbalance, members_with_lag
 from monitor.detection.standing import Standing, stand
@@ -165,7 +165,7 @@ def facts_of(group: GroupState, topics: Topics, standing: Standing, now_ms: int,
     orphans = {} if is_settling else orphans_of(group, topics.catalog, standing.ownership, standing.expectation, known)
     is_all = known.keys() >= owners.keys() and known.keys() >= committed.keys()
     places = known if is_all else sorted(known.keys() | owners.keys() | committed.keys())
-    judged = _Judge(owners, standing.expectation, orphans, now_ms, settings.burrow).partition
+    judged = _Judge(group, standing, orphans, now_ms, settings.burrow).partition
     partitions = tuple([judged(place, known.get(place), committed.get(place)) for place in places])
     waiting = tuple([row for row in partitions if row.lag])
     return Facts(
@@ -206,19 +206,20 @@ def _known(topics: Topics, ownership: Ownership, committed: Mapping[TopicPartiti
 class _Judge:
     """Makes the row of a partition from what the group as a whole says of it."""
 
-    __slots__ = ("_burrow", "_current", "_now_ms", "_orphans", "_owners", "_replayed")
+    __slots__ = ("_burrow", "_current", "_group", "_now_ms", "_orphans", "_owners", "_replayed")
 
     def __init__(
         self,
-        owners: Owners,
-        expectation: Expectation,
+        group: GroupState,
+        standing: Standing,
         orphans: Mapping[TopicPartition, OrphanReason],
         now_ms: int,
         burrow: BurrowSettings,
     ) -> None:
-        self._owners = owners
-        self._current = expectation.current
-        self._replayed = expectation.replayed
+        self._group = group
+        self._owners = standing.ownership.owners
+        self._current = standing.expectation.current
+        self._replayed = standing.expectation.replayed
         self._orphans = orphans
         self._now_ms = now_ms
         self._burrow = burrow
@@ -235,7 +236,8 @@ class _Judge:
             if lag:  # the rest is only asked where records wait
                 age_ms, stable = lag_ms(state, commit.offset, self._now_ms), state.stable
                 progress = progress_of(commit, state)
-                status = lag_status(progress, lag, self._now_ms, self._burrow)
+                told_ms = told_until_ms(self._group, state, self._now_ms)
+                status = lag_status(progress, lag, told_ms, self._burrow)
                 pace = pace_of(progress)
         current, replayed = self._current.get(place), self._replayed.get(place)
         return PartitionVerdict(

@@ -6,6 +6,7 @@ from typing import Final
 
 from monitor.detection.facts import Facts
 from monitor.detection.lag import waiting_since_ms
+from monitor.detection.settling import told_until_ms
 from monitor.model import PartitionState, PartitionVerdict, TopicPartition
 
 COVERED_MS: Final = 300_000
@@ -32,14 +33,15 @@ def in_vain_since_ms(facts: Facts, row: PartitionVerdict, sign_ms: int) -> int |
         return None
     place = TopicPartition(row.topic, row.partition)
     state, offset = facts.known[place], facts.committed[place].offset
+    now_ms = told_until_ms(facts.group, state, facts.now_ms)
     if state.released is not None and state.released.offset == offset:
         sign_ms = max(sign_ms, state.released.at_ms)
-    waiting_ms = waiting_since_ms(state, offset, facts.now_ms)
-    if waiting_ms is None or facts.now_ms - waiting_ms < max(min(patience_ms, COVERED_MS), 1):
+    waiting_ms = waiting_since_ms(state, offset, now_ms)
+    if waiting_ms is None or now_ms - waiting_ms < max(min(patience_ms, COVERED_MS), 1):
         return None
     arrived_ms = waiting_ms if waiting_ms > state.ends[0].at_ms else sign_ms
     since_ms = max(sign_ms, _went_on_ms(state, offset) or arrived_ms)
-    return since_ms if facts.now_ms - since_ms >= max(patience_ms, 1) else None
+    return since_ms if now_ms - since_ms >= max(patience_ms, 1) else None
 
 
 def _went_on_ms(state: PartitionState, committed: int) -> int | None:

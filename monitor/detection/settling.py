@@ -9,7 +9,7 @@ from __future__ import annotations
 from monitor.detection.duplicates import duplicates_of
 from monitor.detection.own_shares import OWN_SHARES
 from monitor.detection.settings import DetectionSettings
-from monitor.model import GroupKind, GroupState, Phase, Source
+from monitor.model import GroupKind, GroupState, PartitionState, Phase, Source
 
 
 def as_of_ms(group: GroupState, pass_ms: int, now_ms: int) -> int:
@@ -28,6 +28,17 @@ def as_of_ms(group: GroupState, pass_ms: int, now_ms: int) -> int:
     if group.source is Source.CHECKPOINT:
         return min(now_ms, group.observed_ms)
     return min(now_ms, max(group.observed_ms, pass_ms)) if group.kind in OWN_SHARES else now_ms
+
+
+def told_until_ms(group: GroupState, state: PartitionState, as_of_ms: int) -> int:
+    """The instant up to which anything is known of a partition of the group.
+
+    A RocketMQ broker tells both, where its queues end and what was committed there. While it tells neither, nobody is
+    seen to commit, and that nothing is committed must not be said.
+    """
+    if group.kind is not GroupKind.ROCKETMQ or not state.ends:
+        return as_of_ms
+    return min(as_of_ms, state.ends[-1].at_ms)
 
 
 def settles_ms(group: GroupState, grown_ms: int, settings: DetectionSettings) -> int:

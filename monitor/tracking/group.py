@@ -143,7 +143,8 @@ class _Draft:
             self._offsets = OffsetsDraft(())
         self._state = after
         self._offsets.resumes_after_ms = newest_end_ms(after.history, after.phase)
-        self._offsets.keep_only((offset.topic, offset.partition) for offset in event.offsets)
+        if not event.partial:
+            self._offsets.keep_only((offset.topic, offset.partition) for offset in event.offsets)
         for commit in commits_of(event, self._offsets):
             self._commit(commit)
 

@@ -44,8 +44,11 @@ def fold_topic(
 
     - An event older than the newest one seen is left out; one that is much older (SET_BACK_MS) tells that the
       collector's clock was set back. It counts, and what is dated later than it is dated or forgotten anew.
-    - A topic with another id (both known), or without a partition that it had, was deleted and created anew: it starts
-      anew, with ``first_seen_ms`` of that event and ``former_ms`` of the one before.
+    - A topic with another id (both known), or without a numbered partition that it had, was deleted and created anew:
+      it starts anew, with ``first_seen_ms`` of that event and ``former_ms`` of the one before. Kafka never takes a
+      partition away.
+    - A partition that is named by text is a broker's part of the topic (RocketMQ, MetaQ). Without it, its broker is
+      away or lets fewer queues be read: it is forgotten, and the others stay as they are.
     - A broker that did not answer (None) leaves the number before.
     - An end that goes backward (the log was truncated) clears the history of that partition.
     - An end that goes on after STILL_MS is kept: where it stood, and when it was seen to go on.
@@ -160,7 +163,7 @@ def _recreated(state: TopicState, event: TopicObserved) -> bool:
     if state.topic_id is not None and event.topic_id is not None and state.topic_id != event.topic_id:
         return True
     seen = {partition.partition for partition in event.partitions}
-    return any(partition.partition not in seen for partition in state.partitions)
+    return any(isinstance(each.partition, int) and each.partition not in seen for each in state.partitions)
 
 
 def _observe_partition(state: PartitionState | None, seen: PartitionObserved, at_ms: int) -> PartitionState:

@@ -187,12 +187,15 @@ class Cluster:
     """The answers to some codes, in place of the right ones."""
     gone: set[str] = field(default_factory=set)
     """Clients that connections still are listed of when they are asked for the first time, and then no more."""
+    slaves: set[str] = field(default_factory=set)
+    """The brokers of which only a slave is there."""
 
     def name_server(self, request: Request) -> Reply | None:
         match request.code:
             case 106:
+                ids = {name: "1" if name in self.slaves else "0" for name in self.servers}
                 addresses = {
-                    name: {"brokerName": name, "cluster": "C", "brokerAddrs": {"0": server.address}}
+                    name: {"brokerName": name, "cluster": "C", "brokerAddrs": {ids[name]: server.address}}
                     for name, server in self.servers.items()
                 }
                 return Reply(json.dumps({"brokerAddrTable": addresses, "clusterAddrTable": {}}).encode())

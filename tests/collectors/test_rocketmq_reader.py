@@ -389,6 +389,72 @@ def test_a_broker_that_is_away_makes_the_reading_incomplete_and_keeps_no_other_f
     assert (ends["broker-a-0"], ends["broker-b-0"]) == (100, None)
 
 
+def test_readings_are_partial_while_a_broker_does_not_answer(reader):
+    cluster = Cluster(TWO, {"g": pair()}, {"broker-a": {("T", "g", 0): 7}})
+    with cluster.serving() as server:
+        reads = reader(server)
+        before = group(reads.read(NOW_MS), "g").partial
+        cluster.servers["broker-b"].close()
+        assert (before, group(reads.read(NOW_MS), "g").partial) == (False, True)
+
+
+def test_a_group_whose_members_may_all_be_at_a_broker_that_does_not_answer_is_not_told(reader):
+    """It has an old offset at the other broker, and would seem to have no members."""
+    brokers = {"broker-a": {"OLD": 1}, "broker-b": {"T": 1}}
+    cluster = Cluster(brokers, {"g": [Client("c", ("T",))]}, {"broker-a": {("OLD", "g", 0): 5}})
+    with cluster.serving() as server:
+        answer = cluster.servers["broker-a"].handler
+        cluster.servers["broker-a"].handler = lambda each: Reply(code=206) if each.code == 203 else answer(each)
+        reads = reader(server)
+        before = reads.read(NOW_MS)
+        cluster.servers["broker-b"].close()
+        after = reads.read(NOW_MS)
+    assert [len(each.members) for each in before.groups] == [1]
+    assert (after.groups, after.complete) == ((), False)
+
+
+def test_a_silent_member_has_not_left_because_its_broker_has_fallen_silent_too(reader):
+    """Only broker-b has it. Asked a second time who is connected, because the member is silent, it does not say."""
+    brokers = {"broker-a": {"OTHER": 1}, "broker-b": {"T": 1}}
+    cluster = Cluster(brokers, {"g": pair(hangs=True)[1:]})
+    with cluster.serving() as server:
+        for name, given in (("broker-a", 0), ("broker-b", 1)):
+            cluster.servers[name].handler = connections_once(cluster.servers[name].handler, given)
+        reading = reader(server, request_limit_s=0.5).read(NOW_MS)
+    assert [member.member_id for member in group(reading, "g").members] == ["c2"]
+    assert not reading.complete
+
+
+def connections_once(handler: Callable[[Request], Reply | bytes | None], given: int):
+    """A broker that tells so often who is connected, and then is too busy; with none, it has nobody."""
+    asked = []
+
+    def answer(request: Request) -> Reply | bytes | None:
+        if request.code != 203 or len(asked) < given:
+            asked.extend([request] if request.code == 203 else [])
+            return handler(request)
+        return Reply(code=2 if given else 206)
+
+    return answer
+
+
+def test_a_slave_that_is_read_in_place_of_its_master_tells_members_and_no_offsets(reader):
+    """What it has of them is some seconds old. A group that has nothing but offsets there is still a group."""
+    kept = {"broker-a": {("T", "g", 0): 7}, "broker-b": {("T", "g", 0): 9, ("T", "left", 0): 3}}
+    cluster = Cluster(TWO, {"g": pair()}, kept, slaves={"broker-b"})
+    with cluster.serving() as server:
+        reading = reader(server).read(NOW_MS)
+    assert group(reading, "g").offsets == (ObservedOffset("T", "broker-a-0", 7),)
+    assert [each.member_id for each in group(reading, "g").members] == ["c1", "c2"]
+    assert [(each.group, each.offsets, each.partial) for each in reading.groups if each.group != "g"] == [
+        ("left", (), True)
+    ]
+    ends = {each.partition: (each.earliest, each.end) for each in reading.topics[0].partitions}
+    assert (ends["broker-a-0"], ends["broker-b-0"]) == ((0, 100), (None, None))
+    assert reading.complete
+    assert reading.problems[0].endswith("master, which is away: its offsets may be old, and are left out.")
+
+
 def test_a_broker_that_comes_back_is_read_again(reader):
     cluster = Cluster({"b": {"T": 1}}, {"g": [Client("c", ("T",))]})
     with cluster.serving() as server:

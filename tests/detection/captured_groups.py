@@ -256,7 +256,16 @@ def verdict_on(reading: GroupObserved, catalog: Catalog, *, after_ms: int = 55_0
 
 def judged(state: GroupState, catalog: Catalog, at_ms: int) -> GroupVerdict:
     """The verdict on the group at the instant of a reading that found nothing changed."""
-    return evaluate(state, replace(catalog, pass_ms=at_ms), at_ms, DetectionSettings())
+    topics = {name: _seen_again(topic, at_ms) for name, topic in catalog.topics.items()}
+    return evaluate(state, replace(catalog, pass_ms=at_ms, topics=topics), at_ms, DetectionSettings())
+
+
+def _seen_again(state: TopicState, at_ms: int) -> TopicState:
+    """The topic, whose partitions end at that instant where they ended before."""
+    partitions = [
+        replace(each, ends=(*each.ends, EndOffsetAt(at_ms, each.ends[-1].offset))) for each in state.partitions
+    ]
+    return replace(state, pass_ms=at_ms, partitions=tuple(partitions))
 
 
 def told(verdict: GroupVerdict) -> list[tuple[str, str]]:

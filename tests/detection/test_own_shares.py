@@ -7,9 +7,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.explain_partition import explain_partition
 from monitor.detection.inputs import GroupInputs
-from monitor.model import Catalog, GroupKind, GroupObserved, Member, Source, TopicPartitions
+from monitor.model import (
+    Catalog,
+    GroupKind,
+    GroupObserved,
+    LagStatus,
+    Member,
+    ObservedOffset,
+    PartitionObserved,
+    Source,
+    TopicObserved,
+    TopicPartitions,
+)
+from monitor.tracking.group import fold_group
+from monitor.tracking.topic import catalog_of as catalog_seen
+from monitor.tracking.topic import fold_topic
 from tests.detection.captured_groups import READ, catalog_of, folded, topic, verdict_on
 
 AVERAGELY, CIRCLE = "AllocateMessageQueueAveragely", "AllocateMessageQueueAveragelyByCircle"
@@ -164,3 +179,44 @@ def test_a_topic_that_a_first_reading_dates_a_little_later_than_its_groups_has_n
     verdict = verdict_on(_read(GroupKind.ROCKETMQ, members), catalog_of("mq", replace(known, partitions=tuple(first))))
     told = [(finding.kind.value, finding.reason) for finding in verdict.findings]
     assert told == [("double_owned", "mixed_strategy"), ("orphaned", "mixed_strategy")]
+
+
+@pytest.mark.parametrize(
+    ("answers", "told", "status"),
+    [
+        pytest.param(False, [], LagStatus.OK, id="its broker tells nothing"),
+        pytest.param(True, ["silent"], LagStatus.STOP, id="its broker tells that nothing is committed"),
+    ],
+)
+def test_that_nothing_is_committed_is_said_only_while_the_broker_answers(
+    answers: bool, told: list[str], status: LagStatus
+):
+    """A group that is always about 5000 records behind. After ten minutes, nothing new comes from b for ten more."""
+    group = state = None
+    for number in range(120):
+        at_ms, news = READ + number * 10_000, number < 60
+        ends = {"a-0": number * 100 + 5000, "b-0": min(number, 59) * 100 + 5000 if news or answers else None}
+        done = {"a-0": number, "b-0": min(number, 59)} if news or answers else {"a-0": number}
+        offsets = {partition: many * 100 + many % 3 * 10 for partition, many in done.items()}
+        members = tuple(
+            Member(member_id=each, topics=("A",), assigned=(TopicPartitions("A", (f"{each}-0",)),), assignor=AVERAGELY)
+            for each in ("a", "b")
+        )
+        reading = replace(
+            _read(GroupKind.ROCKETMQ, list(members)),
+            pass_ms=at_ms,
+            observed_ms=at_ms,
+            offsets=tuple(ObservedOffset("A", partition, offset) for partition, offset in offsets.items()),
+            partial=not news and not answers,
+        )
+        partitions = tuple(PartitionObserved(partition=name, earliest=0, end=end) for name, end in ends.items())
+        group = fold_group("mq", "g", group, [reading])
+        state = fold_topic("mq", "A", state, [TopicObserved("mq", "A", at_ms, at_ms, partitions)])
+    assert group is not None
+    assert state is not None
+    verdict = evaluate(group, catalog_seen("mq", at_ms, [state]), at_ms, DetectionSettings())
+    assert {each.partition: (each.lag, each.status) for each in verdict.partitions} == {
+        "a-0": (4980, LagStatus.OK),
+        "b-0": (4980, status),
+    }
+    assert [each.reason for each in verdict.findings if each.reason != "lag"] == told

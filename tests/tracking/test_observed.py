@@ -76,6 +76,18 @@ def test_an_offset_that_moved_is_a_commit_of_the_time_of_the_reading():
     assert told == [("broker-a-0", 6, 2000), ("broker-a-1", 7, 1000)]
 
 
+def test_what_a_partial_reading_does_not_name_stays_as_it_was():
+    """The broker of broker-b-0 does not answer for two readings; nothing was committed there meanwhile."""
+    both = (ObservedOffset("T", "broker-a-0", 5), ObservedOffset("T", "broker-b-0", 7))
+    partial = [replace(reading(ms, TWO, ObservedOffset("T", "broker-a-0", 6)), partial=True) for ms in (2000, 3000)]
+    state = folded(reading(1000, TWO, *both), *partial)
+    told = [(each.partition, each.offset, each.committed_ms) for each in state.offsets]
+    assert told == [("broker-a-0", 6, 2000), ("broker-b-0", 7, 1000)]
+    again = folded(reading(4000, TWO, ObservedOffset("T", "broker-a-0", 6), both[1]), state=state)
+    assert [each.committed_ms for each in again.offsets] == [2000, 1000]
+    assert [each.partition for each in folded(reading(5000, TWO, both[0]), state=again).offsets] == ["broker-a-0"]
+
+
 def test_an_offset_that_is_no_longer_read_is_forgotten():
     state = folded(reading(1000, TWO, ObservedOffset("T", "broker-a-0", 5)), reading(2000))
     assert state.offsets == ()

@@ -72,6 +72,29 @@ def test_only_partitions_that_the_former_topic_had_have_a_former_log():
     assert [partition.former_ms for partition in again.partitions] == [30, 30, 30]
 
 
+def test_a_broker_that_is_away_takes_only_its_own_partitions_with_it():
+    """RocketMQ and MetaQ: the topic is the same, so what is known of the others stays; nothing is of a former log."""
+
+    def told(at_ms, *ends):
+        """Of broker a two partitions, then of broker b one."""
+        names = ("a-0", "a-1", "b-0")
+        partitions = tuple(PartitionObserved(partition=p, end=end) for p, end in zip(names, ends, strict=False))
+        return TopicObserved(cluster="c", topic="t", pass_ms=at_ms, observed_ms=at_ms, partitions=partitions)
+
+    away = fold(told(10, 1, 2, 3), told(40_000, 4, 5))
+    assert [(each.partition, each.first_seen_ms, each.former_ms) for each in away.partitions] == [
+        ("a-0", 10, 0),
+        ("a-1", 10, 0),
+    ]
+    assert history(away) == [(10, 1), (40_000, 4)]
+    back = fold(told(80_000, 4, 5, 3), state=away)
+    assert [(each.partition, each.first_seen_ms, each.former_ms) for each in back.partitions] == [
+        ("a-0", 10, 0),
+        ("a-1", 10, 0),
+        ("b-0", 80_000, 0),
+    ]
+
+
 @pytest.mark.parametrize(("first", "second"), [("id", None), (None, "id")])
 def test_an_id_that_is_not_known_is_no_change(first, second):
     state = fold(seen(10, 1, topic_id=first), seen(20, 1, topic_id=second))
