@@ -166,8 +166,11 @@ class JavaClients:
             raise ValueError(f"an order's words have neither tabs nor line ends: {words}")
         if self._jvm.stdin is None or not self.running:
             raise ClientsFailed("the clients have ended", self.log_file)
-        self._jvm.stdin.write("\t".join(words).encode() + b"\n")
-        self._jvm.stdin.flush()
+        try:
+            self._jvm.stdin.write("\t".join(words).encode() + b"\n")
+            self._jvm.stdin.flush()
+        except BrokenPipeError:
+            raise ClientsFailed("the clients have ended", self.log_file) from None
         return self._answer(" ".join(words))
 
     def _answer(self, order: str) -> list[str]:

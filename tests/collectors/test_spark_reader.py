@@ -140,7 +140,8 @@ def ends(**offsets: tuple[int, ...]) -> Catalog:
 
 
 def verdict(checkpoint, catalog, later_ms):
-    state = fold_group("prod", "etl", None, reader(etl=checkpoint).read(1).groups)
+    """Of a checkpoint that has just been read."""
+    state = fold_group("prod", "etl", None, reader(etl=checkpoint).read(BATCH_MS + later_ms).groups)
     assert state is not None
     return evaluate(state, catalog, BATCH_MS + later_ms, DetectionSettings())
 
