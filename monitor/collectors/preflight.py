@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Final
 from uuid import uuid4
@@ -38,6 +39,9 @@ READER_GROUPS: Final = "groupwatch"
 
 READER_TRIES: Final = 30
 """How many names for such a group are tried, each of which falls into a partition of the offsets topic by chance."""
+
+COORDINATOR_PAUSE_S: Final = 0.3
+"""How long to wait where there is no coordinator: the first question for one makes a cluster create its topic."""
 
 FETCH_LIMIT_MS: Final = 1000
 
@@ -244,6 +248,8 @@ def _answered_group(cluster: ClusterSettings, admin: KafkaAdminClient) -> str:
             ) from None
         except (NotCoordinatorError, CoordinatorNotAvailableError, CoordinatorLoadInProgressError) as error:
             refusal = error
+            if isinstance(error, CoordinatorNotAvailableError):
+                time.sleep(COORDINATOR_PAUSE_S)
         else:
             return group
     assert refusal is not None

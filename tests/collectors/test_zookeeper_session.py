@@ -301,7 +301,8 @@ def test_a_server_that_is_restarted_is_read_again_without_help(caplog):
             session.tree()
         server.start()
         soon(lambda: _read(session) is not None)
-        owner.set(f"/{GROUP}/offsets/t/0", b"after")
+        with client(server.hosts) as later:  # the owner's session may have ended meanwhile
+            later.set(f"/{GROUP}/offsets/t/0", b"after")
         soon(lambda: session.tree().nodes[f"{GROUP}/offsets/t/0"].data == b"after")
         session.close()
     assert not [record for record in caplog.records if record.name.startswith("monitor")]
