@@ -11,8 +11,8 @@ from kafka import KafkaProducer
 from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 
-from monitor.collectors.connection import CONNECT_LIMIT_S, close_producer, error_name, open_admin, open_producer
-from monitor.collectors.counted_passes import CountedPasses
+from monitor.collectors.attempted_passes import AttemptedPasses
+from monitor.collectors.connection import CONNECT_LIMIT_S, close_producer, open_admin, open_producer
 from monitor.collectors.errors import CollectorError
 from monitor.collectors.events_topic_writer import (
     ensure_events_topic,
@@ -38,11 +38,13 @@ def wall_clock_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-class KafkaCatalogCollector(CountedPasses):
+class KafkaCatalogCollector(AttemptedPasses):
     """Watches the topics of one cluster and writes what it sees to the cluster's events topic.
 
     ``run`` belongs to one thread.
     """
+
+    a_pass = "a pass over the topics"
 
     def __init__(
         self,
@@ -112,24 +114,6 @@ class KafkaCatalogCollector(CountedPasses):
         except (KafkaError, OSError):
             return
 
-    def attempt(self) -> bool:
-        """Make one pass and remember how it went. After a failure the next attempt uses new connections."""
-        began_s = time.monotonic()
-        try:
-            completed = self.collect()
-        except (KafkaError, CollectorError, ConfigError, OSError) as error:
-            self.failed_passes += 1
-            self.problem = self._sentence(error)
-            self.close()
-            return False
-        else:
-            self.last_success_ms = completed.completed_ms
-            self.complete_passes += 1
-            self.problem = None
-            return True
-        finally:
-            self._end_pass(began_s)
-
     def collect(self) -> PassCompleted:
         """Make one pass: see all topics, write them, then write and return that the pass is complete.
 
@@ -156,6 +140,9 @@ class KafkaCatalogCollector(CountedPasses):
                 write_offsets(producer, destination, listed)
         if self._transactions.needs_new_client or self._has_lost_a_leader(topics):
             self._renew_admin(admin)
+        self.last_success_ms = completed.completed_ms
+        self.complete_passes += 1
+        self.problem = None
         return completed
 
     @property
@@ -200,8 +187,3 @@ class KafkaCatalogCollector(CountedPasses):
             return
         self._renewed_s = time.monotonic()
         old.close()
-
-    def _sentence(self, error: Exception) -> str:
-        if isinstance(error, CollectorError | ConfigError):
-            return str(error)
-        return f"Cluster {self._cluster.name}: a pass over the topics failed ({error_name(error)}); it is tried again."

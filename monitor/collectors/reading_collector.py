@@ -5,20 +5,16 @@ The events topic is one of a Kafka cluster that the job reads (the carrier); the
 
 from __future__ import annotations
 
-import logging
 import random
 import threading
 import time
-import traceback
 from collections.abc import Callable
 from typing import Final
 
 from kafka import KafkaProducer
-from kafka.errors import KafkaError
 
-from monitor.collectors.connection import CONNECT_LIMIT_S, close_producer, error_name, open_admin, open_producer
-from monitor.collectors.counted_passes import CountedPasses
-from monitor.collectors.errors import CollectorError
+from monitor.collectors.attempted_passes import AttemptedPasses
+from monitor.collectors.connection import CONNECT_LIMIT_S, close_producer, open_admin, open_producer
 from monitor.collectors.events_topic_writer import (
     ensure_events_topic,
     write_completion,
@@ -28,16 +24,14 @@ from monitor.collectors.events_topic_writer import (
 )
 from monitor.collectors.kafka_catalog import CLOSE_LIMIT_S, wall_clock_ms
 from monitor.collectors.reading import Reader, Reading
-from monitor.config import ClusterSettings, ConfigError
+from monitor.config import ClusterSettings
 from monitor.model import GroupsListed, PassCompleted, Source
-
-log = logging.getLogger(__name__)
 
 LONGEST_PAUSE_S: Final = 60.0
 """A system that is away is asked again at least so often."""
 
 
-class ReadingCollector(CountedPasses):
+class ReadingCollector(AttemptedPasses):
     """Reads a system again and again, and writes what it reads.
 
     ``run`` belongs to one thread.
@@ -68,7 +62,6 @@ class ReadingCollector(CountedPasses):
         self._clock = clock
         self._producer: KafkaProducer | None = None
         self._pass_ms = 0
-        self._failures_in_a_row = 0
 
     def run(self, stop: threading.Event) -> None:
         """Make a pass now and then one every interval, until ``stop``; after failures, at longer intervals."""
@@ -79,27 +72,6 @@ class ReadingCollector(CountedPasses):
                 stop.wait(max(0.0, began + self._pause_s() - time.monotonic()))
         finally:
             self.close()
-
-    def attempt(self) -> bool:
-        """Make one pass and remember how it went. After a failure the next attempt uses new connections."""
-        began_s = time.monotonic()
-        try:
-            self.collect()
-        except (KafkaError, CollectorError, ConfigError, OSError) as error:
-            self._note_failure(self._sentence(error))
-            return False
-        except Exception as error:  # a defect of a reader: without this its thread would end, and nobody would know
-            where = "".join(traceback.format_tb(error.__traceback__))  # without the values, which may be secrets
-            log.error("Cluster %s: a pass ended with a %s, a defect:\n%s", self._name, type(error).__name__, where)  # noqa: TRY400 -- see above
-            self._note_failure(
-                f"Cluster {self._name}: a pass ended with a {type(error).__name__}, a defect (see the log)."
-            )
-            return False
-        else:
-            self._failures_in_a_row = 0
-            return True
-        finally:
-            self._end_pass(began_s)
 
     def collect(self) -> Reading:
         """Make one pass: read everything, and write it.
@@ -137,12 +109,6 @@ class ReadingCollector(CountedPasses):
         said = " ".join(reading.problems) or None
         self.problem, self.warning = (None, said) if reading.complete else (said, None)
 
-    def _note_failure(self, problem: str) -> None:
-        self.failed_passes += 1
-        self._failures_in_a_row += 1
-        self.problem, self.warning = problem, None
-        self.close()
-
     def _write_end(self, producer: KafkaProducer, reading: Reading) -> None:
         ended_ms, destination = max(self._clock(), self._pass_ms), self._carrier.events_topic
         listing = GroupsListed(
@@ -161,9 +127,9 @@ class ReadingCollector(CountedPasses):
 
     def _pause_s(self) -> float:
         """The interval; after failures twice as long each time, and not the same for every collector that failed."""
-        if not self._failures_in_a_row:
+        if not self.failures_in_a_row:
             return self._interval_s
-        longest = max(self._interval_s, min(LONGEST_PAUSE_S, self._interval_s * 2**self._failures_in_a_row))
+        longest = max(self._interval_s, min(LONGEST_PAUSE_S, self._interval_s * 2**self.failures_in_a_row))
         return random.uniform(self._interval_s, longest)
 
     def _connected(self) -> KafkaProducer:
@@ -172,8 +138,3 @@ class ReadingCollector(CountedPasses):
                 ensure_events_topic(admin, self._carrier.events_topic)
             self._producer = open_producer(self._carrier, CONNECT_LIMIT_S)
         return self._producer
-
-    def _sentence(self, error: Exception) -> str:
-        if isinstance(error, CollectorError | ConfigError):
-            return str(error)
-        return f"Cluster {self._name}: a pass failed ({error_name(error)}); it is tried again."

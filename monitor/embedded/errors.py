@@ -25,36 +25,28 @@ class JarsNotResolved(EmbeddedError):  # noqa: N818 - as above
         self.log_file = log_file
 
 
-class BrokerFailed(EmbeddedError):  # noqa: N818 - as above
-    """The embedded broker did not start. ``log_file`` has its log; the message ends with the log's last lines."""
+class LoggedFailure(EmbeddedError):  # noqa: N818 - as above
+    """Something failed that writes a log: ``log_file``; the message ends with the log's last lines."""
 
     def __init__(self, message: str, log_file: Path) -> None:
         super().__init__(f"{message}; see {log_file}\n{last_lines(log_file)}".rstrip())
         self.log_file = log_file
 
 
-class WorkloadFailed(EmbeddedError):  # noqa: N818 - as above
-    """The demo's workload ended or did not become healthy in time. ``log_file`` has its log."""
-
-    def __init__(self, message: str, log_file: Path) -> None:
-        super().__init__(f"{message}; see {log_file}\n{last_lines(log_file)}".rstrip())
-        self.log_file = log_file
+class BrokerFailed(LoggedFailure):
+    """The embedded broker did not start."""
 
 
-class ServerFailed(EmbeddedError):  # noqa: N818 - as above
-    """An embedded server did not start. ``log_file`` has its log; the message ends with the log's last lines."""
-
-    def __init__(self, message: str, log_file: Path) -> None:
-        super().__init__(f"{message}; see {log_file}\n{last_lines(log_file)}".rstrip())
-        self.log_file = log_file
+class WorkloadFailed(LoggedFailure):
+    """The demo's workload ended or did not become healthy in time."""
 
 
-class ClientsFailed(EmbeddedError):  # noqa: N818 - as above
-    """A JVM with clients did not start, ended, or failed at what it was told. ``log_file`` has its log."""
+class ServerFailed(LoggedFailure):
+    """An embedded server did not start."""
 
-    def __init__(self, message: str, log_file: Path) -> None:
-        super().__init__(f"{message}; see {log_file}\n{last_lines(log_file)}".rstrip())
-        self.log_file = log_file
+
+class ClientsFailed(LoggedFailure):
+    """A JVM with clients did not start, ended, or failed at what it was told."""
 
 
 def last_lines(log_file: Path, count: int = 8) -> str:
