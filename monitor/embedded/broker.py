@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import secrets
 import shutil
-import signal
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -18,23 +15,19 @@ from typing import Final, Self
 from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 
-from monitor.embedded import guard
 from monitor.embedded.errors import BrokerFailed
+from monitor.embedded.guarded import STOP_LIMIT_S, Process, end, start_guarded, stops
 from monitor.embedded.jars import Progress, kafka_jars, pyspark_jar, quiet
 from monitor.embedded.java import find_java
 from monitor.embedded.ports import free_ports, listening
+from monitor.embedded.server import JVM
 from monitor.embedded.settings import INTERNAL_USER, BrokerSettings, Place, log4j2_xml, server_properties
 
 START_LIMIT_S: Final = 90
 """When a start is given up; it takes 3-5 s here, several times that on a machine that does other things."""
 
-STOP_LIMIT_S: Final = 15
-
 _LOGGING = ("slf4j-api", "log4j-slf4j2-impl", "log4j-api", "log4j-core")
 """Kafka's jars on their own have no binding between slf4j and log4j, and would log nothing: PySpark's have one."""
-
-_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Djava.awt.headless=true")
-"""Little CPU for a short life: only the quick compiler, and a collector without threads of its own."""
 
 
 class EmbeddedKafka:
@@ -74,7 +67,7 @@ class EmbeddedKafka:
             internal_password=secrets.token_hex(16) if beside is None else beside._place.internal_password,
             node_id=self._first._nodes,
         )
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
 
     @property
     def port(self) -> int:
@@ -145,11 +138,13 @@ class EmbeddedKafka:
         java = find_java()
         jars = kafka_jars(self._progress)
         self._write_configuration()
-        command = [java.executable, *_JVM, *self._options(), "-cp", _classpath(jars)]
+        command = [java.executable, *JVM, *self._options(), "-cp", _classpath(jars)]
         if not (self.data_dir / "log" / "meta.properties").exists():
             self._format(command)
         self._progress("starting the broker")
-        self._process = self._run([*command, "kafka.Kafka", str(self.data_dir / "server.properties")])
+        self._process = start_guarded(
+            [*command, "kafka.Kafka", str(self.data_dir / "server.properties")], self.log_file
+        )
         try:
             self._await_ready(time.monotonic() + START_LIMIT_S)
         except BaseException:
@@ -159,11 +154,7 @@ class EmbeddedKafka:
     def stop(self) -> None:
         """Stop in good order, after 15 s by force; delete the data if they were temporary. Harmless if not running."""
         if self._process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGTERM)
-            try:
-                self._process.wait(STOP_LIMIT_S)
-            except subprocess.TimeoutExpired:
+            if not stops(self._process):
                 self._progress("the broker does not stop: killing it")
             self.kill()
         if self._temporary:
@@ -172,22 +163,14 @@ class EmbeddedKafka:
     def kill(self) -> None:
         """End its process at once, as kill -9 does, and wait until it is gone. The data stay as they are."""
         process, self._process = self._process, None
-        if process is None:
-            return
-        if process.stdin is not None:
-            process.stdin.close()  # the guard then kills the broker and reaps it
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(STOP_LIMIT_S)
-        self._kill_group(process.pid)
-        process.wait()
+        if process is not None and end(process):
+            self._await_free_port()
 
-    def _kill_group(self, group: int) -> None:
-        """Kill what the guard left, if it was killed itself: the broker is still in its process group."""
+    def _await_free_port(self) -> None:
+        """Wait for the end of a broker that nobody reaps for us, as its guard was killed."""
         deadline = time.monotonic() + STOP_LIMIT_S
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(group, signal.SIGKILL)
-            while listening(self.port) and time.monotonic() < deadline:
-                time.sleep(0.05)
+        while listening(self.port) and time.monotonic() < deadline:
+            time.sleep(0.05)
 
     def _write_configuration(self) -> None:
         text = server_properties(self.settings, self._place)
@@ -212,15 +195,6 @@ class EmbeddedKafka:
             ).returncode
         if code != 0:
             raise BrokerFailed(f"the broker's folder could not be formatted (exit code {code})", self.log_file)
-
-    def _run(self, command: list[str]) -> subprocess.Popen[bytes]:
-        """Start under a guard, which holds the other end of a pipe to this process.
-
-        It gets a session of its own, so that a Ctrl-C reaches only this process, which then stops it in good order.
-        """
-        guarded = [sys.executable, "-I", "-S", guard.__file__, *command]
-        with self.log_file.open("ab") as log:
-            return subprocess.Popen(guarded, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True)
 
     def _await_ready(self, deadline: float) -> None:
         while not (listening(self.port) and self._answers()):

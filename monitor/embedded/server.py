@@ -6,13 +6,9 @@ class: which command starts it, and when it is ready.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import secrets
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
 import time
 from abc import ABC, abstractmethod
@@ -21,15 +17,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from monitor.embedded import guard
 from monitor.embedded.errors import ServerFailed
+from monitor.embedded.guarded import Process, end, start_guarded, stops
 from monitor.embedded.jars import Progress, quiet
 from monitor.embedded.java import find_java
 
 START_LIMIT_S: Final = 90
 """When a start is given up; it takes 1-4 s here, several times that on a machine that does other things."""
-
-STOP_LIMIT_S: Final = 15
 
 JVM: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Djava.awt.headless=true")
 """Little CPU for a short life: only the quick compiler, and a collector without threads of its own."""
@@ -65,7 +59,7 @@ class EmbeddedServer(ABC):
             f"groupwatch-{name.replace(' ', '-')}-{secrets.token_hex(6)}"
         )
         self._progress = progress
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
         self._log_begin = 0
 
     @property
@@ -103,7 +97,8 @@ class EmbeddedServer(ABC):
         self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         command = [find_java().executable, *JVM, *self._command()]
         self._progress(f"starting the {self._name}")
-        self._process = self._run(command)
+        self._log_begin = self.log_file.stat().st_size if self.log_file.exists() else 0
+        self._process = start_guarded(command, self.log_file, self.data_dir, self._environment())
         try:
             self._await_ready(time.monotonic() + START_LIMIT_S)
         except BaseException:
@@ -113,26 +108,15 @@ class EmbeddedServer(ABC):
     def stop(self) -> None:
         """Stop in good order, after 15 s by force; the data stay. Harmless if not running."""
         if self._process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGTERM)
-            try:
-                self._process.wait(STOP_LIMIT_S)
-            except subprocess.TimeoutExpired:
+            if not stops(self._process):
                 self._progress(f"the {self._name} does not stop: killing it")
             self.kill()
 
     def kill(self) -> None:
         """End its process at once, as kill -9 does, and wait until it is gone. The data stay as they are."""
         process, self._process = self._process, None
-        if process is None:
-            return
-        if process.stdin is not None:
-            process.stdin.close()  # the guard then kills the server and reaps it
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(STOP_LIMIT_S)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # what the guard left, if it was killed itself
-        process.wait()
+        if process is not None:
+            end(process)
 
     def close(self) -> None:
         """Stop; if the folder is a temporary one, at once, and delete it."""
@@ -159,21 +143,6 @@ class EmbeddedServer(ABC):
         with self.log_file.open("rb") as log:
             log.seek(self._log_begin)
             return words.encode() in log.read()
-
-    def _run(self, command: list[str]) -> subprocess.Popen[bytes]:
-        """Start under a guard, in a session of its own, so that a Ctrl-C reaches only this process, which stops it."""
-        guarded = [sys.executable, "-I", "-S", guard.__file__, *command]
-        with self.log_file.open("ab") as log:
-            self._log_begin = log.tell()
-            return subprocess.Popen(
-                guarded,
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-                cwd=self.data_dir,
-                env={**os.environ, **self._environment()},
-                start_new_session=True,
-            )
 
     def _await_ready(self, deadline: float) -> None:
         while not self._is_ready():
