@@ -7,9 +7,9 @@ import json
 import pytest
 
 from monitor.model import Member, ObservedOffset, TopicPartitions
-from monitor.protocol.zookeeper_groups import MOST_MEMBERS, SeenBroker, SeenGroup, SeenTopic, SeenTree
+from monitor.protocol.zookeeper_groups import MOST_MEMBERS, SeenBroker, SeenTopic, SeenTree
 from monitor.protocol.zookeeper_kafka import kafka_tree
-from tests.protocol.zookeeper_captures import captured_tree, written
+from tests.protocol.zookeeper_captures import captured_tree, group, owned, what, written
 
 A_AND_B = {
     "brokers/topics/a": '{"version":1,"partitions":{"2":[0],"10":[0],"0":[0],"1":[0]}}',
@@ -21,21 +21,6 @@ ONE_THREAD = '{"version":1,"subscription":{"a":1},"pattern":"static","timestamp"
 @pytest.fixture(scope="module")
 def real() -> SeenTree:
     return kafka_tree(captured_tree("kafka010-zk", "/kafka010"))
-
-
-def group(seen: SeenTree, name: str) -> SeenGroup:
-    return next(each for each in seen.groups if each.group == name)
-
-
-def owned(seen: SeenTree, name: str) -> dict[str, dict[str, tuple]]:
-    return {
-        member.member_id: {each.topic: each.partitions for each in member.assigned}
-        for member in group(seen, name).members
-    }
-
-
-def what(seen: SeenTree) -> dict[str, str]:
-    return {problem.path: problem.what for problem in seen.problems}
 
 
 def test_the_captured_brokers_and_topics(real):

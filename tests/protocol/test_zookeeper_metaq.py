@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from monitor.model import Member, ObservedOffset, TopicPartitions
-from monitor.protocol.zookeeper_groups import SeenBroker, SeenGroup, SeenTopic, SeenTree
+from monitor.protocol.zookeeper_groups import SeenBroker, SeenTopic, SeenTree
 from monitor.protocol.zookeeper_metaq import MOST_PARTITIONS, metaq_tree
-from tests.protocol.zookeeper_captures import captured_tree, written
+from tests.protocol.zookeeper_captures import captured_tree, group, owned, what, written
 
 
 @pytest.fixture(scope="module")
@@ -18,21 +18,6 @@ def real() -> SeenTree:
 @pytest.fixture(scope="module")
 def twelve() -> SeenTree:
     return metaq_tree(captured_tree("metaq-zk-twelve", "/meta"))
-
-
-def group(seen: SeenTree, name: str) -> SeenGroup:
-    return next(each for each in seen.groups if each.group == name)
-
-
-def owned(seen: SeenTree, name: str) -> dict[str, dict[str, tuple]]:
-    return {
-        member.member_id: {each.topic: each.partitions for each in member.assigned}
-        for member in group(seen, name).members
-    }
-
-
-def what(seen: SeenTree) -> dict[str, str]:
-    return {problem.path: problem.what for problem in seen.problems}
 
 
 def test_the_captured_masters_and_topics(real):

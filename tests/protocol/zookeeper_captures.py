@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from monitor.model import PartitionId
+from monitor.protocol.zookeeper_groups import SeenGroup, SeenTree
 from monitor.protocol.zookeeper_tree import Node, Tree, tree_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "zookeeper"
@@ -35,3 +37,21 @@ def written(nodes: dict[str, str | bytes], *, session: int | None = 7) -> Tree:
     return tree_of(
         {path: Node(data.encode() if isinstance(data, str) else data, session, 0, 5) for path, data in nodes.items()}
     )
+
+
+def group(seen: SeenTree, name: str) -> SeenGroup:
+    """A group of the tree."""
+    return next(each for each in seen.groups if each.group == name)
+
+
+def owned(seen: SeenTree, name: str) -> dict[str, dict[str, tuple[PartitionId, ...]]]:
+    """What each member of a group owns, by topic."""
+    return {
+        member.member_id: {each.topic: each.partitions for each in member.assigned}
+        for member in group(seen, name).members
+    }
+
+
+def what(seen: SeenTree) -> dict[str, str]:
+    """The problems of a tree by their paths."""
+    return {problem.path: problem.what for problem in seen.problems}
