@@ -9,9 +9,8 @@ from typing import Protocol
 import msgspec
 
 from monitor.detection.inputs import GroupInputs
-from monitor.metrics.app import NotJudgedError
 from monitor.metrics.render import exposition
-from monitor.metrics.snapshot_lines import ClusterInputs
+from monitor.metrics.snapshot_lines import ClusterInputs, NotJudgedError
 from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, CollectorHealth, GroupVerdict, Shard, Snapshot
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import fnmatch
 import re
-import shutil
 import subprocess
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -18,6 +17,7 @@ import yaml
 
 from dashboards.grafana import DATASOURCE_UID
 from monitor.config import Settings, load
+from tests.programs import required
 
 ROOT = Path(__file__).parents[1]
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
@@ -147,10 +147,10 @@ def test_the_image_runs_as_a_user_of_its_own_with_jars_and_archive_already_there
     assert lines[user] != "USER root"
 
 
-@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed (.ci/run installs it)")
 def test_prometheus_itself_accepts_its_configuration(tmp_path: Path):
     text = (ROOT / "dashboards" / "compose" / "prometheus.yml").read_text(encoding="utf-8")
     config = tmp_path / "prometheus.yml"
     config.write_text(text.replace("/etc/prometheus/", f"{ROOT}/dashboards/generated/"), encoding="utf-8")
-    checked = subprocess.run(["promtool", "check", "config", str(config)], capture_output=True, text=True, check=False)
+    asked = [required("promtool", "prometheus"), "check", "config", str(config)]
+    checked = subprocess.run(asked, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr

@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from monitor.metrics.app import METRICS_HEADERS
 from monitor.metrics.collector_lines import collectors_exposition, collectors_told, is_well
+from monitor.metrics.metrics_routes import METRICS_HEADERS
 from monitor.metrics.security import SecurityHeaders
 from monitor.model import CollectorHealth
 

@@ -11,7 +11,8 @@ from typing import Final, Self
 import uvicorn
 from starlette.applications import Starlette
 
-from monitor.metrics.app import Source, create_app
+from monitor.metrics.app import create_app
+from monitor.metrics.found import Source
 
 _GRACE_S: Final = 2
 """How long a stop waits for answers that are being sent."""

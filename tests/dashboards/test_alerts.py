@@ -6,19 +6,16 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
 import yaml
 
 from dashboards.alerts import RULES, rules_file
+from tests.programs import required
 
 CASES = Path(__file__).with_name("alerts_test.yml")
-needs_promtool = pytest.mark.skipif(
-    shutil.which("promtool") is None, reason="promtool is not installed (.ci/run installs it)"
-)
 
 
 def promtool(*arguments: str) -> None:
-    run = subprocess.run(["promtool", *arguments], capture_output=True, text=True, check=False)
+    run = subprocess.run([required("promtool", "prometheus"), *arguments], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
 
 
@@ -42,7 +39,6 @@ def test_every_rule_has_a_case_in_which_it_fires():
     assert firing == {rule.name for rule in RULES}
 
 
-@needs_promtool
 def test_rules_fire_at_their_time_and_not_before(tmp_path: Path):
     (tmp_path / "alerts.yml").write_text(rules_file(), encoding="utf-8")
     cases = shutil.copy(CASES, tmp_path)

@@ -12,9 +12,9 @@ import msgspec
 import pytest
 from starlette.applications import Starlette
 
-from monitor.metrics.app import NotJudgedError, create_app
+from monitor.metrics.app import create_app
 from monitor.metrics.pages import KIND_WORDS
-from monitor.metrics.snapshot_lines import find_inputs
+from monitor.metrics.snapshot_lines import NotJudgedError, find_inputs
 from monitor.model import (
     ClusterSnapshot,
     FindingKind,

@@ -4,7 +4,7 @@ import pytest
 
 from monitor.detection.settings import DetectionSettings
 from monitor.detection.topics import Topics
-from monitor.metrics.app import NotJudgedError
+from monitor.metrics.snapshot_lines import NotJudgedError
 from monitor.model import Catalog, ClusterSnapshot
 from streaming_jobs.board import Board
 from streaming_jobs.cluster_view import ClusterView

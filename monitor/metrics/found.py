@@ -1,0 +1,100 @@
+"""Where the HTTP app gets what it serves, and how a group is found there by the address of a request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from monitor.detection.inputs import GroupInputs
+from monitor.metrics.addresses import GroupAddress, group_address
+from monitor.metrics.readiness import share_told, told
+from monitor.metrics.snapshot_lines import ClusterInputs, NotJudgedError
+from monitor.metrics.wording import visible
+from monitor.model import ClusterSnapshot, GroupVerdict, Snapshot, Value
+
+Answer = TypeVar("Answer")
+
+
+class Source(Protocol):
+    """Where the app gets what it serves."""
+
+    def read(self) -> Snapshot:
+        """The newest snapshot."""
+
+    def verdict(self, cluster: str, group: str) -> GroupVerdict | None:
+        """The newest verdict on a group; None if there is no such group.
+
+        Raises:
+            NotJudgedError: the group cannot be judged. The others can.
+        """
+
+    def inputs(self, cluster: str) -> ClusterInputs | None:
+        """What the newest verdicts on the groups of a cluster are made of; None if none has been judged."""
+
+
+class FoundGroup(Value):
+    """A group that an address names, and its cluster."""
+
+    cluster: ClusterSnapshot
+    verdict: GroupVerdict
+
+
+class GroupFinder:
+    """Finds the group that a request is about, or raises an HTTPException that says why there is none."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    def verdict(self, request: Request, prefix: str) -> FoundGroup:
+        """The newest verdict on the group that the path under ``prefix`` names."""
+        address = _address(request, prefix)
+        cluster = self._ready(address)
+        verdict = _judged(address, self._source.verdict)
+        if verdict is not None:
+            return FoundGroup(cluster=cluster, verdict=verdict)
+        raise HTTPException(404, self._not_found(address))
+
+    def inputs(self, request: Request, prefix: str) -> GroupInputs:
+        """What the newest verdict on that group is made of."""
+        address = _address(request, prefix)
+        self._ready(address)
+        found = _judged(address, self._group_inputs)
+        if found is None:
+            raise HTTPException(404, self._not_found(address))
+        return found
+
+    def _group_inputs(self, cluster: str, group: str) -> GroupInputs | None:
+        inputs = self._source.inputs(cluster)
+        return inputs.inputs(group) if inputs is not None else None
+
+    def _ready(self, address: GroupAddress) -> ClusterSnapshot:
+        clusters = {cluster.cluster: cluster for cluster in self._source.read().clusters}
+        cluster = clusters.get(address.cluster)
+        if cluster is None:
+            raise HTTPException(404, f"No cluster named {visible(address.cluster)} is watched.")
+        if not cluster.ready:
+            raise HTTPException(503, f"The groups of {visible(address.cluster)} are not known yet. {told(cluster)}")
+        return cluster
+
+    def _not_found(self, address: GroupAddress) -> str:
+        sentence = f"No group named {visible(address.group)} was found in cluster {visible(address.cluster)}."
+        shard = self._source.read().shard
+        return sentence if shard.is_all else f"{sentence} {share_told(shard)}"
+
+
+def _address(request: Request, prefix: str) -> GroupAddress:
+    address = group_address(request.scope["raw_path"].decode("ascii"), prefix)
+    if address is None:
+        raise HTTPException(404, "This address names no group: it must end in a cluster and a group.")
+    return address
+
+
+def _judged(address: GroupAddress, judge: Callable[[str, str], Answer | None]) -> Answer | None:
+    try:
+        return judge(address.cluster, address.group)
+    except NotJudgedError as error:
+        sentence = f"Group {visible(address.group)} of cluster {visible(address.cluster)} cannot be judged"
+        raise HTTPException(500, f"{sentence} ({visible(str(error))}). The other groups are.") from error
