@@ -8,7 +8,8 @@ programs run beside all other tests.
 import os
 import secrets
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -83,6 +84,21 @@ def broker() -> Iterator[EmbeddedKafka]:
 def topic_name() -> str:
     """A topic that no other test uses; it is not created."""
     return f"topic-{secrets.token_hex(6)}"
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Writes a configuration file; the environment has none of groupwatch's variables."""
+    for name in [*os.environ]:
+        if name.startswith("GROUPWATCH_") or name == "WATCHER_PASSWORD":
+            monkeypatch.delenv(name)
+
+    def write(text: str) -> Path:
+        path = tmp_path / "groupwatch.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
 
 
 @pytest.fixture

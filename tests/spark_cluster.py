@@ -6,13 +6,12 @@ import contextlib
 import json
 import os
 import signal
-import subprocess
 import sys
 import urllib.request
 from pathlib import Path
 from typing import Any, Self
 
-from monitor.embedded import guard
+from monitor.embedded.guarded import start_guarded
 from monitor.embedded.jars import pyspark_jars_dir
 from monitor.embedded.java import find_java
 from monitor.embedded.ports import free_ports
@@ -42,15 +41,7 @@ class SparkDaemon:
         self.log_file = folder / f"{name}.log"
         self._work = folder / name
         command = [str(SPARK_HOME / "bin" / "spark-class"), f"org.apache.spark.deploy.{main_class}", *arguments]
-        with self.log_file.open("ab") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", guard.__file__, *command],
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-                env=spark_environment(),
-                start_new_session=True,
-            )
+        self._process = start_guarded(command, self.log_file, environment=spark_environment())
 
     def tasks_run(self) -> int:
         """How many tasks its executors have begun."""

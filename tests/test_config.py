@@ -15,6 +15,7 @@ from monitor.config import (
     with_shard,
 )
 from monitor.model import Shard
+from tests.config_files import problems
 
 FULL = """
 [clusters.prod]
@@ -39,26 +40,6 @@ spark.executor.memory = "2g"
 [detection]
 lag_records = 10
 """
-
-
-@pytest.fixture
-def file(tmp_path, monkeypatch):
-    """Write a configuration file; the environment starts without our variables."""
-    for name in ("GROUPWATCH_HTTP__PORT", "GROUPWATCH_SHARD", "WATCHER_PASSWORD"):
-        monkeypatch.delenv(name, raising=False)
-
-    def write(text):
-        path = tmp_path / "groupwatch.toml"
-        path.write_text(text)
-        return path
-
-    return write
-
-
-def problems(path):
-    with pytest.raises(ConfigError) as caught:
-        load(path)
-    return caught.value.problems
 
 
 def test_a_full_file(file):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from monitor.config import ConfigError, load
+from tests.config_files import problems
 
 KAFKA = '[clusters.prod]\nbootstrap_servers = "b1:9092"\n'
 TWO = f'{KAFKA}[clusters.other]\nbootstrap_servers = "b2:9092"\n'
@@ -40,22 +41,6 @@ interval_s = 30
 etl.orders = "/chk/orders"
 "etl.bills" = "hdfs://n/chk/bills"
 """
-
-
-@pytest.fixture
-def file(tmp_path):
-    def write(text):
-        path = tmp_path / "groupwatch.toml"
-        path.write_text(text)
-        return path
-
-    return write
-
-
-def problems(path):
-    with pytest.raises(ConfigError) as caught:
-        load(path)
-    return caught.value.problems
 
 
 def test_a_full_file(file):

@@ -105,7 +105,7 @@ def shown(job: JobProcess) -> Shown:
 def timeless(value: Any) -> Any:
     """JSON without the members that are times or ages (their names end with the unit ms), or follow from them."""
     if isinstance(value, dict):
-        kept = (key for key in value if not key.endswith("_ms") and key not in ("status", "pace"))
+        kept = (key for key in value if not key.endswith("_ms") and key not in ("status", "pace", "paced_lag"))
         return {key: timeless(value[key]) for key in kept}
     return [timeless(inner) for inner in value] if isinstance(value, list) else value
 
