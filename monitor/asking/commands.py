@@ -14,6 +14,7 @@ from rich.console import RenderableType
 
 if TYPE_CHECKING:  # loaded when a question is asked: --help must be quick
     from monitor.detection.inputs import GroupInputs
+    from monitor.detection.what_if import PartitionCount
 
 DEFAULT_URL = "http://127.0.0.1:9464"
 CANNOT_ANSWER_CODE = 2
@@ -51,14 +52,9 @@ def explain(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
 
     def answer() -> None:
         from monitor.asking.shown import explanation_shown  # noqa: PLC0415 -- --help must be quick
-        from monitor.detection.explain import explain_group  # noqa: PLC0415 -- as above
-        from monitor.detection.explain_partition import explain_partition  # noqa: PLC0415 -- as above
+        from monitor.detection.questions import explained  # noqa: PLC0415 -- as above
 
-        inputs = _inputs(url, snapshot, cluster, group)
-        if topic is None or partition is None:
-            found = explain_group(inputs)
-        else:
-            found = explain_partition(inputs, topic, _partition(partition))
+        found = explained(_inputs(url, snapshot, cluster, group), topic, partition)
         _tell(found, as_json, lambda: explanation_shown(found))
 
     _exit_with(answer)
@@ -80,7 +76,7 @@ def what_if(  # noqa: PLR0913, PLR0917 -- as above
     as_json: AsJson = False,
 ) -> None:
     """Show the assignment that a group would have if something were different; nothing said: if it rebalanced now."""
-    counts = [_count(each) for each in partitions or ()]
+    counts = _counts(partitions or [])
 
     def answer() -> None:
         from monitor.asking.shown import what_if_shown  # noqa: PLC0415 -- as above
@@ -90,7 +86,7 @@ def what_if(  # noqa: PLR0913, PLR0917 -- as above
             assignor=assignor,
             members=members,
             without=tuple(without or ()),
-            partitions=tuple(asked.PartitionCount(topic, count) for topic, count in counts),
+            partitions=counts,
         )
         found = asked.what_if(_inputs(url, snapshot, cluster, group), change)
         _tell(found, as_json, lambda: what_if_shown(found))
@@ -119,16 +115,14 @@ def snapshot(
     _exit_with(answer)
 
 
-def _partition(text: str) -> int | str:
-    """A partition as it is typed: a number is one of Kafka's; where partitions have names, none is a number."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else text
+def _counts(typed: list[str]) -> tuple[PartitionCount, ...]:
+    from monitor.detection.inputs import QuestionError  # noqa: PLC0415 -- --help must be quick
+    from monitor.detection.questions import count_typed  # noqa: PLC0415 -- as above
 
-
-def _count(text: str) -> tuple[str, int]:
-    topic, equals, count = text.rpartition("=")
-    if not equals or not topic or not count.isascii() or not count.isdigit() or len(count) > 9:
-        raise typer.BadParameter(f"{text!r} is not TOPIC=N", param_hint="--partitions")
-    return topic, int(count)
+    try:
+        return tuple(map(count_typed, typed))
+    except QuestionError as error:
+        raise typer.BadParameter(str(error).rstrip("."), param_hint="--partitions") from error
 
 
 def _inputs(url: str, snapshot: Path | None, cluster: str, group: str) -> GroupInputs:
