@@ -9,6 +9,7 @@ from typing import Protocol
 import msgspec
 
 from monitor.detection.inputs import GroupInputs
+from monitor.metrics.lag_history import LagHistory, LagPoint
 from monitor.metrics.render import exposition
 from monitor.metrics.snapshot_lines import ClusterInputs, NotJudgedError
 from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, CollectorHealth, GroupVerdict, Shard, Snapshot
@@ -37,6 +38,8 @@ class Board:
         self._lock = threading.Lock()
         self._clusters = {cluster: ClusterSnapshot(cluster=cluster) for cluster in clusters}
         self._judges: dict[str, Judge] = {}
+        self._histories = {cluster: LagHistory() for cluster in self._clusters}
+        self._histories_lock = threading.Lock()
         self._snapshot = self._assembled()
 
     def read(self) -> Snapshot:
@@ -60,6 +63,12 @@ class Board:
         judge = self._judges.get(cluster)
         return _Inputs(judge) if judge is not None else None
 
+    def history(self, cluster: str, group: str) -> tuple[LagPoint, ...]:
+        """How the group's lag went in about the last 30 minutes, the oldest point first; () if that is not known."""
+        with self._histories_lock:
+            known = self._histories.get(cluster)
+            return known.points(group) if known is not None else ()
+
     def publish(self, cluster: ClusterSnapshot, judge: Judge | None = None) -> None:
         """Replace what is shown of one cluster, and who judges its groups when somebody asks (None: as before)."""
         with self._lock:
@@ -68,6 +77,8 @@ class Board:
             if judge is not None:
                 self._judges[cluster.cluster] = judge
             self._snapshot = self._assembled()
+        if judge is not None and cluster.evaluated_ms is not None:
+            self._remember(cluster, cluster.evaluated_ms)
 
     def report_problem(self, cluster: str, problem: str | None) -> None:
         """Say what is wrong with a cluster's source; its groups stay as they were last seen, and grow stale."""
@@ -87,6 +98,12 @@ class Board:
     def of(self, cluster: str) -> ClusterSnapshot:
         """What is shown of one cluster."""
         return self._clusters[cluster]
+
+    def _remember(self, cluster: ClusterSnapshot, evaluated_ms: int) -> None:
+        with self._histories_lock:
+            history = self._histories[cluster.cluster]
+            if history.is_due(evaluated_ms):
+                history.add(evaluated_ms, cluster.groups)
 
     def _assembled(self) -> Snapshot:
         clusters = tuple(self._clusters.values())

@@ -10,6 +10,7 @@ from starlette.requests import Request
 
 from monitor.detection.inputs import GroupInputs
 from monitor.metrics.addresses import GroupAddress, group_address
+from monitor.metrics.lag_history import LagPoint
 from monitor.metrics.readiness import share_told, told
 from monitor.metrics.snapshot_lines import ClusterInputs, NotJudgedError
 from monitor.metrics.wording import visible
@@ -33,6 +34,9 @@ class Source(Protocol):
 
     def inputs(self, cluster: str) -> ClusterInputs | None:
         """What the newest verdicts on the groups of a cluster are made of; None if none has been judged."""
+
+    def history(self, cluster: str, group: str) -> tuple[LagPoint, ...]:
+        """How the group's lag went in about the last 30 minutes, the oldest point first; () if that is not known."""
 
 
 class FoundGroup(Value):

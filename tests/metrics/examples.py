@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from monitor.metrics.lag_history import LagPoint
 from monitor.metrics.publish import summary_of
 from monitor.metrics.render import exposition, packed, render_groups
 from monitor.metrics.snapshot_lines import ClusterInputs
@@ -173,6 +174,7 @@ class Served:
 
     shown: Snapshot
     saved: Mapping[str, ClusterInputs] = field(default_factory=dict)
+    lags: Mapping[tuple[str, str], tuple[LagPoint, ...]] = field(default_factory=dict)
 
     def read(self) -> Snapshot:
         """The snapshot."""
@@ -188,6 +190,10 @@ class Served:
     def inputs(self, cluster: str) -> ClusterInputs | None:
         """What was given for the cluster."""
         return self.saved.get(cluster)
+
+    def history(self, cluster: str, group: str) -> tuple[LagPoint, ...]:
+        """What was given for the group."""
+        return self.lags.get((cluster, group), ())
 
 
 def ready_cluster(*verdicts: GroupVerdict, cluster: str = "main") -> JudgedCluster:

@@ -1,11 +1,13 @@
 """The board gives what was put on it; what cannot be judged is an error that says why."""
 
+import msgspec
 import pytest
 
 from monitor.detection.settings import DetectionSettings
 from monitor.detection.topics import Topics
+from monitor.metrics.lag_history import LagPoint
 from monitor.metrics.snapshot_lines import NotJudgedError
-from monitor.model import Catalog, ClusterSnapshot
+from monitor.model import Catalog, ClusterSnapshot, GroupSummary, Phase
 from streaming_jobs.board import Board
 from streaming_jobs.cluster_view import ClusterView
 from streaming_jobs.evaluation import Evaluation, LookedAt
@@ -31,3 +33,16 @@ def test_a_group_whose_state_cannot_be_read_is_an_error_with_the_reason():
     assert inputs.inputs("absent") is None
     with pytest.raises(NotJudgedError, match=r"^StateCorruptError: "):
         inputs.inputs("g")
+
+
+def test_the_lag_of_a_group_is_remembered_every_15_s_of_what_was_judged():
+    board = Board(["c"])
+    judge = Evaluation(ClusterView("c"), LookedAt(), Topics(Catalog(cluster="c", pass_ms=1)), 2, DetectionSettings())
+    lags = {0: 7, 5_000: 8, 15_000: 9, 45_000: 10}
+    for at_ms, lag in lags.items():
+        groups = (GroupSummary("c", "g", "kafka-classic", Phase.STABLE, None, 1, lag, ()),)
+        shown = ClusterSnapshot(cluster="c", ready=True, evaluated_ms=at_ms, groups=groups)
+        board.publish(shown, judge)
+        board.publish(msgspec.structs.replace(shown, evaluated_ms=at_ms + 20_000), None)
+    assert board.history("c", "g") == (LagPoint(0, 7), LagPoint(15_000, 9), LagPoint(45_000, 10))
+    assert board.history("c", "absent") == board.history("elsewhere", "g") == ()
