@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from monitor.metrics.addresses import API, SAVED
 from monitor.metrics.found import GroupFinder, Source
-from monitor.metrics.overview import judged
+from monitor.metrics.listing import judged
 from monitor.metrics.publish import verdict_json
 from monitor.metrics.snapshot_lines import Evaluated, all_lines, group_lines
 

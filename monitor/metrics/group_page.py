@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from monitor.detection.advice import advice
 from monitor.detection.own_shares import OWN_SHARES
 from monitor.detection.telling import utc
 from monitor.detection.units import unit_of
+from monitor.metrics.assignment_map import TopicMap, assignment_map
+from monitor.metrics.holders import Holder, Holders
 from monitor.metrics.overview import FindingLine
 from monitor.metrics.wording import age, lasted, rate
 from monitor.model import (
@@ -109,14 +112,6 @@ _ERAS: Final = {
 """What the number of a group's assignment is called; else it is an epoch."""
 
 
-class Holder(Value):
-    """A member in the table of partitions. ``number`` is its place in the table of members, None if it is not there."""
-
-    member_id: str
-    name: str
-    number: int | None
-
-
 class MemberLine(Value):
     """A member with its number on this page; ``standing`` says what it has yet to do, or what is odd about it."""
 
@@ -167,12 +162,16 @@ class GroupPage(Value):
     unit: str = "record"
     source: str = ""
     era: str = "Generation"
+    map: tuple[TopicMap, ...] = ()
 
 
-def group_page(verdict: GroupVerdict, limit: int | None) -> GroupPage:
-    """The page of a group with at most so many partitions."""
-    lines = _partition_lines(verdict)
-    listed = lines[:limit]
+def group_page(verdict: GroupVerdict, limit: int | None, sort: str = "", map_topic: str = "") -> GroupPage:
+    """The page of a group with at most so many partitions. ``sort`` is as in PageOptions; else it is the usual order.
+
+    ``map_topic`` is drawn in the map in any case.
+    """
+    holders, marks = Holders(verdict.members), _marks(verdict)
+    rows = _in_order(verdict, marks, sort)
     return GroupPage(
         verdict=verdict,
         findings=tuple(_finding_line(verdict, finding) for finding in verdict.findings),
@@ -181,9 +180,9 @@ def group_page(verdict: GroupVerdict, limit: int | None) -> GroupPage:
             MemberLine(number=n, member=member, standing=_standing(member))
             for n, member in enumerate(verdict.members, 1)
         ),
-        partitions=listed,
-        marked=sum(bool(line.marks) for line in lines),
-        hidden=len(lines) - len(listed),
+        partitions=tuple(_partition_lines(verdict, rows[:limit], holders, marks)),
+        marked=sum(_is_marked(row, marks, alone=_is_alone(verdict)) for row in rows),
+        hidden=0 if limit is None else max(0, len(rows) - limit),
         lag_age=_told_age(verdict.lag_ms),
         generation_age=_told_age(verdict.evaluated_ms - verdict.generation_ms) if verdict.generation_ms else None,
         topics=_topic_lines(verdict)[:limit],
@@ -194,6 +193,7 @@ def group_page(verdict: GroupVerdict, limit: int | None) -> GroupPage:
         unit=unit_of(verdict.kind),
         source=_SOURCES[verdict.source],
         era=_ERAS.get(verdict.kind, "Epoch"),
+        map=assignment_map(verdict, holders, map_topic),
     )
 
 
@@ -251,51 +251,60 @@ def _finding_line(verdict: GroupVerdict, finding: Finding) -> FindingLine:
     )
 
 
-def _partition_lines(verdict: GroupVerdict) -> tuple[PartitionLine, ...]:
-    holders = {
-        member.member_id: Holder(member_id=member.member_id, name=member.client_id or member.member_id, number=number)
-        for number, member in enumerate(verdict.members, 1)
-    }
-    marks = _marks(verdict)
-    lines = [
-        _partition_line(
-            row,
-            holders,
-            marks,
-            known=verdict.expectation in ("exact", "target"),
-            alone=verdict.sharing is Sharing.EXCLUSIVE and verdict.settles_ms is None,
-        )
-        for row in verdict.partitions
-    ]
-    return tuple(sorted(lines, key=lambda line: (not line.marks, line.row.topic, line.row.partition)))
+_Marks = Mapping[TopicPartition, Sequence[str]]
+
+_BY: Final[Mapping[str, Callable[[PartitionVerdict], int | None]]] = {
+    "lag": lambda row: row.lag,
+    "age": lambda row: row.lag_ms,
+    "committed": lambda row: row.committed,
+    "end": lambda row: row.end,
+}
+"""What the table of partitions can be sorted by, largest first, besides its places."""
 
 
-def _partition_line(
-    row: PartitionVerdict,
-    holders: dict[str, Holder],
-    marks: dict[TopicPartition, list[str]],
-    *,
-    known: bool,
-    alone: bool,
-) -> PartitionLine:
-    """``alone``: a partition is to have one owner."""
+def _in_order(verdict: GroupVerdict, marks: _Marks, sort: str) -> Sequence[PartitionVerdict]:
+    """What is not known comes last in both orders. Of equal ones, those with a remark come first."""
+    turned, column = sort.startswith("-"), sort.removeprefix("-")
+    rows = sorted(verdict.partitions, key=lambda row: (row.topic, row.partition))
+    if column == "place":
+        return rows[::-1] if turned else rows
+    alone = _is_alone(verdict)
+    rows.sort(key=lambda row: not _is_marked(row, marks, alone=alone))
+    size = _BY.get(column)
+    if size is None:
+        return rows
+    known = sorted([row for row in rows if size(row) is not None], key=lambda row: size(row) or 0, reverse=not turned)
+    return known + [row for row in rows if size(row) is None]
 
-    def holder(member_id: str | None) -> Holder | None:
-        return None if member_id is None else holders.get(member_id) or _stranger(member_id)
 
-    found = marks.get(TopicPartition(row.topic, row.partition), [])
-    own = [ORPHAN_WORDS[row.orphan]] if row.orphan is not None else []
-    count = len(row.owners) if alone else 1
-    double = ["two owners"] if count == 2 else [f"{count} owners"] if count > 2 else []
-    return PartitionLine(
-        row=row,
-        owners=tuple(holders.get(owner) or _stranger(owner) for owner in row.owners),
-        expected=holder(row.expected),
-        replayed=holder(row.replayed) if row.replayed != row.expected else None,
-        as_expected=known and row.owners == (() if row.expected is None else (row.expected,)),
-        lag_age=_told_age(row.lag_ms),
-        marks=(*own, *double, *found),
+def _is_alone(verdict: GroupVerdict) -> bool:
+    """Whether a partition is to have one owner."""
+    return verdict.sharing is Sharing.EXCLUSIVE and verdict.settles_ms is None
+
+
+def _is_marked(row: PartitionVerdict, marks: _Marks, *, alone: bool) -> bool:
+    return (
+        row.orphan is not None or (alone and len(row.owners) > 1) or TopicPartition(row.topic, row.partition) in marks
     )
+
+
+def _partition_lines(
+    verdict: GroupVerdict, rows: Iterable[PartitionVerdict], holders: Holders, marks: _Marks
+) -> Iterator[PartitionLine]:
+    known, alone = verdict.expectation in ("exact", "target"), _is_alone(verdict)
+    for row in rows:
+        count = len(row.owners) if alone else 1
+        orphan = [ORPHAN_WORDS[row.orphan]] if row.orphan is not None else []
+        double = ["two owners"] if count == 2 else [f"{count} owners"] if count > 2 else []
+        yield PartitionLine(
+            row=row,
+            owners=tuple(holders[owner] for owner in row.owners),
+            expected=None if row.expected is None else holders[row.expected],
+            replayed=None if row.replayed in (None, row.expected) else holders[row.replayed],
+            as_expected=known and row.owners == (() if row.expected is None else (row.expected,)),
+            lag_age=_told_age(row.lag_ms),
+            marks=(*orphan, *double, *marks.get(TopicPartition(row.topic, row.partition), ())),
+        )
 
 
 def _marks(verdict: GroupVerdict) -> dict[TopicPartition, list[str]]:
@@ -307,10 +316,6 @@ def _marks(verdict: GroupVerdict) -> dict[TopicPartition, list[str]]:
             for place in finding.partitions:
                 marks.setdefault(place, []).append(mark)
     return marks
-
-
-def _stranger(member_id: str) -> Holder:
-    return Holder(member_id=member_id, name=member_id, number=None)
 
 
 def _told_age(duration_ms: int | None) -> str | None:

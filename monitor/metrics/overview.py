@@ -1,26 +1,22 @@
-"""What the overview shows: the clusters, the groups with findings worst first, and the others by name. Pure."""
+"""What the overview shows: the clusters, how many groups have what, and the groups that are wanted. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
-from msgspec.structs import replace
-
+from monitor.detection.advice import advice
 from monitor.detection.telling import utc
 from monitor.metrics.addresses import PAGE, GroupAddress
+from monitor.metrics.listing import KindCount, Listing, Wish
 from monitor.metrics.readiness import share_told, told
 from monitor.metrics.wording import age
-from monitor.model import ClusterSnapshot, FindingKind, GroupSummary, Snapshot, Value
+from monitor.model import ClusterSnapshot, FindingKind, GroupSummary, Value
 
 STALE_AFTER_MS: Final = 60_000
 """From this age on, the page says that an evaluation is old: many times the interval between two batches."""
 
-SHOWN_GROUPS: Final = 200
+SHOWN_GROUPS: Final = 100
 """How many groups the page lists, unless it is asked for all."""
-
-_SEVERITY: Final = {kind: rank for rank, kind in enumerate(FindingKind)}
-_RIGHT: Final = len(_SEVERITY)
 
 
 class ClusterLine(Value):
@@ -62,53 +58,35 @@ class GroupLine(Value):
 
 
 class Overview(Value):
-    """The whole page. ``troubled`` and ``calm`` are the listed groups; the counts are of all that match the search.
+    """The whole page. ``groups`` are listed, ``shown`` in all; the counts are of all that match name and cluster.
 
     ``share`` says which groups are elsewhere, None if none is.
     """
 
     clusters: tuple[ClusterLine, ...]
-    troubled: tuple[GroupLine, ...]
-    calm: tuple[GroupLine, ...]
-    troubled_count: int
-    group_count: int
+    groups: tuple[GroupLine, ...]
+    shown: int
     hidden: int
+    total: int
+    troubled: int
+    kinds: tuple[KindCount, ...]
     share: str | None
 
 
-def overview(snapshot: Snapshot, now_ms: int, search: str, limit: int | None) -> Overview:
-    """The page for a search (part of a group's name, in any case) with at most so many groups."""
-    wanted = search.casefold()
-    summaries = [each for each in judged(snapshot) if wanted in each.group.casefold()]
-    ordered = sorted(summaries, key=worst_first)
-    listed = ordered[:limit]
+def overview(listing: Listing, now_ms: int, wish: Wish, limit: int | None) -> Overview:
+    """The page of what is wanted, with at most so many groups."""
+    found, snapshot = listing.found(wish), listing.snapshot
+    listed = found.groups[:limit]
     return Overview(
         clusters=tuple(cluster_line(cluster, now_ms) for cluster in snapshot.clusters),
-        troubled=tuple(_group_line(each) for each in listed if each.findings),
-        calm=tuple(_group_line(each) for each in listed if not each.findings),
-        troubled_count=sum(bool(each.findings) for each in ordered),
-        group_count=len(ordered),
-        hidden=len(ordered) - len(listed),
+        groups=tuple(_group_line(each) for each in listed),
+        shown=len(found.groups),
+        hidden=len(found.groups) - len(listed),
+        total=found.total,
+        troubled=found.troubled,
+        kinds=found.kinds,
         share=None if snapshot.shard.is_all else share_told(snapshot.shard),
     )
-
-
-def judged(snapshot: Snapshot) -> Iterable[GroupSummary]:
-    """The groups of all clusters that are ready. Before that, a group is only half read and must not be shown."""
-    return (
-        replace(summary, evaluated_ms=cluster.evaluated_ms or 0)
-        for cluster in snapshot.clusters
-        if cluster.ready
-        for summary in cluster.groups
-    )
-
-
-def worst_first(summary: GroupSummary) -> tuple[int, int, str, str]:
-    """The worst kind of finding first, the longest first, then by name. Groups without findings come last."""
-    worst = min(summary.findings, key=lambda finding: (_SEVERITY[finding.kind], finding.since_ms), default=None)
-    if worst is None:
-        return _RIGHT, 0, summary.cluster, summary.group
-    return _SEVERITY[worst.kind], worst.since_ms, summary.cluster, summary.group
 
 
 def finding_lines(summary: GroupSummary) -> tuple[FindingLine, ...]:
@@ -118,6 +96,7 @@ def finding_lines(summary: GroupSummary) -> tuple[FindingLine, ...]:
             kind=each.kind,
             sentence=each.sentence,
             age=age(summary.evaluated_ms - each.since_ms),
+            advice=advice(each) or "",
             since=utc(each.since_ms),
         )
         for each in summary.findings

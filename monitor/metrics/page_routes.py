@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import Final
 
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from monitor.metrics.addresses import PAGE
+from monitor.metrics.asked import answered
 from monitor.metrics.found import GroupFinder, Source
 from monitor.metrics.group_page import SHOWN_PARTITIONS, group_page
+from monitor.metrics.listing import Column, Listings, Wish
 from monitor.metrics.overview import SHOWN_GROUPS, cluster_line, overview
-from monitor.metrics.pages import STYLE, PageOptions, Pages
+from monitor.metrics.page_options import PageOptions
+from monitor.metrics.pages import ICON, SCRIPT, STYLE, Pages
+from monitor.metrics.sparkline import sparkline
+from monitor.metrics.what_if_form import what_if_form
+
+_KEPT: Final = {"Cache-Control": "max-age=86400"}
+"""Pages name the version of these files in their addresses."""
 
 
 def page_routes(source: Source, pages: Pages, now_ms: Callable[[], int]) -> list[Route]:
@@ -21,39 +31,58 @@ def page_routes(source: Source, pages: Pages, now_ms: Callable[[], int]) -> list
     return [
         Route("/", handlers.overview),
         Route(f"{PAGE}{{rest:any}}", handlers.group),
-        Route("/style.css", _style),
+        Route("/style.css", _file(STYLE, "text/css")),
+        Route("/page.js", _file(SCRIPT, "text/javascript")),
+        Route("/icon.svg", _file(ICON, "image/svg+xml")),
     ]
 
 
 class _PageHandlers:
     def __init__(self, source: Source, pages: Pages, now_ms: Callable[[], int]) -> None:
-        self._read = source.read
+        self._source = source
         self._find = GroupFinder(source)
+        self._listings = Listings()
         self._pages = pages
         self._now_ms = now_ms
 
     def overview(self, request: Request) -> Response:
         options = _options(request)
         limit = None if options.all_rows else SHOWN_GROUPS
-        page = overview(self._read(), self._now_ms(), options.search, limit)
+        listing = self._listings.of(self._source.read())
+        page = overview(listing, self._now_ms(), _wish(options), limit)
         return HTMLResponse(self._pages.overview(page, options))
 
     def group(self, request: Request) -> Response:
         options = _options(request)
         found = self._find.verdict(request, PAGE)
-        page = group_page(found.verdict, None if options.all_rows else SHOWN_PARTITIONS)
-        return HTMLResponse(self._pages.group(page, cluster_line(found.cluster, self._now_ms()), options))
+        limit = None if options.all_rows else SHOWN_PARTITIONS
+        page = group_page(found.verdict, limit, options.sort, options.map_topic)
+        form = what_if_form(found.verdict, request.query_params)
+        asked = answered(lambda: self._find.inputs(request, PAGE), found.verdict, options, form)
+        history = self._source.history(found.verdict.cluster, found.verdict.group)
+        asked = replace(asked, lag=sparkline(history, page.unit))
+        return HTMLResponse(self._pages.group(page, cluster_line(found.cluster, self._now_ms()), options, asked))
 
 
-async def _style(_: Request) -> Response:
-    return Response(STYLE, media_type="text/css", headers={"Cache-Control": "max-age=86400"})
+def _file(content: bytes, media_type: str) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(_: Request) -> Response:
+        return Response(content, media_type=media_type, headers=_KEPT)
+
+    return answer
 
 
 def _options(request: Request) -> PageOptions:
-    query = request.query_params
-    return PageOptions(
-        path=request.scope["raw_path"].decode("ascii"),
-        search=query.get("q", ""),
-        all_rows="all" in query,
-        paused="paused" in query,
+    return PageOptions.read(request.scope["raw_path"].decode("ascii"), request.query_params)
+
+
+def _wish(options: PageOptions) -> Wish:
+    """What is asked of the list; an order that there is not is the usual one."""
+    column = options.sort.removeprefix("-")
+    return Wish(
+        search=options.search,
+        cluster=options.cluster,
+        kind=options.finding_kind,
+        problems=options.problems,
+        column=Column(column) if column in list(Column) else Column.FINDINGS,
+        turned=options.sort.startswith("-"),
     )

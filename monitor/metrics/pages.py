@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 from importlib.resources import files
 from typing import Final
-from urllib.parse import urlencode
 
 import jinja2
 
 from monitor.detection.units import unit_of
 from monitor.metrics.addresses import API, GroupAddress
+from monitor.metrics.asked import Asked
+from monitor.metrics.assignment_map import Mark
 from monitor.metrics.group_page import GroupPage
 from monitor.metrics.overview import ClusterLine, Overview
+from monitor.metrics.page_options import PageOptions
 from monitor.metrics.wording import counted, grouped, visible
-from monitor.model import FindingKind, Value
+from monitor.model import FindingKind
 
 KIND_WORDS: Final = {
     FindingKind.ORPHANED: "Orphaned",
@@ -30,28 +32,46 @@ KIND_WORDS: Final = {
     FindingKind.REBALANCE: "Rebalance",
 }
 
-STYLE: Final = files("monitor.metrics").joinpath("templates", "style.css").read_bytes()
-STYLE_VERSION: Final = hashlib.sha256(STYLE).hexdigest()[:12]
-"""In the address of the style sheet, so that a browser keeps it until it changes."""
+MARKS: Final = {
+    Mark.RIGHT: "\N{BLACK SQUARE}",
+    Mark.HELD: "\N{MIDDLE DOT}",
+    Mark.STRAY: "\N{NOT EQUAL TO}",
+    Mark.AWAITED: "\N{WHITE CIRCLE}",
+    Mark.DOUBLE: "2",
+    Mark.ORPHAN: "\N{MULTIPLICATION SIGN}",
+}
+"""What stands in the map beside the colour, so that nobody needs to see colours."""
+
+LEGEND: Final = {
+    Mark.RIGHT: "has it, as expected",
+    Mark.HELD: "has it; who should is not known",
+    Mark.STRAY: "has it, another should",
+    Mark.AWAITED: "should have it",
+    Mark.DOUBLE: "has it, and so has another",
+    Mark.ORPHAN: "nobody has it",
+}
+
+NOTHING_ASKED: Final = Asked()
 
 
-class PageOptions(Value):
-    """What a reader has asked for in the address: a search, all rows, or a page that stands still."""
+def _file(name: str) -> bytes:
+    return files("monitor.metrics").joinpath("templates", name).read_bytes()
 
-    path: str
-    search: str = ""
-    all_rows: bool = False
-    paused: bool = False
 
-    def href(self, *, all_rows: bool | None = None, paused: bool | None = None) -> str:
-        """The same page with an option changed."""
-        wants = {
-            "q": self.search,
-            "all": "1" if (self.all_rows if all_rows is None else all_rows) else "",
-            "paused": "1" if (self.paused if paused is None else paused) else "",
-        }
-        query = urlencode({name: value for name, value in wants.items() if value}, errors="replace")
-        return f"{self.path}?{query}" if query else self.path
+STYLE: Final = _file("style.css")
+SCRIPT: Final = _file("page.js")
+ICON: Final = _file("icon.svg")
+VERSION: Final = hashlib.sha256(STYLE + SCRIPT + ICON).hexdigest()[:12]
+"""In the addresses of these files, so that a browser keeps them until they change."""
+
+REFRESH_S: Final = 5
+"""So often a page renews itself."""
+
+SLOW_REFRESH_S: Final = 60
+"""So often one that lists everything does, which may be thousands of rows."""
+
+MOST_NAME: Final = 80
+"""Of a longer name, a table shows the beginning; all of it is on the page of the group, and where a pointer rests."""
 
 
 class Pages:
@@ -66,16 +86,25 @@ class Pages:
             lstrip_blocks=True,
         )
         self._templates.filters |= {"visible": visible, "grouped": grouped, "kind_word": KIND_WORDS.__getitem__}
-        self._templates.globals |= {"counted": counted, "style_version": STYLE_VERSION, "unit_of": unit_of}
+        self._templates.globals |= {
+            "counted": counted,
+            "version": VERSION,
+            "unit_of": unit_of,
+            "most_name": MOST_NAME,
+            "refresh_s": REFRESH_S,
+            "slow_refresh_s": SLOW_REFRESH_S,
+            "marks": MARKS,
+            "legend": LEGEND,
+        }
 
     def overview(self, page: Overview, options: PageOptions) -> str:
         """The list of groups."""
         return self._render("overview.html", page=page, options=options)
 
-    def group(self, page: GroupPage, cluster: ClusterLine, options: PageOptions) -> str:
-        """One group."""
-        address = GroupAddress(page.verdict.cluster, page.verdict.group)
-        return self._render("group.html", page=page, cluster=cluster, options=options, api_href=address.under(API))
+    def group(self, page: GroupPage, cluster: ClusterLine, options: PageOptions, asked: Asked = NOTHING_ASKED) -> str:
+        """One group, with what was asked about it."""
+        api_href = GroupAddress(page.verdict.cluster, page.verdict.group).under(API)
+        return self._render("group.html", page=page, cluster=cluster, options=options, asked=asked, api_href=api_href)
 
     def message(self, title: str, sentence: str) -> str:
         """A page that says one thing."""

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from monitor.metrics.listing import Listing, Wish
 from monitor.metrics.overview import overview
 from monitor.model import CollectorHealth, Finding, FindingKind, GroupVerdict, Snapshot
 from tests.metrics.examples import NOW_MS, offsets_only, ready_cluster, snapshot
@@ -27,27 +28,27 @@ def example() -> Snapshot:
 
 
 def test_the_worst_kind_comes_first_then_the_longest_then_the_name():
-    page = overview(example(), NOW_MS, "", None)
-    assert [line.summary.group for line in page.troubled] == [
+    page = overview(Listing(example()), NOW_MS, Wish(), None)
+    assert [line.summary.group for line in page.groups] == [
         "b orphaned long",
         "c orphaned long",
         "d orphaned lately",
         "a drifts",
         "b lags long",
+        "a calm one",
     ]
-    assert [line.summary.group for line in page.calm] == ["a calm one"]
 
 
 def test_a_cut_list_keeps_the_worst_and_counts_the_rest():
-    page = overview(example(), NOW_MS, "", 3)
-    assert [line.summary.group[2:] for line in page.troubled] == ["orphaned long", "orphaned long", "orphaned lately"]
-    assert (page.calm, page.troubled_count, page.group_count, page.hidden) == ((), 5, 6, 3)
+    page = overview(Listing(example()), NOW_MS, Wish(), 3)
+    assert [line.summary.group[2:] for line in page.groups] == ["orphaned long", "orphaned long", "orphaned lately"]
+    assert (page.troubled, page.total, page.shown, page.hidden) == (5, 6, 6, 3)
 
 
 def test_an_evaluation_is_as_old_as_the_machines_clock_says():
     """The job's own clock is an hour behind, because the machine's was set lately."""
     cluster = msgspec.structs.replace(ready_cluster(), clock_behind_ms=3_600_000)
-    (line,) = overview(snapshot(cluster), NOW_MS + 3_600_000 + 3_000, "", None).clusters
+    (line,) = overview(Listing(snapshot(cluster)), NOW_MS + 3_600_000 + 3_000, Wish(), None).clusters
     assert (line.evaluated, line.stale) == ("3 s", False)
 
 
@@ -56,15 +57,15 @@ def test_a_collector_that_tells_of_more_groups_is_a_warning_and_one_that_reads_t
     away = CollectorHealth("main", "kafka", "main", problem="Nobody answers.")
     beside = CollectorHealth("main", "spark", "etl", problem="One folder is empty.")
     shown = msgspec.structs.replace(ready_cluster(), problem="Nobody answers.", collectors=(away, beside))
-    (line,) = overview(snapshot(shown), NOW_MS, "", None).clusters
+    (line,) = overview(Listing(snapshot(shown)), NOW_MS, Wish(), None).clusters
     assert (line.sentence, line.warning) == ("Nobody answers.", "One folder is empty.")
     told = msgspec.structs.replace(shown, problem=None, collectors=(beside,), findings_problem="No topic.")
-    (line,) = overview(snapshot(told), NOW_MS, "", None).clusters
+    (line,) = overview(Listing(snapshot(told)), NOW_MS, Wish(), None).clusters
     assert (line.failing, line.warning) == (False, "No topic. One folder is empty.")
 
 
 def test_what_a_complete_pass_warns_of_is_shown_and_the_cluster_is_up():
     warned = CollectorHealth("main", "zookeeper", "main", complete=1, warning="One node is out of date.")
     shown = msgspec.structs.replace(ready_cluster(), collectors=(warned,))
-    (line,) = overview(snapshot(shown), NOW_MS, "", None).clusters
+    (line,) = overview(Listing(snapshot(shown)), NOW_MS, Wish(), None).clusters
     assert (line.failing, line.ready, line.warning) == (False, True, "One node is out of date.")

@@ -1,0 +1,67 @@
+"""What the page of a group shows only if it is asked, as it costs time: an explanation, and the answer to a what-if."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from monitor.detection.explain import explain_group
+from monitor.detection.explain_partition import explain_partition
+from monitor.detection.inputs import GroupInputs, QuestionError
+from monitor.detection.statements import Explanation
+from monitor.detection.telling import utc
+from monitor.metrics.holders import Holders
+from monitor.metrics.page_options import PageOptions
+from monitor.metrics.sparkline import Sparkline
+from monitor.metrics.what_if_form import WhatIfAnswer, WhatIfForm, what_if_answer
+from monitor.model import GroupVerdict, Value
+
+Answer = TypeVar("Answer")
+
+
+class Asked(Value):
+    """The questions of a reader with their answers; where one has none, ``problem`` says why in a sentence.
+
+    ``as_of`` is when the group was judged that the answers are about.
+    """
+
+    form: WhatIfForm = WhatIfForm(assignors=(), topics=())
+    answer: WhatIfAnswer | None = None
+    answer_problem: str | None = None
+    explanation: Explanation | None = None
+    explanation_problem: str | None = None
+    as_of: str = ""
+    lag: Sparkline | None = None
+
+
+def answered(inputs: Callable[[], GroupInputs], verdict: GroupVerdict, options: PageOptions, form: WhatIfForm) -> Asked:
+    """The answers to what is asked; ``inputs`` are fetched only if something is."""
+    if not options.explain and not form.is_asked:
+        return Asked(form=form)
+    found = inputs()
+    explanation = _tried(lambda: _explained(found, options)) if options.explain else (None, None)
+    answer = _tried(lambda: what_if_answer(found, form, Holders(verdict.members))) if form.is_asked else (None, None)
+    return Asked(
+        form=form,
+        answer=answer[0],
+        answer_problem=answer[1],
+        explanation=explanation[0],
+        explanation_problem=explanation[1],
+        as_of=utc(found.now_ms),
+    )
+
+
+def _tried(question: Callable[[], Answer]) -> tuple[Answer | None, str | None]:
+    """The answer, or the sentence that says why there is none."""
+    try:
+        return question(), None
+    except QuestionError as error:
+        return None, str(error)
+
+
+def _explained(inputs: GroupInputs, options: PageOptions) -> Explanation:
+    if not options.partition:
+        return explain_group(inputs)
+    text = options.partition
+    is_number = text.isascii() and text.isdigit() and len(text) < 10
+    return explain_partition(inputs, options.topic, int(text) if is_number else text)

@@ -1,0 +1,151 @@
+"""The groups of a snapshot, found and in order. Sorting thousands is done once for a snapshot, not for each reader."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from typing import Final
+
+from msgspec.structs import replace
+
+from monitor.model import FindingKind, GroupSummary, Snapshot, Value
+
+_SEVERITY: Final = {kind: rank for rank, kind in enumerate(FindingKind)}
+_RIGHT: Final = len(_SEVERITY)
+
+
+class Column(StrEnum):
+    """What the list of groups can be sorted by."""
+
+    FINDINGS = "findings"
+    """Worst first: what the list is sorted by if nothing is said."""
+    GROUP = "group"
+    CLUSTER = "cluster"
+    STATE = "state"
+    ASSIGNOR = "assignor"
+    MEMBERS = "members"
+    LAG = "lag"
+
+
+class Wish(Value):
+    """Which groups are wanted: whose name has ``search`` in it in any case, of that cluster and with that finding."""
+
+    search: str = ""
+    cluster: str = ""
+    kind: FindingKind | None = None
+    problems: bool = False
+    column: Column = Column.FINDINGS
+    turned: bool = False
+
+
+class KindCount(Value):
+    """How many groups have findings of a kind."""
+
+    kind: FindingKind
+    groups: int
+
+
+class Found(Value):
+    """The groups that are wanted, in order. The counts are those of all that match name and cluster."""
+
+    groups: tuple[GroupSummary, ...]
+    total: int
+    troubled: int
+    kinds: tuple[KindCount, ...]
+
+
+class Listing:
+    """The groups of one snapshot. Each order is computed when it is first asked for."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self._worst_first = sorted(judged(snapshot), key=worst_first)
+        self._ordered: dict[tuple[Column, bool], list[GroupSummary]] = {}
+        self._folded = {id(each): each.group.casefold() for each in self._worst_first}
+
+    def found(self, wish: Wish) -> Found:
+        """The groups that are wanted."""
+        matching = self._matching(wish)
+        troubled = [each for each in matching if each.findings]
+        if wish.kind is not None:
+            groups = [each for each in troubled if any(own.kind is wish.kind for own in each.findings)]
+        else:
+            groups = troubled if wish.problems else matching
+        return Found(groups=tuple(groups), total=len(matching), troubled=len(troubled), kinds=_kinds(troubled))
+
+    def _matching(self, wish: Wish) -> list[GroupSummary]:
+        groups, wanted, folded = self._in_order(wish.column, wish.turned), wish.search.casefold(), self._folded
+        if wish.cluster:
+            groups = [each for each in groups if each.cluster == wish.cluster]
+        return [each for each in groups if wanted in folded[id(each)]] if wanted else groups
+
+    def _in_order(self, column: Column, turned: bool) -> list[GroupSummary]:
+        found = self._ordered.get((column, turned))
+        if found is None:
+            found = self._ordered[column, turned] = _sorted(self._worst_first, column, turned=turned)
+        return found
+
+
+class Listings:
+    """Keeps the listing of the newest snapshot that somebody has looked at."""
+
+    def __init__(self) -> None:
+        self._kept: Listing | None = None
+
+    def of(self, snapshot: Snapshot) -> Listing:
+        """The listing of that snapshot. Threads may ask at once; one of two equal answers is kept."""
+        kept = self._kept
+        if kept is None or kept.snapshot is not snapshot:
+            kept = self._kept = Listing(snapshot)
+        return kept
+
+
+def judged(snapshot: Snapshot) -> Iterable[GroupSummary]:
+    """The groups of all clusters that are ready. Before that, a group is only half read and must not be shown."""
+    return (
+        replace(summary, evaluated_ms=cluster.evaluated_ms or 0)
+        for cluster in snapshot.clusters
+        if cluster.ready
+        for summary in cluster.groups
+    )
+
+
+def worst_first(summary: GroupSummary) -> tuple[int, int, str, str]:
+    """The worst kind of finding first, the longest first, then by name. Groups without findings come last."""
+    worst = min(summary.findings, key=lambda finding: (_SEVERITY[finding.kind], finding.since_ms), default=None)
+    if worst is None:
+        return _RIGHT, 0, summary.cluster, summary.group
+    return _SEVERITY[worst.kind], worst.since_ms, summary.cluster, summary.group
+
+
+_BY_TEXT: Final[Mapping[Column, Callable[[GroupSummary], str | None]]] = {
+    Column.GROUP: lambda each: each.group.casefold(),
+    Column.CLUSTER: lambda each: each.cluster,
+    Column.STATE: lambda each: each.state.value,
+    Column.ASSIGNOR: lambda each: each.assignor,
+}
+_BY_SIZE: Final[Mapping[Column, Callable[[GroupSummary], int | None]]] = {
+    Column.MEMBERS: lambda each: each.members,
+    Column.LAG: lambda each: each.lag,
+}
+"""Largest first: who sorts by lag looks for the most."""
+
+
+def _sorted(worst: list[GroupSummary], column: Column, *, turned: bool) -> list[GroupSummary]:
+    """Equal groups stand worst first. What is not known comes last in both orders: it is never what one looks for."""
+    if column is Column.FINDINGS:
+        return worst[::-1] if turned else worst
+    text = _BY_TEXT.get(column)
+    if text is not None:
+        known = sorted([each for each in worst if text(each) is not None], key=lambda e: text(e) or "", reverse=turned)
+        return known + [each for each in worst if text(each) is None]
+    size = _BY_SIZE[column]
+    known = sorted([each for each in worst if size(each) is not None], key=lambda e: size(e) or 0, reverse=not turned)
+    return known + [each for each in worst if size(each) is None]
+
+
+def _kinds(troubled: Iterable[GroupSummary]) -> tuple[KindCount, ...]:
+    """The kinds that are found, worst first, each group counted once for a kind."""
+    counts = Counter(kind for each in troubled for kind in {finding.kind for finding in each.findings})
+    return tuple(KindCount(kind=kind, groups=counts[kind]) for kind in FindingKind if counts[kind])

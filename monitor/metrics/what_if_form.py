@@ -1,0 +1,192 @@
+"""The form that asks what if, and the answer as the page of a group shows it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from starlette.datastructures import QueryParams
+
+from monitor.detection.balance_change import BalanceSide
+from monitor.detection.inputs import GroupInputs, QuestionError
+from monitor.detection.own_rehearsal import NAMES as OWN_NAMES
+from monitor.detection.rehearsal import BROKER_NAMES, CLIENT_NAMES
+from monitor.detection.sentences import counted, listed, places, ranges, shown
+from monitor.detection.what_if import Change, MemberChange, Move, PartitionCount, WhatIf, what_if
+from monitor.metrics.holders import Holder, Holders
+from monitor.model import GroupKind, GroupVerdict, TopicPartitions, Value
+
+ASKED: Final = "what-if"
+"""In the query of an address that asks."""
+
+MOST_ROWS: Final = 200
+"""Longer tables are cut; the command ``groupwatch what-if --json`` has all."""
+
+LISTED_MEMBERS: Final = 500
+"""Of so many members, those to go without can be chosen in a list."""
+
+_ASSIGNORS: Final[Mapping[str, Sequence[str]]] = {
+    GroupKind.CLASSIC: CLIENT_NAMES,
+    GroupKind.CONSUMER: BROKER_NAMES,
+    **{str(kind): names for kind, names in OWN_NAMES.items()},
+}
+
+
+class WhatIfForm(Value):
+    """The form with what was filled in. ``assignors`` and ``topics`` can be chosen; a kind without is not rehearsed."""
+
+    assignors: tuple[str, ...]
+    topics: tuple[str, ...]
+    is_asked: bool = False
+    assignor: str = ""
+    members: str = ""
+    without: tuple[str, ...] = ()
+    topic: str = ""
+    partitions: str = ""
+
+
+class MemberRow(Value):
+    """A member before and after. ``mark`` says in a word what is remarkable, "" if nothing is."""
+
+    member: Holder
+    mark: str
+    before: int
+    after: int
+    has_before: str
+    has_after: str
+    is_same: bool
+
+
+class MoveRow(Value):
+    """A partition that gets another owner."""
+
+    move: Move
+    before: tuple[Holder, ...]
+    after: tuple[Holder, ...]
+
+
+class WhatIfAnswer(Value):
+    """The answer; its sentences say what else there is to know. ``more_members`` and ``more_moves`` are not listed."""
+
+    assignor: str
+    assignor_before: str
+    moving: str
+    members: tuple[MemberRow, ...]
+    moves: tuple[MoveRow, ...]
+    more_members: int
+    more_moves: int
+    sentences: tuple[str, ...]
+    assumptions: tuple[str, ...]
+
+
+def what_if_form(verdict: GroupVerdict, query: QueryParams) -> WhatIfForm:
+    """The form for this group, as it was sent."""
+    subscribed = {topic for member in verdict.members for topic in member.topics}
+    return WhatIfForm(
+        assignors=tuple(_ASSIGNORS.get(verdict.kind, ())) if verdict.members else (),
+        topics=tuple(sorted(subscribed)) if verdict.kind not in OWN_NAMES else (),
+        is_asked=ASKED in query,
+        assignor=query.get("assignor", ""),
+        members=query.get("members", ""),
+        without=tuple(query.getlist("without")),
+        topic=query.get("grown", ""),
+        partitions=query.get("to", ""),
+    )
+
+
+def what_if_answer(inputs: GroupInputs, form: WhatIfForm, holders: Holders) -> WhatIfAnswer:
+    """What the group's assignment would be.
+
+    Raises:
+        QuestionError: something that was filled in cannot be so, or the assignment cannot be computed.
+    """
+    answer = what_if(inputs, _change(form))
+    before = "" if answer.assignor_before in (None, answer.assignor) else answer.assignor_before or ""
+    return WhatIfAnswer(
+        assignor=answer.assignor,
+        assignor_before=before,
+        moving=_moving(len(answer.moves)),
+        members=tuple(_member_row(each, holders) for each in answer.members[:MOST_ROWS]),
+        moves=tuple(_move_row(each, holders) for each in answer.moves[:MOST_ROWS]),
+        more_members=max(0, len(answer.members) - MOST_ROWS),
+        more_moves=max(0, len(answer.moves) - MOST_ROWS),
+        sentences=(*_balance(answer), *_lacking(answer)),
+        assumptions=answer.assumptions,
+    )
+
+
+def _change(form: WhatIfForm) -> Change:
+    if bool(form.topic) != bool(form.partitions.strip()):
+        raise QuestionError("A topic and its new number of partitions belong together: fill in both or none.")
+    return Change(
+        assignor=form.assignor or None,
+        members=_whole(form.members, "The number of members"),
+        without=tuple(each for each in form.without if each),
+        partitions=tuple(
+            PartitionCount(form.topic, count)
+            for count in [_whole(form.partitions, "The number of partitions")]
+            if count is not None
+        ),
+    )
+
+
+def _whole(text: str, what: str) -> int | None:
+    text = text.strip()
+    if not text:
+        return None
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise QuestionError(f"{what} has to be a whole number, not {shown(text)}.")
+    return int(text)
+
+
+def _member_row(each: MemberChange, holders: Holders) -> MemberRow:
+    return MemberRow(
+        member=holders[each.member_id],
+        mark="joins" if each.joins else "leaves" if each.leaves else "idle" if each.idle else "",
+        before=each.partitions_before,
+        after=each.partitions_after,
+        has_before=_held(each.before),
+        has_after=_held(each.after),
+        is_same=each.before == each.after,
+    )
+
+
+def _move_row(move: Move, holders: Holders) -> MoveRow:
+    return MoveRow(
+        move=move,
+        before=tuple(holders[each] for each in move.before),
+        after=tuple(holders[each] for each in move.after),
+    )
+
+
+def _held(topics: Sequence[TopicPartitions]) -> str:
+    head = "; ".join(f"{shown(each.topic)} {ranges(each.partitions)}" for each in topics[:10])
+    return head if len(topics) <= 10 else f"{head} and {counted(len(topics) - 10, 'more topic')}"
+
+
+def _moving(moves: int) -> str:
+    if not moves:
+        return "No partition gets another owner."
+    return f"{counted(moves, 'partition')} {'gets' if moves == 1 else 'get'} another owner."
+
+
+def _balance(answer: WhatIf) -> list[str]:
+    before, after = _evenness(answer.balance_before), _evenness(answer.balance_after)
+    if before == after:
+        return [f"As even as it is now: {after}."]
+    return [f"Now {before}; then {after}."]
+
+
+def _evenness(side: BalanceSide | None) -> str:
+    if side is None:
+        return "nobody owns anything"
+    return f"a member has at most {counted(side.largest, 'partition')}, {side.optimum} would do ({side.ratio:.2f})"
+
+
+def _lacking(answer: WhatIf) -> list[str]:
+    told: list[str] = []
+    if answer.idle:
+        told.append(f"Without a partition: {listed(answer.idle)}.")
+    if answer.orphans:
+        told.append(f"Nobody would read {places(answer.orphans)}.")
+    return told

@@ -1,0 +1,196 @@
+"""A fleet of groups as they are judged for real, every fortieth with something wrong: what the page is tried on."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from monitor.detection.evaluate import evaluate
+from monitor.detection.inputs import GroupInputs
+from monitor.detection.settings import DetectionSettings
+from monitor.metrics.lag_history import LagPoint
+from monitor.metrics.publish import summary_of
+from monitor.metrics.snapshot_lines import ClusterInputs
+from monitor.model import (
+    Catalog,
+    ClusterSnapshot,
+    CommittedOffset,
+    EndOffsetAt,
+    GroupState,
+    GroupVerdict,
+    Member,
+    PartitionState,
+    Phase,
+    Rebalance,
+    RebalanceCause,
+    Snapshot,
+    TopicPartitions,
+    TopicState,
+)
+
+NOW_MS = 1_790_000_000_000
+MINUTE_MS = 60_000
+CREATED_MS = NOW_MS - 86_400_000
+END = 1_000_000
+
+PARTITIONS = 20
+"""Of each topic; a group reads one topic."""
+
+_AREAS = ("payments", "orders", "billing", "search", "mail", "fraud", "stock", "audit")
+_TASKS = ("writer", "indexer", "notifier", "archiver", "scorer")
+TROUBLES = ("drift", "double", "orphan", "left", "behind")
+
+
+@dataclass
+class Fleet:
+    """A source of the app. ``states`` may be replaced, and ``judge_again`` judges what was."""
+
+    states: dict[str, dict[str, GroupState]]
+    catalogs: dict[str, Catalog]
+    now_ms: int = NOW_MS
+    shown: Snapshot = field(default_factory=Snapshot)
+
+    def judge_again(self) -> Fleet:
+        """Judge all groups as of ``now_ms``."""
+        self.shown = Snapshot(clusters=tuple(self._judged(cluster) for cluster in self.states))
+        return self
+
+    def _judged(self, cluster: str) -> ClusterSnapshot:
+        verdicts = (self.verdict(cluster, name) for name in sorted(self.states[cluster]))
+        groups = tuple(summary_of(verdict) for verdict in verdicts if verdict is not None)
+        return ClusterSnapshot(cluster=cluster, ready=True, evaluated_ms=self.now_ms, groups=groups, input_lag=0)
+
+    def read(self) -> Snapshot:
+        """The newest snapshot."""
+        return self.shown
+
+    def verdict(self, cluster: str, group: str) -> GroupVerdict | None:
+        """The group as it is judged at ``now_ms``."""
+        state = self.states[cluster].get(group)
+        return state and evaluate(state, self.catalogs[cluster], self.now_ms, DetectionSettings())
+
+    def history(self, cluster: str, group: str) -> tuple[LagPoint, ...]:
+        """A lag that rises and falls, and was not known for a while."""
+        lags = [200 + 37 * n % 400 if n not in (60, 61, 62) else None for n in range(120)]
+        return tuple(LagPoint(self.now_ms - (119 - n) * 15_000, lag) for n, lag in enumerate(lags))
+
+    def inputs(self, cluster: str) -> ClusterInputs | None:
+        """What the verdicts of a cluster are made of."""
+        return _Inputs(self, cluster)
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    fleet: Fleet
+    cluster: str
+
+    @property
+    def catalog(self) -> Catalog:
+        """The topics of the cluster."""
+        return self.fleet.catalogs[self.cluster]
+
+    def inputs(self, group: str) -> GroupInputs | None:
+        """What the verdict on the group is made of."""
+        state = self.fleet.states[self.cluster].get(group)
+        return state and GroupInputs(group=state, catalog=self.catalog, now_ms=self.fleet.now_ms)
+
+
+def fleet(count: int, *more: GroupState, topics: Iterable[TopicState] = ()) -> Fleet:
+    """So many groups of ``PARTITIONS`` partitions each in cluster "main", with ``more`` groups and topics."""
+    states = {state.group: state for state in map(fleet_group, range(count))}
+    states |= {state.group: state for state in more}
+    known = {topic_name(number): topic(topic_name(number)) for number in range(min(count, 500))}
+    known |= {each.topic: each for each in topics}
+    known["grown"] = _grown()
+    catalog = Catalog(cluster="main", pass_ms=NOW_MS, topics=known)
+    return Fleet({"main": states}, {"main": catalog}).judge_again()
+
+
+def fleet_group(number: int) -> GroupState:
+    """The group of that number: four members that share by range; something is wrong in every fortieth."""
+    name = f"{_AREAS[number % 8]}.{_TASKS[number % 5]}-{number:05}"
+    trouble = TROUBLES[number // 40 % len(TROUBLES)] if number % 40 == 0 else ""
+    reads = "grown" if trouble == "orphan" else topic_name(number % 500)
+    return group(name, reads, trouble=trouble)
+
+
+def topic_name(number: int) -> str:
+    """The topic that the groups of that number (of 500) read."""
+    return f"{_AREAS[number % 8]}.events-{number:03}"
+
+
+def group(name: str, reads: str, *, trouble: str = "", partitions: int = PARTITIONS, members: int = 4) -> GroupState:
+    """A group that has read one topic for an hour, shared by range."""
+    share = partitions // members
+    given = [tuple(range(n * share, (n + 1) * share)) for n in range(members)]
+    if trouble == "drift":
+        given[0], given[1] = (*given[0][:-1], given[1][0]), (given[0][-1], *given[1][1:])
+    if trouble == "double":
+        given[2] = (*given[2], given[3][0])
+    gone = trouble == "left"
+    history = Rebalance(
+        generation=7,
+        started_ms=NOW_MS - 60 * MINUTE_MS,
+        ended_ms=NOW_MS - 60 * MINUTE_MS + 3_000,
+        causes=(RebalanceCause.JOIN,),
+        joined=1,
+        moved=5,
+        avoidable=0,
+    )
+    return GroupState(
+        cluster="main",
+        group=name,
+        phase=Phase.EMPTY if gone else Phase.STABLE,
+        phase_ms=NOW_MS - 60 * MINUTE_MS,
+        protocol_type="consumer",
+        protocol="range",
+        generation=7,
+        generation_ms=NOW_MS - 60 * MINUTE_MS,
+        members=() if gone else tuple(_member(n, reads, own) for n, own in enumerate(given)),
+        offsets=tuple(_commit(reads, n, trouble) for n in range(partitions)),
+        history=(history,),
+        rebalances=7,
+        rebalance_ms=21_000,
+        moved_partitions=12,
+    )
+
+
+def _member(number: int, reads: str, own: tuple[int, ...]) -> Member:
+    return Member(
+        member_id=f"worker-{number:02}-0f{number:02}-4e1b-9c55-{number:012}",
+        topics=(reads,),
+        assigned=(TopicPartitions(reads, own),) if own else (),
+        client_id=f"worker-{number:02}",
+        host=f"/10.0.{number // 200}.{10 + number % 200}",
+    )
+
+
+def _commit(reads: str, partition: int, trouble: str) -> CommittedOffset:
+    behind = {"left": 4_000, "behind": 90_000}.get(trouble, 3 * partition)
+    age_ms = 50 * MINUTE_MS if trouble == "left" else 2_000
+    return CommittedOffset(topic=reads, partition=partition, offset=END - behind, committed_ms=NOW_MS - age_ms)
+
+
+@functools.cache
+def topic(name: str, partitions: int = PARTITIONS) -> TopicState:
+    """A topic whose partitions grow by 100 records a second."""
+    return TopicState(
+        cluster="main",
+        topic=name,
+        pass_ms=NOW_MS,
+        partitions=tuple(_partition(number, CREATED_MS) for number in range(partitions)),
+    )
+
+
+def _grown() -> TopicState:
+    """A topic to which two partitions came ten minutes ago."""
+    came = tuple(_partition(PARTITIONS + n, NOW_MS - 10 * MINUTE_MS) for n in range(2))
+    return replace(topic("grown"), partitions=(*topic("grown").partitions, *came))
+
+
+def _partition(number: int, first_seen_ms: int) -> PartitionState:
+    ends = tuple(EndOffsetAt(at_ms=NOW_MS - n * MINUTE_MS, offset=END - n * 6_000) for n in range(20, -1, -1))
+    return PartitionState(partition=number, first_seen_ms=first_seen_ms, earliest=0, end=END, ends=ends)
