@@ -295,6 +295,27 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
         _BY_GROUP,
         "As groupwatch_group_produced_records_per_second, of MetaQ, in bytes.",
     ),
+    MetricSpec(
+        "groupwatch_group_findings",
+        _GROUP,
+        _GAUGE,
+        (*_BY_GROUP, "kind", "reason"),
+        "Open findings of a kind and reason (docs/findings.md). Absent where there are none.",
+    ),
+    MetricSpec(
+        "groupwatch_group_finding_oldest_seconds",
+        _GROUP,
+        _GAUGE,
+        (*_BY_GROUP, "kind", "reason"),
+        "How long what the oldest of them says has been true.",
+    ),
+    MetricSpec(
+        "groupwatch_group_failing_partitions",
+        _GROUP,
+        _GAUGE,
+        (*_BY_GROUP, "status"),
+        "Partitions that the rules of Burrow call stop, stall or rewind. Absent where there are none.",
+    ),
     MetricSpec("groupwatch_up", _SELF, _GAUGE, _BY_CLUSTER, "1 while the cluster can be read, else 0."),
     MetricSpec(
         "groupwatch_ready",
