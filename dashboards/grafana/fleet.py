@@ -24,7 +24,7 @@ TOP: Final = 10
 """So many groups are listed where only the first ones matter."""
 
 _ORPHANED: Final = f"{summed('group_orphaned_partitions', GROUP)} > 0"
-_BEHIND: Final = f"{chosen('group_status', status='WARN')} == 1 or {chosen('group_status', status='ERR')} == 1"
+_BEHIND: Final = f"{chosen('group_status', status='warn')} == 1 or {chosen('group_status', status='err')} == 1"
 
 FINDINGS: Final = {
     "orphaned": "partitions without an owner",

@@ -19,7 +19,7 @@ from grafana_foundation_sdk.models.dashboard import (
     Dashboard as Model,
 )
 
-from dashboards.grafana.links import TAG, to_dashboards
+from dashboards.grafana.links import TAG, to_dashboards, to_groupwatch
 from dashboards.grafana.panels import Panel
 
 _WIDTH: Final = 24
@@ -60,6 +60,7 @@ def built(board: Board) -> Model:
         .time("now-1h", "now")
         .refresh("30s")
         .link(to_dashboards())
+        .link(to_groupwatch())
     )
     for variable in board.variables:
         dashboard.with_variable(variable())

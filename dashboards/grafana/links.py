@@ -25,7 +25,12 @@ ROW: Final = "__data.fields"
 
 def to_dashboards() -> DashboardLink:
     """To the other dashboards, with what was chosen here."""
-    return DashboardLink("groupwatch").type(DashboardLinkType.DASHBOARDS).tags([TAG]).include_vars(True).keep_time(True)
+    return DashboardLink("dashboards").type(DashboardLinkType.DASHBOARDS).tags([TAG]).include_vars(True).keep_time(True)
+
+
+def to_groupwatch() -> DashboardLink:
+    """To groupwatch's own page of all groups."""
+    return DashboardLink("groupwatch's page").url(f"{_PAGE}/").icon("external link").target_blank(True)
 
 
 def to_group(place: str) -> DashboardLink:
@@ -37,7 +42,7 @@ def to_group(place: str) -> DashboardLink:
 def to_page(place: str) -> DashboardLink:
     """To groupwatch's page of the group that ``place`` names: findings in sentences, and who should own what."""
     path = f"${{{place}.cluster:percentencode}}/${{{place}.group:percentencode}}"
-    return _to("Page of the group", f"${{groupwatch:raw}}/groups/{path}").target_blank(True)
+    return _to("Page of the group", f"{_PAGE}/groups/{path}").target_blank(True)
 
 
 def to_topic(place: str) -> DashboardLink:
@@ -46,6 +51,7 @@ def to_topic(place: str) -> DashboardLink:
     return _to("Dashboard of the topic", f"/d/{TOPICS_UID}?{chosen}&{_KEPT}")
 
 
+_PAGE: Final = "${groupwatch:raw}"
 _KEPT: Final = "var-groupwatch=${groupwatch:percentencode}&${__url_time_range}"
 
 

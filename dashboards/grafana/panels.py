@@ -110,6 +110,7 @@ def table(title: str, description: str, labels: Sequence[str], *columns: Column)
     panel.thresholds(unmarked()).sort_by(
         [common_builders.TableSortByFieldState().display_name(columns[0].heading).desc(True)]
     )
+    panel.filterable(True)
     for place, column in enumerate(columns):
         panel.with_target(_target(place, column.expr).instant().format(PromQueryFormat.TABLE))
         panel.override_by_name(column.heading, _looks(column))

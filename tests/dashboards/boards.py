@@ -146,7 +146,9 @@ def faults(url: str, query: Asked, chosen: Mapping[str, Sequence[str]], window: 
     series = answer(url, query, chosen, window)
     if not series:
         return ["no data"]
-    found = [f"{labels} lacks {sorted(query.shown - labels.keys())}" for labels in series if query.shown - labels.keys()]
+    found = [
+        f"{labels} lacks {sorted(query.shown - labels.keys())}" for labels in series if query.shown - labels.keys()
+    ]
     if query.exactly:
         found += [f"{labels} has more than {sorted(query.shown)}" for labels in series if labels.keys() - query.shown]
     return found
