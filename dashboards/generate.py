@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Final
 
 from dashboards.alerts import rules_file
-from dashboards.grafana import dashboard
+from dashboards.grafana.boards import BOARDS, board_file
 
 FOLDER: Final = Path(__file__).parent / "generated"
 
+GRAFANA: Final = "grafana"
+"""The folder of dashboards in FOLDER: Grafana is given it as a whole."""
+
 
 def generated_files() -> dict[str, str]:
-    """The text of every generated file by its name."""
-    return {"groupwatch.json": json.dumps(dashboard(), indent=2) + "\n", "alerts.yml": rules_file()}
+    """The text of every generated file by its path below FOLDER."""
+    boards = {f"{GRAFANA}/{name}.json": board_file(board) for name, board in BOARDS.items()}
+    return {**boards, "alerts.yml": rules_file()}
 
 
 def main() -> None:
-    """Write them all."""
-    FOLDER.mkdir(exist_ok=True)
-    for name, text in generated_files().items():
-        (FOLDER / name).write_text(text, encoding="utf-8")
+    """Write them all, and remove what is no longer generated."""
+    files = generated_files()
+    for path in [path for path in FOLDER.rglob("*.*") if str(path.relative_to(FOLDER)) not in files]:
+        path.unlink()
+    for name, text in files.items():
+        path = FOLDER / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

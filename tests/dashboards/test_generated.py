@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
 import yaml
 
+from dashboards import generate
 from dashboards.generate import FOLDER, generated_files
-from dashboards.grafana import DATASOURCE_UID, dashboard
-from dashboards.queries import UnknownMetric, chosen, summed
+from dashboards.grafana import DATASOURCE_UID
+from dashboards.queries import UnknownMetric, chosen, increased, numbered, since, summed
 from monitor.metrics.render import STATES
 from monitor.metrics.specs import METRICS, MetricKind
+from tests.dashboards.boards import asked
 
 
 def test_nothing_else_is_in_the_folder():
-    assert {path.name for path in FOLDER.iterdir()} == set(generated_files())
+    assert {str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*") if path.is_file()} == set(generated_files())
 
 
 @pytest.mark.parametrize("name", generated_files())
 def test_no_generated_file_is_stale(name: str):
     written = (FOLDER / name).read_text(encoding="utf-8")
     assert written == generated_files()[name], "run: python -m dashboards"
+
+
+def test_what_is_no_longer_generated_is_removed(tmp_path, monkeypatch):
+    (tmp_path / "grafana").mkdir()
+    (tmp_path / "grafana" / "former.json").write_text("{}")
+    monkeypatch.setattr(generate, "FOLDER", tmp_path)
+    generate.main()
+    assert {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")} == set(generated_files())
 
 
 @pytest.mark.parametrize("name", generated_files())
@@ -33,63 +42,58 @@ def test_every_metric_named_is_one_of_ours(name: str):
     assert named <= {spec.name for spec in METRICS}
 
 
-def queries() -> list[tuple[str, str]]:
-    """Every expression of the generated files, and the text that is shown with labels of its result."""
+def alerts() -> list[tuple[str, str]]:
+    """Every expression of the alert rules, and the text that is shown with labels of its result."""
     rules = yaml.safe_load((FOLDER / "alerts.yml").read_text(encoding="utf-8"))["groups"][0]["rules"]
-    board = json.loads((FOLDER / "groupwatch.json").read_text(encoding="utf-8"))
-    targets = [target for panel in board["panels"] for target in panel["targets"]]
-    return [
-        *((rule["expr"], " ".join(rule["annotations"].values())) for rule in rules),
-        *((target["expr"], target["legendFormat"]) for target in targets),
-        *((variable["definition"], "") for variable in board["templating"]["list"]),
-    ]
+    return [(rule["expr"], " ".join(rule["annotations"].values())) for rule in rules]
 
 
-@pytest.mark.parametrize(("expr", "shown"), queries())
-def test_every_label_is_one_that_the_metrics_of_the_query_have(expr: str, shown: str):
-    """What is matched, grouped or shown; a sum has only the labels that it is made by."""
+def expressions() -> list[str]:
+    """Those of the rules, and those of the dashboards."""
+    return [expr for expr, _ in alerts()] + [query.expr for query in asked()]
+
+
+@pytest.mark.parametrize("expr", expressions())
+def test_every_label_that_is_matched_is_one_that_the_family_has(expr: str):
     specs = {spec.name: set(spec.labels) for spec in METRICS}
     for name, matchers in re.findall(r"(groupwatch_\w+)(?:\{([^}]*)\})?", expr):
         assert set(re.findall(r"(\w+)\s*(?:=~|!~|!=|=)", matchers)) <= specs[name]
+
+
+@pytest.mark.parametrize(("expr", "shown"), alerts())
+def test_every_label_that_an_alert_shows_is_one_that_its_metrics_have(expr: str, shown: str):
+    """Those of dashboards are checked with the answers of a Prometheus."""
+    specs = {spec.name: set(spec.labels) for spec in METRICS}
     everywhere = set.intersection(*(specs[name] for name in re.findall(r"groupwatch_\w+", expr)))
     grouped = {label.strip() for group in re.findall(r"\b(?:by|on) \(([^)]*)\)", expr) for label in group.split(",")}
-    listed = set(re.findall(r"^label_values\(.*, (\w+)\)$", expr))
-    assert grouped | listed <= everywhere
+    assert grouped <= everywhere
     visible = grouped if "sum by" in expr else specs[re.findall(r"groupwatch_\w+", expr)[0]]
     assert set(re.findall(r"\{\{ ?(?:\$labels\.)?(\w+) ?\}\}", shown)) <= visible
 
 
 def test_a_state_named_is_one_that_groups_are_exposed_in():
-    states = {state for expr, _ in queries() for state in re.findall(r'\bstate="(\w+)"', expr)}
+    states = {state for expr in expressions() for state in re.findall(r'\bstate="(\w+)"', expr)}
     assert states
     assert states <= set(STATES)
 
 
 def test_a_counter_is_shown_by_its_increase_and_nothing_else_is():
     counters = {spec.name for spec in METRICS if spec.kind is MetricKind.COUNTER}
-    for expr, _ in queries():
-        named = set(re.findall(r"groupwatch_\w+", expr))
-        assert named <= counters if "increase(" in expr else not named & counters
+    for expr in expressions():
+        increased = set(re.findall(r"increase\((groupwatch_\w+)", expr))
+        assert increased == set(re.findall(r"groupwatch_\w+", expr)) & counters
 
 
-def test_a_metric_that_is_not_there_cannot_be_queried():
+def test_what_is_not_there_cannot_be_queried():
     with pytest.raises(UnknownMetric, match="groupwatch_group_lags is not in"):
         chosen("group_lags")
     with pytest.raises(UnknownMetric, match="has no label topic"):
         summed("group_lag", ["group", "topic"])
-
-
-def test_panels_do_not_overlap_and_stay_within_the_grid():
-    taken: set[tuple[int, int]] = set()
-    for panel in dashboard()["panels"]:
-        place = panel["gridPos"]
-        cells = {(x, y) for x in range(place["x"], place["x"] + place["w"]) for y in range(place["y"], place["y"] + 8)}
-        assert not cells & taken
-        assert max(x for x, _ in cells) < 24
-        taken |= cells
-
-
-def test_every_query_goes_to_the_provisioned_data_source():
-    text = json.dumps(dashboard())
-    assert set(re.findall(r'"type": "prometheus", "uid": "([^"]+)"', text)) == {DATASOURCE_UID}
-    assert all(target["expr"] for panel in dashboard()["panels"] for target in panel["targets"])
+    with pytest.raises(UnknownMetric, match="has no label stat"):
+        chosen("group_state", stat="empty")
+    with pytest.raises(UnknownMetric, match="has no label status"):
+        numbered("group_state", "status", ["ok"])
+    with pytest.raises(UnknownMetric, match="groupwatch_group_lag is no counter"):
+        increased("group_lag")
+    with pytest.raises(UnknownMetric, match="groupwatch_group_lag_seconds is not a moment"):
+        since("group_lag_seconds")

@@ -1,0 +1,220 @@
+"""groupwatch itself: whether what the other dashboards show is complete and new."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dashboards.grafana import variables
+from dashboards.grafana.layout import Band, Board
+from dashboards.grafana.panels import (
+    BAD,
+    CALM,
+    Column,
+    Meaning,
+    Panel,
+    Query,
+    graph,
+    marked_below,
+    marked_from,
+    stat,
+    table,
+    timeline,
+)
+from dashboards.queries import CLUSTER, across, chosen, described, everywhere, increased, since
+
+_CLUSTER: Final = "{{cluster}}"
+_COLLECTOR: Final = ("cluster", "collector", "name")
+_COLLECTOR_NAME: Final = "{{cluster}} {{collector}} {{name}}"
+_NO_YES: Final = (Meaning("no", BAD), Meaning("yes", CALM))
+
+
+def readable() -> Panel:
+    """Of all clusters, the share that can be read."""
+    return stat("Clusters read", described("up"), "percentunit", f"avg({chosen('up')})", marked=marked_below(1))
+
+
+def ready() -> Panel:
+    """Of all clusters, the share whose groups are exposed."""
+    return stat("Clusters ready", described("ready"), "percentunit", f"avg({chosen('ready')})", marked=marked_below(1))
+
+
+def oldest_evaluation() -> Panel:
+    """How old the oldest numbers are."""
+    name = "last_evaluation_timestamp_seconds"
+    return stat("Oldest evaluation", described(name), "s", f"max({since(name)})", marked=marked_from(60, 120))
+
+
+def longest_batch() -> Panel:
+    """How long groupwatch needs to read and judge."""
+    name = "batch_duration_seconds"
+    return stat("Batch", described(name), "s", f"max({chosen(name)})", marked=marked_from(30, 60))
+
+
+def findings_told() -> Panel:
+    """Of all clusters with a topic for findings, the share whose topic can be written."""
+    name = "findings_up"
+    return stat("Findings told", described(name), "percentunit", f"avg({chosen(name)})", marked=marked_below(1))
+
+
+def unreadable_now() -> Panel:
+    """Records that could not be read in the time shown."""
+    name = "decode_errors_total"
+    expr = f"sum({increased(name, '$__range')}) or 0 * count({chosen('up')})"
+    return stat("Unreadable records", described(name), "short", expr, marked=marked_from(1))
+
+
+def up_over_time() -> Panel:
+    """When each cluster could be read."""
+    query = Query(expr=across("max", CLUSTER, "up"), legend=_CLUSTER)
+    return timeline("Cluster can be read", described("up"), query, _NO_YES)
+
+
+def ready_over_time() -> Panel:
+    """When the groups of each cluster were exposed."""
+    query = Query(expr=across("max", CLUSTER, "ready"), legend=_CLUSTER)
+    return timeline("Ready", described("ready"), query, _NO_YES)
+
+
+def evaluation_age() -> Panel:
+    """How old the numbers of all dashboards are."""
+    name = "last_evaluation_timestamp_seconds"
+    return graph("Age of the newest evaluation", described(name), "s", Query(expr=since(name), legend=_CLUSTER))
+
+
+def batch_duration() -> Panel:
+    """How long groupwatch needs to read and judge."""
+    return _of_clusters("Batch duration", "s", "batch_duration_seconds")
+
+
+def input_lag() -> Panel:
+    """How far groupwatch itself is behind."""
+    return _of_clusters("Records still to read", "short", "input_lag_records")
+
+
+def catalog_age() -> Panel:
+    """How old the list of topics, and the ends of their partitions, are."""
+    name = "catalog_timestamp_seconds"
+    return graph("Age of the list of topics", described(name), "s", Query(expr=since(name), legend=_CLUSTER))
+
+
+def decode_errors() -> Panel:
+    """Records that could not be read, by what they are and why."""
+    name = "decode_errors_total"
+    query = Query(expr=increased(name, "5m"), legend="{{cluster}} {{source}} {{reason}}")
+    return graph("Unreadable records in 5 minutes", described(name), "short", query)
+
+
+def evaluation_errors() -> Panel:
+    """Groups that could not be judged."""
+    name = "evaluation_errors_total"
+    query = Query(expr=increased(name, "5m"), legend=_CLUSTER)
+    return graph("Groups not judged, in 5 minutes", described(name), "short", query)
+
+
+def findings_topic() -> Panel:
+    """When findings could be written."""
+    query = Query(expr=across("max", CLUSTER, "findings_up"), legend=_CLUSTER)
+    return timeline("Findings can be told", described("findings_up"), query, _NO_YES)
+
+
+def warm_up() -> Panel:
+    """How much of the backlog is left after a start."""
+    names = ("warm_up_remaining_records", "warm_up_total_records")
+    return graph(
+        "Backlog after a start",
+        described(*names),
+        "short",
+        Query(expr=chosen(names[0]), legend=f"{_CLUSTER} still to read"),
+        Query(expr=chosen(names[1]), legend=f"{_CLUSTER} at the start"),
+    )
+
+
+def warm_up_time() -> Panel:
+    """How long the rest of the backlog will take."""
+    return _of_clusters("Time until ready", "s", "warm_up_remaining_seconds")
+
+
+def collectors() -> Panel:
+    """All collectors, and how their newest passes went."""
+    success = "collector_last_success_timestamp_seconds"
+    return table(
+        "Collectors",
+        described("collector_up", success, "collector_pass_duration_seconds"),
+        _COLLECTOR,
+        Column("Complete", across("max", _COLLECTOR, success, since(success)), "s", warn_from=300),
+        Column("Up", across("max", _COLLECTOR, "collector_up"), "bool_yes_no"),
+        Column("Pass", across("max", _COLLECTOR, "collector_pass_duration_seconds"), "s"),
+    )
+
+
+def passes() -> Panel:
+    """How many passes collectors make, by how they ended."""
+    name = "collector_passes_total"
+    query = Query(expr=increased(name, "5m"), legend=f"{_COLLECTOR_NAME} {{{{result}}}}")
+    return graph("Passes of collectors in 5 minutes", described(name), "short", query)
+
+
+def pass_duration() -> Panel:
+    """How long passes take."""
+    name = "collector_pass_duration_seconds"
+    return graph("Duration of passes", described(name), "s", Query(expr=chosen(name), legend=_COLLECTOR_NAME))
+
+
+def scrape_duration() -> Panel:
+    """How long Prometheus needs to fetch the metrics, by its own clock."""
+    description = "How long Prometheus took to fetch groupwatch's metrics. A scrape copies prepared text."
+    return graph("Scrape", description, "s", Query(expr=_of_scrape("scrape_duration_seconds"), legend="{{instance}}"))
+
+
+def scrape_samples() -> Panel:
+    """How many series groupwatch exposes."""
+    description = "Samples that Prometheus read in a scrape of groupwatch: one for each series that is exposed."
+    query = Query(expr=_of_scrape("scrape_samples_scraped"), legend="{{instance}}")
+    return graph("Series exposed", description, "short", query)
+
+
+def versions() -> Panel:
+    """Which versions run, and which share of the groups each has."""
+    return table(
+        "Versions",
+        described("build_info"),
+        ("instance", "version"),
+        Column("Jobs", f"count by (instance, version) ({everywhere('build_info')})"),
+    )
+
+
+def shards() -> Panel:
+    """Which share of the groups each job has."""
+    return table(
+        "Shares of the groups",
+        described("shard_info"),
+        ("instance", "shard", "of"),
+        Column("Jobs", f"count by (instance, shard, of) ({everywhere('shard_info')})"),
+    )
+
+
+BOARD: Final = Board(
+    uid="groupwatch-itself",
+    title="groupwatch: the monitor itself",
+    description="Whether what the other dashboards show is complete and new.",
+    variables=(variables.clusters, variables.page_address),
+    bands=(
+        Band(4, (readable, ready, oldest_evaluation, longest_batch, findings_told, unreadable_now)),
+        Band(6, (up_over_time, ready_over_time, findings_topic)),
+        Band(8, (evaluation_age, batch_duration, input_lag), "Reading and judging"),
+        Band(8, (decode_errors, evaluation_errors, catalog_age)),
+        Band(8, (warm_up, warm_up_time), "After a start"),
+        Band(8, (collectors, passes, pass_duration), "Collectors"),
+        Band(8, (scrape_duration, scrape_samples), "What Prometheus gets"),
+        Band(6, (versions, shards)),
+    ),
+)
+
+
+def _of_clusters(title: str, unit: str, name: str) -> Panel:
+    return graph(title, described(name), unit, Query(expr=chosen(name), legend=_CLUSTER))
+
+
+def _of_scrape(name: str) -> str:
+    """A series that Prometheus itself keeps of each target, of those targets that are groupwatch."""
+    return f"{name} and on (job, instance) {everywhere('build_info')}"

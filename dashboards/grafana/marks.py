@@ -1,0 +1,37 @@
+"""Marks on the time axis of all graphs of a dashboard."""
+
+from __future__ import annotations
+
+from grafana_foundation_sdk.cog.builder import Builder
+from grafana_foundation_sdk.models.dashboard import AnnotationQuery
+
+from dashboards.grafana.panels import NEUTRAL, datasource
+from dashboards.queries import GROUP, increased, summed
+
+
+class MarkQuery(AnnotationQuery):
+    """An annotation from Prometheus, with the texts that Grafana's model of annotations in general does not name."""
+
+    def __init__(self, name: str, expr: str, title: str, text: str) -> None:
+        super().__init__(name=name, datasource=datasource(), icon_color=NEUTRAL, expr=expr)
+        self._title = title
+        self._text = text
+
+    def to_json(self) -> dict[str, object]:
+        """With ``{{label}}`` in the texts for the value of a label."""
+        return super().to_json() | {"titleFormat": self._title, "textFormat": self._text}
+
+
+class _Mark(Builder[AnnotationQuery]):
+    def __init__(self, mark: MarkQuery) -> None:
+        self._mark = mark
+
+    def build(self) -> AnnotationQuery:
+        return self._mark
+
+
+def rebalances() -> Builder[AnnotationQuery]:
+    """Where a group completed a generation."""
+    name = "group_rebalances_total"
+    expr = f"{summed(name, GROUP, increased(name))} > 0"
+    return _Mark(MarkQuery("Rebalances", expr, "Rebalance", "{{cluster}} {{group}}"))

@@ -1,0 +1,130 @@
+"""Topics: how fast they are written, where they end, who reads them and how far behind."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dashboards.grafana import variables
+from dashboards.grafana.layout import Band, Board
+from dashboards.grafana.links import TOPICS_UID
+from dashboards.grafana.panels import Column, Panel, Query, graph, stat, table, unmarked
+from dashboards.queries import TOPIC, across, chosen, described, since, summed
+
+MOST: Final = 25
+"""Lines of a graph, at most."""
+
+ROWS: Final = 200
+"""Rows of the table of readers, at most."""
+
+_TOPIC: Final = "{{cluster}} {{topic}}"
+_READER: Final = ("cluster", "group", "topic")
+_READER_NAME: Final = "{{cluster}} {{group}} {{topic}}"
+
+_OFFSETS: Final = (
+    "Offsets are records in Kafka and RocketMQ, bytes in MetaQ; transactions add some that are no records."
+)
+
+
+def topics_known() -> Panel:
+    """How many topics there are."""
+    expr = f"count({across('count', TOPIC, 'partition_end_offset')})"
+    return stat("Topics", described("partition_end_offset"), "short", expr, marked=unmarked())
+
+
+def partitions_known() -> Panel:
+    """How many partitions there are."""
+    name = "partition_end_offset"
+    return stat("Partitions", described(name), "short", f"count({chosen(name)})", marked=unmarked())
+
+
+def written_now() -> Panel:
+    """How fast all of them are written."""
+    expr = f"sum({_WRITTEN})"
+    return stat("Written", f"{described('partition_end_offset')} {_OFFSETS}", "cps", expr, marked=unmarked())
+
+
+def listed_ago() -> Panel:
+    """How old the list of topics is."""
+    name = "catalog_timestamp_seconds"
+    return stat("Listed", described(name), "s", f"max({since(name)})", marked=unmarked())
+
+
+def written() -> Panel:
+    """How fast topics are written."""
+    expr = f"topk({MOST}, {summed('partition_end_offset', TOPIC, _WRITTEN)})"
+    description = f"How fast the end of the topic's partitions moves. {_OFFSETS}"
+    return graph("Written", description, "cps", Query(expr=expr, legend=_TOPIC))
+
+
+def read() -> Panel:
+    """How fast groups commit what they read; below 0 while a group goes back."""
+    slope = f"deriv({chosen('partition_committed_offset')}[$__rate_interval])"
+    expr = f"topk({MOST}, {summed('partition_committed_offset', _READER, slope)})"
+    description = f"How fast the committed offsets of groups move; below 0 where a group went back. {_OFFSETS}"
+    return graph("Read", description, "cps", Query(expr=expr, legend=_READER_NAME))
+
+
+def ends() -> Panel:
+    """Where topics end."""
+    expr = f"topk({MOST}, {summed('partition_end_offset', TOPIC)})"
+    description = f"{described('partition_end_offset')} Summed over the partitions. {_OFFSETS}"
+    return graph("End offsets", description, "short", Query(expr=expr, legend=_TOPIC))
+
+
+def readers() -> Panel:
+    """Who reads a topic, and how far behind."""
+    return table(
+        f"Who reads, and how far behind (the {ROWS} with most lag)",
+        "The groups that have committed offsets of a topic. " + described("partition_lag", "partition_lag_seconds"),
+        ("cluster", "topic", "group"),
+        Column("Lag", _of_rows("sum", "partition_lag")),
+        Column("Behind", _of_rows("max", "partition_lag_seconds"), "s", warn_from=300),
+        Column("Lag in bytes (MetaQ)", _of_rows("sum", "partition_lag_bytes"), "bytes"),
+        Column("Lost records", _of_rows("sum", "partition_lost_records"), warn_from=1),
+        Column("Partitions", _of_rows("count", "partition_committed_offset")),
+    )
+
+
+def lag() -> Panel:
+    """Records that wait in a topic, group by group."""
+    query = Query(expr=f"topk({MOST}, {summed('partition_lag', _READER)})", legend=_READER_NAME)
+    return graph("Lag", described("partition_lag"), "short", query)
+
+
+def lag_seconds() -> Panel:
+    """The oldest record that waits in a topic, group by group."""
+    name = "partition_lag_seconds"
+    query = Query(expr=f"topk({MOST}, {across('max', _READER, name)})", legend=_READER_NAME)
+    return graph("Lag in time", described(name), "s", query)
+
+
+def unread() -> Panel:
+    """Topics of which no group has committed anything."""
+    committed = across("count", TOPIC, "partition_committed_offset")
+    expr = f"{summed('partition_end_offset', TOPIC)} unless on (cluster, topic) {committed}"
+    description = "Topics of which none of the chosen groups has a committed offset, and where they end."
+    return table("Read by nobody", description, TOPIC, Column("End offset", expr))
+
+
+_WRITTEN: Final = f"rate({chosen('partition_end_offset')}[$__rate_interval])"
+"""Ends only move on: a smaller one is that of a topic that was made anew, which ``rate`` takes for a reset."""
+
+BOARD: Final = Board(
+    uid=TOPICS_UID,
+    title="groupwatch: topics",
+    description="How fast topics are written, where they end, who reads them and how far behind.",
+    variables=(variables.clusters, variables.topics, variables.readers, variables.page_address),
+    bands=(
+        Band(4, (topics_known, partitions_known, written_now, listed_ago)),
+        Band(9, (readers,)),
+        Band(8, (written, read)),
+        Band(8, (lag, lag_seconds)),
+        Band(8, (ends, unread)),
+    ),
+)
+
+
+def _of_rows(operator: str, name: str) -> str:
+    """A family for the readers with most lag. A partition has a lag in records or in bytes."""
+    lag = f"{chosen('partition_lag')} or {chosen('partition_lag_bytes')}"
+    return f"{across(operator, _READER, name)} and topk({ROWS}, {summed('partition_lag', _READER, lag)})"

@@ -1,0 +1,161 @@
+"""A target that exposes everything there is to expose, growing with every scrape: groups of all kinds, and mishaps."""
+
+from __future__ import annotations
+
+import gzip
+import http.server
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from typing import Final
+
+import msgspec
+
+from monitor.metrics.render import exposition, packed, render_catalog, render_groups
+from monitor.model import (
+    Catalog,
+    ClusterSnapshot,
+    CollectorHealth,
+    ErrorCount,
+    Finding,
+    FindingKind,
+    GroupKind,
+    GroupVerdict,
+    LagStatus,
+    OrphanReason,
+    PartitionState,
+    Phase,
+    SourceState,
+    TopicState,
+    WarmUpProgress,
+)
+from monitor.model import Source as KnownFrom
+from tests.metrics.examples import falling_behind, orders, unattended
+
+AWKWARD: Final = "team.a|b (old) + \\n\\d"
+"""A group whose name means something else as a regular expression."""
+
+
+def exposed(tick: int) -> bytes:
+    """What the target answers to its scrape number ``tick``, as text."""
+    now_ms = int(time.time() * 1000)
+    verdicts = (_rebalancing(tick), _behind(tick), unattended("left"), _metaq(tick), _rocketmq(tick), _silent())
+    blocks = (*render_groups(verdicts), *render_catalog(_catalog(tick, now_ms)))
+    watched = ClusterSnapshot(
+        cluster="main",
+        ready=True,
+        evaluated_ms=now_ms,
+        batch_duration_ms=1_500,
+        input_lag=3,
+        evaluation_errors=tick,
+        decode_errors=(SourceState("main", "offsets_topic", (ErrorCount("truncated", tick, 1, 2),)),),
+        blocks=packed(blocks),
+        catalog_ms=now_ms - 5_000,
+        tells_findings=True,
+        collectors=(
+            CollectorHealth("main", "catalog", "main", tick, tick, tick, last_success_ms=now_ms, pass_ms=250),
+            CollectorHealth("main", "metaq", "old", failed=tick, pass_ms=9_000, problem="It does not answer."),
+        ),
+    )
+    starting = ClusterSnapshot(cluster="starting", warm_up=WarmUpProgress(1_000, 1_000 - tick, 30_000), problem="Away.")
+    return gzip.decompress(exposition([watched, starting], version="1.2.3"))
+
+
+@contextmanager
+def target() -> Iterator[str]:
+    """The address of the target, as "host:port"."""
+    ticks = count(1)
+
+    class Answer(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(exposed(next(ticks)))
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Quiet."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.1,))
+        thread.start()
+        try:
+            yield f"127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def _rebalancing(tick: int) -> GroupVerdict:
+    """Its counters grow by one with every scrape, its commits by 5; its name is awkward."""
+    verdict = orders(AWKWARD)
+    return msgspec.structs.replace(
+        verdict,
+        partitions=tuple(_moved(row, 5 * tick) for row in verdict.partitions),
+        members=tuple(msgspec.structs.replace(member, idle=True) for member in verdict.members),
+        stable_lag=5,
+        rebalances=tick,
+        rebalance_ms=1_000 * tick,
+        moved_partitions=tick,
+        avoidable_moves=tick,
+        redelivered_records=tick,
+        pause_ms=1_000 * tick,
+        burst_records=tick,
+    )
+
+
+def _behind(tick: int) -> GroupVerdict:
+    verdict = falling_behind()
+    return msgspec.structs.replace(verdict, partitions=tuple(_moved(row, tick) for row in verdict.partitions))
+
+
+def _metaq(tick: int) -> GroupVerdict:
+    """As _behind, in bytes, of partitions with names."""
+    verdict = _behind(tick)
+    named = tuple(msgspec.structs.replace(row, partition=f"0-{row.partition}") for row in verdict.partitions)
+    kind, source = GroupKind.METAQ, KnownFrom.SYSTEM
+    return msgspec.structs.replace(
+        verdict, group="metaq", kind=kind, state=Phase.STABLE, source=source, partitions=named, findings=()
+    )
+
+
+def _rocketmq(tick: int) -> GroupVerdict:
+    """As _rebalancing, of queues, one of them in no member's share."""
+    verdict = _rebalancing(tick)
+    named = tuple(
+        msgspec.structs.replace(row, partition=f"broker-a-{row.partition}", orphan=OrphanReason.MIXED_STRATEGY)
+        for row in verdict.partitions
+    )
+    kind, source = GroupKind.ROCKETMQ, KnownFrom.SYSTEM
+    return msgspec.structs.replace(verdict, group="rocketmq", kind=kind, source=source, partitions=named)
+
+
+def _silent() -> GroupVerdict:
+    """A member that does nothing any more, and a finding of every kind."""
+    now_ms = orders().evaluated_ms
+    findings = tuple(
+        Finding(kind=kind, reason="made_up", since_ms=now_ms - 700_000, sentence="Something.", members=("C0",))
+        for kind in FindingKind
+    )
+    return msgspec.structs.replace(orders("silent"), findings=findings, status=LagStatus.WARN)
+
+
+def _moved(row, by: int):
+    return row if row.committed is None else msgspec.structs.replace(row, committed=row.committed + by)
+
+
+def _catalog(tick: int, now_ms: int) -> Catalog:
+    """The topics of the groups, written by 10 records with every scrape, and one that nobody reads."""
+    names = {"t": range(4), "u": range(1), "unread": range(2)}
+    topics = {
+        name: TopicState(
+            cluster="main",
+            topic=name,
+            pass_ms=now_ms,
+            partitions=tuple(PartitionState(number, now_ms, end=1_000 + 10 * tick) for number in numbers),
+        )
+        for name, numbers in names.items()
+    }
+    return Catalog(cluster="main", pass_ms=now_ms, topics=topics)

@@ -1,0 +1,212 @@
+"""The dashboards as Grafana's model of them: whole, in order, and leading where they say."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+import pytest
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.cog.plugins import register_default_plugins
+from grafana_foundation_sdk.models.dashboard import Dashboard
+
+from dashboards.grafana import DATASOURCE_UID
+from dashboards.grafana.fleet import FINDINGS
+from dashboards.grafana.group import STATES, STATUSES
+from dashboards.grafana.links import TAG
+from dashboards.grafana.variables import PAGE_ADDRESS
+from monitor.config.settings import HttpSettings
+from monitor.metrics.addresses import PAGE, GroupAddress, group_address
+from monitor.metrics.render import STATES as EXPOSED_STATES
+from monitor.metrics.render import STATUSES as EXPOSED_STATUSES
+from monitor.metrics.specs import METRICS
+from monitor.model import FindingKind
+from tests.dashboards.boards import BOARDS, asked, panels
+
+ON_NO_DASHBOARD: Final[dict[str, str]] = {}
+"""Families that no dashboard shows, with the reason."""
+
+UNITS: Final = {"short", "none", "percentunit", "s", "bytes", "Bps", "cps", "bool_yes_no"}
+"""The ids of units that are used, all of which Grafana's list of units has."""
+
+EVERY_PANEL: Final = [(name, panel) for name, board in BOARDS.items() for panel in panels(board)]
+EVERY_BOARD: Final = pytest.mark.parametrize("board", BOARDS.values(), ids=BOARDS.keys())
+
+
+def titled(case: Any) -> str:
+    return case if isinstance(case, str) else case["title"]
+
+
+@EVERY_BOARD
+def test_a_dashboard_is_read_as_it_was_written(board: dict[str, Any]):
+    """Back through Grafana's own model nothing is lost but two texts, which that of annotations does not know."""
+    register_default_plugins()
+    again = json.loads(json.dumps(Dashboard.from_json(json.loads(json.dumps(board))), cls=JSONEncoder))
+    for mark in board["annotations"].get("list", []):
+        assert {"titleFormat", "textFormat"} <= mark.keys()
+    known = json.loads(json.dumps(board))
+    for mark in known["annotations"].get("list", []):
+        del mark["titleFormat"], mark["textFormat"]
+    assert again == known
+
+
+@EVERY_BOARD
+def test_panels_have_numbers_of_their_own(board: dict[str, Any]):
+    numbers = [panel["id"] for panel in board["panels"]]
+    assert len(set(numbers)) == len(numbers)
+
+
+@EVERY_BOARD
+def test_panels_do_not_overlap_and_leave_no_gap(board: dict[str, Any]):
+    """Grafana's grid has 24 columns. Panels fill it from the top, so what is there twice or not at all is a mistake."""
+    cells = [
+        (x, y)
+        for place in (panel["gridPos"] for panel in board["panels"])
+        for x in range(place["x"], place["x"] + place["w"])
+        for y in range(place["y"], place["y"] + place["h"])
+    ]
+    height = max(y for _, y in cells) + 1
+    assert sorted(cells) == [(x, y) for x in range(24) for y in range(height)]
+
+
+@EVERY_BOARD
+def test_panels_stand_in_the_order_in_which_they_are_read(board: dict[str, Any]):
+    places = [(panel["gridPos"]["y"], panel["gridPos"]["x"]) for panel in board["panels"]]
+    assert all(one < other for one, other in pairwise(places))
+
+
+@EVERY_BOARD
+def test_titles_of_panels_differ(board: dict[str, Any]):
+    titles = [panel["title"] for panel in panels(board) if panel["type"] != "stat"]
+    assert len(set(titles)) == len(titles)
+
+
+@pytest.mark.parametrize(("name", "panel"), EVERY_PANEL, ids=titled)
+def test_a_panel_says_what_it_shows_and_in_which_unit(name: str, panel: dict[str, Any]):
+    assert panel["title"]
+    assert panel["description"].rstrip().endswith((".", ")"))
+    defaults = panel["fieldConfig"]["defaults"]
+    overridden = [each for override in panel["fieldConfig"]["overrides"] for each in override["properties"]]
+    assert {defaults["unit"], *(each["value"] for each in overridden if each["id"] == "unit")} <= UNITS
+
+
+@pytest.mark.parametrize(("name", "panel"), EVERY_PANEL, ids=titled)
+def test_a_panel_asks_something_and_each_of_its_queries_has_a_name(name: str, panel: dict[str, Any]):
+    refs = [target["refId"] for target in panel["targets"]]
+    assert refs == ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K"][: len(refs)]
+    assert refs
+    assert all(target["expr"] and target["instant"] is not target["range"] for target in panel["targets"])
+
+
+def sources(part: Any) -> list[dict[str, str]]:
+    """Every reference to a data source, wherever it is."""
+    if isinstance(part, list):
+        return [source for each in part for source in sources(each)]
+    if isinstance(part, dict):
+        own = [part["datasource"]] if "datasource" in part else []
+        return own + [source for each in part.values() for source in sources(each)]
+    return []
+
+
+@EVERY_BOARD
+def test_every_query_goes_to_the_provisioned_data_source(board: dict[str, Any]):
+    assert all(source == {"type": "prometheus", "uid": DATASOURCE_UID} for source in sources(board))
+    targets = sum(len(panel["targets"]) for panel in panels(board))
+    assert len(sources(board)) > targets + len(panels(board))
+
+
+@EVERY_BOARD
+def test_every_variable_that_is_named_can_be_chosen(board: dict[str, Any]):
+    chosen = {variable["name"] for variable in board["templating"]["list"]}
+    named = set(re.findall(r"\$\{?(\w+)", json.dumps(board)))
+    grafanas = {"__rate_interval", "__range", "__all", "__field", "__data", "__url_time_range"}
+    assert named - grafanas == chosen
+
+
+@EVERY_BOARD
+def test_a_variable_depends_only_on_those_before_it_and_allows_several_values(board: dict[str, Any]):
+    before: set[str] = set()
+    for variable in board["templating"]["list"]:
+        if variable["type"] == "query":
+            assert set(re.findall(r"\$(\w+)", variable["query"]["query"])) <= before
+            assert variable["multi"]
+            assert variable["includeAll"]
+            assert variable["current"]["value"] == ["$__all"]
+        before.add(variable["name"])
+
+
+def urls(part: Any) -> set[str]:
+    """Every address that a click leads to."""
+    if isinstance(part, list):
+        return set().union(*map(urls, part))
+    if isinstance(part, dict):
+        own = {part["url"]} if "url" in part else set()
+        return own | urls(list(part.values()))
+    return set()
+
+
+def test_links_lead_to_dashboards_that_are_there_and_set_variables_that_these_have():
+    found = {url for board in BOARDS.values() for url in urls(board) if url.startswith("/d/")}
+    variables = {board["uid"]: {each["name"] for each in board["templating"]["list"]} for board in BOARDS.values()}
+    assert found
+    for url in found:
+        parts = urlsplit(url)
+        assert set(re.findall(r"var-(\w+)=", parts.query)) <= variables[parts.path.removeprefix("/d/")]
+
+
+@pytest.mark.parametrize("name", ["orders", "a/b", "100% c?d#e&f", "ü"])
+def test_the_link_to_a_page_is_the_address_of_the_group(name: str):
+    """Percent-encoding is what Grafana does with ``:percentencode``."""
+    pages = {url for board in BOARDS.values() for url in urls(board) if "/groups/" in url}
+    assert len(pages) == 2
+    for url in pages:
+        shown = re.sub(r"\$\{__[a-z.]+\.cluster:percentencode\}", "main", url)
+        shown = re.sub(r"\$\{__[a-z.]+\.group:percentencode\}", quote(name, safe=""), shown)
+        address, begin, rest = shown.partition(PAGE)
+        assert address == "${groupwatch:raw}"
+        assert group_address(begin + rest, PAGE) == GroupAddress("main", name)
+
+
+def test_the_page_is_where_groupwatch_serves_it_unless_told_otherwise():
+    assert f"http://127.0.0.1:{HttpSettings().port}" == PAGE_ADDRESS
+
+
+def test_dashboards_have_addresses_that_stay():
+    assert {name: board["uid"] for name, board in BOARDS.items()} == {
+        "fleet": "groupwatch",
+        "group": "groupwatch-group",
+        "rebalances": "groupwatch-rebalances",
+        "topics": "groupwatch-topics",
+        "itself": "groupwatch-itself",
+    }
+
+
+@EVERY_BOARD
+def test_a_dashboard_links_to_all_others(board: dict[str, Any]):
+    assert board["tags"] == [TAG]
+    link, page = board["links"]
+    assert (link["type"], link["tags"], link["includeVars"], link["keepTime"]) == ("dashboards", [TAG], True, True)
+    assert (page["type"], page["url"]) == ("link", "${groupwatch:raw}/")
+
+
+def test_every_family_is_on_a_dashboard_or_there_is_a_reason():
+    named = {name for query in asked() for name in re.findall(r"groupwatch_\w+", query.expr)}
+    assert {spec.name for spec in METRICS} - named == set(ON_NO_DASHBOARD)
+
+
+def test_every_state_and_status_has_a_name_and_every_kind_of_finding_a_line():
+    assert [meaning.text for meaning in STATUSES] == [status.value.upper() for status in EXPOSED_STATUSES]
+    assert len(STATES) == len(EXPOSED_STATES)
+    assert set(FINDINGS) == set(FindingKind)
+
+
+@pytest.mark.parametrize(
+    ("title", "label", "order"), [("State", "state", EXPOSED_STATES), ("Status", "status", EXPOSED_STATUSES)]
+)
+def test_the_numbers_of_a_timeline_stand_for_what_is_exposed_in_its_order(title: str, label: str, order: list[str]):
+    (query,) = [each for each in asked() if (each.board, each.title) == ("group", title)]
+    found = re.findall(rf'(\d) \* \([^)]*{label}="(\w+)"', query.expr)
+    assert found == [(str(place), value) for place, value in enumerate(order)]
