@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-_ERROR: Final = re.compile(r"^(?!\tat ).*(\b(ERROR|FATAL)\b|Exception|Error\b)")
+_ERROR: Final = re.compile(r"^(?!\tat ).*(\b(ERROR|FATAL)\b|\blevel=error\b|Exception|Error\b)")
 
 
 class EmbeddedError(Exception):
@@ -15,6 +15,10 @@ class EmbeddedError(Exception):
 
 class JavaNotFound(EmbeddedError):  # noqa: N818 - the name says what happened, as FileNotFoundError's base sentence does
     """No Java of a usable version was found."""
+
+
+class ProgramNotFound(EmbeddedError):  # noqa: N818 - as above
+    """A program is not installed; the message says which package of Debian brings it."""
 
 
 class JarsNotResolved(EmbeddedError):  # noqa: N818 - as above

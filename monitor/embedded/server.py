@@ -1,4 +1,4 @@
-"""What the embedded servers of all systems have in common: a Java process with a folder, a log and an end.
+"""What the embedded servers of all systems have in common: a process, most often of Java, a folder, a log and an end.
 
 The process runs under the guard, so that it dies with this one, however that ends. What is said about a server by its
 class: which command starts it, and when it is ready.
@@ -89,13 +89,13 @@ class EmbeddedServer(ABC):
         Raises:
             ServerFailed: It ended or was not ready in time. Its folder stays, for its log.
             JarsNotResolved: The jars could not be fetched.
-            JavaNotFound: There is no usable Java.
+            JavaNotFound, ProgramNotFound: There is no usable Java, or not the program that is to run.
         """
         if self.running:
             return
         self.kill()  # what is left of a process that ended by itself
         self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        command = [find_java().executable, *JVM, *self._command()]
+        command = [*self._program(), *self._command()]
         self._progress(f"starting the {self._name}")
         self._log_begin = self.log_file.stat().st_size if self.log_file.exists() else 0
         self._process = start_guarded(command, self.log_file, self.data_dir, self._environment())
@@ -126,9 +126,13 @@ class EmbeddedServer(ABC):
         else:
             self.stop()
 
+    def _program(self) -> list[str]:
+        """What is run, with the options that all such programs have: for most, a JVM of few threads."""
+        return [find_java().executable, *JVM]
+
     @abstractmethod
     def _command(self) -> list[str]:
-        """The arguments of java after the options that all have; what they name is in the folder then."""
+        """The arguments after those of ``_program``; what they name is in the folder then."""
 
     @abstractmethod
     def _is_ready(self) -> bool:

@@ -1,0 +1,88 @@
+"""Debian's Prometheus and Alertmanager as the demo and the tests run them: an alert goes all the way, nothing stays."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import threading
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from monitor.embedded.errors import ProgramNotFound, ServerFailed
+from monitor.embedded.ports import listening
+from monitor.embedded.prometheus import EmbeddedAlertmanager, EmbeddedPrometheus, program
+from tests.job_process import eventually
+from tests.programs import required
+
+RULES = """
+groups:
+  - name: test
+    rules:
+      - alert: Scraped
+        expr: up == 1
+        labels: {severity: warning}
+"""
+
+
+def read(url: str) -> Any:
+    with urllib.request.urlopen(url, timeout=10) as response:
+        return json.load(response)
+
+
+@contextmanager
+def webhook(told: list[dict[str, Any]]) -> Iterator[str]:
+    """The address of a receiver that keeps what it is told."""
+
+    class Receiver(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            told.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Quiet."""
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Receiver) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.1,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_an_alert_of_a_rule_reaches_alertmanager_and_whom_it_tells():
+    required("prometheus", "prometheus")
+    required("prometheus-alertmanager", "prometheus-alertmanager")
+    told: list[dict[str, Any]] = []
+    with (
+        webhook(told) as address,
+        EmbeddedAlertmanager(webhook=address) as alertmanager,
+        EmbeddedPrometheus([alertmanager.address], RULES, alertmanager) as prometheus,
+    ):
+        eventually(lambda: told, "the alert at the webhook")
+        (alert,) = read(f"{alertmanager.url}/api/v2/alerts")
+        folder = prometheus.data_dir
+    assert alert["labels"]["alertname"] == told[0]["alerts"][0]["labels"]["alertname"] == "Scraped"
+    assert not folder.exists()
+    assert not listening(prometheus.port)
+    assert not listening(alertmanager.port)
+
+
+def test_a_rule_file_that_prometheus_refuses_is_an_error_with_what_it_said(tmp_path: Path):
+    required("prometheus", "prometheus")
+    prometheus = EmbeddedPrometheus([], "groups: [{name: g, rules: [{alert: A, expr: 'up =='}]}]", data_dir=tmp_path)
+    with pytest.raises(ServerFailed, match="the Prometheus ended while starting") as failure:
+        prometheus.start()
+    assert "could not parse expression" in str(failure.value)
+
+
+def test_a_program_that_is_not_installed_is_told_with_the_package_that_brings_it():
+    with pytest.raises(ProgramNotFound, match=r"^no-such-program is not installed; Debian's package such brings it$"):
+        program("no-such-program", "no-other", package="such")
