@@ -46,6 +46,9 @@ STATES: Final = (Phase.OFFSETS_ONLY, Phase.EMPTY, Phase.ASSIGNING, Phase.RECONCI
 STATUSES: Final = (LagStatus.OK, LagStatus.WARN, LagStatus.ERR)
 """Burrow's statuses of a group; the others are those of a partition."""
 
+FAILING: Final = frozenset({LagStatus.STOP, LagStatus.STALL, LagStatus.REWIND})
+"""Burrow's statuses of a partition that make its group ERR."""
+
 REASONS: Final = tuple([reason.value for reason in OrphanReason])
 _OF_ROCKETMQ: Final = frozenset({OrphanReason.MIXED_STRATEGY, OrphanReason.MIXED_SUBSCRIPTION})
 _REASONS: Final = tuple([reason for reason in REASONS if reason not in _OF_ROCKETMQ])
@@ -101,6 +104,8 @@ def render_groups(verdicts: Sequence[GroupVerdict]) -> tuple[FamilyBlock, ...]:
         _add_drift(samples, pairs, verdict)
         _add_progress(samples, pairs, verdict)
         _add_rebalances(samples, pairs, verdict)
+        if verdict.findings:
+            _add_findings(samples, pairs, verdict)
     return samples.blocks()
 
 
@@ -240,6 +245,16 @@ def _ownership_known(verdict: GroupVerdict) -> bool:
     return verdict.state is Phase.EMPTY or verdict.expectation != "none"
 
 
+def _add_findings(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
+    """Every kind of finding as the findings topic tells it, so that an alert about any of them needs no page."""
+    alike: dict[str, list[Finding]] = {}
+    for finding in verdict.findings:
+        alike.setdefault(f'{pairs},kind="{finding.kind.value}",reason="{finding.reason}"', []).append(finding)
+    for own, findings in alike.items():
+        samples.add("groupwatch_group_findings", own, len(findings))
+        samples.add_ms("groupwatch_group_finding_oldest_seconds", own, _oldest_ms(verdict, findings))
+
+
 _NAMED_PARTITIONS: Final = frozenset({GroupKind.ROCKETMQ, GroupKind.METAQ})
 _WITHOUT_MOVES: Final = frozenset({GroupKind.SHARE, GroupKind.STREAMS})
 _WITHOUT_REDELIVERED: Final = frozenset({GroupKind.SHARE, GroupKind.METAQ})  # MetaQ's would be bytes
@@ -264,6 +279,9 @@ def _add_progress(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     """How the lag develops, and what retention took. Partitions that lost nothing are not looked at one by one."""
     if verdict.status is not None:
         samples.add_each("groupwatch_group_status", pairs, "status", _ONE_STATUS[verdict.status])
+        if verdict.status is LagStatus.ERR:
+            counts = Counter(row.status.value for row in verdict.partitions if row.status in FAILING)
+            samples.add_each("groupwatch_group_failing_partitions", pairs, "status", counts)
     in_bytes = verdict.kind == GroupKind.METAQ
     if verdict.pace is not None:
         unit = "bytes" if in_bytes else "records"

@@ -296,6 +296,27 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
         "As groupwatch_group_produced_records_per_second, of MetaQ, in bytes.",
     ),
     MetricSpec(
+        "groupwatch_group_findings",
+        _GROUP,
+        _GAUGE,
+        (*_BY_GROUP, "kind", "reason"),
+        "Open findings of a kind and reason (docs/findings.md). Absent where there are none.",
+    ),
+    MetricSpec(
+        "groupwatch_group_finding_oldest_seconds",
+        _GROUP,
+        _GAUGE,
+        (*_BY_GROUP, "kind", "reason"),
+        "How long what the oldest of them says has been true.",
+    ),
+    MetricSpec(
+        "groupwatch_group_failing_partitions",
+        _GROUP,
+        _GAUGE,
+        (*_BY_GROUP, "status"),
+        "Partitions that the rules of Burrow call stop, stall or rewind. Absent where there are none.",
+    ),
+    MetricSpec(
         "groupwatch_group_lag_at_least_seconds",
         _GROUP,
         _GAUGE,

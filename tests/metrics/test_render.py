@@ -24,6 +24,7 @@ from monitor.model import (
     FindingKind,
     GroupKind,
     GroupVerdict,
+    LagStatus,
     MemberVerdict,
     OrphanReason,
     PartitionState,
@@ -138,6 +139,16 @@ groupwatch_group_rebalance_burst_records_total{cluster="main",group="orders"} 70
 # HELP groupwatch_group_info 1, with the kind of the group and where it is known from: log, admin, system or checkpoint.
 # TYPE groupwatch_group_info gauge
 groupwatch_group_info{cluster="main",group="orders",kind="kafka-classic",source="log"} 1
+# HELP groupwatch_group_findings Open findings of a kind and reason (docs/findings.md). Absent where there are none.
+# TYPE groupwatch_group_findings gauge
+groupwatch_group_findings{cluster="main",group="orders",kind="orphaned",reason="grew"} 1
+groupwatch_group_findings{cluster="main",group="orders",kind="double_owned",reason="same_generation"} 1
+groupwatch_group_findings{cluster="main",group="orders",kind="drift",reason="replayed"} 1
+# HELP groupwatch_group_finding_oldest_seconds How long what the oldest of them says has been true.
+# TYPE groupwatch_group_finding_oldest_seconds gauge
+groupwatch_group_finding_oldest_seconds{cluster="main",group="orders",kind="orphaned",reason="grew"} 40
+groupwatch_group_finding_oldest_seconds{cluster="main",group="orders",kind="double_owned",reason="same_generation"} 90
+groupwatch_group_finding_oldest_seconds{cluster="main",group="orders",kind="drift",reason="replayed"} 90
 """
 
 GOLDEN_SELF = """\
@@ -383,6 +394,26 @@ def test_dead_members_and_the_age_of_what_is_unattended():
     assert values(verdict, "groupwatch_group_unattended_seconds") == {}
     assert values(unattended("g"), "groupwatch_group_unattended_seconds") == {(): 70}
     assert values(unattended("g"), "groupwatch_group_dead_members") == {(): 0}
+
+
+def test_every_kind_of_finding_is_counted_with_the_age_of_the_oldest():
+    """Two of one kind and reason, 40 s and 10 s old, are one series; of a group without findings there is none."""
+    found = tuple(
+        Finding(kind=kind, reason=kind.value, since_ms=NOW_MS - age_ms, sentence="")
+        for kind in FindingKind
+        for age_ms in (10_000, 40_000)
+    )
+    group = msgspec.structs.replace(orders(), findings=found)
+    assert values(group, "groupwatch_group_findings") == {(kind.value, kind.value): 2 for kind in FindingKind}
+    ages = values(group, "groupwatch_group_finding_oldest_seconds")
+    assert ages == {(kind.value, kind.value): 40 for kind in FindingKind}
+    assert values(msgspec.structs.replace(orders(), findings=()), "groupwatch_group_findings") == {}
+
+
+def test_partitions_that_burrow_would_alert_of_are_counted_by_status():
+    late = falling_behind()  # one partition has stopped, two are in order
+    assert values(late, "groupwatch_group_failing_partitions") == {("stop",): 1}
+    assert values(msgspec.structs.replace(late, status=LagStatus.WARN), "groupwatch_group_failing_partitions") == {}
 
 
 @pytest.mark.parametrize("kind", [GroupKind.SHARE, GroupKind.STREAMS])
