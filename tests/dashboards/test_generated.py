@@ -6,12 +6,10 @@ import json
 import re
 
 import pytest
-import yaml
 
 from dashboards.generate import FOLDER, generated_files
 from dashboards.grafana import DATASOURCE_UID, dashboard
 from dashboards.queries import UnknownMetric, chosen, summed
-from monitor.metrics.render import STATES
 from monitor.metrics.specs import METRICS, MetricKind
 
 
@@ -34,12 +32,10 @@ def test_every_metric_named_is_one_of_ours(name: str):
 
 
 def queries() -> list[tuple[str, str]]:
-    """Every expression of the generated files, and the text that is shown with labels of its result."""
-    rules = yaml.safe_load((FOLDER / "alerts.yml").read_text(encoding="utf-8"))["groups"][0]["rules"]
+    """Every expression of the dashboard, and the text that is shown with labels of its result."""
     board = json.loads((FOLDER / "groupwatch.json").read_text(encoding="utf-8"))
     targets = [target for panel in board["panels"] for target in panel["targets"]]
     return [
-        *((rule["expr"], " ".join(rule["annotations"].values())) for rule in rules),
         *((target["expr"], target["legendFormat"]) for target in targets),
         *((variable["definition"], "") for variable in board["templating"]["list"]),
     ]
@@ -57,12 +53,6 @@ def test_every_label_is_one_that_the_metrics_of_the_query_have(expr: str, shown:
     assert grouped | listed <= everywhere
     visible = grouped if "sum by" in expr else specs[re.findall(r"groupwatch_\w+", expr)[0]]
     assert set(re.findall(r"\{\{ ?(?:\$labels\.)?(\w+) ?\}\}", shown)) <= visible
-
-
-def test_a_state_named_is_one_that_groups_are_exposed_in():
-    states = {state for expr, _ in queries() for state in re.findall(r'\bstate="(\w+)"', expr)}
-    assert states
-    assert states <= set(STATES)
 
 
 def test_a_counter_is_shown_by_its_increase_and_nothing_else_is():
