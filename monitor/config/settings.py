@@ -145,7 +145,7 @@ class Thresholds(Section):
     """
 
     imbalance_ratio: float = Field(default=1.25, ge=1, allow_inf_nan=False)
-    """A group is uneven from so many times as many partitions of its largest member on as that member would have in
+    """A group is uneven when its largest member has at least this many times the partitions of the largest member in
     the most even assignment that there could be. A remainder never counts: 3 and 2 is the best for 5 partitions."""
     commit_silence_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
     """A living group that commits nothing for so long, while records wait, is a finding, unless that is usual there.
@@ -181,7 +181,7 @@ class Thresholds(Section):
 
 
 class DetectionOverride(Thresholds):
-    """Thresholds for some groups. What it does not name is as in the section."""
+    """Thresholds for some groups; what is not named is as for all. Of several that match a group the first counts."""
 
     groups: str = Field(min_length=1)
     """The groups: a regular expression of RE2 for the whole name."""
