@@ -1,8 +1,8 @@
 """The pictures of the documentation, taken from the real demo in Chromium: ``python -m tests.take_screenshots``.
 
 It starts a demo, waits until the topic of ``orders`` has grown and its new partitions have no owner yet, and writes
-docs/images/overview.png and docs/images/group.png. With ``--url http://127.0.0.1:9464`` it takes them of a job that runs
-already, as it is at that moment. Needs the program chromium; the demo runs for one to three minutes.
+docs/images/overview.png and docs/images/group.png. With ``--url http://127.0.0.1:9464`` it takes them of a job that
+runs already, as it is at that moment. Needs the program chromium; the demo runs for one to three minutes.
 """
 
 from __future__ import annotations
