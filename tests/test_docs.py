@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,12 +16,18 @@ from monitor.detection.advice import ADVICE
 from monitor.metrics.specs import METRICS
 from monitor.model import DriftCause
 from tests.detection.said import Rules
+from tests.programs import required
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*.md"))]
 FINDINGS = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
 ALL_FINDINGS = FINDINGS.split("## All findings\n")[1]
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined] # it is a group of commands
+
+FOLDERS = ("docs", "deploy", "dashboards", "monitor", "streaming_jobs", "tests")
+LINKED = [*(page for folder in FOLDERS for page in sorted((ROOT / folder).rglob("*.md"))), *sorted(ROOT.glob("*.md"))]
+INDEX = ROOT / "docs" / "README.md"
+LINK = re.compile(r"\]\(([^)\s]+)\)|\]: (\S+)")
 
 NO_METRICS = {"groupwatch_snapshot"}
 """What looks like a metric: a field of a snapshot's first line."""
@@ -86,3 +94,66 @@ def test_every_target_of_make_and_every_file_that_a_page_names_exist(page: Path)
     paths = re.findall(r"`((?:tests|monitor|streaming_jobs|dashboards|docs)/[\w/.]+)`", text)
     assert [link for link in links if not (page.parent / link).exists()] == []
     assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("page", LINKED, ids=names)
+def test_every_link_of_a_page_leads_to_a_file_and_to_a_heading_in_it(page: Path):
+    assert [link for link in links_of(page) if not leads_somewhere(page, link)] == []
+
+
+def test_every_page_of_the_documentation_is_in_its_index():
+    indexed = {(INDEX.parent / link.partition("#")[0]).resolve() for link in links_of(INDEX)}
+    decisions = INDEX.parent / "decisions" / "README.md"
+    indexed |= {(decisions.parent / link.partition("#")[0]).resolve() for link in links_of(decisions)}
+    assert [names(page) for page in (ROOT / "docs").rglob("*.md") if page not in {*indexed, INDEX}] == []
+
+
+def test_the_headings_of_a_page_have_the_anchors_that_github_gives_them():
+    text = "# What they cost\n## `[clusters.NAME]`\n```\n# a comment\n```\n## A, B & C: 1-2\n## A, B & C: 1-2\n"
+    assert anchors(text) == {"what-they-cost", "clustersname", "a-b--c-1-2", "a-b--c-1-2-1"}
+
+
+def test_every_folder_of_the_code_has_a_row_in_the_architecture():
+    rows = re.findall(r"^\| `([\w/.]+)` \|", (ROOT / "docs" / "architecture.md").read_text("utf-8"), re.MULTILINE)
+    parts = [path for path in (ROOT / "monitor").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()]
+    named = {names(path) + ("/" if path.is_dir() else "") for path in parts if not path.name.startswith("__")}
+    assert named | {"streaming_jobs/", "dashboards/"} <= set(rows)
+
+
+def test_the_queries_that_the_migration_names_are_understood_by_prometheus(tmp_path: Path):
+    promtool = required("promtool", "prometheus")
+    text = (ROOT / "docs" / "migration.md").read_text(encoding="utf-8")
+    spans = re.findall(r"`((?:(?:sum|max|count) by |groupwatch_)[^`]*)`", text)
+    queries = {re.sub(r"(?<=[{,])(\w+)(?=[,}])", r'\1!=""', span) for span in spans if span != "groupwatch.findings"}
+    rules = [
+        {"record": "checked", "labels": {"number": str(n)}, "expr": query} for n, query in enumerate(sorted(queries))
+    ]
+    assert len(rules) > 30
+    file = tmp_path / "rules.yml"
+    file.write_text(json.dumps({"groups": [{"name": "shown", "rules": rules}]}), encoding="utf-8")
+    checked = subprocess.run([promtool, "check", "rules", str(file)], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stderr
+
+
+def links_of(page: Path) -> list[str]:
+    """The relative links of a page, outside of its code."""
+    text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    links = (one or other for one, other in LINK.findall(text))
+    return [link for link in links if "://" not in link and not link.startswith("mailto:")]
+
+
+def leads_somewhere(page: Path, link: str) -> bool:
+    path, _, anchor = link.partition("#")
+    target = page if not path else page.parent / path
+    return target.exists() and (not anchor or anchor in anchors(target.read_text(encoding="utf-8")))
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors of the headings of a page: small letters, no punctuation, hyphens for spaces, numbers for repeats."""
+    found: list[str] = []
+    for heading in re.findall(
+        r"^#+ (.*)$", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE
+    ):
+        plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading.strip()).lower()
+        found.append(re.sub(r"[^\w\- ]", "", plain).replace(" ", "-"))
+    return {name + (f"-{found[:at].count(name)}" if name in found[:at] else "") for at, name in enumerate(found)}

@@ -10,32 +10,18 @@ import pytest
 from monitor.collectors.readers import kind_of
 from monitor.config import (
     ClusterSettings,
-    RocketMQSettings,
     Settings,
     SparkQueriesSettings,
     SystemSettings,
-    ZooKeeperSettings,
     load,
 )
+from monitor.config.reference import Table, tables
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "groupwatch.example.toml"
 PAGE = (ROOT / "docs" / "collectors.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```toml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-SECTIONS = {
-    "clusters": ClusterSettings,
-    "rocketmq": RocketMQSettings,
-    "zookeeper": ZooKeeperSettings,
-    "spark_queries": SparkQueriesSettings,
-}
-NOT_SHOWN = {("clusters", "name"), ("rocketmq", "name"), ("zookeeper", "name"), ("spark_queries", "name")}
-ELSEWHERE = {
-    ("clusters", "offsets_isolation"),
-    ("rocketmq", "collect"),
-    ("spark_queries", "collect"),
-    ("zookeeper", "interval_s"),
-}
-"""Shown in the README, or in another table of the example."""
+TABLES = list(tables())
 
 
 @pytest.fixture
@@ -63,14 +49,33 @@ def test_what_is_commented_out_is_the_default(tmp_path: Path, example: Settings)
     assert load(with_defaults) == example
 
 
-def test_every_setting_of_a_watched_system_is_in_the_example():
-    text = EXAMPLE.read_text(encoding="utf-8")
-    for table, section in SECTIONS.items():
-        own = "".join(re.findall(rf"^\[{table}\..*?(?=^\[(?!{table}\.)|\Z)", text, re.MULTILINE | re.DOTALL))
-        shown = set(re.findall(r"^(?:# )?(\w+) = ", own, re.MULTILINE))
-        shown |= set(re.findall(rf"^\[{table}\.\w+\.(\w+)\]", own, re.MULTILINE))
-        missing = {(table, name) for name in section.model_fields if name not in shown}
-        assert missing <= NOT_SHOWN | ELSEWHERE
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.header or "top")
+def test_every_setting_is_in_its_table_of_the_example(table: Table):
+    assert set(table.keys) - shown(table.path) == set()
+
+
+def test_the_example_shows_no_key_that_is_not_a_setting():
+    every = {key for table in TABLES for key in (*table.keys, *(table.section.model_fields))}
+    commented = set(re.findall(r"^#+ (\w+) = ", EXAMPLE.read_text(encoding="utf-8"), re.MULTILINE))
+    assert commented - every == set()  # those that are not commented are read by load, which refuses unknown ones
+
+
+def shown(path: tuple[str, ...]) -> set[str]:
+    """The keys that the example shows in the tables with this path, commented or not, and the tables below them."""
+    keys = set()
+    header: tuple[str, ...] = ()
+    for line in EXAMPLE.read_text(encoding="utf-8").splitlines():
+        if found := re.match(r"\[\[?([\w.]+)\]", line):
+            header = tuple(found[1].split("."))
+            keys |= {header[-1]} if _fits(header[:-1], path) else set()
+        elif (found := re.match(r"(?:#+ )?(\w+) = ", line)) and _fits(header, path):
+            keys.add(found[1])
+    return keys
+
+
+def _fits(header: tuple[str, ...], path: tuple[str, ...]) -> bool:
+    """Whether a table of the example is one of the path, in which NAME stands for any name."""
+    return len(header) == len(path) and all(part in ("NAME", word) for part, word in zip(path, header, strict=True))
 
 
 @pytest.mark.parametrize("block", BLOCKS)

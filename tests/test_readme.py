@@ -14,6 +14,9 @@ from monitor.metrics.specs import METRICS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+DEMO = (ROOT / "docs" / "demo.md").read_text(encoding="utf-8")
+FASTER = (ROOT / "docs" / "scaling.md").read_text(encoding="utf-8").split("## A faster start")[1]
+TOLD = " ".join((ROOT / "tests" / "detection" / "told.txt").read_text(encoding="utf-8").split())
 
 RUN_BY = {
     "make demo": "tests.test_demo:test_ctrl_c_while_it_runs_ends_all_of_it",
@@ -37,16 +40,23 @@ RUN_BY = {
         "tests.asking.test_commands:test_a_snapshot_of_a_job_can_be_asked_later"
     ),
 }
-"""Every command in the README and the test that runs it, with other ports and files."""
+"""Every command that a newcomer is shown and the test that runs it, with other ports and files."""
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+def blocks(language: str, page: str = README) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
 
 
 def test_every_command_is_run_by_a_test():
-    commands = [line for block in blocks("sh") for line in block.splitlines() if line]
-    assert commands == list(RUN_BY)
+    shown = [block for page in (README, DEMO, FASTER) for block in blocks("sh", page)]
+    commands = [line for block in shown for line in block.splitlines() if line]
+    assert sorted(commands) == sorted(RUN_BY)
+
+
+def test_the_sentences_that_it_shows_are_told_by_the_rules():
+    sentences = re.findall(r"^\| .* \| \*(.*)\* \|$", README, re.MULTILINE)
+    assert len(sentences) > 3
+    assert [sentence for sentence in sentences if f"Group checkout: {sentence}" not in TOLD] == []
 
 
 @pytest.mark.parametrize("place", RUN_BY.values())

@@ -7,9 +7,19 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Section(BaseModel):
-    """Base of the sections: immutable, and a key that it does not know is an error."""
+    """Base of the sections: immutable, and a key that it does not know is an error.
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, hide_input_in_errors=True)
+    The text under each field is its description in docs/configuration.md: what it does, its unit, and why its default
+    is what it is.
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        arbitrary_types_allowed=True,
+        hide_input_in_errors=True,
+        use_attribute_docstrings=True,
+    )
 
 
 def checked_addresses(given: str, separator: str) -> str:

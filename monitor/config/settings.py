@@ -54,27 +54,34 @@ def _as_flat_text(given: object) -> object:
 
 
 class ClusterSettings(Section):
-    """One Kafka cluster. ``name`` is the ``cluster`` label; in a file it is the name of the table.
-
-    ``collect_interval_s`` is the time between the starts of two passes over the topics, in seconds.
-    ``findings_topic`` is where findings are told as records; "": nowhere.
-    ``offsets_isolation`` is how the offsets topic is read: "read_uncommitted" sees every commit at once, and those of
-    aborted transactions are put right by the broker's own answer; "read_committed" sees only what is committed, and
-    nothing of a partition of that topic behind a transaction that is open there (docs/decisions/0008).
-    ``groups_from`` is where the groups are read: "log", the offsets topic; "admin", what the brokers answer, for a
-    cluster whose offsets topic may not be read. ``collect`` False: the collectors of this cluster run elsewhere
-    (``groupwatch collect``), and the job only awaits what they write.
-    """
+    """One Kafka cluster."""
 
     name: str = Field(min_length=1)
+    """The value of the label `cluster`; in a file it is the name of the table."""
     bootstrap_servers: str = Field(min_length=1)
+    """Brokers that are asked first: `host:port`, or several of them separated by commas."""
     events_topic: str = Field(default="groupwatch.events", pattern=r"^[A-Za-z0-9._-]{1,249}$")
+    """The topic of this cluster in which collectors write what they see. It is made if it is not there. A checkpoint
+    keeps it."""
     findings_topic: str = Field(default="groupwatch.findings", pattern=r"^[A-Za-z0-9._-]{0,249}$")
+    """The topic of this cluster in which findings are told as records ([findings.md](findings.md)); `""`: nowhere."""
     collect_interval_s: float = Field(default=10.0, gt=0, allow_inf_nan=False)
+    """Time between the starts of two passes over the topics and their end offsets."""
     offsets_isolation: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"
+    """How the offsets topic is read. `read_uncommitted` sees every commit at once, and those of aborted transactions
+    are put right by the broker's own answer. `read_committed` sees only what is committed, and nothing of a partition
+    of that topic behind a transaction that is open there
+    ([decision 0008](decisions/0008-transactional-commits.md))."""
     client: Annotated[ClientProperties, BeforeValidator(_as_client_properties)] = ClientProperties()
+    """A table of Kafka client properties by their Java names, for every client of this cluster. A value may contain
+    `${env:NAME}` and `${file:/path}`, which are looked up when a client is made, so that a rotated secret needs no new
+    settings."""
     groups_from: Literal["log", "admin"] = "log"
+    """Where the groups are read: `log` is the offsets topic; `admin` is what the brokers answer, for a cluster whose
+    offsets topic may not be read ([collectors.md](collectors.md)). A checkpoint keeps it."""
     collect: bool = True
+    """`false`: the collectors of this cluster run elsewhere (`groupwatch collect`), and the job only awaits what they
+    write."""
 
     @field_validator("bootstrap_servers")
     @classmethod
@@ -110,59 +117,77 @@ class HttpSettings(Section):
 
 
 class SparkSettings(Section):
-    """The streaming job. ``checkpoint`` is a directory or a URI.
-
-    ``shuffle_partitions`` 0 means one for each core, ``buckets`` 0 some for each of those partitions. A checkpoint
-    keeps both from its first micro-batch on; 0 then means its own.
-
-    ``conf`` goes to Spark as it is. ``trigger_s`` is the time between the starts of two batches, in seconds.
-    """
+    """The streaming job."""
 
     master: str = Field(default="local[*]", min_length=1)
+    """The Spark master that runs the job ([scaling.md](scaling.md)). `local[*]` uses every core of this machine."""
     checkpoint: str | None = Field(default=None, min_length=1)
+    """The folder of the state: a directory, or a URI that Spark is set up for (`hdfs://`, `s3a://`). It has one folder
+    for each cluster. Without it `groupwatch run` does not start."""
     buckets: int = Field(default=0, ge=0, le=4096)
+    """In how many buckets of groups the state is kept. 0: 8 for each of Spark's partitions, at most 512; a checkpoint
+    keeps those that it began with ([scaling.md](scaling.md))."""
     shuffle_partitions: int = Field(default=0, ge=0)
+    """Spark's partitions, each a task of every batch. 0: one for each core of a local master, 8 on any cluster; a
+    checkpoint keeps those that it began with."""
     trigger_s: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    """Time between the starts of two batches. 0: the next begins when one ends."""
     max_records_per_batch: int = Field(default=4_000_000, ge=1)
+    """At most so many records (offsets) of a cluster are read in one batch: it bounds the memory of a start that has
+    much to read."""
     conf: Annotated[dict[str, str], BeforeValidator(_as_flat_text)] = Field(default={})
+    """A table of Spark's own properties, given to Spark as they are."""
 
 
 class Thresholds(Section):
     """From where on something is a finding.
 
-    ``imbalance_ratio``: the largest member's partitions over the smallest largest that any assignment could reach.
-    ``commit_silence_s``: seconds without a commit while records wait. ``lag_records``: the lag of a group in records,
-    above which it is reported; None: never. ``retention_share``: as much as this share of what the last cut left of a
-    partition has to wait for a group to be close to losing records. ``burrow_allowed_lag`` and
-    ``burrow_minimum_complete`` are those of Burrow's rules. ``handover_s``: seconds that a partition may take from one
-    member of a KIP-848 group to another; None: the member's rebalance timeout. ``rebalance_long_s``: seconds that a
-    rebalance may last. ``storm_rebalances`` within ``storm_window_s`` seconds are too many, until that has been over
-    for as long. ``skew_records`` that have waited ``skew_s`` seconds for one member are its group's imbalance. The
-    meaning and the defaults are those of ``monitor.detection.settings``.
+    The meaning and the defaults are those of ``monitor.detection.settings``.
     """
 
     imbalance_ratio: float = Field(default=1.25, ge=1, allow_inf_nan=False)
+    """A group is uneven when its largest member has at least this many times the partitions of the largest member in
+    the most even assignment that there could be. A remainder never counts: 3 and 2 is the best for 5 partitions."""
     commit_silence_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
+    """A living group that commits nothing for so long, while records wait, is a finding, unless that is usual there.
+    60 s is twelve times the commit interval of Kafka's Java client (`auto.commit.interval.ms`, 5 s)."""
     lag_records: int | None = Field(default=None, ge=0)
+    """A group for which more records than these wait is a finding (of MetaQ: bytes). Not set: never; how much lag is
+    too much depends on the topic, so there is no honest default."""
     retention_share: float = Field(default=0.9, gt=0, le=1, allow_inf_nan=False)
+    """A group is close to losing records when as much waits for it as this share of what the last removal by retention
+    left of a partition. Of a week of records, 0.9 leaves about 17 hours."""
     burrow_allowed_lag: int = Field(default=0, ge=0)
+    """Burrow's `allowed-lag`, for the status by its rules: a partition with no more lag than this is OK."""
     burrow_minimum_complete: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
+    """Burrow's `minimum-complete`: a partition is OK while less than this share of its 10 last commits is known."""
     handover_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """How long a partition may take from one member of a KIP-848 group to another. Not set: the rebalance timeout of
+    the member that gives it up (`max.poll.interval.ms` of the Java client, 5 minutes), after which a broker fences
+    it."""
     rebalance_long_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
+    """A rebalance that lasts for so long is a finding. 60 s is more than a killed member is waited for
+    (`session.timeout.ms`, 45 s), and far less than one that does not poll may hold up the others
+    (`max.poll.interval.ms`, 5 minutes)."""
     storm_rebalances: int = Field(default=20, ge=2, le=20)
+    """So many rebalances within `storm_window_s` are a finding, until there have been fewer for as long. A rolling
+    restart of five members makes ten, and is meant."""
     storm_window_s: float = Field(default=600.0, gt=0, allow_inf_nan=False)
+    """The time in which rebalances are counted for `storm_rebalances`; longer than a rolling restart takes."""
     skew_records: int = Field(default=10_000, ge=1)
+    """A member for which so many records wait (of MetaQ: so many thousand bytes), most of its group's lag, is an
+    imbalance of its group, once the oldest of them has waited for `skew_s`."""
     skew_s: float = Field(default=300.0, gt=0, allow_inf_nan=False)
+    """See `skew_records`. In 5 minutes a lag that the group works off evenly has gone or has spread."""
 
 
 class DetectionOverride(Thresholds):
-    """Thresholds for some groups: ``groups`` is an expression of RE2 for the whole name, ``cluster`` None is any.
-
-    What it does not name is as in the section.
-    """
+    """Thresholds for some groups; what is not named is as for all. Of several that match a group the first counts."""
 
     groups: str = Field(min_length=1)
+    """The groups: a regular expression of RE2 for the whole name."""
     cluster: str | None = None
+    """Only groups of the cluster with this name; not set: of any."""
 
     @field_validator("groups")
     @classmethod
@@ -171,9 +196,10 @@ class DetectionOverride(Thresholds):
 
 
 class DetectionOptions(Thresholds):
-    """The thresholds of all groups, and of some: of ``overrides``, the first that matches a group counts."""
+    """The thresholds of all groups, and of some."""
 
     overrides: tuple[DetectionOverride, ...] = ()
+    """Thresholds for some groups, each a table `[[detection.overrides]]`; the first that matches a group counts."""
 
     def with_override(self, override: DetectionOverride) -> Thresholds:
         """The thresholds with those that the override names."""
@@ -184,10 +210,7 @@ class DetectionOptions(Thresholds):
 
 
 class Settings(BaseSettings):
-    """Everything a deployment chooses. Clusters and the other systems are keyed by their name.
-
-    ``shard`` is the job's share of the groups, "1/3" for the first of three jobs that share them.
-    """
+    """Everything a deployment chooses. Clusters and the other systems are keyed by their name."""
 
     model_config = SettingsConfigDict(
         frozen=True,
@@ -196,17 +219,28 @@ class Settings(BaseSettings):
         hide_input_in_errors=True,
         env_prefix=ENVIRONMENT_PREFIX,
         env_nested_delimiter=ENVIRONMENT_DELIMITER,
+        use_attribute_docstrings=True,
     )
 
     shard: Annotated[Shard, BeforeValidator(_as_shard)] = ALL_GROUPS
+    """The job's share of the groups: `"1/3"` for the first of three jobs that share them ([scaling.md](scaling.md)).
+    The option `--shard` of `groupwatch run` goes before it."""
     clusters: dict[str, ClusterSettings] = {}
+    """Kafka clusters, each a table `[clusters.NAME]`."""
     http: HttpSettings = HttpSettings()
+    """Where the metrics, the status page and the API are served."""
     spark: SparkSettings = SparkSettings()
+    """The streaming job."""
     detection: DetectionOptions = DetectionOptions()
+    """From where on something is a finding."""
     rocketmq: dict[str, RocketMQSettings] = {}
+    """RocketMQ clusters, each a table `[rocketmq.NAME]`."""
     zookeeper: dict[str, ZooKeeperSettings] = {}
+    """Consumers that keep their groups in ZooKeeper, each a table `[zookeeper.NAME]`."""
     spark_queries: dict[str, SparkQueriesSettings] = {}
+    """Queries of Spark, each a table `[spark_queries.NAME]` for one Kafka cluster."""
     metrics: MetricsSettings = MetricsSettings()
+    """Which series are served."""
 
     @property
     def systems(self) -> tuple[System, ...]:

@@ -67,17 +67,17 @@ Interval = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class SystemSettings(Section):
-    """What the watched systems that are no Kafka cluster of today have in common.
-
-    ``name`` is the ``cluster`` label; in a file it is the name of the table. ``via`` is the Kafka cluster whose events
-    topic carries what is read (the carrier); "": the only one. ``interval_s`` is the time between the starts of two
-    readings, in seconds. ``collect`` False: the collector runs elsewhere (``groupwatch collect``).
-    """
+    """What the watched systems that are no Kafka cluster of today have in common."""
 
     name: str = Field(min_length=1)
+    """The value of the label `cluster`; in a file it is the name of the table."""
     via: str = ""
+    """The Kafka cluster whose events topic carries what is read (the carrier), by its name in `[clusters]`; `""`: the
+    only one. A checkpoint keeps it."""
     interval_s: Interval = 10.0
+    """Time between the starts of two readings."""
     collect: bool = True
+    """`false`: the collector runs elsewhere (`groupwatch collect`), and the job only awaits what it writes."""
 
     @property
     def carrier(self) -> str:
@@ -86,21 +86,23 @@ class SystemSettings(Section):
 
 
 class RocketMQSettings(SystemSettings):
-    """One RocketMQ cluster (4.9 or 5), read by its name servers' and brokers' remoting protocol.
-
-    ``name_servers`` are ``host:port``, separated by semicolons, as RocketMQ's own tools take them. No request is
-    waited for longer than ``request_limit_s`` seconds. ``access_key`` and ``secret_key`` sign requests (ACL).
-    ``tls_ca_file`` are the certificates that are trusted, in PEM; None: those of the machine. ``groups`` is an
-    expression of RE2 for the whole name of the groups that are read.
-    """
+    """One RocketMQ cluster (4.9 or 5), read by its name servers' and brokers' remoting protocol."""
 
     name_servers: str = Field(min_length=1)
+    """The name servers: `host:port`, or several of them separated by semicolons, as RocketMQ's own tools take them."""
     request_limit_s: Interval = 3.0
+    """No request is waited for longer than this."""
     access_key: Secret = None
+    """With `secret_key` it signs the requests, where brokers want that (ACL). `${env:NAME}` and `${file:/path}` are
+    looked up when it is needed."""
     secret_key: Secret = None
+    """See `access_key`."""
     tls: bool = False
+    """Whether name servers and brokers are spoken to by TLS."""
     tls_ca_file: str | None = Field(default=None, min_length=1)
+    """A file of the certificates that are trusted, in PEM; not set: those of the machine."""
     groups: str = Field(default=".*", min_length=1)
+    """The groups that are read: a regular expression of RE2 for the whole name."""
 
     @field_validator("name_servers")
     @classmethod
@@ -132,21 +134,21 @@ class RocketMQSettings(SystemSettings):
 
 
 class ZooKeeperSettings(SystemSettings):
-    """Consumers that keep their groups in ZooKeeper: MetaQ's, or those of Kafka 0.8 to 0.10.
-
-    ``hosts`` are ``host:port``, separated by commas. ``root`` is the node under which the tree is (the chroot):
-    "/meta" for MetaQ, the top for Kafka, unless it was chosen otherwise. A session that is not heard of for
-    ``session_limit_s`` seconds is over. ``bootstrap_servers``: where a Kafka is asked for end offsets; None: at the
-    brokers that the tree names. ``strategies`` tells which strategy groups use, by an expression of RE2 for the whole
-    name of the groups; the first that matches counts.
-    """
+    """Consumers that keep their groups in ZooKeeper: MetaQ's, or those of Kafka 0.8 to 0.10."""
 
     hosts: str = Field(min_length=1)
+    """The servers of ZooKeeper: `host:port`, or several of them separated by commas."""
     system: Literal["metaq", "kafka"]
+    """Whose consumers they are."""
     root: str = ""
+    """The node under which the tree is (the chroot). Not set: `/meta` for `metaq`, the top for `kafka`."""
     session_limit_s: Interval = 10.0
+    """A session with ZooKeeper that is not heard of for so long is over."""
     bootstrap_servers: str | None = Field(default=None, min_length=1)
+    """Brokers that are asked for end offsets, of `kafka` only; not set: those that the tree names."""
     strategies: Annotated[dict[str, str], BeforeValidator(_as_flat_text)] = Field(default={})
+    """A table of the strategies that groups use, which neither system writes down: the key is a regular expression of
+    RE2 for the whole name of the groups; the first that matches counts ([collectors.md](collectors.md))."""
 
     @model_validator(mode="before")
     @classmethod
@@ -182,17 +184,20 @@ class ZooKeeperSettings(SystemSettings):
 
 
 class SparkQueriesSettings(Section):
-    """Queries of Spark Structured Streaming that read a Kafka cluster, as groups of that cluster.
-
-    ``cluster`` is the Kafka cluster whose topics they read; "": the only one. ``checkpoints`` are the folders (paths,
-    or URIs of a Hadoop file system) by the name that the group is to have.
-    """
+    """Queries of Spark Structured Streaming that read a Kafka cluster, as groups of that cluster."""
 
     name: str = Field(min_length=1)
+    """The name of the collector; in a file it is the name of the table."""
     cluster: str = ""
+    """The Kafka cluster whose topics the queries read, by its name in `[clusters]`; `""`: the only one. All queries of
+    one cluster stand in one table."""
     checkpoints: Annotated[dict[str, str], BeforeValidator(_as_flat_text)] = Field(min_length=1)
+    """A table of the checkpoints' folders (paths, or URIs of a Hadoop file system); the key is the name that the group
+    is to have."""
     interval_s: Interval = 10.0
+    """Time between the starts of two readings."""
     collect: bool = True
+    """`false`: the collector runs elsewhere (`groupwatch collect`), and the job only awaits what it writes."""
 
     @property
     def carrier(self) -> str:
