@@ -9,24 +9,43 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import redirect_stdout
+from enum import StrEnum
+from io import StringIO
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
+from typer.completion import shell_complete
 
 from monitor.asking.commands import add_commands
+from monitor.checking.command import add_check_config
+from monitor.manual import add_manuals
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="Who should own each partition of a consumer group, who does, and how far behind they are.",
-)
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
 
 console = Console(stderr=True)
 
 CANNOT_START_CODE = 2
+
+
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        from monitor.metrics.version import installed_version  # noqa: PLC0415 -- --help must be quick
+
+        typer.echo(f"groupwatch {installed_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def groupwatch(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Show the version and end.")
+    ] = False,
+) -> None:
+    """Who should own each partition of a consumer group, who does, and how far behind they are."""
+    del version  # its callback has told it
 
 
 @app.command()
@@ -120,6 +139,29 @@ def demo(
 
 
 add_commands(app)
+add_check_config(app)
+
+
+class Shell(StrEnum):
+    """The shells that can complete commands and options."""
+
+    BASH = "bash"
+    ZSH = "zsh"
+    FISH = "fish"
+
+
+@app.command()
+def completion(
+    context: typer.Context, shell: Annotated[Shell, typer.Argument(help="The shell that is to complete.")]
+) -> None:
+    """Print what makes a shell complete groupwatch's commands and options with the tab key."""
+    script = StringIO()
+    with redirect_stdout(script):
+        shell_complete(context.find_root().command, {}, "groupwatch", "_GROUPWATCH_COMPLETE", f"source_{shell}")
+    typer.echo(script.getvalue().strip())  # zsh looks for its mark in the first line
+
+
+add_manuals(app)
 
 
 def _exit_with(action: Callable[[], None]) -> None:

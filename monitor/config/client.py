@@ -70,8 +70,15 @@ class ClientProperties:
 
     def __repr__(self) -> str:
         """The properties with secrets hidden."""
-        shown = {key: HIDDEN if is_secret(key) else value for key, value in self._properties.items()}
-        return f"ClientProperties({shown})"
+        return f"ClientProperties({self.shown()})"
+
+    def shown(self) -> dict[str, str]:
+        """The properties as they may be shown: secrets hidden, also where they are."""
+        return {key: HIDDEN if is_secret(key) else value for key, value in self._properties.items()}
+
+    def is_written_out(self, key: str) -> bool:
+        """Whether the value stands in the configuration itself and refers to no variable and no file."""
+        return key in self._properties and REFERENCE.search(self._properties[key]) is None
 
 
 def is_secret(key: str) -> bool:

@@ -1,0 +1,199 @@
+"""What of a configuration will not work, or not as its author may think: problems and warnings, one look each.
+
+A problem keeps the command from starting, on this machine and as this user. A warning does not.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from monitor.collectors.client_properties import kafka_python_arguments, spark_options
+from monitor.config import ConfigError, Settings
+from monitor.config.client import is_secret
+from monitor.embedded.errors import JavaNotFound
+from monitor.embedded.java import find_java
+
+Look = Callable[[Settings], Iterator[str]]
+
+NOTHING_TO_WATCH: Final = "No cluster is configured: add a table [clusters.NAME] with bootstrap_servers."
+
+
+def problems(settings: Settings, *, for_job: bool) -> tuple[str, ...]:
+    """What keeps the command from starting: ``groupwatch run``, or (not ``for_job``) ``groupwatch collect``."""
+    looks = (*PROBLEMS, *(PROBLEMS_OF_JOBS if for_job else ()))
+    return tuple(text for look in looks for text in look(settings))
+
+
+def warnings(settings: Settings, file: Path | None, *, for_job: bool) -> tuple[str, ...]:
+    """What will not work as somebody may think."""
+    looks = (*WARNINGS, *(WARNINGS_OF_JOBS if for_job else ()))
+    return (*(text for look in looks for text in look(settings)), *_readable_secrets(settings, file))
+
+
+def _something_to_watch(settings: Settings) -> Iterator[str]:
+    if not settings.clusters:
+        yield NOTHING_TO_WATCH
+
+
+def _usable_properties(settings: Settings) -> Iterator[str]:
+    """References that lead nowhere, and what one of the two clients (Java, Python) cannot honour."""
+    for cluster in settings.clusters.values():
+        try:
+            kafka_python_arguments(cluster)
+            spark_options(cluster)
+        except ConfigError as error:
+            yield from error.problems
+
+
+def _signing_keys(settings: Settings) -> Iterator[str]:
+    for system in settings.rocketmq.values():
+        for key, secret in (("access_key", system.access_key), ("secret_key", system.secret_key)):
+            try:
+                if secret is not None:
+                    secret.resolve(f"{system.place}.{key}")
+            except ConfigError as error:
+                yield from error.problems
+
+
+def _trusted_certificates(settings: Settings) -> Iterator[str]:
+    for system in settings.rocketmq.values():
+        if system.tls_ca_file is not None and not os.access(system.tls_ca_file, os.R_OK):
+            yield f"{system.place}.tls_ca_file: {system.tls_ca_file} cannot be read."
+
+
+def _checkpoint_named(settings: Settings) -> Iterator[str]:
+    if settings.spark.checkpoint is None:
+        yield (
+            "spark.checkpoint is required: a folder that survives restarts, where the job keeps its state."
+            " (groupwatch collect needs none: check its file with --collect.)"
+        )
+
+
+def _java(_: Settings) -> Iterator[str]:
+    try:
+        find_java()
+    except JavaNotFound as error:
+        yield str(error)
+
+
+def _open_page(settings: Settings) -> Iterator[str]:
+    if not _is_loopback(settings.http.bind):
+        yield (
+            f"http.bind {settings.http.bind} lets everybody who reaches port {settings.http.port} read names of"
+            " groups, members and hosts, unless a firewall, a proxy or a password of groupwatch's own is before it."
+        )
+
+
+def _random_port(settings: Settings) -> Iterator[str]:
+    if settings.http.port == 0:
+        yield "http.port 0 takes another port at every start: Prometheus will not find it."
+
+
+def _clear_passwords(settings: Settings) -> Iterator[str]:
+    for cluster in settings.clusters.values():
+        shown = cluster.client.shown()
+        protocol = shown.get("security.protocol", "PLAINTEXT").upper()
+        if not protocol.startswith("SASL") and any(name.startswith("sasl.") for name in shown):
+            yield f"{cluster.client_place}: with security.protocol {protocol} what begins with sasl. is not used."
+        if protocol == "SASL_PLAINTEXT" and shown.get("sasl.mechanism", "").upper() == "PLAIN":
+            yield f"{cluster.client_place}: SASL PLAIN without TLS sends the password in clear text."
+
+
+def _same_brokers(settings: Settings) -> Iterator[str]:
+    first: dict[frozenset[str], str] = {}
+    for name, cluster in settings.clusters.items():
+        other = first.setdefault(frozenset(cluster.addresses), name)
+        if other != name:
+            yield f"clusters.{name} has the brokers of clusters.{other}: the same groups would be watched twice."
+
+
+def _elsewhere(settings: Settings) -> Iterator[str]:
+    named = [
+        f"{table}.{name}"
+        for table in ("clusters", "rocketmq", "zookeeper", "spark_queries")
+        for name, watched in getattr(settings, table).items()
+        if not watched.collect
+    ]
+    if named:
+        yield f"The job waits for a groupwatch collect that runs elsewhere: {', '.join(named)} has collect = false."
+
+
+def _fleeting_checkpoint(settings: Settings) -> Iterator[str]:
+    place = settings.spark.checkpoint or ""
+    if not place or "://" in place:
+        return
+    path = Path(place)
+    if not path.is_absolute():
+        yield f"spark.checkpoint {place} is relative: another working directory is another, empty checkpoint."
+    if path.is_relative_to("/tmp") or path.is_relative_to("/var/tmp"):
+        yield f"spark.checkpoint {place} lies in a folder that is cleared: the log is read anew after that."
+    there = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        yield f"spark.checkpoint: the user who runs this may not write to {there}."
+
+
+def _cluster_of_spark(settings: Settings) -> Iterator[str]:
+    spark = settings.spark
+    if spark.master.startswith("local"):
+        return
+    if spark.checkpoint is not None and "://" not in spark.checkpoint:
+        yield (
+            f"spark.checkpoint {spark.checkpoint} is a path of one machine, and spark.master {spark.master} a cluster:"
+            " the driver and all executors have to see the same folder there."
+        )
+    if spark.shuffle_partitions == 0:
+        yield (
+            "spark.shuffle_partitions is not chosen and will be 8, whatever the cluster has: about its number of cores"
+            " is right, and it is fixed once there is a checkpoint."
+        )
+
+
+def _folders_of_queries(settings: Settings) -> Iterator[str]:
+    for queries in settings.spark_queries.values():
+        for name, folder in queries.checkpoints.items():
+            if queries.collect and "://" not in folder and not Path(folder).is_dir():
+                yield f'spark_queries.{queries.name}.checkpoints."{name}": there is no folder {folder} here.'
+
+
+def _readable_secrets(settings: Settings, file: Path | None) -> Iterator[str]:
+    """Secrets in a file that others may read."""
+    if file is None or not _others_read(file):
+        return
+    written = [
+        f"{cluster.client_place}.{key}"
+        for cluster in settings.clusters.values()
+        for key in cluster.client
+        if is_secret(key) and "location" not in key and cluster.client.is_written_out(key)
+    ]
+    if written:
+        yield (
+            f"{file} holds {', '.join(written)} and may be read by others on this machine: write ${{file:/PATH}} there,"
+            " or take the right to read it away (chmod 600)."
+        )
+
+
+def _others_read(file: Path) -> bool:
+    try:
+        return bool(file.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH))
+    except OSError:
+        return False
+
+
+def _is_loopback(address: str) -> bool:
+    if address == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
+PROBLEMS: Final[tuple[Look, ...]] = (_something_to_watch, _usable_properties, _signing_keys, _trusted_certificates)
+PROBLEMS_OF_JOBS: Final[tuple[Look, ...]] = (_checkpoint_named, _java)
+WARNINGS: Final[tuple[Look, ...]] = (_open_page, _random_port, _clear_passwords, _same_brokers, _folders_of_queries)
+WARNINGS_OF_JOBS: Final[tuple[Look, ...]] = (_elsewhere, _fleeting_checkpoint, _cluster_of_spark)

@@ -1,0 +1,105 @@
+"""What a configuration would watch, in words, with its secrets hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from monitor.checking.report import Property, Watched
+from monitor.config import (
+    ClusterSettings,
+    DetectionOptions,
+    RocketMQSettings,
+    Settings,
+    SparkQueriesSettings,
+    System,
+    ZooKeeperSettings,
+)
+from monitor.config.client import HIDDEN, is_secret
+
+GROUPS_FROM = {"log": "the offsets topic", "admin": "what the brokers answer"}
+SYSTEMS = {"metaq": "MetaQ in ZooKeeper", "kafka": "Kafka 0.8 to 0.10 in ZooKeeper"}
+
+
+def watched(settings: Settings) -> tuple[Watched, ...]:
+    """Every entry, in the order of the tables."""
+    return (
+        *(_cluster(cluster) for cluster in settings.clusters.values()),
+        *(_system(settings, system) for system in settings.systems),
+        *(_queries(settings, queries) for queries in settings.spark_queries.values()),
+    )
+
+
+def general(settings: Settings, *, with_job: bool) -> tuple[Property, ...]:
+    """What is not about one system: where the page is served, and (of a job) where the state lies.
+
+    Thresholds are told where they differ from what is there by default.
+    """
+    return (
+        Property(name="http", value=f"{settings.http.bind}:{settings.http.port}"),
+        *(_of_job(settings) if with_job else ()),
+    )
+
+
+def _of_job(settings: Settings) -> Iterator[Property]:
+    yield Property(name="spark.master", value=settings.spark.master)
+    yield Property(name="spark.checkpoint", value=settings.spark.checkpoint or "none")
+    for key, value in settings.spark.conf.items():
+        yield Property(name=f"spark.conf.{key}", value=_shown(key, value))
+    if not settings.shard.is_all:
+        yield Property(name="shard", value=str(settings.shard))
+    yield from _thresholds(settings.detection)
+
+
+def _thresholds(chosen: DetectionOptions) -> Iterator[Property]:
+    for name in type(chosen).model_fields:
+        value = getattr(chosen, name)
+        if name == "overrides" and value:
+            yield Property(name="detection.overrides", value=", ".join(override.groups for override in value))
+        elif value != getattr(DetectionOptions(), name):
+            yield Property(name=f"detection.{name}", value=str(value))
+
+
+def _cluster(cluster: ClusterSettings) -> Watched:
+    return Watched(
+        place=f"clusters.{cluster.name}",
+        kind="Kafka",
+        addresses=cluster.addresses,
+        how=f"groups from {GROUPS_FROM[cluster.groups_from]}, topics {_by_whom(cluster.collect)}",
+        properties=tuple(Property(name=name, value=value) for name, value in cluster.client.shown().items()),
+    )
+
+
+def _system(settings: Settings, system: System) -> Watched:
+    carrier = settings.carrier_of(system).name
+    how = f"{_by_whom(system.collect)}, by way of {carrier}"
+    if isinstance(system, RocketMQSettings):
+        place, kind, addresses = system.place, "RocketMQ", system.addresses
+        how = f"groups {system.groups}, {how}"
+    else:
+        place, kind, addresses = f"zookeeper.{system.name}", SYSTEMS[system.system], tuple(system.hosts.split(","))
+        how = f"tree {system.root or '/'}, {how}"
+    return Watched(place=place, kind=kind, addresses=addresses, how=how, properties=tuple(_login(system)))
+
+
+def _login(system: RocketMQSettings | ZooKeeperSettings) -> Iterator[Property]:
+    if isinstance(system, RocketMQSettings) and system.access_key is not None:
+        yield Property(name="access_key", value=HIDDEN)
+        yield Property(name="secret_key", value=HIDDEN)
+
+
+def _queries(settings: Settings, queries: SparkQueriesSettings) -> Watched:
+    return Watched(
+        place=f"spark_queries.{queries.name}",
+        kind="queries of Spark",
+        addresses=tuple(queries.checkpoints.values()),
+        how=f"as groups of {settings.carrier_of(queries).name}, {_by_whom(queries.collect)}",
+    )
+
+
+def _by_whom(by_job: bool) -> str:
+    return "collected by the job" if by_job else "collected by groupwatch collect elsewhere"
+
+
+def _shown(key: str, value: str) -> str:
+    return HIDDEN if is_secret(key) or urlsplit(value).password else value

@@ -1,0 +1,225 @@
+"""What ``--help`` says below the options: examples, exit codes, variables. One entry for each command.
+
+The texts are apart from the commands, so that a test can hold every example against the options there are, and the
+manual page is made from the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import msgspec
+import typer
+
+
+class Example(msgspec.Struct, frozen=True):
+    """What to type, and what that does."""
+
+    typed: str
+    does: str
+
+
+class Meaning(msgspec.Struct, frozen=True):
+    """An exit code or a variable, and what it stands for."""
+
+    word: str
+    means: str
+
+
+class Manual(msgspec.Struct, frozen=True):
+    """What the help of one command tells besides its options."""
+
+    examples: tuple[Example, ...]
+    exit_codes: tuple[Meaning, ...]
+    environment: tuple[Meaning, ...] = ()
+
+
+AS_ASKED: Final = Meaning("0", "as asked")
+INTERRUPTED: Final = Meaning("130", "interrupted (Ctrl-C) before it had begun")
+CANNOT_START: Final = Meaning(
+    "2", "it cannot start; the last line says what to mend: settings, rights, port, Java, state"
+)
+FAILED: Final = Meaning("1", "it ran, and failed: the last lines say why, and a restart may heal it")
+NO_ANSWER: Final = Meaning("2", "no answer: nobody serves there, or there is no such cluster, group or partition")
+
+SETTINGS: Final = Meaning(
+    "GROUPWATCH_SECTION__KEY", "any setting, before the file's: GROUPWATCH_HTTP__PORT, GROUPWATCH_SPARK__CHECKPOINT"
+)
+CACHE: Final = Meaning("GROUPWATCH_CACHE", "the folder of fetched jars and archives (by default ~/.cache/groupwatch)")
+JAVA: Final = Meaning("JAVA_HOME", "the Java to use, 17 or 21, if it is not the first in PATH")
+
+MANUALS: Final[Mapping[str, Manual]] = {
+    "run": Manual(
+        examples=(
+            Example("groupwatch run --config groupwatch.toml", "Watch these clusters until Ctrl-C or SIGTERM."),
+            Example("groupwatch run --config groupwatch.toml --shard 2/3", "Watch the second of three shares."),
+            Example("GROUPWATCH_HTTP__PORT=9465 groupwatch run --config groupwatch.toml", "Serve on another port."),
+            Example(
+                "groupwatch run --config groupwatch.toml --rebuild",
+                "Begin anew after a damaged checkpoint; the old state is kept beside it.",
+            ),
+        ),
+        exit_codes=(AS_ASKED, FAILED, CANNOT_START, INTERRUPTED),
+        environment=(
+            SETTINGS,
+            Meaning("GROUPWATCH_SHARD", "as --shard, which goes before it"),
+            Meaning("PYSPARK_PYTHON", "the Python of executors on a cluster; it must have groupwatch"),
+            JAVA,
+            CACHE,
+        ),
+    ),
+    "collect": Manual(
+        examples=(
+            Example("groupwatch collect --config groupwatch.toml", "Run all collectors of this file."),
+            Example(
+                "groupwatch collect --config groupwatch.toml --only rocketmq --port 9465",
+                "Run those of RocketMQ, with their metrics on another port than the job's.",
+            ),
+        ),
+        exit_codes=(AS_ASKED, CANNOT_START, INTERRUPTED),
+        environment=(SETTINGS,),
+    ),
+    "prepare": Manual(
+        examples=(
+            Example("groupwatch prepare", "Before the first start on a machine, or while an image is built."),
+            Example(
+                "groupwatch prepare --config groupwatch.toml",
+                "Where spark.conf of this file sets options of Java.",
+            ),
+        ),
+        exit_codes=(AS_ASKED, FAILED, CANNOT_START, INTERRUPTED),
+        environment=(CACHE, JAVA),
+    ),
+    "demo": Manual(
+        examples=(
+            Example("groupwatch demo", "Start it, then open the page that it names; Ctrl-C ends all of it."),
+            Example("groupwatch demo --port 9500 --duration 300", "On another port, for five minutes."),
+            Example("groupwatch demo --with rocketmq,zookeeper", "With a RocketMQ and a Kafka 0.10 beside it."),
+        ),
+        exit_codes=(AS_ASKED, FAILED, CANNOT_START, INTERRUPTED),
+        environment=(CACHE, JAVA),
+    ),
+    "explain": Manual(
+        examples=(
+            Example("groupwatch explain prod orders", "Ask the job here about group orders of cluster prod."),
+            Example("groupwatch explain prod orders payments 3", "Why partition 3 of payments has the owner it has."),
+            Example(
+                "groupwatch explain prod orders --snapshot prod.jsonl --json",
+                "From a saved file, for a program.",
+            ),
+        ),
+        exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
+    ),
+    "what-if": Manual(
+        examples=(
+            Example("groupwatch what-if prod orders", "The assignment if the group rebalanced now."),
+            Example(
+                "groupwatch what-if prod orders --members 12 --assignor cooperative-sticky",
+                "With twelve members and another assignor.",
+            ),
+            Example("groupwatch what-if prod orders --partitions payments=24", "With 24 partitions of payments."),
+            Example("groupwatch what-if prod orders --without consumer-7", "If this member left."),
+        ),
+        exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
+    ),
+    "snapshot": Manual(
+        examples=(
+            Example("groupwatch snapshot > prod.jsonl", "Save all groups of the job on this machine."),
+            Example(
+                "groupwatch snapshot prod orders --url http://watch:9464 > orders.jsonl",
+                "Save one group of a job elsewhere.",
+            ),
+        ),
+        exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
+    ),
+    "check-config": Manual(
+        examples=(
+            Example("groupwatch check-config groupwatch.toml", "Say what would be watched, and what will not work."),
+            Example(
+                "groupwatch check-config groupwatch.toml --connect",
+                "Also ask every cluster whether it is there and what the user may do.",
+            ),
+            Example(
+                "groupwatch check-config collect.toml --collect --json",
+                "Check a file for groupwatch collect, and answer as JSON.",
+            ),
+        ),
+        exit_codes=(
+            Meaning("0", "a job could start with this file; there may be warnings"),
+            Meaning("2", "it could not: a mistake, a secret that is not there, or (--connect) a cluster that refuses"),
+        ),
+        environment=(SETTINGS,),
+    ),
+    "completion": Manual(
+        examples=(
+            Example(
+                "groupwatch completion bash > /etc/bash_completion.d/groupwatch",
+                "For all users of bash.",
+            ),
+            Example("groupwatch completion zsh > ~/.zfunc/_groupwatch", "For zsh, with ~/.zfunc in fpath."),
+            Example("groupwatch completion fish > ~/.config/fish/completions/groupwatch.fish", "For fish."),
+        ),
+        exit_codes=(AS_ASKED, Meaning("2", "no such shell")),
+    ),
+}
+
+WHOLE: Final = Manual(
+    examples=(
+        Example("groupwatch demo", "See it at work, with a Kafka of its own."),
+        Example("groupwatch check-config groupwatch.toml --connect", "Before the first start."),
+        Example("groupwatch run --config groupwatch.toml", "Watch."),
+        Example("groupwatch run --help", "Options, examples, exit codes and variables of a command."),
+    ),
+    exit_codes=(
+        AS_ASKED,
+        FAILED,
+        Meaning("2", "cannot start, or no answer"),
+        INTERRUPTED,
+    ),
+)
+"""Of the command itself."""
+
+
+def add_manuals(app: typer.Typer) -> None:
+    """Put each command's manual below its options; an app's commands have to be there already."""
+    app.info.epilog = epilog(WHOLE)
+    for command in app.registered_commands:
+        name = command.name or (command.callback.__name__ if command.callback else "")
+        command.epilog = epilog(MANUALS[name]) if name in MANUALS else None
+
+
+def epilog(manual: Manual) -> str:
+    """The manual as text with rich's markup.
+
+    >>> print(epilog(Manual(examples=(Example("ls", "List."),), exit_codes=(Meaning("0", "fine"),))))
+    [bold]Examples[/bold]
+      [cyan]ls[/cyan]
+          List.
+    <BLANKLINE>
+    [bold]Exit codes[/bold]
+      0    fine
+    """
+    sections = (_examples(manual), _meanings("Exit codes", manual.exit_codes), _variables(manual))
+    return "\n\n".join("\n".join(section) for section in map(tuple, sections) if section)
+
+
+def _examples(manual: Manual) -> Iterator[str]:
+    yield "[bold]Examples[/bold]"
+    for example in manual.examples:
+        yield f"  [cyan]{example.typed}[/cyan]"
+        yield f"      {example.does}"
+
+
+def _meanings(title: str, meanings: tuple[Meaning, ...]) -> Iterator[str]:
+    yield f"[bold]{title}[/bold]"
+    for meaning in meanings:
+        yield f"  {meaning.word:<4} {meaning.means}"
+
+
+def _variables(manual: Manual) -> Iterator[str]:
+    if manual.environment:
+        yield "[bold]Environment[/bold]"
+    for variable in manual.environment:
+        yield f"  [cyan]{variable.word}[/cyan]"
+        yield f"      {variable.means}"

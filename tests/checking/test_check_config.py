@@ -1,0 +1,212 @@
+"""check-config says what would be watched and what will not work, shows no secret, and ends with 0 or 2."""
+
+from __future__ import annotations
+
+import gc
+import json
+import socket
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from monitor.cli import app
+from monitor.embedded.broker import EmbeddedKafka
+from monitor.embedded.ports import free_ports
+
+# kafka-python leaves a connection that was refused to the collector of garbage.
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed <:ResourceWarning")
+
+CLUSTER = '[clusters.prod]\nbootstrap_servers = "broker1:9092"\n'
+SPARK = '[spark]\ncheckpoint = "hdfs://namenode/groupwatch"\n'
+SASL = '[clusters.prod.client]\n"security.protocol" = "SASL_SSL"\n"sasl.mechanism" = "PLAIN"\n"sasl.username" = "u"\n'
+ROCKETMQ = '[rocketmq.orders]\nname_servers = "namesrv:9876"\n'
+
+
+@pytest.fixture
+def check(tmp_path: Path):
+    def checked(text: str, *options: str, mode: int = 0o600) -> Result:
+        file = tmp_path / "groupwatch.toml"
+        file.write_text(text, encoding="utf-8")
+        file.chmod(mode)
+        return CliRunner().invoke(app, ["check-config", str(file), *options])
+
+    yield checked
+    gc.collect()  # what it leaves behind warns here, and not in another test
+
+
+def told(result: Result, label: str) -> list[str]:
+    return [line.removeprefix(label).strip() for line in result.stdout.splitlines() if line.startswith(label)]
+
+
+def test_a_file_that_will_do_is_told_as_it_would_be_watched(check, tmp_path: Path):
+    answer = check(
+        f'{CLUSTER}{ROCKETMQ}[spark]\ncheckpoint = "hdfs://namenode/groupwatch"\n[detection]\ncommit_silence_s = 30\n'
+    )
+    assert answer.exit_code == 0
+    assert answer.stdout.splitlines() == [
+        "watches     clusters.prod: Kafka at broker1:9092; groups from the offsets topic, topics collected by the job",
+        "watches     rocketmq.orders: RocketMQ at namesrv:9876; groups .*, collected by the job, by way of prod",
+        "setting     http = 127.0.0.1:9464",
+        "setting     spark.master = local[*]",
+        "setting     spark.checkpoint = hdfs://namenode/groupwatch",
+        "setting     detection.commit_silence_s = 30.0",
+        f"result      groupwatch run can start with {tmp_path}/groupwatch.toml."
+        " No cluster was asked: --connect does that.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        pytest.param(SPARK, "No cluster is configured", id="nothing to watch"),
+        pytest.param(CLUSTER, "spark.checkpoint is required", id="no checkpoint"),
+        pytest.param("[htpp]\n", "htpp is not a known key (did you mean http?).", id="a section misspelt"),
+        pytest.param("= 1", "is not TOML", id="not TOML"),
+        pytest.param(
+            f'{CLUSTER}{SASL}"sasl.password" = "${{file:/nowhere}}"\n{SPARK}',
+            "clusters.prod.client.sasl.password refers to the file /nowhere, which cannot be read",
+            id="a secret that is not there",
+        ),
+        pytest.param(
+            f'{CLUSTER}[clusters.prod.client]\n"sasl.login.class" = "x"\n{SPARK}',
+            "works only in Java clients",
+            id="a property that Python has not",
+        ),
+        pytest.param(
+            f"{CLUSTER}[clusters.prod.client]\n'group.id' = 'x'\n{SPARK}", "is set by groupwatch itself", id="our own"
+        ),
+        pytest.param(
+            f'{CLUSTER}{ROCKETMQ}access_key = "${{env:NO_SUCH_KEY}}"\nsecret_key = "s"\n{SPARK}',
+            "rocketmq.orders.access_key refers to the environment variable NO_SUCH_KEY",
+            id="a signing key that is not there",
+        ),
+        pytest.param(
+            f'{CLUSTER}{ROCKETMQ}tls = true\ntls_ca_file = "/nowhere.pem"\n{SPARK}',
+            "rocketmq.orders.tls_ca_file: /nowhere.pem cannot be read.",
+            id="certificates that are not there",
+        ),
+    ],
+)
+def test_what_keeps_a_job_from_starting_is_a_problem_and_ends_with_2(check, text: str, problem: str):
+    answer = check(text)
+    assert answer.exit_code == 2
+    (line,) = told(answer, "PROBLEM")
+    assert problem in line
+    assert "cannot start" in told(answer, "result")[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        pytest.param(f'{CLUSTER}{SPARK}[http]\nbind = "0.0.0.0"\n', "http.bind 0.0.0.0 lets everybody", id="open"),
+        pytest.param(f"{CLUSTER}{SPARK}[http]\nport = 0\n", "Prometheus will not find it", id="a port that changes"),
+        pytest.param(f'{CLUSTER}[spark]\ncheckpoint = "/tmp/x"\n', "is cleared", id="a checkpoint in /tmp"),
+        pytest.param(f'{CLUSTER}[spark]\ncheckpoint = "state"\n', "is relative", id="a relative checkpoint"),
+        pytest.param(
+            f'{CLUSTER}[clusters.prod.client]\n"sasl.username" = "u"\n{SPARK}', "is not used", id="SASL without SASL"
+        ),
+        pytest.param(
+            f'{CLUSTER}{SASL}"sasl.password" = "p"\n{SPARK}'.replace("SASL_SSL", "SASL_PLAINTEXT"),
+            "in clear text",
+            id="a password in clear text",
+        ),
+        pytest.param(
+            f'{CLUSTER}[clusters.again]\nbootstrap_servers = "broker1:9092"\n{SPARK}',
+            "clusters.again has the brokers of clusters.prod",
+            id="the same cluster twice",
+        ),
+        pytest.param(f"{CLUSTER}collect = false\n{SPARK}", "clusters.prod has collect = false", id="elsewhere"),
+        pytest.param(
+            f'{CLUSTER}[spark_queries.etl.checkpoints]\n"q" = "/nowhere"\n{SPARK}',
+            "there is no folder /nowhere here",
+            id="a query's folder that is not there",
+        ),
+    ],
+)
+def test_what_will_not_work_as_somebody_may_think_is_a_warning_and_ends_with_0(check, text: str, warning: str):
+    answer = check(text)
+    assert answer.exit_code == 0
+    assert [line for line in told(answer, "warning") if warning in line] != []
+
+
+def test_a_cluster_of_spark_wants_a_shared_checkpoint_and_a_number_of_partitions(check):
+    answer = check(f'{CLUSTER}[spark]\ncheckpoint = "/shared/groupwatch"\nmaster = "spark://host:7077"\n')
+    said = told(answer, "warning")
+    assert [line for line in said if "all executors have to see the same folder" in line] != []
+    assert [line for line in said if line.startswith("spark.shuffle_partitions is not chosen and will be 8")] != []
+    on_hdfs = check(f'{CLUSTER}{SPARK}master = "spark://host:7077"\nshuffle_partitions = 4\n')
+    assert told(on_hdfs, "warning") == []
+
+
+def test_a_secret_in_a_file_that_others_may_read_is_told_and_not_shown(check):
+    text = f'{CLUSTER}{SASL}"sasl.password" = "tiger"\n{SPARK}'
+    open_to_all, own = check(text, mode=0o644), check(text, mode=0o600)
+    (warning,) = told(open_to_all, "warning")
+    assert "holds clusters.prod.client.sasl.password and may be read by others" in warning
+    assert told(own, "warning") == []
+    referred = check(text.replace("tiger", "${file:/dev/null}x"), mode=0o644)
+    assert told(referred, "warning") == []
+
+
+@pytest.mark.parametrize("options", [["--json"], ["--connect", "--connect-limit=1"]], ids=["json", "connect"])
+def test_no_secret_is_ever_shown(check, options: list[str]):
+    (port,) = free_ports(1)
+    text = f"{CLUSTER}{SASL}'sasl.password' = 'tiger'\n{ROCKETMQ}access_key = 'lion'\nsecret_key = 'puma'\n"
+    local = text.replace("broker1:9092", f"127.0.0.1:{port}").replace("namesrv:9876", f"127.0.0.1:{port}")
+    answer = check(f'{local}{SPARK}[spark.conf]\n"spark.hadoop.fs.s3a.secret.key" = "lynx"\n', *options)
+    assert [animal for animal in ("tiger", "lion", "puma", "lynx") if animal in answer.output] == []
+    assert answer.stdout.count("[hidden]") == 4
+
+
+def test_a_file_for_collect_needs_no_checkpoint(check):
+    assert check(CLUSTER, "--collect").exit_code == 0
+    assert "groupwatch collect can start" in check(CLUSTER, "--collect").stdout
+
+
+def test_json_has_the_same_for_a_program(check, tmp_path: Path):
+    answer = check(CLUSTER, "--json")
+    report = json.loads(answer.stdout)
+    assert answer.exit_code == 2
+    assert report["file"] == f"{tmp_path}/groupwatch.toml"
+    assert [each["place"] for each in report["watched"]] == ["clusters.prod"]
+    assert report["problems"][0].startswith("spark.checkpoint is required")
+    assert "connections" not in report
+
+
+def test_connect_tells_for_every_system_whether_it_answers(check):
+    """A port that nobody listens on refuses; one that somebody has answers, whatever he speaks."""
+    (free,) = free_ports(1)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        taken = listening.getsockname()[1]
+        answer = check(
+            f'[clusters.prod]\nbootstrap_servers = "127.0.0.1:{free}"\n'
+            f'[rocketmq.half]\nname_servers = "127.0.0.1:{taken};127.0.0.1:{free}"\n'
+            f'[zookeeper.away]\nhosts = "127.0.0.1:{free}"\nsystem = "metaq"\n{SPARK}',
+            "--connect",
+            "--connect-limit=1",
+        )
+    assert answer.exit_code == 2
+    assert told(answer, "reached") == [
+        f"rocketmq.half: 1 of 2 name servers answer (127.0.0.1:{free}: Connection refused)."
+    ]
+    kafka, zookeeper = told(answer, "NOT REACHED")
+    assert kafka.startswith(f"clusters.prod: Cluster prod: no broker answers at 127.0.0.1:{free}")
+    assert zookeeper == f"zookeeper.away: 0 of 1 servers answer (127.0.0.1:{free}: Connection refused)."
+    assert told(answer, "result")[0].endswith("2 not reached.")
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("command", ["run", "collect"])
+def test_connect_says_what_a_real_broker_permits(check, broker: EmbeddedKafka, command: str):
+    text = f'[clusters.prod]\nbootstrap_servers = "{broker.bootstrap_servers}"\n{SPARK}'
+    answer = check(text, "--connect", *(["--collect"] if command == "collect" else []))
+    assert answer.exit_code == 0
+    (reached,) = told(answer, "reached")
+    if command == "run":
+        assert reached.startswith(
+            ("clusters.prod: reached, 1 broker; ", "clusters.prod: Cluster prod: there is no __c")
+        )
+    else:
+        assert reached == "clusters.prod: reached; groupwatch.events may be written."
