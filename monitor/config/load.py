@@ -15,13 +15,13 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 
 from monitor.config.client import flattened, is_secret
 from monitor.config.errors import ConfigError
+from monitor.config.http import HttpSettings
 from monitor.config.settings import (
     ENVIRONMENT_DELIMITER,
     ENVIRONMENT_PREFIX,
     ClusterSettings,
     DetectionOptions,
     DetectionOverride,
-    HttpSettings,
     Settings,
     SparkSettings,
     shard_of_text,
