@@ -18,9 +18,10 @@ from monitor.collectors.errors import CollectorError
 from monitor.collectors.preflight import check_carrier
 from monitor.config import ClusterSettings, ConfigError, Settings, load
 from monitor.metrics.collect_app import create_collect_app
-from monitor.metrics.server import HttpServer, ListenError
+from monitor.metrics.server import ListenError
 from monitor.model import CollectorHealth
 from streaming_jobs.clock import now_ms
+from streaming_jobs.serving import http_server
 from streaming_jobs.signals import StopSignals
 from streaming_jobs.telling import Telling
 
@@ -52,8 +53,7 @@ def run_collect(config: Path | None, only: Sequence[str] = (), port: int | None 
     for carrier in collecting.carriers:
         check_carrier(carrier)
     app = create_collect_app(collecting.health)
-    http = settings.http
-    with StopSignals() as signals, HttpServer(app, http.bind, http.port if port is None else port) as server:
+    with StopSignals() as signals, http_server(app, settings.http, port) as server:
         signals.arm()
         log.info("The metrics are %s/metrics", server.url)
         collecting.run(signals.stopping)

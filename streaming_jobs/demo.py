@@ -14,7 +14,8 @@ import msgspec
 from rich.console import Console
 
 from monitor.config import Settings
-from monitor.config.settings import ClusterSettings, DetectionOptions, HttpSettings, SparkSettings
+from monitor.config.http import HttpSettings
+from monitor.config.settings import ClusterSettings, DetectionOptions, SparkSettings
 from monitor.config.systems import RocketMQSettings, ZooKeeperSettings
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.demo_systems import KAFKA_ROOT, DemoSystem, DemoSystems
@@ -29,6 +30,7 @@ from monitor.model import ALL_GROUPS, Value
 from streaming_jobs.board import Board
 from streaming_jobs.job import Job
 from streaming_jobs.observer import GroupSeen, Observer
+from streaming_jobs.serving import http_server
 from streaming_jobs.signals import StopSignals
 
 CLUSTER: Final = "demo"
@@ -95,7 +97,7 @@ class Demo:
             settings = settings_of(self._options, kafka.bootstrap_servers, folder, systems)
             board = Board(settings.watched_names)
             # The port is taken first: that it is not free is told before anything slow begins.
-            self._server = running.enter_context(HttpServer(board, settings.http.bind, settings.http.port))
+            self._server = running.enter_context(http_server(board, settings.http))
             kafka_jars(self._tell)
             jars = spark_kafka_jars(self._tell)
             running.enter_context(kafka)

@@ -12,11 +12,12 @@ from monitor.config import ConfigError, Settings, load, with_compat, with_shard
 from monitor.embedded.errors import EmbeddedError
 from monitor.embedded.jars import spark_kafka_jars
 from monitor.embedded.java import find_java
-from monitor.metrics.server import HttpServer, ListenError
+from monitor.metrics.server import ListenError
 from streaming_jobs.board import Board
 from streaming_jobs.checkpoint import CheckpointError
 from streaming_jobs.class_archive import ArchiveNotWrittenError
 from streaming_jobs.job import Job
+from streaming_jobs.serving import http_server
 from streaming_jobs.signals import StopSignals
 
 log = logging.getLogger(__name__)
@@ -50,7 +51,7 @@ def run_job(config: Path | None, *, rebuild: bool = False, shard: str | None = N
     board = Board(settings.watched_names, settings.shard, settings.metrics.max_series)
     with (
         StopSignals() as signals,
-        HttpServer(board, settings.http.bind, settings.http.port) as server,
+        http_server(board, settings.http) as server,
         Job(settings, board, jars, rebuild=rebuild) as job,
     ):
         signals.arm()

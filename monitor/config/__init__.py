@@ -2,13 +2,13 @@
 
 from monitor.config.client import ClientProperties
 from monitor.config.errors import ConfigError
+from monitor.config.http import HttpSettings
 from monitor.config.load import load, with_compat, with_shard
 from monitor.config.metrics import MetricsOverride, MetricsSettings
 from monitor.config.settings import (
     ClusterSettings,
     DetectionOptions,
     DetectionOverride,
-    HttpSettings,
     Settings,
     SparkSettings,
     Thresholds,

@@ -15,6 +15,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 
 from monitor.config.client import flattened, is_secret
 from monitor.config.errors import ConfigError
+from monitor.config.http import HttpSettings
 from monitor.config.metrics import MetricsOverride, MetricsSettings
 from monitor.config.settings import (
     ENVIRONMENT_DELIMITER,
@@ -22,7 +23,6 @@ from monitor.config.settings import (
     ClusterSettings,
     DetectionOptions,
     DetectionOverride,
-    HttpSettings,
     Settings,
     SparkSettings,
     shard_of_text,

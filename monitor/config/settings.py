@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from monitor.config.client import ClientProperties, texts
+from monitor.config.http import HttpSettings
 from monitor.config.metrics import MetricsSettings
 from monitor.config.section import Section, checked_addresses, checked_expression
 from monitor.config.systems import RocketMQSettings, SparkQueriesSettings, System, ZooKeeperSettings
@@ -107,13 +108,6 @@ class ClusterSettings(Section):
     def client_place(self) -> str:
         """Where the client properties stand in the configuration; errors start with it."""
         return f"clusters.{self.name}.client"
-
-
-class HttpSettings(Section):
-    """Where the metrics, the status page and the API are served."""
-
-    bind: str = Field(default="127.0.0.1", min_length=1)
-    port: int = Field(default=9464, ge=0, le=65535)
 
 
 class SparkSettings(Section):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from starlette.datastructures import MutableHeaders
@@ -21,8 +22,10 @@ SECURITY_HEADERS: Final = {
 class SecurityHeaders:
     """Adds SECURITY_HEADERS to every answer, and forbids to store those that say nothing of it themselves."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, hsts: Callable[[], str | None] = lambda: None) -> None:
+        """``hsts`` gives the header Strict-Transport-Security of answers over TLS, None if there is none."""
         self._app = app
+        self._hsts = hsts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -32,6 +35,8 @@ class SecurityHeaders:
                 headers = MutableHeaders(scope=message)
                 headers.update(SECURITY_HEADERS)
                 headers.setdefault("Cache-Control", "no-store")
+                if hsts := self._hsts():
+                    headers["Strict-Transport-Security"] = hsts
             await send(message)
 
         await self._app(scope, receive, send_with_headers)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import ipaddress
+import logging
 import socket
 import threading
 from types import TracebackType
@@ -10,9 +12,19 @@ from typing import Final, Self
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
+from monitor.metrics.access import RequiresCredentials
+from monitor.metrics.access_errors import AccessError
+from monitor.metrics.access_files import AccessFiles, WatchedAccess
 from monitor.metrics.app import create_app
+from monitor.metrics.credentials import Checker
 from monitor.metrics.found import Source
+from monitor.metrics.guarded_protocol import GuardedServer
+from monitor.metrics.limits import FewAtOnce, InPieces, Limits, ReadOnly
+from monitor.metrics.security import SecurityHeaders
+
+log = logging.getLogger(__name__)
 
 _GRACE_S: Final = 2
 """How long a stop waits for answers that are being sent."""
@@ -26,16 +38,32 @@ class PortTaken(ListenError):  # noqa: N818 -- says what happened; a caller read
     """Another program listens on the port."""
 
 
+class AccessUnusable(ListenError):  # noqa: N818 -- as above
+    """What guards the address cannot be used."""
+
+
 class HttpServer:
     """Serves the newest snapshot from ``start`` until ``stop``. Port 0 takes a free one, which ``url`` then names.
 
-    Or another app, if it is given one in place of a source of snapshots.
+    Or another app, if it is given one in place of a source of snapshots. ``access`` says who may read, ``limits`` how
+    much a client may ask for.
     """
 
-    def __init__(self, source: Source | Starlette, host: str = "127.0.0.1", port: int = 9464) -> None:
+    def __init__(
+        self,
+        source: Source | Starlette,
+        host: str = "127.0.0.1",
+        port: int = 9464,
+        access: AccessFiles = AccessFiles(),  # noqa: B008 -- immutable
+        limits: Limits = Limits(),  # noqa: B008 -- immutable
+    ) -> None:
         self._source = source
         self._host = host
         self._port = port
+        self._files = access
+        self._limits = limits
+        self._scheme = "http"
+        self._checker: Checker | None = None
         self._server: uvicorn.Server | None = None
         self._thread: threading.Thread | None = None
         self._socket: socket.socket | None = None
@@ -44,27 +72,24 @@ class HttpServer:
     def url(self) -> str:
         """Where it is served, without a slash at the end."""
         host = f"[{self._host}]" if ":" in self._host else self._host
-        return f"http://{host}:{self._port}"
+        return f"{self._scheme}://{host}:{self._port}"
 
     def start(self) -> None:
         """Take the port, then serve. A connection made after this returns is answered.
 
         Raises:
             PortTaken: another program listens there.
+            AccessUnusable: a file that guards it cannot be used.
             ListenError: this machine does not have the address, or the port needs rights that the process lacks.
         """
+        access = _watched(self._files)
         self._socket = _listen(self._host, self._port)
         self._port = self._socket.getsockname()[1]
-        self._server = uvicorn.Server(
-            uvicorn.Config(
-                self._source if isinstance(self._source, Starlette) else create_app(self._source),
-                log_config=None,
-                log_level="warning",
-                access_log=False,
-                server_header=False,
-                lifespan="off",
-                timeout_graceful_shutdown=_GRACE_S,
-            )
+        self._scheme = "http" if access.current.tls is None else "https"
+        _warn_of_strangers(self._host, access)
+        self._checker = Checker()
+        self._server = GuardedServer(
+            _config(self._guarded(access, self._checker), self._limits), access=access, limits=self._limits
         )
         self._thread = threading.Thread(
             target=self._server.run, kwargs={"sockets": [self._socket]}, name="groupwatch-http", daemon=True
@@ -82,12 +107,73 @@ class HttpServer:
 
     def stop(self) -> None:
         """Stop serving and give the port back. Nothing happens if it does not serve."""
-        if self._server is None or self._thread is None or self._socket is None:
+        if self._server is None or self._thread is None or self._socket is None or self._checker is None:
             return
         self._server.should_exit = True
         self._thread.join()
         self._socket.close()
-        self._server = self._thread = self._socket = None
+        self._checker.close()
+        self._server = self._thread = self._socket = self._checker = None
+
+    def _guarded(self, access: WatchedAccess, checker: Checker) -> ASGIApp:
+        """The app behind what guards it; from the inside to the outside."""
+        app: ASGIApp = self._source if isinstance(self._source, Starlette) else create_app(self._source)
+        app = FewAtOnce(app, self._limits)
+        app = RequiresCredentials(app, lambda: access.current, checker)
+        app = ReadOnly(app, self._limits)
+        app = SecurityHeaders(app, lambda: access.current.hsts)
+        return InPieces(app)
+
+
+def check_access(files: AccessFiles) -> None:
+    """Read the files that guard the server, as a start would.
+
+    Raises:
+        AccessUnusable: one of them cannot be used; the text says which and why.
+    """
+    _watched(files)
+
+
+def _watched(files: AccessFiles) -> WatchedAccess:
+    try:
+        return WatchedAccess(files)
+    except AccessError as error:
+        raise AccessUnusable(str(error)) from None
+
+
+def _config(app: ASGIApp, limits: Limits) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http="h11",
+        ws="none",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # who says to be somebody else is not believed
+        lifespan="off",
+        h11_max_incomplete_event_size=limits.header_bytes,
+        timeout_keep_alive=int(limits.idle_s) + 1,  # we look ourselves; uvicorn's would not end one that does not read
+        timeout_graceful_shutdown=_GRACE_S,
+    )
+
+
+def _warn_of_strangers(host: str, access: WatchedAccess) -> None:
+    """One line where others than this machine may read, and nothing keeps them from it."""
+    if _is_loopback(host):
+        return
+    guarded, tls = access.current.credentials.required, access.current.tls is not None
+    if not guarded and not tls:
+        log.warning("Everybody who can reach %s may read what is served; docs/access.md tells how to guard it.", host)
+    elif not tls:
+        log.warning("Credentials cross the network to %s as plain text; http.web_config_file can turn on TLS.", host)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -19,9 +19,9 @@ from monitor.collectors.readers import Readable
 from monitor.collectors.reading import Reading
 from monitor.config import load
 from monitor.embedded.jars import spark_kafka_jars
-from monitor.metrics.server import HttpServer
 from streaming_jobs.board import Board
 from streaming_jobs.job import Job
+from streaming_jobs.serving import http_server
 from streaming_jobs.signals import StopSignals
 from tests.job_process import JobProcess
 
@@ -73,7 +73,7 @@ def main(config: Path, folder: Path) -> None:
 
     with (
         StopSignals() as signals,
-        HttpServer(board, settings.http.bind, settings.http.port),
+        http_server(board, settings.http),
         Job(settings, board, spark_kafka_jars(), readers=reader) as job,
     ):
         signals.arm()

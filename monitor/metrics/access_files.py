@@ -1,0 +1,157 @@
+"""The files that guard the HTTP server: read at the start, and again when they change.
+
+What was read last counts until something new can be read as a whole. What is guarded stays so until a restart: a file
+that is just being written, or was emptied, opens nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from monitor.metrics.access_errors import AccessError
+from monitor.metrics.credentials import Credentials
+from monitor.metrics.tls import server_context
+from monitor.metrics.web_config import TlsFiles, WebConfig, read_web_config
+from monitor.model import Value
+
+log = logging.getLogger(__name__)
+
+SHORTEST_TOKEN: Final = 16
+"""Characters of the shortest token that is taken: shorter ones can be guessed, and mostly are a mistake."""
+
+_TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/-]+=*")
+_FOR_OTHERS: Final = 0o007
+
+
+class AccessFiles(Value):
+    """Where it is written who may read. ``token_file`` has one bearer token a line."""
+
+    web_config_file: Path | None = None
+    token_file: Path | None = None
+
+
+class Access:
+    """What the files said when they were read. Immutable; shows no secret when printed."""
+
+    __slots__ = ("credentials", "hsts", "tls")
+
+    def __init__(
+        self, tls: ssl.SSLContext | None = None, credentials: Credentials | None = None, hsts: str | None = None
+    ) -> None:
+        self.tls: Final = tls
+        self.credentials: Final = credentials or Credentials()
+        self.hsts: Final = hsts if tls is not None else None
+
+
+class WatchedAccess:
+    """The newest access. ``refresh`` looks whether a file has changed; it reads files, so it is no call for a loop."""
+
+    def __init__(self, files: AccessFiles) -> None:
+        """Read the files.
+
+        Raises:
+            AccessError: one of them cannot be used.
+        """
+        self._files = files
+        self._paths: tuple[Path, ...] = ()
+        self._seen: tuple[object, ...] = ()
+        self.current = self._read()
+
+    def refresh(self) -> None:
+        """Read again what has changed; an error is told once in the log, and the older access goes on."""
+        if self._signatures() == self._seen:
+            return
+        try:
+            newer = self._read()
+            _require_as_guarded(self.current, newer)
+        except AccessError as error:
+            log.error("%s What was read before still counts.", error)  # noqa: TRY400 -- the sentence is the whole story
+            return
+        self.current = newer
+        log.info("The files that guard the HTTP server were read again.")
+
+    def _read(self) -> Access:
+        config_file, token_file = self._files.web_config_file, self._files.token_file
+        self._paths = tuple(path for path in (config_file, token_file) if path is not None)
+        self._seen = self._signatures()  # before reading: what changes meanwhile is then seen as a change
+        config = WebConfig() if config_file is None else read_web_config(config_file)
+        self._paths += tuple(_files_of(config.tls))
+        self._seen = self._signatures()
+        access = Access(
+            tls=None if config.tls is None else server_context(config.tls),
+            credentials=Credentials(config.users, () if token_file is None else _read_tokens(token_file)),
+            hsts=config.hsts,
+        )
+        self._warn_of_open_files(config)
+        return access
+
+    def _signatures(self) -> tuple[object, ...]:
+        return tuple(map(_signature, self._paths))
+
+    def _warn_of_open_files(self, config: WebConfig) -> None:
+        secret = [self._files.token_file, self._files.web_config_file if config.users else None]
+        secret += [config.tls.key_file] if config.tls is not None else []
+        for path in secret:
+            if path is not None and _mode(path) & _FOR_OTHERS:
+                log.warning(
+                    "Every user of this machine may open %s, which holds secrets; chmod o= takes that away.", path
+                )
+
+
+def _require_as_guarded(older: Access, newer: Access) -> None:
+    if (older.tls is None) != (newer.tls is None):
+        raise AccessError("Whether TLS is served can only be changed by a restart.")
+    if older.credentials.required and not newer.credentials.required:
+        raise AccessError("There are no users and no tokens any more, and only a restart opens what was guarded.")
+
+
+def _files_of(tls: TlsFiles | None) -> Iterator[Path]:
+    if tls is not None:
+        yield from (tls.cert_file, tls.key_file)
+        if tls.client_ca_file is not None:
+            yield tls.client_ca_file
+
+
+def _signature(path: Path) -> object:
+    """What changes when the file does, also when it is a link to another one now, as in a volume of Kubernetes."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        return error.errno
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode
+
+
+def _mode(path: Path) -> int:
+    try:
+        return path.stat().st_mode
+    except OSError:  # gone since it was read
+        return 0
+
+
+def _read_tokens(path: Path) -> list[str]:
+    """The tokens of a file, one a line; empty lines and lines that begin with # are none.
+
+    Raises:
+        AccessError: it cannot be read, has no token, or has one that could not be sent or could be guessed.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise AccessError(f"{path} cannot be read ({error.strerror}).") from None
+    except UnicodeDecodeError:
+        raise AccessError(f"{path} is not text.") from None
+    numbered = [(number, line.strip()) for number, line in enumerate(lines, start=1)]
+    tokens = [(number, token) for number, token in numbered if token and not token.startswith("#")]
+    for number, token in tokens:
+        if not _TOKEN.fullmatch(token):
+            raise AccessError(f"{path}, line {number}: a token has letters, digits and . _ ~ + / - only (RFC 6750).")
+        if len(token) < SHORTEST_TOKEN:
+            raise AccessError(f"{path}, line {number}: a token has at least {SHORTEST_TOKEN} characters.")
+    if not tokens:
+        raise AccessError(f"{path} has no token.")
+    return [token for _, token in tokens]
