@@ -33,7 +33,7 @@ class _MetricsHandlers:
 
     async def metrics(self, request: Request) -> Response:
         prepared = self._read().metrics_gzip
-        if _accepts_gzip(request):
+        if accepts_gzip(request):
             return Response(prepared, headers={**METRICS_HEADERS, "Content-Encoding": "gzip"})
         return Response(await run_in_threadpool(zlib.decompress, prepared, _GZIP), headers=METRICS_HEADERS)
 
@@ -42,7 +42,7 @@ class _MetricsHandlers:
         return PlainTextResponse(told_of_all(snapshot), 200 if snapshot.ready else 503)
 
 
-def _accepts_gzip(request: Request) -> bool:
+def accepts_gzip(request: Request) -> bool:
     """Whether the client asks for gzip (RFC 9110, 12.5.3); "q=0" says that it does not want it."""
     for offer in request.headers.get("accept-encoding", "").split(","):
         coding, _, weight = offer.replace(" ", "").partition(";q=")
