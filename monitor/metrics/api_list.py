@@ -26,9 +26,6 @@ _ENCODER: Final = msgspec.json.Encoder()
 _AT_ONCE: Final = 500
 """So many rows are encoded while no other thread runs: a millisecond or two."""
 
-_LARGEST: Final = 2**63
-"""JSON is not written with larger numbers here."""
-
 
 class Order(StrEnum):
     """How groups are sorted. Those that are equal, and those of which the number is not known, come by name."""
@@ -176,7 +173,7 @@ def encoded(rows: Sequence[Row]) -> bytes:
 def _encoded_slice(rows: Sequence[Row]) -> bytes:
     try:
         return _ENCODER.encode(rows)[1:-1]
-    except (UnicodeEncodeError, OverflowError):
+    except UnicodeEncodeError:
         return b",".join(_encodable(rows))
 
 
@@ -184,7 +181,7 @@ def _encodable(rows: Iterable[Row]) -> Iterable[bytes]:
     for row in rows:
         try:
             yield _ENCODER.encode(row)
-        except (UnicodeEncodeError, OverflowError):
+        except UnicodeEncodeError:
             continue
 
 
@@ -221,7 +218,7 @@ def _place(order: Order, group: GroupSummary) -> Place:
 
 def _by_size(size: int | None, group: GroupSummary) -> Place:
     """The largest first, the unknown last."""
-    return Place(int(size is None), -min(size or 0, _LARGEST), group.cluster, group.group)
+    return Place(int(size is None), -(size or 0), group.cluster, group.group)
 
 
 def _place_of_finding(finding: OpenFinding) -> Place:
