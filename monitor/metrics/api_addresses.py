@@ -44,10 +44,13 @@ class Address(Value):
         return self.path.endswith(GROUP)
 
 
-_CLUSTER: Final = Parameter(name="cluster", meaning="Only of this cluster.", repeats=True)
+_CLUSTER: Final = Parameter(name="cluster", meaning="Only of this cluster, or of one of these.", repeats=True)
 _SEARCH: Final = Parameter(name="q", meaning="Only groups whose name has this in it, in any case.")
 _FINDING: Final = Parameter(
-    name="finding", meaning="Only with findings of this kind.", words=tuple(FindingKind), repeats=True
+    name="finding",
+    meaning="Only with findings of this kind, or of one of these.",
+    words=tuple(FindingKind),
+    repeats=True,
 )
 _LIMIT: Final = Parameter(
     name="limit",
@@ -74,8 +77,15 @@ ADDRESSES: Final = (
             _SEARCH,
             Parameter(name="problems", meaning="Only groups with findings.", is_switch=True),
             _FINDING,
-            Parameter(name="kind", meaning="Only groups of this kind.", words=tuple(GroupKind), repeats=True),
-            Parameter(name="state", meaning="Only groups in this state.", words=tuple(Phase), repeats=True),
+            Parameter(
+                name="kind",
+                meaning="Only groups of this kind, or of one of these.",
+                words=tuple(GroupKind),
+                repeats=True,
+            ),
+            Parameter(
+                name="state", meaning="Only groups in this state, or in one of these.", words=tuple(Phase), repeats=True
+            ),
             Parameter(
                 name="sort",
                 meaning="By name (as if nothing is said), worst finding, largest lag, or most members.",

@@ -36,7 +36,7 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
     "ApiError": {"error": "Why there is no answer, in a sentence."},
     "ApiIndex": {
         "version": "The version of groupwatch.",
-        "shard": "Which share of the groups this job knows.",
+        "shard": "Which share of the groups this job knows: 1/1 is all, 2/3 is the second of three.",
         "addresses": "What there is to ask.",
     },
     "ApiAddress": {
@@ -44,7 +44,6 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "meaning": "What it answers.",
         "parameters": "The parameters of its query.",
     },
-    "Shard": {"number": "Which of the jobs this is, from 1.", "of": "How many jobs share the groups."},
     "ClusterCondition": {
         "ready": "Whether the backlog that was seen at start has been read; before that no group is told of.",
         "stale": "Whether the newest evaluation is a minute old or more.",

@@ -120,7 +120,7 @@ class _Listing:
             ApiAddress(address=each.path, meaning=each.meaning, parameters=tuple(own.name for own in each.parameters))
             for each in ADDRESSES
         )
-        index = ApiIndex(version=installed_version(), shard=self._source.read().shard, addresses=addresses)
+        index = ApiIndex(version=installed_version(), shard=str(self._source.read().shard), addresses=addresses)
         return _told(index).to(request)
 
     def _clusters(self, request: Request, _: Query) -> Response:

@@ -7,7 +7,6 @@ from monitor.model import (
     CollectorHealth,
     DriftCause,
     FindingKind,
-    Shard,
     TopicPartition,
     Value,
     WarmUpProgress,
@@ -29,10 +28,10 @@ class ApiAddress(Value):
 
 
 class ApiIndex(Value):
-    """What there is to ask. ``shard`` says of which share of the groups this job knows."""
+    """What there is to ask. ``shard`` says of which share of the groups this job knows: 1/1 is all."""
 
     version: str
-    shard: Shard
+    shard: str
     addresses: tuple[ApiAddress, ...]
 
 

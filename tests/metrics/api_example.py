@@ -18,12 +18,15 @@ NOW_MS: Final = NOW + 3_000
 """What the clock of the machine says."""
 
 ORDERS: Final = group(
-    member("front-1", ["orders"], {"orders": [0, 1]}, client_id="front", host="/10.0.0.1"),
-    member("back-1", ["orders"], {"orders": [2]}, client_id="back", host="/10.0.0.2"),
+    member("alpha-1", ["orders"], {"orders": [0, 1]}, client_id="alpha", host="/10.0.0.1"),
+    member("beta-1", ["orders"], {"orders": [2]}, client_id="beta", host="/10.0.0.2"),
     offsets=[commit("orders", 0, 90, NOW - 5_000), commit("orders", 1, 100), commit("orders", 2, 100)],
 )
 MAIL: Final = group(phase=Phase.OFFSETS_ONLY, offsets=[commit("mail", 0, 100)])
-TOPICS: Final = catalog(topic("orders", 4, grown=1), topic("mail", 1))
+TOPICS: Final = catalog(
+    replace(topic("orders", 4, grown=1), cluster="main"),
+    replace(topic("mail", 1), cluster="main"),
+)
 LAGS: Final = (LagPoint(NOW - 30_000, 4), LagPoint(NOW - 15_000, None), LagPoint(NOW, 10))
 
 SLOW: Final = ClusterSnapshot(cluster="slow", warm_up=WarmUpProgress(total=1000, remaining=400, left_ms=11_001))

@@ -200,8 +200,8 @@ def test_the_history_is_told_oldest_first(client):
         (["explain", "main", "orders", "orders", "3"], "/api/v1/explain/main/orders?topic=orders&partition=3"),
         (["what-if", "main", "orders"], "/api/v1/what-if/main/orders"),
         (
-            ["what-if", "main", "orders", "--assignor", "sticky", "--members", "3", "--without", "back"],
-            "/api/v1/what-if/main/orders?assignor=sticky&members=3&without=back",
+            ["what-if", "main", "orders", "--assignor", "sticky", "--members", "3", "--without", "beta"],
+            "/api/v1/what-if/main/orders?assignor=sticky&members=3&without=beta",
         ),
         (
             ["what-if", "main", "orders", "--partitions", "orders=9"],
@@ -263,7 +263,7 @@ def test_pages_of_groups_with_hostile_names_are_the_whole_list(hostile):
         ("explain/main/absent", 404, "No group named absent was found in cluster main."),
         ("explain/main/broken", 500, "Group broken of cluster main cannot be judged (StateCorruptError: "),
         ("explain/slow/orders", 503, "The groups of slow are not known yet."),
-        ("what-if/main/orders?without=x", 400, "The group has no member x; its members are front-1, back-1."),
+        ("what-if/main/orders?without=x", 400, "The group has no member x; its members are alpha-1, beta-1."),
         ("what-if/main/orders?members=two", 400, "members is a whole number from 1 to 999999999, not two."),
         ("what-if/main/orders?members=10001", 400, "A group is rehearsed with 1 to 10000 members, not with 10001."),
         ("what-if/main/orders?partitions=orders", 400, "partitions: orders is not TOPIC=N."),
