@@ -1,47 +1,163 @@
-"""The API: what the page shows as JSON, and the saved snapshot that explain and what-if can be asked about."""
+"""The API: everything that the page shows, as JSON; to be read only. docs/api.md has every address with an example."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Final
+from urllib.parse import urlencode
 
 import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
+from monitor.detection.inputs import GroupInputs, QuestionError, only_concerned
+from monitor.detection.questions import count_typed, explained
+from monitor.detection.what_if import Change, what_if
 from monitor.metrics.addresses import API, SAVED
+from monitor.metrics.api_addresses import ADDRESSES, EXPLAIN, GROUP, HISTORY, ROOT, WHAT_IF, Address
+from monitor.metrics.api_answer import JSON, JsonAnswer
+from monitor.metrics.api_clusters import condition
+from monitor.metrics.api_kept import KeptLists, Listed
+from monitor.metrics.api_list import CursorError, Order, Wanted, cursor, read_cursor
+from monitor.metrics.api_query import Query
+from monitor.metrics.api_values import ApiAddress, ApiIndex, GroupHistory
 from monitor.metrics.found import GroupFinder, Source
-from monitor.metrics.listing import judged
+from monitor.metrics.openapi import openapi_document
 from monitor.metrics.publish import verdict_json
 from monitor.metrics.snapshot_lines import Evaluated, all_lines, group_lines
+from monitor.metrics.turns import Turns
+from monitor.metrics.version import installed_version
+from monitor.metrics.wording import visible
+from monitor.model import FindingKind, GroupKind, Phase
+
+log = logging.getLogger(__name__)
+
+Handler = Callable[[Request, Query], Response]
+Runner = Callable[[Callable[[], Response]], Awaitable[Response]]
+
+MOST_PARTITIONS: Final = 100_000
+"""A what-if with more is for the command, which works it out elsewhere: in the job it would take a core for long."""
 
 _LINES_OF_JSON: Final = "application/x-ndjson"
+_TAKING_TURNS: Final = frozenset({"group", "explain", "what-if"})
+"""Of a huge group these take a second or so, of all others a few milliseconds."""
 
 
-def api_routes(source: Source) -> list[Route]:
-    """Everything under ``/api/``."""
-    handlers = _ApiHandlers(source)
-    return [
-        Route(API.rstrip("/"), handlers.groups),
-        Route(f"{API}{{rest:any}}", handlers.group),
-        Route(SAVED.rstrip("/"), handlers.saved_groups),
-        Route(f"{SAVED}{{rest:any}}", handlers.saved_group),
+def api_routes(source: Source, now_ms: Callable[[], int]) -> list[Route]:
+    """Everything under ``/api/``. ``now_ms`` is the clock by which it tells how old an evaluation is."""
+    turns, handlers = Turns(), {**_Listing(source, now_ms).handlers(), **_OfGroups(source).handlers()}
+    routes = [
+        _ReadOnly(
+            each.path.replace(GROUP, "{rest:any}"),
+            _endpoint(each, handlers[each.name], turns.take if each.name in _TAKING_TURNS else run_in_threadpool),
+        )
+        for each in ADDRESSES
     ]
+    return [*routes, _ReadOnly(ROOT.rstrip("/"), routes[0].endpoint), _ReadOnly("/api/{rest:any}", _nothing_there)]
 
 
-class _ApiHandlers:
-    def __init__(self, source: Source) -> None:
+class _ReadOnly(Route):
+    """A route that refuses in a sentence whatever is neither GET nor HEAD."""
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] not in ("GET", "HEAD"):
+            sentence = f"The API can only be read, by GET and HEAD; {visible(scope['method'])} is not answered."
+            raise HTTPException(405, sentence, {"Allow": "GET, HEAD"})
+        await super().handle(scope, receive, send)
+
+
+async def _nothing_there(_: Request) -> Response:
+    raise HTTPException(404, f"The API has no such address; {ROOT} lists those that it has.")
+
+
+def _endpoint(address: Address, handle: Handler, run: Runner) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        query = Query(request, address.parameters)
+        try:
+            return await run(partial(handle, request, query))
+        except HTTPException:
+            raise
+        except Exception as error:
+            log.exception("The API could not answer at %s", address.path)
+            raise HTTPException(
+                500, f"There is no answer ({type(error).__name__}); the job's log says more."
+            ) from error
+
+    return answer
+
+
+# --- all groups -------------------------------------------------------------------------------------------------------
+
+
+class _Listing:
+    """What is told of all groups, or of none."""
+
+    def __init__(self, source: Source, now_ms: Callable[[], int]) -> None:
         self._source = source
+        self._now_ms = now_ms
         self._find = GroupFinder(source)
+        self._lists = KeptLists(source.read)
 
-    def groups(self, _: Request) -> Response:
-        return json_response(msgspec.json.encode(list(judged(self._source.read()))))
+    def handlers(self) -> Mapping[str, Handler]:
+        """By the name of the address."""
+        return {
+            "index": self._index,
+            "clusters": self._clusters,
+            "groups": self._groups,
+            "findings": self._findings,
+            "snapshot": self._saved,
+            "openapi": lambda request, _: JsonAnswer(openapi_document()).to(request),
+        }
 
-    def group(self, request: Request) -> Response:
-        return json_response(verdict_json(self._find.verdict(request, API).verdict))
+    def _index(self, request: Request, _: Query) -> Response:
+        addresses = tuple(
+            ApiAddress(address=each.path, meaning=each.meaning, parameters=tuple(own.name for own in each.parameters))
+            for each in ADDRESSES
+        )
+        index = ApiIndex(version=installed_version(), shard=str(self._source.read().shard), addresses=addresses)
+        return _told(index).to(request)
 
-    def saved_groups(self, _: Request) -> Response:
+    def _clusters(self, request: Request, _: Query) -> Response:
+        now_ms = self._now_ms()
+        found = [condition(each, now_ms) for each in self._source.read().clusters]
+        return JsonAnswer(msgspec.json.encode(found)).to(request)
+
+    def _groups(self, request: Request, query: Query) -> Response:
+        order = next(iter(query.words("sort", Order)), Order.NAME)
+        wanted = msgspec.structs.replace(
+            self._wanted(query, order),
+            problems=query.is_on("problems"),
+            kinds=query.words("kind", GroupKind),
+            states=query.words("state", Phase),
+        )
+        return _page(request, wanted, self._lists.groups(wanted))
+
+    def _findings(self, request: Request, query: Query) -> Response:
+        wanted = self._wanted(query, Order.WORST)
+        return _page(request, wanted, self._lists.findings(wanted))
+
+    def _wanted(self, query: Query, order: Order) -> Wanted:
+        text = query.text("cursor")
+        try:
+            after = None if text is None else read_cursor(order, text)
+        except CursorError as error:
+            raise HTTPException(400, str(error)) from error
+        return Wanted(
+            clusters=tuple(self._find.cluster(name).cluster for name in query.texts("cluster")),
+            search=query.text("q") or "",
+            findings=query.words("finding", FindingKind),
+            order=order,
+            limit=query.number("limit"),
+            after=after,
+        )
+
+    def _saved(self, request: Request, _: Query) -> Response:
         """All groups, one by one: Starlette asks for the pieces in a thread, and a scrape need not wait for them."""
         ready = (cluster for cluster in self._source.read().clusters if cluster.ready)
         found = ((cluster, self._source.inputs(cluster.cluster)) for cluster in ready)
@@ -50,12 +166,93 @@ class _ApiHandlers:
             for cluster, inputs in found
             if inputs is not None
         ]
-        return StreamingResponse(all_lines(evaluated), media_type=_LINES_OF_JSON)
+        lines = all_lines(evaluated) if request.method == "GET" else ()
+        return StreamingResponse(lines, media_type=_LINES_OF_JSON)
 
-    def saved_group(self, request: Request) -> Response:
+
+def _page(request: Request, wanted: Wanted, listed: Listed) -> Response:
+    headers = {"X-Total-Count": str(listed.matching)}
+    if listed.after is not None:
+        asked = [item for item in request.query_params.multi_items() if item[0] != "cursor"]
+        query = urlencode([*asked, ("cursor", cursor(wanted.order, listed.after))])
+        headers["Link"] = f'<{request.url.path}?{query}>; rel="next"'
+    return listed.answer.to(request, headers)
+
+
+# --- one group --------------------------------------------------------------------------------------------------------
+
+
+class _OfGroups:
+    """What is told of one group."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._find = GroupFinder(source)
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """By the name of the address."""
+        return {
+            "group": self._verdict,
+            "explain": self._explained,
+            "what-if": self._what_if,
+            "history": self._history,
+            "snapshot-of-group": self._saved,
+        }
+
+    def _verdict(self, request: Request, _: Query) -> Response:
+        return JsonAnswer(verdict_json(self._find.verdict(request, API).verdict)).to(request)
+
+    def _explained(self, request: Request, query: Query) -> Response:
+        topic, partition = query.text("topic"), query.text("partition")
+        inputs = only_concerned(self._find.inputs(request, EXPLAIN))
+        return _asked(inputs, lambda: explained(inputs, topic, partition)).to(request)
+
+    def _what_if(self, request: Request, query: Query) -> Response:
+        change = _change(query)
+        inputs = only_concerned(self._find.inputs(request, WHAT_IF))
+        return _asked(inputs, lambda: what_if(inputs, change)).to(request)
+
+    def _history(self, request: Request, _: Query) -> Response:
+        group = self._find.listed(request, HISTORY)
+        points = self._source.history(group.cluster, group.group)
+        return _told(GroupHistory(cluster=group.cluster, group=group.group, points=points)).to(request)
+
+    def _saved(self, request: Request, _: Query) -> Response:
         return Response(group_lines(self._find.inputs(request, SAVED)), media_type=_LINES_OF_JSON)
+
+
+def _change(query: Query) -> Change:
+    try:
+        partitions = tuple(map(count_typed, query.texts("partitions")))
+    except QuestionError as error:
+        raise HTTPException(400, f"partitions: {error}") from error
+    if sum(each.partitions for each in partitions) > MOST_PARTITIONS:
+        sentence = f"The job rehearses {MOST_PARTITIONS} partitions at most; groupwatch what-if, which does it where it"
+        raise HTTPException(400, f"{sentence} is typed, ten times as many.")
+    return Change(
+        assignor=query.text("assignor"),
+        members=query.number("members"),
+        without=query.texts("without"),
+        partitions=partitions,
+    )
+
+
+def _asked(inputs: GroupInputs, question: Callable[[], msgspec.Struct]) -> JsonAnswer:
+    """The answer; a rule that fails on this group is an error of this group."""
+    try:
+        return _told(question())
+    except QuestionError as error:
+        raise HTTPException(400, str(error)) from error
+    except Exception as error:
+        told = f"Group {visible(inputs.group.group)} of cluster {visible(inputs.group.cluster)} cannot be judged"
+        reason = f"{type(error).__name__}: {visible(str(error))}"
+        raise HTTPException(500, f"{told} ({reason}). The other groups are.") from error
+
+
+def _told(answer: msgspec.Struct) -> JsonAnswer:
+    return JsonAnswer(msgspec.json.encode(answer))
 
 
 def json_response(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Bytes of JSON as an answer."""
-    return Response(body, status, headers, media_type="application/json")
+    return Response(body, status, headers, media_type=JSON)

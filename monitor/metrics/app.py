@@ -27,12 +27,12 @@ from monitor.metrics.security import SecurityHeaders
 
 def create_app(source: Source, now_ms: Callable[[], int] | None = None) -> Starlette:
     """The app over whatever snapshot is the newest. ``now_ms`` is the clock by which the page tells how old it is."""
-    pages = Pages()
+    pages, clock = Pages(), now_ms or _system_ms
     return Starlette(
         routes=[
-            *page_routes(source, pages, now_ms or _system_ms),
+            *page_routes(source, pages, clock),
             *metrics_routes(source),
-            *api_routes(source),
+            *api_routes(source, clock),
         ],
         middleware=[Middleware(SecurityHeaders)],
         exception_handlers={HTTPException: _Refusal(pages)},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
@@ -14,7 +15,7 @@ from monitor.metrics.lag_history import LagPoint
 from monitor.metrics.readiness import share_told, told
 from monitor.metrics.snapshot_lines import ClusterInputs, NotJudgedError
 from monitor.metrics.wording import visible
-from monitor.model import ClusterSnapshot, GroupVerdict, Snapshot, Value
+from monitor.model import ClusterSnapshot, GroupSummary, GroupVerdict, Snapshot, Value
 
 Answer = TypeVar("Answer")
 
@@ -55,7 +56,7 @@ class GroupFinder:
     def verdict(self, request: Request, prefix: str) -> FoundGroup:
         """The newest verdict on the group that the path under ``prefix`` names."""
         address = _address(request, prefix)
-        cluster = self._ready(address)
+        cluster = self.cluster(address.cluster)
         verdict = _judged(address, self._source.verdict)
         if verdict is not None:
             return FoundGroup(cluster=cluster, verdict=verdict)
@@ -64,24 +65,33 @@ class GroupFinder:
     def inputs(self, request: Request, prefix: str) -> GroupInputs:
         """What the newest verdict on that group is made of."""
         address = _address(request, prefix)
-        self._ready(address)
+        self.cluster(address.cluster)
         found = _judged(address, self._group_inputs)
         if found is None:
             raise HTTPException(404, self._not_found(address))
         return found
 
+    def listed(self, request: Request, prefix: str) -> GroupSummary:
+        """That group as it is listed: nothing is judged for it."""
+        address = _address(request, prefix)
+        groups = self.cluster(address.cluster).groups
+        place = bisect_left(groups, address.group, key=lambda each: each.group)
+        if groups[place : place + 1] and groups[place].group == address.group:
+            return groups[place]
+        raise HTTPException(404, self._not_found(address))
+
+    def cluster(self, name: str) -> ClusterSnapshot:
+        """The cluster of that name, if its groups are known."""
+        known = next((each for each in self._source.read().clusters if each.cluster == name), None)
+        if known is None:
+            raise HTTPException(404, f"No cluster named {visible(name)} is watched.")
+        if not known.ready:
+            raise HTTPException(503, f"The groups of {visible(name)} are not known yet. {told(known)}")
+        return known
+
     def _group_inputs(self, cluster: str, group: str) -> GroupInputs | None:
         inputs = self._source.inputs(cluster)
         return inputs.inputs(group) if inputs is not None else None
-
-    def _ready(self, address: GroupAddress) -> ClusterSnapshot:
-        clusters = {cluster.cluster: cluster for cluster in self._source.read().clusters}
-        cluster = clusters.get(address.cluster)
-        if cluster is None:
-            raise HTTPException(404, f"No cluster named {visible(address.cluster)} is watched.")
-        if not cluster.ready:
-            raise HTTPException(503, f"The groups of {visible(address.cluster)} are not known yet. {told(cluster)}")
-        return cluster
 
     def _not_found(self, address: GroupAddress) -> str:
         sentence = f"No group named {visible(address.group)} was found in cluster {visible(address.cluster)}."

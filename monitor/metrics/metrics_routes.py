@@ -39,7 +39,7 @@ class _MetricsHandlers:
         openmetrics = snapshot.openmetrics_gzip if wants_openmetrics(request) else None
         prepared = snapshot.metrics_gzip if openmetrics is None else openmetrics
         headers = TEXT_HEADERS if openmetrics is None else OPENMETRICS_HEADERS
-        if prefers_gzip(_all_of(request, "accept-encoding")):
+        if accepts_gzip(request):
             return Response(prepared, headers={**headers, "Content-Encoding": "gzip"})
         return Response(await run_in_threadpool(zlib.decompress, prepared, _GZIP), headers=headers)
 
@@ -51,6 +51,11 @@ class _MetricsHandlers:
 def wants_openmetrics(request: Request) -> bool:
     """Whether the metrics are to be in OpenMetrics, not in Prometheus' own text format."""
     return prefers_openmetrics(_all_of(request, "accept"))
+
+
+def accepts_gzip(request: Request) -> bool:
+    """Whether an answer may be sent in gzip."""
+    return prefers_gzip(_all_of(request, "accept-encoding"))
 
 
 def _all_of(request: Request, header: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import msgspec
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
 from monitor.detection.advice import advice
 from monitor.model import Finding, GroupSummary, GroupVerdict, Phase
@@ -13,6 +13,12 @@ class AdvisedFinding(Finding):
     """A finding with what to do about it; None: there is no general advice."""
 
     advice: str | None = None
+
+
+class ToldVerdict(GroupVerdict):
+    """Everything that is known and judged of a group, its findings with advice."""
+
+    findings: tuple[AdvisedFinding, ...] = ()
 
 
 def summary_of(verdict: GroupVerdict) -> GroupSummary:
@@ -32,4 +38,5 @@ def summary_of(verdict: GroupVerdict) -> GroupSummary:
 def verdict_json(verdict: GroupVerdict) -> bytes:
     """The whole verdict, its findings with advice; a field that has its default (null, 0, empty) is left out."""
     advised = tuple([AdvisedFinding(**asdict(finding), advice=advice(finding)) for finding in verdict.findings])
-    return msgspec.json.encode(replace(verdict, findings=advised))
+    fields = {name: getattr(verdict, name) for name in verdict.__struct_fields__ if name != "findings"}
+    return msgspec.json.encode(ToldVerdict(**fields, findings=advised))

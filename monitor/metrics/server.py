@@ -180,10 +180,14 @@ def _listen(host: str, port: int) -> socket.socket:
     """A listening socket; connections wait in its queue until the server accepts them."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(address[:2], family=family)
+        listening = socket.create_server(address[:2], family=family)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise PortTaken(
                 f"Port {port} on {host} is in use; choose another with --port, or http.port in the configuration."
             ) from error
         raise ListenError(f"Cannot listen on port {port} of {host}: {error.strerror or error}.") from error
+    # Connections inherit it. asyncio sets it for sockets that name their protocol, which this one does not; without it
+    # the second of two small pieces waits for the client's acknowledgement of the first: 40 ms.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening

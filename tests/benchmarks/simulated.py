@@ -22,6 +22,7 @@ from monitor.model import (
     EndOffsetAt,
     GroupState,
     GroupSummary,
+    GroupVerdict,
     Member,
     PartitionState,
     Phase,
@@ -109,7 +110,7 @@ class SimulatedJob:
             )
         yield _group(HUGE, [f"wide-{number}" for number in range(10)], Shape(1000, 10, 1000), 0, self.begun_ms)
 
-    def _verdict(self, state: GroupState):
+    def _verdict(self, state: GroupState) -> GroupVerdict:
         catalog = self._topics.catalog
         return judge(
             state, self._topics, stand(state, catalog), self.begun_ms, DetectionRules().of(CLUSTER, state.group)

@@ -213,7 +213,7 @@ def test_the_api_lists_summaries():
             " Reading the backlog: 400 of 1,000 offsets still to read, about 12 s left.",
         ),
         ("/api/v1/groups/main", 404, "This address names no group: it must end in a cluster and a group."),
-        ("/api/v2", 404, "Not Found"),
+        ("/api/v2", 404, "The API has no such address; /api/v1/ lists those that it has."),
     ],
 )
 def test_what_is_not_there_is_told_as_json(path, status, sentence):

@@ -6,7 +6,7 @@ import threading
 import httpx
 import pytest
 
-from monitor.metrics.server import HttpServer, ListenError, PortTaken
+from monitor.metrics.server import HttpServer, ListenError, PortTaken, _listen
 from monitor.model import Snapshot
 from tests.metrics.examples import Served, orders, ready_cluster, snapshot
 
@@ -56,3 +56,12 @@ def test_stop_gives_the_port_back_and_may_be_called_again():
     again = HttpServer(Served(Snapshot()), port=address[1])
     again.start()
     again.stop()
+
+
+def test_the_second_piece_of_an_answer_does_not_wait_for_an_acknowledgement_of_the_first():
+    with (
+        _listen("127.0.0.1", 0) as listening,
+        socket.create_connection(listening.getsockname()),
+        listening.accept()[0] as accepted,
+    ):
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0

@@ -1,0 +1,33 @@
+"""What a cluster is doing, as the API tells it: what /readyz and the head of the page say, with the numbers. Pure."""
+
+from __future__ import annotations
+
+from monitor.metrics.api_values import ClusterCondition
+from monitor.metrics.overview import cluster_line
+from monitor.model import ClusterSnapshot
+
+
+def condition(cluster: ClusterSnapshot, now_ms: int) -> ClusterCondition:
+    """The cluster's condition now."""
+    line = cluster_line(cluster, now_ms)
+    groups = cluster.groups if cluster.ready else ()
+    evaluated_ms = cluster.evaluated_ms
+    return ClusterCondition(
+        cluster=cluster.cluster,
+        ready=cluster.ready,
+        stale=line.stale,
+        sentence=line.sentence,
+        groups=len(groups),
+        groups_with_findings=sum(bool(each.findings) for each in groups),
+        problem=cluster.problem,
+        warning=line.warning,
+        evaluated_ms=evaluated_ms,
+        age_ms=None if evaluated_ms is None else max(0, now_ms - evaluated_ms - cluster.clock_behind_ms),
+        batch_duration_ms=cluster.batch_duration_ms,
+        input_lag=cluster.input_lag,
+        catalog_ms=cluster.catalog_ms,
+        decode_errors=sum(error.count for source in cluster.decode_errors for error in source.errors),
+        evaluation_errors=cluster.evaluation_errors,
+        warm_up=cluster.warm_up,
+        collectors=cluster.collectors,
+    )

@@ -1,0 +1,110 @@
+"""The API as an OpenAPI 3.1 document, from the addresses and the types of their answers."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+import msgspec
+
+from monitor.metrics.api_addresses import ADDRESSES, Address, Answer
+from monitor.metrics.api_fields import meaning
+from monitor.metrics.api_query import Parameter
+from monitor.metrics.api_values import ApiError
+from monitor.metrics.version import installed_version
+
+Json = dict[str, object]
+
+_SCHEMAS: Final = "#/components/schemas/"
+_ERRORS: Final = {
+    "400": "The question cannot be read, or cannot be answered for this group.",
+    "404": "There is no such cluster or group.",
+    "405": "The API is read-only: GET and HEAD.",
+    "503": "The groups of the cluster are not known yet.",
+}
+
+
+@cache
+def openapi_document() -> bytes:
+    """The document, as JSON."""
+    return msgspec.json.encode(
+        {
+            "openapi": "3.1.0",
+            "info": {
+                "title": "groupwatch",
+                "version": installed_version(),
+                "description": "Who should own each partition of a group, who does, and how far behind they are. "
+                "Times are ms since the epoch. A field that is absent has its default: null, 0, false or empty.",
+            },
+            "paths": {each.path: {"get": _operation(each)} for each in ADDRESSES},
+            "components": {"schemas": _schemas()},
+        }
+    )
+
+
+def _operation(address: Address) -> Json:
+    names = re.findall(r"{(\w+)}", address.path)
+    return {
+        "operationId": address.name,
+        "summary": address.meaning,
+        "parameters": [*map(_path_parameter, names), *map(_query_parameter, address.parameters)],
+        "responses": {"200": _answer(address.answer), "304": {"description": "The client has it."}, **_errors(address)},
+    }
+
+
+def _path_parameter(name: str) -> Json:
+    told = f"The {name}, percent-encoded as one piece (a slash is %2F)."
+    return {"name": name, "in": "path", "required": True, "description": told, "schema": {"type": "string"}}
+
+
+def _query_parameter(parameter: Parameter) -> Json:
+    schema = _schema_of(parameter)
+    if parameter.repeats:
+        schema = {"type": "array", "items": schema}
+    return {"name": parameter.name, "in": "query", "description": parameter.meaning, "schema": schema}
+
+
+def _schema_of(parameter: Parameter) -> Json:
+    if parameter.is_number:
+        return {"type": "integer", "minimum": 1, "maximum": 999_999_999}
+    if parameter.is_switch:
+        return {"type": "string", "enum": ["1", "0", "true", "false", ""]}
+    return {"type": "string", "enum": list(parameter.words)} if parameter.words else {"type": "string"}
+
+
+def _answer(answer: Answer) -> Json:
+    content = {answer.media: {"schema": _answer_schema(answer)}}
+    return {"description": "The answer.", "content": content}
+
+
+def _answer_schema(answer: Answer) -> Json:
+    if answer.type is None:
+        return {"type": "string"} if answer.media != "application/json" else {"type": "object"}
+    known: Json = {"$ref": f"{_SCHEMAS}{answer.type.__name__}"}
+    return {"type": "array", "items": known} if answer.is_list else known
+
+
+def _errors(address: Address) -> Json:
+    schema = {"$ref": f"{_SCHEMAS}{ApiError.__name__}"}
+    codes = ["405", *(["400"] if address.parameters else []), *(["404", "503"] if address.is_of_group else [])]
+    return {
+        code: {"description": _ERRORS[code], "content": {"application/json": {"schema": schema}}}
+        for code in sorted(codes)
+    }
+
+
+def _schemas() -> Json:
+    types = [each.answer.type for each in ADDRESSES if each.answer.type is not None]
+    _, found = msgspec.json.schema_components([*types, ApiError], ref_template=f"{_SCHEMAS}{{name}}")
+    return {name: _described(name, schema) for name, schema in found.items()}
+
+
+def _described(name: str, schema: Json) -> Json:
+    """With what each field means in place of the docstring, which is for who reads the code."""
+    properties = schema.get("properties")
+    rest = {key: value for key, value in schema.items() if key not in ("properties", "description")}
+    if not isinstance(properties, dict):
+        return rest
+    fields = {field: {**own, "description": meaning(name, field)} for field, own in properties.items()}
+    return {**rest, "properties": fields}
