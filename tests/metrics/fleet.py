@@ -41,7 +41,7 @@ PARTITIONS = 20
 
 _AREAS = ("payments", "orders", "billing", "search", "mail", "fraud", "stock", "audit")
 _TASKS = ("writer", "indexer", "notifier", "archiver", "scorer")
-TROUBLES = ("drift", "double", "orphan", "left", "behind")
+TROUBLES = ("drift", "double", "orphan")
 
 
 @dataclass
@@ -130,7 +130,6 @@ def group(name: str, reads: str, *, trouble: str = "", partitions: int = PARTITI
         given[0], given[1] = (*given[0][:-1], given[1][0]), (given[0][-1], *given[1][1:])
     if trouble == "double":
         given[2] = (*given[2], given[3][0])
-    gone = trouble == "left"
     history = Rebalance(
         generation=7,
         started_ms=NOW_MS - 60 * MINUTE_MS,
@@ -143,14 +142,14 @@ def group(name: str, reads: str, *, trouble: str = "", partitions: int = PARTITI
     return GroupState(
         cluster="main",
         group=name,
-        phase=Phase.EMPTY if gone else Phase.STABLE,
+        phase=Phase.STABLE,
         phase_ms=NOW_MS - 60 * MINUTE_MS,
         protocol_type="consumer",
         protocol="range",
         generation=7,
         generation_ms=NOW_MS - 60 * MINUTE_MS,
-        members=() if gone else tuple(_member(n, reads, own) for n, own in enumerate(given)),
-        offsets=tuple(_commit(reads, n, trouble) for n in range(partitions)),
+        members=tuple(_member(n, reads, own) for n, own in enumerate(given)),
+        offsets=tuple(_commit(reads, n) for n in range(partitions)),
         history=(history,),
         rebalances=7,
         rebalance_ms=21_000,
@@ -168,10 +167,9 @@ def _member(number: int, reads: str, own: tuple[int, ...]) -> Member:
     )
 
 
-def _commit(reads: str, partition: int, trouble: str) -> CommittedOffset:
-    behind = {"left": 4_000, "behind": 90_000}.get(trouble, 3 * partition)
-    age_ms = 50 * MINUTE_MS if trouble == "left" else 2_000
-    return CommittedOffset(topic=reads, partition=partition, offset=END - behind, committed_ms=NOW_MS - age_ms)
+def _commit(reads: str, partition: int) -> CommittedOffset:
+    """Each partition is three records further behind than the one before."""
+    return CommittedOffset(topic=reads, partition=partition, offset=END - 3 * partition, committed_ms=NOW_MS - 2_000)
 
 
 @functools.cache
