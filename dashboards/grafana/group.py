@@ -11,7 +11,9 @@ from dashboards.grafana.links import GROUP_UID
 from dashboards.grafana.panels import (
     BAD,
     CALM,
+    MOST,
     NEUTRAL,
+    ROWS,
     WARNING,
     Column,
     Meaning,
@@ -34,12 +36,6 @@ from dashboards.queries import (
     numbered,
     summed,
 )
-
-MOST: Final = 25
-"""Lines of a graph, at most: a browser cannot draw a thousand partitions, and nobody could read them."""
-
-ROWS: Final = 200
-"""Rows of the table of partitions, at most."""
 
 _GROUP: Final = "{{cluster}} {{group}}"
 _PARTITION: Final = "{{cluster}} {{group}} {{topic}} {{partition}}"

@@ -37,6 +37,12 @@ from dashboards.grafana.links import ROW, SERIES_LABEL, to_group, to_page, to_to
 DATASOURCE_UID: Final = "groupwatch-prometheus"
 """The uid of the provisioned data source; panels, variables and annotations refer to it."""
 
+MOST: Final = 25
+"""Lines of a graph, at most: a browser cannot draw a thousand partitions, and nobody could read them."""
+
+ROWS: Final = 200
+"""Rows of a table, at most."""
+
 CALM: Final = "blue"
 WARNING: Final = "orange"
 BAD: Final = "dark-red"

@@ -7,14 +7,8 @@ from typing import Final
 from dashboards.grafana import variables
 from dashboards.grafana.layout import Band, Board
 from dashboards.grafana.links import TOPICS_UID
-from dashboards.grafana.panels import Column, Panel, Query, graph, stat, table, unmarked
+from dashboards.grafana.panels import MOST, ROWS, Column, Panel, Query, graph, stat, table, unmarked
 from dashboards.queries import TOPIC, across, chosen, described, since, summed
-
-MOST: Final = 25
-"""Lines of a graph, at most."""
-
-ROWS: Final = 200
-"""Rows of the table of readers, at most."""
 
 _TOPIC: Final = "{{cluster}} {{topic}}"
 _READER: Final = ("cluster", "group", "topic")
