@@ -1344,11 +1344,13 @@ class Snapshot(Value):
     """Everything the HTTP app serves: prepared, immutable, replaced as a whole.
 
     ``metrics_gzip`` is the exposition text, compressed. ``shard`` says of which groups it knows.
+    ``openmetrics_gzip`` is the same in OpenMetrics; None: it was not prepared.
     """
 
     clusters: tuple[ClusterSnapshot, ...] = ()
     metrics_gzip: bytes = EMPTY_GZIP
     shard: Shard = ALL_GROUPS
+    openmetrics_gzip: bytes | None = None
 
     @property
     def ready(self) -> bool:

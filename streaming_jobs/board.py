@@ -9,7 +9,7 @@ from typing import Protocol
 import msgspec
 
 from monitor.detection.inputs import GroupInputs
-from monitor.metrics.render import exposition
+from monitor.metrics.render import prepared
 from monitor.metrics.snapshot_lines import ClusterInputs, NotJudgedError
 from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, CollectorHealth, GroupVerdict, Shard, Snapshot
 
@@ -90,7 +90,13 @@ class Board:
 
     def _assembled(self) -> Snapshot:
         clusters = tuple(self._clusters.values())
-        return Snapshot(clusters=clusters, metrics_gzip=exposition(clusters, shard=self._shard), shard=self._shard)
+        texts = prepared(clusters, shard=self._shard)
+        return Snapshot(
+            clusters=clusters,
+            metrics_gzip=texts.text_gzip,
+            shard=self._shard,
+            openmetrics_gzip=texts.openmetrics_gzip,
+        )
 
 
 class _Inputs:

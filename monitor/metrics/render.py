@@ -14,9 +14,17 @@ from typing import Final
 from monitor.detection.own_shares import OWN_SHARES
 from monitor.detection.retention import lost_records
 from monitor.metrics.collector_lines import add_collectors
-from monitor.metrics.deflate import deflated, gzip_of
-from monitor.metrics.exposition_format import Samples, escaped, header, labels, seconds
-from monitor.metrics.specs import METRICS, MetricSpec
+from monitor.metrics.deflate import Run, deflated, gzip_of, run_of
+from monitor.metrics.exposition_format import (
+    OPENMETRICS_END,
+    Samples,
+    escaped,
+    header,
+    labels,
+    openmetrics_header,
+    seconds,
+)
+from monitor.metrics.specs import FAMILIES, MetricSpec
 from monitor.metrics.version import installed_version
 from monitor.model import (
     ALL_GROUPS,
@@ -37,6 +45,7 @@ from monitor.model import (
     Shard,
     Sharing,
     Source,
+    Value,
     WarmUpProgress,
 )
 
@@ -60,13 +69,25 @@ _ONE_STATE: Final = {state.value: {other.value: int(other is state) for other in
 _ONE_STATUS: Final = {status.value: {other.value: int(other is status) for other in STATUSES} for status in STATUSES}
 
 
+class Exposition(Value):
+    """The whole text of the metrics endpoint in both formats, each in gzip."""
+
+    text_gzip: bytes
+    openmetrics_gzip: bytes
+
+
 def exposition(clusters: Sequence[ClusterSnapshot], version: str | None = None, shard: Shard = ALL_GROUPS) -> bytes:
-    """The whole text of the metrics endpoint, in gzip. Of a cluster that is not ready, only groupwatch's own metrics.
+    """The whole text of the metrics endpoint, in gzip. See ``prepared``."""
+    return prepared(clusters, version, shard).text_gzip
+
+
+def prepared(clusters: Sequence[ClusterSnapshot], version: str | None = None, shard: Shard = ALL_GROUPS) -> Exposition:
+    """What the metrics endpoint sends. Of a cluster that is not ready, only groupwatch's own metrics.
 
     ``version`` is the installed one unless given; ``shard`` is the share of the groups that is watched.
     """
     of_groups = (block for cluster in clusters if cluster.ready for block in cluster.blocks)
-    return join((*of_groups, *packed(render_self(clusters, version or installed_version(), shard))))
+    return _joined((*of_groups, *packed(render_self(clusters, version or installed_version(), shard))))
 
 
 def packed(blocks: Iterable[FamilyBlock]) -> tuple[PackedBlock, ...]:
@@ -80,17 +101,36 @@ def join(blocks: Iterable[PackedBlock]) -> bytes:
     Raises:
         KeyError: a block of a family that is not in METRICS.
     """
-    of_family: dict[str, list[Deflated]] = {spec.name: [] for spec in METRICS}
+    return _joined(blocks).text_gzip
+
+
+def _joined(blocks: Iterable[PackedBlock]) -> Exposition:
+    """In both formats; the samples are the same, and stand in memory three times: here twice, and in their blocks."""
+    of_family: dict[str, list[Deflated]] = {name: [] for name in FAMILIES}
     for block in blocks:
         of_family[block.family].append(block.samples)
-    return gzip_of(
-        piece for spec in METRICS if of_family[spec.name] for piece in (_packed_header(spec), *of_family[spec.name])
+    runs = [(FAMILIES[name], run_of(pieces)) for name, pieces in of_family.items() if pieces]
+    return Exposition(
+        text_gzip=gzip_of(run for spec, samples in runs for run in (_packed_header(spec), samples)),
+        openmetrics_gzip=gzip_of(
+            [*(run for spec, samples in runs for run in (_packed_openmetrics_header(spec), samples)), _packed_end()]
+        ),
     )
 
 
 @cache
-def _packed_header(spec: MetricSpec) -> Deflated:
-    return deflated(header(spec).encode())
+def _packed_header(spec: MetricSpec) -> Run:
+    return run_of([deflated(header(spec).encode())])
+
+
+@cache
+def _packed_openmetrics_header(spec: MetricSpec) -> Run:
+    return run_of([deflated(openmetrics_header(spec).encode())])
+
+
+@cache
+def _packed_end() -> Run:
+    return run_of([deflated(OPENMETRICS_END.encode())])
 
 
 def render_groups(verdicts: Sequence[GroupVerdict]) -> tuple[FamilyBlock, ...]:

@@ -27,6 +27,23 @@ class MetricScope(StrEnum):
     SELF = "self"
 
 
+class Unit(StrEnum):
+    """What a sample counts or measures."""
+
+    SECONDS = "seconds"
+    BYTES = "bytes"
+    RECORDS = "records"
+    RATIO = "ratio"
+    RECORDS_A_SECOND = "records per second"
+    BYTES_A_SECOND = "bytes per second"
+    OFFSET = "offset"
+    PARTITIONS = "partitions"
+    MEMBERS = "members"
+    ONE = "1"
+    ONE_OR_ZERO = "1 or 0"
+    COUNT = "count"
+
+
 class MetricSpec(msgspec.Struct, frozen=True):
     """One metric family. ``labels`` stand in the order in which they are written; ``help`` is one line."""
 
@@ -421,3 +438,32 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
         "Duration of the newest pass of the collector.",
     ),
 )
+
+FAMILIES: Final = {spec.name: spec for spec in METRICS}
+"""All families by name, in the order in which they are written."""
+
+_UNITS: Final = (
+    ("_records_per_second", Unit.RECORDS_A_SECOND),
+    ("_bytes_per_second", Unit.BYTES_A_SECOND),
+    ("_seconds", Unit.SECONDS),
+    ("_bytes", Unit.BYTES),
+    ("_records", Unit.RECORDS),
+    ("_lag", Unit.RECORDS),
+    ("_ratio", Unit.RATIO),
+    ("_offset", Unit.OFFSET),
+    ("_partitions", Unit.PARTITIONS),
+    ("_moves", Unit.PARTITIONS),
+    ("_members", Unit.MEMBERS),
+    ("_info", Unit.ONE),
+    *((end, Unit.ONE_OR_ZERO) for end in ("_up", "_ready", "_state", "_status", "_rebalancing")),
+)
+
+
+def unit_of(spec: MetricSpec) -> Unit:
+    """The unit that the name of a family ends with (``_total`` apart); what ends with none is a plain count.
+
+    >>> unit_of(FAMILIES["groupwatch_group_rebalance_seconds_total"]).value
+    'seconds'
+    """
+    name = spec.name.removesuffix("_total")
+    return next((unit for end, unit in _UNITS if name.endswith(end)), Unit.COUNT)
