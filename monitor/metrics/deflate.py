@@ -29,7 +29,7 @@ def deflated(text: bytes) -> Deflated:
     """The text as a piece."""
     squeeze = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
     data = squeeze.compress(text) + squeeze.flush(zlib.Z_SYNC_FLUSH)
-    return Deflated(data=data, crc=zlib.crc32(text), size=len(text))
+    return Deflated(data=data, crc=zlib.crc32(text), size=len(text), lines=text.count(b"\n"))
 
 
 class Run(Value):

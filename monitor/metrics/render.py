@@ -13,6 +13,7 @@ from typing import Final
 
 from monitor.detection.own_shares import OWN_SHARES
 from monitor.detection.retention import lost_records
+from monitor.metrics.cluster_lines import STATES
 from monitor.metrics.collector_lines import add_collectors
 from monitor.metrics.deflate import Run, deflated, gzip_of, run_of
 from monitor.metrics.exposition_format import (
@@ -24,6 +25,10 @@ from monitor.metrics.exposition_format import (
     openmetrics_header,
     seconds,
 )
+from monitor.metrics.granularity import ALL_SERIES, Detail, SeriesRules
+from monitor.metrics.kafka_exporter import add_as_kafka_exporter, add_topic_as_kafka_exporter
+from monitor.metrics.member_lines import add_members, add_owners
+from monitor.metrics.series_cap import CUT, fitted, render_left_out
 from monitor.metrics.specs import FAMILIES, MetricSpec
 from monitor.metrics.version import installed_version
 from monitor.model import (
@@ -41,16 +46,15 @@ from monitor.model import (
     OrphanReason,
     PackedBlock,
     PartitionId,
+    PartitionVerdict,
     Phase,
     Shard,
     Sharing,
     Source,
+    TopicLag,
     Value,
     WarmUpProgress,
 )
-
-STATES: Final = (Phase.OFFSETS_ONLY, Phase.EMPTY, Phase.ASSIGNING, Phase.RECONCILING, Phase.STABLE)
-"""The states a group is exposed in. A group that is unseen or gone has no series at all."""
 
 STATUSES: Final = (LagStatus.OK, LagStatus.WARN, LagStatus.ERR)
 """Burrow's statuses of a group; the others are those of a partition."""
@@ -81,18 +85,29 @@ def exposition(clusters: Sequence[ClusterSnapshot], version: str | None = None, 
     return prepared(clusters, version, shard).text_gzip
 
 
-def prepared(clusters: Sequence[ClusterSnapshot], version: str | None = None, shard: Shard = ALL_GROUPS) -> Exposition:
+def prepared(
+    clusters: Sequence[ClusterSnapshot],
+    version: str | None = None,
+    shard: Shard = ALL_GROUPS,
+    max_series: int | None = None,
+) -> Exposition:
     """What the metrics endpoint sends. Of a cluster that is not ready, only groupwatch's own metrics.
 
-    ``version`` is the installed one unless given; ``shard`` is the share of the groups that is watched.
+    ``version`` is the installed one unless given; ``shard`` is the share of the groups that is watched. ``max_series``
+    is how many series there may be; None: any number.
     """
-    of_groups = (block for cluster in clusters if cluster.ready for block in cluster.blocks)
-    return _joined((*of_groups, *packed(render_self(clusters, version or installed_version(), shard))))
+    own = packed(render_self(clusters, version or installed_version(), shard))
+    ready = [cluster for cluster in clusters if cluster.ready]
+    if max_series is None:
+        return _joined((*(block for cluster in ready for block in cluster.blocks), *own))
+    room = max_series - sum(block.samples.lines for block in own) - len(CUT) * len(ready)
+    fit = fitted(ready, room)
+    return _joined((*fit.blocks, *own, *packed(render_left_out(fit.left_out))))
 
 
 def packed(blocks: Iterable[FamilyBlock]) -> tuple[PackedBlock, ...]:
     """The blocks, each compressed by itself."""
-    return tuple(PackedBlock(family=b.family, samples=deflated(b.samples.encode())) for b in blocks)
+    return tuple(PackedBlock(family=b.family, samples=deflated(b.samples.encode()), group=b.group) for b in blocks)
 
 
 def join(blocks: Iterable[PackedBlock]) -> bytes:
@@ -133,28 +148,49 @@ def _packed_end() -> Run:
     return run_of([deflated(OPENMETRICS_END.encode())])
 
 
-def render_groups(verdicts: Sequence[GroupVerdict]) -> tuple[FamilyBlock, ...]:
-    """All samples of these groups: one block for each family that has any, in the order of METRICS."""
+def render_groups(verdicts: Sequence[GroupVerdict], rules: SeriesRules = ALL_SERIES) -> tuple[FamilyBlock, ...]:
+    """The samples of these groups that there are to be: a block for each family that has any, in the order of METRICS.
+
+    Raises:
+        re2.error: an expression of the rules cannot be read.
+    """
     samples = Samples()
     for verdict in verdicts:
-        pairs = labels(cluster=verdict.cluster, group=verdict.group)
-        _add_partitions(samples, pairs, verdict)
-        _add_group(samples, pairs, verdict)
-        _add_ownership(samples, pairs, verdict)
-        _add_drift(samples, pairs, verdict)
-        _add_progress(samples, pairs, verdict)
-        _add_rebalances(samples, pairs, verdict)
-        if verdict.findings:
-            _add_findings(samples, pairs, verdict)
+        if rules.of_group(verdict.cluster, verdict.group) is not Detail.CLUSTER:
+            _add_all(samples, verdict, rules)
     return samples.blocks()
 
 
-def render_catalog(catalog: Catalog) -> tuple[FamilyBlock, ...]:
+def _add_all(samples: Samples, verdict: GroupVerdict, rules: SeriesRules) -> None:
+    pairs = labels(cluster=verdict.cluster, group=verdict.group)
+    rows = rules.shown_partitions(verdict)
+    _add_partitions(samples, pairs, verdict, rows)
+    _add_topics(samples, pairs, verdict, rules.summed_topics(verdict))
+    _add_group(samples, pairs, verdict)
+    _add_ownership(samples, pairs, verdict)
+    _add_drift(samples, pairs, verdict)
+    _add_progress(samples, pairs, verdict, rows)
+    _add_rebalances(samples, pairs, verdict)
+    if verdict.findings:
+        _add_findings(samples, pairs, verdict)
+    if rules.member_info:
+        add_members(samples, pairs, verdict)
+    if rules.owner_info:
+        add_owners(samples, pairs, verdict, rows)
+    if rules.kafka_exporter:
+        add_as_kafka_exporter(samples, verdict, rules)
+
+
+def render_catalog(catalog: Catalog, rules: SeriesRules = ALL_SERIES) -> tuple[FamilyBlock, ...]:
     """The end offset of every partition of the cluster, once for each partition and not for each group."""
     samples = Samples()
     for topic in catalog.topics.values():
         pairs = labels(cluster=catalog.cluster, topic=topic.topic)
         are_named = bool(topic.partitions) and isinstance(topic.partitions[0].partition, str)
+        if rules.kafka_exporter and not are_named:
+            add_topic_as_kafka_exporter(samples, topic, rules)
+        if rules.of_topic(catalog.cluster, None, topic.topic) is not Detail.PARTITION:
+            continue
         for state in topic.partitions:
             name = _escaped(state.partition) if are_named else state.partition
             samples.add("groupwatch_partition_end_offset", f'{pairs},partition="{name}"', state.end)
@@ -215,15 +251,13 @@ def _escaped(partition: PartitionId) -> PartitionId:
     return partition if isinstance(partition, int) else escaped(partition)
 
 
-def _add_partitions(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
+def _add_partitions(samples: Samples, pairs: str, verdict: GroupVerdict, shown: Sequence[PartitionVerdict]) -> None:
     """The bulk of the text, so its lines are made at once, with the labels of each partition written once."""
-    names = {
-        topic: f'{{{pairs},topic="{escaped(topic)}",partition="' for topic in {p.topic for p in verdict.partitions}
-    }
+    names = {topic: f'{{{pairs},topic="{escaped(topic)}",partition="' for topic in {p.topic for p in shown}}
     if verdict.kind in _NAMED_PARTITIONS:
-        rows = [(f'{names[row.topic]}{_escaped(row.partition)}"}} ', row) for row in verdict.partitions]
+        rows = [(f'{names[row.topic]}{_escaped(row.partition)}"}} ', row) for row in shown]
     else:
-        rows = [(f'{names[row.topic]}{row.partition}"}} ', row) for row in verdict.partitions]
+        rows = [(f'{names[row.topic]}{row.partition}"}} ', row) for row in shown]
     lag = "groupwatch_partition_lag_bytes" if verdict.kind == GroupKind.METAQ else "groupwatch_partition_lag"
     samples.extend(lag, [f"{lag}{head}{row.lag}\n" for head, row in rows if row.lag is not None])
     samples.extend(
@@ -242,6 +276,14 @@ def _add_partitions(samples: Samples, pairs: str, verdict: GroupVerdict) -> None
             if row.committed is not None
         ],
     )
+
+
+def _add_topics(samples: Samples, pairs: str, verdict: GroupVerdict, shown: Sequence[TopicLag]) -> None:
+    family = "groupwatch_topic_lag_bytes" if verdict.kind == GroupKind.METAQ else "groupwatch_topic_lag"
+    for topic in shown:
+        own = f'{pairs},topic="{escaped(topic.topic)}"'
+        samples.add(family, own, topic.lag)
+        samples.add_ms("groupwatch_topic_lag_seconds", own, topic.lag_ms)
 
 
 def _add_group(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
@@ -314,7 +356,7 @@ def _add_drift(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
         samples.add_ms("groupwatch_group_drift_oldest_seconds", own, _oldest_ms(verdict, drifts))
 
 
-def _add_progress(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
+def _add_progress(samples: Samples, pairs: str, verdict: GroupVerdict, rows: Sequence[PartitionVerdict]) -> None:
     """How the lag develops, and what retention took. Partitions that lost nothing are not looked at one by one."""
     if verdict.status is not None:
         samples.add_each("groupwatch_group_status", pairs, "status", _ONE_STATUS[verdict.status])
@@ -330,11 +372,11 @@ def _add_progress(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     samples.add("groupwatch_group_retention_ratio", pairs, verdict.kept_waiting or None)
     if verdict.lost and not in_bytes:
         samples.add("groupwatch_group_lost_records", pairs, verdict.lost)
-        _add_losses(samples, pairs, verdict)
+        _add_losses(samples, pairs, rows)
 
 
-def _add_losses(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
-    for row in verdict.partitions:
+def _add_losses(samples: Samples, pairs: str, rows: Sequence[PartitionVerdict]) -> None:
+    for row in rows:
         place = f'{pairs},topic="{escaped(row.topic)}",partition="{_escaped(row.partition)}"'
         samples.add("groupwatch_partition_lost_records", place, lost_records(row) or None)
 

@@ -99,7 +99,8 @@ def test_the_whole_text_in_openmetrics():
 def test_both_formats_hold_the_same_samples():
     cluster = ready_cluster(orders(), offsets_only("x"), falling_behind(), unattended("y"))
     cluster = msgspec.structs.replace(cluster, collectors=(COLLECTOR,), catalog_ms=5)
-    text, openmetrics = in_both([cluster, ready_cluster(offsets_only("x", "other"), cluster="other"), ClusterSnapshot(cluster="new")])
+    other = ready_cluster(offsets_only("x", "other"), cluster="other")
+    text, openmetrics = in_both([cluster, other, ClusterSnapshot(cluster="new")])
     assert samples(text) == samples(openmetrics)
     assert len(samples(text)) > 100
     kinds = {metric.name: metric.type for metric in openmetrics}
