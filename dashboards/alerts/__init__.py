@@ -1,0 +1,36 @@
+"""Alert rules: by age, never by presence, because rebalances and metadata refreshes are normal."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dashboards.alerts.lag import lag_rules
+from dashboards.alerts.monitor_itself import rules_about_the_monitor
+from dashboards.alerts.ownership import ownership_rules
+from dashboards.alerts.rebalances import rebalance_rules
+from dashboards.alerts.rule import AlertRule, Pace
+from dashboards.alerts.rule_file import RuleGroup, rule_file_text
+
+AS_MEANT: Final = Pace()
+
+DEMO: Final = Pace(divisor=60)
+"""Of the demo, whose minutes are seconds: its topic that grows has orphans for 25 s."""
+
+
+def rule_groups(pace: Pace = AS_MEANT) -> tuple[RuleGroup, ...]:
+    """All rules by their subject, at a pace."""
+    return (
+        RuleGroup("groupwatch-ownership", ownership_rules(pace)),
+        RuleGroup("groupwatch-lag", lag_rules(pace)),
+        RuleGroup("groupwatch-rebalances", rebalance_rules(pace)),
+        RuleGroup("groupwatch-itself", rules_about_the_monitor()),
+    )
+
+
+RULES: Final[tuple[AlertRule, ...]] = tuple(rule for group in rule_groups() for rule in group.rules)
+"""All of them, as they are meant."""
+
+
+def rules_file(pace: Pace = AS_MEANT) -> str:
+    """The rules as a rule file of Prometheus."""
+    return rule_file_text(rule_groups(pace))

@@ -1,0 +1,196 @@
+"""Alerts about how far behind a group is, whether it goes on at all, and what retention takes from it."""
+
+from __future__ import annotations
+
+from dashboards.alerts.rule import (
+    AGE,
+    CLUSTER,
+    COUNT,
+    GROUP,
+    WAITING,
+    AlertRule,
+    Pace,
+    Severity,
+    finding_age,
+    looked_up,
+    series,
+)
+from dashboards.queries import in_state
+
+MANY_RECORDS = 10_000
+"""So many waiting records are a lag where no age is known."""
+
+
+def lag_rules(pace: Pace) -> tuple[AlertRule, ...]:
+    """By age where it is known. A group without members has an alert of its own."""
+    return (*_time(pace), *_records(pace), *_progress(pace), *_retention(pace))
+
+
+def _time(pace: Pace) -> tuple[AlertRule, ...]:
+    levels = (
+        ("GroupwatchLagOld", Severity.WARNING, 600),
+        ("GroupwatchLagVeryOld", Severity.CRITICAL, 3600),
+    )
+    return tuple(
+        AlertRule(
+            name=name,
+            severity=severity,
+            # A measured age where there is one; else a lower bound, or what is stuck for longest would not be told.
+            expr=(
+                f"{series('group_lag_at_least_seconds')} > {pace.seconds(age_s)} "
+                f"unless on (cluster, group) {in_state('empty')}"
+            ),
+            hold_s=pace.seconds(300),
+            keep_s=pace.seconds(300),
+            summary=f"{GROUP} is {AGE} behind{WAITING}",
+            description=(
+                f"So old at least is the oldest record that waits for group {GROUP} of cluster {CLUSTER}. The "
+                "group's page shows in which partitions, and whether it gains."
+            ),
+        )
+        for name, severity, age_s in levels
+    )
+
+
+def _records(pace: Pace) -> tuple[AlertRule, ...]:
+    return (
+        AlertRule(
+            name="GroupwatchLagWithoutAge",
+            severity=Severity.WARNING,
+            expr=(
+                f"{series('group_lag')} > {MANY_RECORDS} "
+                f"unless on (cluster, group) {series('group_lag_at_least_seconds')} "
+                f"unless on (cluster, group) {in_state('empty')}"
+            ),
+            hold_s=pace.seconds(1800),
+            keep_s=pace.seconds(300),
+            summary=f"{COUNT} records wait for {GROUP}, and since when is not known",
+            description=(
+                f"Of what waits for group {GROUP} of cluster {CLUSTER} no age can be told, as retention has removed "
+                "the oldest of it or the ends of its partitions are not seen."
+            ),
+        ),
+        AlertRule(
+            name="GroupwatchLagOverLimit",
+            severity=Severity.WARNING,
+            expr=f"{finding_age('lag', 'behind')} > {pace.seconds(300)}",
+            hold_s=pace.seconds(60),
+            keep_s=pace.seconds(300),
+            summary=f"{GROUP} has been over its limit of waiting records for {AGE}{WAITING}",
+            description=(
+                f"Group {GROUP} of cluster {CLUSTER} has a limit in groupwatch's settings (lag_records), and more "
+                "records than that wait."
+            ),
+        ),
+    )
+
+
+def _progress(pace: Pace) -> tuple[AlertRule, ...]:
+    failing = "group_failing_partitions"
+    switched_off = f"unless on (cluster, group) {in_state('empty')}"
+    return (
+        AlertRule(
+            name="GroupwatchPartitionStopped",
+            severity=Severity.WARNING,
+            expr=f"{finding_age('lag', 'not_committing')} > {pace.seconds(300)}",
+            hold_s=pace.seconds(60),
+            keep_s=pace.seconds(300),
+            summary=f"{GROUP} has committed nothing for {AGE} where records wait{WAITING}",
+            description=(
+                f"In group {GROUP} of cluster {CLUSTER} partitions with waiting records are not committed, for longer "
+                "than is usual there, though their owner is not known to be dead."
+            ),
+        ),
+        AlertRule(
+            name="GroupwatchPartitionStalled",
+            severity=Severity.WARNING,
+            expr=f"{series(failing, status='stall')} > 0 {switched_off}",
+            hold_s=pace.seconds(600),
+            keep_s=pace.seconds(300),
+            summary=f"{GROUP} commits, but gets nowhere in {COUNT} partitions",
+            description=(
+                f"The consumers of group {GROUP} of cluster {CLUSTER} commit the same offset again and again while "
+                "records wait (Burrow's STALL)."
+            ),
+        ),
+        AlertRule(
+            name="GroupwatchPartitionSilent",
+            severity=Severity.INFO,
+            # Burrow looks at the rhythm of ten commits alone, so who commits rarely by design is told, too.
+            expr=f"{series(failing, status='stop')} > 0 {switched_off}",
+            hold_s=pace.seconds(1800),
+            keep_s=pace.seconds(300),
+            summary=f"{GROUP} is stopped in {COUNT} partitions by Burrow's rules",
+            description=(
+                f"Group {GROUP} of cluster {CLUSTER} has not committed there for longer than its newest ten commits "
+                "span, and records wait (Burrow's STOP)."
+            ),
+        ),
+        AlertRule(
+            name="GroupwatchOffsetsRewound",
+            severity=Severity.WARNING,
+            # It lasts for ten commits, less than a minute of most clients: nothing to wait for.
+            expr=f"{series(failing, status='rewind')} > 0 {switched_off}",
+            hold_s=0,
+            keep_s=pace.seconds(900),
+            summary=f"{GROUP} went back to earlier offsets in {COUNT} partitions",
+            description=(
+                f"A commit of group {GROUP} of cluster {CLUSTER} was lower than the one before it (Burrow's REWIND): "
+                "records are delivered again."
+            ),
+        ),
+        AlertRule(
+            name="GroupwatchTransactionOpen",
+            severity=Severity.WARNING,
+            expr=f"{finding_age('lag', 'open_transaction')} > {pace.seconds(600)}",
+            hold_s=pace.seconds(60),
+            keep_s=pace.seconds(300),
+            summary=f"{GROUP} has waited behind an open transaction for {AGE}",
+            description=(
+                f"Group {GROUP} of cluster {CLUSTER} has read everything before a transaction that a producer has "
+                "begun and not ended; what came after it cannot be read."
+            ),
+        ),
+        AlertRule(
+            name="GroupwatchOffsetsOfFormerTopic",
+            severity=Severity.WARNING,
+            expr=f"{finding_age('lag', 'former_log')} > {pace.seconds(600)}",
+            hold_s=pace.seconds(60),
+            keep_s=pace.seconds(300),
+            summary=f"{GROUP} has offsets of a topic that was deleted and created anew {AGE} ago",
+            description=(
+                f"Where group {GROUP} of cluster {CLUSTER} will read on, nobody can say: its offsets are of the topic "
+                "that is gone."
+            ),
+        ),
+    )
+
+
+def _retention(pace: Pace) -> tuple[AlertRule, ...]:
+    close = series("group_findings", kind="retention", reason="close_to_loss")
+    return (
+        AlertRule(
+            name="GroupwatchRetentionClose",
+            severity=Severity.CRITICAL,
+            expr=f"{series('group_retention_ratio')} and on (cluster, group) {close}",
+            hold_s=pace.seconds(120),
+            keep_s=pace.seconds(300),
+            summary=f"{GROUP} is about to lose records: {{{{ $value | humanizePercentage }}}} of a log wait for it",
+            description=(
+                f"Retention removes the oldest records of a log, and those are what group {GROUP} of cluster {CLUSTER} "
+                "has yet to read. It gains slowly or not at all."
+            ),
+        ),
+        AlertRule(
+            name="GroupwatchRecordsLost",
+            severity=Severity.CRITICAL,
+            expr=f"{finding_age('retention', 'records_lost')} >= 0",
+            hold_s=pace.seconds(60),
+            keep_s=pace.seconds(300),
+            summary=f"{GROUP} has lost records, the first {AGE} ago{looked_up(', # at most', 'group_lost_records')}",
+            description=(
+                f"Retention has removed records that group {GROUP} of cluster {CLUSTER} had not committed. At most so "
+                "many: compaction and markers of transactions leave offsets without a record."
+            ),
+        ),
+    )

@@ -1,0 +1,154 @@
+"""Alerts about groupwatch itself: what it does not see, it cannot tell."""
+
+from __future__ import annotations
+
+from dashboards.alerts.rule import AGE, CLUSTER, COUNT, AlertRule, Severity, series
+
+NAME = "{{ $labels.collector }} {{ $labels.name }}"
+
+
+def rules_about_the_monitor() -> tuple[AlertRule, ...]:
+    """They keep their pace in the demo, too, as its batches do."""
+    return (*_blind(), *_late(), *_errors(), *_collectors())
+
+
+def _blind() -> tuple[AlertRule, ...]:
+    return (
+        AlertRule(
+            name="GroupwatchDown",
+            severity=Severity.CRITICAL,
+            expr=f"absent({series('up')})",
+            hold_s=300,
+            keep_s=60,
+            summary="No groupwatch is scraped",
+            description=(
+                "For 5 minutes Prometheus has had no sample of any groupwatch: no alert about any group can come. It "
+                "does not run, or Prometheus cannot reach it or is refused."
+            ),
+        ),
+        AlertRule(
+            name="GroupwatchClusterUnread",
+            severity=Severity.CRITICAL,
+            expr=f"{series('up')} == 0",
+            hold_s=300,
+            summary=f"groupwatch cannot read {CLUSTER}",
+            description=f"What is shown of cluster {CLUSTER} grows old; /readyz and the page say why.",
+        ),
+        AlertRule(
+            name="GroupwatchNotReady",
+            severity=Severity.WARNING,
+            expr=f"{series('ready')} == 0",
+            hold_s=900,
+            summary=f"groupwatch does not judge the groups of {CLUSTER} yet",
+            description=(
+                f"The backlog of cluster {CLUSTER} that was seen at start has not been read in 15 minutes: until then "
+                "none of its groups is shown, and no alert about them can come."
+            ),
+        ),
+    )
+
+
+def _late() -> tuple[AlertRule, ...]:
+    return (
+        AlertRule(
+            name="GroupwatchEvaluationOld",
+            severity=Severity.WARNING,
+            expr=f"time() - {series('last_evaluation_timestamp_seconds')} > 120",
+            hold_s=60,
+            summary=f"The groups of {CLUSTER} have not been judged for {AGE}",
+            description=(
+                "The job hangs, or a batch takes very long: the other alerts of this cluster are as old as that."
+            ),
+        ),
+        AlertRule(
+            name="GroupwatchCatalogOld",
+            severity=Severity.WARNING,
+            expr=f"time() - {series('catalog_timestamp_seconds')} > 600",
+            hold_s=60,
+            summary=f"The topics of {CLUSTER} were last read {AGE} ago",
+            description=(
+                f"Lag and orphans of cluster {CLUSTER} are counted by where its partitions ended then, and by the "
+                "topics that there were."
+            ),
+        ),
+        AlertRule(
+            name="GroupwatchInputLag",
+            severity=Severity.WARNING,
+            expr=f"{series('input_lag_records')} > 100000 and on (cluster) {series('ready')} == 1",
+            hold_s=900,
+            summary=f"groupwatch has {COUNT} records of {CLUSTER} to read",
+            description=(
+                f"It reads less of what tells about the groups of cluster {CLUSTER} than is written: what it shows is "
+                "from before those records."
+            ),
+        ),
+    )
+
+
+def _errors() -> tuple[AlertRule, ...]:
+    decode, window = series("decode_errors_total"), "15m"
+    return (
+        AlertRule(
+            name="GroupwatchDecodeErrors",
+            severity=Severity.WARNING,
+            # A series that begins with its first error has no increase; it is one of now if its cluster is older.
+            expr=(
+                f"increase({decode}[{window}]) > 0 or "
+                f"({decode} unless last_over_time({decode}[6h] offset {window}) "
+                f"and on (cluster) {series('up')} offset {window})"
+            ),
+            hold_s=0,
+            keep_s=900,
+            summary=(
+                f"{COUNT} records of {CLUSTER} could not be read ({{{{ $labels.source }}}}: {{{{ $labels.reason }}}})"
+            ),
+            description=(
+                "What they say is missing in what groupwatch knows; the place of the newest is in its log. Records of "
+                "a newer version of Kafka are known by their number, and counted."
+            ),
+        ),
+        AlertRule(
+            name="GroupwatchEvaluationErrors",
+            severity=Severity.WARNING,
+            expr=f"increase({series('evaluation_errors_total')}[{window}]) > 0",
+            hold_s=0,
+            keep_s=900,
+            summary=f"Groups of {CLUSTER} could not be judged, {COUNT} times in 15 minutes",
+            description="An error of groupwatch. The page names the groups; the others are judged as ever.",
+        ),
+        AlertRule(
+            name="GroupwatchFindingsNotWritten",
+            severity=Severity.WARNING,
+            expr=f"{series('findings_up')} == 0",
+            hold_s=600,
+            summary=f"What groupwatch finds in {CLUSTER} is not written to its topic",
+            description=(
+                "Who reads the findings topic learns nothing. They wait in memory and are written once that works; "
+                "the page says what is missing."
+            ),
+        ),
+    )
+
+
+def _collectors() -> tuple[AlertRule, ...]:
+    return (
+        AlertRule(
+            name="GroupwatchCollectorFailing",
+            severity=Severity.WARNING,
+            expr=f"{series('collector_up')} == 0",
+            hold_s=600,
+            summary=f"The collector {NAME} of {CLUSTER} does not get everything",
+            description=(
+                "For 10 minutes each of its passes has failed or was incomplete: something that it asks does not "
+                "answer, or refuses."
+            ),
+        ),
+        AlertRule(
+            name="GroupwatchCollectorOld",
+            severity=Severity.WARNING,
+            expr=f"time() - {series('collector_last_success_timestamp_seconds')} > 900",
+            hold_s=60,
+            summary=f"The collector {NAME} of {CLUSTER} last got everything {AGE} ago",
+            description="Lag, members and topics that it reads are shown as they were then, or not at all.",
+        ),
+    )

@@ -1,0 +1,52 @@
+"""Alerts about rebalances: too many of them, or one that does not end."""
+
+from __future__ import annotations
+
+from dashboards.alerts.rule import (
+    AGE,
+    CLUSTER,
+    GROUP,
+    AlertRule,
+    Pace,
+    Severity,
+    duration,
+    finding_age,
+    looked_up,
+    series,
+)
+
+
+def rebalance_rules(pace: Pace) -> tuple[AlertRule, ...]:
+    """What is a storm is for groupwatch's settings to say: 20 in ten minutes, twice a rolling restart of five."""
+    window = duration(pace.seconds(600))
+    storm = series("group_findings", kind="rebalance", reason="storm")
+    return (
+        AlertRule(
+            name="GroupwatchRebalanceStorm",
+            severity=Severity.WARNING,
+            expr=f"{storm} > 0",
+            hold_s=pace.seconds(60),
+            keep_s=pace.seconds(300),
+            summary=(
+                f"{GROUP} rebalances again and again"
+                f"{looked_up(f': # times in {window}', 'group_rebalances_total', window=window)}"
+            ),
+            description=(
+                f"The members of group {GROUP} of cluster {CLUSTER} come and go all the time; each time reading stops "
+                "for a while, and some records are delivered again."
+            ),
+        ),
+        AlertRule(
+            name="GroupwatchRebalanceLong",
+            severity=Severity.WARNING,
+            # The finding begins when the rebalance is a minute old.
+            expr=f"{finding_age('rebalance', 'long')} > {pace.seconds(240)}",
+            hold_s=pace.seconds(60),
+            keep_s=pace.seconds(300),
+            summary=f"{GROUP} has not ended its rebalance in time, for {AGE}",
+            description=(
+                f"The members of group {GROUP} of cluster {CLUSTER} wait for one that does not join, and meanwhile "
+                "most of them read nothing. Classic groups give it max.poll.interval.ms, 5 minutes by default."
+            ),
+        ),
+    )

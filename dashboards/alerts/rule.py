@@ -1,0 +1,137 @@
+"""What an alert rule is, how its times are written, and the expressions and texts that rules are made of."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from dashboards.queries import UnknownMetric, spec_of
+
+RUNBOOKS: Final = "docs/runbooks.md"
+"""Where the runbooks are, in this repository: each rule has a section of its name."""
+
+KEPT_S: Final = 300
+"""How long an alert stays after what it tells has ended, unless its rule says otherwise: one that comes and goes, or a
+restart of the job in between, is told once."""
+
+
+class Severity(StrEnum):
+    """What somebody has to do about an alert."""
+
+    CRITICAL = "critical"
+    """Get up: records are lost, not read, or read twice, or nobody would learn of it."""
+    WARNING = "warning"
+    """Look at it in working hours."""
+    INFO = "info"
+    """Worth knowing; nothing is wrong yet."""
+
+
+class Pace(msgspec.Struct, frozen=True):
+    """How long the rules wait: as they are meant (``divisor`` 1), or so many times less, for the demo."""
+
+    divisor: int = 1
+
+    def seconds(self, meant: int) -> int:
+        """So many seconds at this pace; never none of some.
+
+        >>> Pace().seconds(600), Pace(60).seconds(600), Pace(60).seconds(30)
+        (600, 10, 1)
+        """
+        return max(min(1, meant), meant // self.divisor)
+
+
+class AlertRule(msgspec.Struct, frozen=True):
+    """One rule: an expression, how long it has to hold, and how long the alert stays after it. Both in seconds.
+
+    ``summary`` is one line with the numbers, ``description`` says what they mean; both are templates of Prometheus.
+    """
+
+    name: str
+    severity: Severity
+    expr: str
+    hold_s: int
+    summary: str
+    description: str
+    keep_s: int = KEPT_S
+
+    @property
+    def runbook_url(self) -> str:
+        """Its section of the runbooks."""
+        return f"{RUNBOOKS}#{self.name.lower()}"
+
+
+def duration(seconds: int) -> str:
+    """A time in Prometheus' notation.
+
+    >>> duration(0), duration(90), duration(600), duration(7200)
+    ('0s', '90s', '10m', '2h')
+    """
+    for unit, length in (("h", 3600), ("m", 60)):
+        if seconds and seconds % length == 0:
+            return f"{seconds // length}{unit}"
+    return f"{seconds}s"
+
+
+def series(name: str, **matchers: str) -> str:
+    """The series of a family, chosen by regular expressions; one that begins with ``!`` is what they must not be.
+
+    >>> series("group_findings", kind="rebalance", reason="storm")
+    'groupwatch_group_findings{kind=~"rebalance",reason=~"storm"}'
+    >>> series("up")
+    'groupwatch_up'
+
+    Raises:
+        UnknownMetric: the family is not there, or lacks one of the labels.
+    """
+    spec = spec_of(name)
+    missing = [label for label in matchers if label not in spec.labels]
+    if missing:
+        raise UnknownMetric(f"{spec.name} has no label {', '.join(missing)}")
+    written = ",".join(_matcher(label, wanted) for label, wanted in matchers.items())
+    return f"{spec.name}{{{written}}}" if written else spec.name
+
+
+def _matcher(label: str, wanted: str) -> str:
+    return f'{label}!~"{wanted[1:]}"' if wanted.startswith("!") else f'{label}=~"{wanted}"'
+
+
+def finding_age(kind: str, reason: str) -> str:
+    """How long the oldest findings of a kind and of reasons (regular expressions) have been true, in seconds.
+
+    >>> finding_age("drift", "current")
+    'groupwatch_group_finding_oldest_seconds{kind=~"drift",reason=~"current"}'
+    """
+    return series("group_finding_oldest_seconds", kind=kind, reason=reason)
+
+
+def looked_up(told: str, name: str, *more: str, window: str = "") -> str:
+    """A template: words with another number of the alert's group in place of #; no words where it is not known.
+
+    It is the sum of the family's series that have the alert's cluster and group, and what ``more`` labels name of it.
+    With a ``window``, as "10m", it is the increase within it.
+
+    >>> looked_up(", # records", "group_lag")
+    '{{ range query (printf `sum(groupwatch_group_lag{cluster=%q,group=%q})` $labels.cluster $labels.group) }}\
+, {{ .Value | humanize }} records{{ end }}'
+    """
+    labels = ("cluster", "group", *more)
+    chosen = f"{series(name)}{{{','.join(f'{label}=%q' for label in labels)}}}"
+    query = f"sum(increase({chosen}[{window}]))" if window else f"sum({chosen})"
+    values = " ".join(f"$labels.{label}" for label in labels)
+    words = told.replace("#", f"{{{{ .Value | {'humanize1024' if name.endswith('_bytes') else 'humanize'} }}}}")
+    return f"{{{{ range query (printf `{query}` {values}) }}}}{words}{{{{ end }}}}"
+
+
+AGE: Final = "{{ $value | humanizeDuration }}"
+"""The value of the expression, which is a time."""
+
+COUNT: Final = "{{ $value | humanize }}"
+"""The value of the expression, which is a number."""
+
+WAITING: Final = looked_up(", # records", "group_lag") + looked_up(", #bytes", "group_lag_bytes")
+"""How much waits for the alert's group; of MetaQ, in bytes."""
+
+GROUP: Final = "{{ $labels.group }}"
+CLUSTER: Final = "{{ $labels.cluster }}"

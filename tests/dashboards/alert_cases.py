@@ -1,0 +1,507 @@
+"""What Prometheus sees, and what it is to tell at which minute: cases for promtool, the minutes worked out by hand.
+
+Values are in promtool's notation: ``0+60x20`` are 0, 60, ... 1200 at the minutes 0 to 20; ``1x20`` is 1 at these;
+``_x5`` is nothing for 5 minutes; ``stale`` is the end of a series, which Prometheus notes at the next scrape.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+GROUP = {"cluster": "c", "group": "orders"}
+
+Series = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Case:
+    """An alert is silent at the minute before ``fires``, is there until the one before ``gone``, and no other fires.
+
+    ``labels`` are those of the alert besides its name and severity; ``also`` are the other alerts that fire meanwhile.
+    """
+
+    alert: str
+    severity: str
+    given: Series
+    fires: int
+    gone: int
+    summary: str
+    labels: dict[str, str] = field(default_factory=lambda: GROUP)
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Silence:
+    """No alert fires at any of these minutes, looked at every ``interval``."""
+
+    name: str
+    given: Series
+    minutes: int
+    interval: str = "1m"
+
+
+def of(name: str, /, **labels: str) -> str:
+    """A series, of the group unless other labels are given for it."""
+    written = ", ".join(f'{label}="{value}"' for label, value in (GROUP | labels).items())
+    return f"groupwatch_{name}{{{written}}}"
+
+
+def at(name: str, /, **labels: str) -> str:
+    """A series of groupwatch itself."""
+    written = ", ".join(f'{label}="{value}"' for label, value in ({"cluster": "c"} | labels).items())
+    return f"groupwatch_{name}{{{written}}}"
+
+
+UP = {at("up"): "1x120"}
+
+AGES = "0+60x20 stale"
+"""Something begins at minute 0, is 60 s old at minute 1, and has ended at minute 21."""
+
+HOUR = "0+60x70 stale"
+"""As AGES, ended at minute 71."""
+
+
+def aged(kind: str, reason: str, values: str = AGES) -> Series:
+    """A finding that grows old."""
+    return UP | {of("group_finding_oldest_seconds", kind=kind, reason=reason): values}
+
+
+def lag(values: str = "5000x120") -> Series:
+    return {of("group_lag"): values}
+
+
+def collector(name: str, values: str) -> Series:
+    return UP | {at(name, collector="kafka", name="main"): values}
+
+
+GREW, TWO, SHARE = {"reason": "grew"}, {"reason": "same_generation"}, {"reason": "mixed_strategy"}
+
+CASES = (
+    # Older than 600 s at minute 11, held for one until 12. It ends at 21 and is kept until 26.
+    Case(
+        "GroupwatchPartitionOrphaned",
+        "critical",
+        aged("orphaned", "grew") | {of("group_orphaned_partitions", **GREW): "3x120"},
+        fires=12,
+        gone=26,
+        summary="orders has had a partition without owner for 12m 0s (grew, 3 partitions now)",
+        labels=GROUP | {"kind": "orphaned"} | GREW,
+    ),
+    # Older than 300 s at minute 6.
+    Case(
+        "GroupwatchPartitionDoubleOwned",
+        "critical",
+        aged("double_owned", "same_generation") | {of("group_double_owned_partitions"): "2x120"},
+        fires=7,
+        gone=26,
+        summary="orders has had a partition with two owners for 7m 0s (2 partitions now)",
+        labels=GROUP | {"kind": "double_owned"} | TWO,
+    ),
+    # Older than 900 s at minute 16.
+    Case(
+        "GroupwatchAssignmentDrifted",
+        "warning",
+        UP
+        | {of("group_drift_oldest_seconds", kind="current"): AGES}
+        | {of("group_drifted_partitions", kind="current"): "4x120"},
+        fires=17,
+        gone=26,
+        summary="orders has not been assigned as its assignor gives it for 17m 0s (current, 4 partitions now)",
+        labels=GROUP | {"kind": "current"},
+    ),
+    # Older than 3600 s at minute 61, held for five until 66. It ends at 71.
+    Case(
+        "GroupwatchAssignmentUneven",
+        "info",
+        aged("imbalance", "lag", HOUR),
+        fires=66,
+        gone=76,
+        summary="orders has been uneven for 1h 6m 0s (imbalance: lag)",
+        labels=GROUP | {"kind": "imbalance", "reason": "lag"},
+    ),
+    # There from minute 0 to 10.
+    Case(
+        "GroupwatchMemberDead",
+        "critical",
+        UP | {of("group_dead_members"): "1x10 0x60"},
+        fires=5,
+        gone=16,
+        summary="1 members of orders own partitions and do nothing",
+    ),
+    Case(
+        "GroupwatchGroupWithoutMembers",
+        "critical",
+        UP | lag() | {of("group_unattended_seconds"): AGES, of("group_state", state="empty"): "1x120"},
+        fires=17,
+        gone=26,
+        summary="orders has no members, and records have waited in vain for 17m 0s, 5k records",
+    ),
+    Case(
+        "GroupwatchTopicAbandoned",
+        "info",
+        aged("abandoned", "unsubscribed", HOUR),
+        fires=62,
+        gone=76,
+        summary="orders has committed offsets of a topic that no member has subscribed to for 1h 2m 0s",
+        labels=GROUP | {"kind": "abandoned", "reason": "unsubscribed"},
+    ),
+    Case(
+        "GroupwatchDuplicateClientId",
+        "critical",
+        aged("double_owned", "duplicate_client_id"),
+        fires=7,
+        gone=26,
+        summary="Clients of orders have had the same client id for 7m 0s",
+        labels=GROUP | {"kind": "double_owned", "reason": "duplicate_client_id"},
+    ),
+    Case(
+        "GroupwatchMixedStrategy",
+        "critical",
+        aged("orphaned", "mixed_strategy"),
+        fires=7,
+        gone=26,
+        summary="Members of orders have shared queues out by different strategies for 7m 0s (orphaned)",
+        labels=GROUP | {"kind": "orphaned"} | SHARE,
+    ),
+    Case(
+        "GroupwatchMixedSubscription",
+        "critical",
+        aged("orphaned", "mixed_subscription"),
+        fires=7,
+        gone=26,
+        summary="Members of orders have subscribed to different topics for 7m 0s",
+        labels=GROUP | {"kind": "orphaned", "reason": "mixed_subscription"},
+    ),
+    # Older than 600 s at minute 11, held for five.
+    Case(
+        "GroupwatchLagOld",
+        "warning",
+        UP | lag() | {of("group_lag_at_least_seconds"): AGES},
+        fires=16,
+        gone=26,
+        summary="orders is 16m 0s behind, 5k records",
+    ),
+    # Older than 3600 s at minute 61.
+    Case(
+        "GroupwatchLagVeryOld",
+        "critical",
+        UP | {of("group_lag_bytes"): "2048x120", of("group_lag_at_least_seconds"): HOUR},
+        fires=66,
+        gone=76,
+        summary="orders is 1h 6m 0s behind, 2kibytes",
+        also=("GroupwatchLagOld",),
+    ),
+    # More than 10,000 from minute 0 to 40, held for thirty.
+    Case(
+        "GroupwatchLagWithoutAge",
+        "warning",
+        UP | lag("20000x40 0x60"),
+        fires=30,
+        gone=46,
+        summary="20k records wait for orders, and since when is not known",
+    ),
+    Case(
+        "GroupwatchLagOverLimit",
+        "warning",
+        aged("lag", "behind") | lag() | {of("group_lag_at_least_seconds"): "5x120"},
+        fires=7,
+        gone=26,
+        summary="orders has been over its limit of waiting records for 7m 0s, 5k records",
+        labels=GROUP | {"kind": "lag", "reason": "behind"},
+    ),
+    Case(
+        "GroupwatchPartitionStopped",
+        "warning",
+        aged("lag", "not_committing") | lag(),
+        fires=7,
+        gone=26,
+        summary="orders has committed nothing for 7m 0s where records wait, 5k records",
+        labels=GROUP | {"kind": "lag", "reason": "not_committing"},
+    ),
+    # There from minute 0 to 20, held for ten.
+    Case(
+        "GroupwatchPartitionStalled",
+        "warning",
+        UP | {of("group_failing_partitions", status="stall"): "2x20 stale"},
+        fires=10,
+        gone=26,
+        summary="orders commits, but gets nowhere in 2 partitions",
+        labels=GROUP | {"status": "stall"},
+    ),
+    # There from minute 0 to 40, held for thirty.
+    Case(
+        "GroupwatchPartitionSilent",
+        "info",
+        UP | {of("group_failing_partitions", status="stop"): "2x40 stale"},
+        fires=30,
+        gone=46,
+        summary="orders is stopped in 2 partitions by Burrow's rules",
+        labels=GROUP | {"status": "stop"},
+    ),
+    # There at minute 5 only, and told at once; kept for fifteen from 6.
+    Case(
+        "GroupwatchOffsetsRewound",
+        "warning",
+        UP | {of("group_failing_partitions", status="rewind"): "_x5 2 stale"},
+        fires=5,
+        gone=21,
+        summary="orders went back to earlier offsets in 2 partitions",
+        labels=GROUP | {"status": "rewind"},
+    ),
+    Case(
+        "GroupwatchTransactionOpen",
+        "warning",
+        aged("lag", "open_transaction"),
+        fires=12,
+        gone=26,
+        summary="orders has waited behind an open transaction for 12m 0s",
+        labels=GROUP | {"kind": "lag", "reason": "open_transaction"},
+    ),
+    Case(
+        "GroupwatchOffsetsOfFormerTopic",
+        "warning",
+        aged("lag", "former_log"),
+        fires=12,
+        gone=26,
+        summary="orders has offsets of a topic that was deleted and created anew 12m 0s ago",
+        labels=GROUP | {"kind": "lag", "reason": "former_log"},
+    ),
+    # Found from minute 0 to 20, held for two.
+    Case(
+        "GroupwatchRetentionClose",
+        "critical",
+        UP
+        | {of("group_retention_ratio"): "0.95x120"}
+        | {of("group_findings", kind="retention", reason="close_to_loss"): "1x20 stale"},
+        fires=2,
+        gone=26,
+        summary="orders is about to lose records: 95% of a log wait for it",
+    ),
+    # Told as soon as it is found, held for one.
+    Case(
+        "GroupwatchRecordsLost",
+        "critical",
+        aged("retention", "records_lost") | {of("group_lost_records"): "30x120"},
+        fires=1,
+        gone=26,
+        summary="orders has lost records, the first 1m 0s ago, 30 at most",
+        labels=GROUP | {"kind": "retention", "reason": "records_lost"},
+    ),
+    # Two rebalances a minute are 20 in the ten minutes before 16; a storm by the settings from 15 to 25.
+    Case(
+        "GroupwatchRebalanceStorm",
+        "warning",
+        UP
+        | {of("group_rebalances_total"): "0+2x120"}
+        | {of("group_findings", kind="rebalance", reason="storm"): "_x15 1x10 stale"},
+        fires=16,
+        gone=31,
+        summary="orders rebalances again and again: 20 times in 10m",
+        labels=GROUP | {"kind": "rebalance", "reason": "storm"},
+    ),
+    # Older than 240 s at minute 5; the finding begins a minute after the rebalance.
+    Case(
+        "GroupwatchRebalanceLong",
+        "warning",
+        aged("rebalance", "long"),
+        fires=6,
+        gone=26,
+        summary="orders has not ended its rebalance in time, for 6m 0s",
+        labels=GROUP | {"kind": "rebalance", "reason": "long"},
+    ),
+    # There until minute 3 and from 14 on; kept for one.
+    Case(
+        "GroupwatchDown",
+        "critical",
+        {at("up"): "1x3 stale _x9 1x60"},
+        fires=9,
+        gone=15,
+        summary="No groupwatch is scraped",
+        labels={},
+    ),
+    Case(
+        "GroupwatchClusterUnread",
+        "critical",
+        {at("up"): "0x10 1x120"},
+        fires=5,
+        gone=16,
+        summary="groupwatch cannot read c",
+        labels={"cluster": "c"},
+    ),
+    Case(
+        "GroupwatchNotReady",
+        "warning",
+        UP | {at("ready"): "0x20 1x60"},
+        fires=15,
+        gone=26,
+        summary="groupwatch does not judge the groups of c yet",
+        labels={"cluster": "c"},
+    ),
+    # Judged at minute 0 and from 11 on: older than 120 s at 3, held for one.
+    Case(
+        "GroupwatchEvaluationOld",
+        "warning",
+        UP | {at("last_evaluation_timestamp_seconds"): "0x10 660+60x60"},
+        fires=4,
+        gone=16,
+        summary="The groups of c have not been judged for 4m 0s",
+        labels={"cluster": "c"},
+    ),
+    # Read at minute 0 and from 21 on.
+    Case(
+        "GroupwatchCatalogOld",
+        "warning",
+        UP | {at("catalog_timestamp_seconds"): "0x20 1260+60x60"},
+        fires=12,
+        gone=26,
+        summary="The topics of c were last read 12m 0s ago",
+        labels={"cluster": "c"},
+    ),
+    Case(
+        "GroupwatchInputLag",
+        "warning",
+        UP | {at("ready"): "1x120", at("input_lag_records"): "200000x20 0x60"},
+        fires=15,
+        gone=26,
+        summary="groupwatch has 200k records of c to read",
+        labels={"cluster": "c"},
+    ),
+    # The first errors ever, at minute 20, are new for fifteen minutes, and the alert is kept for as long.
+    Case(
+        "GroupwatchDecodeErrors",
+        "warning",
+        UP | {at("decode_errors_total", source="offsets", reason="truncated"): "_x20 3x80"},
+        fires=20,
+        gone=50,
+        summary="3 records of c could not be read (offsets: truncated)",
+        labels={"cluster": "c", "source": "offsets", "reason": "truncated"},
+    ),
+    # One more at minute 21. The fifteen minutes before 35 still hold the sample of minute 20, those before 36 do not.
+    Case(
+        "GroupwatchDecodeErrors",
+        "warning",
+        UP | {at("decode_errors_total", source="offsets", reason="truncated"): "1x20 2x80"},
+        fires=21,
+        gone=51,
+        summary="1 records of c could not be read (offsets: truncated)",
+        labels={"cluster": "c", "source": "offsets", "reason": "truncated"},
+    ),
+    Case(
+        "GroupwatchEvaluationErrors",
+        "warning",
+        UP | {at("evaluation_errors_total"): "0x20 2x80"},
+        fires=21,
+        gone=51,
+        summary="Groups of c could not be judged, 2 times in 15 minutes",
+        labels={"cluster": "c"},
+    ),
+    Case(
+        "GroupwatchFindingsNotWritten",
+        "warning",
+        UP | {at("findings_up"): "0x20 1x60"},
+        fires=10,
+        gone=26,
+        summary="What groupwatch finds in c is not written to its topic",
+        labels={"cluster": "c"},
+    ),
+    Case(
+        "GroupwatchCollectorFailing",
+        "warning",
+        collector("collector_up", "0x20 1x60"),
+        fires=10,
+        gone=26,
+        summary="The collector kafka main of c does not get everything",
+        labels={"cluster": "c", "collector": "kafka", "name": "main"},
+    ),
+    # Everything at minute 0 and from 21 on: older than 900 s at 16.
+    Case(
+        "GroupwatchCollectorOld",
+        "warning",
+        collector("collector_last_success_timestamp_seconds", "0x20 1260+60x60"),
+        fires=17,
+        gone=26,
+        summary="The collector kafka main of c last got everything 17m 0s ago",
+        labels={"cluster": "c", "collector": "kafka", "name": "main"},
+    ),
+    # A job that is restarted: an hour's orphan is told from minute 1 on, through 3 minutes in which nothing is there.
+    Case(
+        "GroupwatchPartitionOrphaned",
+        "critical",
+        {
+            at("up"): "1x9 stale _x2 1x60",
+            of("group_finding_oldest_seconds", kind="orphaned", **GREW): "3600+60x9 stale _x2 4380+60x20 stale",
+        },
+        fires=1,
+        gone=39,
+        summary="orders has had a partition without owner for 1h 1m 0s (grew)",
+        labels=GROUP | {"kind": "orphaned"} | GREW,
+    ),
+)
+
+ROLLING = {
+    # Every 15 s. Of five members one after the other leaves for 45 s, from the fourth sample on: ten rebalances, each
+    # of 15 s at most; partitions of those that left are pending for 15 s; what waits meanwhile is 45 s old at most.
+    at("up"): "1x160",
+    at("ready"): "1x160",
+    at("last_evaluation_timestamp_seconds"): "0+15x160",
+    at("catalog_timestamp_seconds"): "0+15x160",
+    of("group_members"): "5x3 4x2 5 4x2 5 4x2 5 4x2 5 4x2 5x140",
+    of("group_rebalances_total"): "7x3 8x2 9 10x2 11 12x2 13 14x2 15 16x2 17x140",
+    of("group_rebalancing"): "0x2 1 0 1 1 0 1 1 0 1 1 0 1 1 0 1 1 0x140",
+    of("group_finding_oldest_seconds", kind="orphaned", reason="pending"): (
+        "_x3 15 stale _ 15 stale _ 15 stale _ 15 stale _ 15 stale"
+    ),
+    of("group_orphaned_oldest_seconds"): "_x3 15 stale _ 15 stale _ 15 stale _ 15 stale _ 15 stale",
+    of("group_lag"): "10x3 900 1800 20 900 1800 20 900 1800 20 900 1800 20 900 1800 20 10x140",
+    of("group_lag_at_least_seconds"): "1x3 15 30 2 15 30 2 15 30 2 15 30 2 15 30 2 1x140",
+    of("group_dead_members"): "0x160",
+    of("group_double_owned_partitions"): "0x160",
+    of("group_drift_oldest_seconds", kind="current"): "_x3 15 stale _ 15 stale _ 15 stale _ 15 stale _ 15 stale",
+}
+
+SILENCES = (
+    Silence("a rolling restart of five members", ROLLING, minutes=40, interval="15s"),
+    # Gone for 3 minutes, then 4 minutes to read the backlog; healthy groups before and after.
+    Silence(
+        "a restart of the job",
+        {
+            at("up"): "1x9 stale _x2 1x60",
+            at("ready"): "1x9 stale _x2 0x3 1x60",
+            at("last_evaluation_timestamp_seconds"): "0+60x9 stale _x6 1020+60x60",
+            at("input_lag_records"): "0x9 stale _x2 3000000x3 0x60",
+            of("group_members"): "2x9 stale _x6 2x60",
+            of("group_lag"): "10x9 stale _x6 900000 10x60",
+            of("group_lag_at_least_seconds"): "1x9 stale _x6 480 1x60",
+            at("decode_errors_total", source="offsets", reason="truncated"): "5x9 stale _x6 5x60",
+            at("evaluation_errors_total"): "2x9 stale _x2 2x60",
+        },
+        minutes=60,
+    ),
+    Silence(
+        "an orphan that heals in the ten minutes in which a metadata refresh comes for certain",
+        aged("orphaned", "grew", "0+60x10 stale"),
+        minutes=30,
+    ),
+    Silence("lag that is caught up in time", UP | {of("group_lag_at_least_seconds"): "0+60x15 0x60"}, minutes=40),
+    Silence(
+        "a group that is switched off, whose lag is old",
+        UP
+        | lag("500000x120")
+        | {of("group_lag_at_least_seconds"): "0+60x100", of("group_state", state="empty"): "1x120"}
+        | {of("group_failing_partitions", status="stop"): "3x120"},
+        minutes=100,
+    ),
+    Silence("much lag that is young", UP | lag("500000x120") | {of("group_lag_at_least_seconds"): "5x120"}, minutes=60),
+    Silence(
+        "a drift that is a tie, where both answers are right",
+        UP | {of("group_drift_oldest_seconds", kind="tie"): "0+60x100"},
+        minutes=100,
+    ),
+    Silence("a start that comes to its end in time", UP | {at("ready"): "0x14 1x60"}, minutes=40),
+    Silence(
+        "errors of before that a new Prometheus sees for the first time",
+        UP | {at("decode_errors_total", source="offsets", reason="truncated"): "7x120"},
+        minutes=60,
+    ),
+    Silence("a member that stops for a moment", UP | {of("group_dead_members"): "0x2 1x4 0x60"}, minutes=30),
+)
