@@ -867,6 +867,8 @@ class PartitionState(Value, gc=False):
     ``stable_ms`` when a collector first saw it there, ``released`` the end of the newest transaction that was long.
 
     ``woken`` is where the log stood still for long the last time, and when a collector first saw it go on.
+
+    ``older`` are a few points of the end from before ``ends``, the further apart the older they are.
     """
 
     partition: PartitionId
@@ -882,6 +884,7 @@ class PartitionState(Value, gc=False):
     released: Release | None = None
     earliest_end: int | None = None
     woken: EndOffsetAt | None = None
+    older: tuple[EndOffsetAt, ...] = ()
 
 
 class TopicState(Value):
@@ -1129,6 +1132,9 @@ class GroupVerdict(Value):
     ``source`` is where it is known from, ``sharing`` how its members share partitions. Of a MetaQ group offsets and all
     that is counted from them are bytes (monitor.detection.units). ``settles_ms`` is when the verdict may become another
     by time alone, as its members may be about to share their partitions out anew; None: nothing is awaited.
+
+    ``lag_at_least_ms`` is the age, at least, of the oldest record that waits: ``lag_ms``, but also of partitions in
+    which the oldest record is from before what is remembered of their ends. None: no age is known.
     """
 
     cluster: str
@@ -1166,6 +1172,7 @@ class GroupVerdict(Value):
     source: Source = Source.LOG
     sharing: Sharing = Sharing.EXCLUSIVE
     settles_ms: int | None = None
+    lag_at_least_ms: int | None = None
 
 
 # --- what is published ------------------------------------------------------------------------------------------------

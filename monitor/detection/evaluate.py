@@ -15,6 +15,7 @@ from monitor.detection.lag import (
     find_behind,
     find_former_log,
     is_of_former_log,
+    lag_at_least_ms,
     lag_by_topic,
     lag_ms,
     lag_records,
@@ -110,6 +111,7 @@ def judge(
     waiting = facts.waiting
     cut = [row for row in waiting if row.earliest]
     lag = total([topic.lag for topic in topics_lag])
+    age_ms = max([topic.lag_ms for topic in topics_lag if topic.lag_ms is not None], default=None)
     paced = paced_rows(waiting)
     pace = total_pace([row.pace for row in paced]) if paced else None
     paced_lag = sum([row.lag or 0 for row in paced]) if paced else None
@@ -129,7 +131,7 @@ def judge(
             [finding for rule in (WHILE_SETTLING if facts.is_settling else LADDER) for finding in rule(facts)]
         ),
         lag=lag,
-        lag_ms=max([topic.lag_ms for topic in topics_lag if topic.lag_ms is not None], default=None),
+        lag_ms=age_ms,
         imbalance_ratio=facts.balance.ratio if facts.balance else None,
         rebalances=group.rebalances,
         status=None if lag is None else worst_of([row.status for row in waiting if row.status]) or LagStatus.OK,
@@ -151,6 +153,7 @@ def judge(
         source=group.source,
         sharing=group.sharing,
         settles_ms=next_ms(group, standing.grown_ms, settings, facts.now_ms) if group.kind in OWN_SHARES else None,
+        lag_at_least_ms=lag_at_least_ms(facts, age_ms),
     )
 
 

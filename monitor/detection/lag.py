@@ -3,7 +3,7 @@
 A number is only given where it is known. No committed offset, no end offset, or a commit older than the kept history
 of end offsets: the number is absent (None). The last would allow "at least so old", but a lower bound is not a
 measurement, and mixing the two makes a graph lie; so a replay from the beginning reads as unknown until the history
-covers it.
+covers it. For alerts, which ask whether something is too old, the lower bound is a number of its own.
 """
 
 from __future__ import annotations
@@ -59,7 +59,29 @@ def lag_ms(partition: PartitionState, committed: int, now_ms: int) -> int | None
     position = committed if earliest is None or earliest <= committed else earliest
     if partition.end <= position:
         return None
-    return _age_ms(partition.ends, position, partition.end, now_ms)
+    age_ms = _age_ms(partition.ends, position, partition.end, now_ms)
+    if age_ms is None and partition.older:
+        return _age_ms((*partition.older, *partition.ends[:1]), position, partition.end, now_ms)
+    return age_ms
+
+
+def lag_at_least_ms(facts: Facts, known_ms: int | None) -> int | None:
+    """How old the oldest record that waits for the group is at least; None if nothing is known of that.
+
+    ``known_ms`` is the oldest known age. A record from before all that is remembered of its partition is as old at
+    least as the memory.
+    """
+    older = [_remembered_ms(facts, row) for row in facts.waiting if row.lag_ms is None]
+    return max([age for age in (known_ms, *older) if age is not None], default=None)
+
+
+def _remembered_ms(facts: Facts, row: PartitionVerdict) -> int | None:
+    """Since when the end of a partition with waiting records is remembered; None if retention has removed them."""
+    state = facts.known[TopicPartition(row.topic, row.partition)]
+    points = state.older or state.ends
+    if not points or (row.end or 0) <= (row.earliest or 0):
+        return None
+    return max(0, facts.now_ms - points[0].at_ms)
 
 
 def waiting_since_ms(partition: PartitionState, committed: int, now_ms: int) -> int | None:

@@ -291,6 +291,7 @@ def _add_group(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     samples.add("groupwatch_group_lag_bytes" if in_bytes else "groupwatch_group_lag", pairs, verdict.lag)
     samples.add("groupwatch_group_info", f'{pairs},kind="{verdict.kind}",source="{verdict.source.value}"', 1)
     samples.add_ms("groupwatch_group_lag_seconds", pairs, verdict.lag_ms)
+    samples.add_ms("groupwatch_group_lag_at_least_seconds", pairs, verdict.lag_at_least_ms)
     if verdict.stable_lag != verdict.lag:  # else it would be the same number again, for each of many thousand groups
         samples.add("groupwatch_group_stable_lag", pairs, verdict.stable_lag)
     samples.add_each("groupwatch_group_state", pairs, "state", _ONE_STATE[verdict.state])

@@ -29,6 +29,15 @@ LONG_MS: Final = 20_000
 """How long a transaction is seen open before its end is kept: who commits at all commits within that after the end of
 a shorter one. Topics that are written in transactions have short ones all the time."""
 
+MOST_OLDER: Final = 6
+"""How many points are kept from before those: 6 of them reach back a day, each about 2.3 times as old as the next."""
+
+OLDER_SPACING_MS: Final = 300_000
+"""How far apart they are at least."""
+
+OLDEST_MS: Final = 86_400_000
+"""How far they reach back. Of what has waited for longer, only that it has is known."""
+
 STILL_MS: Final = 600_000
 """How long a log has to stand still for its going on to be kept. That is when the first record came for whoever had
 read everything by then; after ten busy minutes, the points of the end no longer show it."""
@@ -112,6 +121,33 @@ def add_end(ends: tuple[EndOffsetAt, ...], newest: EndOffsetAt) -> tuple[EndOffs
     return (*ends, newest)[-MAX_POINTS:]
 
 
+def older_points(state: PartitionState, ends: tuple[EndOffsetAt, ...]) -> tuple[EndOffsetAt, ...]:
+    """The older points beside these ends, which follow those of the state: what has left them may become one.
+
+    An end that went back has cleared them, too. If there are too many, the one goes that tells least: that with the
+    smallest distance between its neighbours, measured by its age; or the oldest, once the next one is old enough.
+    """
+    if state.ends and ends[-1].offset < state.ends[-1].offset:
+        return ()
+    if not state.ends or ends[0].at_ms == state.ends[0].at_ms:
+        return state.older
+    left, older, now_ms = state.ends[0], state.older, ends[-1].at_ms
+    if older and left.at_ms - older[-1].at_ms < OLDER_SPACING_MS:
+        return older
+    points = (*older, left)
+    if len(points) <= MOST_OLDER:
+        return points
+    if now_ms - points[1].at_ms >= OLDEST_MS:
+        return points[1:]
+    least = min(range(1, MOST_OLDER), key=lambda at: _told_by(points, at, now_ms))
+    return points[:least] + points[least + 1 :]
+
+
+def _told_by(points: tuple[EndOffsetAt, ...], at: int, now_ms: int) -> float:
+    """The distance between the neighbours of a point, measured by its age."""
+    return (points[at + 1].at_ms - points[at - 1].at_ms) / max(1, now_ms - points[at].at_ms)
+
+
 def _observe(cluster: str, topic: str, state: TopicState | None, event: TopicObserved) -> TopicState:
     known = {partition.partition: partition for partition in state.partitions} if state else {}
     if state is not None and _recreated(state, event):
@@ -144,6 +180,7 @@ def _set_back(state: TopicState, event: TopicObserved) -> TopicState:
                 former_ms=min(known.former_ms, at_ms),
                 earliest_ms=min(known.earliest_ms, at_ms),
                 ends=_dated_until(known.ends, at_ms),
+                older=tuple(end for end in known.older if end.at_ms <= at_ms),
                 stable_ms=min(known.stable_ms, at_ms),
                 released=known.released and replace(known.released, at_ms=min(known.released.at_ms, at_ms)),
                 woken=known.woken and replace(known.woken, at_ms=min(known.woken.at_ms, at_ms)),
@@ -172,6 +209,7 @@ def _observe_partition(state: PartitionState | None, seen: PartitionObserved, at
     stable = before.stable if seen.end is None else seen.stable
     stays = stable == before.stable
     end = before.end if seen.end is None else seen.end
+    ends = before.ends if seen.end is None else add_end(before.ends, EndOffsetAt(at_ms=at_ms, offset=seen.end))
     lately = len(before.ends) > 1 and at_ms - before.ends[-2].at_ms < STILL_MS  # nearly always: nothing stood for long
     return PartitionState(
         partition=before.partition,
@@ -180,13 +218,14 @@ def _observe_partition(state: PartitionState | None, seen: PartitionObserved, at
         end=end,
         racks=seen.racks,
         former_ms=before.former_ms,
-        ends=before.ends if seen.end is None else add_end(before.ends, EndOffsetAt(at_ms=at_ms, offset=seen.end)),
+        ends=ends,
         earliest_ms=at_ms if begins_anew else before.earliest_ms,
         stable=stable,
         stable_ms=before.stable_ms if stays else 0 if stable is None else at_ms,
         released=before.released if stays else _released(before, at_ms),
         earliest_end=end if begins_anew else before.earliest_end,
         woken=before.woken if lately or end == before.end else _woken(before, end, at_ms),
+        older=older_points(before, ends),
     )
 
 

@@ -51,6 +51,47 @@ def test_an_end_that_is_newer_than_the_history():
     assert waiting_since_ms(known, 15, 100_000) == 100_000
 
 
+REMEMBERED = replace(
+    partition((9_400, 1000), (10_000, 1600)),
+    older=(EndOffsetAt(at_ms=1_000_000, offset=100), EndOffsetAt(at_ms=5_000_000, offset=500)),
+)
+"""At 10,000 s: its ends of the last ten minutes, and two from before: at 1,000 s and at 5,000 s."""
+
+
+@pytest.mark.parametrize(
+    ("committed", "age_s", "at_least_s"),
+    [
+        pytest.param(1300, 300, 300, id="in the history of the last minutes"),
+        pytest.param(750, 2_800, 2_800, id="halfway from 5,000 s to 9,400 s, so written at 7,200 s"),
+        pytest.param(500, 5_000, 5_000, id="at an older point"),
+        pytest.param(200, 8_000, 8_000, id="a quarter of the way from 1,000 s to 5,000 s"),
+        pytest.param(99, None, 9_000, id="from before all that is remembered: at least so old"),
+        pytest.param(1600, 0, 0, id="nothing waits"),
+    ],
+)
+def test_what_has_waited_for_hours_has_an_age_or_at_least_the_age_of_the_memory(committed, age_s, at_least_s):
+    verdict = verdict_on(REMEMBERED, committed, 9_990, 10_000)
+    assert verdict.lag_ms == (None if age_s is None else age_s * 1000)
+    assert verdict.lag_at_least_ms == at_least_s * 1000
+
+
+def test_a_group_has_waited_at_least_for_as_long_as_its_partition_of_unknown_age():
+    """Of partition 0 the age is 20 s, of partition 1 only that it is more than the 100 s for which it is known."""
+    known = (partition((0, 0), (100, 100)), partition((0, 50), (100, 100), number=1))
+    topics = Catalog(
+        cluster="c", pass_ms=0, topics={"t": TopicState(cluster="c", topic="t", pass_ms=0, partitions=known)}
+    )
+    state = group(member("C0", ["t"], {"t": [0, 1]}), offsets=[commit("t", 0, 80, 99_000), commit("t", 1, 10, 99_000)])
+    verdict = evaluate(state, topics, 100_000, DetectionSettings())
+    assert (verdict.lag_ms, verdict.lag_at_least_ms) == (20_000, 100_000)
+
+
+def test_of_records_that_retention_removed_no_age_is_known():
+    gone = replace(REMEMBERED, earliest=1600)
+    verdict = verdict_on(gone, 99, 9_990, 10_000)
+    assert (verdict.lag_ms, verdict.lag_at_least_ms) == (None, None)
+
+
 @pytest.mark.parametrize(
     ("known", "committed", "expected_s"),
     [

@@ -131,6 +131,7 @@ def falling_behind(group: str = "late") -> GroupVerdict:
         lost=30,
         kept_waiting=1.0,
         stable_lag=1180,
+        lag_at_least_ms=600_000,
     )
 
 

@@ -434,7 +434,12 @@ def test_nothing_is_said_of_members_where_only_offsets_are_known():
     """It may be a KIP-848 group with a hundred members: 0 members, orphans or rebalances would be a false statement."""
     families = {block.family for block in render_groups([offsets_only("g")])}
     about_groups = {family for family in families if family.startswith("groupwatch_group_")}
-    of_offsets = {"groupwatch_group_lag", "groupwatch_group_lag_seconds", "groupwatch_group_redelivered_records_total"}
+    of_offsets = {
+        "groupwatch_group_lag",
+        "groupwatch_group_lag_seconds",
+        "groupwatch_group_lag_at_least_seconds",
+        "groupwatch_group_redelivered_records_total",
+    }
     assert about_groups - of_offsets == {"groupwatch_group_state", "groupwatch_group_info"}
 
 

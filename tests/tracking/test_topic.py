@@ -1,5 +1,7 @@
 """What collectors saw of a topic: when partitions appeared, and where they ended over the last minutes."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -362,6 +364,49 @@ def test_an_end_that_goes_backward_clears_the_history_of_its_partition_only():
     assert state.partitions[0].first_seen_ms == 0
 
 
+HOUR = 3_600_000
+
+
+def older(state):
+    return [(point.at_ms, point.offset) for point in state.partitions[0].older]
+
+
+def busy(hours, since=0, state=None):
+    """A log that gets a record a second, looked at every minute."""
+    return fold(*[seen(at, at // 1000) for at in range(since, hours * HOUR, 60_000)], state=state)
+
+
+def test_the_first_older_point_is_the_first_that_left_the_history():
+    """Of points a minute apart, 30 are kept; the 31st, at minute 30, makes the one of minute 0 an older one."""
+    assert older(fold(*[seen(at * 60_000, at) for at in range(30)])) == []
+    assert older(fold(*[seen(at * 60_000, at) for at in range(31)])) == [(0, 0)]
+    assert older(fold(*[seen(at * 60_000, at) for at in range(35)])) == [(0, 0)]
+    assert older(fold(*[seen(at * 60_000, at) for at in range(36)])) == [(0, 0), (300_000, 5)]
+
+
+@pytest.mark.parametrize("hours", [24, 47, 100])
+def test_older_points_are_few_and_reach_back_a_day(hours):
+    """None of the gaps between them is more than three quarters of the age of its older end."""
+    points = older(busy(hours))
+    ages = [hours * HOUR - at_ms for at_ms, _ in points]
+    assert len(points) <= 6
+    assert 24 * HOUR <= ages[0] < 49 * HOUR
+    assert all(newer > age / 4 for age, newer in pairwise(ages))
+
+
+def test_older_points_go_with_the_log_that_they_are_of():
+    watched = busy(5)
+    assert older(watched)
+    assert older(fold(seen(5 * HOUR, 1), state=watched)) == []
+    assert older(fold(seen(5 * HOUR, 5 * 3600, topic_id="other"), state=watched)) == []
+
+
+def test_older_points_of_the_future_are_forgotten_when_the_clock_was_set_back():
+    points = older(busy(5))
+    back = fold(seen(HOUR, 5 * 3600), state=busy(5))
+    assert older(back) == [point for point in points if point[0] <= HOUR]
+
+
 # --- promises ---------------------------------------------------------------------------------------------------------
 
 ENDS = st.none() | st.integers(0, 4)
@@ -398,5 +443,6 @@ def test_a_history_is_in_order_and_ends_with_the_end(log):
         assert [p.at_ms for p in partition.ends] == sorted({p.at_ms for p in partition.ends})
         assert [p.offset for p in partition.ends] == sorted(p.offset for p in partition.ends)
         assert (partition.ends[-1].offset if partition.ends else None) == partition.end
+        assert [p.at_ms for p in partition.older] == sorted({p.at_ms for p in partition.older})
         assert len(partition.ends) <= MAX_POINTS
         assert all(isinstance(point, EndOffsetAt) for point in partition.ends)
