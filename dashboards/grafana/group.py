@@ -38,6 +38,7 @@ from dashboards.queries import (
 )
 
 _GROUP: Final = "{{cluster}} {{group}}"
+_ON: Final = ", ".join(PARTITION)
 _PARTITION: Final = "{{cluster}} {{group}} {{topic}} {{partition}}"
 
 STATES: Final = (
@@ -101,8 +102,14 @@ def lag() -> Panel:
 
 
 def lag_seconds() -> Panel:
-    """The age of the oldest record that waits, group by group."""
-    return _of_groups("Lag in time", "s", "group_lag_seconds")
+    """The age of the oldest record that waits, group by group; or how old it is at least."""
+    return graph(
+        "Lag in time",
+        described("group_lag_seconds", "group_lag_at_least_seconds"),
+        "s",
+        Query(expr=_most("group_lag_seconds"), legend=_GROUP),
+        Query(expr=_most("group_lag_at_least_seconds"), legend=f"{_GROUP} at least"),
+    )
 
 
 def partition_lag() -> Panel:
@@ -194,6 +201,33 @@ def partitions() -> Panel:
     )
 
 
+def owners() -> Panel:
+    """Who owns the partitions in which most waits, and whether somebody else does, too."""
+    name = "partition_owner_info"
+    owners = f"{_owners()} and on ({_ON}) topk({ROWS}, {_lag()})"
+    return table(
+        f"Who owns the {ROWS} partitions with most lag",
+        f"{described(name)} Who should own them is on the page of the group.",
+        (*PARTITION, "client_id", "host", "member_id"),
+        Column("Owners", f"({owners}) * on ({_ON}) group_left () {across('count', PARTITION, name)}", warn_from=2),
+        Column("Lag", f"({owners}) * on ({_ON}) group_left () {_lag()}"),
+    )
+
+
+def who_is_member() -> Panel:
+    """The members, and how much each of them owns."""
+    labels = (*GROUP, "client_id", "host", "member_id")
+    lag = f"{_owners()} * on ({_ON}) group_left () {_lag()}"
+    return table(
+        "Who the members are",
+        described("member_info", "partition_owner_info"),
+        labels,
+        Column("Lag of what it owns", summed("partition_owner_info", labels, lag)),
+        Column("Owns", across("count", labels, "partition_owner_info")),
+        Column("Listed", across("max", labels, "member_info"), "bool_yes_no"),
+    )
+
+
 def orphans() -> Panel:
     """Partitions nobody owns, by reason."""
     return _counts("Orphaned partitions by reason", "group_orphaned_partitions", "reason")
@@ -278,7 +312,9 @@ BOARD: Final = Board(
         Band(8, (partition_lag, partition_lag_seconds)),
         Band(8, (pace, catch_up)),
         Band(8, (retention, lost_records, failing_partitions)),
-        Band(9, (partitions,), "Who owns what"),
+        Band(9, (partitions,)),
+        Band(9, (owners,), "Who owns what"),
+        Band(8, (who_is_member,)),
         Band(8, (orphans, orphans_age)),
         Band(8, (drift, drift_age)),
         Band(8, (double_owned, imbalance, members)),
@@ -304,8 +340,17 @@ def _most(name: str) -> str:
 
 def _of_rows(name: str) -> str:
     """The values of a family for the partitions with most lag. A partition has a lag in records or in bytes."""
-    lag = across("max", PARTITION, "partition_lag", f"{chosen('partition_lag')} or {chosen('partition_lag_bytes')}")
-    return f"{across('max', PARTITION, name)} and topk({ROWS}, {lag})"
+    return f"{across('max', PARTITION, name)} and topk({ROWS}, {_lag()})"
+
+
+def _lag() -> str:
+    """The lag of each partition, in records or in bytes."""
+    return across("max", PARTITION, "partition_lag", f"{chosen('partition_lag')} or {chosen('partition_lag_bytes')}")
+
+
+def _owners() -> str:
+    """1 for each owner of each partition."""
+    return across("max", (*PARTITION, "client_id", "host", "member_id"), "partition_owner_info")
 
 
 def _counts(title: str, name: str, label: str) -> Panel:

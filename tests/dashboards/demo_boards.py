@@ -10,6 +10,7 @@ NO_METAQ: Final = "only MetaQ counts in bytes, and the plain demo has none"
 NO_RETENTION: Final = "nothing of the demo is old or large enough to be removed"
 NO_SUCH_MISHAP: Final = "does not happen in the demo"
 ALL_WELL: Final = "nothing is unreadable in the demo"
+NOT_ASKED_FOR: Final = "who owns what is only told where a setting asks for it, and what is left out where one caps"
 NOT_FOR_LONG: Final = "the demo shows it for seconds, which a busy machine may miss"
 
 SILENT: Final = {
@@ -27,6 +28,12 @@ SILENT: Final = {
     "group: Partitions that stop, stall or rewind A": NOT_FOR_LONG,
     "group: The 200 partitions with most lag C": NO_METAQ,
     "group: Oldest orphan B": "no group of the demo loses all of its members",
+    "group: Who owns the 200 partitions with most lag A": NOT_ASKED_FOR,
+    "group: Who owns the 200 partitions with most lag B": NOT_ASKED_FOR,
+    "group: Who the members are A": NOT_ASKED_FOR,
+    "group: Who the members are B": NOT_ASKED_FOR,
+    "group: Who the members are C": NOT_ASKED_FOR,
+    "itself: Series left out A": NOT_ASKED_FOR,
     "group: Drifted partitions by kind A": NOT_FOR_LONG,
     "group: Oldest drift A": NOT_FOR_LONG,
     "group: Members B": NO_SUCH_MISHAP,
