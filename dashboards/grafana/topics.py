@@ -62,7 +62,7 @@ def read() -> Panel:
     slope = f"deriv({chosen('partition_committed_offset')}[$__rate_interval])"
     expr = f"topk({MOST}, {summed('partition_committed_offset', _READER, slope)})"
     description = f"How fast the committed offsets of groups move; below 0 where a group went back. {_OFFSETS}"
-    return graph("Read", description, "cps", Query(expr=expr, legend=_READER_NAME))
+    return graph("Read", description, "cps", Query(expr=expr, legend=_READER_NAME), signed=True)
 
 
 def ends() -> Panel:
