@@ -34,6 +34,7 @@ from dashboards.queries import (
     described,
     increased,
     numbered,
+    renamed,
     summed,
 )
 
@@ -202,15 +203,18 @@ def partitions() -> Panel:
 
 
 def owners() -> Panel:
-    """Who owns the partitions in which most waits, and whether somebody else does, too."""
-    name = "partition_owner_info"
-    owners = f"{_owners()} and on ({_ON}) topk({ROWS}, {_lag()})"
+    """Who owns partitions and who should: first those of which that differs, then those with most lag."""
+    expected = renamed("partition_expected_owner_info", PARTITION, "member_id", "expected")
+    judged = f"({_owners()} * on ({_ON}) group_left (expected) {expected} or on ({_ON}) {expected})"
+    same = across("max", (*PARTITION, "member_id"), "partition_expected_owner_info")
+    differing = f"0 * ({judged} and on ({_ON}, member_id) {same}) or {judged}"
+    known = f"({judged} or on ({_ON}) {_owners()})"
     return table(
-        f"Who owns the {ROWS} partitions with most lag",
-        f"{described(name)} Who should own them is on the page of the group.",
-        (*PARTITION, "client_id", "host", "member_id"),
-        Column("Owners", f"({owners}) * on ({_ON}) group_left () {across('count', PARTITION, name)}", warn_from=2),
-        Column("Lag", f"({owners}) * on ({_ON}) group_left () {_lag()}"),
+        "Who owns what, and who should",
+        described("partition_owner_info", "partition_expected_owner_info"),
+        (*PARTITION, "client_id", "host", "member_id", "expected"),
+        Column("Differs", f"topk({ROWS}, {differing})", "bool_yes_no", warn_from=1),
+        Column("Lag", f"{known} * on ({_ON}) group_left () topk({ROWS}, {_lag()})"),
     )
 
 
