@@ -146,9 +146,13 @@ def faults(url: str, query: Asked, chosen: Mapping[str, Sequence[str]], window: 
     series = answer(url, query, chosen, window)
     if not series:
         return ["no data"]
-    found = [
-        f"{labels} lacks {sorted(query.shown - labels.keys())}" for labels in series if query.shown - labels.keys()
-    ]
     if query.exactly:
-        found += [f"{labels} has more than {sorted(query.shown)}" for labels in series if labels.keys() - query.shown]
-    return found
+        return _column_faults(query.shown, series)
+    return [f"{labels} lacks {sorted(query.shown - labels.keys())}" for labels in series if query.shown - labels.keys()]
+
+
+def _column_faults(columns: frozenset[str], series: Sequence[Mapping[str, str]]) -> list[str]:
+    """A table may have empty cells, but no empty column, and no label that would make one more."""
+    found = [f"{labels} has more than {sorted(columns)}" for labels in series if labels.keys() - columns]
+    empty = columns.difference(*series)
+    return [*found, f"nothing is in {sorted(empty)}"] if empty else found

@@ -134,7 +134,7 @@ def test_every_query_goes_to_the_provisioned_data_source(board: dict[str, Any]):
 @EVERY_BOARD
 def test_every_variable_that_is_named_can_be_chosen(board: dict[str, Any]):
     chosen = {variable["name"] for variable in board["templating"]["list"]}
-    named = set(re.findall(r"\$\{?(\w+)", json.dumps(board)))
+    named = set(re.findall(r"\$\{?([a-z_]\w*)", json.dumps(board)))
     grafanas = {"__rate_interval", "__range", "__all", "__field", "__data", "__url_time_range"}
     assert named - grafanas == chosen
 
