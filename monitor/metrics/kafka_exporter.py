@@ -1,4 +1,4 @@
-"""The same lags by the names of danielqsj/kafka_exporter (1.7 to 1.9), for dashboards and alerts made for that.
+"""The same lags by the names of danielqsj/kafka_exporter, for dashboards and alerts made for that.
 
 Names and labels are its own (its kafka_exporter.go), values are ours: what is not known is absent, where that exporter
 gives -1. What it tells of brokers and replicas is not known here: docs/metrics.md lists it.

@@ -1,4 +1,4 @@
-"""The names, labels and meanings of danielqsj/kafka_exporter (its kafka_exporter.go, version 1.7.0)."""
+"""The names, labels and meanings of danielqsj/kafka_exporter (kafka_exporter.go of its commit 00498a4)."""
 
 import pytest
 from msgspec.structs import replace
