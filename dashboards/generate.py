@@ -7,6 +7,9 @@ from typing import Final
 
 from dashboards.alerts import rules_file
 from dashboards.grafana.boards import BOARDS, board_file
+from dashboards.alerts import RULES, rules_file
+from dashboards.alerts.table import PAGE, with_table
+from dashboards.grafana import dashboard
 
 FOLDER: Final = Path(__file__).parent / "generated"
 
@@ -29,6 +32,11 @@ def main() -> None:
         path = FOLDER / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    """Write them all."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, text in generated_files().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8"), RULES), encoding="utf-8")
 
 
 if __name__ == "__main__":
