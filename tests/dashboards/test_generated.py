@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from dashboards import generate
-from dashboards.generate import FOLDER, generated_files
+from dashboards.generate import FOLDER, generated_files, write
 from dashboards.grafana import DATASOURCE_UID
 from dashboards.queries import UnknownMetric, chosen, increased, numbered, since, summed
 from monitor.metrics.specs import METRICS, MetricKind
@@ -24,11 +23,10 @@ def test_no_generated_file_is_stale(name: str):
     assert written == generated_files()[name], "run: python -m dashboards"
 
 
-def test_what_is_no_longer_generated_is_removed(tmp_path, monkeypatch):
+def test_what_is_no_longer_generated_is_removed(tmp_path):
     (tmp_path / "grafana").mkdir()
     (tmp_path / "grafana" / "former.json").write_text("{}")
-    monkeypatch.setattr(generate, "FOLDER", tmp_path)
-    generate.main()
+    write(tmp_path)
     assert {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")} == set(generated_files())
 
 
