@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from dashboards.alerts import rules_file
+from dashboards.alerts import RULES, rules_file
+from dashboards.alerts.table import PAGE, with_table
 from dashboards.grafana.boards import BOARDS, board_file
 
 FOLDER: Final = Path(__file__).parent / "generated"
@@ -20,15 +21,21 @@ def generated_files() -> dict[str, str]:
     return {**boards, "alerts.yml": rules_file()}
 
 
-def main() -> None:
-    """Write them all, and remove what is no longer generated."""
+def write(folder: Path) -> None:
+    """Write them all there, and remove what is no longer generated."""
     files = generated_files()
-    for path in [path for path in FOLDER.rglob("*.*") if str(path.relative_to(FOLDER)) not in files]:
+    for path in [path for path in folder.rglob("*.*") if str(path.relative_to(folder)) not in files]:
         path.unlink()
     for name, text in files.items():
-        path = FOLDER / name
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+
+
+def main() -> None:
+    """Write the files, and the table of alerts in its page."""
+    write(FOLDER)
+    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8"), RULES), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -122,6 +122,17 @@ def numbered(name: str, label: str, values: Iterable[str]) -> str:
     return summed(name, GROUP, " or ".join(held))
 
 
+def renamed(name: str, by: Sequence[str], label: str, new: str) -> str:
+    """The largest of a family by these labels and one more, which gets a new name: two families may both have it.
+
+    Raises:
+        UnknownMetric: the family is not there, or lacks one of the labels.
+    """
+    _check_labels(name, (*by, label))
+    series = f'label_replace({chosen(name)}, "{new}", "$1", "{label}", "(.+)")'
+    return f"max by ({', '.join(by)}, {new}) ({series})"
+
+
 def everywhere(name: str) -> str:
     """The family's full name: all its series, for alert rules.
 

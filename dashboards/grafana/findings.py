@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dashboards.grafana.panels import Column, Panel, table
+from dashboards.grafana.panels import ROWS, Column, Panel, table
 from dashboards.queries import GROUP, across, described, summed
 
 _FINDING: Final = (*GROUP, "kind", "reason")
@@ -13,10 +13,11 @@ _FINDING: Final = (*GROUP, "kind", "reason")
 def open_findings() -> Panel:
     """What is wrong now, the oldest first."""
     names = ("group_finding_oldest_seconds", "group_findings")
+    oldest = f"topk({ROWS}, {across('max', _FINDING, names[0])})"
     return table(
         "Open findings",
         f"{described(*names)}\n\nThe page of the group (a link of its name) has them as sentences.",
         _FINDING,
-        Column("For", across("max", _FINDING, names[0]), "s", warn_from=600),
-        Column("Findings", summed(names[1], _FINDING)),
+        Column("For", oldest, "s", warn_from=600),
+        Column("Findings", f"{summed(names[1], _FINDING)} and {oldest}"),
     )

@@ -84,6 +84,12 @@ def findings() -> Panel:
     return graph("Groups with findings", description, "short", *queries, steps=True)
 
 
+def findings_of_clusters() -> Panel:
+    """How many findings are open, of all groups, by kind and reason."""
+    query = Query(expr=summed("cluster_findings", ["kind", "reason"]), legend="{{kind}} {{reason}}")
+    return graph("Open findings by reason", described("cluster_findings"), "short", query, steps=True)
+
+
 def problems() -> Panel:
     """How much of a group is concerned."""
     names = ("group_orphaned_partitions", "group_double_owned_partitions", "group_drifted_partitions")
@@ -121,9 +127,9 @@ def top_retention() -> Panel:
 
 
 def lag_of_clusters() -> Panel:
-    """Records that wait, cluster by cluster."""
-    query = Query(expr=summed("group_lag", CLUSTER), legend="{{cluster}}")
-    return graph("Records waiting", described("group_lag"), "short", query)
+    """Records that wait for all groups, cluster by cluster."""
+    query = Query(expr=chosen("cluster_lag"), legend="{{cluster}}")
+    return graph("Records waiting", described("cluster_lag"), "short", query)
 
 
 def lag_seconds_of_clusters() -> Panel:
@@ -133,8 +139,9 @@ def lag_seconds_of_clusters() -> Panel:
 
 
 def by_state() -> Panel:
-    """How many groups are in which state."""
-    return _counted("Groups by state", "group_state", "state", f"{chosen('group_state')} == 1")
+    """How many groups are in which state: all of the cluster, whatever is said of each of them."""
+    query = Query(expr=summed("cluster_groups", ["state"]), legend="{{state}}")
+    return graph("Groups by state", described("cluster_groups"), "short", query, steps=True)
 
 
 def by_status() -> Panel:
@@ -153,7 +160,7 @@ def clusters() -> Panel:
         "Clusters",
         "The clusters that groupwatch reads. The other numbers of a cluster are as old as its evaluation.",
         CLUSTER,
-        Column("Groups", across("count", CLUSTER, "group_info")),
+        Column("Groups", summed("cluster_groups", CLUSTER)),
         Column("Readable", across("max", CLUSTER, "up"), "bool_yes_no"),
         Column("Ready", across("max", CLUSTER, "ready"), "bool_yes_no"),
         Column(
@@ -163,7 +170,7 @@ def clusters() -> Panel:
             warn_from=120,
         ),
         Column("Members", summed("group_members", CLUSTER)),
-        Column("Records waiting", summed("group_lag", CLUSTER)),
+        Column("Records waiting", across("max", CLUSTER, "cluster_lag")),
     )
 
 
@@ -175,7 +182,7 @@ BOARD: Final = Board(
     bands=(
         Band(4, (clusters_read, groups_known, groups_orphaned, groups_behind, records_waiting, oldest_waiting)),
         Band(9, (open_findings, problems), "What is wrong"),
-        Band(8, (findings, by_status)),
+        Band(8, (findings, findings_of_clusters, by_status)),
         Band(9, (top_lag, top_lag_seconds), "Who is behind"),
         Band(8, (top_retention, top_lag_bytes)),
         Band(8, (lag_of_clusters, lag_seconds_of_clusters)),

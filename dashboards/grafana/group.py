@@ -11,7 +11,9 @@ from dashboards.grafana.links import GROUP_UID
 from dashboards.grafana.panels import (
     BAD,
     CALM,
+    MOST,
     NEUTRAL,
+    ROWS,
     WARNING,
     Column,
     Meaning,
@@ -32,16 +34,12 @@ from dashboards.queries import (
     described,
     increased,
     numbered,
+    renamed,
     summed,
 )
 
-MOST: Final = 25
-"""Lines of a graph, at most: a browser cannot draw a thousand partitions, and nobody could read them."""
-
-ROWS: Final = 200
-"""Rows of the table of partitions, at most."""
-
 _GROUP: Final = "{{cluster}} {{group}}"
+_ON: Final = ", ".join(PARTITION)
 _PARTITION: Final = "{{cluster}} {{group}} {{topic}} {{partition}}"
 
 STATES: Final = (
@@ -105,8 +103,14 @@ def lag() -> Panel:
 
 
 def lag_seconds() -> Panel:
-    """The age of the oldest record that waits, group by group."""
-    return _of_groups("Lag in time", "s", "group_lag_seconds")
+    """The age of the oldest record that waits, group by group; or how old it is at least."""
+    return graph(
+        "Lag in time",
+        described("group_lag_seconds", "group_lag_at_least_seconds"),
+        "s",
+        Query(expr=_most("group_lag_seconds"), legend=_GROUP),
+        Query(expr=_most("group_lag_at_least_seconds"), legend=f"{_GROUP} at least"),
+    )
 
 
 def partition_lag() -> Panel:
@@ -198,6 +202,36 @@ def partitions() -> Panel:
     )
 
 
+def owners() -> Panel:
+    """Who owns partitions and who should: first those of which that differs, then those with most lag."""
+    expected = renamed("partition_expected_owner_info", PARTITION, "member_id", "expected")
+    judged = f"({_owners()} * on ({_ON}) group_left (expected) {expected} or on ({_ON}) {expected})"
+    same = across("max", (*PARTITION, "member_id"), "partition_expected_owner_info")
+    differing = f"0 * ({judged} and on ({_ON}, member_id) {same}) or {judged}"
+    known = f"({judged} or on ({_ON}) {_owners()})"
+    return table(
+        "Who owns what, and who should",
+        described("partition_owner_info", "partition_expected_owner_info"),
+        (*PARTITION, "client_id", "host", "member_id", "expected"),
+        Column("Differs", f"topk({ROWS}, {differing})", "bool_yes_no", warn_from=1),
+        Column("Lag", f"{known} * on ({_ON}) group_left () topk({ROWS}, {_lag()})"),
+    )
+
+
+def who_is_member() -> Panel:
+    """The members, and how much each of them owns."""
+    labels = (*GROUP, "client_id", "host", "member_id")
+    lag = f"{_owners()} * on ({_ON}) group_left () {_lag()}"
+    return table(
+        "Who the members are",
+        described("member_info", "partition_owner_info"),
+        labels,
+        Column("Lag of what it owns", summed("partition_owner_info", labels, lag)),
+        Column("Owns", across("count", labels, "partition_owner_info")),
+        Column("Listed", across("max", labels, "member_info"), "bool_yes_no"),
+    )
+
+
 def orphans() -> Panel:
     """Partitions nobody owns, by reason."""
     return _counts("Orphaned partitions by reason", "group_orphaned_partitions", "reason")
@@ -282,7 +316,9 @@ BOARD: Final = Board(
         Band(8, (partition_lag, partition_lag_seconds)),
         Band(8, (pace, catch_up)),
         Band(8, (retention, lost_records, failing_partitions)),
-        Band(9, (partitions,), "Who owns what"),
+        Band(9, (partitions,)),
+        Band(9, (owners,), "Who owns what"),
+        Band(8, (who_is_member,)),
         Band(8, (orphans, orphans_age)),
         Band(8, (drift, drift_age)),
         Band(8, (double_owned, imbalance, members)),
@@ -308,8 +344,17 @@ def _most(name: str) -> str:
 
 def _of_rows(name: str) -> str:
     """The values of a family for the partitions with most lag. A partition has a lag in records or in bytes."""
-    lag = across("max", PARTITION, "partition_lag", f"{chosen('partition_lag')} or {chosen('partition_lag_bytes')}")
-    return f"{across('max', PARTITION, name)} and topk({ROWS}, {lag})"
+    return f"{across('max', PARTITION, name)} and topk({ROWS}, {_lag()})"
+
+
+def _lag() -> str:
+    """The lag of each partition, in records or in bytes."""
+    return across("max", PARTITION, "partition_lag", f"{chosen('partition_lag')} or {chosen('partition_lag_bytes')}")
+
+
+def _owners() -> str:
+    """1 for each owner of each partition."""
+    return across("max", (*PARTITION, "client_id", "host", "member_id"), "partition_owner_info")
 
 
 def _counts(title: str, name: str, label: str) -> Panel:

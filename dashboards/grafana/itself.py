@@ -173,6 +173,13 @@ def scrape_samples() -> Panel:
     return graph("Series exposed", description, "short", query)
 
 
+def left_out() -> Panel:
+    """What a cap on the number of series left out."""
+    name = "series_left_out"
+    query = Query(expr=chosen(name), legend="{{cluster}} {{detail}}")
+    return graph("Series left out", described(name), "short", query, steps=True)
+
+
 def versions() -> Panel:
     """Which versions run, and which share of the groups each has."""
     return table(
@@ -205,7 +212,7 @@ BOARD: Final = Board(
         Band(8, (decode_errors, evaluation_errors, catalog_age)),
         Band(8, (warm_up, warm_up_time), "After a start"),
         Band(8, (collectors, passes, pass_duration), "Collectors"),
-        Band(8, (scrape_duration, scrape_samples), "What Prometheus gets"),
+        Band(8, (scrape_duration, scrape_samples, left_out), "What Prometheus gets"),
         Band(6, (versions, shards)),
     ),
 )

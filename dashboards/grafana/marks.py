@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from grafana_foundation_sdk.builders.prometheus import Dataquery
 from grafana_foundation_sdk.cog.builder import Builder
 from grafana_foundation_sdk.models.dashboard import AnnotationQuery
 
@@ -10,16 +11,22 @@ from dashboards.queries import GROUP, increased, summed
 
 
 class MarkQuery(AnnotationQuery):
-    """An annotation from Prometheus, with the texts that Grafana's model of annotations in general does not name."""
+    """An annotation from Prometheus, with what Grafana's model of annotations in general does not name.
+
+    Its expression is there twice: older versions of Grafana read it beside the name, newer ones as a query.
+    """
 
     def __init__(self, name: str, expr: str, title: str, text: str) -> None:
         super().__init__(name=name, datasource=datasource(), icon_color=NEUTRAL, expr=expr)
-        self._title = title
-        self._text = text
+        self._more: dict[str, object] = {
+            "target": Dataquery().ref_id("Anno").expr(expr).range().datasource(datasource()).build(),
+            "titleFormat": title,
+            "textFormat": text,
+        }
 
     def to_json(self) -> dict[str, object]:
         """With ``{{label}}`` in the texts for the value of a label."""
-        return super().to_json() | {"titleFormat": self._title, "textFormat": self._text}
+        return super().to_json() | self._more
 
 
 class _Mark(Builder[AnnotationQuery]):

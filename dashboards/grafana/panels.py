@@ -37,6 +37,12 @@ from dashboards.grafana.links import ROW, SERIES_LABEL, to_group, to_page, to_to
 DATASOURCE_UID: Final = "groupwatch-prometheus"
 """The uid of the provisioned data source; panels, variables and annotations refer to it."""
 
+MOST: Final = 25
+"""Lines of a graph, at most: a browser cannot draw a thousand partitions, and nobody could read them."""
+
+ROWS: Final = 200
+"""Rows of a table, at most."""
+
 CALM: Final = "blue"
 WARNING: Final = "orange"
 BAD: Final = "dark-red"
@@ -76,9 +82,16 @@ def datasource() -> DataSourceRef:
     return DataSourceRef(type_val="prometheus", uid=DATASOURCE_UID)
 
 
-def graph(title: str, description: str, unit: str, *queries: Query, steps: bool = False) -> graph_builders.Panel:
-    """Lines over time. ``unit`` is Grafana's name of a unit; ``steps``: drawn as steps, for counts."""
-    panel = _begun(graph_builders.Panel(), title, description, unit).min(0).fill_opacity(10)
+def graph(
+    title: str, description: str, unit: str, *queries: Query, steps: bool = False, signed: bool = False
+) -> graph_builders.Panel:
+    """Lines over time. ``unit`` is Grafana's name of a unit; ``steps``: drawn as steps, for counts.
+
+    ``signed``: values may be below 0; else the axis begins there, so that a line's height is its size.
+    """
+    panel = _begun(graph_builders.Panel(), title, description, unit).fill_opacity(10)
+    if not signed:
+        panel.min(0)
     panel.line_interpolation(common.LineInterpolation.STEP_AFTER if steps else common.LineInterpolation.LINEAR)
     panel.legend(
         common_builders.VizLegendOptions()
@@ -94,7 +107,7 @@ def graph(title: str, description: str, unit: str, *queries: Query, steps: bool 
 
 
 def stat(title: str, description: str, unit: str, expr: str, *, marked: ThresholdsConfig) -> stat_builders.Panel:
-    """One number: the newest, coloured by its size (``up_to_now`` and its like)."""
+    """One number: the newest, coloured by its size."""
     panel = _begun(stat_builders.Panel(), title, description, unit).thresholds(marked)
     panel.color_mode(common.BigValueColorMode.VALUE).graph_mode(common.BigValueGraphMode.NONE)
     panel.reduce_options(common_builders.ReduceDataOptions().calcs(["lastNotNull"]))

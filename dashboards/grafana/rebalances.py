@@ -6,11 +6,8 @@ from typing import Final
 
 from dashboards.grafana import marks, variables
 from dashboards.grafana.layout import Band, Board
-from dashboards.grafana.panels import Column, Panel, Query, graph, marked_from, stat, table, unmarked
+from dashboards.grafana.panels import MOST, ROWS, Column, Panel, Query, graph, marked_from, stat, table, unmarked
 from dashboards.queries import GROUP, described, increased, summed
-
-MOST: Final = 25
-"""Lines of a graph, at most."""
 
 _GROUP: Final = "{{cluster}} {{group}}"
 _CHOSEN_TIME: Final = "$__range"
@@ -126,7 +123,10 @@ def _sum(name: str) -> str:
 
 
 def _cost(heading: str, name: str, unit: str = "short") -> Column:
-    return Column(heading, summed(name, GROUP, increased(name, _CHOSEN_TIME)), unit)
+    """Of the groups with most rebalances."""
+    rebalances = "group_rebalances_total"
+    rows = f"topk({ROWS}, {summed(rebalances, GROUP, increased(rebalances, _CHOSEN_TIME))})"
+    return Column(heading, f"{summed(name, GROUP, increased(name, _CHOSEN_TIME))} and {rows}", unit)
 
 
 def _growth(title: str, unit: str, name: str) -> Panel:

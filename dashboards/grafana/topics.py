@@ -7,18 +7,19 @@ from typing import Final
 from dashboards.grafana import variables
 from dashboards.grafana.layout import Band, Board
 from dashboards.grafana.links import TOPICS_UID
-from dashboards.grafana.panels import Column, Panel, Query, graph, stat, table, unmarked
+from dashboards.grafana.panels import MOST, ROWS, Column, Panel, Query, graph, stat, table, unmarked
 from dashboards.queries import TOPIC, across, chosen, described, since, summed
-
-MOST: Final = 25
-"""Lines of a graph, at most."""
-
-ROWS: Final = 200
-"""Rows of the table of readers, at most."""
 
 _TOPIC: Final = "{{cluster}} {{topic}}"
 _READER: Final = ("cluster", "group", "topic")
 _READER_NAME: Final = "{{cluster}} {{group}} {{topic}}"
+
+_LAG: Final = f"({summed('partition_lag', _READER)} or {summed('topic_lag', _READER)})"
+_LAG_BYTES: Final = f"({summed('partition_lag_bytes', _READER)} or {summed('topic_lag_bytes', _READER)})"
+_LAG_SECONDS: Final = (
+    f"({across('max', _READER, 'partition_lag_seconds')} or {across('max', _READER, 'topic_lag_seconds')})"
+)
+"""Of partitions where they are given, else of the topic as a whole."""
 
 _OFFSETS: Final = (
     "Offsets are records in Kafka and RocketMQ, bytes in MetaQ; transactions add some that are no records."
@@ -61,7 +62,7 @@ def read() -> Panel:
     slope = f"deriv({chosen('partition_committed_offset')}[$__rate_interval])"
     expr = f"topk({MOST}, {summed('partition_committed_offset', _READER, slope)})"
     description = f"How fast the committed offsets of groups move; below 0 where a group went back. {_OFFSETS}"
-    return graph("Read", description, "cps", Query(expr=expr, legend=_READER_NAME))
+    return graph("Read", description, "cps", Query(expr=expr, legend=_READER_NAME), signed=True)
 
 
 def ends() -> Panel:
@@ -77,25 +78,24 @@ def readers() -> Panel:
         f"Who reads, and how far behind (the {ROWS} with most lag)",
         "The groups that have committed offsets of a topic. " + described("partition_lag", "partition_lag_seconds"),
         ("cluster", "topic", "group"),
-        Column("Lag", _of_rows("sum", "partition_lag")),
-        Column("Behind", _of_rows("max", "partition_lag_seconds"), "s", warn_from=300),
-        Column("Lag in bytes (MetaQ)", _of_rows("sum", "partition_lag_bytes"), "bytes"),
-        Column("Lost records", _of_rows("sum", "partition_lost_records"), warn_from=1),
-        Column("Partitions", _of_rows("count", "partition_committed_offset")),
+        Column("Lag", _of_rows(_LAG)),
+        Column("Behind", _of_rows(_LAG_SECONDS), "s", warn_from=300),
+        Column("Lag in bytes (MetaQ)", _of_rows(_LAG_BYTES), "bytes"),
+        Column("Lost records", _of_rows(summed("partition_lost_records", _READER)), warn_from=1),
+        Column("Partitions", _of_rows(across("count", _READER, "partition_committed_offset"))),
     )
 
 
 def lag() -> Panel:
     """Records that wait in a topic, group by group."""
-    query = Query(expr=f"topk({MOST}, {summed('partition_lag', _READER)})", legend=_READER_NAME)
-    return graph("Lag", described("partition_lag"), "short", query)
+    query = Query(expr=f"topk({MOST}, {_LAG})", legend=_READER_NAME)
+    return graph("Lag", described("partition_lag", "topic_lag"), "short", query)
 
 
 def lag_seconds() -> Panel:
     """The oldest record that waits in a topic, group by group."""
-    name = "partition_lag_seconds"
-    query = Query(expr=f"topk({MOST}, {across('max', _READER, name)})", legend=_READER_NAME)
-    return graph("Lag in time", described(name), "s", query)
+    query = Query(expr=f"topk({MOST}, {_LAG_SECONDS})", legend=_READER_NAME)
+    return graph("Lag in time", described("partition_lag_seconds", "topic_lag_seconds"), "s", query)
 
 
 def unread() -> Panel:
@@ -124,7 +124,6 @@ BOARD: Final = Board(
 )
 
 
-def _of_rows(operator: str, name: str) -> str:
-    """A family for the readers with most lag. A partition has a lag in records or in bytes."""
-    lag = f"{chosen('partition_lag')} or {chosen('partition_lag_bytes')}"
-    return f"{across(operator, _READER, name)} and topk({ROWS}, {summed('partition_lag', _READER, lag)})"
+def _of_rows(expr: str) -> str:
+    """Of the readers with most lag. A topic has a lag in records or in bytes."""
+    return f"({expr}) and topk({ROWS}, {_LAG} or {_LAG_BYTES})"

@@ -16,7 +16,7 @@ from msgspec.structs import asdict, replace
 from monitor.detection.advice import advice
 from monitor.detection.ledger import finding_id
 from monitor.metrics.api_values import OpenFinding
-from monitor.metrics.overview import worst_first
+from monitor.metrics.listing import worst_first
 from monitor.model import ClusterSnapshot, Finding, FindingKind, GroupKind, GroupSummary, Phase, Value
 
 Row = TypeVar("Row", GroupSummary, OpenFinding)

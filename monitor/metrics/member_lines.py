@@ -24,13 +24,21 @@ def add_members(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
 
 
 def add_owners(samples: Samples, pairs: str, verdict: GroupVerdict, rows: Iterable[PartitionVerdict]) -> None:
-    """A series for each owner of each of these partitions; where only the id of an owner is known, that alone."""
+    """A series for each owner of each of these partitions, and one for who should own it, where that is known.
+
+    Where only the id of a member is known, that alone.
+    """
     known = {
         member.member_id: labels(member_id=member.member_id, client_id=member.client_id, host=member.host)
         for member in verdict.members
     }
+
+    def who(member: str) -> str:
+        return known.get(member) or labels(member_id=member, client_id="", host="")
+
     for row in rows:
         place = f'{pairs},topic="{escaped(row.topic)}",partition="{escaped(str(row.partition))}"'
         for owner in row.owners:
-            who = known.get(owner) or labels(member_id=owner, client_id="", host="")
-            samples.add("groupwatch_partition_owner_info", f"{place},{who}", 1)
+            samples.add("groupwatch_partition_owner_info", f"{place},{who(owner)}", 1)
+        if row.expected is not None:
+            samples.add("groupwatch_partition_expected_owner_info", f"{place},{who(row.expected)}", 1)

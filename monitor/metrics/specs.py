@@ -373,6 +373,13 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
         "1, with the member that owns the partition; for each of several. Given if metrics.owner_info is set.",
     ),
     MetricSpec(
+        "groupwatch_partition_expected_owner_info",
+        _PARTITION,
+        _GAUGE,
+        (*_BY_PARTITION, "member_id", "client_id", "host"),
+        "1, with the member that the assignor gives the partition, where that is known. Given likewise.",
+    ),
+    MetricSpec(
         "groupwatch_cluster_groups",
         _CLUSTER,
         _GAUGE,

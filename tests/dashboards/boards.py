@@ -104,7 +104,7 @@ def sent(expr: str, chosen: Mapping[str, Sequence[str]], window: Window) -> str:
         text = escaped[0] if len(escaped) == 1 else f"({'|'.join(escaped)})"
         expr = re.sub(rf"\${name}\b", lambda _, text=text: text, expr)
     expr = expr.replace("$__rate_interval", f"{window.rate_s}s").replace("$__range", f"{window.shown_s}s")
-    assert "$" not in expr, expr
+    assert not re.search(r"\$(?!\d)", expr), expr  # $1 is Prometheus' own, and stays
     return expr
 
 
@@ -118,16 +118,16 @@ def answer(url: str, query: Asked, chosen: Mapping[str, Sequence[str]], window: 
     A query for a single moment is asked for all of them too: what it shows may come and go.
     """
     expr = sent(query.expr, chosen, window)
-    now = float(_get(url, "query", query="time()")["result"][0])
+    now = float(get(url, "query", query="time()")["result"][0])
     begin = {"start": str(now - window.shown_s), "end": str(now)}
     if query.values_of is not None:
-        values = _get(url, f"label/{query.values_of}/values", **{"match[]": expr}, **begin)
+        values = get(url, f"label/{query.values_of}/values", **{"match[]": expr}, **begin)
         return [{query.values_of: value} for value in values]
-    found = _get(url, "query_range", query=expr, step=str(window.step_s), **begin)["result"]
+    found = get(url, "query_range", query=expr, step=str(window.step_s), **begin)["result"]
     return [series["metric"] for series in found]
 
 
-def _get(url: str, path: str, **parameters: str) -> Any:
+def get(url: str, path: str, **parameters: str) -> Any:
     query = urllib.parse.urlencode(parameters).encode()
     if path.startswith("label/"):
         request = urllib.request.Request(f"{url}/api/v1/{path}?{query.decode()}")
@@ -146,9 +146,13 @@ def faults(url: str, query: Asked, chosen: Mapping[str, Sequence[str]], window: 
     series = answer(url, query, chosen, window)
     if not series:
         return ["no data"]
-    found = [
-        f"{labels} lacks {sorted(query.shown - labels.keys())}" for labels in series if query.shown - labels.keys()
-    ]
     if query.exactly:
-        found += [f"{labels} has more than {sorted(query.shown)}" for labels in series if labels.keys() - query.shown]
-    return found
+        return _column_faults(query.shown, series)
+    return [f"{labels} lacks {sorted(query.shown - labels.keys())}" for labels in series if query.shown - labels.keys()]
+
+
+def _column_faults(columns: frozenset[str], series: Sequence[Mapping[str, str]]) -> list[str]:
+    """A table may have empty cells, but no empty column, and no label that would make one more."""
+    found = [f"{labels} has more than {sorted(columns)}" for labels in series if labels.keys() - columns]
+    empty = columns.difference(*series)
+    return [*found, f"nothing is in {sorted(empty)}"] if empty else found

@@ -13,7 +13,10 @@ from typing import Final
 
 import msgspec
 
-from monitor.metrics.render import exposition, packed, render_catalog, render_groups
+from monitor.metrics.cluster_lines import render_cluster
+from monitor.metrics.granularity import Detail, DetailOverride, SeriesRules
+from monitor.metrics.publish import summary_of
+from monitor.metrics.render import packed, prepared, render_catalog, render_groups
 from monitor.model import (
     Catalog,
     ClusterSnapshot,
@@ -37,12 +40,30 @@ from tests.metrics.examples import falling_behind, orders, unattended
 AWKWARD: Final = "team.a|b (old) + \\n\\d"
 """A group whose name means something else as a regular expression."""
 
+RULES: Final = SeriesRules(
+    overrides=(DetailOverride(Detail.TOPIC, groups="summed.*"),), member_info=True, owner_info=True
+)
+"""Who the members and owners are is told, and of some groups the sums of topics in place of partitions."""
+
 
 def exposed(tick: int) -> bytes:
     """What the target answers to its scrape number ``tick``, as text."""
     now_ms = int(time.time() * 1000)
-    verdicts = (_rebalancing(tick), _behind(tick), unattended("left"), _metaq(tick), _rocketmq(tick), _silent())
-    blocks = (*render_groups(verdicts), *render_catalog(_catalog(tick, now_ms)))
+    verdicts = (
+        _rebalancing(tick),
+        _behind(tick),
+        unattended("left"),
+        _metaq(tick),
+        _rocketmq(tick),
+        _silent(),
+        *_summed(tick),
+    )
+    summaries = [summary_of(verdict) for verdict in verdicts]
+    blocks = (
+        *render_groups(verdicts, RULES),
+        *render_catalog(_catalog(tick, now_ms)),
+        *render_cluster("main", summaries),
+    )
     watched = ClusterSnapshot(
         cluster="main",
         ready=True,
@@ -60,7 +81,7 @@ def exposed(tick: int) -> bytes:
         ),
     )
     starting = ClusterSnapshot(cluster="starting", warm_up=WarmUpProgress(1_000, 1_000 - tick, 30_000), problem="Away.")
-    return gzip.decompress(exposition([watched, starting], version="1.2.3"))
+    return gzip.decompress(prepared([watched, starting], version="1.2.3", max_series=10_000).text_gzip)
 
 
 @contextmanager
@@ -108,7 +129,9 @@ def _rebalancing(tick: int) -> GroupVerdict:
 
 def _behind(tick: int) -> GroupVerdict:
     verdict = falling_behind()
-    return msgspec.structs.replace(verdict, partitions=tuple(_moved(row, tick) for row in verdict.partitions))
+    return msgspec.structs.replace(
+        verdict, partitions=tuple(_moved(row, tick) for row in verdict.partitions), lag_at_least_ms=600_000
+    )
 
 
 def _metaq(tick: int) -> GroupVerdict:
@@ -119,6 +142,12 @@ def _metaq(tick: int) -> GroupVerdict:
     return msgspec.structs.replace(
         verdict, group="metaq", kind=kind, state=Phase.STABLE, source=source, partitions=named, findings=()
     )
+
+
+def _summed(tick: int) -> tuple[GroupVerdict, ...]:
+    """Groups of which only sums of topics are given, in records and in bytes."""
+    records = msgspec.structs.replace(_behind(tick), group="summed")
+    return records, msgspec.structs.replace(_metaq(tick), group="summed-bytes")
 
 
 def _rocketmq(tick: int) -> GroupVerdict:

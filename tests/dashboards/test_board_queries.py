@@ -11,7 +11,7 @@ import pytest
 
 from monitor.embedded.prometheus import EmbeddedPrometheus
 from monitor.metrics.specs import METRICS
-from tests.dashboards.boards import ALL, BOARDS, Asked, Window, answer, asked, faults, sent
+from tests.dashboards.boards import ALL, BOARDS, Asked, Window, answer, asked, faults, get, sent
 from tests.dashboards.fed import AWKWARD, exposed, target
 from tests.job_process import eventually
 from tests.programs import required
@@ -82,3 +82,20 @@ def test_every_value_that_a_query_asks_for_is_one_that_is_exposed():
     pairs = {pair for query in asked() for pair in re.findall(r'\b\w+="\w+"', query.expr)}
     assert len(pairs) > 10
     assert sorted(pair for pair in pairs if pair not in text) == []
+
+
+def test_the_table_of_owners_tells_where_they_are_not_those_that_should_be(url: str):
+    """Partition 0 is in order, 1 has two owners and should be C1's, 2 has none and 3 the wrong one; both, C0's."""
+    (query,) = [each for each in asked() if each.place == "group: Who owns what, and who should A"]
+    expr = sent(query.expr, ALL | {"group": (AWKWARD,)}, WINDOW)
+    found = {
+        (row["metric"]["partition"], row["metric"].get("member_id"), row["metric"]["expected"]): row["value"][1]
+        for row in get(url, "query", query=expr)["result"]
+    }
+    assert found == {
+        ("0", "C0", "C0"): "0",
+        ("1", "C0", "C1"): "1",
+        ("1", "C1", "C1"): "0",
+        ("2", None, "C0"): "1",
+        ("3", "C1", "C0"): "1",
+    }

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-import yaml
 
-from dashboards import generate
-from dashboards.generate import FOLDER, generated_files
+from dashboards.generate import FOLDER, generated_files, write
 from dashboards.grafana import DATASOURCE_UID
 from dashboards.queries import UnknownMetric, chosen, increased, numbered, since, summed
-from monitor.metrics.render import STATES
 from monitor.metrics.specs import METRICS, MetricKind
-from tests.dashboards.boards import asked
+from tests.dashboards.boards import Asked, asked
 
 
 def test_nothing_else_is_in_the_folder():
@@ -26,11 +23,10 @@ def test_no_generated_file_is_stale(name: str):
     assert written == generated_files()[name], "run: python -m dashboards"
 
 
-def test_what_is_no_longer_generated_is_removed(tmp_path, monkeypatch):
+def test_what_is_no_longer_generated_is_removed(tmp_path):
     (tmp_path / "grafana").mkdir()
     (tmp_path / "grafana" / "former.json").write_text("{}")
-    monkeypatch.setattr(generate, "FOLDER", tmp_path)
-    generate.main()
+    write(tmp_path)
     assert {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")} == set(generated_files())
 
 
@@ -42,46 +38,18 @@ def test_every_metric_named_is_one_of_ours(name: str):
     assert named <= {spec.name for spec in METRICS}
 
 
-def alerts() -> list[tuple[str, str]]:
-    """Every expression of the alert rules, and the text that is shown with labels of its result."""
-    rules = yaml.safe_load((FOLDER / "alerts.yml").read_text(encoding="utf-8"))["groups"][0]["rules"]
-    return [(rule["expr"], " ".join(rule["annotations"].values())) for rule in rules]
-
-
-def expressions() -> list[str]:
-    """Those of the rules, and those of the dashboards."""
-    return [expr for expr, _ in alerts()] + [query.expr for query in asked()]
-
-
-@pytest.mark.parametrize("expr", expressions())
-def test_every_label_that_is_matched_is_one_that_the_family_has(expr: str):
+@pytest.mark.parametrize("query", asked(), ids=lambda query: query.place)
+def test_every_label_that_is_matched_is_one_that_the_family_has(query: Asked):
     specs = {spec.name: set(spec.labels) for spec in METRICS}
-    for name, matchers in re.findall(r"(groupwatch_\w+)(?:\{([^}]*)\})?", expr):
+    for name, matchers in re.findall(r"(groupwatch_\w+)(?:\{([^}]*)\})?", query.expr):
         assert set(re.findall(r"(\w+)\s*(?:=~|!~|!=|=)", matchers)) <= specs[name]
-
-
-@pytest.mark.parametrize(("expr", "shown"), alerts())
-def test_every_label_that_an_alert_shows_is_one_that_its_metrics_have(expr: str, shown: str):
-    """Those of dashboards are checked with the answers of a Prometheus."""
-    specs = {spec.name: set(spec.labels) for spec in METRICS}
-    everywhere = set.intersection(*(specs[name] for name in re.findall(r"groupwatch_\w+", expr)))
-    grouped = {label.strip() for group in re.findall(r"\b(?:by|on) \(([^)]*)\)", expr) for label in group.split(",")}
-    assert grouped <= everywhere
-    visible = grouped if "sum by" in expr else specs[re.findall(r"groupwatch_\w+", expr)[0]]
-    assert set(re.findall(r"\{\{ ?(?:\$labels\.)?(\w+) ?\}\}", shown)) <= visible
-
-
-def test_a_state_named_is_one_that_groups_are_exposed_in():
-    states = {state for expr in expressions() for state in re.findall(r'\bstate="(\w+)"', expr)}
-    assert states
-    assert states <= set(STATES)
 
 
 def test_a_counter_is_shown_by_its_increase_and_nothing_else_is():
     counters = {spec.name for spec in METRICS if spec.kind is MetricKind.COUNTER}
-    for expr in expressions():
-        increased = set(re.findall(r"increase\((groupwatch_\w+)", expr))
-        assert increased == set(re.findall(r"groupwatch_\w+", expr)) & counters
+    for query in asked():
+        increased = set(re.findall(r"increase\((groupwatch_\w+)", query.expr))
+        assert increased == set(re.findall(r"groupwatch_\w+", query.expr)) & counters
 
 
 def test_what_is_not_there_cannot_be_queried():

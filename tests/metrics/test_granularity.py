@@ -192,7 +192,7 @@ def test_members_and_owners_are_told_to_those_who_ask():
         ),
         partitions=(
             PartitionVerdict("a", 0, owners=("m1", "m2")),
-            PartitionVerdict("a", 1, owners=("gone",)),
+            PartitionVerdict("a", 1, owners=("gone",), expected="m2"),
             PartitionVerdict("b", 0),
         ),
     )
@@ -210,6 +210,10 @@ def test_members_and_owners_are_told_to_those_who_ask():
         f'{begin}"0",member_id="m2",client_id="c2",host="/10.0.0.2"}} 1',
         f'{begin}"1",member_id="gone",client_id="",host=""}} 1',
     ]
+    assert blocks["groupwatch_partition_expected_owner_info"] == (
+        'groupwatch_partition_expected_owner_info{cluster="c",group="g",topic="a",partition="1",'
+        'member_id="m2",client_id="c2",host="/10.0.0.2"} 1\n'
+    )
     assert "groupwatch_member_info" not in blocks
 
 

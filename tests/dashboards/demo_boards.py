@@ -1,0 +1,62 @@
+"""Which queries of the dashboards a Prometheus that scrapes the demo has no answer to, and why that may be."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.dashboards.boards import ALL, Window, asked, faults
+
+NO_METAQ: Final = "only MetaQ counts in bytes, and the plain demo has none"
+NO_RETENTION: Final = "nothing of the demo is old or large enough to be removed"
+NO_SUCH_MISHAP: Final = "does not happen in the demo"
+ALL_WELL: Final = "nothing is unreadable in the demo"
+NOT_ASKED_FOR: Final = "who owns what is only told where a setting asks for it, and what is left out where one caps"
+NOT_FOR_LONG: Final = "the demo shows it for seconds, which a busy machine may miss"
+
+SILENT: Final = {
+    "fleet: How much is wrong B": NO_SUCH_MISHAP,
+    "fleet: How much is wrong C": NOT_FOR_LONG,
+    "fleet: How much is wrong D": NOT_FOR_LONG,
+    "fleet: How much is wrong E": NO_SUCH_MISHAP,
+    "fleet: How much is wrong F": NO_RETENTION,
+    "fleet: Nearest to losing records A": NO_RETENTION,
+    "fleet: Most bytes waiting (MetaQ) A": NO_METAQ,
+    "group: Lag B": "no transaction is open in the demo",
+    "group: Share of what is kept that waits A": NO_RETENTION,
+    "group: Lost records A": NO_RETENTION,
+    "group: Lost records B": NO_RETENTION,
+    "group: Partitions that stop, stall or rewind A": NOT_FOR_LONG,
+    "group: The 200 partitions with most lag C": NO_METAQ,
+    "group: Oldest orphan B": "no group of the demo loses all of its members",
+    "group: Who owns what, and who should A": NOT_ASKED_FOR,
+    "group: Who owns what, and who should B": NOT_ASKED_FOR,
+    "group: Who the members are A": NOT_ASKED_FOR,
+    "group: Who the members are B": NOT_ASKED_FOR,
+    "group: Who the members are C": NOT_ASKED_FOR,
+    "itself: Series left out A": NOT_ASKED_FOR,
+    "group: Drifted partitions by kind A": NOT_FOR_LONG,
+    "group: Oldest drift A": NOT_FOR_LONG,
+    "group: Members B": NO_SUCH_MISHAP,
+    "group: Members C": NO_SUCH_MISHAP,
+    "group: Lag in bytes (MetaQ) A": NO_METAQ,
+    "group: Lag of partitions in bytes (MetaQ) A": NO_METAQ,
+    "group: Read and written where bytes wait (MetaQ) A": NO_METAQ,
+    "group: Read and written where bytes wait (MetaQ) B": NO_METAQ,
+    "itself: Unreadable records in 5 minutes A": ALL_WELL,
+    "itself: Backlog after a start A": NOT_FOR_LONG,
+    "itself: Backlog after a start B": NOT_FOR_LONG,
+    "itself: Time until ready A": NOT_FOR_LONG,
+    "topics: Who reads, and how far behind (the 200 with most lag) C": NO_METAQ,
+    "topics: Who reads, and how far behind (the 200 with most lag) D": NO_RETENTION,
+}
+"""Queries that may have no answer in the demo, by their place. Each of them has one where everything is fed."""
+
+
+def board_faults(url: str, shown_s: int) -> dict[str, list[str]]:
+    """What is wrong with the answers of a Prometheus to all queries, by their place, without what may be.
+
+    ``shown_s``: for how long it has scraped the demo, every second. A query is fine if it had an answer at any moment.
+    """
+    window = Window(scrape_s=1, shown_s=shown_s)
+    found = {query.place: faults(url, query, ALL, window) for query in asked()}
+    return {place: said for place, said in found.items() if said and not (said == ["no data"] and place in SILENT)}
