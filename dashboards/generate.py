@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Final
 
-from dashboards.alerts import rules_file
+from dashboards.alerts import RULES, rules_file
+from dashboards.alerts.table import PAGE, with_table
 from dashboards.grafana import dashboard
 
 FOLDER: Final = Path(__file__).parent / "generated"
@@ -22,6 +23,7 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     for name, text in generated_files().items():
         (FOLDER / name).write_text(text, encoding="utf-8")
+    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8"), RULES), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -96,7 +96,9 @@ def demo(
     with_: Annotated[
         str,
         typer.Option(
-            "--with", help="Other systems to show as well, with commas: rocketmq, zookeeper (a Kafka 0.10), metaq."
+            "--with",
+            help="What to show as well, with commas: rocketmq, zookeeper (a Kafka 0.10), metaq; and prometheus, which "
+            "alerts.",
         ),
     ] = "",
     verbose: Annotated[bool, typer.Option(help="Log more.")] = False,
@@ -105,17 +107,25 @@ def demo(
     _log_to_terminal(verbose)
     from monitor.embedded.demo_systems import DemoSystem  # noqa: PLC0415 -- as above
     from streaming_jobs.demo import DemoOptions, run_demo  # noqa: PLC0415 -- as above
+    from streaming_jobs.demo_alerting import WANTED_AS as PROMETHEUS  # noqa: PLC0415 -- as above
 
-    names = [name.strip() for name in with_.split(",") if name.strip()]
-    if unknown := sorted(set(names) - set(DemoSystem)):
-        known = ", ".join(DemoSystem)
+    names = {name.strip() for name in with_.split(",") if name.strip()}
+    if unknown := sorted(names - {*DemoSystem, PROMETHEUS}):
+        known = ", ".join([*DemoSystem, PROMETHEUS])
         raise typer.BadParameter(f"no such system: {', '.join(unknown)}; there are {known}", param_hint="--with")
-    systems = frozenset(map(DemoSystem, names))
-    options = DemoOptions(port=port, duration_s=duration, json_summary=json_summary, systems=systems)
+    systems = frozenset(map(DemoSystem, names - {PROMETHEUS}))
+    rules = _rules_of_the_demo() if PROMETHEUS in names else None
+    options = DemoOptions(port=port, duration_s=duration, json_summary=json_summary, systems=systems, rules=rules)
     _exit_with(lambda: run_demo(options, console))
 
 
 add_commands(app)
+
+
+def _rules_of_the_demo() -> str:
+    from dashboards.alerts import DEMO, rules_file  # noqa: PLC0415 -- no other command needs it
+
+    return rules_file(DEMO)
 
 
 def _exit_with(action: Callable[[], None]) -> None:

@@ -27,6 +27,7 @@ from monitor.metrics.readiness import told
 from monitor.metrics.server import HttpServer
 from monitor.model import ALL_GROUPS, Value
 from streaming_jobs.board import Board
+from streaming_jobs.demo_alerting import DemoAlerting
 from streaming_jobs.job import Job
 from streaming_jobs.observer import GroupSeen, Observer
 from streaming_jobs.signals import StopSignals
@@ -40,13 +41,14 @@ SYSTEM_INTERVAL_S: Final = 2.0
 class DemoOptions(Value):
     """What a person chose. ``duration_s`` None: until Ctrl-C; else seconds from the moment groupwatch is ready.
 
-    ``systems`` are shown beside Kafka.
+    ``systems`` are shown beside Kafka. ``rules`` are the alert rules for a Prometheus; None: there is none.
     """
 
     port: int
     duration_s: float | None = None
     json_summary: Path | None = None
     systems: frozenset[DemoSystem] = frozenset()
+    rules: str | None = None
 
 
 class DemoSummary(Value):
@@ -70,6 +72,7 @@ class Watched:
     job: Job
     workload: DemoWorkload
     systems: DemoSystems
+    alerting: DemoAlerting
 
 
 class Demo:
@@ -102,14 +105,18 @@ class Demo:
             self._tell(f"Kafka listens on {kafka.bootstrap_servers}; starting producers and consumers")
             workload = running.enter_context(DemoWorkload(kafka.bootstrap_servers, folder / "workload.log"))
             running.enter_context(systems)
+            alerting = running.enter_context(self._alerting())
             self._started_s = time.monotonic() - self._began
             self._tell("Starting Spark")
             job = running.enter_context(Job(settings, board, jars, folder / "spark.log"))
             signals.arm()
-            self._watch(Watched(board, job, workload, systems), signals)
+            self._watch(Watched(board, job, workload, systems, alerting), signals)
             self._summarise((*workload.timeline, *systems.timeline))
             self._tell("Stopping")
         self._tell("Everything has ended.")
+
+    def _alerting(self) -> DemoAlerting:
+        return DemoAlerting(self._server.url.removeprefix("http://"), self._options.rules, self._tell)
 
     def _watch(self, watched: Watched, signals: StopSignals) -> None:
         line = ""
@@ -136,11 +143,9 @@ class Demo:
             f"Ready after {self._ready_s:.0f} s. In 15 s the topic orders grows and loses its owners for a while."
         )
         url = self._server.url
-        self._console.print(
-            f"\n  Page      {url}/\n  Metrics   {url}/metrics\n  API       {url}/api/v1/groups\n"
-            "\n  Ctrl-C ends everything.\n",
-            highlight=False,
-        )
+        places = [("Page", f"{url}/"), ("Metrics", f"{url}/metrics"), ("API", f"{url}/api/v1/groups")]
+        lines = "".join(f"  {name:10}  {address}\n" for name, address in (*places, *watched.alerting.addresses))
+        self._console.print(f"\n{lines}\n  Ctrl-C ends everything.\n", highlight=False)
 
     def _watched_s(self) -> float:
         return 0.0 if self._ready_s is None else time.monotonic() - self._began - self._started_s - self._ready_s

@@ -5,6 +5,7 @@ With ``--interrupted``, of a run that ends with Ctrl-C.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from monitor.embedded.ports import free_ports, listening
+from tests.dashboards.demo_alerting import AlertingSeen, asked_of
 from tests.job_process import Samples, eventually, processes_of
 
 ROOT: Final = Path(__file__).parents[1]
@@ -71,17 +73,19 @@ def running_demo(port: int, log: Path, *more: str, **environment: str) -> Iterat
 
 
 def run(folder: Path) -> dict[str, Any]:
-    """The demo's summary, what its /metrics showed meanwhile, and what was left of it when it had ended."""
+    """The demo's summary, what its /metrics and its alerts showed meanwhile, and what was left when it had ended."""
     summary, log = folder / "summary.json", folder / "demo.log"
     (port,) = free_ports(1)
-    with running_demo(port, log, "--duration", str(WATCHED_S), "--json-summary", str(summary)) as process:
-        orphans = orphans_shown(process, port)
+    alerting = AlertingSeen(log, WATCHED_S, asked_of)
+    options = ("--duration", str(WATCHED_S), "--json-summary", str(summary), "--with", "prometheus")
+    with running_demo(port, log, *options) as process:
+        orphans = orphans_shown(process, port, alerting)
     assert process.returncode == 0, log.read_text(errors="replace")[-3000:]
     told: dict[str, Any] = json.loads(summary.read_text())
-    return told | {"orphans_on_metrics": orphans} | left_of(process, port)
+    return told | {"orphans_on_metrics": orphans, "alerting": alerting.report()} | left_of(process, port)
 
 
-def orphans_shown(process: subprocess.Popen[bytes], port: int) -> list[float]:
+def orphans_shown(process: subprocess.Popen[bytes], port: int, alerting: AlertingSeen) -> list[float]:
     """The orphans that /metrics shows until the end of the demo, whenever their number changes."""
     orphans: list[float] = []
     while process.poll() is None:
@@ -90,6 +94,8 @@ def orphans_shown(process: subprocess.Popen[bytes], port: int) -> list[float]:
             value = Samples(read(port, "/metrics")[1]).value("groupwatch_group_orphaned_partitions", **grew)
             if value is not None and (not orphans or orphans[-1] != value):
                 orphans.append(value)
+        with contextlib.suppress(OSError):  # it has just ended
+            alerting.look()
         time.sleep(1)
     return orphans
 

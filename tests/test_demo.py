@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import subprocess
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from tests.beside import Beside
 from tests.demo_run import WATCHED_S, demo
+from tests.programs import required
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(600)]
 
@@ -64,6 +66,42 @@ def test_the_healthy_group_has_no_finding(demo_run):
 
 def test_no_group_drifts_from_what_its_assignor_gives(demo_run):
     assert [g["group"] for g in demo_run["groups"] if finding(demo_run, g["group"], "drift", "replayed")] == []
+
+
+@pytest.fixture
+def alerting(demo_run: dict[str, Any]) -> dict[str, Any]:
+    """What its Prometheus and Alertmanager were seen to do."""
+    required("prometheus", "prometheus")
+    required("prometheus-alertmanager", "prometheus-alertmanager")
+    seen: dict[str, Any] = demo_run["alerting"]
+    return seen
+
+
+def test_alertmanager_receives_the_alert_of_the_orphans_and_its_resolution(alerting):
+    orphan = alerting["orphan"]
+    assert orphan["labels"]["severity"] == "critical"
+    assert orphan["labels"]["reason"] == "grew"
+    assert re.fullmatch(
+        r"orders has had a partition without owner for \d.*s \(grew, 3 partitions now\)",
+        orphan["annotations"]["summary"],
+    )
+    assert orphan["status"]["state"] == "active"
+    assert alerting["gone"]
+    assert alerting["resolved"] >= 1
+
+
+def test_prometheus_scrapes_all_the_time_and_evaluates_every_rule(alerting):
+    asked = alerting["asked"]
+    assert asked["scraped"] > 100
+    assert asked["failed_scrapes"] == 0
+    assert asked["unhealthy_rules"] == []
+
+
+def test_the_healthy_group_and_groupwatch_itself_have_no_alert(alerting):
+    fired = [tuple(each) for each in alerting["asked"]["fired"]]
+    assert ("orders", "GroupwatchPartitionOrphaned") in fired
+    assert ("reports", "GroupwatchPartitionStopped") in fired
+    assert [name for group, name in fired if group in ("", "payments")] == []
 
 
 def test_nothing_is_left_of_it(demo_run):

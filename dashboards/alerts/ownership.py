@@ -73,7 +73,7 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchAssignmentUneven",
             severity=Severity.INFO,
-            expr=f"{finding_age('imbalance|idle_members', '.+')} > {pace.seconds(3600)}",
+            expr=f"{finding_age('imbalance|idle_members', 'partitions|lag|no_partitions')} > {pace.seconds(3600)}",
             hold_s=pace.seconds(300),
             keep_s=pace.seconds(300),
             summary=f"{GROUP} has been uneven for {AGE} ({{{{ $labels.kind }}}}: {{{{ $labels.reason }}}})",

@@ -75,10 +75,10 @@ def duration(seconds: int) -> str:
 
 
 def series(name: str, **matchers: str) -> str:
-    """The series of a family, chosen by regular expressions; one that begins with ``!`` is what they must not be.
+    """The series of a family, chosen by values or regular expressions; after ``!`` is what they must not be.
 
-    >>> series("group_findings", kind="rebalance", reason="storm")
-    'groupwatch_group_findings{kind=~"rebalance",reason=~"storm"}'
+    >>> series("group_findings", kind="rebalance", reason="!long|storm")
+    'groupwatch_group_findings{kind="rebalance",reason!~"long|storm"}'
     >>> series("up")
     'groupwatch_up'
 
@@ -94,14 +94,17 @@ def series(name: str, **matchers: str) -> str:
 
 
 def _matcher(label: str, wanted: str) -> str:
-    return f'{label}!~"{wanted[1:]}"' if wanted.startswith("!") else f'{label}=~"{wanted}"'
+    value = wanted.removeprefix("!")
+    is_plain = value.replace("_", "").isalnum()
+    sign = ("!=" if is_plain else "!~") if value != wanted else ("=" if is_plain else "=~")
+    return f'{label}{sign}"{value}"'
 
 
 def finding_age(kind: str, reason: str) -> str:
     """How long the oldest findings of a kind and of reasons (regular expressions) have been true, in seconds.
 
     >>> finding_age("drift", "current")
-    'groupwatch_group_finding_oldest_seconds{kind=~"drift",reason=~"current"}'
+    'groupwatch_group_finding_oldest_seconds{kind="drift",reason="current"}'
     """
     return series("group_finding_oldest_seconds", kind=kind, reason=reason)
 

@@ -1,0 +1,62 @@
+"""The demo's Prometheus and Alertmanager: groupwatch is scraped, and its alerts arrive where somebody is told."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Final, Self
+
+from monitor.embedded.errors import ProgramNotFound
+from monitor.embedded.jars import Progress
+from monitor.embedded.prometheus import EmbeddedAlertmanager, EmbeddedPrometheus
+
+WANTED_AS: Final = "prometheus"
+"""What ``--with`` calls them."""
+
+
+class DemoAlerting:
+    """Both for the time of a ``with`` block, if they are wanted and installed; if not installed, that is told.
+
+    ``addresses`` are names and addresses for a person, of what runs.
+    """
+
+    def __init__(self, target: str, rules: str | None, progress: Progress) -> None:
+        """Prepare them; nothing starts yet.
+
+        Args:
+            target: groupwatch, as "host:port".
+            rules: The text of the rule file; None: neither is wanted.
+            progress: Is told what goes on.
+        """
+        self._progress = progress
+        self._running = ExitStack()
+        self._alertmanager = EmbeddedAlertmanager(progress=progress)
+        self._prometheus = EmbeddedPrometheus([target], rules, self._alertmanager, progress=progress)
+        self._wanted = rules is not None
+        self.addresses: tuple[tuple[str, str], ...] = ()
+
+    def __enter__(self) -> Self:
+        """Start.
+
+        Raises:
+            ServerFailed: One of them did not start.
+        """
+        if self._wanted:
+            try:
+                self._start()
+            except ProgramNotFound as error:
+                self._progress(f"{error}. The demo goes on without Prometheus and Alertmanager.")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End both."""
+        self._running.close()
+
+    def _start(self) -> None:
+        with ExitStack() as starting:
+            starting.enter_context(self._alertmanager)
+            starting.enter_context(self._prometheus)
+            self._running = starting.pop_all()
+        self.addresses = (("Prometheus", self._prometheus.url), ("Alerts", f"{self._alertmanager.url}/#/alerts"))
