@@ -44,13 +44,17 @@ def run(
         str | None,
         typer.Option(help="This job's share of the groups: 1/3 for the first of three jobs that share them."),
     ] = None,
+    compat: Annotated[
+        str | None,
+        typer.Option(help="Give lags also by the metric names of another exporter: kafka_exporter (docs/metrics.md)."),
+    ] = None,
     verbose: Annotated[bool, typer.Option(help="Log more.")] = False,
 ) -> None:
     """Watch the configured clusters until stopped."""
     _log_to_terminal(verbose)
     from streaming_jobs.main import run_job  # noqa: PLC0415 -- Spark loads slowly, and --help must not wait for it
 
-    _exit_with(lambda: run_job(config, rebuild=rebuild, shard=shard))
+    _exit_with(lambda: run_job(config, rebuild=rebuild, shard=shard, compat=compat))
 
 
 @app.command()

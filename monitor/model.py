@@ -1179,28 +1179,38 @@ class GroupVerdict(Value):
 
 
 class FamilyBlock(Value):
-    """Rendered samples of one metric family, without its HELP and TYPE lines; every line ends with a newline."""
+    """Rendered samples of one metric family, without its HELP and TYPE lines; every line ends with a newline.
+
+    ``group``: that group's alone, kept apart since it has so many; "": of any groups.
+    """
 
     family: str
     samples: str
+    group: str = ""
 
 
 class Deflated(Value):
     """A text in raw deflate, cut so that pieces can follow one another (monitor.metrics.deflate).
 
-    ``crc`` is the CRC-32 of the text, ``size`` its length in bytes.
+    ``crc`` is the CRC-32 of the text, ``size`` its length in bytes, ``lines`` how many lines it has.
     """
 
     data: bytes
     crc: int
     size: int
+    lines: int = 0
 
 
 class PackedBlock(Value):
-    """A FamilyBlock with its samples compressed, as it travels and waits."""
+    """A FamilyBlock with its samples compressed, as it travels and waits.
+
+    ``bucket`` is that of the groups, None where it is not about groups of one bucket.
+    """
 
     family: str
     samples: Deflated
+    group: str = ""
+    bucket: int | None = None
 
 
 class GroupSummary(Value):
@@ -1351,11 +1361,13 @@ class Snapshot(Value):
     """Everything the HTTP app serves: prepared, immutable, replaced as a whole.
 
     ``metrics_gzip`` is the exposition text, compressed. ``shard`` says of which groups it knows.
+    ``openmetrics_gzip`` is the same in OpenMetrics; None: it was not prepared.
     """
 
     clusters: tuple[ClusterSnapshot, ...] = ()
     metrics_gzip: bytes = EMPTY_GZIP
     shard: Shard = ALL_GROUPS
+    openmetrics_gzip: bytes | None = None
 
     @property
     def ready(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Protocol
 import msgspec
 
 from monitor.detection.inputs import GroupInputs
-from monitor.metrics.render import exposition
+from monitor.metrics.render import prepared
 from monitor.metrics.snapshot_lines import ClusterInputs, NotJudgedError
 from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, CollectorHealth, GroupVerdict, Shard, Snapshot
 
@@ -31,9 +31,13 @@ class Judge(Protocol):
 class Board:
     """The newest snapshot of all clusters. Reading is one attribute access: a scrape never waits for a micro-batch."""
 
-    def __init__(self, clusters: Iterable[str], shard: Shard = ALL_GROUPS) -> None:
-        """An empty board for these clusters. ``shard`` is the share of their groups that will be put on it."""
+    def __init__(self, clusters: Iterable[str], shard: Shard = ALL_GROUPS, max_series: int | None = None) -> None:
+        """An empty board for these clusters. ``shard`` is the share of their groups that will be put on it.
+
+        ``max_series`` is how many series the metrics may have (None: any number).
+        """
         self._shard = shard
+        self._max_series = max_series
         self._lock = threading.Lock()
         self._clusters = {cluster: ClusterSnapshot(cluster=cluster) for cluster in clusters}
         self._judges: dict[str, Judge] = {}
@@ -90,7 +94,13 @@ class Board:
 
     def _assembled(self) -> Snapshot:
         clusters = tuple(self._clusters.values())
-        return Snapshot(clusters=clusters, metrics_gzip=exposition(clusters, shard=self._shard), shard=self._shard)
+        texts = prepared(clusters, shard=self._shard, max_series=self._max_series)
+        return Snapshot(
+            clusters=clusters,
+            metrics_gzip=texts.text_gzip,
+            shard=self._shard,
+            openmetrics_gzip=texts.openmetrics_gzip,
+        )
 
 
 class _Inputs:

@@ -18,18 +18,16 @@ from monitor.detection.settled import is_settled
 from monitor.detection.standing import Standings
 from monitor.detection.topics import Topics
 from monitor.metrics.deflate import deflated
+from monitor.metrics.granularity import ALL_SERIES, SeriesRules
 from monitor.metrics.publish import summary_of
 from monitor.metrics.render import render_groups
-from monitor.metrics.specs import METRICS
-from monitor.model import FamilyBlock, GroupState, Value
+from monitor.metrics.series_cap import apart_if_large
+from monitor.model import FamilyBlock, GroupState, GroupVerdict, Value
 from streaming_jobs.orders import Orders
-from streaming_jobs.rows import BucketRow, RowKind
+from streaming_jobs.rows import ALL_BLOCKS, BucketRow, RowKind, block_name
 
-FAMILIES: Final = tuple(spec.name for spec in METRICS)
-UNKNOWN: Final = b"?"
-"""Differs from every digest."""
 NOTHING: Final = b""
-"""The digest of a family without samples."""
+"""The digest of a block without samples."""
 NEVER: Final = -2
 
 
@@ -52,6 +50,7 @@ class BucketJudge:
 
     number: int
     rules: DetectionRules
+    series: SeriesRules = ALL_SERIES
     made: int = 0
     """How many verdicts were made since the beginning."""
     _standings: Standings = field(default_factory=Standings)
@@ -69,7 +68,8 @@ class BucketJudge:
         """
         is_followed = self._told == orders.known
         if not is_followed:
-            self._summaries, self._digests = {}, dict.fromkeys(FAMILIES, UNKNOWN)
+            self._summaries, self._digests = {}, {}
+            yield BucketRow(self.number, RowKind.BLOCK, ALL_BLOCKS, None)
         self._told = orders.batch
         if topics is not self._topics:
             self._topics, self._settled = topics, {}
@@ -100,11 +100,15 @@ class BucketJudge:
                 state, topics, self._standings.of(state, topics), now_ms, self.rules.of(state.cluster, name)
             )
             known = _Judged(
-                state, msgspec.msgpack.encode(summary_of(verdict)), render_groups([verdict]), is_settled(verdict)
+                state, msgspec.msgpack.encode(summary_of(verdict)), self._rendered(verdict), is_settled(verdict)
             )
         if known.settled:
             self._settled[name] = known
         return known
+
+    def _rendered(self, verdict: GroupVerdict) -> tuple[FamilyBlock, ...]:
+        blocks = render_groups([verdict], self.series)
+        return blocks if self.series.max_series is None else apart_if_large(verdict.group, blocks)
 
     def _failed(self, name: str, error: Exception) -> Iterator[BucketRow]:
         text = f"{type(error).__name__}: {error}"
@@ -127,14 +131,17 @@ class BucketJudge:
         return bool(gone)
 
     def _changed_blocks(self, blocks: list[FamilyBlock]) -> Iterator[BucketRow]:
-        samples: dict[str, list[str]] = {family: [] for family in FAMILIES}
+        samples: dict[str, list[str]] = {name: [] for name in self._digests}
         for block in blocks:
-            samples[block.family].append(block.samples)
-        for family, parts in samples.items():
+            name = block_name(block.family, block.group) if block.group else block.family
+            samples.setdefault(name, []).append(block.samples)
+        for name, parts in samples.items():
             text = "".join(parts).encode()
             digest = blake2b(text, digest_size=16).digest() if text else NOTHING
-            if self._digests.get(family, NOTHING) != digest:
-                self._digests[family] = digest
+            if self._digests.get(name, NOTHING) != digest:
+                self._digests[name] = digest
                 yield BucketRow(
-                    self.number, RowKind.BLOCK, family, msgspec.msgpack.encode(deflated(text)) if text else None
+                    self.number, RowKind.BLOCK, name, msgspec.msgpack.encode(deflated(text)) if text else None
                 )
+            if not text:
+                self._digests.pop(name, None)

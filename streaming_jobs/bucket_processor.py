@@ -15,6 +15,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from monitor.detection.rules import DetectionRules
 from monitor.detection.topics import Topics
+from monitor.metrics.granularity import ALL_SERIES, SeriesRules
 from monitor.model import Catalog
 from streaming_jobs.bucket import Entry, Key
 from streaming_jobs.bucket_judge import BucketJudge
@@ -49,10 +50,13 @@ _MEMORIES: Final[dict[str, _Memory]] = {}
 class BucketProcessor(StatefulProcessor):
     """Spark's side of a bucket: rows in, state read and written, rows out."""
 
-    def __init__(self, cluster: str, shelf: ShelfAddress, rules: DetectionRules) -> None:
+    def __init__(
+        self, cluster: str, shelf: ShelfAddress, rules: DetectionRules, series: SeriesRules = ALL_SERIES
+    ) -> None:
         self.cluster = cluster
         self._shelf = shelf
         self._rules = rules
+        self._series = series
         self._store: BucketStore
 
     def init(self, handle: StatefulProcessorHandle) -> None:
@@ -73,7 +77,7 @@ class BucketProcessor(StatefulProcessor):
         memory = _memory(self.cluster, orders.run)
         # Taken out while it is changed: if this attempt fails half-way, nothing of it is remembered.
         kept = self._store.bring_up_to_date(memory.buckets.pop(number, None), self.cluster, orders.batch)
-        judge = memory.judges.setdefault(number, BucketJudge(number, self._rules))
+        judge = memory.judges.setdefault(number, BucketJudge(number, self._rules, self._series))
         kept.bucket.fold_all(_by_entity(rows), orders.batch)
         self._store.save(kept, orders.batch)
         memory.buckets[number] = kept

@@ -21,7 +21,7 @@ from monitor.model import (
 from monitor.tracking.offsets_change import decode_moved, with_moved
 from monitor.tracking.stored import decode_group_state, decode_source_state, decode_topic_state, encode_state
 from monitor.tracking.topic import catalog_of
-from streaming_jobs.rows import BucketRow, RowKind
+from streaming_jobs.rows import ALL_BLOCKS, BucketRow, RowKind, family_and_group
 
 Known = TypeVar("Known")
 
@@ -115,9 +115,10 @@ class ClusterView:
 
     def blocks(self) -> Iterator[PackedBlock]:
         """The samples of all groups."""
-        for bucket in self._buckets.values():
-            for family, samples in bucket.blocks.items():
-                yield PackedBlock(family=family, samples=samples)
+        for number, bucket in self._buckets.items():
+            for name, samples in bucket.blocks.items():
+                family, group = family_and_group(name)
+                yield PackedBlock(family=family, samples=samples, group=group, bucket=number)
 
     def group_state(self, group: str) -> GroupState | None:
         """The state of a group; None if there is no such group. May be called from any thread."""
@@ -137,6 +138,8 @@ def _take(bucket: _BucketView, row: BucketRow) -> None:
             _put(bucket.topics, row.name, decode_topic_state(row.payload) if row.payload else None)
         case RowKind.SOURCE:
             _put(bucket.sources, row.name, decode_source_state(row.payload) if row.payload else None)
+        case RowKind.BLOCK if row.name == ALL_BLOCKS:
+            bucket.blocks.clear()
         case RowKind.BLOCK:
             _put(bucket.blocks, row.name, _DEFLATED.decode(row.payload) if row.payload else None)
         case RowKind.PASS:

@@ -195,6 +195,7 @@ class ClusterWatch:
             shard=self._judging.shard,
             log_topic=self._log,
             freshness=self._freshness(),
+            series=self._judging.series,
         )
         writer = (
             self._bucket_rows(backlog)
@@ -240,7 +241,7 @@ class ClusterWatch:
             offsets_log,
             kafka_log(self._spark, self._cluster.events_topic, 1, options, most),
             ticks(self._spark, self._checkpoint.buckets),
-            BucketProcessor(self._watched.name, self._judging.shelf.address, self._judging.rules),
+            BucketProcessor(self._watched.name, self._judging.shelf.address, self._judging.rules, self._judging.series),
             Spread(
                 buckets=self._checkpoint.buckets,
                 shard=self._judging.shard,

@@ -17,6 +17,7 @@ from monitor.config import DetectionOptions, Settings, Thresholds
 from monitor.detection.burrow import BurrowSettings
 from monitor.detection.rules import DetectionRules, Override
 from monitor.detection.settings import DetectionSettings
+from monitor.metrics.granularity import Detail, DetailOverride, SeriesRules
 from streaming_jobs.board import Board
 from streaming_jobs.catalog_shelf import CatalogShelf
 from streaming_jobs.checkpoint_files import SparkFiles
@@ -84,7 +85,12 @@ class Job:
         spark = self._settings.spark
         self._spark = create_session(spark.master, spark.shuffle_partitions, self._jars, spark.conf, self._spark_log)
         self._shelf = CatalogShelf(self._spark.conf.get("spark.driver.host") or "127.0.0.1")
-        judging = Judging(detection_rules(self._settings.detection), self._shelf, self._settings.shard)
+        judging = Judging(
+            detection_rules(self._settings.detection),
+            self._shelf,
+            self._settings.shard,
+            series=series_rules(self._settings),
+        )
         try:
             for watched in self._watch_list(self._spark):
                 watch = ClusterWatch(self._spark, watched, spark, judging, self._board)
@@ -143,6 +149,31 @@ def detection_rules(chosen: DetectionOptions) -> DetectionRules:
             )
             for override in chosen.overrides
         ),
+    )
+
+
+def series_rules(settings: Settings) -> SeriesRules:
+    """Which series there are, from what a deployment configured.
+
+    kafka_exporter watches one cluster and has no label for it; only where several give such series they need one.
+    """
+    chosen = settings.metrics
+    of_kafka = len(settings.clusters) + sum(each.system == "kafka" for each in settings.zookeeper.values())
+    return SeriesRules(
+        detail=Detail(chosen.detail),
+        overrides=tuple(
+            DetailOverride(detail=Detail(o.detail), cluster=o.cluster, groups=o.groups, topics=o.topics)
+            for o in chosen.overrides
+        ),
+        allow_groups=chosen.allow_groups,
+        deny_groups=chosen.deny_groups,
+        allow_topics=chosen.allow_topics,
+        deny_topics=chosen.deny_topics,
+        kafka_exporter="kafka_exporter" in chosen.compat,
+        kafka_exporter_cluster=of_kafka > 1,
+        member_info=chosen.member_info,
+        owner_info=chosen.owner_info,
+        max_series=chosen.max_series,
     )
 
 

@@ -6,6 +6,7 @@ import threading
 from dataclasses import dataclass, field
 
 from monitor.detection.rules import DetectionRules
+from monitor.metrics.granularity import ALL_SERIES, SeriesRules
 from monitor.model import ALL_GROUPS, Shard
 from streaming_jobs.catalog_shelf import CatalogShelf
 
@@ -13,6 +14,8 @@ from streaming_jobs.catalog_shelf import CatalogShelf
 @dataclass(frozen=True, slots=True)
 class Judging:
     """Which groups of a cluster are judged, and by what: the thresholds, and where its catalogs are put.
+
+    ``series`` says which series the groups have.
 
     ``start_turn`` is held by the cluster whose query is starting. A query starts with a Python of its own, for which
     Spark waits 10 s and no longer: of several at a time on a busy machine, each could be too late again and again.
@@ -22,3 +25,4 @@ class Judging:
     shelf: CatalogShelf
     shard: Shard = ALL_GROUPS
     start_turn: threading.Lock = field(default_factory=threading.Lock)
+    series: SeriesRules = ALL_SERIES

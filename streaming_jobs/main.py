@@ -8,7 +8,7 @@ from typing import Final
 
 from monitor.collectors.errors import CollectorError, OffsetsTopicMissing
 from monitor.collectors.preflight import check
-from monitor.config import ConfigError, Settings, load, with_shard
+from monitor.config import ConfigError, Settings, load, with_compat, with_shard
 from monitor.embedded.errors import EmbeddedError
 from monitor.embedded.jars import spark_kafka_jars
 from monitor.embedded.java import find_java
@@ -25,19 +25,20 @@ CANNOT_START: Final = (ConfigError, EmbeddedError, CollectorError, ListenError, 
 """Errors whose text is the whole story: what is not as it must be, and where. They end a command with exit code 2."""
 
 
-def run_job(config: Path | None, *, rebuild: bool = False, shard: str | None = None) -> None:
+def run_job(config: Path | None, *, rebuild: bool = False, shard: str | None = None, compat: str | None = None) -> None:
     """Watch the clusters of a configuration until SIGINT or SIGTERM.
 
     Args:
         config: the configuration file; None: variables only.
         rebuild: begin anew with the logs' beginning.
         shard: this job's share of the groups; goes before the configuration's.
+        compat: by which other exporters' names metrics are given as well; goes before the configuration's.
 
     Raises:
         ConfigError, CollectorError, ListenError, EmbeddedError, CheckpointError: the job cannot start (CANNOT_START).
         JobFailed: it started, and met an error that no restart can heal.
     """
-    settings = with_shard(load(config), shard)
+    settings = with_compat(with_shard(load(config), shard), compat)
     require_what_a_job_needs(settings)
     find_java()
     for cluster in settings.clusters.values():
@@ -46,7 +47,7 @@ def run_job(config: Path | None, *, rebuild: bool = False, shard: str | None = N
         except OffsetsTopicMissing as missing:
             log.warning("%s Waiting for it.", missing)  # no group has ever committed there; one may soon
     jars = spark_kafka_jars(log.info)
-    board = Board(settings.watched_names, settings.shard)
+    board = Board(settings.watched_names, settings.shard, settings.metrics.max_series)
     with (
         StopSignals() as signals,
         HttpServer(board, settings.http.bind, settings.http.port) as server,

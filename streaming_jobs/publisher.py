@@ -14,6 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from monitor.detection.rules import DetectionRules
 from monitor.detection.topics import Topics
+from monitor.metrics.cluster_lines import render_cluster
+from monitor.metrics.granularity import ALL_SERIES, SeriesRules
 from monitor.metrics.render import packed, render_catalog
 from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, PackedBlock, Shard, SourceState
 from streaming_jobs.board import Board, Judge
@@ -83,6 +85,7 @@ class MicroBatchPublisher:
     freshness: Freshness | None = None
     begun: threading.Event = field(default_factory=threading.Event)
     evaluation_errors: int = 0
+    series: SeriesRules = ALL_SERIES
     _run: str = field(default_factory=lambda: uuid4().hex)
     _view: ClusterView = field(init=False)
     _looked_at: LookedAt = field(default_factory=LookedAt)
@@ -224,13 +227,13 @@ class MicroBatchPublisher:
             warm_up=None,
             evaluated_ms=orders.now_ms,
             groups=groups,
-            blocks=(*self._view.blocks(), *judged_by.ends),
+            blocks=(*self._view.blocks(), *packed(render_cluster(self.cluster, groups)), *judged_by.ends),
         )
         return shown, Evaluation(self._view, self._looked_at, judged_by.topics, orders.now_ms, self.rules)
 
     def _ends(self, catalog: Catalog) -> tuple[PackedBlock, ...]:
         """The ends of all partitions. They are nobody's share: every shard would expose the same series."""
-        return packed(render_catalog(catalog)) if self.shard.is_first else ()
+        return packed(render_catalog(catalog, self.series)) if self.shard.is_first else ()
 
 
 def _collected(rows: DataFrame) -> Iterator[BucketRow]:

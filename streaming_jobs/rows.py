@@ -30,11 +30,30 @@ class RowKind(StrEnum):
     SUMMARIES = "summaries"
     """A list of summaries of groups that were judged."""
     BLOCK = "block"
-    """All samples of a metric family, for the groups of this bucket."""
+    """All samples of a metric family, for the groups of this bucket (see block_name); ALL_BLOCKS: of every family."""
     READING = "reading"
     """The micro-batch had something of a collector's reading of the groups: one of them, or a list of them."""
     FAILURE = "failure"
     """An entity that could not be folded or judged, and why."""
+
+
+ALL_BLOCKS: Final = ""
+"""In place of a family's name."""
+
+
+def block_name(family: str, group: str) -> str:
+    """The name of a row with the samples of one large group, that are apart from those of the others.
+
+    >>> family_and_group(block_name("groupwatch_partition_lag", "a b"))
+    ('groupwatch_partition_lag', 'a b')
+    """
+    return f"{family} {group}"
+
+
+def family_and_group(name: str) -> tuple[str, str]:
+    """The family, and the group if the samples are one group's alone, else ""."""
+    family, _, group = name.partition(" ")
+    return family, group
 
 
 class BucketRow(NamedTuple):

@@ -2,7 +2,8 @@
 
 from monitor.config.client import ClientProperties
 from monitor.config.errors import ConfigError
-from monitor.config.load import load, with_shard
+from monitor.config.load import load, with_compat, with_shard
+from monitor.config.metrics import MetricsOverride, MetricsSettings
 from monitor.config.settings import (
     ClusterSettings,
     DetectionOptions,
@@ -28,6 +29,8 @@ __all__ = [
     "DetectionOptions",
     "DetectionOverride",
     "HttpSettings",
+    "MetricsOverride",
+    "MetricsSettings",
     "RocketMQSettings",
     "SecretReference",
     "Settings",
@@ -38,5 +41,6 @@ __all__ = [
     "Thresholds",
     "ZooKeeperSettings",
     "load",
+    "with_compat",
     "with_shard",
 ]

@@ -15,6 +15,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 
 from monitor.config.client import flattened, is_secret
 from monitor.config.errors import ConfigError
+from monitor.config.metrics import MetricsOverride, MetricsSettings
 from monitor.config.settings import (
     ENVIRONMENT_DELIMITER,
     ENVIRONMENT_PREFIX,
@@ -36,7 +37,11 @@ SECTIONS: Final[Mapping[str, type[BaseModel]]] = {
     "rocketmq": RocketMQSettings,
     "zookeeper": ZooKeeperSettings,
     "spark_queries": SparkQueriesSettings,
+    "metrics": MetricsSettings,
 }
+
+OVERRIDES: Final[Mapping[str, type[BaseModel]]] = {"detection": DetectionOverride, "metrics": MetricsOverride}
+"""What the entries of a section's ``overrides`` are."""
 
 FLAT_TABLES: Final[Mapping[str, str]] = {
     "clusters": "client",
@@ -80,6 +85,21 @@ def with_shard(settings: Settings, text: str | None) -> Settings:
         return settings.model_copy(update={"shard": shard_of_text(text)})
     except ValueError as error:
         raise ConfigError(f"--shard {error}.") from None
+
+
+def with_compat(settings: Settings, text: str | None) -> Settings:
+    """The settings with the other names of metrics that the command line asks for; None: as they are.
+
+    Raises:
+        ConfigError: there is none of that name.
+    """
+    if text is None:
+        return settings
+    try:
+        named = MetricsSettings.model_validate({"compat": text}).compat
+    except ValidationError:
+        raise ConfigError("--compat should be kafka_exporter.") from None
+    return settings.model_copy(update={"metrics": settings.metrics.model_copy(update={"compat": named})})
 
 
 class _VerbatimEnvironment(EnvSettingsSource):
@@ -172,7 +192,7 @@ def _key(loc: tuple[int | str, ...]) -> str:
 def _siblings(loc: tuple[int | str, ...]) -> Mapping[str, object]:
     if len(loc) == 1:
         return Settings.model_fields
-    section = DetectionOverride if "overrides" in loc[:-1] else SECTIONS.get(str(loc[0]))
+    section = OVERRIDES.get(str(loc[0])) if "overrides" in loc[:-1] else SECTIONS.get(str(loc[0]))
     return {} if section is None else {key: None for key in section.model_fields if key != "name"}
 
 

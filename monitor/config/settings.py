@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from monitor.config.client import ClientProperties, texts
+from monitor.config.metrics import MetricsSettings
 from monitor.config.section import Section, checked_addresses, checked_expression
 from monitor.config.systems import RocketMQSettings, SparkQueriesSettings, System, ZooKeeperSettings
 from monitor.model import ALL_GROUPS, Shard
@@ -205,6 +206,7 @@ class Settings(BaseSettings):
     rocketmq: dict[str, RocketMQSettings] = {}
     zookeeper: dict[str, ZooKeeperSettings] = {}
     spark_queries: dict[str, SparkQueriesSettings] = {}
+    metrics: MetricsSettings = MetricsSettings()
 
     @property
     def systems(self) -> tuple[System, ...]:
@@ -269,11 +271,16 @@ class Settings(BaseSettings):
     @model_validator(mode="after")
     def _overrides_name_clusters(self) -> Self:
         known = {*self.clusters, *self.rocketmq, *self.zookeeper}
-        for number, override in enumerate(self.detection.overrides, start=1):
-            if override.cluster is not None and override.cluster not in known:
-                place = {"number": number}
-                message = "detection.overrides#{number}.cluster should be the name of one of the clusters"
-                raise PydanticCustomError("override_cluster", message, place)
+        named = {
+            "detection": [override.cluster for override in self.detection.overrides],
+            "metrics": [override.cluster for override in self.metrics.overrides],
+        }
+        for section, clusters in named.items():
+            for number, cluster in enumerate(clusters, start=1):
+                if cluster is not None and cluster not in known:
+                    place = {"section": section, "number": number}
+                    message = "{section}.overrides#{number}.cluster should be the name of one of the clusters"
+                    raise PydanticCustomError("override_cluster", message, place)
         return self
 
 

@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from monitor.metrics.collector_lines import collectors_exposition, collectors_told, is_well
-from monitor.metrics.metrics_routes import METRICS_HEADERS
+from monitor.metrics.metrics_routes import OPENMETRICS_HEADERS, TEXT_HEADERS, wants_openmetrics
 from monitor.metrics.security import SecurityHeaders
 from monitor.model import CollectorHealth
 
@@ -19,8 +19,10 @@ from monitor.model import CollectorHealth
 def create_collect_app(health: Callable[[], tuple[CollectorHealth, ...]]) -> Starlette:
     """The app over whatever ``health`` says. It is ready while every collector's newest pass was complete."""
 
-    async def metrics(_: Request) -> PlainTextResponse:
-        return PlainTextResponse(collectors_exposition(health()), headers=METRICS_HEADERS)
+    async def metrics(request: Request) -> PlainTextResponse:
+        openmetrics = wants_openmetrics(request)
+        headers = OPENMETRICS_HEADERS if openmetrics else TEXT_HEADERS
+        return PlainTextResponse(collectors_exposition(health(), openmetrics=openmetrics), headers=headers)
 
     async def readyz(_: Request) -> PlainTextResponse:
         known = health()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from monitor.metrics.exposition_format import Samples, header, labels
-from monitor.metrics.specs import METRICS
+from monitor.metrics.exposition_format import OPENMETRICS_END, Samples, header, labels, openmetrics_header
+from monitor.metrics.specs import FAMILIES
 from monitor.metrics.version import installed_version
 from monitor.model import CollectorHealth
 
@@ -22,13 +22,15 @@ def add_collectors(samples: Samples, collectors: Iterable[CollectorHealth]) -> N
         samples.add_ms("groupwatch_collector_pass_duration_seconds", pairs, health.pass_ms)
 
 
-def collectors_exposition(collectors: Iterable[CollectorHealth], version: str | None = None) -> str:
+def collectors_exposition(
+    collectors: Iterable[CollectorHealth], version: str | None = None, *, openmetrics: bool = False
+) -> str:
     """The whole text of a metrics endpoint where only collectors run; ``version`` is the installed one unless given."""
     samples = Samples()
     add_collectors(samples, collectors)
     samples.add("groupwatch_build_info", labels(version=version or installed_version()), 1)
-    heads = {spec.name: header(spec) for spec in METRICS}
-    return "".join(heads[block.family] + block.samples for block in samples.blocks())
+    head, end = (openmetrics_header, OPENMETRICS_END) if openmetrics else (header, "")
+    return "".join([head(FAMILIES[block.family]) + block.samples for block in samples.blocks()]) + end
 
 
 def collectors_told(collectors: Iterable[CollectorHealth]) -> str:

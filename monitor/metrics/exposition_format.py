@@ -1,11 +1,14 @@
-"""The pieces of the Prometheus text format 0.0.4: label values, numbers, sample lines, and the head of a family."""
+"""The pieces of Prometheus' text format 0.0.4 and of OpenMetrics 1.0.0: label values, numbers, samples, heads.
+
+Sample lines are the same in both formats; what stands around them is not.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from monitor.metrics.specs import METRICS, MetricSpec
+from monitor.metrics.specs import FAMILIES, MetricKind, MetricSpec, Unit, unit_of
 from monitor.model import FamilyBlock
 
 _ESCAPES: Final = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
@@ -53,11 +56,29 @@ def header(spec: MetricSpec) -> str:
     return f"# HELP {spec.name} {spec.help}\n# TYPE {spec.name} {spec.kind}\n"
 
 
+def openmetrics_header(spec: MetricSpec) -> str:
+    """The same in OpenMetrics: of a counter without ``_total``, of an ``_info`` without that, and with the unit.
+
+    A unit may be told only where the name ends with it.
+    """
+    kind = "info" if spec.name.endswith("_info") else spec.kind.value
+    name = spec.name.removesuffix("_total") if spec.kind is MetricKind.COUNTER else spec.name.removesuffix("_info")
+    unit = unit_of(spec)
+    told = f"# UNIT {name} {unit.value}\n" if unit in _TOLD_UNITS and name.endswith(f"_{unit.value}") else ""
+    return f"# TYPE {name} {kind}\n{told}# HELP {name} {spec.help}\n"
+
+
+OPENMETRICS_END: Final = "# EOF\n"
+"""The last line of a text in OpenMetrics: without it, it was cut."""
+
+_TOLD_UNITS: Final = frozenset({Unit.SECONDS, Unit.BYTES, Unit.RATIO, Unit.RECORDS})
+
+
 class Samples:
     """Sample lines, collected family by family. Only families of METRICS are taken; another name is a KeyError."""
 
     def __init__(self) -> None:
-        self._lines: dict[str, list[str]] = {spec.name: [] for spec in METRICS}
+        self._lines: dict[str, list[str]] = {name: [] for name in FAMILIES}
 
     def add(self, family: str, label_pairs: str, value: float | None) -> None:
         """Add one sample; nothing, if the value is not known."""

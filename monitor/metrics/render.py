@@ -13,10 +13,23 @@ from typing import Final
 
 from monitor.detection.own_shares import OWN_SHARES
 from monitor.detection.retention import lost_records
+from monitor.metrics.cluster_lines import STATES
 from monitor.metrics.collector_lines import add_collectors
-from monitor.metrics.deflate import deflated, gzip_of
-from monitor.metrics.exposition_format import Samples, escaped, header, labels, seconds
-from monitor.metrics.specs import METRICS, MetricSpec
+from monitor.metrics.deflate import Run, deflated, gzip_of, run_of
+from monitor.metrics.exposition_format import (
+    OPENMETRICS_END,
+    Samples,
+    escaped,
+    header,
+    labels,
+    openmetrics_header,
+    seconds,
+)
+from monitor.metrics.granularity import ALL_SERIES, Detail, SeriesRules
+from monitor.metrics.kafka_exporter import add_as_kafka_exporter, add_topic_as_kafka_exporter
+from monitor.metrics.member_lines import add_members, add_owners
+from monitor.metrics.series_cap import CUT, fitted, render_left_out
+from monitor.metrics.specs import FAMILIES, MetricSpec
 from monitor.metrics.version import installed_version
 from monitor.model import (
     ALL_GROUPS,
@@ -33,15 +46,15 @@ from monitor.model import (
     OrphanReason,
     PackedBlock,
     PartitionId,
+    PartitionVerdict,
     Phase,
     Shard,
     Sharing,
     Source,
+    TopicLag,
+    Value,
     WarmUpProgress,
 )
-
-STATES: Final = (Phase.OFFSETS_ONLY, Phase.EMPTY, Phase.ASSIGNING, Phase.RECONCILING, Phase.STABLE)
-"""The states a group is exposed in. A group that is unseen or gone has no series at all."""
 
 STATUSES: Final = (LagStatus.OK, LagStatus.WARN, LagStatus.ERR)
 """Burrow's statuses of a group; the others are those of a partition."""
@@ -60,18 +73,41 @@ _ONE_STATE: Final = {state.value: {other.value: int(other is state) for other in
 _ONE_STATUS: Final = {status.value: {other.value: int(other is status) for other in STATUSES} for status in STATUSES}
 
 
-def exposition(clusters: Sequence[ClusterSnapshot], version: str | None = None, shard: Shard = ALL_GROUPS) -> bytes:
-    """The whole text of the metrics endpoint, in gzip. Of a cluster that is not ready, only groupwatch's own metrics.
+class Exposition(Value):
+    """The whole text of the metrics endpoint in both formats, each in gzip."""
 
-    ``version`` is the installed one unless given; ``shard`` is the share of the groups that is watched.
+    text_gzip: bytes
+    openmetrics_gzip: bytes
+
+
+def exposition(clusters: Sequence[ClusterSnapshot], version: str | None = None, shard: Shard = ALL_GROUPS) -> bytes:
+    """The whole text of the metrics endpoint, in gzip. See ``prepared``."""
+    return prepared(clusters, version, shard).text_gzip
+
+
+def prepared(
+    clusters: Sequence[ClusterSnapshot],
+    version: str | None = None,
+    shard: Shard = ALL_GROUPS,
+    max_series: int | None = None,
+) -> Exposition:
+    """What the metrics endpoint sends. Of a cluster that is not ready, only groupwatch's own metrics.
+
+    ``version`` is the installed one unless given; ``shard`` is the share of the groups that is watched. ``max_series``
+    is how many series there may be; None: any number.
     """
-    of_groups = (block for cluster in clusters if cluster.ready for block in cluster.blocks)
-    return join((*of_groups, *packed(render_self(clusters, version or installed_version(), shard))))
+    own = packed(render_self(clusters, version or installed_version(), shard))
+    ready = [cluster for cluster in clusters if cluster.ready]
+    if max_series is None:
+        return _joined((*(block for cluster in ready for block in cluster.blocks), *own))
+    room = max_series - sum(block.samples.lines for block in own) - len(CUT) * len(ready)
+    fit = fitted(ready, room)
+    return _joined((*fit.blocks, *own, *packed(render_left_out(fit.left_out))))
 
 
 def packed(blocks: Iterable[FamilyBlock]) -> tuple[PackedBlock, ...]:
     """The blocks, each compressed by itself."""
-    return tuple(PackedBlock(family=b.family, samples=deflated(b.samples.encode())) for b in blocks)
+    return tuple(PackedBlock(family=b.family, samples=deflated(b.samples.encode()), group=b.group) for b in blocks)
 
 
 def join(blocks: Iterable[PackedBlock]) -> bytes:
@@ -80,41 +116,81 @@ def join(blocks: Iterable[PackedBlock]) -> bytes:
     Raises:
         KeyError: a block of a family that is not in METRICS.
     """
-    of_family: dict[str, list[Deflated]] = {spec.name: [] for spec in METRICS}
+    return _joined(blocks).text_gzip
+
+
+def _joined(blocks: Iterable[PackedBlock]) -> Exposition:
+    """In both formats; the samples are the same, and stand in memory three times: here twice, and in their blocks."""
+    of_family: dict[str, list[Deflated]] = {name: [] for name in FAMILIES}
     for block in blocks:
         of_family[block.family].append(block.samples)
-    return gzip_of(
-        piece for spec in METRICS if of_family[spec.name] for piece in (_packed_header(spec), *of_family[spec.name])
+    runs = [(FAMILIES[name], run_of(pieces)) for name, pieces in of_family.items() if pieces]
+    return Exposition(
+        text_gzip=gzip_of(run for spec, samples in runs for run in (_packed_header(spec), samples)),
+        openmetrics_gzip=gzip_of(
+            [*(run for spec, samples in runs for run in (_packed_openmetrics_header(spec), samples)), _packed_end()]
+        ),
     )
 
 
 @cache
-def _packed_header(spec: MetricSpec) -> Deflated:
-    return deflated(header(spec).encode())
+def _packed_header(spec: MetricSpec) -> Run:
+    return run_of([deflated(header(spec).encode())])
 
 
-def render_groups(verdicts: Sequence[GroupVerdict]) -> tuple[FamilyBlock, ...]:
-    """All samples of these groups: one block for each family that has any, in the order of METRICS."""
+@cache
+def _packed_openmetrics_header(spec: MetricSpec) -> Run:
+    return run_of([deflated(openmetrics_header(spec).encode())])
+
+
+@cache
+def _packed_end() -> Run:
+    return run_of([deflated(OPENMETRICS_END.encode())])
+
+
+def render_groups(verdicts: Sequence[GroupVerdict], rules: SeriesRules = ALL_SERIES) -> tuple[FamilyBlock, ...]:
+    """The samples of these groups that there are to be: a block for each family that has any, in the order of METRICS.
+
+    Raises:
+        re2.error: an expression of the rules cannot be read.
+    """
     samples = Samples()
     for verdict in verdicts:
-        pairs = labels(cluster=verdict.cluster, group=verdict.group)
-        _add_partitions(samples, pairs, verdict)
-        _add_group(samples, pairs, verdict)
-        _add_ownership(samples, pairs, verdict)
-        _add_drift(samples, pairs, verdict)
-        _add_progress(samples, pairs, verdict)
-        _add_rebalances(samples, pairs, verdict)
-        if verdict.findings:
-            _add_findings(samples, pairs, verdict)
+        if rules.of_group(verdict.cluster, verdict.group) is not Detail.CLUSTER:
+            _add_all(samples, verdict, rules)
     return samples.blocks()
 
 
-def render_catalog(catalog: Catalog) -> tuple[FamilyBlock, ...]:
+def _add_all(samples: Samples, verdict: GroupVerdict, rules: SeriesRules) -> None:
+    pairs = labels(cluster=verdict.cluster, group=verdict.group)
+    rows = rules.shown_partitions(verdict)
+    _add_partitions(samples, pairs, verdict, rows)
+    _add_topics(samples, pairs, verdict, rules.summed_topics(verdict))
+    _add_group(samples, pairs, verdict)
+    _add_ownership(samples, pairs, verdict)
+    _add_drift(samples, pairs, verdict)
+    _add_progress(samples, pairs, verdict, rows)
+    _add_rebalances(samples, pairs, verdict)
+    if verdict.findings:
+        _add_findings(samples, pairs, verdict)
+    if rules.member_info:
+        add_members(samples, pairs, verdict)
+    if rules.owner_info:
+        add_owners(samples, pairs, verdict, rows)
+    if rules.kafka_exporter:
+        add_as_kafka_exporter(samples, verdict, rules)
+
+
+def render_catalog(catalog: Catalog, rules: SeriesRules = ALL_SERIES) -> tuple[FamilyBlock, ...]:
     """The end offset of every partition of the cluster, once for each partition and not for each group."""
     samples = Samples()
     for topic in catalog.topics.values():
         pairs = labels(cluster=catalog.cluster, topic=topic.topic)
         are_named = bool(topic.partitions) and isinstance(topic.partitions[0].partition, str)
+        if rules.kafka_exporter and not are_named:
+            add_topic_as_kafka_exporter(samples, topic, rules)
+        if rules.of_topic(catalog.cluster, None, topic.topic) is not Detail.PARTITION:
+            continue
         for state in topic.partitions:
             name = _escaped(state.partition) if are_named else state.partition
             samples.add("groupwatch_partition_end_offset", f'{pairs},partition="{name}"', state.end)
@@ -175,15 +251,13 @@ def _escaped(partition: PartitionId) -> PartitionId:
     return partition if isinstance(partition, int) else escaped(partition)
 
 
-def _add_partitions(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
+def _add_partitions(samples: Samples, pairs: str, verdict: GroupVerdict, shown: Sequence[PartitionVerdict]) -> None:
     """The bulk of the text, so its lines are made at once, with the labels of each partition written once."""
-    names = {
-        topic: f'{{{pairs},topic="{escaped(topic)}",partition="' for topic in {p.topic for p in verdict.partitions}
-    }
+    names = {topic: f'{{{pairs},topic="{escaped(topic)}",partition="' for topic in {p.topic for p in shown}}
     if verdict.kind in _NAMED_PARTITIONS:
-        rows = [(f'{names[row.topic]}{_escaped(row.partition)}"}} ', row) for row in verdict.partitions]
+        rows = [(f'{names[row.topic]}{_escaped(row.partition)}"}} ', row) for row in shown]
     else:
-        rows = [(f'{names[row.topic]}{row.partition}"}} ', row) for row in verdict.partitions]
+        rows = [(f'{names[row.topic]}{row.partition}"}} ', row) for row in shown]
     lag = "groupwatch_partition_lag_bytes" if verdict.kind == GroupKind.METAQ else "groupwatch_partition_lag"
     samples.extend(lag, [f"{lag}{head}{row.lag}\n" for head, row in rows if row.lag is not None])
     samples.extend(
@@ -202,6 +276,14 @@ def _add_partitions(samples: Samples, pairs: str, verdict: GroupVerdict) -> None
             if row.committed is not None
         ],
     )
+
+
+def _add_topics(samples: Samples, pairs: str, verdict: GroupVerdict, shown: Sequence[TopicLag]) -> None:
+    family = "groupwatch_topic_lag_bytes" if verdict.kind == GroupKind.METAQ else "groupwatch_topic_lag"
+    for topic in shown:
+        own = f'{pairs},topic="{escaped(topic.topic)}"'
+        samples.add(family, own, topic.lag)
+        samples.add_ms("groupwatch_topic_lag_seconds", own, topic.lag_ms)
 
 
 def _add_group(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
@@ -275,7 +357,7 @@ def _add_drift(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
         samples.add_ms("groupwatch_group_drift_oldest_seconds", own, _oldest_ms(verdict, drifts))
 
 
-def _add_progress(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
+def _add_progress(samples: Samples, pairs: str, verdict: GroupVerdict, rows: Sequence[PartitionVerdict]) -> None:
     """How the lag develops, and what retention took. Partitions that lost nothing are not looked at one by one."""
     if verdict.status is not None:
         samples.add_each("groupwatch_group_status", pairs, "status", _ONE_STATUS[verdict.status])
@@ -291,11 +373,11 @@ def _add_progress(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     samples.add("groupwatch_group_retention_ratio", pairs, verdict.kept_waiting or None)
     if verdict.lost and not in_bytes:
         samples.add("groupwatch_group_lost_records", pairs, verdict.lost)
-        _add_losses(samples, pairs, verdict)
+        _add_losses(samples, pairs, rows)
 
 
-def _add_losses(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
-    for row in verdict.partitions:
+def _add_losses(samples: Samples, pairs: str, rows: Sequence[PartitionVerdict]) -> None:
+    for row in rows:
         place = f'{pairs},topic="{escaped(row.topic)}",partition="{_escaped(row.partition)}"'
         samples.add("groupwatch_partition_lost_records", place, lost_records(row) or None)
 

@@ -20,11 +20,31 @@ class MetricKind(StrEnum):
 
 
 class MetricScope(StrEnum):
-    """What a family describes: a partition, a group, or groupwatch itself."""
+    """What a family describes: a partition, a group, groupwatch itself, a topic, a cluster, or a member."""
 
     PARTITION = "partition"
     GROUP = "group"
     SELF = "self"
+    TOPIC = "topic"
+    CLUSTER = "cluster"
+    MEMBER = "member"
+
+
+class Unit(StrEnum):
+    """What a sample counts or measures."""
+
+    SECONDS = "seconds"
+    BYTES = "bytes"
+    RECORDS = "records"
+    RATIO = "ratio"
+    RECORDS_A_SECOND = "records per second"
+    BYTES_A_SECOND = "bytes per second"
+    OFFSET = "offset"
+    PARTITIONS = "partitions"
+    MEMBERS = "members"
+    ONE = "1"
+    ONE_OR_ZERO = "1 or 0"
+    COUNT = "count"
 
 
 class MetricSpec(msgspec.Struct, frozen=True):
@@ -37,12 +57,13 @@ class MetricSpec(msgspec.Struct, frozen=True):
     help: str
 
 
-_PARTITION, _GROUP, _SELF = MetricScope
+_PARTITION, _GROUP, _SELF, _TOPIC, _CLUSTER, _MEMBER = MetricScope
 _GAUGE, _COUNTER = MetricKind
 
 _BY_CLUSTER: Final = ("cluster",)
 _BY_COLLECTOR: Final = ("cluster", "collector", "name")
 _BY_GROUP: Final = ("cluster", "group")
+_BY_TOPIC: Final = ("cluster", "group", "topic")
 _BY_PARTITION: Final = ("cluster", "group", "topic", "partition")
 
 METRICS: Final[tuple[MetricSpec, ...]] = (
@@ -324,6 +345,62 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
         "Age, at least, of the oldest record that waits, also where it is older than what is remembered of the "
         "partition.",
     ),
+    MetricSpec(
+        "groupwatch_topic_lag",
+        _TOPIC,
+        _GAUGE,
+        _BY_TOPIC,
+        "Records that wait for the group in the topic. Given where the detail is topic, in place of the partitions.",
+    ),
+    MetricSpec(
+        "groupwatch_topic_lag_seconds",
+        _TOPIC,
+        _GAUGE,
+        _BY_TOPIC,
+        "Age of the oldest record that waits for the group in the topic, likewise.",
+    ),
+    MetricSpec(
+        "groupwatch_topic_lag_bytes",
+        _TOPIC,
+        _GAUGE,
+        _BY_TOPIC,
+        "Bytes that wait for the group in the topic, likewise, of MetaQ.",
+    ),
+    MetricSpec(
+        "groupwatch_member_info",
+        _MEMBER,
+        _GAUGE,
+        (*_BY_GROUP, "member_id", "client_id", "host", "instance_id"),
+        "1, with who a member of the group is. Given if metrics.member_info is set.",
+    ),
+    MetricSpec(
+        "groupwatch_partition_owner_info",
+        _PARTITION,
+        _GAUGE,
+        (*_BY_PARTITION, "member_id", "client_id", "host"),
+        "1, with the member that owns the partition; for each of several. Given if metrics.owner_info is set.",
+    ),
+    MetricSpec(
+        "groupwatch_cluster_groups",
+        _CLUSTER,
+        _GAUGE,
+        ("cluster", "state"),
+        "Groups of the cluster that are in the state.",
+    ),
+    MetricSpec(
+        "groupwatch_cluster_lag",
+        _CLUSTER,
+        _GAUGE,
+        _BY_CLUSTER,
+        "Records that wait for all groups of the cluster, as far as that is known.",
+    ),
+    MetricSpec(
+        "groupwatch_cluster_findings",
+        _CLUSTER,
+        _GAUGE,
+        ("cluster", "kind", "reason"),
+        "Open findings of all groups of the cluster. Absent where there are none.",
+    ),
     MetricSpec("groupwatch_up", _SELF, _GAUGE, _BY_CLUSTER, "1 while the cluster can be read, else 0."),
     MetricSpec(
         "groupwatch_ready",
@@ -428,4 +505,112 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
         _BY_COLLECTOR,
         "Duration of the newest pass of the collector.",
     ),
+    MetricSpec(
+        "groupwatch_series_left_out",
+        _SELF,
+        _GAUGE,
+        ("cluster", "detail"),
+        "Series of a detail (partition, topic or group) that metrics.max_series left out. Absent without that.",
+    ),
 )
+
+_BY_CONSUMERGROUP: Final = ("consumergroup", "topic", "partition")
+
+KAFKA_EXPORTER: Final[tuple[MetricSpec, ...]] = (
+    MetricSpec(
+        "kafka_consumergroup_current_offset",
+        _PARTITION,
+        _GAUGE,
+        _BY_CONSUMERGROUP,
+        "Committed offset, by the name of kafka_exporter.",
+    ),
+    MetricSpec(
+        "kafka_consumergroup_current_offset_sum",
+        _TOPIC,
+        _GAUGE,
+        ("consumergroup", "topic"),
+        "Sum of the committed offsets of a topic, by the name of kafka_exporter.",
+    ),
+    MetricSpec(
+        "kafka_consumergroup_lag",
+        _PARTITION,
+        _GAUGE,
+        _BY_CONSUMERGROUP,
+        "Records that wait, by the name of kafka_exporter.",
+    ),
+    MetricSpec(
+        "kafka_consumergroup_lag_sum",
+        _TOPIC,
+        _GAUGE,
+        ("consumergroup", "topic"),
+        "Records that wait in a topic, by the name of kafka_exporter.",
+    ),
+    MetricSpec(
+        "kafka_consumergroup_members",
+        _GROUP,
+        _GAUGE,
+        ("consumergroup",),
+        "Members of a group, by the name of kafka_exporter.",
+    ),
+    MetricSpec(
+        "kafka_consumergroupzookeeper_lag_zookeeper",
+        _PARTITION,
+        _GAUGE,
+        _BY_CONSUMERGROUP,
+        "Records that wait for a group that keeps its offsets in ZooKeeper, by the name of kafka_exporter.",
+    ),
+    MetricSpec(
+        "kafka_topic_partitions",
+        _TOPIC,
+        _GAUGE,
+        ("topic",),
+        "Partitions of a topic, by the name of kafka_exporter.",
+    ),
+    MetricSpec(
+        "kafka_topic_partition_current_offset",
+        _PARTITION,
+        _GAUGE,
+        ("topic", "partition"),
+        "Offset after the newest record of a partition, by the name of kafka_exporter.",
+    ),
+    MetricSpec(
+        "kafka_topic_partition_oldest_offset",
+        _PARTITION,
+        _GAUGE,
+        ("topic", "partition"),
+        "Offset of the oldest record of a partition, by the name of kafka_exporter.",
+    ),
+)
+"""Given as well where metrics.compat names kafka_exporter; with the label ``cluster`` only of several clusters."""
+
+FAMILIES: Final = {spec.name: spec for spec in (*METRICS, *KAFKA_EXPORTER)}
+"""All families by name, in the order in which they are written."""
+
+_UNITS: Final = (
+    ("_records_per_second", Unit.RECORDS_A_SECOND),
+    ("_bytes_per_second", Unit.BYTES_A_SECOND),
+    ("_seconds", Unit.SECONDS),
+    ("_bytes", Unit.BYTES),
+    ("_records", Unit.RECORDS),
+    ("_lag", Unit.RECORDS),
+    ("_ratio", Unit.RATIO),
+    ("_offset", Unit.OFFSET),
+    ("_offset_sum", Unit.OFFSET),
+    ("_lag_sum", Unit.RECORDS),
+    ("_lag_zookeeper", Unit.RECORDS),
+    ("_partitions", Unit.PARTITIONS),
+    ("_moves", Unit.PARTITIONS),
+    ("_members", Unit.MEMBERS),
+    ("_info", Unit.ONE),
+    *((end, Unit.ONE_OR_ZERO) for end in ("_up", "_ready", "_state", "_status", "_rebalancing")),
+)
+
+
+def unit_of(spec: MetricSpec) -> Unit:
+    """The unit that the name of a family ends with (``_total`` apart); what ends with none is a plain count.
+
+    >>> unit_of(FAMILIES["groupwatch_group_rebalance_seconds_total"]).value
+    'seconds'
+    """
+    name = spec.name.removesuffix("_total")
+    return next((unit for end, unit in _UNITS if name.endswith(end)), Unit.COUNT)

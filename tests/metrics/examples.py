@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from monitor.metrics.publish import summary_of
-from monitor.metrics.render import exposition, packed, render_groups
+from monitor.metrics.render import packed, prepared, render_groups
 from monitor.metrics.snapshot_lines import ClusterInputs
 from monitor.model import (
     ClusterSnapshot,
@@ -206,4 +206,5 @@ def ready_cluster(*verdicts: GroupVerdict, cluster: str = "main") -> JudgedClust
 
 def snapshot(*clusters: ClusterSnapshot) -> Snapshot:
     """What the app serves for these clusters."""
-    return Snapshot(clusters=clusters, metrics_gzip=exposition(clusters, version="1.2.3"))
+    texts = prepared(clusters, version="1.2.3")
+    return Snapshot(clusters=clusters, metrics_gzip=texts.text_gzip, openmetrics_gzip=texts.openmetrics_gzip)

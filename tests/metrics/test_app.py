@@ -77,7 +77,7 @@ def test_metrics_are_the_prepared_bytes_in_the_coding_that_the_client_takes(offe
     assert answer.headers.get("content-encoding") == coding
     assert answer.content == b"prepared 1\n"  # httpx has unpacked it
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
-    assert answer.headers["vary"] == "Accept-Encoding"
+    assert answer.headers["vary"] == "Accept, Accept-Encoding"
 
 
 def test_before_the_first_snapshot_the_metrics_are_empty():

@@ -6,13 +6,22 @@ import zlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.metrics.deflate import deflated, gzip_of, joined_crc
+from monitor.metrics.deflate import deflated, gzip_of, joined_crc, run_of
 from monitor.model import EMPTY_GZIP
 
 
 @given(st.lists(st.binary(max_size=200) | st.integers(0, 100_000).map(lambda size: b"ab" * size), max_size=8))
 def test_the_stream_of_all_pieces_is_the_text_in_one_member(texts):
-    stream = gzip_of(deflated(text) for text in texts)
+    assert_one_member(gzip_of([run_of(deflated(text) for text in texts)]), texts)
+
+
+@given(st.lists(st.lists(st.binary(max_size=200), max_size=4), max_size=4))
+def test_runs_can_be_joined_as_pieces_can(runs):
+    stream = gzip_of(run_of(map(deflated, run)) for run in runs)
+    assert_one_member(stream, [text for run in runs for text in run])
+
+
+def assert_one_member(stream: bytes, texts: list[bytes]) -> None:
     assert gzip.decompress(stream) == b"".join(texts)
     one_member = zlib.decompressobj(31)  # some clients read the first member of a stream only
     assert one_member.decompress(stream) == b"".join(texts)

@@ -10,9 +10,12 @@ from hypothesis import strategies as st
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
+from monitor.metrics.cluster_lines import render_cluster
 from monitor.metrics.exposition_format import number, seconds
+from monitor.metrics.granularity import Detail, SeriesRules
 from monitor.metrics.overview import cluster_line
-from monitor.metrics.render import exposition, join, packed, render_catalog, render_groups, render_self
+from monitor.metrics.publish import summary_of
+from monitor.metrics.render import exposition, join, packed, prepared, render_catalog, render_groups, render_self
 from monitor.metrics.specs import METRICS, MetricKind
 from monitor.model import (
     Catalog,
@@ -323,11 +326,14 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
         blocks=packed(
             (
                 *render_groups([orders(), offsets_only("x"), falling_behind(), unattended("y"), metaq()]),
+                *render_groups([falling_behind("sums"), named(metaq(), "sums-m")], SeriesRules(detail=Detail.TOPIC)),
+                *render_groups([orders("who")], SeriesRules(member_info=True, owner_info=True)),
                 *render_catalog(catalog()),
+                *render_cluster("main", [summary_of(orders())]),
             )
         ),
     )
-    found = parsed(gzip.decompress(exposition([everything], version="1")))
+    found = parsed(gzip.decompress(prepared([everything], "1", max_series=10_000).text_gzip))
     samples = [sample for metric in found for sample in metric.samples]
     labels = {spec.name: set(spec.labels) for spec in METRICS}
     kinds = {spec.name.removesuffix("_total"): spec.kind for spec in METRICS}
@@ -335,6 +341,10 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
     assert all(set(sample.labels) == labels[sample.name] for sample in samples)
     assert {metric.name: metric.type for metric in found} == kinds
     assert Counter((s.name, *sorted(s.labels.items())) for s in samples).most_common(1)[0][1] == 1
+
+
+def named(verdict: GroupVerdict, group: str) -> GroupVerdict:
+    return msgspec.structs.replace(verdict, group=group)
 
 
 def test_names_follow_the_rules_of_the_table():

@@ -3,6 +3,7 @@
 import gzip
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -12,6 +13,8 @@ from monitor.detection import evaluate
 from monitor.detection.rules import DetectionRules
 from monitor.detection.settings import DetectionSettings
 from monitor.detection.topics import Topics
+from monitor.metrics import series_cap
+from monitor.metrics.granularity import Detail, DetailOverride, SeriesRules
 from monitor.metrics.publish import summary_of
 from monitor.metrics.render import join, packed, render_groups
 from streaming_jobs.bucket_judge import BucketJudge
@@ -49,6 +52,31 @@ def test_two_judges_that_take_turns_tell_what_is_so(batches):
         assert {each.group: each for each in view.summaries()} == {each.group: summary_of(each) for each in verdicts}
         lines = sorted(gzip.decompress(join(view.blocks())).decode().splitlines())
         assert lines == sorted(gzip.decompress(join(packed(render_groups(verdicts)))).decode().splitlines())
+
+
+@given(st.lists(st.tuples(st.dictionaries(st.sampled_from("gh"), st.integers(96, 99)), st.integers(0, 1)), max_size=8))
+def test_two_judges_agree_on_what_is_apart(batches):
+    """A group is large here if more than one series of detail is about it: both with lag, none once they are gone."""
+    series = SeriesRules(max_series=10**6)
+    view, known, names = ClusterView("c"), -1, set()
+    judges = [BucketJudge(0, DetectionRules(), series) for _ in range(2)]
+    with pytest.MonkeyPatch.context() as patch:
+        for batch, (offsets, turn) in enumerate(batches):
+            patch.setattr(series_cap, "LARGE", 4 if batch % 3 else 1)  # as if it grew and shrank
+            groups = {name: state(name, offset) for name, offset in offsets.items()}
+            gone = [BucketRow(0, RowKind.GROUP, name, None) for name in names - groups.keys()]
+            names = set(groups)
+            now_ms = NOW + 1_000 * batch
+            view.take([*gone, *judges[turn].rows(groups, TOPICS, orders(batch, known, now_ms))])
+            known = batch
+            verdicts = [evaluate(each, CATALOG, now_ms, DetectionSettings()) for each in groups.values()]
+            told = list(view.blocks())
+            lines = sorted(gzip.decompress(join(told)).decode().splitlines())
+            assert lines == sorted(gzip.decompress(join(packed(render_groups(verdicts)))).decode().splitlines())
+            assert {each.bucket for each in told} <= {0}
+            if batch % 3 == 0:
+                assert {each.group for each in told if each.family == "groupwatch_partition_lag"} == names
+                assert {each.group for each in told if each.family == "groupwatch_group_lag"} <= {""}
 
 
 def test_what_was_told_is_not_told_again():
@@ -117,3 +145,19 @@ def test_a_group_is_judged_by_the_thresholds_of_its_override():
     view.take(judge.rows({"g": state("g", 90), "h": state("h", 90)}, TOPICS, orders(1, known=-1)))
     late = {each.group: [f for f in each.findings if f.reason == "behind"] for each in view.summaries()}
     assert (bool(late["g"]), bool(late["h"])) == (True, False)
+
+
+def test_series_that_are_left_out_change_no_verdict():
+    """Less detail of "g", none of "h": both are listed with the same findings as ever."""
+    series = SeriesRules(overrides=(DetailOverride(Detail.GROUP, groups="g"),), deny_groups=("h",))
+    groups = {"g": state("g", 90), "h": state("h", 90)}
+    views = [ClusterView("c"), ClusterView("c")]
+    for view, rules in zip(views, (SeriesRules(), series), strict=True):
+        view.take(BucketJudge(0, DetectionRules(), rules).rows(groups, TOPICS, orders(1, known=-1)))
+    whole, less = views
+    assert less.summaries() == whole.summaries()
+    text = gzip.decompress(join(less.blocks())).decode()
+    assert 'groupwatch_group_lag{cluster="c",group="g"} ' in text
+    assert 'group="h"' not in text
+    assert "partition_lag" not in text
+    assert "partition_lag" in gzip.decompress(join(whole.blocks())).decode()

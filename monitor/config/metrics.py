@@ -1,0 +1,83 @@
+"""The section ``[metrics]``: which series there are on /metrics. Judging, findings and the page are not affected."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from monitor.config.section import Section, checked_expression
+
+DetailName = Literal["cluster", "group", "topic", "partition"]
+
+Compat = Literal["kafka_exporter"]
+
+
+def _as_list(given: object) -> object:
+    """The environment gives a text; a pattern may hold a comma, so it is one."""
+    return (given,) if isinstance(given, str) else given
+
+
+def _as_words(given: object) -> object:
+    return tuple(word.strip() for word in given.split(",") if word.strip()) if isinstance(given, str) else given
+
+
+Patterns = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
+
+
+class MetricsOverride(Section):
+    """Another detail for some groups or topics: all that it names must match."""
+
+    detail: DetailName
+    """How far down the series of these go, as ``metrics.detail``."""
+    groups: str | None = None
+    """RE2, for the whole name of a group; without it: every group."""
+    topics: str | None = None
+    """RE2, for the whole name of a topic; without it: every topic, and the groups themselves."""
+    cluster: str | None = None
+    """The name of one watched cluster or system; without it: in every one."""
+
+    @field_validator("groups", "topics")
+    @classmethod
+    def _is_an_expression(cls, given: str | None) -> str | None:
+        return None if given is None else checked_expression(given)
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.groups is None and self.topics is None and self.cluster is None:
+            raise ValueError("should name groups, topics or a cluster")
+        if self.topics is not None and self.detail == "cluster":
+            raise ValueError('detail should be "group", "topic" or "partition" where topics are named')
+        return self
+
+
+class MetricsSettings(Section):
+    """Which series there are on ``/metrics``. Judging, findings and the page are not affected."""
+
+    detail: DetailName = "partition"
+    """How far down series go: "partition" (all), "topic" (sums of a group's topics in place of its partitions), "group"
+    (no topics), or "cluster" (groups only count in the sums of their cluster)."""
+    overrides: tuple[MetricsOverride, ...] = ()
+    """Another detail for some groups or topics; the first that matches counts."""
+    allow_groups: Patterns = ()
+    """RE2, for the whole name: only groups that one of these matches have series of their own. Empty: all."""
+    deny_groups: Patterns = ()
+    """RE2, for the whole name: groups that have no series of their own. Goes before ``allow_groups``."""
+    allow_topics: Patterns = ()
+    """RE2, for the whole name: only topics that one of these matches have series. Empty: all."""
+    deny_topics: Patterns = ()
+    """RE2, for the whole name: topics that have no series. Goes before ``allow_topics``."""
+    max_series: int | None = Field(default=None, ge=1)
+    """How many series there may be. If there would be more, detail is left out (partitions first, of the largest groups
+    first), and ``groupwatch_series_left_out`` says how much. Without it: any number."""
+    compat: Annotated[tuple[Compat, ...], BeforeValidator(_as_words)] = ()
+    """By which other exporters' names lags are given as well: "kafka_exporter"."""
+    member_info: bool = False
+    """Whether there is a series for each member (``groupwatch_member_info``). They change with every rebalance."""
+    owner_info: bool = False
+    """Whether there is a series for each owner of a partition (``groupwatch_partition_owner_info``), likewise."""
+
+    @field_validator("allow_groups", "deny_groups", "allow_topics", "deny_topics")
+    @classmethod
+    def _are_expressions(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(map(checked_expression, given))

@@ -1,0 +1,29 @@
+"""The sums of a cluster: what is shown of its groups whatever is said of each of them. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from monitor.metrics.exposition_format import Samples, labels
+from monitor.model import FamilyBlock, GroupKind, GroupSummary, Phase
+
+STATES: Final = (Phase.OFFSETS_ONLY, Phase.EMPTY, Phase.ASSIGNING, Phase.RECONCILING, Phase.STABLE)
+"""The states a group is exposed in. A group that is unseen or gone has no series at all."""
+
+
+def render_cluster(cluster: str, groups: Sequence[GroupSummary]) -> tuple[FamilyBlock, ...]:
+    """How many groups there are, what waits for them together, and what is found. Bytes (MetaQ) are no records."""
+    samples = Samples()
+    pairs = labels(cluster=cluster)
+    counts = Counter([group.state for group in groups])
+    samples.add_each("groupwatch_cluster_groups", pairs, "state", {state.value: counts[state] for state in STATES})
+    lags = [group.lag for group in groups if group.lag is not None and group.kind != GroupKind.METAQ]
+    samples.add("groupwatch_cluster_lag", pairs, sum(lags) if lags else None)
+    found = Counter(
+        (finding.kind.value, finding.reason) for group in groups if group.findings for finding in group.findings
+    )
+    for (kind, reason), count in sorted(found.items()):
+        samples.add("groupwatch_cluster_findings", f'{pairs},kind="{kind}",reason="{reason}"', count)
+    return samples.blocks()
