@@ -65,6 +65,7 @@ ABSENT: Final = {
     "groupwatch_group_findings": _NONE,
     "groupwatch_group_finding_oldest_seconds": _NONE,
     "groupwatch_group_failing_partitions": _NONE,
+    "groupwatch_group_lag_at_least_seconds": "no age is known; retention has removed what waited",
     "groupwatch_topic_lag": f"the detail is not topic; {_NO_LAGS}; {_IF_KAFKA}",
     "groupwatch_topic_lag_seconds": "the detail is not topic; the age is not known of any partition",
     "groupwatch_topic_lag_bytes": f"the detail is not topic; {_NO_LAGS}; {_ONLY_METAQ}",
