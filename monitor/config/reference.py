@@ -42,7 +42,7 @@ bootstrap_servers = "broker1:9092,broker2:9092"
 checkpoint = "/var/lib/groupwatch/checkpoint"
 ```
 
-- **Variables.** The variable of a key stands under it: `GROUPWATCH_` and the parts of the key, joined by two
+- **Variables.** The variable of a key stands in its row: `GROUPWATCH_` and the parts of the key, joined by two
   underscores. A value is taken as it is written, without quotes. Put the name of a table for NAME; it is read in lower
   case: `GROUPWATCH_CLUSTERS__PROD__BOOTSTRAP_SERVERS` is of `[clusters.prod]`. In a table of texts put the key for KEY,
   two underscores for each dot; it is read in lower case as well: `GROUPWATCH_CLUSTERS__PROD__CLIENT__SASL__PASSWORD` is
@@ -154,7 +154,7 @@ def _row(table: Table, key: str, field: FieldInfo) -> str:
     name = variable(table, key)
     set_by = f"<br>`{name}`" if name else ""
     meaning = _line(field.description or "").replace("|", "\\|")
-    return f"| `{key}`{set_by} | {_value(key, field)} | {_default(field)} | {meaning} |\n"
+    return f"| `{key}` | {_value(key, field)} | {_default(field)} | {meaning}{set_by} |\n"
 
 
 def _line(text: str) -> str:
