@@ -31,7 +31,6 @@ ABSENT: Final = {
     "groupwatch_partition_end_offset": "no collector has seen it; in every shard but the first",
     "groupwatch_group_lag": f"{_NO_LAGS}; {_IF_KAFKA}",
     "groupwatch_group_lag_seconds": "the age is not known of any partition",
-    "groupwatch_group_lag_at_least_seconds": "nothing is known of the age of what waits",
     "groupwatch_group_stable_lag": f"no transaction is open; {_NO_LAGS}",
     "groupwatch_group_members": _NOT_JOINED,
     "groupwatch_group_idle_members": _NOT_JOINED,

@@ -174,12 +174,6 @@ def _rules_of_the_demo() -> str:
     return rules_file(DEMO)
 
 
-def _rules_of_the_demo() -> str:
-    from dashboards.alerts import DEMO, rules_file  # noqa: PLC0415 -- no other command needs it
-
-    return rules_file(DEMO)
-
-
 def _exit_with(action: Callable[[], None]) -> None:
     """Run a command's work; an error that a person can mend is one sentence, not a stack trace."""
     from streaming_jobs.job import JobFailed  # noqa: PLC0415 -- as above

@@ -19,6 +19,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from monitor.config.client import ClientProperties
+from monitor.config.section import Section
 from monitor.config.settings import ENVIRONMENT_DELIMITER, ENVIRONMENT_PREFIX, Settings
 from monitor.config.systems import SecretReference
 from monitor.model import Shard
@@ -41,7 +42,7 @@ bootstrap_servers = "broker1:9092,broker2:9092"
 checkpoint = "/var/lib/groupwatch/checkpoint"
 ```
 
-- **Variables.** The variable of a key stands under it: `GROUPWATCH_` and the parts of the key, joined by two
+- **Variables.** The variable of a key stands in its row: `GROUPWATCH_` and the parts of the key, joined by two
   underscores. A value is taken as it is written, without quotes. Put the name of a table for NAME; it is read in lower
   case: `GROUPWATCH_CLUSTERS__PROD__BOOTSTRAP_SERVERS` is of `[clusters.prod]`. In a table of texts put the key for KEY,
   two underscores for each dot; it is read in lower case as well: `GROUPWATCH_CLUSTERS__PROD__CLIENT__SASL__PASSWORD` is
@@ -71,15 +72,23 @@ class Table(NamedTuple):
     path: tuple[str, ...]
     section: type[BaseModel]
     listed_in: type[BaseModel] | None = None
-    """The section that has a list of such tables, whose keys they may have as well."""
+    """The section that has a list of such tables."""
 
     @property
     def keys(self) -> Mapping[str, FieldInfo]:
-        """The table's own keys: not those of tables below it or above its list, nor the name that its header has."""
-        above = {} if self.listed_in is None else self.listed_in.model_fields
-        passed_over = {*above, *(["name"] if self.path[-1:] == ("NAME",) else [])}
+        """The table's own keys: no table below it, no key that it shares, nor the name that its header has."""
+        passed_over = {*self.shared, *(["name"] if self.path[-1:] == ("NAME",) else [])}
         fields = self.section.model_fields.items()
         return {key: field for key, field in fields if not section_in(field.annotation) and key not in passed_over}
+
+    @property
+    def shared(self) -> frozenset[str]:
+        """Keys that a table of a list has in common with the one above it, as both are sections of the same kind."""
+        if self.listed_in is None:
+            return frozenset()
+        kinds = (kind for kind in self.section.__mro__ if issubclass(kind, Section) and kind is not Section)
+        common = (kind for kind in kinds if issubclass(self.listed_in, kind))
+        return frozenset(key for kind in common for key in kind.model_fields)
 
 
 def tables() -> Iterator[Table]:
@@ -137,16 +146,24 @@ def _part(table: Table) -> str:
 def _about(table: Table) -> str:
     if not table.header:
         return "Keys that stand at the top of the file."
-    text = (table.section.__doc__ or "").split("\n\n")[0]
-    above = "" if table.listed_in is None else f" Besides these keys, any that `[{'.'.join(table.path[:-1])}]` has."
-    return " ".join(text.replace("``", "`").split()) + above
+    above = f" Besides these keys, any that `[{'.'.join(table.path[:-1])}]` has." if table.shared else ""
+    return _line((table.section.__doc__ or "").split("\n\n")[0]) + above
 
 
 def _row(table: Table, key: str, field: FieldInfo) -> str:
     name = variable(table, key)
     set_by = f"<br>`{name}`" if name else ""
-    meaning = " ".join((field.description or "").split()).replace("|", "\\|")
-    return f"| `{key}`{set_by} | {_value(key, field)} | {_default(field)} | {meaning} |\n"
+    meaning = _line(field.description or "").replace("|", "\\|")
+    return f"| `{key}` | {_value(key, field)} | {_default(field)} | {meaning}{set_by} |\n"
+
+
+def _line(text: str) -> str:
+    """A text of the code as one line of Markdown.
+
+    >>> _line("``a``  and b")
+    '`a` and b'
+    """
+    return " ".join(text.replace("``", "`").split())
 
 
 def _value(key: str, field: FieldInfo) -> str:
@@ -166,7 +183,8 @@ def _kind(annotation: object) -> str:
     if get_origin(annotation) is Literal:
         return " or ".join(f"`{_literal(each)}`" for each in get_args(annotation))
     if get_origin(annotation) in (tuple, list, frozenset, set):
-        return f"list of {_kind(get_args(annotation)[0])}s"
+        each = _kind(get_args(annotation)[0])
+        return f"list of {each}s" if each.isalpha() else f"list, each {each}"
     known: Mapping[object, str] = {
         str: "text",
         int: "whole number",
