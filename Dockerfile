@@ -24,8 +24,8 @@ FROM ${BASE}
 RUN apt-get update \
     && apt-get install -y --no-install-recommends openjdk-17-jre-headless procps tini \
     && rm -rf /var/lib/apt/lists/* \
-    && groupadd --system --gid 10001 groupwatch \
-    && useradd --system --uid 10001 --gid 10001 --home-dir /var/lib/groupwatch --no-create-home groupwatch \
+    && groupadd --gid 10001 groupwatch \
+    && useradd --uid 10001 --gid 10001 --home-dir /var/lib/groupwatch --no-create-home groupwatch \
     && install -d -o groupwatch -g groupwatch /var/lib/groupwatch /var/lib/spark
 COPY --from=build /opt/groupwatch /opt/groupwatch
 
