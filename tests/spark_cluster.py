@@ -79,6 +79,11 @@ class StandaloneCluster:
         """The master URL that a job is given."""
         return f"spark://127.0.0.1:{self._port}"
 
+    @property
+    def web_port(self) -> int:
+        """Where the master serves its page."""
+        return self._web_port
+
     def __enter__(self) -> Self:
         try:
             self._start()

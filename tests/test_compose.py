@@ -1,28 +1,41 @@
 """docker-compose.yml fits what it mounts: every path is there, every address is somebody's, nothing is open to others.
 
-No container is started here: that needs Docker, which the suite does not ask for.
+No container is started here: that needs Docker, which the suite does not ask for. What asks whether a service is well
+is run against real servers, and the whole file is held against the schema of the Compose specification.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
+import json
 import re
 import subprocess
+import tomllib
+from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
+import jsonschema
 import pytest
 import yaml
 
 from dashboards.grafana import DATASOURCE_UID
-from monitor.config import Settings, load
+from monitor.config import HttpSettings, Settings, load
+from monitor.embedded.ports import free_ports
+from monitor.metrics.server import HttpServer
+from streaming_jobs import cluster_watch, session
+from streaming_jobs.board import Board
+from tests.health_checks import COMPOSE, SERVICES, asked_of, is_well
+from tests.job_process import eventually
 from tests.programs import required
 
 ROOT = Path(__file__).parents[1]
-COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
-SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 PROVISIONING = "/etc/grafana/provisioning"
+OURS = ("groupwatch", "spark-master", "spark-worker")
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 
 
 def mounts(service: str) -> dict[str, str]:
@@ -65,9 +78,49 @@ def test_ports_are_open_to_this_machine_only(service: str):
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_what_is_not_built_here_has_a_version(service: str):
-    image = SERVICES[service].get("image")
-    assert (ROOT / "Dockerfile").is_file() if image is None else re.search(r":v?\d+\.\d+\.\d+$", image)
+def test_every_image_has_a_version(service: str):
+    image = SERVICES[service]["image"]
+    assert re.search(r":v?\d+\.\d+\.\d+$", image)
+    assert ("build" in SERVICES[service]) is (image == f"groupwatch:{VERSION}") is (service in OURS)
+
+
+def test_the_file_is_as_the_compose_specification_wants_it():
+    schema = json.loads(
+        files("check_jsonschema").joinpath("builtin_schemas/vendor/compose-spec.json").read_text("utf-8")
+    )
+    assert [error.message for error in jsonschema.Draft7Validator(schema).iter_errors(COMPOSE)] == []
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_every_service_is_hardened_limited_and_asked_how_it_is(service: str):
+    """Kafka's image writes its settings below /opt/kafka when it starts; everything else has a root to read only."""
+    said = SERVICES[service]
+    assert said["cap_drop"] == ["ALL"]
+    assert said["security_opt"] == ["no-new-privileges:true"]
+    assert said["restart"] in {"unless-stopped", "on-failure"}
+    assert (service in OURS) or said["user"] in {"appuser", "nobody", "472"}
+    assert said.get("read_only", False) is (service != "kafka")
+    assert re.fullmatch(r"\d+[mg]", said["mem_limit"])
+    assert {"test", "interval", "timeout", "start_period", "retries"} <= said["healthcheck"].keys()
+
+
+def test_who_waits_for_a_service_waits_for_its_health():
+    waited_for = {
+        (name, condition["condition"])
+        for service in SERVICES.values()
+        for name, condition in service.get("depends_on", {}).items()
+    }
+    assert {condition for _, condition in waited_for} == {"service_healthy"}
+    assert {name for name, _ in waited_for} <= SERVICES.keys()
+
+
+@pytest.mark.parametrize("service", OURS)
+def test_java_may_load_the_libraries_that_it_unpacks(service: str):
+    """RocksDB, zstd and lz4 unpack theirs into /tmp, and Docker mounts a tmpfs with noexec unless told otherwise."""
+    (entry,) = SERVICES[service]["tmpfs"]
+    place, _, options = entry.partition(":")
+    assert place == "/tmp"
+    assert "exec" in options.split(",")
 
 
 def test_groupwatch_reads_the_kafka_beside_it(settings: Settings):
@@ -101,10 +154,41 @@ def test_groupwatch_is_reached_through_the_published_port(settings: Settings):
     assert f"127.0.0.1:{port}/healthz" in SERVICES["groupwatch"]["healthcheck"]["test"][-1]
 
 
-def test_the_checkpoint_outlives_the_container(settings: Settings):
+def test_the_checkpoint_outlives_the_container_and_has_the_same_name_where_the_executors_are(settings: Settings):
     assert settings.spark.checkpoint is not None
-    volumes = [inside for inside, source in mounts("groupwatch").items() if not source.startswith("./")]
-    assert any(PurePosixPath(settings.spark.checkpoint).is_relative_to(inside) for inside in volumes)
+
+    def kept(service: str) -> dict[str, str]:
+        checkpoint = PurePosixPath(settings.spark.checkpoint or "")
+        return {
+            inside: source
+            for inside, source in mounts(service).items()
+            if checkpoint.is_relative_to(inside) and source in COMPOSE["volumes"]
+        }
+
+    assert kept("groupwatch") == kept("spark-worker") != {}
+
+
+def test_the_job_the_master_and_the_worker_find_each_other(settings: Settings):
+    told = option_of("spark-master", "--host"), option_of("spark-master", "--port")
+    assert settings.spark.master == f"spark://{told[0]}:{told[1]}" == SERVICES["spark-worker"]["command"][-1]
+    assert SERVICES["spark-master"]["hostname"] == told[0]
+    assert settings.spark.conf["spark.driver.host"] == SERVICES["groupwatch"]["hostname"]
+
+
+def test_an_executor_fits_into_the_worker(settings: Settings):
+    assert settings.spark.conf["spark.executor.memory"] == option_of("spark-worker", "--memory")
+    assert str(settings.spark.shuffle_partitions) == option_of("spark-worker", "--cores")
+
+
+def test_the_job_has_the_time_that_it_takes_to_end():
+    """The answers under way, one query that hangs, and the JVM."""
+    longest_s = 2 + cluster_watch.END_LIMIT_S + session.JVM_END_LIMIT_S
+    assert int(SERVICES["groupwatch"]["stop_grace_period"].removesuffix("s")) > longest_s
+
+
+def option_of(service: str, name: str) -> str:
+    command: list[str] = SERVICES[service]["command"]
+    return command[command.index(name) + 1]
 
 
 def test_prometheus_scrapes_groupwatch_and_finds_its_rules(settings: Settings):
@@ -112,6 +196,10 @@ def test_prometheus_scrapes_groupwatch_and_finds_its_rules(settings: Settings):
     (scrape,) = config["scrape_configs"]
     assert scrape["static_configs"] == [{"targets": [f"groupwatch:{settings.http.port}"]}]
     assert [mounted_file("prometheus", path).is_file() for path in config["rule_files"]] == [True]
+    (manager,) = config["alerting"]["alertmanagers"]
+    (target,) = manager["static_configs"][0]["targets"]
+    name, _, port = target.partition(":")
+    assert f"127.0.0.1:{port}:{port}" in SERVICES[name]["ports"]
 
 
 def test_grafana_finds_its_data_source():
@@ -128,8 +216,11 @@ def test_grafana_finds_its_dashboard():
     assert mounted_file("grafana", home).is_file()
 
 
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+
+
 def test_the_image_is_built_from_what_is_there_and_sent():
-    copied = re.findall(r"^COPY (.+) \S+$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
+    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.MULTILINE)
     sent = [line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line[:1] == "!"]
     sources = [source for line in copied for source in line.split()]
     assert sources
@@ -139,12 +230,75 @@ def test_the_image_is_built_from_what_is_there_and_sent():
 
 
 def test_the_image_runs_as_a_user_of_its_own_with_jars_and_archive_already_there():
-    lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").splitlines()
-    user = next(place for place, line in enumerate(lines) if line.startswith("USER "))
-    cache = next(place for place, line in enumerate(lines) if line.startswith("ENV GROUPWATCH_CACHE="))
-    fetch = next(place for place, line in enumerate(lines) if "groupwatch prepare" in line)
-    assert cache < fetch < user
-    assert lines[user] != "USER root"
+    (user,) = re.findall(r"^USER (\d+):\1$", DOCKERFILE, re.MULTILINE)
+    assert user != "0"
+    assert f"--uid {user} --gid {user} " in DOCKERFILE
+    places = [DOCKERFILE.index(said) for said in ("GROUPWATCH_CACHE=", "RUN groupwatch prepare", "\nUSER ")]
+    assert places == sorted(places)
+
+
+def test_the_image_keeps_what_was_installed_and_not_what_installed_it():
+    """Two stages from one base; what the folders of packages are called follows from the base's Python."""
+    assert re.findall(r"^FROM (.+)$", DOCKERFILE, re.MULTILINE) == ["${BASE} AS build", "${BASE}"]
+    (python,) = re.findall(r"^ARG BASE=python:(\d\.\d+)-", DOCKERFILE, re.MULTILINE)
+    assert set(re.findall(r"/lib/python(\d\.\d+)/", DOCKERFILE)) == {python}
+    assert re.findall(r"^ARG VERSION=(.+)$", DOCKERFILE, re.MULTILINE) == [VERSION]
+    assert f":{HttpSettings().port}/healthz" in DOCKERFILE.split("HEALTHCHECK")[1]
+
+
+def test_alertmanager_itself_accepts_its_configuration():
+    file = mounted_file("alertmanager", "/etc/alertmanager/alertmanager.yml")
+    asked = [required("amtool", "prometheus-alertmanager"), "check-config", str(file)]
+    checked = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_alertmanager_knows_severities_and_labels_that_alerts_have():
+    rules = [rule for group in loaded(ROOT / "dashboards/generated/alerts.yml")["groups"] for rule in group["rules"]]
+    said = (ROOT / "dashboards/compose/alertmanager.yml").read_text(encoding="utf-8")
+    assert set(re.findall(r'severity="(\w+)"', said)) <= {
+        rule["labels"]["severity"] for rule in rules if "labels" in rule
+    }
+
+
+def test_groupwatch_is_well_while_it_serves():
+    with HttpServer(Board(("c",)), port=0) as server:
+        command = asked_of("groupwatch", int(server.url.rpartition(":")[2]), 9464)
+        assert is_well(command)
+    assert not is_well(command)
+
+
+@contextlib.contextmanager
+def running(*command: str) -> Iterator[None]:
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_prometheus_is_well_while_it_serves(tmp_path: Path):
+    (port,) = free_ports(1)
+    command = asked_of("prometheus", port, 9090)
+    (tmp_path / "prometheus.yml").write_text("{}", encoding="utf-8")
+    options = (f"--config.file={tmp_path}/prometheus.yml", f"--storage.tsdb.path={tmp_path}/data")
+    with running(required("prometheus", "prometheus"), *options, f"--web.listen-address=127.0.0.1:{port}"):
+        eventually(lambda: is_well(command), "a Prometheus that is ready", 60)
+    assert not is_well(command)
+
+
+def test_alertmanager_is_well_while_it_serves_and_takes_the_options_that_it_is_given(tmp_path: Path):
+    (port,) = free_ports(1)
+    command = asked_of("alertmanager", port, 9093)
+    here = {"/etc/alertmanager/": f"{ROOT}/dashboards/compose/", "=/alertmanager": f"={tmp_path}"}
+    options = SERVICES["alertmanager"]["command"]
+    for inside, outside in here.items():
+        options = [option.replace(inside, outside) for option in options]
+    program = required("prometheus-alertmanager", "prometheus-alertmanager")
+    with running(program, *options, f"--web.listen-address=127.0.0.1:{port}"):
+        eventually(lambda: is_well(command), "an Alertmanager that is ready", 60)
+    assert not is_well(command)
 
 
 def test_prometheus_itself_accepts_its_configuration(tmp_path: Path):

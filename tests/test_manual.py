@@ -16,8 +16,10 @@ import typer.main
 from typer.testing import CliRunner
 
 from monitor.cli import app
+from monitor.man_page import man_page
 from monitor.manual import MANUALS, WHOLE
 
+PAGE = Path(__file__).parents[1] / "docs" / "groupwatch.1"
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined] # it is a group of commands
 EXAMPLES = [example.typed for manual in (WHOLE, *MANUALS.values()) for example in manual.examples]
 
@@ -101,3 +103,16 @@ def test_other_shells_get_their_own_script(shell: str, begins: str):
     answer = CliRunner().invoke(app, ["completion", shell])
     assert answer.exit_code == 0
     assert answer.stdout.startswith(begins)
+
+
+def test_the_manual_page_is_made_of_the_commands_as_they_are():
+    assert PAGE.read_text(encoding="utf-8") == man_page(), "run: python -m monitor.man_page > docs/groupwatch.1"
+
+
+def test_the_manual_page_is_set_without_a_warning():
+    groff = shutil.which("groff")
+    if groff is None:
+        pytest.skip("groff is not installed")
+    run = subprocess.run([groff, "-man", "-ww", "-Tutf8", PAGE], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "Move the state of every cluster aside" in " ".join(run.stdout.split())

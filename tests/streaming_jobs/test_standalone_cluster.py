@@ -12,12 +12,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from kafka import OffsetAndMetadata, TopicPartition
 
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
+from tests.health_checks import asked_of, is_well
 from tests.job_process import JobProcess, Samples, eventually, processes_of, running
 from tests.spark_cluster import ROOT, SPARK_HOME, StandaloneCluster, spark_environment
 from tests.streaming_jobs.clients import admin, commit, create_topic, member, produce
@@ -146,6 +148,14 @@ def test_a_cluster_shows_what_one_machine_shows(
     assert committed(job.metrics()) == truth(bootstrap)
     # Not the driver did the work, but both executors.
     assert [worker.tasks_run() > 0 for worker in spark_cluster.workers] == [True, True]
+
+
+def test_the_health_checks_of_the_compose_file_find_master_and_worker_well(spark_cluster: StandaloneCluster):
+    worker = urlsplit(spark_cluster.state()["workers"][0]["webuiaddress"]).port
+    assert worker is not None
+    assert is_well(asked_of("spark-master", spark_cluster.web_port, 8080))
+    assert is_well(asked_of("spark-worker", worker, 8081))
+    assert not is_well(asked_of("spark-worker", spark_cluster.web_port, 8081))
 
 
 def test_a_killed_worker_costs_no_group_and_no_count(job: JobProcess, spark_cluster: StandaloneCluster, bootstrap: str):
