@@ -34,7 +34,7 @@ class Limits(Value):
     idle_s: float = 65.0
     stall_s: float = 20.0
     answer_s: float = 300.0
-    linger_s: float = 5.0
+    linger_s: float = 20.0
     connections: int = 400
     connections_of_a_client: int = 100
     header_bytes: int = 16_384
