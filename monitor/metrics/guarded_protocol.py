@@ -26,6 +26,11 @@ from monitor.metrics.limits import Limits
 _SWEEP_S: Final = 1.0
 _BACKLOG: Final = 1024
 
+_NO_REQUEST: Final = (
+    b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\n"
+    b"Content-Length: 25\r\nConnection: close\r\n\r\nThis is no HTTP request.\n"
+)
+
 
 def _is_worth_a_line(record: logging.LogRecord) -> bool:
     """Whether the log of asyncio says more than that a client has gone, for which it has a warning at each write."""
@@ -77,14 +82,15 @@ class GuardedProtocol(H11Protocol):
         super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is not HTTP; not in the middle of another answer, which is where uvicorn fails."""
+        """Answer what is not HTTP. uvicorn's own way fails within another answer and after HEAD."""
+        if self.transport.is_closing():
+            return
         if self.cycle is not None and not self.cycle.response_complete:
-            self.cycle.disconnected = True
+            self.cycle.disconnected = True  # what the app answers to the first half goes nowhere
             self.cycle.message_event.set()
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            super().send_400_response(msg)
-        else:
-            self.transport.abort()
+            self.transport.write(_NO_REQUEST)
+        self.transport.close()
 
     def _note_answer(self) -> None:
         if self.cycle is not None and not self.cycle.response_complete:
