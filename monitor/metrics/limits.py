@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from monitor.metrics.refusals import refuse
 from monitor.model import Value
 
-FREE_PATHS: Final = frozenset({"/metrics", "/healthz", "/readyz", "/style.css", "/page.js"})
+FREE_PATHS: Final = frozenset({"/metrics", "/healthz", "/readyz", "/style.css", "/page.js", "/icon.svg"})
 """What was prepared before: it is sent at once, whatever else is asked."""
 
 _CLOSE: Final = {"Connection": "close"}
