@@ -13,6 +13,7 @@ import typer
 from rich.console import RenderableType
 
 if TYPE_CHECKING:  # loaded when a question is asked: --help must be quick
+    from monitor.asking.way_in import WayIn
     from monitor.detection.inputs import GroupInputs
     from monitor.detection.what_if import PartitionCount
 
@@ -24,6 +25,12 @@ GroupName = Annotated[str, typer.Argument(help="The group.")]
 Url = Annotated[str, typer.Option(help="Where the job that is asked serves its page.")]
 SnapshotFile = Annotated[
     Path | None, typer.Option("--snapshot", help="Ask this file, which groupwatch snapshot wrote, instead of a job.")
+]
+TokenFile = Annotated[Path | None, typer.Option(help="A file with a bearer token of the job.")]
+User = Annotated[str | None, typer.Option(help="A user of the job.")]
+PasswordFile = Annotated[Path | None, typer.Option(help="A file with the user's password.")]
+CaFile = Annotated[
+    Path | None, typer.Option(help="Certificates (PEM) that the job's must be signed by, if not by a public CA.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
 
@@ -45,6 +52,10 @@ def explain(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
     url: Url = DEFAULT_URL,
     snapshot: SnapshotFile = None,
     as_json: AsJson = False,
+    token_file: TokenFile = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    ca_file: CaFile = None,
 ) -> None:
     """Tell who owns what in a group and why, what is wrong, and what to do about it."""
     if (topic is None) != (partition is None):
@@ -54,7 +65,8 @@ def explain(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
         from monitor.asking.shown import explanation_shown  # noqa: PLC0415 -- --help must be quick
         from monitor.detection.questions import explained  # noqa: PLC0415 -- as above
 
-        found = explained(_inputs(url, snapshot, cluster, group), topic, partition)
+        inputs = _inputs(url, snapshot, cluster, group, _way_in(token_file, user, password_file, ca_file))
+        found = explained(inputs, topic, partition)
         _tell(found, as_json, lambda: explanation_shown(found))
 
     _exit_with(answer)
@@ -74,6 +86,10 @@ def what_if(  # noqa: PLR0913, PLR0917 -- as above
     url: Url = DEFAULT_URL,
     snapshot: SnapshotFile = None,
     as_json: AsJson = False,
+    token_file: TokenFile = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    ca_file: CaFile = None,
 ) -> None:
     """Show the assignment that a group would have if something were different; nothing said: if it rebalanced now."""
     counts = _counts(partitions or [])
@@ -88,16 +104,21 @@ def what_if(  # noqa: PLR0913, PLR0917 -- as above
             without=tuple(without or ()),
             partitions=counts,
         )
-        found = asked.what_if(_inputs(url, snapshot, cluster, group), change)
+        way_in = _way_in(token_file, user, password_file, ca_file)
+        found = asked.what_if(_inputs(url, snapshot, cluster, group, way_in), change)
         _tell(found, as_json, lambda: what_if_shown(found))
 
     _exit_with(answer)
 
 
-def snapshot(
+def snapshot(  # noqa: PLR0913, PLR0917 -- as above
     cluster: Annotated[str | None, typer.Argument(help="With a group: save that one. Without: all.")] = None,
     group: Annotated[str | None, typer.Argument(help="The group.")] = None,
     url: Url = DEFAULT_URL,
+    token_file: TokenFile = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    ca_file: CaFile = None,
 ) -> None:
     """Save what the verdicts are made of, for explain and what-if later or elsewhere: groupwatch snapshot > file."""
     if (cluster is None) != (group is None):
@@ -108,7 +129,7 @@ def snapshot(
         from monitor.metrics.addresses import GroupAddress  # noqa: PLC0415 -- as above
 
         address = GroupAddress(cluster, group) if cluster is not None and group is not None else None
-        for line in saved_from_job(url, address):
+        for line in saved_from_job(url, address, _way_in(token_file, user, password_file, ca_file)):
             sys.stdout.buffer.write(line)
         sys.stdout.buffer.flush()
 
@@ -125,10 +146,18 @@ def _counts(typed: list[str]) -> tuple[PartitionCount, ...]:
         raise typer.BadParameter(str(error).rstrip("."), param_hint="--partitions") from error
 
 
-def _inputs(url: str, snapshot: Path | None, cluster: str, group: str) -> GroupInputs:
+def _way_in(token_file: Path | None, user: str | None, password_file: Path | None, ca_file: Path | None) -> WayIn:
+    from monitor.asking.way_in import WayIn  # noqa: PLC0415 -- as above
+
+    return WayIn(token_file=token_file, user=user, password_file=password_file, ca_file=ca_file)
+
+
+def _inputs(url: str, snapshot: Path | None, cluster: str, group: str, way_in: WayIn) -> GroupInputs:
     from monitor.asking.source import inputs_from_file, inputs_from_job  # noqa: PLC0415 -- as above
 
-    return inputs_from_job(url, cluster, group) if snapshot is None else inputs_from_file(snapshot, cluster, group)
+    return (
+        inputs_from_job(url, cluster, group, way_in) if snapshot is None else inputs_from_file(snapshot, cluster, group)
+    )
 
 
 def _tell(answer: msgspec.Struct, as_json: bool, shown: Callable[[], RenderableType]) -> None:

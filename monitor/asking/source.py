@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import urlopen
 
 import msgspec
 
+from monitor.asking.way_in import OPEN_WAY, WayIn, WayInError
 from monitor.detection.inputs import GroupInputs
 from monitor.detection.sentences import shown
 from monitor.metrics.addresses import SAVED, GroupAddress
@@ -46,20 +46,20 @@ def inputs_from_file(path: Path, cluster: str, group: str) -> GroupInputs:
         raise SourceError(f"{path}: {error}") from error
 
 
-def inputs_from_job(url: str, cluster: str, group: str) -> GroupInputs:
+def inputs_from_job(url: str, cluster: str, group: str, way_in: WayIn = OPEN_WAY) -> GroupInputs:
     """What the verdict on a group is made of, from a running job.
 
     Raises:
-        SourceError: nobody answers there, or the answer is none.
+        SourceError: nobody answers there, or the answer is none, or nothing usable can be shown to it.
     """
     try:
-        with _answer(url, GroupAddress(cluster, group).under(SAVED)) as lines:
+        with _answer(url, GroupAddress(cluster, group).under(SAVED), way_in) as lines:
             return find_inputs(lines, cluster, group)
     except SnapshotFileError as error:
         raise SourceError(f"{url} gave an answer that cannot be used: {error}") from error
 
 
-def saved_from_job(url: str, address: GroupAddress | None) -> Iterator[bytes]:
+def saved_from_job(url: str, address: GroupAddress | None, way_in: WayIn = OPEN_WAY) -> Iterator[bytes]:
     """The lines of a snapshot of one group, or (None) of all, checked as they come.
 
     Raises:
@@ -74,7 +74,7 @@ def saved_from_job(url: str, address: GroupAddress | None) -> Iterator[bytes]:
             yield line
 
     try:
-        with _answer(url, path) as lines:
+        with _answer(url, path, way_in) as lines:
             for _ in read_lines(noted(lines)):
                 yield from passed
                 passed.clear()
@@ -84,16 +84,19 @@ def saved_from_job(url: str, address: GroupAddress | None) -> Iterator[bytes]:
 
 
 @contextmanager
-def _answer(url: str, path: str) -> Iterator[Iterable[bytes]]:
-    if "@" in url:  # urlopen would take the password for a part of the port, and say so
+def _answer(url: str, path: str, way_in: WayIn) -> Iterator[Iterable[bytes]]:
+    if "@" in url:  # urllib would take the password for a part of the port, and say so
         raise SourceError("The address of a job holds no user name and no password.")
     if not _is_web_address(url):
         raise SourceError(f"{shown(url)} is no address of a job: it must begin with http:// or https://.")
     try:
-        with urlopen(url.rstrip("/") + path, timeout=TIMEOUT_S) as answer:
+        with way_in.opener().open(way_in.request(url.rstrip("/") + path), timeout=TIMEOUT_S) as answer:
             yield answer
+    except WayInError as error:
+        raise SourceError(str(error)) from error
     except HTTPError as error:
-        raise SourceError(_refused(url, error)) from error
+        with error:
+            raise SourceError(_refused(url, error)) from error
     except URLError as error:
         raise SourceError(f"No groupwatch answers at {shown(url)}: {error.reason}.") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
@@ -111,6 +114,8 @@ def _is_web_address(url: str) -> bool:
 
 def _refused(url: str, error: HTTPError) -> str:
     """The job's own sentence, or that this is no job."""
+    if error.code == 401:
+        return f"{shown(url)} is guarded, and what was shown opens nothing: see --token-file and --user."
     try:
         return visible(msgspec.json.decode(error.read(65_536), type=_Refusal).error)
     except (msgspec.DecodeError, OSError, http.client.HTTPException):

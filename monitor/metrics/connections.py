@@ -27,6 +27,9 @@ class Ends(Protocol):
     def is_closing(self) -> bool:
         """Whether it is about to end."""
 
+    def get_write_buffer_size(self) -> int:
+        """Bytes that are still to be sent."""
+
 
 class Awaits(Enum):
     """What a connection waits for."""
@@ -39,18 +42,32 @@ class Awaits(Enum):
 class Connection:
     """One client's connection."""
 
-    __slots__ = ("_closing_since", "_full_since", "_since", "_transport", "awaits", "client", "unsent_bytes")
+    __slots__ = (
+        "_closing_since",
+        "_full_since",
+        "_secured",
+        "_since",
+        "_transport",
+        "awaits",
+        "client",
+        "unsent_bytes",
+    )
 
     def __init__(self, client: str, transport: Ends, now: float) -> None:
         """``client``: see ``client_of``."""
         self.client: Final = client
         self._transport = transport
+        self._secured: Ends | None = None
         self.awaits = Awaits.REQUEST
         self._since = now
         self._full_since: float | None = None
         self._closing_since: float | None = None
         self.unsent_bytes = 0
         """Of an answer, what has not been handed to the transport."""
+
+    def secured(self, transport: Ends) -> None:
+        """TLS's greetings have been exchanged; ``transport`` is the one inside. It may be closing for ever."""
+        self._secured = transport
 
     def turns_to(self, awaits: Awaits, now: float) -> None:
         """It waits for something else now. That it goes on to wait for the same changes nothing."""
@@ -69,9 +86,13 @@ class Connection:
         """None: the client waits for us."""
         return self._full_since if self.awaits is Awaits.ANSWER else self._since
 
+    def is_idle(self) -> bool:
+        """Whether nothing would be lost with it."""
+        return self.awaits is not Awaits.ANSWER and self._transport.get_write_buffer_size() == 0
+
     def is_overdue(self, now: float, limits: Limits) -> bool:
         """Whether a limit has passed."""
-        if self._transport.is_closing():
+        if self._transport.is_closing() or (self._secured is not None and self._secured.is_closing()):
             self._closing_since = now if self._closing_since is None else self._closing_since
             return now - self._closing_since > limits.linger_s
         if self._full_since is not None and now - self._full_since > limits.stall_s:
@@ -132,6 +153,11 @@ class Connections:
             if held <= self._limits.unread_bytes:
                 break
             held -= connection.unsent_bytes
+            self._end(connection)
+
+    def end_idle(self) -> None:
+        """End those that wait for a request and have been sent all of their answers."""
+        for connection in [each for each in self if each.is_idle()]:
             self._end(connection)
 
     def end_all(self) -> None:

@@ -26,6 +26,19 @@ from monitor.metrics.limits import Limits
 _SWEEP_S: Final = 1.0
 _BACKLOG: Final = 1024
 
+_NO_REQUEST: Final = (
+    b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\n"
+    b"Content-Length: 25\r\nConnection: close\r\n\r\nThis is no HTTP request.\n"
+)
+
+
+def _is_worth_a_line(record: logging.LogRecord) -> bool:
+    """Whether the log of asyncio says more than that a client has gone, for which it has a warning at each write."""
+    return record.msg not in ("socket.send() raised exception.", "SSL connection is closed")
+
+
+logging.getLogger("asyncio").addFilter(_is_worth_a_line)
+
 _requests_log: Final = logging.getLogger("monitor.metrics.requests")
 _requests_log.setLevel(logging.ERROR)  # what strangers send is not worth a line; what we do wrong is
 
@@ -69,15 +82,15 @@ class GuardedProtocol(H11Protocol):
         super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is not HTTP; not in the middle of another answer, which is where uvicorn fails."""
+        """Answer what is not HTTP. uvicorn's own way fails within another answer and after HEAD."""
+        if self.transport.is_closing():
+            return
         if self.cycle is not None and not self.cycle.response_complete:
-            self.cycle.disconnected = True
+            self.cycle.disconnected = True  # what the app answers to the first half goes nowhere
             self.cycle.message_event.set()
-            self.transport.abort()
-        elif self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            super().send_400_response(msg)
-        else:
-            self.transport.abort()
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.write(_NO_REQUEST)
+        self.transport.close()
 
     def _note_answer(self) -> None:
         if self.cycle is not None and not self.cycle.response_complete:
@@ -93,7 +106,7 @@ class GuardedServer(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, access: WatchedAccess, limits: Limits) -> None:
         super().__init__(config)
         self._access = access
-        self._limits = limits
+        self.limits: Final = limits
         self._connections = Connections(limits)
         self._own_tasks: set[asyncio.Task[None]] = set()
 
@@ -111,6 +124,7 @@ class GuardedServer(uvicorn.Server):
         """Stop to accept, let answers be ended for a while, then end all."""
         for task in self._own_tasks:
             task.cancel()
+        self._connections.end_idle()
         await super().shutdown(sockets)
         self._connections.end_all()
 
@@ -131,11 +145,6 @@ class GuardedServer(uvicorn.Server):
     def tls(self) -> ssl.SSLContext | None:
         """The newest, for new connections."""
         return self._access.current.tls
-
-    @property
-    def handshake_s(self) -> float:
-        """How long TLS's greetings may take."""
-        return self._limits.request_s
 
     def forget(self, connection: Connection) -> None:
         """It ended before it was served."""
@@ -192,11 +201,16 @@ class _Arrival(asyncio.Protocol):
             self._server.forget(self._connection)
 
     async def _greet(self, plain: asyncio.Transport, context: ssl.SSLContext, connection: Connection) -> None:
-        limit_s = self._server.handshake_s
         loop = asyncio.get_running_loop()
+        limits = self._server.limits
         try:
             secured = await loop.start_tls(
-                plain, self, context, server_side=True, ssl_handshake_timeout=limit_s, ssl_shutdown_timeout=limit_s
+                plain,
+                self,
+                context,
+                server_side=True,
+                ssl_handshake_timeout=limits.request_s,
+                ssl_shutdown_timeout=limits.linger_s,
             )
         except OSError:  # no TLS, no certificate that counts, or nothing at all: the client is told by TLS
             plain.abort()
@@ -205,6 +219,7 @@ class _Arrival(asyncio.Protocol):
         if secured is None or self._is_lost:
             self._server.forget(connection)
             return
+        connection.secured(secured)
         self._hand_over(secured, connection)
 
     def _hand_over(self, transport: asyncio.Transport, connection: Connection) -> None:

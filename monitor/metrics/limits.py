@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from monitor.metrics.refusals import refuse
 from monitor.model import Value
 
-FREE_PATHS: Final = frozenset({"/metrics", "/healthz", "/readyz", "/style.css", "/page.js"})
+FREE_PATHS: Final = frozenset({"/metrics", "/healthz", "/readyz", "/style.css", "/page.js", "/icon.svg"})
 """What was prepared before: it is sent at once, whatever else is asked."""
 
 _CLOSE: Final = {"Connection": "close"}
@@ -34,7 +34,7 @@ class Limits(Value):
     idle_s: float = 65.0
     stall_s: float = 20.0
     answer_s: float = 300.0
-    linger_s: float = 5.0
+    linger_s: float = 20.0
     connections: int = 400
     connections_of_a_client: int = 100
     header_bytes: int = 16_384

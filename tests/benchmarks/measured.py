@@ -47,7 +47,7 @@ def report(name: str, value: float, unit: str, goal: float, cpu_s: float | None,
 
 def cpu_s(root: int) -> float:
     """Seconds of CPU that a process, all its descendants, and those of them that have ended have used."""
-    return sum(map(_process_cpu_s, family(root)))
+    return sum(map(process_cpu_s, family(root)))
 
 
 def memory_mb(root: int) -> dict[str, float]:
@@ -81,7 +81,8 @@ def family(root: int) -> list[int]:
     return found
 
 
-def _process_cpu_s(pid: int) -> float:
+def process_cpu_s(pid: int) -> float:
+    """Seconds of CPU that a process and those of its children that have ended have used."""
     fields = process_fields(Path(f"/proc/{pid}/stat"))
     return sum(map(int, fields[11:15])) / _TICKS if fields else 0.0
 
