@@ -68,6 +68,10 @@ class PageOptions(Value):
         """The address of the page in the order of a column; in the turned order if it is in that order already."""
         return self.href(sort=f"-{column}" if self.sort == column else column)
 
-    def order_of(self, column: str) -> str | None:
-        """How the page is sorted by that column, in the words of ARIA; None: it is sorted by another."""
-        return {column: "ascending", f"-{column}": "descending"}.get(self.sort)
+    def order_of(self, column: str, *, is_number: bool = False) -> str | None:
+        """How the page is sorted by that column, in the words of ARIA; None: it is sorted by another.
+
+        Numbers stand largest first, unless they are turned.
+        """
+        usual, turned = ("descending", "ascending") if is_number else ("ascending", "descending")
+        return {column: usual, f"-{column}": turned}.get(self.sort)

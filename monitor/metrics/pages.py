@@ -15,6 +15,7 @@ from monitor.metrics.assignment_map import Mark
 from monitor.metrics.group_page import GroupPage
 from monitor.metrics.overview import ClusterLine, Overview
 from monitor.metrics.page_options import PageOptions
+from monitor.metrics.what_if_form import LISTED_MEMBERS
 from monitor.metrics.wording import counted, grouped, visible
 from monitor.model import FindingKind
 
@@ -95,6 +96,7 @@ class Pages:
             "slow_refresh_s": SLOW_REFRESH_S,
             "marks": MARKS,
             "legend": LEGEND,
+            "listed_members": LISTED_MEMBERS,
         }
 
     def overview(self, page: Overview, options: PageOptions) -> str:

@@ -37,7 +37,7 @@ TIMED_SEARCH = """(text) => new Promise((shown) => {
   const began = performance.now();
   const seen = () => requestAnimationFrame(() => setTimeout(() => shown(performance.now() - began)));
   new MutationObserver((_, watch) => { watch.disconnect(); seen(); })
-    .observe(document.getElementById("main"), { subtree: true, childList: true, characterData: true });
+    .observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
   search.value = text;
   search.dispatchEvent(new Event("input", { bubbles: true }));
 })"""
