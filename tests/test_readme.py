@@ -1,4 +1,4 @@
-"""What the README says is true: every command is run by a test, every setting is read, every metric is there."""
+"""What the README says is true: every command is run by a test, every setting is read, every sentence is told."""
 
 from __future__ import annotations
 

@@ -49,7 +49,8 @@ checkpoint = "/var/lib/groupwatch/checkpoint"
   `"sasl.password"`. A table in double brackets can only stand in the file.
 - **Mistakes.** A key that groupwatch does not know, a value that is out of range and a variable that belongs to no
   table end the command with exit code 2 and one sentence for each, which names the key and shows nothing that could be
-  a secret.
+  a secret. `groupwatch check-config FILE` tells them without starting anything, and with `--connect` also whether each
+  cluster answers and permits what is needed ([deployment.md](deployment.md)).
 - **Secrets.** A value of `client`, and each key of the type secret, may contain `${env:NAME}` or `${file:/path}`. They
   are looked up when a connection is made, so a secret that changes needs no new start. No secret reaches a log, a
   metric, the page or an error.
