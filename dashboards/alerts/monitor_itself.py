@@ -127,6 +127,18 @@ def _errors() -> tuple[AlertRule, ...]:
                 "the page says what is missing."
             ),
         ),
+        AlertRule(
+            name="GroupwatchGroupsLeftOut",
+            severity=Severity.WARNING,
+            # Partitions and topics that are left out take nothing from these rules, which look at groups.
+            expr=f"{series('series_left_out', detail='group')} > 0",
+            hold_s=900,
+            summary=f"{COUNT} series of groups of {CLUSTER} do not fit below the cap",
+            description=(
+                "metrics.max_series of groupwatch's settings has left out all that is exposed of some groups: no alert "
+                "about these can come."
+            ),
+        ),
     )
 
 

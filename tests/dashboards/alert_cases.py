@@ -405,6 +405,15 @@ CASES = (
         labels={"cluster": "c"},
     ),
     Case(
+        "GroupwatchGroupsLeftOut",
+        "warning",
+        UP | {at("series_left_out", detail="group"): "120x20 0x60", at("series_left_out", detail="topic"): "5x120"},
+        fires=15,
+        gone=26,
+        summary="120 series of groups of c do not fit below the cap",
+        labels={"cluster": "c", "detail": "group"},
+    ),
+    Case(
         "GroupwatchCollectorFailing",
         "warning",
         collector("collector_up", "0x20 1x60"),
