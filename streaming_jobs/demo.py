@@ -15,6 +15,7 @@ from rich.console import Console
 
 from monitor.config import Settings
 from monitor.config.http import HttpSettings
+from monitor.config.metrics import MetricsSettings
 from monitor.config.settings import ClusterSettings, DetectionOptions, SparkSettings
 from monitor.config.systems import RocketMQSettings, ZooKeeperSettings
 from monitor.embedded.broker import EmbeddedKafka
@@ -195,6 +196,7 @@ def settings_of(
         rocketmq=_rocketmq(systems),
         zookeeper=_zookeeper(options.systems, systems),
         http=HttpSettings(port=options.port),
+        metrics=MetricsSettings(member_info=True, owner_info=True),  # few groups, and who owns what is the demo's story
         spark=SparkSettings(
             master="local[2]",
             checkpoint=str(folder / "checkpoint"),

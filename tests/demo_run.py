@@ -24,6 +24,7 @@ from typing import Any, Final
 
 from monitor.embedded.ports import free_ports, listening
 from tests.dashboards.demo_alerting import AlertingSeen, asked_of
+from tests.dashboards.demo_boards import board_faults
 from tests.job_process import Samples, eventually, processes_of
 
 ROOT: Final = Path(__file__).parents[1]
@@ -76,7 +77,7 @@ def run(folder: Path) -> dict[str, Any]:
     """The demo's summary, what its /metrics and its alerts showed meanwhile, and what was left when it had ended."""
     summary, log = folder / "summary.json", folder / "demo.log"
     (port,) = free_ports(1)
-    alerting = AlertingSeen(log, WATCHED_S, asked_of)
+    alerting = AlertingSeen(log, WATCHED_S, lambda url: asked_of(url) | {"board_faults": board_faults(url)})
     options = ("--duration", str(WATCHED_S), "--json-summary", str(summary), "--with", "prometheus")
     with running_demo(port, log, *options) as process:
         orphans = orphans_shown(process, port, alerting)

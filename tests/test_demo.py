@@ -104,6 +104,11 @@ def test_the_healthy_group_and_groupwatch_itself_have_no_alert(alerting):
     assert [name for group, name in fired if group in ("", "payments")] == []
 
 
+def test_every_query_of_the_dashboards_gives_data_with_the_labels_that_are_shown(alerting):
+    """But for those of tests.dashboards.demo_boards.SILENT, which have their reasons."""
+    assert alerting["asked"]["board_faults"] == {}
+
+
 def test_nothing_is_left_of_it(demo_run):
     assert demo_run["left"] == []
     assert not demo_run["listening"]

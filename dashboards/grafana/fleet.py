@@ -48,8 +48,9 @@ def clusters_read() -> Panel:
 
 
 def groups_known() -> Panel:
-    """How many groups there are."""
-    return stat("Groups", described("group_info"), "short", f"count({chosen('group_info')})", marked=unmarked())
+    """How many groups there are, whatever is said of each of them."""
+    name = "cluster_groups"
+    return stat("Groups", described(name), "short", f"sum({chosen(name)})", marked=unmarked())
 
 
 def groups_orphaned() -> Panel:
@@ -65,7 +66,8 @@ def groups_behind() -> Panel:
 
 def records_waiting() -> Panel:
     """All that waits for all groups."""
-    return stat("Records waiting", described("group_lag"), "short", f"sum({chosen('group_lag')})", marked=unmarked())
+    name = "cluster_lag"
+    return stat("Records waiting", described(name), "short", f"sum({chosen(name)})", marked=unmarked())
 
 
 def oldest_waiting() -> Panel:

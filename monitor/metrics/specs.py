@@ -338,6 +338,14 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
         "Partitions that the rules of Burrow call stop, stall or rewind. Absent where there are none.",
     ),
     MetricSpec(
+        "groupwatch_group_lag_at_least_seconds",
+        _GROUP,
+        _GAUGE,
+        _BY_GROUP,
+        "Age, at least, of the oldest record that waits, also where it is older than what is remembered of the "
+        "partition.",
+    ),
+    MetricSpec(
         "groupwatch_topic_lag",
         _TOPIC,
         _GAUGE,
@@ -399,14 +407,6 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
         _GAUGE,
         ("cluster", "kind", "reason"),
         "Open findings of all groups of the cluster. Absent where there are none.",
-    ),
-    MetricSpec(
-        "groupwatch_group_lag_at_least_seconds",
-        _GROUP,
-        _GAUGE,
-        _BY_GROUP,
-        "Age, at least, of the oldest record that waits, also where it is older than what is remembered of the "
-        "partition.",
     ),
     MetricSpec("groupwatch_up", _SELF, _GAUGE, _BY_CLUSTER, "1 while the cluster can be read, else 0."),
     MetricSpec(

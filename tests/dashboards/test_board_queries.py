@@ -12,6 +12,7 @@ import pytest
 from monitor.embedded.prometheus import EmbeddedPrometheus
 from monitor.metrics.specs import METRICS
 from tests.dashboards.boards import ALL, BOARDS, Asked, Window, answer, asked, faults, get, sent
+from tests.dashboards.demo_boards import SILENT
 from tests.dashboards.fed import AWKWARD, exposed, target
 from tests.job_process import eventually
 from tests.programs import required
@@ -99,3 +100,7 @@ def test_the_table_of_owners_tells_where_they_are_not_those_that_should_be(url: 
         ("2", None, "C0"): "1",
         ("3", "C1", "C0"): "1",
     }
+
+
+def test_what_may_have_no_answer_in_the_demo_are_queries_that_there_are():
+    assert set(SILENT) <= {query.place for query in asked()}

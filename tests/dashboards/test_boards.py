@@ -16,7 +16,8 @@ from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from dashboards.grafana import DATASOURCE_UID
 from dashboards.grafana.fleet import FINDINGS
-from dashboards.grafana.group import STATES, STATUSES
+from dashboards.grafana.group import STATES
+from dashboards.grafana.group_lag import STATUSES
 from dashboards.grafana.links import TAG
 from dashboards.grafana.variables import PAGE_ADDRESS
 from monitor.config.settings import HttpSettings

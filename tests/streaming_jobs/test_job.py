@@ -110,7 +110,7 @@ def test_series_are_as_the_configuration_chooses_and_findings_are_not(job: JobPr
     preferred = urllib.request.Request(f"{job.url}/metrics", headers={"Accept": "application/openmetrics-text"})
     with urllib.request.urlopen(preferred, timeout=30) as answer:
         families = {family.name: family for family in text_string_to_metric_families(answer.read().decode())}
-    assert families["groupwatch_group_rebalances"].type == "counter"
+    assert families["groupwatch_group_redelivered_records"].type == "counter"
 
 
 def test_lag_falls_with_a_commit_and_rises_with_records(job: JobProcess, bootstrap: str, topic: str):
