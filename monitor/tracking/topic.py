@@ -210,6 +210,7 @@ def _observe_partition(state: PartitionState | None, seen: PartitionObserved, at
     stays = stable == before.stable
     end = before.end if seen.end is None else seen.end
     ends = before.ends if seen.end is None else add_end(before.ends, EndOffsetAt(at_ms=at_ms, offset=seen.end))
+    begins_as_before = bool(before.ends) and ends[0] is before.ends[0]  # nearly always: no point has left the history
     lately = len(before.ends) > 1 and at_ms - before.ends[-2].at_ms < STILL_MS  # nearly always: nothing stood for long
     return PartitionState(
         partition=before.partition,
@@ -225,7 +226,7 @@ def _observe_partition(state: PartitionState | None, seen: PartitionObserved, at
         released=before.released if stays else _released(before, at_ms),
         earliest_end=end if begins_anew else before.earliest_end,
         woken=before.woken if lately or end == before.end else _woken(before, end, at_ms),
-        older=older_points(before, ends),
+        older=before.older if begins_as_before else older_points(before, ends),
     )
 
 

@@ -10,6 +10,10 @@ from dataclasses import dataclass, field
 
 GROUP = {"cluster": "c", "group": "orders"}
 
+AWKWARD = 'a"b\\c{{ .Value }}"} or vector(1) #'
+AWKWARD_QUOTED = '"a\\"b\\\\c{{ .Value }}\\"} or vector(1) #"'
+"""A name, and the same as a text in PromQL."""
+
 Series = dict[str, str]
 
 
@@ -431,6 +435,18 @@ CASES = (
         gone=26,
         summary="The collector kafka main of c last got everything 17m 0s ago",
         labels={"cluster": "c", "collector": "kafka", "name": "main"},
+    ),
+    # A group whose name means something in labels, in queries and in templates: what is looked up of it is its own.
+    Case(
+        "GroupwatchLagOld",
+        "warning",
+        UP
+        | {f'groupwatch_group_lag{{cluster="c", group={AWKWARD_QUOTED}}}': "7x120"}
+        | {f'groupwatch_group_lag_at_least_seconds{{cluster="c", group={AWKWARD_QUOTED}}}': AGES},
+        fires=16,
+        gone=26,
+        summary=f"{AWKWARD} is 16m 0s behind, 7 records",
+        labels={"cluster": "c", "group": AWKWARD},
     ),
     # A job that is restarted: an hour's orphan is told from minute 1 on, through 3 minutes in which nothing is there.
     Case(

@@ -1,0 +1,75 @@
+"""The example of routes in a real Alertmanager: what says nothing new while something worse is active is held back."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from monitor.embedded.prometheus import EmbeddedAlertmanager
+from tests.job_process import eventually
+from tests.programs import required
+
+ROUTES = Path(__file__).parents[2] / "dashboards" / "compose" / "alertmanager.yml"
+
+
+class Example(EmbeddedAlertmanager):
+    """With the routes of the example."""
+
+    def _configuration(self) -> dict[str, object]:
+        configuration: dict[str, object] = yaml.safe_load(ROUTES.read_text(encoding="utf-8"))
+        return configuration
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    required("prometheus-alertmanager", "prometheus-alertmanager")
+    with Example() as alertmanager:
+        yield alertmanager.url
+
+
+def active(name: str, cluster: str, group: str = "", severity: str = "warning") -> dict[str, str]:
+    of_group = {"group": group} if group else {}
+    return {"alertname": name, "severity": severity, "cluster": cluster, **of_group}
+
+
+def post(url: str, *alerts: dict[str, str]) -> None:
+    body = json.dumps([{"labels": labels} for labels in alerts]).encode()
+    request = urllib.request.Request(f"{url}/api/v2/alerts", body, {"Content-Type": "application/json"})
+    urllib.request.urlopen(request, timeout=10).close()
+
+
+def await_told(url: str, cluster: str, *expected: str) -> None:
+    """Until of the alerts of a cluster exactly these are not held back, each as "group alert"."""
+
+    def told() -> bool:
+        with urllib.request.urlopen(f"{url}/api/v2/alerts?filter=cluster%3D%22{cluster}%22", timeout=10) as response:
+            found = json.load(response)
+        free = [alert["labels"] for alert in found if not alert["status"]["inhibitedBy"]]
+        return {f"{labels.get('group', '-')} {labels['alertname']}" for labels in free} == set(expected)
+
+    eventually(told, f"of {cluster}, {expected}", 20)
+
+
+def test_of_a_cluster_that_cannot_be_read_nothing_is_told_of_groups_but_of_others_it_is(url: str):
+    old = active("GroupwatchLagOld", "blind", "orders")
+    dead = active("GroupwatchMemberDead", "blind", "orders", severity="critical")
+    unread = active("GroupwatchClusterUnread", "blind", severity="critical")
+    post(url, old, dead, unread, active("GroupwatchLagOld", "seen", "orders"))
+    await_told(url, "blind", "- GroupwatchClusterUnread")
+    await_told(url, "seen", "orders GroupwatchLagOld")
+
+
+def test_who_is_woken_for_a_group_is_not_told_its_warnings_but_those_of_others(url: str):
+    dead = active("GroupwatchMemberDead", "busy", "orders", severity="critical")
+    storm = active("GroupwatchRebalanceStorm", "busy", "orders")
+    other = active("GroupwatchRebalanceStorm", "busy", "payments")
+    uneven = active("GroupwatchAssignmentUneven", "busy", "payments", severity="info")
+    decode = active("GroupwatchDecodeErrors", "busy")
+    post(url, dead, storm, other, uneven, decode)
+    told = ("orders GroupwatchMemberDead", "payments GroupwatchRebalanceStorm", "- GroupwatchDecodeErrors")
+    await_told(url, "busy", *told)
