@@ -223,6 +223,17 @@ def test_a_page_whose_server_is_gone_says_that_it_is_stale_until_it_is_back(site
     site.said.clear()  # the browser's own words on the requests that failed
 
 
+def test_the_page_of_a_group_that_is_gone_says_so_and_shows_it_when_it_is_back(site: Site):
+    page = site.open(f"/groups/main/{DRIFTS}")
+    state = site.fleet.states["main"].pop(DRIFTS)
+    renew(page)
+    expect(page.get_by_role("main")).to_contain_text(f"No group named {DRIFTS} was found in cluster main.")
+    site.fleet.states["main"][DRIFTS] = state
+    renew(page)
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible()
+    site.said.clear()  # the browser's own words on the 404
+
+
 def test_a_paused_page_stands_still(site: Site):
     page = site.open()
     page.get_by_role("link", name="Pause").click()
