@@ -11,6 +11,7 @@ import fnmatch
 import json
 import re
 import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from importlib.resources import files
@@ -24,6 +25,7 @@ import yaml
 
 from dashboards.grafana import DATASOURCE_UID
 from monitor.config import HttpSettings, Settings, load
+from monitor.embedded import guard
 from monitor.embedded.ports import free_ports
 from monitor.metrics.server import HttpServer
 from streaming_jobs import cluster_watch, session
@@ -270,12 +272,11 @@ def test_groupwatch_is_well_while_it_serves():
 
 @contextlib.contextmanager
 def running(*command: str) -> Iterator[None]:
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
+    """A server behind a guard, which ends it also when the tests are killed."""
+    guarded = [sys.executable, "-I", "-S", guard.__file__, *command]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(guarded, stdin=subprocess.PIPE, start_new_session=True, **quiet):  # its end closes the pipe
         yield
-    finally:
-        process.kill()
-        process.wait()
 
 
 def test_prometheus_is_well_while_it_serves(tmp_path: Path):
