@@ -182,6 +182,14 @@ def test_an_executor_fits_into_the_worker(settings: Settings):
     assert str(settings.spark.shuffle_partitions) == option_of("spark-worker", "--cores")
 
 
+@pytest.mark.parametrize("service", ["groupwatch", "spark-worker"])
+def test_what_spark_puts_aside_lies_on_a_disk_and_not_in_memory(service: str):
+    place = PurePosixPath(SERVICES[service]["environment"]["SPARK_LOCAL_DIRS"])
+    assert any(
+        place.is_relative_to(inside) for inside, source in mounts(service).items() if source in COMPOSE["volumes"]
+    )
+
+
 def test_the_job_has_the_time_that_it_takes_to_end():
     """The answers under way, one query that hangs, and the JVM."""
     longest_s = 2 + cluster_watch.END_LIMIT_S + session.JVM_END_LIMIT_S
