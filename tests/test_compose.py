@@ -11,6 +11,7 @@ import fnmatch
 import json
 import re
 import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from importlib.resources import files
@@ -24,6 +25,7 @@ import yaml
 
 from dashboards.grafana import DATASOURCE_UID
 from monitor.config import HttpSettings, Settings, load
+from monitor.embedded import guard
 from monitor.embedded.ports import free_ports
 from monitor.metrics.server import HttpServer
 from streaming_jobs import cluster_watch, session
@@ -180,6 +182,14 @@ def test_an_executor_fits_into_the_worker(settings: Settings):
     assert str(settings.spark.shuffle_partitions) == option_of("spark-worker", "--cores")
 
 
+@pytest.mark.parametrize("service", ["groupwatch", "spark-worker"])
+def test_what_spark_puts_aside_lies_on_a_disk_and_not_in_memory(service: str):
+    place = PurePosixPath(SERVICES[service]["environment"]["SPARK_LOCAL_DIRS"])
+    assert any(
+        place.is_relative_to(inside) for inside, source in mounts(service).items() if source in COMPOSE["volumes"]
+    )
+
+
 def test_the_job_has_the_time_that_it_takes_to_end():
     """The answers under way, one query that hangs, and the JVM."""
     longest_s = 2 + cluster_watch.END_LIMIT_S + session.JVM_END_LIMIT_S
@@ -270,12 +280,11 @@ def test_groupwatch_is_well_while_it_serves():
 
 @contextlib.contextmanager
 def running(*command: str) -> Iterator[None]:
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
+    """A server behind a guard, which ends it also when the tests are killed."""
+    guarded = [sys.executable, "-I", "-S", guard.__file__, *command]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(guarded, stdin=subprocess.PIPE, start_new_session=True, **quiet):  # its end closes the pipe
         yield
-    finally:
-        process.kill()
-        process.wait()
 
 
 def test_prometheus_is_well_while_it_serves(tmp_path: Path):

@@ -18,6 +18,9 @@ from monitor.config.client import is_secret
 from monitor.embedded.errors import JavaNotFound
 from monitor.embedded.java import find_java
 
+WHO_MAY_READ: Final = {"web_config_file", "token_file"}
+"""Keys of [http] that let in only who has a password, a certificate or a token."""
+
 Look = Callable[[Settings], Iterator[str]]
 
 NOTHING_TO_WATCH: Final = "No cluster is configured: add a table [clusters.NAME] with bootstrap_servers."
@@ -82,10 +85,10 @@ def _java(_: Settings) -> Iterator[str]:
 
 
 def _open_page(settings: Settings) -> Iterator[str]:
-    if not _is_loopback(settings.http.bind):
+    if not _is_loopback(settings.http.bind) and not settings.http.model_fields_set & WHO_MAY_READ:
         yield (
             f"http.bind {settings.http.bind} lets everybody who reaches port {settings.http.port} read names of"
-            " groups, members and hosts, unless a firewall, a proxy or a password of groupwatch's own is before it."
+            " groups, members and hosts, unless a firewall or a proxy is before it."
         )
 
 

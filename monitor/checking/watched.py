@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from urllib.parse import urlsplit
+from typing import Final
 
 from monitor.checking.report import Property, Watched
 from monitor.config import (
@@ -18,6 +19,9 @@ from monitor.config import (
 from monitor.config.client import HIDDEN, is_secret
 
 GROUPS_FROM = {"log": "the offsets topic", "admin": "what the brokers answer"}
+LOGIN: Final = re.compile(r"://[^/]*@")
+"""A user, perhaps with a password, in the address of a file system."""
+
 SYSTEMS = {"metaq": "MetaQ in ZooKeeper", "kafka": "Kafka 0.8 to 0.10 in ZooKeeper"}
 
 
@@ -43,7 +47,7 @@ def general(settings: Settings, *, with_job: bool) -> tuple[Property, ...]:
 
 def _of_job(settings: Settings) -> Iterator[Property]:
     yield Property(name="spark.master", value=settings.spark.master)
-    yield Property(name="spark.checkpoint", value=settings.spark.checkpoint or "none")
+    yield Property(name="spark.checkpoint", value=_place(settings.spark.checkpoint or "none"))
     for key, value in settings.spark.conf.items():
         yield Property(name=f"spark.conf.{key}", value=_shown(key, value))
     if not settings.shard.is_all:
@@ -92,7 +96,7 @@ def _queries(settings: Settings, queries: SparkQueriesSettings) -> Watched:
     return Watched(
         place=f"spark_queries.{queries.name}",
         kind="queries of Spark",
-        addresses=tuple(queries.checkpoints.values()),
+        addresses=tuple(map(_place, queries.checkpoints.values())),
         how=f"as groups of {settings.carrier_of(queries).name}, {_by_whom(queries.collect)}",
     )
 
@@ -102,4 +106,18 @@ def _by_whom(by_job: bool) -> str:
 
 
 def _shown(key: str, value: str) -> str:
-    return HIDDEN if is_secret(key) or urlsplit(value).password else value
+    """The value, unless it may hold a secret: by its key, or by what it says itself, as options of Java do.
+
+    >>> _shown("spark.driver.extraJavaOptions", "-Djavax.net.ssl.trustStorePassword=tiger")
+    '[hidden]'
+    """
+    return HIDDEN if is_secret(key) or is_secret(value) else _place(value)
+
+
+def _place(address: str) -> str:
+    """A path or an address, unless it has a login in it.
+
+    >>> _place("s3a://user:tiger@bucket/x"), _place("s3a://bucket/x")
+    ('[hidden]', 's3a://bucket/x')
+    """
+    return HIDDEN if LOGIN.search(address) else address

@@ -155,9 +155,15 @@ def test_no_secret_is_ever_shown(check, options: list[str]):
     (port,) = free_ports(1)
     text = f"{CLUSTER}{SASL}'sasl.password' = 'tiger'\n{ROCKETMQ}access_key = 'lion'\nsecret_key = 'puma'\n"
     local = text.replace("broker1:9092", f"127.0.0.1:{port}").replace("namesrv:9876", f"127.0.0.1:{port}")
-    answer = check(f'{local}{SPARK}[spark.conf]\n"spark.hadoop.fs.s3a.secret.key" = "lynx"\n', *options)
-    assert [animal for animal in ("tiger", "lion", "puma", "lynx") if animal in answer.output] == []
-    assert answer.stdout.count("[hidden]") == 4
+    queries = '[spark_queries.etl.checkpoints]\n"q" = "s3a://u:lynx@bucket/q"\n'
+    spark = (
+        '[spark]\ncheckpoint = "s3a://u:civet@bucket/x"\n[spark.conf]\n"spark.hadoop.fs.s3a.secret.key" = "ocelot"\n'
+    )
+    java = '"spark.driver.extraJavaOptions" = "-Djavax.net.ssl.trustStorePassword=serval"\n'
+    answer = check(f"{local}{queries}{spark}{java}", *options)
+    cats = ("tiger", "lion", "puma", "lynx", "civet", "ocelot", "serval")
+    assert [cat for cat in cats if cat in answer.output] == []
+    assert answer.stdout.count("[hidden]") == len(cats)
 
 
 def test_a_file_for_collect_needs_no_checkpoint(check):
