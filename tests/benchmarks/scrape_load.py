@@ -1,7 +1,7 @@
 """50 scrapes a second of 50,000 series, beside micro-batches: errors, times, and how much longer batches take.
 
-``python -m tests.benchmarks.scrape_load [tls] [SECONDS]``. Periods with and without scrapes alternate, so that what
-else runs on the machine is in both; each period of scrapes is as long as the goal says. The value is the median
+``python -m tests.benchmarks.scrape_load [tls] [SECONDS [ROUNDS]]``. Periods with and without scrapes alternate, so that
+what else runs on the machine is in both; each period of scrapes is as long as the goal says. The value is the median
 micro-batch beside scrapes over that without. The client is a process of its own, takes gzip, and unpacks nothing.
 """
 
@@ -25,7 +25,7 @@ from typing import Any
 
 from tests.benchmarks.measured import cpu_s, process_cpu_s, quantile, report
 from tests.benchmarks.offsets_log import Crowd, broker_with_topics, fill, filling
-from tests.job_process import JobProcess, running
+from tests.job_process import JobProcess
 from tests.metrics.certificates import Authority
 
 CROWD = Crowd(groups=325, partitions=50)
@@ -33,22 +33,23 @@ COMMITS_S = 1_000
 SCRAPES_S = 50
 CONNECTIONS = 10
 SETTLE_S = 60.0
-ROUNDS = 2
+DEFAULTS = ("60", "2")
 GOAL = 1.1
 
 
-def main(*, with_tls: bool, period_s: float) -> None:
+def main(*, with_tls: bool, period_s: float, rounds: int) -> None:
     """Measure and report."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         kafka = stack.enter_context(broker_with_topics(CROWD))
         fill(kafka, CROWD, 1)
         job = _job(folder, kafka.bootstrap_servers, with_tls=with_tls)
-        stack.enter_context(running(job))
+        stack.enter_context(job)
+        job.await_ready(600)
         stack.enter_context(filling(kafka, CROWD, 100_000, COMMITS_S, before=1))
         time.sleep(SETTLE_S)  # the JVM compiles what it runs often
         body = Scraper(job.url).scrape()
-        periods = [Period.of(job, period_s, loaded=number % 2 == 1) for number in range(2 * ROUNDS + 1)]
+        periods = [Period.of(job, period_s, loaded=number % 2 == 1) for number in range(2 * rounds + 1)]
     text = gzip.decompress(body)
     series = sum(not line.startswith(b"#") for line in text.splitlines())
     _report("scrape-load-tls" if with_tls else "scrape-load", periods, series=series, gzip_bytes=len(body))
@@ -72,7 +73,7 @@ def _job(folder: Path, bootstrap_servers: str, *, with_tls: bool) -> JobProcess:
     if with_tls:
         tls = LoopbackTls(folder)
         text = job.config.read_text(encoding="utf-8")
-        job.config.write_text(text.replace("[http]\n", f'[http]\nweb_config_file = "{tls.web_config}"\n'), "utf-8")
+        job.config.write_text(text.replace('["http"]\n', f'["http"]\nweb_config_file = "{tls.web_config}"\n'), "utf-8")
         os.environ["SSL_CERT_FILE"] = str(tls.ca)  # urllib's default contexts read it, and the client's
         job.url = job.url.replace("http:", "https:")
     return job
@@ -237,5 +238,6 @@ if __name__ == "__main__":
         told = {"scrapes": asking.scrapes, "errors": asking.errors, "cpu_s": process_cpu_s(os.getpid())}
         sys.stdout.write(json.dumps(told))
     else:
-        numbers = [float(word) for word in sys.argv[1:] if word != "tls"]
-        main(with_tls="tls" in sys.argv[1:], period_s=numbers[0] if numbers else 60.0)
+        given = [word for word in sys.argv[1:] if word != "tls"]
+        seconds, rounds = [float(word) for word in (*given, *DEFAULTS[len(given) :])]
+        main(with_tls="tls" in sys.argv[1:], period_s=seconds, rounds=int(rounds))
