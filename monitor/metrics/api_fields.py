@@ -112,8 +112,8 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "catch_up_ms": "How long the records that wait take at this pace (ms); absent: for ever, or not known.",
         "lost": "Records that retention removed before they were read, at most.",
         "lag_at_least_ms": (
-            "Age of the oldest record that waits, at least (ms): as lag_ms, but also where that record is older than what "
-            "is remembered of its partition."
+            "Age of the oldest record that waits, at least (ms): as lag_ms, but also where it is from before what is "
+            "remembered of its partition."
         ),
         "kept_waiting": "The largest share of a partition's log that waits for the group, from 0 to 1.",
         "handovers": "Partitions of a KIP-848 group that go from one member to another.",

@@ -14,7 +14,7 @@ from monitor.model import Value
 
 Word = TypeVar("Word", bound=StrEnum)
 
-MOST_VALUES: Final = 1_000
+MOST_VALUES: Final = 500
 """Nobody types more."""
 
 _YES: Final = ("", "1", "true")

@@ -14,7 +14,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
 
 from monitor.detection.inputs import GroupInputs, QuestionError, only_concerned
 from monitor.detection.questions import count_typed, explained
@@ -53,23 +52,13 @@ def api_routes(source: Source, now_ms: Callable[[], int]) -> list[Route]:
     """Everything under ``/api/``. ``now_ms`` is the clock by which it tells how old an evaluation is."""
     turns, handlers = Turns(), {**_Listing(source, now_ms).handlers(), **_OfGroups(source).handlers()}
     routes = [
-        _ReadOnly(
+        Route(
             each.path.replace(GROUP, "{rest:any}"),
             _endpoint(each, handlers[each.name], turns.take if each.name in _TAKING_TURNS else run_in_threadpool),
         )
         for each in ADDRESSES
     ]
-    return [*routes, _ReadOnly(ROOT.rstrip("/"), routes[0].endpoint), _ReadOnly("/api/{rest:any}", _nothing_there)]
-
-
-class _ReadOnly(Route):
-    """A route that refuses in a sentence whatever is neither GET nor HEAD."""
-
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] not in ("GET", "HEAD"):
-            sentence = f"The API can only be read, by GET and HEAD; {visible(scope['method'])} is not answered."
-            raise HTTPException(405, sentence, {"Allow": "GET, HEAD"})
-        await super().handle(scope, receive, send)
+    return [*routes, Route(ROOT.rstrip("/"), routes[0].endpoint), Route("/api/{rest:any}", _nothing_there)]
 
 
 async def _nothing_there(_: Request) -> Response:
