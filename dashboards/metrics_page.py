@@ -164,8 +164,8 @@ _COMPAT: Final = """\
 
 ## By the names of kafka_exporter
 
-`groupwatch run --compat kafka_exporter`, or `metrics.compat = ["kafka_exporter"]`, gives these as well, by the names and
-labels of [danielqsj/kafka_exporter](https://github.com/danielqsj/kafka_exporter). Dashboards made for it work as
+`groupwatch run --compat kafka_exporter`, or `metrics.compat = ["kafka_exporter"]`, gives these as well, by the names
+and labels of [danielqsj/kafka_exporter](https://github.com/danielqsj/kafka_exporter). Dashboards made for it work as
 they are. Where several Kafka clusters are watched, each series has the label `cluster` besides, or they could not be
 told apart; with one cluster it has not, as `by (consumergroup, topic)` would not need it and joins would break.
 

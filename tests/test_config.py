@@ -12,9 +12,12 @@ from monitor.config import (
     SparkSettings,
     Thresholds,
     load,
+    with_compat,
     with_shard,
 )
+from monitor.metrics.granularity import Detail, DetailOverride, SeriesRules
 from monitor.model import Shard
+from streaming_jobs.job import series_rules
 
 FULL = """
 [clusters.prod]
@@ -258,3 +261,97 @@ def test_what_is_no_shard_is_refused_wherever_it_stands(file, monkeypatch, text)
 def test_a_shard_that_is_no_text_is_refused(file):
     assert problems(file("shard = 1")) == ("shard should be like 1/3, the first of three shards.",)
     assert problems(file("[shard]\nof = 1")) == ("shard should be like 1/3, the first of three shards.",)
+
+
+METRICS = """
+[clusters.prod]
+bootstrap_servers = "b1:9092"
+[metrics]
+detail = "topic"
+allow_groups = ["a.*", "b"]
+deny_topics = ["__.*"]
+max_series = 1000
+compat = ["kafka_exporter"]
+owner_info = true
+[[metrics.overrides]]
+groups = "batch-.*"
+cluster = "prod"
+detail = "cluster"
+[[metrics.overrides]]
+topics = "t{1,2}"
+detail = "partition"
+"""
+
+
+def test_the_series_are_chosen_as_the_file_says(file):
+    rules = series_rules(load(file(METRICS)))
+    assert rules == SeriesRules(
+        detail=Detail.TOPIC,
+        overrides=(
+            DetailOverride(Detail.CLUSTER, cluster="prod", groups="batch-.*"),
+            DetailOverride(Detail.PARTITION, topics="t{1,2}"),
+        ),
+        allow_groups=("a.*", "b"),
+        deny_topics=("__.*",),
+        kafka_exporter=True,
+        owner_info=True,
+        max_series=1000,
+    )
+    assert series_rules(load(file(""))) == SeriesRules()
+
+
+def test_the_names_of_kafka_exporter_have_a_cluster_where_several_give_them(file):
+    zookeeper = '\n[zookeeper.{0}]\nhosts = "z:2181"\nsystem = "{0}"\nvia = "prod"\n'
+    for more, has_label in [
+        ("", False),
+        ('\n[clusters.b]\nbootstrap_servers = "b:1"\n', True),
+        (zookeeper.format("metaq"), False),
+        (zookeeper.format("kafka"), True),
+    ]:
+        assert series_rules(load(file(METRICS + more))).kafka_exporter_cluster is has_label
+
+
+def test_the_command_line_goes_before_the_file_in_naming_other_exporters(file):
+    settings = load(file(METRICS))
+    assert with_compat(settings, None) is settings
+    assert with_compat(settings, "").metrics.compat == ()
+    assert with_compat(load(file("")), "kafka_exporter").metrics.compat == ("kafka_exporter",)
+    with pytest.raises(ConfigError) as caught:
+        with_compat(settings, "burrow")
+    assert caught.value.problems == ("--compat should be kafka_exporter.",)
+
+
+def test_lists_of_patterns_and_names_can_be_variables(file, monkeypatch):
+    monkeypatch.setenv("GROUPWATCH_METRICS__DENY_GROUPS", "a{1,2}")
+    monkeypatch.setenv("GROUPWATCH_METRICS__COMPAT", "kafka_exporter")
+    monkeypatch.setenv("GROUPWATCH_METRICS__MAX_SERIES", "5000")
+    metrics = load(file("")).metrics
+    assert (metrics.deny_groups, metrics.compat, metrics.max_series) == (("a{1,2}",), ("kafka_exporter",), 5000)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('detail = "fine"', "metrics.detail should be 'cluster', 'group', 'topic' or 'partition'."),
+        ('deny_groups = ["("]', "metrics.deny_groups should be a regular expression as RE2 knows it (missing ): ()."),
+        ("max_series = 0", "metrics.max_series should be greater than or equal to 1."),
+        ('compat = ["burrow"]', "metrics.compat#1 should be 'kafka_exporter'."),
+        ("denied_groups = []", "metrics.denied_groups is not a known key (did you mean deny_groups?)."),
+        (
+            '[[metrics.overrides]]\ngroup = "g"\ndetail = "group"',
+            "metrics.overrides#1.group is not a known key (did you mean groups?).",
+        ),
+        ('[[metrics.overrides]]\ngroups = "g"', "metrics.overrides#1.detail is required."),
+        ('[[metrics.overrides]]\ndetail = "group"', "metrics.overrides#1 should name groups, topics or a cluster."),
+        (
+            '[[metrics.overrides]]\ntopics = "t"\ndetail = "cluster"',
+            'metrics.overrides#1 detail should be "group", "topic" or "partition" where topics are named.',
+        ),
+        (
+            '[[metrics.overrides]]\ncluster = "elsewhere"\ndetail = "group"',
+            "metrics.overrides#1.cluster should be the name of one of the clusters.",
+        ),
+    ],
+)
+def test_a_mistake_about_series_is_one_sentence(file, text, sentence):
+    assert problems(file(f"[metrics]\n{text}")) == (sentence,)

@@ -30,7 +30,8 @@ def collectors_exposition(
     add_collectors(samples, collectors)
     samples.add("groupwatch_build_info", labels(version=version or installed_version()), 1)
     head, end = (openmetrics_header, OPENMETRICS_END) if openmetrics else (header, "")
-    return "".join([head(FAMILIES[block.family]) + block.samples for block in samples.blocks()]) + end
+    given = {block.family: block.samples for block in samples.blocks()}
+    return "".join([head(spec) + given[name] for name, spec in FAMILIES.items() if name in given]) + end
 
 
 def collectors_told(collectors: Iterable[CollectorHealth]) -> str:

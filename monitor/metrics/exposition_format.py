@@ -5,10 +5,11 @@ Sample lines are the same in both formats; what stands around them is not.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from monitor.metrics.specs import FAMILIES, MetricKind, MetricSpec, Unit, unit_of
+from monitor.metrics.specs import MetricKind, MetricSpec, Unit, unit_of
 from monitor.model import FamilyBlock
 
 _ESCAPES: Final = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
@@ -75,10 +76,10 @@ _TOLD_UNITS: Final = frozenset({Unit.SECONDS, Unit.BYTES, Unit.RATIO, Unit.RECOR
 
 
 class Samples:
-    """Sample lines, collected family by family. Only families of METRICS are taken; another name is a KeyError."""
+    """Sample lines, collected family by family. A name that is not in FAMILIES is refused when blocks are joined."""
 
     def __init__(self) -> None:
-        self._lines: dict[str, list[str]] = {name: [] for name in FAMILIES}
+        self._lines = defaultdict[str, list[str]](list)
 
     def add(self, family: str, label_pairs: str, value: float | None) -> None:
         """Add one sample; nothing, if the value is not known."""
@@ -98,10 +99,11 @@ class Samples:
         begin = f'{family}{{{label_pairs},{label}="'
         self._lines[family].extend([f'{begin}{value}"}} {count}\n' for value, count in counts.items()])
 
-    def extend(self, family: str, lines: Iterable[str]) -> None:
+    def extend(self, family: str, lines: Sequence[str]) -> None:
         """Add finished lines, for the families that have too many samples to add them one by one."""
-        self._lines[family].extend(lines)
+        if lines:
+            self._lines[family].extend(lines)
 
     def blocks(self) -> tuple[FamilyBlock, ...]:
-        """One block for each family that has samples, in the order of METRICS."""
-        return tuple(FamilyBlock(family=name, samples="".join(lines)) for name, lines in self._lines.items() if lines)
+        """One block for each family that has samples. Who joins blocks puts families in their order."""
+        return tuple([FamilyBlock(name, "".join(lines)) for name, lines in self._lines.items() if lines])

@@ -67,6 +67,11 @@ class SeriesRules(Value, cache_hash=True):
         lists = self.overrides or self.allow_groups or self.deny_groups or self.allow_topics or self.deny_topics
         return not lists and self.detail is Detail.PARTITION
 
+    @property
+    def asks_for_more(self) -> bool:
+        """Whether there are to be series that are not there by default."""
+        return self.member_info or self.owner_info or self.kafka_exporter
+
     def of_group(self, cluster: str, group: str) -> Detail:
         """How far down the series of a group go where nothing is said of the topic.
 

@@ -149,23 +149,25 @@ def _packed_end() -> Run:
 
 
 def render_groups(verdicts: Sequence[GroupVerdict], rules: SeriesRules = ALL_SERIES) -> tuple[FamilyBlock, ...]:
-    """The samples of these groups that there are to be: a block for each family that has any, in the order of METRICS.
+    """The samples of these groups that there are to be: a block for each family that has any.
 
     Raises:
         re2.error: an expression of the rules cannot be read.
     """
     samples = Samples()
+    is_whole = rules.is_whole
     for verdict in verdicts:
-        if rules.of_group(verdict.cluster, verdict.group) is not Detail.CLUSTER:
-            _add_all(samples, verdict, rules)
+        if is_whole or rules.of_group(verdict.cluster, verdict.group) is not Detail.CLUSTER:
+            pairs = labels(cluster=verdict.cluster, group=verdict.group)
+            rows = verdict.partitions if is_whole else rules.shown_partitions(verdict)
+            _add_all(samples, pairs, verdict, rows)
+            if not is_whole or rules.asks_for_more:
+                _add_chosen(samples, pairs, verdict, rules, rows)
     return samples.blocks()
 
 
-def _add_all(samples: Samples, verdict: GroupVerdict, rules: SeriesRules) -> None:
-    pairs = labels(cluster=verdict.cluster, group=verdict.group)
-    rows = rules.shown_partitions(verdict)
+def _add_all(samples: Samples, pairs: str, verdict: GroupVerdict, rows: Sequence[PartitionVerdict]) -> None:
     _add_partitions(samples, pairs, verdict, rows)
-    _add_topics(samples, pairs, verdict, rules.summed_topics(verdict))
     _add_group(samples, pairs, verdict)
     _add_ownership(samples, pairs, verdict)
     _add_drift(samples, pairs, verdict)
@@ -173,6 +175,13 @@ def _add_all(samples: Samples, verdict: GroupVerdict, rules: SeriesRules) -> Non
     _add_rebalances(samples, pairs, verdict)
     if verdict.findings:
         _add_findings(samples, pairs, verdict)
+
+
+def _add_chosen(
+    samples: Samples, pairs: str, verdict: GroupVerdict, rules: SeriesRules, rows: Sequence[PartitionVerdict]
+) -> None:
+    """What is given only where the rules ask for it."""
+    _add_topics(samples, pairs, verdict, rules.summed_topics(verdict))
     if rules.member_info:
         add_members(samples, pairs, verdict)
     if rules.owner_info:

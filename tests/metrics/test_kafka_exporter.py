@@ -27,7 +27,8 @@ LABELS = {
 
 
 def kafka_lines(blocks: tuple[FamilyBlock, ...]) -> list[str]:
-    return [line for block in blocks if block.family.startswith("kafka_") for line in block.samples.splitlines()]
+    own = sorted((block for block in blocks if block.family.startswith("kafka_")), key=lambda block: block.family)
+    return [line for block in own for line in block.samples.splitlines()]
 
 
 def catalog() -> Catalog:
@@ -59,9 +60,9 @@ def test_the_samples_of_a_group():
 
 def test_the_samples_of_a_topic():
     assert kafka_lines(render_catalog(catalog(), PLAIN)) == [
-        'kafka_topic_partitions{topic="t"} 2',
         'kafka_topic_partition_current_offset{topic="t",partition="0"} 100',
         'kafka_topic_partition_oldest_offset{topic="t",partition="0"} 4',
+        'kafka_topic_partitions{topic="t"} 2',
     ]
 
 

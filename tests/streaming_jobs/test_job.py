@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import urllib.request
 import uuid
 from pathlib import Path
 
 import pytest
 from kafka import TopicPartition
 from kafka.admin import OffsetSpec
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from monitor.collectors.findings_topic import FindingsTopic
 from monitor.config import ClusterSettings
@@ -48,10 +50,20 @@ def test_two_clusters_in_one_job_and_one_that_is_away(bootstrap: str, topic: str
             assert job.group("far", "far")["group"] == "far"
 
 
+METRICS = {
+    "compat": ["kafka_exporter"],
+    "owner_info": True,
+    "max_series": 1_000_000,
+    "deny_groups": ["denied-.*"],
+    "overrides": [{"groups": "coarse-.*", "detail": "topic"}],
+}
+
+
 @pytest.fixture(scope="module")
 def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory):
     clusters = {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}}
-    with running(JobProcess(tmp_path_factory.mktemp("job"), clusters, detection={"lag_records": 100})) as process:
+    sections = {"detection": {"lag_records": 100}, "metrics": METRICS}
+    with running(JobProcess(tmp_path_factory.mktemp("job"), clusters, **sections)) as process:
         yield process
 
 
@@ -80,6 +92,27 @@ def test_offsets_ends_and_lag_equal_what_the_admin_client_reports(job: JobProces
     assert samples.value("groupwatch_group_lag", group=topic) == 4
 
 
+def test_series_are_as_the_configuration_chooses_and_findings_are_not(job: JobProcess, bootstrap: str, topic: str):
+    """The rules go to the executors: sums of topics, no series at all, the names of kafka_exporter, OpenMetrics."""
+    produce(bootstrap, topic, {0: 150, 1: 7})
+    coarse, denied = f"coarse-{topic}", f"denied-{topic}"
+    for group in (topic, coarse, denied):
+        commit(bootstrap, group, topic, {0: 0, 1: 3})
+    job.await_metric("groupwatch_topic_lag", 154, group=coarse, topic=topic)
+    samples = job.await_metric("kafka_consumergroup_lag_sum", 154, consumergroup=topic, topic=topic)
+    assert samples.value("kafka_consumergroup_lag", consumergroup=topic, topic=topic, partition="1") == 4
+    assert samples.value("kafka_topic_partition_current_offset", topic=topic, partition="0") == 150
+    assert samples.all("groupwatch_partition_lag", group=coarse) == []
+    assert {s.value for s in samples.all("groupwatch_series_left_out", cluster="test")} == {0}
+    assert "behind" in {finding["reason"] for finding in job.group("test", denied)["findings"]}
+    assert denied not in job.metrics().text
+    assert job.metrics().value("groupwatch_cluster_findings", kind="lag", reason="behind") >= 3
+    preferred = urllib.request.Request(f"{job.url}/metrics", headers={"Accept": "application/openmetrics-text"})
+    with urllib.request.urlopen(preferred, timeout=30) as answer:
+        families = {family.name: family for family in text_string_to_metric_families(answer.read().decode())}
+    assert families["groupwatch_group_redelivered_records"].type == "counter"
+
+
 def test_lag_falls_with_a_commit_and_rises_with_records(job: JobProcess, bootstrap: str, topic: str):
     produce(bootstrap, topic, {0: 4})
     commit(bootstrap, topic, topic, {0: 1})
@@ -100,6 +133,10 @@ def test_members_owners_and_expected_owners_are_shown(job: JobProcess, bootstrap
             partition: ([only["member_id"]], only["member_id"]) for partition in range(3)
         }
         assert verdict["assignor"] == "range"
+        owners = job.metrics().all("groupwatch_partition_owner_info", group=topic, topic=topic)
+        assert {s.labels["partition"]: s.labels["member_id"] for s in owners} == {
+            str(partition): only["member_id"] for partition in range(3)
+        }
         assert consumer.assignment() == {TopicPartition(topic, p) for p in range(3)}
     job.await_metric("groupwatch_group_state", 1, group=topic, state="empty")
 
