@@ -94,8 +94,9 @@ class EmbeddedServer(ABC):
         if self.running:
             return
         self.kill()  # what is left of a process that ended by itself
+        program = self._program()  # first: where it is not installed, no folder is left behind
         self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        command = [*self._program(), *self._command()]
+        command = [*program, *self._command()]
         self._progress(f"starting the {self._name}")
         self._log_begin = self.log_file.stat().st_size if self.log_file.exists() else 0
         self._process = start_guarded(command, self.log_file, self.data_dir, self._environment())

@@ -8,6 +8,7 @@ from streaming_jobs.demo_alerting import DemoAlerting
 
 def test_where_they_are_not_installed_the_package_is_told_and_the_demo_goes_on(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     told: list[str] = []
     with DemoAlerting("127.0.0.1:9464", rules_file(DEMO), told.append) as alerting:
         assert alerting.addresses == ()
@@ -15,6 +16,7 @@ def test_where_they_are_not_installed_the_package_is_told_and_the_demo_goes_on(m
         "prometheus-alertmanager is not installed; Debian's package prometheus-alertmanager brings it. "
         "The demo goes on without Prometheus and Alertmanager."
     )
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_where_they_are_not_wanted_nothing_is_said():
