@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from monitor.cli import app as commands
 from monitor.metrics.addresses import GroupAddress
 from monitor.metrics.api_addresses import ADDRESSES, EXPLAIN, HISTORY, WHAT_IF, Address
+from monitor.metrics.api_clusters import condition
 from monitor.metrics.api_kept import KeptLists
 from monitor.metrics.api_list import Order, Wanted
 from monitor.metrics.app import create_app
@@ -148,11 +149,20 @@ def test_the_condition_of_clusters_is_told_as_readyz_tells_it(client):
     assert client.get("/readyz").text == f"slow: {slow['sentence']}\n"
 
 
+def test_the_age_of_an_evaluation_is_that_by_the_clock_of_the_machine():
+    """The machine's clock was set 2 s forward since then: of 3 s that seem to have passed, 1 is left."""
+    (main, slow) = example().read().clusters
+    assert condition(replace(main, clock_behind_ms=2_000), NOW_MS).age_ms == 1_000
+    assert condition(replace(main, clock_behind_ms=9_000), NOW_MS).age_ms == 0
+    half_read = condition(replace(slow, groups=main.groups), NOW_MS)
+    assert (half_read.groups, half_read.groups_with_findings) == (0, 0)
+
+
 def test_the_groups_of_a_page_lead_to_the_next_one(client):
     first = client.get("/api/v1/groups?limit=1&q=a")
     assert ([each["group"] for each in first.json()], first.headers["x-total-count"]) == (["mail"], "1")
     pages = [client.get("/api/v1/groups?limit=1&sort=lag")]
-    while "next" in pages[-1].links:
+    while "next" in pages[-1].links and len(pages) < 5:
         pages.append(client.get(pages[-1].links["next"]["url"]))
     assert [each["group"] for page in pages for each in page.json()] == ["orders", "mail"]
     assert {page.headers["x-total-count"] for page in pages} == {"2"}
@@ -318,6 +328,24 @@ def test_head_tells_the_same_and_sends_nothing(client, name):
     assert [asked.headers.get(each) for each in same] == [told.headers.get(each) for each in same]
     if "content-length" in told.headers:
         assert asked.headers["content-length"] == told.headers["content-length"]
+
+
+def test_no_group_is_read_for_the_head_of_a_snapshot():
+    read = []
+
+    class Noted(Saved):
+        def inputs(self, group):
+            read.append(group)
+            return super().inputs(group)
+
+    source = example()
+    saved = source.saved["main"]
+    noted = Served(source.shown, {"main": Noted(saved.catalog, saved.states, saved.now_ms)})
+    with served(noted) as server:
+        answer = httpx.head(f"{server.url}/api/v1/snapshot")
+        assert (answer.status_code, answer.headers["content-type"], read) == (200, "application/x-ndjson", [])
+        httpx.get(f"{server.url}/api/v1/snapshot")
+    assert read == ["mail", "orders"]
 
 
 @pytest.mark.parametrize("address", JSON_ADDRESSES, ids=lambda each: each.name)

@@ -101,7 +101,7 @@ FLEETS = st.lists(GROUPS, max_size=15, unique_by=lambda each: (each.cluster, eac
 def test_the_pages_of_a_list_are_together_the_whole_list(groups, order, limit):
     lists, wanted = ApiLists(clusters(*groups)), Wanted(order=order, limit=limit)
     pages, after = [], None
-    while True:
+    for _ in range(len(groups) + 1):
         cut = lists.groups(msgspec.structs.replace(wanted, after=after))
         assert cut.matching == len(groups)
         pages.append(cut.rows)
@@ -152,3 +152,9 @@ def test_a_group_that_json_cannot_hold_takes_no_other_with_it():
 def test_a_list_of_any_length_is_the_json_of_its_rows(count):
     rows = [summary("a", f"group-{number}", number) for number in range(count)]
     assert msgspec.json.decode(encoded(rows), type=list[GroupSummary]) == rows
+
+
+def test_nothing_waiting_is_more_than_not_known():
+    lists = ApiLists(clusters(summary("a", "unknown", None, None), summary("a", "zero", 0, 0)))
+    for order in (Order.LAG, Order.MEMBERS):
+        assert [each.group for each in lists.groups(Wanted(order=order)).rows] == ["zero", "unknown"]
