@@ -23,6 +23,9 @@ WHO_MAY_READ: Final = {"web_config_file", "token_file"}
 
 Look = Callable[[Settings], Iterator[str]]
 
+TEMPORARY: Final = Path("/tmp")
+"""Where Java puts what it needs for a while, on every Linux, whatever TMPDIR says."""
+
 NOTHING_TO_WATCH: Final = "No cluster is configured: add a table [clusters.NAME] with bootstrap_servers."
 
 
@@ -156,6 +159,21 @@ def _cluster_of_spark(settings: Settings) -> Iterator[str]:
         )
 
 
+def _libraries_of_java(settings: Settings) -> Iterator[str]:
+    """zstd, lz4 and RocksDB unpack theirs there; a job whose JVM cannot load them never reads its first batch."""
+    chosen = " ".join([os.environ.get("JAVA_TOOL_OPTIONS", ""), *settings.spark.conf.values()])
+    if "java.io.tmpdir" not in chosen and loads_no_code(TEMPORARY):
+        yield (
+            f"{TEMPORARY} is mounted with noexec, and Java unpacks libraries there: set"
+            " JAVA_TOOL_OPTIONS=-Djava.io.tmpdir=/ANOTHER/FOLDER, or the job reads nothing."
+        )
+
+
+def loads_no_code(folder: Path) -> bool:
+    """Whether programs and libraries in this folder cannot be run (noexec)."""
+    return bool(os.statvfs(folder).f_flag & getattr(os, "ST_NOEXEC", 0))  # Linux only
+
+
 def _folders_of_queries(settings: Settings) -> Iterator[str]:
     for queries in settings.spark_queries.values():
         for name, folder in queries.checkpoints.items():
@@ -199,4 +217,4 @@ def _is_loopback(address: str) -> bool:
 PROBLEMS: Final[tuple[Look, ...]] = (_something_to_watch, _usable_properties, _signing_keys, _trusted_certificates)
 PROBLEMS_OF_JOBS: Final[tuple[Look, ...]] = (_checkpoint_named, _java)
 WARNINGS: Final[tuple[Look, ...]] = (_open_page, _random_port, _clear_passwords, _same_brokers, _folders_of_queries)
-WARNINGS_OF_JOBS: Final[tuple[Look, ...]] = (_elsewhere, _fleeting_checkpoint, _cluster_of_spark)
+WARNINGS_OF_JOBS: Final[tuple[Look, ...]] = (_elsewhere, _fleeting_checkpoint, _cluster_of_spark, _libraries_of_java)

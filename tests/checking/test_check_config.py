@@ -11,6 +11,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
+from monitor.checking.remarks import loads_no_code
 from monitor.cli import app
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.ports import free_ports
@@ -216,3 +217,13 @@ def test_connect_says_what_a_real_broker_permits(check, broker: EmbeddedKafka, c
         )
     else:
         assert reached == "clusters.prod: reached; groupwatch.events may be written."
+
+
+@pytest.mark.skipif(not Path("/proc/mounts").exists(), reason="only Linux has a list of mounts there")
+def test_a_folder_from_which_java_can_load_no_library_is_known_by_how_it_is_mounted():
+    """The kernel's own list says the same; /proc is mounted so nearly everywhere."""
+    mounted = [line.split() for line in Path("/proc/mounts").read_text(encoding="utf-8").splitlines()]
+    options = {place: words.split(",") for _, place, _, words, *_ in mounted}  # the last mount of a place counts
+    known = {place: "noexec" in options[place] for place in ("/", "/proc", "/dev", "/sys") if place in options}
+    assert known != {}
+    assert {place: loads_no_code(Path(place)) for place in known} == known
