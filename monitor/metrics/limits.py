@@ -27,7 +27,7 @@ class Limits(Value):
     was idle for ``idle_s``, when its client has taken none of an answer for ``stall_s`` or not all for ``answer_s``,
     and ``linger_s`` after it should have ended. ``connections`` are kept in all, ``connections_of_a_client`` of one
     address; for one more, the one goes that has waited longest for its client. Answers that wait to be read may hold
-    ``unread_bytes``.
+    ``unread_bytes``. An address may be long, as a group's name may have 32,767 bytes, each percent-encoded in three.
     """
 
     request_s: float = 10.0
@@ -37,8 +37,8 @@ class Limits(Value):
     linger_s: float = 20.0
     connections: int = 400
     connections_of_a_client: int = 100
-    header_bytes: int = 16_384
-    target_bytes: int = 8_192
+    header_bytes: int = 131_072
+    target_bytes: int = 102_400
     unread_bytes: int = 256 * 1024 * 1024
     costly: int = 4
     costly_waiting: int = 12

@@ -240,7 +240,7 @@ CLOSE = b"Host: x\r\nConnection: close\r\n\r\n"
         pytest.param(
             b"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" + CLOSE + b"zz\r\n", 400, id="a body in broken chunks"
         ),
-        pytest.param(b"GET /metrics?" + b"x" * 9_000 + b" HTTP/1.1\r\n" + CLOSE, 414, id="a long address"),
+        pytest.param(b"GET /metrics?" + b"x" * 103_000 + b" HTTP/1.1\r\n" + CLOSE, 414, id="a long address"),
         pytest.param(
             b"GET /metrics HTTP/1.1\r\nUpgrade: x\r\nConnection: Upgrade, close\r\nHost: x\r\n\r\n", 200, id="ws"
         ),
