@@ -12,13 +12,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from monitor.detection.balance_change import BalanceSide
 from monitor.detection.durations import age
-from monitor.detection.sentences import counted, listed, owner, places, ranges, shown
+from monitor.detection.sentences import counted, owner, shown
 from monitor.detection.statements import Explanation, Statement
 from monitor.detection.telling import utc
 from monitor.detection.what_if import MemberChange, Move, WhatIf
-from monitor.model import TopicPartitions
+from monitor.detection.what_if_sentences import consequences, held, mark, moving
 
 UNFOLDED: Final = 100_000
 """The width of what does not go to a terminal: a sentence is a line there, and the same on every machine."""
@@ -76,11 +75,11 @@ def what_if_shown(answer: WhatIf) -> RenderableType:
     parts: list[RenderableType] = [
         Text(f"{shown(answer.group)} of cluster {shown(answer.cluster)}, assigned by {answer.assignor}{changed}:"),
         _members(answer.members),
-        Text(_moving(answer.moves)),
+        Text(moving(answer)),
     ]
     if answer.moves:
         parts.append(_moves(answer.moves))
-    parts += [Text(line) for line in (*_balance(answer), *_lacking(answer))]
+    parts += [Text(line) for line in consequences(answer)]
     parts += [Text(f"Assumed: {line}", style="dim") for line in answer.assumptions]
     return Group(*parts)
 
@@ -90,21 +89,10 @@ def _members(members: Sequence[MemberChange]) -> RenderableType:
     for column in (2, 4):
         table.columns[column].justify = "right"
     for each in members[:MOST_ROWS]:
-        mark = "joins" if each.joins else "leaves" if each.leaves else "idle" if each.idle else ""
         before, after = str(each.partitions_before), str(each.partitions_after)
-        table.add_row(Text(shown(each.member_id)), mark, before, _held(each.before), after, _held(each.after))
+        had, has = Text(held(each.before)), Text(held(each.after))
+        table.add_row(Text(shown(each.member_id)), mark(each), before, had, after, has)
     return _cut(table, len(members), "member")
-
-
-def _held(topics: Sequence[TopicPartitions]) -> Text:
-    head = "; ".join(f"{shown(each.topic)} {ranges(each.partitions)}" for each in topics[:10])
-    return Text(head if len(topics) <= 10 else f"{head} and {counted(len(topics) - 10, 'more topic')}")
-
-
-def _moving(moves: Sequence[Move]) -> str:
-    if not moves:
-        return "No partition gets another owner."
-    return f"{counted(len(moves), 'partition')} {'gets' if len(moves) == 1 else 'get'} another owner:"
 
 
 def _moves(moves: Sequence[Move]) -> RenderableType:
@@ -113,26 +101,6 @@ def _moves(moves: Sequence[Move]) -> RenderableType:
     for move in moves[:MOST_ROWS]:
         table.add_row(Text(shown(move.topic)), str(move.partition), Text(owner(move.before)), Text(owner(move.after)))
     return _cut(table, len(moves), "partition")
-
-
-def _balance(answer: WhatIf) -> list[str]:
-    before, after = _evenness(answer.balance_before), _evenness(answer.balance_after)
-    return [f"Balance: {before}." if before == after else f"Balance before: {before}; after: {after}."]
-
-
-def _evenness(side: BalanceSide | None) -> str:
-    if side is None:
-        return "nobody owns anything"
-    return f"at most {counted(side.largest, 'partition')} for a member, {side.optimum} would do ({side.ratio:.2f})"
-
-
-def _lacking(answer: WhatIf) -> list[str]:
-    told: list[str] = []
-    if answer.idle:
-        told.append(f"Without a partition: {listed(answer.idle)}.")
-    if answer.orphans:
-        told.append(f"Nobody would read {places(answer.orphans)}.")
-    return told
 
 
 def _table(*headings: str) -> Table:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from monitor.detection.explain import explain_group
-from monitor.detection.explain_partition import explain_partition
 from monitor.detection.inputs import GroupInputs, QuestionError
+from monitor.detection.questions import explained
 from monitor.detection.statements import Explanation
 from monitor.detection.telling import utc
 from monitor.metrics.holders import Holders
@@ -39,7 +38,11 @@ def answered(inputs: Callable[[], GroupInputs], verdict: GroupVerdict, options: 
     if not options.explain and not form.is_asked:
         return Asked(form=form)
     found = inputs()
-    explanation = _tried(lambda: _explained(found, options)) if options.explain else (None, None)
+    explanation = (
+        _tried(lambda: explained(found, options.topic or None, options.partition or None))
+        if options.explain
+        else (None, None)
+    )
     answer = _tried(lambda: what_if_answer(found, form, Holders(verdict.members))) if form.is_asked else (None, None)
     return Asked(
         form=form,
@@ -57,11 +60,3 @@ def _tried(question: Callable[[], Answer]) -> tuple[Answer | None, str | None]:
         return question(), None
     except QuestionError as error:
         return None, str(error)
-
-
-def _explained(inputs: GroupInputs, options: PageOptions) -> Explanation:
-    if not options.partition:
-        return explain_group(inputs)
-    text = options.partition
-    is_number = text.isascii() and text.isdigit() and len(text) < 10
-    return explain_partition(inputs, options.topic, int(text) if is_number else text)

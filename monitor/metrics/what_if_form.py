@@ -7,14 +7,14 @@ from typing import Final
 
 from starlette.datastructures import QueryParams
 
-from monitor.detection.balance_change import BalanceSide
 from monitor.detection.inputs import GroupInputs, QuestionError
 from monitor.detection.own_rehearsal import NAMES as OWN_NAMES
 from monitor.detection.rehearsal import BROKER_NAMES, CLIENT_NAMES
-from monitor.detection.sentences import counted, listed, places, ranges, shown
-from monitor.detection.what_if import Change, MemberChange, Move, PartitionCount, WhatIf, what_if
+from monitor.detection.sentences import shown
+from monitor.detection.what_if import Change, MemberChange, Move, PartitionCount, what_if
+from monitor.detection.what_if_sentences import consequences, held, mark, moving
 from monitor.metrics.holders import Holder, Holders
-from monitor.model import GroupKind, GroupVerdict, TopicPartitions, Value
+from monitor.model import GroupKind, GroupVerdict, Value
 
 ASKED: Final = "what-if"
 """In the query of an address that asks."""
@@ -105,12 +105,12 @@ def what_if_answer(inputs: GroupInputs, form: WhatIfForm, holders: Holders) -> W
     return WhatIfAnswer(
         assignor=answer.assignor,
         assignor_before=before,
-        moving=_moving(len(answer.moves)),
+        moving=moving(answer),
         members=tuple(_member_row(each, holders) for each in answer.members[:MOST_ROWS]),
         moves=tuple(_move_row(each, holders) for each in answer.moves[:MOST_ROWS]),
         more_members=max(0, len(answer.members) - MOST_ROWS),
         more_moves=max(0, len(answer.moves) - MOST_ROWS),
-        sentences=(*_balance(answer), *_lacking(answer)),
+        sentences=consequences(answer),
         assumptions=answer.assumptions,
     )
 
@@ -142,11 +142,11 @@ def _whole(text: str, what: str) -> int | None:
 def _member_row(each: MemberChange, holders: Holders) -> MemberRow:
     return MemberRow(
         member=holders[each.member_id],
-        mark="joins" if each.joins else "leaves" if each.leaves else "idle" if each.idle else "",
+        mark=mark(each),
         before=each.partitions_before,
         after=each.partitions_after,
-        has_before=_held(each.before),
-        has_after=_held(each.after),
+        has_before=held(each.before),
+        has_after=held(each.after),
         is_same=each.before == each.after,
     )
 
@@ -157,36 +157,3 @@ def _move_row(move: Move, holders: Holders) -> MoveRow:
         before=tuple(holders[each] for each in move.before),
         after=tuple(holders[each] for each in move.after),
     )
-
-
-def _held(topics: Sequence[TopicPartitions]) -> str:
-    head = "; ".join(f"{shown(each.topic)} {ranges(each.partitions)}" for each in topics[:10])
-    return head if len(topics) <= 10 else f"{head} and {counted(len(topics) - 10, 'more topic')}"
-
-
-def _moving(moves: int) -> str:
-    if not moves:
-        return "No partition gets another owner."
-    return f"{counted(moves, 'partition')} {'gets' if moves == 1 else 'get'} another owner."
-
-
-def _balance(answer: WhatIf) -> list[str]:
-    before, after = _evenness(answer.balance_before), _evenness(answer.balance_after)
-    if before == after:
-        return [f"As even as it is now: {after}."]
-    return [f"Now {before}; then {after}."]
-
-
-def _evenness(side: BalanceSide | None) -> str:
-    if side is None:
-        return "nobody owns anything"
-    return f"a member has at most {counted(side.largest, 'partition')}, {side.optimum} would do ({side.ratio:.2f})"
-
-
-def _lacking(answer: WhatIf) -> list[str]:
-    told: list[str] = []
-    if answer.idle:
-        told.append(f"Without a partition: {listed(answer.idle)}.")
-    if answer.orphans:
-        told.append(f"Nobody would read {places(answer.orphans)}.")
-    return told

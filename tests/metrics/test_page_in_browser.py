@@ -273,7 +273,7 @@ def test_what_if_answers_in_place_and_a_renewal_leaves_the_answer(site: Site):
     page.get_by_label("Number of members").fill("5")
     page.get_by_role("button", name="Show").click()
     answer = page.get_by_role("region", name="Answer")
-    expect(answer).to_contain_text("16 partitions get another owner.")  # of 20, each fifth of the first five stays
+    expect(answer).to_contain_text("16 partitions get another owner:")  # of 20, each fifth of the first five stays
     expect(answer).to_contain_text("new-1")
     assert "assignor=roundrobin" in page.url
     renew(page)

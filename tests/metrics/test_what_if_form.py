@@ -55,7 +55,7 @@ def test_the_answer_shows_members_moves_and_balance():
     """Round robin deals a0 a1 a2 b0 b1 b2 to C0 C1 C0 C1 C0 C1; range gave C0 the first two of each topic."""
     told = answer("what-if=1&assignor=roundrobin")
     assert (told.assignor, told.assignor_before) == ("roundrobin", "range")
-    assert told.moving == "3 partitions get another owner."
+    assert told.moving == "3 partitions get another owner:"
     assert [(row.member.name, row.before, row.has_before, row.after, row.has_after) for row in told.members] == [
         ("front", 4, "a 0-1; b 0-1", 3, "a 0, 2; b 1"),
         ("back", 2, "a 2; b 2", 3, "a 1; b 0, 2"),
@@ -66,8 +66,8 @@ def test_the_answer_shows_members_moves_and_balance():
         ("b", 0, 1, 2),
     ]
     assert told.sentences == (
-        "Now a member has at most 4 partitions, 3 would do (1.33); then a member has at most 3 partitions, "
-        "3 would do (1.00).",
+        "Balance before: at most 4 partitions for a member, 3 would do (1.33); after: at most 3 partitions for a "
+        "member, 3 would do (1.00).",
     )
 
 
