@@ -29,6 +29,7 @@ from monitor.metrics.api_values import ApiAddress, ApiIndex, GroupHistory
 from monitor.metrics.found import GroupFinder, Source
 from monitor.metrics.openapi import openapi_document
 from monitor.metrics.publish import verdict_json
+from monitor.metrics.rehearsals import affordable
 from monitor.metrics.snapshot_lines import Evaluated, all_lines, group_lines
 from monitor.metrics.turns import Turns
 from monitor.metrics.version import installed_version
@@ -40,17 +41,14 @@ log = logging.getLogger(__name__)
 Handler = Callable[[Request, Query], Response]
 Runner = Callable[[Callable[[], Response]], Awaitable[Response]]
 
-MOST_PARTITIONS: Final = 100_000
-"""A what-if with more is for the command, which works it out elsewhere: in the job it would take a core for long."""
-
 _LINES_OF_JSON: Final = "application/x-ndjson"
 _TAKING_TURNS: Final = frozenset({"group", "explain", "what-if"})
 """Of a huge group these take a second or so, of all others a few milliseconds."""
 
 
-def api_routes(source: Source, now_ms: Callable[[], int]) -> list[Route]:
+def api_routes(source: Source, now_ms: Callable[[], int], turns: Turns) -> list[Route]:
     """Everything under ``/api/``. ``now_ms`` is the clock by which it tells how old an evaluation is."""
-    turns, handlers = Turns(), {**_Listing(source, now_ms).handlers(), **_OfGroups(source).handlers()}
+    handlers = {**_Listing(source, now_ms).handlers(), **_OfGroups(source).handlers()}
     routes = [
         Route(
             each.path.replace(GROUP, "{rest:any}"),
@@ -215,15 +213,16 @@ def _change(query: Query) -> Change:
         partitions = tuple(map(count_typed, query.texts("partitions")))
     except QuestionError as error:
         raise HTTPException(400, f"partitions: {error}") from error
-    if sum(each.partitions for each in partitions) > MOST_PARTITIONS:
-        sentence = f"The job rehearses {MOST_PARTITIONS} partitions at most; groupwatch what-if, which does it where it"
-        raise HTTPException(400, f"{sentence} is typed, ten times as many.")
-    return Change(
+    change = Change(
         assignor=query.text("assignor"),
         members=query.number("members"),
         without=query.texts("without"),
         partitions=partitions,
     )
+    try:
+        return affordable(change)
+    except QuestionError as error:
+        raise HTTPException(400, str(error)) from error
 
 
 def _asked(inputs: GroupInputs, question: Callable[[], msgspec.Struct]) -> JsonAnswer:

@@ -23,16 +23,17 @@ from monitor.metrics.metrics_routes import metrics_routes
 from monitor.metrics.page_routes import page_routes
 from monitor.metrics.pages import Pages
 from monitor.metrics.security import SecurityHeaders
+from monitor.metrics.turns import Turns
 
 
 def create_app(source: Source, now_ms: Callable[[], int] | None = None) -> Starlette:
     """The app over whatever snapshot is the newest. ``now_ms`` is the clock by which the page tells how old it is."""
-    pages, clock = Pages(), now_ms or _system_ms
+    pages, clock, turns = Pages(), now_ms or _system_ms, Turns()
     return Starlette(
         routes=[
-            *page_routes(source, pages, clock),
+            *page_routes(source, pages, clock, turns),
             *metrics_routes(source),
-            *api_routes(source, clock),
+            *api_routes(source, clock, turns),
         ],
         middleware=[Middleware(SecurityHeaders)],
         exception_handlers={HTTPException: _Refusal(pages)},

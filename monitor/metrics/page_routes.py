@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Final
 
 from msgspec.structs import replace
@@ -19,18 +20,23 @@ from monitor.metrics.overview import SHOWN_GROUPS, cluster_line, overview
 from monitor.metrics.page_options import PageOptions
 from monitor.metrics.pages import ICON, SCRIPT, STYLE, Pages
 from monitor.metrics.sparkline import sparkline
+from monitor.metrics.turns import Turns
 from monitor.metrics.what_if_form import what_if_form
 
 _KEPT: Final = {"Cache-Control": "max-age=86400"}
 """Pages name the version of these files in their addresses."""
 
 
-def page_routes(source: Source, pages: Pages, now_ms: Callable[[], int]) -> list[Route]:
+def page_routes(source: Source, pages: Pages, now_ms: Callable[[], int], turns: Turns) -> list[Route]:
     """The overview, the page of a group, and what they are shown with."""
     handlers = _PageHandlers(source, pages, now_ms)
+
+    async def group(request: Request) -> Response:
+        return await turns.take(partial(handlers.group, request))
+
     return [
         Route("/", handlers.overview),
-        Route(f"{PAGE}{{rest:any}}", handlers.group),
+        Route(f"{PAGE}{{rest:any}}", group),
         Route("/style.css", _file(STYLE, "text/css")),
         Route("/page.js", _file(SCRIPT, "text/javascript")),
         Route("/icon.svg", _file(ICON, "image/svg+xml")),

@@ -14,6 +14,7 @@ from monitor.detection.sentences import shown
 from monitor.detection.what_if import Change, MemberChange, Move, PartitionCount, what_if
 from monitor.detection.what_if_sentences import consequences, held, mark, moving
 from monitor.metrics.holders import Holder, Holders
+from monitor.metrics.rehearsals import affordable
 from monitor.model import GroupKind, GroupVerdict, Value
 
 ASKED: Final = "what-if"
@@ -100,7 +101,7 @@ def what_if_answer(inputs: GroupInputs, form: WhatIfForm, holders: Holders) -> W
     Raises:
         QuestionError: something that was filled in cannot be so, or the assignment cannot be computed.
     """
-    answer = what_if(inputs, _change(form))
+    answer = what_if(inputs, affordable(_change(form)))
     before = "" if answer.assignor_before in (None, answer.assignor) else answer.assignor_before or ""
     return WhatIfAnswer(
         assignor=answer.assignor,
