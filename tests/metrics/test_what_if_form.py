@@ -86,8 +86,8 @@ def test_who_joins_and_who_leaves_is_marked():
         ("to=4", "A topic and its new number of partitions belong together: fill in both or none."),
         (
             "grown=a&to=100001",
-            "The job rehearses 100000 partitions at most; groupwatch what-if, which does it where it is typed, ten times "
-            "as many.",
+            "The job rehearses 100000 partitions at most; groupwatch what-if, which does it where it is typed, ten "
+            "times as many.",
         ),
         ("grown=a&to=2", "a has 3 partitions, and Kafka cannot make them 2: a topic only grows."),
         ("without=C9", "The group has no member C9; its members are C0, C1."),
