@@ -13,7 +13,6 @@ from collections.abc import Callable
 import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
@@ -22,7 +21,6 @@ from monitor.metrics.found import Source
 from monitor.metrics.metrics_routes import metrics_routes
 from monitor.metrics.page_routes import page_routes
 from monitor.metrics.pages import Pages
-from monitor.metrics.security import SecurityHeaders
 from monitor.metrics.turns import Turns
 
 
@@ -35,7 +33,6 @@ def create_app(source: Source, now_ms: Callable[[], int] | None = None) -> Starl
             *metrics_routes(source),
             *api_routes(source, clock, turns),
         ],
-        middleware=[Middleware(SecurityHeaders)],
         exception_handlers={HTTPException: _Refusal(pages)},
     )
 

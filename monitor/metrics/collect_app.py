@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from monitor.metrics.collector_lines import collectors_exposition, collectors_told, is_well
 from monitor.metrics.metrics_routes import OPENMETRICS_HEADERS, TEXT_HEADERS, wants_openmetrics
-from monitor.metrics.security import SecurityHeaders
 from monitor.model import CollectorHealth
 
 
@@ -32,4 +30,4 @@ def create_collect_app(health: Callable[[], tuple[CollectorHealth, ...]]) -> Sta
         return PlainTextResponse("ok\n")
 
     routes = [Route("/metrics", metrics), Route("/readyz", readyz), Route("/healthz", healthz)]
-    return Starlette(routes=routes, middleware=[Middleware(SecurityHeaders)])
+    return Starlette(routes=routes)

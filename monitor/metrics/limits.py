@@ -100,21 +100,25 @@ class FewAtOnce:
 
 
 class _Place:
-    """A place among those who compute. It is left when all is computed: sending takes as long as its reader likes."""
+    """A place among those who compute. It is left while a piece is sent: that takes as long as its reader likes."""
 
     def __init__(self, places: asyncio.Semaphore, send: Send) -> None:
-        self._places: asyncio.Semaphore | None = places
+        self._places = places
         self._send = send
+        self._is_held = True
 
     async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.body" and not message.get("more_body", False):
+        if message["type"] == "http.response.body":
             self.leave()
         await self._send(message)
+        if message.get("more_body", False):
+            await self._places.acquire()  # the next piece has to be computed
+            self._is_held = True
 
     def leave(self) -> None:
-        if self._places is not None:
+        if self._is_held:
+            self._is_held = False
             self._places.release()
-            self._places = None
 
 
 class Holds(Protocol):

@@ -184,7 +184,7 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise PortTaken(
-                f"Port {port} on {host} is in use; choose another with --port, or http.port in the configuration."
+                f"Port {port} on {host} is in use; choose another: http.port in the configuration, --port of the demo."
             ) from error
         raise ListenError(f"Cannot listen on port {port} of {host}: {error.strerror or error}.") from error
     # Connections inherit it. asyncio sets it for sockets that name their protocol, which this one does not; without it

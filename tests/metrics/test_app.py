@@ -14,6 +14,7 @@ from starlette.applications import Starlette
 
 from monitor.metrics.app import create_app
 from monitor.metrics.pages import KIND_WORDS
+from monitor.metrics.server import HttpServer
 from monitor.metrics.snapshot_lines import NotJudgedError, find_inputs
 from monitor.model import (
     ClusterSnapshot,
@@ -176,13 +177,14 @@ def test_names_that_cannot_be_seen_are_written_out():
 
 
 def test_pages_forbid_all_but_their_own_files_and_guessing():
-    app = client(snapshot(ready_cluster(orders())))
-    for path in ("/", "/groups/main/orders", "/nowhere", "/metrics", "/api/v1/groups", "/style.css", "/page.js"):
-        headers = app.get(path).headers
-        assert headers["content-security-policy"].startswith("default-src 'none'; style-src 'self'; script-src 'self';")
-        assert "unsafe" not in headers["content-security-policy"]
-        assert headers["x-content-type-options"] == "nosniff"
-        assert "cache-control" in headers
+    with HttpServer(Served(snapshot(ready_cluster(orders()))), port=0) as server:
+        for path in ("/", "/groups/main/orders", "/nowhere", "/metrics", "/api/v1/groups", "/style.css", "/page.js"):
+            headers = httpx.get(f"{server.url}{path}").headers
+            policy = headers["content-security-policy"]
+            assert policy.startswith("default-src 'none'; style-src 'self'; script-src 'self';")
+            assert "unsafe" not in policy
+            assert headers["x-content-type-options"] == "nosniff"
+            assert "cache-control" in headers
 
 
 def test_the_page_uses_nothing_that_its_policy_forbids():

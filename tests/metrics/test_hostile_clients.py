@@ -12,7 +12,7 @@ from time import sleep
 import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from monitor.metrics.limits import Limits
@@ -57,7 +57,11 @@ class Work:
         async def big(_: Request) -> Response:
             return Response(BIG)
 
-        return Starlette(routes=[Route("/metrics", metrics), Route("/big", big), Route("/slow", self._slow)])
+        async def stream(_: Request) -> Response:
+            return StreamingResponse(BIG for _ in range(2))
+
+        routes = [Route("/metrics", metrics), Route("/big", big), Route("/stream", stream), Route("/slow", self._slow)]
+        return Starlette(routes=routes)
 
     def _slow(self, _: Request) -> Response:
         with self._lock:
@@ -217,6 +221,16 @@ def test_a_place_is_free_again_when_its_client_has_gone_and_when_it_does_not_rea
         with connected(server) as gone:
             gone.sendall(GET % b"/big")
         assert status_of(answer_to(server, LAST % b"/absent")) == 404
+
+
+def test_a_stream_that_is_read_slowly_keeps_no_place_from_others():
+    with working(Limits(costly=1, costly_wait_s=10)) as (server, _), connected(server) as slow:
+        slow.sendall(LAST % b"/stream")
+        read = len(slow.recv(100_000))
+        assert status_of(answer_to(server, LAST % b"/absent")) == 404
+        while piece := slow.recv(1_000_000):
+            read += len(piece)
+        assert read > 2 * len(BIG)
 
 
 CLOSE = b"Host: x\r\nConnection: close\r\n\r\n"
