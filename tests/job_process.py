@@ -79,7 +79,7 @@ class JobProcess:
         self.url = f"http://127.0.0.1:{self.port}"
         self.log_file = folder / "groupwatch.log"
         self.config = folder / "groupwatch.toml"
-        spark = {"master": "local[2]", "buckets": 4, "trigger_s": 0.5, "checkpoint": str(folder / "checkpoint")}
+        spark = {"master": "local[2]", "buckets": 4, "trigger_s": 1.0, "checkpoint": str(folder / "checkpoint")}
         spark |= sections.pop("spark", {})
         conf = {} if jvm is None else {DRIVER_JVM: jvm}
         tables: dict[str, Any] = {
