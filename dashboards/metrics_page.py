@@ -141,6 +141,10 @@ detail = "topic"
 
 Patterns are RE2, for the whole name. None of this changes what is judged, found, or shown on the page and by the API.
 
+Alerts see series only: **no alert can fire for a group that has no series of its own**, which is one of the detail
+`cluster`, one that is denied, and one that is not among those allowed. With `group` or finer, all of
+[alerts.md](alerts.md) can.
+
 | detail | series of a group |
 |---|---|
 | `partition` | all |

@@ -27,11 +27,13 @@ from dashboards.grafana import DATASOURCE_UID
 from monitor.config import HttpSettings, Settings, load
 from monitor.embedded import guard
 from monitor.embedded.ports import free_ports
+from monitor.metrics.access_files import AccessFiles
 from monitor.metrics.server import HttpServer
 from streaming_jobs import cluster_watch, session
 from streaming_jobs.board import Board
 from tests.health_checks import COMPOSE, SERVICES, asked_of, is_well
 from tests.job_process import eventually
+from tests.metrics.certificates import Authority
 from tests.programs import required
 
 ROOT = Path(__file__).parents[1]
@@ -123,6 +125,38 @@ def test_java_may_load_the_libraries_that_it_unpacks(service: str):
     place, _, options = entry.partition(":")
     assert place == "/tmp"
     assert "exec" in options.split(",")
+
+
+def guide() -> str:
+    return (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
+
+
+def test_without_the_kafka_and_the_line_that_the_guide_names_nobody_waits_for_it():
+    """Compose refuses a file in which somebody depends on a service that there is not."""
+    named = "remove the service `kafka` and the line `kafka: {condition: service_healthy}` under `depends_on`"
+    assert named in " ".join(guide().split())
+    text = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
+    line = "      kafka: {condition: service_healthy}\n"
+    assert text.count(line) == 1
+    services = yaml.safe_load(text.replace(line, ""))["services"]
+    del services["kafka"]
+    assert {name for each in services.values() for name in each.get("depends_on", {})} <= services.keys()
+
+
+def test_the_health_check_that_the_guide_gives_for_tls_fits_a_server_with_tls_and_the_shipped_one_does_not(tmp_path):
+    shown = [yaml.safe_load(text) for text in re.findall(r"^```yaml\n(.*?)^```", guide(), re.MULTILINE | re.DOTALL)]
+    (services,) = [each["services"] for each in shown if "services" in each]
+    kind, python, *arguments = services["groupwatch"]["healthcheck"]["test"]
+    assert (kind, python) == ("CMD", "python")
+    Authority(tmp_path).sign("server")
+    config = tmp_path / "web.yml"
+    config.write_text("tls_server_config: {cert_file: server.pem, key_file: server.key}\n", encoding="utf-8")
+    with HttpServer(Board(("c",)), port=0, access=AccessFiles(web_config_file=config)) as server:
+        port = int(server.url.rpartition(":")[2])
+        command = [sys.executable, *(word.replace("127.0.0.1:9464/", f"127.0.0.1:{port}/") for word in arguments)]
+        assert is_well(command)
+        assert not is_well(asked_of("groupwatch", port, 9464))
+    assert not is_well(command)
 
 
 def test_groupwatch_reads_the_kafka_beside_it(settings: Settings):

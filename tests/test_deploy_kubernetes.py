@@ -18,6 +18,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from dashboards.grafana import DATASOURCE_UID
 from dashboards.kubernetes import FOLDER, GENERATED, kubernetes_files
 from monitor.config import load
 from monitor.config.settings import shard_of_text
@@ -65,29 +66,111 @@ def test_a_wrong_key_would_be_found():
 def test_every_file_that_a_kustomization_names_exists_and_no_other_lies_beside_it(folder: str):
     said = yaml.safe_load((MANIFESTS / folder / "kustomization.yaml").read_text(encoding="utf-8"))
     generated = [name for each in said.get("configMapGenerator", []) for name in each["files"]]
-    named = {*said["resources"], *generated, *(patch["path"] for patch in said.get("patches", []))}
+    named = {*said.get("resources", []), *generated, *(patch["path"] for patch in said.get("patches", []))}
     assert [name for name in named if not (MANIFESTS / folder / name).exists()] == []
     beside = {file.name for file in (MANIFESTS / folder).iterdir()} - {"kustomization.yaml", "secret.example.yaml"}
     assert beside == {name for name in named if not name.startswith("..")}
 
 
-@pytest.mark.parametrize("folder", ["base", "monitoring", "sharded"])
-def test_kustomize_puts_them_together(folder: str):
+def put_together(folder: Path) -> list[dict[str, Any]]:
     kubectl = shutil.which("kubectl")
     if kubectl is None:
         pytest.skip("kubectl is not installed; what it would read is tested without it")
-    put = subprocess.run([kubectl, "kustomize", MANIFESTS / folder], capture_output=True, text=True, check=False)
+    put = subprocess.run([kubectl, "kustomize", folder], capture_output=True, text=True, check=False)
     assert put.returncode == 0, put.stderr
-    together = {each["kind"]: each for each in yaml.safe_load_all(put.stdout)}
-    for each in together.values():
+    together = list(yaml.safe_load_all(put.stdout))
+    for each in together:
         if each["apiVersion"] != OF_THE_OPERATOR:
             kubernetes_validate.validate(each, OLDEST, strict=True)
+    return together
+
+
+def shown_in_the_guide(kind: str) -> dict[str, Any]:
+    """The one example of docs/deployment.md that has this key at its top."""
+    page = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
+    shown = [yaml.safe_load(text) for text in re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)]
+    (only,) = [each for each in shown if kind in each]
+    return only
+
+
+@pytest.fixture
+def kustomization(tmp_path: Path):
+    """Writes the kustomization of the guide with some of its components, in a folder beside a copy of deploy."""
+
+    def written(components: list[str], **more: object) -> Path:
+        shutil.copytree(ROOT / "deploy", tmp_path / "deploy")
+        shown = shown_in_the_guide("components")
+        assert [Path(each).name for each in shown["components"]] == ["monitoring", "sharded"]
+        chosen = [each for each in shown["components"] if Path(each).name in components]
+        folder = tmp_path / "mine"
+        folder.mkdir()
+        said = yaml.safe_dump({**shown, "components": chosen, **more})
+        (folder / "kustomization.yaml").write_text(said, encoding="utf-8")
+        return folder
+
+    return written
+
+
+OF_MONITORING = ["ConfigMap"] * 5 + ["PrometheusRule", "ServiceMonitor"]
+
+
+@pytest.mark.parametrize("components", [[], ["monitoring"], ["sharded"], ["monitoring", "sharded"]], ids="+".join)
+def test_kustomize_puts_them_together(kustomization, components: list[str]):
+    objects = put_together(kustomization(components))
+    assert {each["metadata"].get("namespace", "groupwatch") for each in objects} == {"groupwatch"}
+    kinds = sorted(each["kind"] for each in objects)
+    base = ["ConfigMap", "Namespace", "NetworkPolicy", "Service", "ServiceAccount", "StatefulSet"]
+    assert kinds == sorted([*base, *(OF_MONITORING if "monitoring" in components else [])])
+    together = {each["kind"]: each for each in objects}
     stateful = together["StatefulSet"]["spec"]
     volumes = {volume["name"]: volume for volume in stateful["template"]["spec"]["volumes"]}
     assert re.fullmatch(r"groupwatch-config-[0-9a-z]{10}", volumes["config"]["configMap"]["name"])
     (container,) = stateful["template"]["spec"]["containers"]
     assert container["image"].startswith("groupwatch:")
-    assert stateful["replicas"] == (3 if folder == "sharded" else 1)
+    assert stateful["replicas"] == (3 if "sharded" in components else 1)
+
+
+def test_the_base_can_be_applied_by_itself():
+    assert "StatefulSet" in {each["kind"] for each in put_together(MANIFESTS / "base")}
+
+
+def test_with_tls_the_probes_speak_it_and_find_the_files_of_the_secret(kustomization):
+    objects = put_together(kustomization(["monitoring", "sharded"], **shown_in_the_guide("patches")))
+    (pod,) = [each["spec"]["template"]["spec"] for each in objects if each["kind"] == "StatefulSet"]
+    (container,) = pod["containers"]
+    probes = [container[f"{name}Probe"]["httpGet"] for name in ("startup", "liveness", "readiness")]
+    assert [(probe["scheme"], probe["path"], probe["port"]) for probe in probes] == [
+        ("HTTPS", "/healthz", "http"),
+        ("HTTPS", "/healthz", "http"),
+        ("HTTPS", "/readyz", "http"),
+    ]
+    (mount,) = [each for each in container["volumeMounts"] if each["name"] == "web"]
+    page = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
+    assert f"`{mount['mountPath']}/web.yml`" in page
+    (volume,) = [each for each in pod["volumes"] if each["name"] == "web"]
+    assert volume["secret"] == {"secretName": "groupwatch-web", "defaultMode": 0o440}
+    assert "create secret generic groupwatch-web " in page
+    assert {"kafka", "state", "config", "tmp"} < {each["name"] for each in container["volumeMounts"]}
+
+
+def test_the_lines_for_a_guarded_page_that_the_monitor_has_as_comments_fit_the_secret():
+    text = (MANIFESTS / "monitoring" / "servicemonitor.yaml").read_text(encoding="utf-8")
+    before, comment, commented = text.partition("      # scheme: https\n")
+    (endpoint,) = yaml.safe_load(before + re.sub(r"^      # ", "      ", comment + commented, flags=re.M))["spec"][
+        "endpoints"
+    ]
+    plain = loaded("monitoring/servicemonitor.yaml")["spec"]["endpoints"][0]
+    assert {key: value for key, value in endpoint.items() if key not in plain} == {
+        "scheme": "https",
+        "tlsConfig": {
+            "ca": {"secret": {"name": "groupwatch-web", "key": "ca.pem"}},
+            "serverName": "groupwatch.groupwatch.svc",
+        },
+        "authorization": {"credentials": {"name": "groupwatch-web", "key": "token"}},
+    }
+    page = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
+    assert "--from-file=ca.pem" in page
+    assert "--from-literal=token=" in page
 
 
 def test_the_settings_are_read_and_their_files_are_mounted():
@@ -217,6 +300,23 @@ def test_every_dashboard_is_there_once_and_whole():
     }
     assert committed
     assert dict(dashboards()) == committed
+
+
+def test_the_way_to_another_data_source_that_is_told_reaches_every_panel(tmp_path: Path):
+    """In dashboards.yaml a dashboard is one line, with the name many times."""
+    page = (ROOT / "docs" / "dashboards.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^sed -i .*?(?=  )", page, re.MULTILINE)
+    assert len(commands) == 2
+    for folder in (MANIFESTS / "monitoring", GENERATED / "grafana"):
+        shutil.copytree(folder, tmp_path / folder.relative_to(ROOT))
+    copies = [file for file in tmp_path.rglob("*") if file.suffix in {".json", ".yaml"}]
+    before = {file: file.read_text(encoding="utf-8").count(DATASOURCE_UID) for file in copies}
+    assert sum(count > 0 for count in before.values()) == 6
+    for command in commands:
+        subprocess.run(command, shell=True, cwd=tmp_path, check=True)
+    for file, count in before.items():
+        text = file.read_text(encoding="utf-8")
+        assert (text.count(DATASOURCE_UID), text.count("YOURS")) == (0, count), file.name
 
 
 def test_no_object_is_larger_than_etcd_takes():

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -83,6 +85,48 @@ def test_secrets_come_as_credentials_under_the_name_that_the_settings_are_told(n
     service, text = unit(name)["Service"], (UNITS / name).read_text(encoding="utf-8")
     credential = service["LoadCredential"].partition(":")[0]
     assert re.findall(r"\$\{file:/run/credentials/([\w.-]+)/([\w-]+)\}", text) == [(name, credential)]
+
+
+GUIDE = (Path(__file__).parents[1] / "docs" / "deployment.md").read_text(encoding="utf-8")
+
+
+def before_the_first_start() -> Iterator[tuple[list[str], list[str], list[str]]]:
+    """Of each systemd-run of the guide: its options, its properties, and the command."""
+    (script,) = re.findall(r"^```sh\n(.*?)^```", GUIDE.partition("\n## systemd\n")[2], re.MULTILINE | re.DOTALL)[:1]
+    joined = script.replace("\\\n", " ")
+    (given,) = re.findall(r'^as_the_unit="(.*)"$', joined, re.MULTILINE)
+    properties = [word for word in shlex.split(given) if word != "-p"]
+    for line in re.findall(r"^systemd-run (.*)$", joined, re.MULTILINE):
+        words = shlex.split(line)
+        where = words.index("$as_the_unit")
+        yield words[:where], properties, words[where + 1 :]
+
+
+def test_what_the_guide_runs_before_the_first_start_has_the_users_the_folders_and_the_credentials_of_the_unit():
+    """Else the jars would lie in another cache, and the password where only a unit of that name has it."""
+    commands = []
+    for options, properties, (program, command, *rest) in before_the_first_start():
+        assert options == ["--unit=groupwatch", "--wait", "--pipe", "--collect"]
+        service = unit(NAMES[0])["Service"]
+        assert dict(each.split("=", 1) for each in properties).items() <= dict(service).items()
+        of_the_unit = {key for key in service if key.endswith("Directory") or key in {"DynamicUser", "User"}}
+        assert of_the_unit | {"Environment", "LoadCredential"} <= {each.partition("=")[0] for each in properties}
+        assert program == "/opt/groupwatch/bin/groupwatch"
+        COMMANDS[command].make_context(command, [*rest])
+        assert rest[0 if command == "check-config" else 1] == service["ExecStart"].split()[-1]
+        commands.append(command)
+    assert commands == ["prepare", "check-config"]
+    assert GUIDE.index("systemd-run --unit=groupwatch ") < GUIDE.index("cp deploy/systemd/groupwatch.service")
+
+
+def test_systemd_knows_the_properties_that_the_guide_gives(tmp_path: Path):
+    for number, (_, properties, (_, *rest)) in enumerate(before_the_first_start()):
+        copy = tmp_path / f"groupwatch-{number}.service"
+        lines = ["[Service]", "Type=oneshot", f"ExecStart={sys.executable} {' '.join(rest)}", *properties]
+        copy.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        program = required("systemd-analyze", "systemd")
+        checked = subprocess.run([program, "verify", "--man=no", copy], capture_output=True, text=True, check=False)
+        assert (checked.returncode, checked.stdout + checked.stderr) == (0, "")
 
 
 def test_what_the_job_keeps_lies_where_it_may_write():

@@ -5,7 +5,7 @@ A problem keeps the command from starting, on this machine and as this user. A w
 
 from __future__ import annotations
 
-import ipaddress
+import contextlib
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Final
 
 from monitor.collectors.client_properties import kafka_python_arguments, spark_options
-from monitor.config import ConfigError, Settings
+from monitor.config import ConfigError, HttpSettings, Settings
 from monitor.config.client import is_secret
 from monitor.embedded.errors import JavaNotFound
 from monitor.embedded.java import find_java
-
-WHO_MAY_READ: Final = {"web_config_file", "token_file"}
-"""Keys of [http] that let in only who has a password, a certificate or a token."""
+from monitor.metrics.access_errors import AccessError
+from monitor.metrics.access_files import AccessFiles, read_access
 
 Look = Callable[[Settings], Iterator[str]]
 
@@ -87,12 +86,24 @@ def _java(_: Settings) -> Iterator[str]:
         yield str(error)
 
 
+def _usable_access(settings: Settings) -> Iterator[str]:
+    """Who may read is read as a start reads it: absent files, tokens too short, keys of other certificates."""
+    try:
+        read_access(_access_files(settings.http))
+    except AccessError as error:
+        yield str(error)
+
+
 def _open_page(settings: Settings) -> Iterator[str]:
-    if not _is_loopback(settings.http.bind) and not settings.http.model_fields_set & WHO_MAY_READ:
-        yield (
-            f"http.bind {settings.http.bind} lets everybody who reaches port {settings.http.port} read names of"
-            " groups, members and hosts, unless a firewall or a proxy is before it."
-        )
+    """As the start warns; of files that cannot be used a problem is told."""
+    with contextlib.suppress(AccessError):
+        access = read_access(_access_files(settings.http))
+        yield from access.of_files()
+        yield from (f"http.bind: {text}" for text in access.of_strangers(settings.http.bind))
+
+
+def _access_files(http: HttpSettings) -> AccessFiles:
+    return AccessFiles(web_config_file=http.web_config_file, token_file=http.token_file)
 
 
 def _random_port(settings: Settings) -> Iterator[str]:
@@ -205,16 +216,13 @@ def _others_read(file: Path) -> bool:
         return False
 
 
-def _is_loopback(address: str) -> bool:
-    if address == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return False
-
-
-PROBLEMS: Final[tuple[Look, ...]] = (_something_to_watch, _usable_properties, _signing_keys, _trusted_certificates)
+PROBLEMS: Final[tuple[Look, ...]] = (
+    _something_to_watch,
+    _usable_properties,
+    _signing_keys,
+    _trusted_certificates,
+    _usable_access,
+)
 PROBLEMS_OF_JOBS: Final[tuple[Look, ...]] = (_checkpoint_named, _java)
 WARNINGS: Final[tuple[Look, ...]] = (_open_page, _random_port, _clear_passwords, _same_brokers, _folders_of_queries)
 WARNINGS_OF_JOBS: Final[tuple[Look, ...]] = (_elsewhere, _fleeting_checkpoint, _cluster_of_spark, _libraries_of_java)

@@ -10,6 +10,8 @@ from monitor.checking.report import Property, Watched
 from monitor.config import (
     ClusterSettings,
     DetectionOptions,
+    HttpSettings,
+    MetricsSettings,
     RocketMQSettings,
     Settings,
     SparkQueriesSettings,
@@ -35,14 +37,21 @@ def watched(settings: Settings) -> tuple[Watched, ...]:
 
 
 def general(settings: Settings, *, with_job: bool) -> tuple[Property, ...]:
-    """What is not about one system: where the page is served, and (of a job) where the state lies.
+    """What is not about one system: where the page is served and to whom, and (of a job) where the state lies.
 
-    Thresholds are told where they differ from what is there by default.
+    Thresholds, and what there is on /metrics, are told where they differ from what is there by default.
     """
     return (
         Property(name="http", value=f"{settings.http.bind}:{settings.http.port}"),
+        *_guards(settings.http),
         *(_of_job(settings) if with_job else ()),
     )
+
+
+def _guards(http: HttpSettings) -> Iterator[Property]:
+    for name, path in (("web_config_file", http.web_config_file), ("token_file", http.token_file)):
+        if path is not None:
+            yield Property(name=f"http.{name}", value=str(path))
 
 
 def _of_job(settings: Settings) -> Iterator[Property]:
@@ -53,6 +62,7 @@ def _of_job(settings: Settings) -> Iterator[Property]:
     if not settings.shard.is_all:
         yield Property(name="shard", value=str(settings.shard))
     yield from _thresholds(settings.detection)
+    yield from _series(settings.metrics)
 
 
 def _thresholds(chosen: DetectionOptions) -> Iterator[Property]:
@@ -62,6 +72,23 @@ def _thresholds(chosen: DetectionOptions) -> Iterator[Property]:
             yield Property(name="detection.overrides", value=", ".join(override.groups for override in value))
         elif value != getattr(DetectionOptions(), name):
             yield Property(name=f"detection.{name}", value=str(value))
+
+
+def _series(chosen: MetricsSettings) -> Iterator[Property]:
+    for name in type(chosen).model_fields:
+        value = getattr(chosen, name)
+        if name == "overrides":
+            yield from _details(chosen)
+        elif value != getattr(MetricsSettings(), name):
+            yield Property(name=f"metrics.{name}", value=", ".join(value) if isinstance(value, tuple) else str(value))
+
+
+def _details(chosen: MetricsSettings) -> Iterator[Property]:
+    """One each, in their order, since the first that matches counts."""
+    for override in chosen.overrides:
+        named = override.model_dump(exclude={"detail"}, exclude_none=True)
+        whose = ", ".join(f"{key} {pattern}" for key, pattern in named.items())
+        yield Property(name="metrics.overrides", value=f"{override.detail} for {whose}")
 
 
 def _cluster(cluster: ClusterSettings) -> Watched:

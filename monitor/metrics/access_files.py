@@ -6,6 +6,7 @@ that is just being written, or was emptied, opens nothing.
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 import re
 import ssl
@@ -38,14 +39,38 @@ class AccessFiles(Value):
 class Access:
     """What the files said when they were read. Immutable; shows no secret when printed."""
 
-    __slots__ = ("credentials", "hsts", "tls")
+    __slots__ = ("credentials", "hsts", "open_secrets", "tls")
 
     def __init__(
-        self, tls: ssl.SSLContext | None = None, credentials: Credentials | None = None, hsts: str | None = None
+        self,
+        tls: ssl.SSLContext | None = None,
+        credentials: Credentials | None = None,
+        hsts: str | None = None,
+        open_secrets: tuple[Path, ...] = (),
     ) -> None:
+        """``open_secrets`` are files of secrets that every user of the machine may open."""
         self.tls: Final = tls
         self.credentials: Final = credentials or Credentials()
         self.hsts: Final = hsts if tls is not None else None
+        self.open_secrets: Final = open_secrets
+
+    def of_files(self) -> Iterator[str]:
+        """Warnings of what every user of this machine may open, a sentence each."""
+        for path in self.open_secrets:
+            yield f"Every user of this machine may open {path}, which holds secrets; chmod o= takes that away."
+
+    def of_strangers(self, host: str) -> Iterator[str]:
+        """Warnings of who else may read what is served on this address, a sentence each.
+
+        TLS alone keeps nobody out: credentials do, and certificates that clients have to show.
+        """
+        if _is_loopback(host):
+            return
+        shows_certificate = self.tls is not None and self.tls.verify_mode is ssl.CERT_REQUIRED
+        if not self.credentials.required and not shows_certificate:
+            yield f"Everybody who can reach {host} may read what is served; docs/access.md tells how to guard it."
+        elif self.tls is None:
+            yield f"Credentials cross the network to {host} as plain text; http.web_config_file can turn on TLS."
 
 
 class WatchedAccess:
@@ -79,28 +104,45 @@ class WatchedAccess:
         config_file, token_file = self._files.web_config_file, self._files.token_file
         self._paths = tuple(path for path in (config_file, token_file) if path is not None)
         self._seen = self._signatures()  # before reading: what changes meanwhile is then seen as a change
-        config = WebConfig() if config_file is None else read_web_config(config_file)
+        config = _web_config(self._files)
         self._paths += tuple(_files_of(config.tls))
         self._seen = self._signatures()
-        access = Access(
-            tls=None if config.tls is None else server_context(config.tls),
-            credentials=Credentials(config.users, () if token_file is None else _read_tokens(token_file)),
-            hsts=config.hsts,
-        )
-        self._warn_of_open_files(config)
+        access = _access(self._files, config)
+        for warning in access.of_files():
+            log.warning(warning)
         return access
 
     def _signatures(self) -> tuple[object, ...]:
         return tuple(map(_signature, self._paths))
 
-    def _warn_of_open_files(self, config: WebConfig) -> None:
-        secret = [self._files.token_file, self._files.web_config_file if config.users else None]
-        secret += [config.tls.key_file] if config.tls is not None else []
-        for path in secret:
-            if path is not None and _mode(path) & _FOR_OTHERS:
-                log.warning(
-                    "Every user of this machine may open %s, which holds secrets; chmod o= takes that away.", path
-                )
+
+def read_access(files: AccessFiles) -> Access:
+    """Read the files once, as a start does.
+
+    Raises:
+        AccessError: one of them cannot be used.
+    """
+    return _access(files, _web_config(files))
+
+
+def _web_config(files: AccessFiles) -> WebConfig:
+    return WebConfig() if files.web_config_file is None else read_web_config(files.web_config_file)
+
+
+def _access(files: AccessFiles, config: WebConfig) -> Access:
+    tokens = () if files.token_file is None else _read_tokens(files.token_file)
+    return Access(
+        tls=None if config.tls is None else server_context(config.tls),
+        credentials=Credentials(config.users, tokens),
+        hsts=config.hsts,
+        open_secrets=tuple(_open_secrets(files, config)),
+    )
+
+
+def _open_secrets(files: AccessFiles, config: WebConfig) -> Iterator[Path]:
+    secret = [files.token_file, files.web_config_file if config.users else None]
+    secret += [config.tls.key_file] if config.tls is not None else []
+    yield from (path for path in secret if path is not None and _mode(path) & _FOR_OTHERS)
 
 
 def _require_as_guarded(older: Access, newer: Access) -> None:
@@ -155,3 +197,10 @@ def _read_tokens(path: Path) -> list[str]:
     if not tokens:
         raise AccessError(f"{path} has no token.")
     return [token for _, token in tokens]
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

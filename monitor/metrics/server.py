@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import ipaddress
 import logging
 import socket
 import threading
@@ -86,7 +85,8 @@ class HttpServer:
         self._socket = _listen(self._host, self._port)
         self._port = self._socket.getsockname()[1]
         self._scheme = "http" if access.current.tls is None else "https"
-        _warn_of_strangers(self._host, access)
+        for warning in access.current.of_strangers(self._host):
+            log.warning(warning)
         self._checker = Checker()
         self._server = GuardedServer(
             _config(self._guarded(access, self._checker), self._limits), access=access, limits=self._limits
@@ -125,15 +125,6 @@ class HttpServer:
         return InPieces(app)
 
 
-def check_access(files: AccessFiles) -> None:
-    """Read the files that guard the server, as a start would.
-
-    Raises:
-        AccessUnusable: one of them cannot be used; the text says which and why.
-    """
-    _watched(files)
-
-
 def _watched(files: AccessFiles) -> WatchedAccess:
     try:
         return WatchedAccess(files)
@@ -156,24 +147,6 @@ def _config(app: ASGIApp, limits: Limits) -> uvicorn.Config:
         timeout_keep_alive=int(limits.idle_s) + 1,  # we look ourselves; uvicorn's would not end one that does not read
         timeout_graceful_shutdown=_GRACE_S,
     )
-
-
-def _warn_of_strangers(host: str, access: WatchedAccess) -> None:
-    """One line where others than this machine may read, and nothing keeps them from it."""
-    if _is_loopback(host):
-        return
-    guarded, tls = access.current.credentials.required, access.current.tls is not None
-    if not guarded and not tls:
-        log.warning("Everybody who can reach %s may read what is served; docs/access.md tells how to guard it.", host)
-    elif not tls:
-        log.warning("Credentials cross the network to %s as plain text; http.web_config_file can turn on TLS.", host)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -15,6 +15,7 @@ from monitor.checking.remarks import loads_no_code
 from monitor.cli import app
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.ports import free_ports
+from tests.metrics.certificates import Authority
 
 # kafka-python leaves a connection that was refused to the collector of garbage.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <:ResourceWarning")
@@ -101,7 +102,9 @@ def test_what_keeps_a_job_from_starting_is_a_problem_and_ends_with_2(check, text
 @pytest.mark.parametrize(
     ("text", "warning"),
     [
-        pytest.param(f'{CLUSTER}{SPARK}[http]\nbind = "0.0.0.0"\n', "http.bind 0.0.0.0 lets everybody", id="open"),
+        pytest.param(
+            f'{CLUSTER}{SPARK}[http]\nbind = "0.0.0.0"\n', "http.bind: Everybody who can reach 0.0.0.0 may", id="open"
+        ),
         pytest.param(f"{CLUSTER}{SPARK}[http]\nport = 0\n", "Prometheus will not find it", id="a port that changes"),
         pytest.param(f'{CLUSTER}[spark]\ncheckpoint = "/tmp/x"\n', "is cleared", id="a checkpoint in /tmp"),
         pytest.param(f'{CLUSTER}[spark]\ncheckpoint = "state"\n', "is relative", id="a relative checkpoint"),
@@ -130,6 +133,114 @@ def test_what_will_not_work_as_somebody_may_think_is_a_warning_and_ends_with_0(c
     answer = check(text)
     assert answer.exit_code == 0
     assert [line for line in told(answer, "warning") if warning in line] != []
+
+
+@pytest.fixture
+def guarded(tmp_path: Path):
+    """The section http of a page that others reach, with these files; each is readable by its owner only."""
+
+    def written(**contents: str) -> str:
+        lines = ['[http]\nbind = "0.0.0.0"']
+        for key, content in contents.items():
+            file = tmp_path / key
+            file.write_text(content, encoding="utf-8")
+            file.chmod(0o600)
+            lines.append(f'{key} = "{file}"')
+        return "\n".join(lines) + "\n"
+
+    return written
+
+
+@pytest.fixture
+def tls(tmp_path: Path) -> str:
+    """A web configuration with a certificate that can be used; the CA beside it is ca.pem."""
+    authority = Authority(tmp_path)
+    authority.sign("server")
+    return "tls_server_config:\n  cert_file: server.pem\n  key_file: server.key\n"
+
+
+@pytest.mark.parametrize("options", [[], ["--collect"]], ids=["run", "collect"])
+@pytest.mark.parametrize(
+    ("contents", "problem"),
+    [
+        pytest.param({"token_file": "abc\n"}, "line 1: a token has at least 16 characters.", id="a token too short"),
+        pytest.param({"token_file": "# none\n"}, "has no token.", id="no token"),
+        pytest.param(
+            {"web_config_file": "tls_server_config:\n  cert_file: gone.pem\n  key_file: gone.key\n"},
+            "gone.pem cannot be read (No such file or directory).",
+            id="an absent certificate",
+        ),
+    ],
+)
+def test_what_guards_the_page_is_read_as_a_start_reads_it(check, guarded, contents, problem, options: list[str]):
+    answer = check(f"{CLUSTER}{SPARK}{guarded(**contents)}", *options)
+    assert answer.exit_code == 2
+    (line,) = told(answer, "PROBLEM")
+    assert line.endswith(problem)
+
+
+@pytest.mark.parametrize("key", ["web_config_file", "token_file"])
+@pytest.mark.parametrize("options", [[], ["--collect"]], ids=["run", "collect"])
+def test_an_absent_file_of_who_may_read_keeps_it_from_starting(check, key: str, options: list[str]):
+    answer = check(f'{CLUSTER}{SPARK}[http]\n{key} = "/nowhere/x"\n', *options)
+    assert answer.exit_code == 2
+    assert told(answer, "PROBLEM") == ["/nowhere/x cannot be read (No such file or directory)."]
+
+
+CLIENTS = "  client_ca_file: ca.pem\n  client_auth_type: "
+EVERYBODY = "http.bind: Everybody who can reach 0.0.0.0 may read what is served; docs/access.md tells how to guard it."
+
+
+@pytest.mark.parametrize(
+    ("more", "warnings"),
+    [
+        pytest.param("", [EVERYBODY], id="TLS alone keeps nobody out"),
+        pytest.param(f"{CLIENTS}VerifyClientCertIfGiven\n", [EVERYBODY], id="a certificate if one likes"),
+        pytest.param(f"{CLIENTS}RequireAndVerifyClientCert\n", [], id="a certificate is required"),
+        pytest.param(
+            "basic_auth_users: {a: $2y$10$mDwo.lAisC94iLAyP81MCesa29IzH37oigHC/42V2pdJlUprsJPze}\n", [], id="users"
+        ),
+    ],
+)
+def test_whether_everybody_may_read_is_told_by_what_has_to_be_shown(check, guarded, tls: str, more: str, warnings):
+    answer = check(f"{CLUSTER}{SPARK}{guarded(web_config_file=tls + more)}")
+    assert (answer.exit_code, told(answer, "warning")) == (0, warnings)
+
+
+def test_a_token_without_tls_and_one_that_every_user_may_open_are_told(check, guarded, tmp_path: Path):
+    text = f"{CLUSTER}{SPARK}{guarded(token_file='a-token-of-22-letters-')}"
+    (tmp_path / "token_file").chmod(0o644)
+    answer = check(text)
+    assert answer.exit_code == 0
+    assert told(answer, "warning") == [
+        f"Every user of this machine may open {tmp_path}/token_file, which holds secrets; chmod o= takes that away.",
+        "http.bind: Credentials cross the network to 0.0.0.0 as plain text; http.web_config_file can turn on TLS.",
+    ]
+    assert "a-token-of" not in answer.output
+
+
+def test_who_may_read_and_which_series_there_are_is_told_where_it_is_not_the_default(check, guarded, tmp_path: Path):
+    metrics = (
+        '[metrics]\ndetail = "group"\ndeny_groups = ["console-.*", "test-.*"]\nmax_series = 5000\nowner_info = true\n'
+    )
+    overrides = (
+        '[[metrics.overrides]]\ndetail = "partition"\ngroups = "orders"\ncluster = "prod"\n'
+        '[[metrics.overrides]]\ndetail = "topic"\ntopics = "events-.*"\n'
+    )
+    text = f"{CLUSTER}{SPARK}{guarded(token_file='a-token-of-22-letters-')}{metrics}{overrides}"
+    settings = told(check(text), "setting")
+    assert settings == [
+        "http = 0.0.0.0:9464",
+        f"http.token_file = {tmp_path}/token_file",
+        "spark.master = local[*]",
+        "spark.checkpoint = hdfs://namenode/groupwatch",
+        "metrics.detail = group",
+        "metrics.overrides = partition for groups orders, cluster prod",
+        "metrics.overrides = topic for topics events-.*",
+        "metrics.deny_groups = console-.*, test-.*",
+        "metrics.max_series = 5000",
+        "metrics.owner_info = True",
+    ]
 
 
 def test_a_cluster_of_spark_wants_a_shared_checkpoint_and_a_number_of_partitions(check):

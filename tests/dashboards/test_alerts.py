@@ -11,6 +11,7 @@ import yaml
 from dashboards.alerts import DEMO, RULES, rule_groups, rules_file
 from dashboards.alerts.table import PAGE, with_table
 from monitor.metrics.render import STATES
+from monitor.metrics.specs import FAMILIES, MetricScope
 from tests.dashboards.alert_cases import CASES, SILENCES
 from tests.dashboards.promtool import as_silent_test, as_test, firing, run_cases
 from tests.detection.told_examples import examples
@@ -109,6 +110,18 @@ def test_the_table_of_alerts_is_not_stale():
     page = PAGE.read_text(encoding="utf-8")
     assert page == with_table(page, RULES), "run: python -m dashboards"
     assert re.findall(r"^\| \[(\w+)\]", page, re.MULTILINE) == [rule.name for rule in RULES]
+
+
+def test_alerts_about_groups_need_series_of_groups_and_none_below_as_the_pages_say():
+    """So the detail "group" is enough for all of them, and with "cluster" none of them can fire."""
+    for rule in RULES:
+        scopes = {FAMILIES[name].scope for name in re.findall(r"\bgroupwatch_\w+", rule.expr)}
+        is_about_groups = any(name.startswith("groupwatch_group_") for name in re.findall(r"\w+", rule.expr))
+        assert scopes == {MetricScope.GROUP} if is_about_groups else MetricScope.GROUP not in scopes, rule.name
+        assert scopes <= {MetricScope.GROUP, MetricScope.CLUSTER, MetricScope.SELF}, rule.name
+    for page in ("alerts.md", "metrics.md"):
+        text = " ".join((ROOT / "docs" / page).read_text(encoding="utf-8").split())
+        assert "o alert can fire for a group that has no series of its own**" in text, page
 
 
 def test_the_example_of_routes_is_one_that_alertmanager_reads():

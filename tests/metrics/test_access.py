@@ -425,6 +425,20 @@ def test_an_address_that_others_can_reach_is_warned_of_once(files, caplog, host,
         assert caplog.messages[0].startswith(warning)
 
 
+def test_tls_alone_keeps_nobody_out_and_a_certificate_that_has_to_be_shown_does(files, authority, pair, caplog):
+    optional = {"client_ca_file": str(authority.file), "client_auth_type": "VerifyClientCertIfGiven"}
+    for more in ({}, optional):
+        with serving(files(tls(pair, **more)), host="0.0.0.0"):
+            pass
+        assert [message.split(";")[0] for message in caplog.messages] == [
+            "Everybody who can reach 0.0.0.0 may read what is served"
+        ]
+        caplog.clear()
+    with serving(files(tls(pair, **optional | {"client_auth_type": "RequireAndVerifyClientCert"})), host="0.0.0.0"):
+        pass
+    assert not caplog.messages
+
+
 def test_secrets_are_in_no_text_of_what_holds_them(files):
     """What a debugger, a traceback or a log line would show."""
     from monitor.metrics.access_files import WatchedAccess  # noqa: PLC0415
