@@ -21,7 +21,7 @@ _ERRORS: Final = {
     "400": "The question cannot be read, or cannot be answered for this group.",
     "404": "There is no such cluster or group.",
     "405": "The API is read-only: GET and HEAD.",
-    "503": "The groups of the cluster are not known yet.",
+    "503": "The groups of the cluster are not known yet, or too much is asked at once.",
 }
 
 
@@ -54,7 +54,7 @@ def _operation(address: Address) -> Json:
 
 
 def _path_parameter(name: str) -> Json:
-    told = f"The {name}, percent-encoded as one piece (a slash is %2F)."
+    told = f"The {name}, percent-encoded as one piece (a slash is %2F; `.` and `..` are ~. and ~..)."
     return {"name": name, "in": "path", "required": True, "description": told, "schema": {"type": "string"}}
 
 
