@@ -87,7 +87,7 @@ def _answer_schema(answer: Answer) -> Json:
 
 def _errors(address: Address) -> Json:
     schema = {"$ref": f"{_SCHEMAS}{ApiError.__name__}"}
-    codes = ["405", *(["400"] if address.parameters else []), *(["404", "503"] if address.is_of_group else [])]
+    codes = ["405", "503", *(["400"] if address.parameters else []), *(["404"] if address.is_of_group else [])]
     return {
         code: {"description": _ERRORS[code], "content": {"application/json": {"schema": schema}}}
         for code in sorted(codes)

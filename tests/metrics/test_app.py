@@ -145,7 +145,9 @@ def test_a_group_with_a_hostile_name_is_found_by_its_link_and_its_api(name):
     cluster_name = name or "c"
     app = client(snapshot(ready_cluster(*decoys, offsets_only(name, cluster_name), cluster=cluster_name)))
     hrefs = [html.unescape(href) for href in re.findall(r'href="(/groups/[^"]*)"', app.get("/").text)]
-    href = f"/groups/{WRITTEN.get(cluster_name, quote(cluster_name, safe=''))}/{WRITTEN.get(name, quote(name, safe=''))}"
+    href = (
+        f"/groups/{WRITTEN.get(cluster_name, quote(cluster_name, safe=''))}/{WRITTEN.get(name, quote(name, safe=''))}"
+    )
     assert href in hrefs
     page = app.get(href)
     assert page.status_code == 200
