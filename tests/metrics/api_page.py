@@ -41,9 +41,9 @@ are answered, nothing changes anything. `/api/v1/openapi.json` has the same as t
   a body. Long ones are compressed for clients that take gzip.
 - **Long lists**: with `limit`, the header `Link` has the address of the next rows (`rel="next"`), and `X-Total-Count`
   how many there are in all. A group that comes or goes meanwhile moves no other to another page. Without `limit`: all.
-- **What takes long**: of all pages and addresses of the API, 4 requests are computed at once and 12 more wait up to 5 s;
-  others are a 503 with `Retry-After`. Of those 4, the answers about a group (its page, and here group, explain, what-if:
-  up to a second of a core for 1,000 members and 10,000 partitions) take turns, two at a time. Scrapes go on.
+- **What takes long**: of all pages and answers of the API, 4 are computed at once and 12 more wait up to 5 s; others
+  are a 503 with `Retry-After`. Of those 4, answers about a group (its page; of the API: group, explain, what-if, up to
+  a second of a core for 1,000 members and 10,000 partitions) take turns, two at a time. Scrapes go on.
 """
 
 ERRORS: Final = """\
