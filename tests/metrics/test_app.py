@@ -145,9 +145,8 @@ def test_a_group_with_a_hostile_name_is_found_by_its_link_and_its_api(name):
     cluster_name = name or "c"
     app = client(snapshot(ready_cluster(*decoys, offsets_only(name, cluster_name), cluster=cluster_name)))
     hrefs = [html.unescape(href) for href in re.findall(r'href="(/groups/[^"]*)"', app.get("/").text)]
-    href = (
-        f"/groups/{WRITTEN.get(cluster_name, quote(cluster_name, safe=''))}/{WRITTEN.get(name, quote(name, safe=''))}"
-    )
+    cluster_piece, piece = (WRITTEN.get(each, quote(each, safe="")) for each in (cluster_name, name))
+    href = f"/groups/{cluster_piece}/{piece}"
     assert href in hrefs
     page = app.get(href)
     assert page.status_code == 200
