@@ -1,4 +1,4 @@
-"""Write the generated files: ``python -m dashboards``, or this module."""
+"""Write the generated files: ``python -m dashboards``, or this module; ``--runbooks URL`` is where the runbooks are."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final
 from dashboards.alerts import RULES, rules_file
 from dashboards.alerts.table import PAGE, with_table
 from dashboards.grafana.boards import BOARDS, board_file
+from dashboards.runbooks import runbooks_asked
 
 FOLDER: Final = Path(__file__).parent / "generated"
 
@@ -15,15 +16,15 @@ GRAFANA: Final = "grafana"
 """The folder of dashboards in FOLDER: Grafana is given it as a whole."""
 
 
-def generated_files() -> dict[str, str]:
+def generated_files(runbooks: str | None = None) -> dict[str, str]:
     """The text of every generated file by its path below FOLDER."""
     boards = {f"{GRAFANA}/{name}.json": board_file(board) for name, board in BOARDS.items()}
-    return {**boards, "alerts.yml": rules_file()}
+    return {**boards, "alerts.yml": rules_file(runbooks=runbooks)}
 
 
-def write(folder: Path) -> None:
+def write(folder: Path, runbooks: str | None = None) -> None:
     """Write them all there, and remove what is no longer generated."""
-    files = generated_files()
+    files = generated_files(runbooks)
     for path in [path for path in folder.rglob("*.*") if str(path.relative_to(folder)) not in files]:
         path.unlink()
     for name, text in files.items():
@@ -34,7 +35,7 @@ def write(folder: Path) -> None:
 
 def main() -> None:
     """Write the files, and the table of alerts in its page."""
-    write(FOLDER)
+    write(FOLDER, runbooks_asked("dashboards.generate"))
     PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8"), RULES), encoding="utf-8")
 
 

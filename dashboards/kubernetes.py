@@ -1,7 +1,8 @@
 """The alert rules and the dashboards as Kubernetes wants them: ``python -m dashboards.kubernetes`` writes the files.
 
 They say nothing of their own: the rules are those of ``generated/alerts.yml`` in a PrometheusRule, the dashboards those
-of ``generated/grafana`` in a ConfigMap each, which Grafana's sidecar finds by its label.
+of ``generated/grafana`` in a ConfigMap each, which Grafana's sidecar finds by its label. ``--runbooks URL`` is where
+the runbooks are, as for ``dashboards.generate``.
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Final
+
+from dashboards.alerts import rules_file
+from dashboards.runbooks import runbooks_asked
 
 GENERATED: Final = Path(__file__).parent / "generated"
 FOLDER: Final = Path(__file__).parents[1] / "deploy" / "kubernetes" / "monitoring"
@@ -41,11 +45,10 @@ data:
 """
 
 
-def kubernetes_files() -> dict[str, str]:
+def kubernetes_files(runbooks: str | None = None) -> dict[str, str]:
     """The text of every generated manifest by its name."""
-    rules = (GENERATED / "alerts.yml").read_text(encoding="utf-8")
     return {
-        "prometheusrule.yaml": HEAD + RULE + _indented(rules),
+        "prometheusrule.yaml": HEAD + RULE + _indented(rules_file(runbooks=runbooks)),
         "dashboards.yaml": HEAD + "---\n".join(map(_dashboard, sorted((GENERATED / "grafana").glob("*.json")))),
     }
 
@@ -62,7 +65,7 @@ def _indented(text: str) -> str:
 
 def main() -> None:
     """Write them all."""
-    for name, text in kubernetes_files().items():
+    for name, text in kubernetes_files(runbooks_asked("dashboards.kubernetes")).items():
         (FOLDER / name).write_text(text, encoding="utf-8")
 
 

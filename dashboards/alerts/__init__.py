@@ -31,6 +31,6 @@ RULES: Final[tuple[AlertRule, ...]] = tuple(rule for group in rule_groups() for 
 """All of them, as they are meant."""
 
 
-def rules_file(pace: Pace = AS_MEANT) -> str:
-    """The rules as a rule file of Prometheus."""
-    return rule_file_text(rule_groups(pace))
+def rules_file(pace: Pace = AS_MEANT, runbooks: str | None = None) -> str:
+    """The rules as a rule file of Prometheus; ``runbooks`` is where the runbooks can be read, if that is known."""
+    return rule_file_text(rule_groups(pace), runbooks)

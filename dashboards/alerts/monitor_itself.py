@@ -6,6 +6,9 @@ from dashboards.alerts.rule import AGE, CLUSTER, COUNT, AlertRule, Severity, ser
 
 NAME = "{{ $labels.collector }} {{ $labels.name }}"
 
+ON_ITSELF = "on (cluster, instance, job)"
+"""Matches what one groupwatch says of a cluster with what the same says: a cluster may have several, its shards."""
+
 
 def rules_about_the_monitor() -> tuple[AlertRule, ...]:
     """They keep their pace in the demo, too, as its batches do."""
@@ -36,7 +39,7 @@ def _blind() -> tuple[AlertRule, ...]:
         ),
         AlertRule(
             name="GroupwatchNotReady",
-            severity=Severity.WARNING,
+            severity=Severity.CRITICAL,
             expr=f"{series('ready')} == 0",
             hold_s=900,
             summary=f"groupwatch does not judge the groups of {CLUSTER} yet",
@@ -52,12 +55,14 @@ def _late() -> tuple[AlertRule, ...]:
     return (
         AlertRule(
             name="GroupwatchEvaluationOld",
-            severity=Severity.WARNING,
-            expr=f"time() - {series('last_evaluation_timestamp_seconds')} > 120",
+            severity=Severity.CRITICAL,
+            # As long as for a groupwatch that is away: it is as blind.
+            expr=f"time() - {series('last_evaluation_timestamp_seconds')} > 300",
             hold_s=60,
             summary=f"The groups of {CLUSTER} have not been judged for {AGE}",
             description=(
-                "The job hangs, or a batch takes very long: the other alerts of this cluster are as old as that."
+                "The job hangs, or a batch takes very long: the other alerts of this cluster are as old as that, and "
+                "no new one can come."
             ),
         ),
         AlertRule(
@@ -74,7 +79,7 @@ def _late() -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchInputLag",
             severity=Severity.WARNING,
-            expr=f"{series('input_lag_records')} > 100000 and on (cluster) {series('ready')} == 1",
+            expr=f"{series('input_lag_records')} > 100000 and {ON_ITSELF} {series('ready')} == 1",
             hold_s=900,
             summary=f"groupwatch has {COUNT} records of {CLUSTER} to read",
             description=(
@@ -95,7 +100,7 @@ def _errors() -> tuple[AlertRule, ...]:
             expr=(
                 f"increase({decode}[{window}]) > 0 or "
                 f"({decode} unless last_over_time({decode}[6h] offset {window}) "
-                f"and on (cluster) {series('up')} offset {window})"
+                f"and {ON_ITSELF} {series('up')} offset {window})"
             ),
             hold_s=0,
             keep_s=900,

@@ -56,10 +56,9 @@ class AlertRule(msgspec.Struct, frozen=True):
     description: str
     keep_s: int = KEPT_S
 
-    @property
-    def runbook_url(self) -> str:
-        """Its section of the runbooks."""
-        return f"{RUNBOOKS}#{self.name.lower()}"
+    def runbook(self, page: str = RUNBOOKS) -> str:
+        """Its section of the page of runbooks, which is a path in this repository or an address."""
+        return f"{page}#{self.name.lower()}"
 
 
 def duration(seconds: int) -> str:

@@ -17,19 +17,23 @@ class RuleGroup(msgspec.Struct, frozen=True):
     rules: tuple[AlertRule, ...]
 
 
-def rule_file_text(groups: Iterable[RuleGroup]) -> str:
-    """The rule file. A text in JSON's quotes is a text in YAML too."""
-    return "\n".join(["groups:", *(line for group in groups for line in _group(group))]) + "\n"
+def rule_file_text(groups: Iterable[RuleGroup], runbooks: str | None = None) -> str:
+    """The rule file. A text in JSON's quotes is a text in YAML too.
+
+    With the address of the runbooks, each rule has its own as ``runbook_url``, which tools show as a link; without, its
+    path in this repository as ``runbook``, which they do not.
+    """
+    return "\n".join(["groups:", *(line for group in groups for line in _group(group, runbooks))]) + "\n"
 
 
-def _group(group: RuleGroup) -> Iterator[str]:
+def _group(group: RuleGroup, runbooks: str | None) -> Iterator[str]:
     yield f"  - name: {group.name}"
     yield "    rules:"
     for rule in group.rules:
-        yield from _rule(rule)
+        yield from _rule(rule, runbooks)
 
 
-def _rule(rule: AlertRule) -> Iterator[str]:
+def _rule(rule: AlertRule, runbooks: str | None) -> Iterator[str]:
     yield f"      - alert: {rule.name}"
     yield f"        expr: {_quoted(rule.expr)}"
     yield f"        for: {duration(rule.hold_s)}"
@@ -39,7 +43,10 @@ def _rule(rule: AlertRule) -> Iterator[str]:
     yield "        annotations:"
     yield f"          summary: {_quoted(rule.summary)}"
     yield f"          description: {_quoted(rule.description)}"
-    yield f"          runbook_url: {_quoted(rule.runbook_url)}"
+    if runbooks is None:
+        yield f"          runbook: {_quoted(rule.runbook())}"
+    else:
+        yield f"          runbook_url: {_quoted(rule.runbook(runbooks))}"
 
 
 def _quoted(text: str) -> str:

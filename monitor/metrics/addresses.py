@@ -2,10 +2,14 @@
 
 A name may hold any character, slashes included, so it is percent-encoded as one piece of the path, and read from the
 path as it was sent: in a decoded path, a slash in the cluster's name could not be told from the one after it.
+
+Pieces ``.`` and ``..``, also percent-encoded, are taken out of a path by every client before it asks (RFC 3986, 5.2.4;
+WHATWG URL). So these two names are written with a ``~`` before them; and names that look so, as ``~.``, with one more.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Final
 from urllib.parse import quote, unquote
 
@@ -29,6 +33,8 @@ class GroupAddress(msgspec.Struct, frozen=True):
 
         >>> GroupAddress("main", "a/b").under(PAGE)
         '/groups/main/a%2Fb'
+        >>> GroupAddress("main", "..").under(PAGE), GroupAddress("main", "~..").under(PAGE)
+        ('/groups/main/~..', '/groups/main/~~..')
         """
         return f"{prefix}{_quoted(self.cluster)}/{_quoted(self.group)}"
 
@@ -57,8 +63,17 @@ def group_address(raw_path: str, prefix: str) -> GroupAddress | None:
     GroupAddress(cluster='main', group='a/b/c')
     """
     cluster, slash, group = raw_path.removeprefix(prefix).partition("/")
-    return GroupAddress(unquote(cluster), unquote(group)) if slash else None
+    return GroupAddress(_name(cluster), _name(group)) if slash else None
+
+
+_DOTS: Final = re.compile(r"~*\.{1,2}")
 
 
 def _quoted(name: str) -> str:
-    return quote(name, safe="", errors="replace")
+    marked = f"~{name}" if _DOTS.fullmatch(name) else name
+    return quote(marked, safe="", errors="replace")
+
+
+def _name(piece: str) -> str:
+    sent = unquote(piece)
+    return sent[1:] if sent.startswith("~") and _DOTS.fullmatch(sent) else sent

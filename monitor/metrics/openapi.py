@@ -21,7 +21,7 @@ _ERRORS: Final = {
     "400": "The question cannot be read, or cannot be answered for this group.",
     "404": "There is no such cluster or group.",
     "405": "The API is read-only: GET and HEAD.",
-    "503": "The groups of the cluster are not known yet.",
+    "503": "The groups of the cluster are not known yet, or too much is asked at once.",
 }
 
 
@@ -54,7 +54,7 @@ def _operation(address: Address) -> Json:
 
 
 def _path_parameter(name: str) -> Json:
-    told = f"The {name}, percent-encoded as one piece (a slash is %2F)."
+    told = f"The {name}, percent-encoded as one piece (a slash is %2F; `.` and `..` are ~. and ~..)."
     return {"name": name, "in": "path", "required": True, "description": told, "schema": {"type": "string"}}
 
 
@@ -87,7 +87,7 @@ def _answer_schema(answer: Answer) -> Json:
 
 def _errors(address: Address) -> Json:
     schema = {"$ref": f"{_SCHEMAS}{ApiError.__name__}"}
-    codes = ["405", *(["400"] if address.parameters else []), *(["404", "503"] if address.is_of_group else [])]
+    codes = ["405", "503", *(["400"] if address.parameters else []), *(["404"] if address.is_of_group else [])]
     return {
         code: {"description": _ERRORS[code], "content": {"application/json": {"schema": schema}}}
         for code in sorted(codes)

@@ -334,21 +334,21 @@ CASES = (
     ),
     Case(
         "GroupwatchNotReady",
-        "warning",
+        "critical",
         UP | {at("ready"): "0x20 1x60"},
         fires=15,
         gone=26,
         summary="groupwatch does not judge the groups of c yet",
         labels={"cluster": "c"},
     ),
-    # Judged at minute 0 and from 11 on: older than 120 s at 3, held for one.
+    # Judged at minute 0 and from 11 on: older than 300 s at 6, held for one.
     Case(
         "GroupwatchEvaluationOld",
-        "warning",
+        "critical",
         UP | {at("last_evaluation_timestamp_seconds"): "0x10 660+60x60"},
-        fires=4,
+        fires=7,
         gone=16,
-        summary="The groups of c have not been judged for 4m 0s",
+        summary="The groups of c have not been judged for 7m 0s",
         labels={"cluster": "c"},
     ),
     # Read at minute 0 and from 21 on.
@@ -506,6 +506,19 @@ SILENCES = (
         "an orphan that heals in the ten minutes in which a metadata refresh comes for certain",
         aged("orphaned", "grew", "0+60x10 stale"),
         minutes=30,
+    ),
+    Silence(
+        "a shard that reads its backlog for ten minutes and counts errors in it, beside one that is ready for long",
+        {
+            at("up", instance="a:9464"): "1x120",
+            at("ready", instance="a:9464"): "1x120",
+            at("input_lag_records", instance="a:9464"): "7x120",
+            at("up", instance="b:9464"): "_x20 1x90",
+            at("ready", instance="b:9464"): "_x20 0x14 1x75",
+            at("input_lag_records", instance="b:9464"): "_x20 3000000x19 0x70",
+            at("decode_errors_total", instance="b:9464", source="offsets", reason="truncated"): "_x20 3x90",
+        },
+        minutes=100,
     ),
     Silence("lag that is caught up in time", UP | {of("group_lag_at_least_seconds"): "0+60x15 0x60"}, minutes=40),
     Silence(

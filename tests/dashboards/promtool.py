@@ -71,7 +71,7 @@ def annotations(case: Case, rule: AlertRule) -> dict[str, str]:
     for label, value in case.labels.items():
         described = described.replace(f"{{{{ $labels.{label} }}}}", value)
     anchor = case.alert.lower()
-    return {"summary": case.summary, "description": described, "runbook_url": f"docs/runbooks.md#{anchor}"}
+    return {"summary": case.summary, "description": described, "runbook": f"docs/runbooks.md#{anchor}"}
 
 
 def _given(name: str, given: Series, interval: str) -> dict[str, Any]:

@@ -6,10 +6,13 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
 import yaml
 
 from dashboards.alerts import DEMO, RULES, rule_groups, rules_file
 from dashboards.alerts.table import PAGE, with_table
+from dashboards.kubernetes import kubernetes_files
+from dashboards.runbooks import runbooks_asked
 from monitor.metrics.render import STATES
 from monitor.metrics.specs import FAMILIES, MetricScope
 from tests.dashboards.alert_cases import CASES, SILENCES
@@ -94,7 +97,7 @@ def test_the_rule_file_is_yaml_that_says_the_rules():
     assert [rule["alert"] for rule in written] == [rule.name for rule in RULES]
     assert [rule["expr"] for rule in written] == [rule.expr for rule in RULES]
     assert {rule["labels"]["severity"] for rule in written} == {"critical", "warning", "info"}
-    assert all(rule["annotations"].keys() == {"summary", "description", "runbook_url"} for rule in written)
+    assert all(rule["annotations"].keys() == {"summary", "description", "runbook"} for rule in written)
 
 
 def test_every_rule_has_a_runbook_that_says_what_to_do_and_every_runbook_a_rule():
@@ -103,7 +106,30 @@ def test_every_rule_has_a_runbook_that_says_what_to_do_and_every_runbook_a_rule(
     assert [name for name, _ in sections] == [rule.name for rule in RULES]
     for name, section in sections:
         assert re.findall(r"^\*\*(\w+)\.\*\* \S", section, re.MULTILINE) == ["Means", "Causes", "Look", "Do"], name
-    assert all(rule.runbook_url == f"docs/runbooks.md#{rule.name.lower()}" for rule in RULES)
+    assert all(rule.runbook() == f"docs/runbooks.md#{rule.name.lower()}" for rule in RULES)
+
+
+def test_with_an_address_of_the_runbooks_each_alert_has_a_link_to_its_own():
+    base = "https://wiki.example/groupwatch/runbooks"
+    for file in (rules_file(runbooks=base), kubernetes_files(base)["prometheusrule.yaml"]):
+        read = yaml.safe_load(file)
+        groups = read["groups"] if "groups" in read else read["spec"]["groups"]
+        told = {rule["alert"]: rule["annotations"] for group in groups for rule in group["rules"]}
+        assert told["GroupwatchMemberDead"]["runbook_url"] == f"{base}#groupwatchmemberdead"
+        assert all(each.keys() == {"summary", "description", "runbook_url"} for each in told.values())
+
+
+@pytest.mark.parametrize("address", ["docs/runbooks.md", "ftp://wiki/runbooks", "https://", "https://wiki/page#top"])
+def test_what_is_no_address_of_a_page_ends_with_a_sentence(address: str, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as ended:
+        runbooks_asked("dashboards.generate", ["--runbooks", address])
+    assert ended.value.code == 2
+    assert repr(address) in capsys.readouterr().err
+
+
+def test_the_address_of_the_runbooks_is_taken_from_the_command_line():
+    asked = runbooks_asked("dashboards.generate", ["--runbooks", "https://wiki.example/runbooks"])
+    assert (asked, runbooks_asked("dashboards.generate", [])) == ("https://wiki.example/runbooks", None)
 
 
 def test_the_table_of_alerts_is_not_stale():

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from dashboards.alerts import RULES
 from monitor.embedded.prometheus import EmbeddedAlertmanager
 from tests.job_process import eventually
 from tests.programs import required
@@ -32,9 +33,16 @@ def url() -> Iterator[str]:
         yield alertmanager.url
 
 
-def active(name: str, cluster: str, group: str = "", severity: str = "warning") -> dict[str, str]:
+def active(name: str, cluster: str, group: str = "", severity: str = "warning", shard: str = "a:1") -> dict[str, str]:
     of_group = {"group": group} if group else {}
-    return {"alertname": name, "severity": severity, "cluster": cluster, **of_group}
+    place = {"job": "groupwatch", "instance": shard}
+    return {"alertname": name, "severity": severity, "cluster": cluster, **place, **of_group}
+
+
+def of_itself(name: str, cluster: str, shard: str = "a:1") -> dict[str, str]:
+    """An alert about groupwatch itself, with the severity that its rule has."""
+    severity = next(rule.severity for rule in RULES if rule.name == name)
+    return active(name, cluster, severity=severity, shard=shard)
 
 
 def post(url: str, *alerts: dict[str, str]) -> None:
@@ -58,10 +66,34 @@ def await_told(url: str, cluster: str, *expected: str) -> None:
 def test_of_a_cluster_that_cannot_be_read_nothing_is_told_of_groups_but_of_others_it_is(url: str):
     old = active("GroupwatchLagOld", "blind", "orders")
     dead = active("GroupwatchMemberDead", "blind", "orders", severity="critical")
-    unread = active("GroupwatchClusterUnread", "blind", severity="critical")
+    unread = of_itself("GroupwatchClusterUnread", "blind")
     post(url, old, dead, unread, active("GroupwatchLagOld", "seen", "orders"))
     await_told(url, "blind", "- GroupwatchClusterUnread")
     await_told(url, "seen", "orders GroupwatchLagOld")
+
+
+@pytest.mark.parametrize("name", ["GroupwatchEvaluationOld", "GroupwatchNotReady"])
+def test_while_nothing_is_judged_critical_alerts_about_groups_still_wake_somebody(url: str, name: str):
+    cluster = f"hangs-{name.lower()}"
+    old = active("GroupwatchLagOld", cluster, "orders")
+    dead = active("GroupwatchMemberDead", cluster, "payments", severity="critical")
+    post(url, old, dead, of_itself(name, cluster))
+    await_told(url, cluster, f"- {name}", "payments GroupwatchMemberDead")
+
+
+@pytest.mark.parametrize("name", ["GroupwatchClusterUnread", "GroupwatchEvaluationOld", "GroupwatchNotReady"])
+def test_a_shard_that_is_blind_holds_back_nothing_that_another_tells(url: str, name: str):
+    cluster = f"shards-{name.lower()}"
+    own = active("GroupwatchLagOld", cluster, "orders")
+    others = active("GroupwatchLagOld", cluster, "payments", shard="b:1")
+    post(url, own, others, of_itself(name, cluster))
+    await_told(url, cluster, f"- {name}", "payments GroupwatchLagOld")
+
+
+def test_what_is_blind_for_a_while_wakes_somebody():
+    """Whoever is to be told of a dead member must not be told less as nobody judges."""
+    names = {"GroupwatchClusterUnread", "GroupwatchEvaluationOld", "GroupwatchNotReady", "GroupwatchDown"}
+    assert {rule.severity.value for rule in RULES if rule.name in names} == {"critical"}
 
 
 def test_who_is_woken_for_a_group_is_not_told_its_warnings_but_those_of_others(url: str):

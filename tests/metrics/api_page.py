@@ -30,7 +30,8 @@ are answered, nothing changes anything. `/api/v1/openapi.json` has the same as t
 (This page is written by `python -m tests.metrics.api_page`, from the answers of a real server.)
 
 - **Names** in a path are percent-encoded as one piece: a slash is `%2F`, so `orders/eu` is at
-  `/api/v1/groups/main/orders%2Feu`.
+  `/api/v1/groups/main/orders%2Feu`. Clients take `.` and `..` out of a path, so a group of that name is at
+  `/api/v1/groups/main/~.` or `~..` (and one that is named `~.` at `~~.`).
 - **Times** (`_ms`) are milliseconds since the epoch, durations milliseconds, offsets and lags records (of MetaQ bytes).
 - **A field that is absent** has its default: null, 0, false, "" or an empty list. What is not known is null or absent,
   never 0 or -1.
@@ -40,8 +41,9 @@ are answered, nothing changes anything. `/api/v1/openapi.json` has the same as t
   a body. Long ones are compressed for clients that take gzip.
 - **Long lists**: with `limit`, the header `Link` has the address of the next rows (`rel="next"`), and `X-Total-Count`
   how many there are in all. A group that comes or goes meanwhile moves no other to another page. Without `limit`: all.
-- **What takes long** (a group, explain, what-if: up to a second of a core for 1,000 members and 10,000 partitions) is
-  worked out for two clients at a time; others wait, and scrapes go on.
+- **What takes long**: of all pages and answers of the API, 4 are computed at once and 12 more wait up to 5 s; others
+  are a 503 with `Retry-After`. Of those 4, answers about a group (its page; of the API: group, explain, what-if, up to
+  a second of a core for 1,000 members and 10,000 partitions) take turns, two at a time. Scrapes go on.
 """
 
 ERRORS: Final = """\
@@ -55,7 +57,9 @@ Each is an object with a sentence, `error`, that says what and where:
 | 404 | no such address, cluster or group |
 | 405 | neither GET nor HEAD; the header `Allow` has both |
 | 500 | this group cannot be judged; the others can |
-| 503 | the groups of this cluster are not known yet: it says what is left to read |
+| 503 | the groups of this cluster are not known yet: it says what is left to read; or too much is asked at once |
+
+[access.md](access.md) has those of who may read and how much (401, 413, 414, 429).
 """
 
 

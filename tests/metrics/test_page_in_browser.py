@@ -22,6 +22,7 @@ HOSTILE = (
     "{{ 7*7 }}",
     "x" * 10_000,
 )
+FOLDERS = (".", "..", "~.")
 WIDE = 1_200
 DRIFTS, ORPHANED, CALM = "payments.writer-00000", "payments.writer-00080", "fraud.writer-00005"
 SOON_MS = 30_000
@@ -67,7 +68,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def served() -> Iterator[tuple[Fleet, str]]:
     """The fleet, where it is served."""
-    hostile = [replace(group(name, f"t{n}"), group=name) for n, name in enumerate(HOSTILE)]
+    hostile = [replace(group(name, f"t{n}"), group=name) for n, name in enumerate((*HOSTILE, *FOLDERS))]
     evil = topic(HOSTILE[0])
     reading_evil = named_badly(group("reads.evil", evil.topic, trouble="drift"))
     wide = group("wide.one", "wide", trouble="drift", partitions=WIDE, members=40)
@@ -127,7 +128,7 @@ def test_the_list_can_be_sorted_and_turned_and_the_address_says_so(site: Site):
     page.get_by_role("columnheader", name="Group").get_by_role("link").click()
     expect(page.locator("a[data-row]").first).to_have_text(HOSTILE[1])
     page.get_by_role("columnheader", name="Group").get_by_role("link").click()
-    expect(page.locator("a[data-row]").first).to_have_text(HOSTILE[4])
+    expect(page.locator("a[data-row]").first).to_have_text(FOLDERS[2])
     page.go_back()
     page.go_back()
     expect(page.locator("a[data-row]").first).to_have_text("wide.one")
@@ -223,6 +224,33 @@ def test_a_page_whose_server_is_gone_says_that_it_is_stale_until_it_is_back(site
     site.said.clear()  # the browser's own words on the requests that failed
 
 
+def test_a_server_that_is_busy_is_not_said_to_be_away_but_what_a_proxy_says_is(site: Site):
+    """The words of a server that has too much to do are those of monitor.metrics.limits."""
+    page = site.open()
+    page.route("**/*", lambda route: route.fulfill(status=503, content_type="text/plain; charset=utf-8", body="Later."))
+    renew(page)
+    expect(page.get_by_role("status")).to_contain_text(
+        "Stale: groupwatch is busy (503): too much is asked of it at once."
+    )
+    page.unroute("**/*")
+    page.route("**/*", lambda route: route.fulfill(status=503, content_type="text/html", body="<h1>No upstream</h1>"))
+    renew(page)
+    expect(page.get_by_role("status")).to_contain_text("groupwatch cannot be reached. It answers HTTP 503.")
+    page.unroute("**/*")
+    renew(page)
+    expect(page.get_by_role("status")).to_be_hidden()
+    site.said.clear()  # the browser's own words on the requests that failed
+
+
+def test_going_back_to_a_fragment_that_is_no_percent_encoding_shows_the_page(site: Site):
+    page = site.open("/#%")
+    page.get_by_role("link", name="Lag", exact=True).click()
+    page.wait_for_url("**/?sort=lag")
+    page.go_back()
+    expect(page.locator("a[data-row]").first).to_have_text(ORPHANED)
+    assert page.url == f"{site.url}/#%"
+
+
 def test_the_page_of_a_group_that_is_gone_says_so_and_shows_it_when_it_is_back(site: Site):
     page = site.open(f"/groups/main/{DRIFTS}")
     state = site.fleet.states["main"].pop(DRIFTS)
@@ -285,6 +313,32 @@ def test_what_if_answers_in_place_and_a_renewal_leaves_the_answer(site: Site):
     expect(page.get_by_role("alert")).to_have_text("The number of members has to be a whole number, not many.")
 
 
+def test_after_going_back_the_form_of_what_if_says_what_the_address_asks(site: Site):
+    page = site.open(f"/groups/main/{CALM}?what-if=1&assignor=range")
+    assignor, members = page.get_by_label("Assignor"), page.get_by_label("Number of members")
+    assignor.select_option("roundrobin")
+    members.fill("5")
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_role("region", name="Answer")).to_contain_text("new-1")
+    assignor.select_option("sticky")  # chosen, not asked
+    members.fill("7")
+    page.go_back()
+    expect(assignor).to_have_value("range")
+    expect(members).to_have_value("")
+    page.go_forward()
+    expect(assignor).to_have_value("roundrobin")
+    expect(members).to_have_value("5")
+
+
+def test_what_is_chosen_in_the_form_stays_while_the_page_is_sorted_and_renewed(site: Site):
+    page = site.open(f"/groups/main/{CALM}")
+    page.get_by_label("Assignor").select_option("roundrobin")
+    page.locator("[data-key=partitions-table]").get_by_role("link", name="Lag", exact=True).click()
+    page.wait_for_url("**sort=lag**")
+    renew(page)
+    expect(page.get_by_label("Assignor")).to_have_value("roundrobin")
+
+
 def test_a_group_and_a_partition_explain_themselves_when_they_are_asked(site: Site):
     page = site.open(f"/groups/main/{ORPHANED}")
     assert page.get_by_role("region", name="Explanation").count() == 0
@@ -323,6 +377,17 @@ def test_hostile_names_stay_text_wherever_they_stand(site: Site):
     expect(page.get_by_role("region", name="Explanation")).to_contain_text("window.__pwned")
     assert page.evaluate("window.__pwned") is None
     assert page.locator("main script, main svg[onload], [onmouseover]").count() == 0
+
+
+def test_groups_that_are_named_like_folders_are_opened_by_their_links(site: Site):
+    """A browser takes . and .. out of a path, percent-encoded or not."""
+    page = site.open("/?all=1")
+    for name in FOLDERS:
+        page.locator("a[data-row]").get_by_text(name, exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_have_text(name)
+        link = page.get_by_role("link", name="This group as JSON")
+        assert link.evaluate("async (link) => (await (await fetch(link.href)).json()).group") == name
+        page.goto(f"{site.url}/?all=1")
 
 
 def test_light_and_dark_can_be_read_and_narrow_screens_hold_the_page(site: Site):

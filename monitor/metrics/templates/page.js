@@ -17,7 +17,11 @@ function patch(old, fresh, isLive) {
   if (isStill(old, isLive) || old.isEqualNode(fresh)) return;
   patchAttributes(old, fresh);
   patchChildren(old, fresh, isLive);
+  if (old.matches(QUESTION)) old.reset(); // the address asks something else: a choice is not in attributes
 }
+
+// A form that asks about a group: what stands in it is its reader's until he goes to another address.
+const QUESTION = "main form[data-still]";
 
 // The dialog and the like are this script's own; an answer and a form are its reader's, until he asks for another.
 function isStill(element, isLive) {
@@ -100,7 +104,7 @@ async function load(address, isLive) {
     const answer = await fetch(address, { headers: { Accept: "text/html" }, signal: AbortSignal.timeout(20000) });
     // Any page of ours tells what is the matter, also one of an error; what a proxy or a login says is no page of ours.
     fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-    if (!fresh.getElementById("keys")) throw new Error(`HTTP ${answer.status}`);
+    if (!fresh.getElementById("keys")) throw new Error(isBusy(answer) ? BUSY : `HTTP ${answer.status}`);
   } catch (error) {
     if (number !== asked) return false;
     isAsking = false;
@@ -116,15 +120,23 @@ async function load(address, isLive) {
   return true;
 }
 
+// A server that has too much to do says so in plain text; a proxy's 503 is a page, of a server that is away.
+const BUSY = "busy";
+const isBusy = (answer) => answer.status === 503 && (answer.headers.get("Content-Type") || "").startsWith("text/plain");
+
 // What is shown looks as if it were true now. If nobody can say so, the page has to tell.
 function showAway(error) {
   const banner = document.getElementById("away");
   const seconds = Math.round((Date.now() - answeredAt) / 1000);
   const since = new Date(answeredAt).toISOString().slice(11, 19);
-  const told = error.message.startsWith("HTTP") ? `It answers ${error.message}` : "It does not answer";
-  banner.textContent = `Stale: groupwatch cannot be reached. ${told}. What is shown is of ${since} UTC, ${seconds} s ago.`;
+  banner.textContent = `Stale: groupwatch ${wrongWith(error)}. What is shown is of ${since} UTC, ${seconds} s ago.`;
   banner.hidden = false;
   document.body.classList.add("is-away");
+}
+
+function wrongWith(error) {
+  if (error.message === BUSY) return "is busy (503): too much is asked of it at once";
+  return `cannot be reached. ${error.message.startsWith("HTTP") ? `It answers ${error.message}` : "It does not answer"}`;
 }
 
 let shownAddress = withoutHash(location.href).href;
@@ -134,8 +146,18 @@ async function go(address, isNew = true) {
   if (target.href !== location.href) history[isNew ? "pushState" : "replaceState"](null, "", target);
   shownAddress = withoutHash(target).href;
   const isShown = await load(withoutHash(target), false);
-  const goal = isShown && target.hash && document.getElementById(decodeURIComponent(target.hash.slice(1)));
+  const goal = isShown && target.hash && goalOf(target.hash.slice(1));
   if (goal) goal.scrollIntoView({ block: "start" });
+  return isShown;
+}
+
+// What is no percent-encoding, as "%", names nothing.
+function goalOf(fragment) {
+  try {
+    return document.getElementById(decodeURIComponent(fragment));
+  } catch {
+    return null;
+  }
 }
 
 function withoutHash(address) {
@@ -190,6 +212,13 @@ function onSubmit(event) {
 
 function onInput(event) {
   if (event.target.id === "q") go(addressOf(event.target.form), false);
+}
+
+// Back and forward: the page is as the address says, also where only the reader's choice differs from it.
+async function goBack() {
+  if (withoutHash(location.href).href === shownAddress) return; // it was a link within the page
+  if (!(await go(location.href))) return;
+  for (const form of document.querySelectorAll(QUESTION)) form.reset();
 }
 
 // --- keys ------------------------------------------------------------------------------------------------------------
@@ -259,9 +288,7 @@ document.addEventListener("click", onClick);
 document.addEventListener("submit", onSubmit);
 document.addEventListener("input", onInput);
 document.addEventListener("keydown", onKey);
-window.addEventListener("popstate", () => {
-  if (withoutHash(location.href).href !== shownAddress) go(location.href); // else it was a link within the page
-});
+window.addEventListener("popstate", goBack);
 document.addEventListener("visibilitychange", renew);
 const keysButton = document.getElementById("show-keys");
 keysButton.hidden = false;
