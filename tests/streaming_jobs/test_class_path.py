@@ -36,7 +36,9 @@ def test_the_defaults_of_a_deployment_are_seen(monkeypatch: pytest.MonkeyPatch, 
 
 @pytest.mark.spark
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("defaults", [None, "spark.driver.extraClassPath /own/a.jar\n"])
+@pytest.mark.parametrize(
+    "defaults", [None, pytest.param("spark.driver.extraClassPath /own/a.jar\n", marks=pytest.mark.long)]
+)
 def test_a_jvm_looks_there_first_unless_the_deployment_has_defaults(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, defaults: str | None
 ):

@@ -27,9 +27,8 @@ END = "groupwatch_partition_end_offset"
 OF_GROUPS = ("groupwatch_partition_committed_offset", "groupwatch_partition_lag", "groupwatch_group_state")
 
 
-@pytest.mark.parametrize("text", ["0/3", "4/3", "x"])
-def test_what_is_no_shard_ends_the_command_with_one_sentence(text: str):
-    command = [sys.executable, "-m", "monitor.cli", "run", "--shard", text]
+def test_what_is_no_shard_ends_the_command_with_one_sentence():
+    command = [sys.executable, "-m", "monitor.cli", "run", "--shard", "4/3"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 2
     assert ended.stderr == "groupwatch cannot start: --shard should be like 1/3, the first of three shards.\n"

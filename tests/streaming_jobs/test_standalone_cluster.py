@@ -176,6 +176,7 @@ def test_a_killed_worker_costs_no_group_and_no_count(job: JobProcess, spark_clus
     assert job.status("/readyz") == 200
 
 
+@pytest.mark.long
 def test_spark_submit_goes_on_where_the_job_stopped(job: JobProcess, spark_cluster: StandaloneCluster, bootstrap: str):
     """The same file; the master is spark-submit's. What is told to end is spark-submit, and nothing stays behind."""
     before = job.metrics()
