@@ -18,6 +18,7 @@ import urllib.error
 import urllib.request
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -79,11 +80,13 @@ def run(folder: Path) -> dict[str, Any]:
     (port,) = free_ports(1)
     alerting = AlertingSeen(log, WATCHED_S, lambda url: asked_of(url) | {"board_faults": board_faults(url)})
     options = ("--duration", str(WATCHED_S), "--json-summary", str(summary), "--with", "prometheus")
-    with running_demo(port, log, *options) as process:
+    with running_demo(port, log, *options) as process, ThreadPoolExecutor(1) as beside:
+        asked = beside.submit(questions, process, port, folder)
         orphans = orphans_shown(process, port, alerting)
     assert process.returncode == 0, log.read_text(errors="replace")[-3000:]
     told: dict[str, Any] = json.loads(summary.read_text())
-    return told | {"orphans_on_metrics": orphans, "alerting": alerting.report()} | left_of(process, port)
+    seen = {"orphans_on_metrics": orphans, "alerting": alerting.report(), "asked": asked.result()}
+    return told | seen | left_of(process, port)
 
 
 def orphans_shown(process: subprocess.Popen[bytes], port: int, alerting: AlertingSeen) -> list[float]:
@@ -112,16 +115,21 @@ def interrupted(folder: Path) -> dict[str, Any]:
     (port,) = free_ports(1)
     mark, log = str(uuid.uuid4()), folder / "demo.log"
     with running_demo(port, log, **{MARK: mark}) as process:
-        eventually(lambda: read(port, "/readyz")[0] == 200 or process.poll() is not None, "the demo ready", 300)
+        await_ready(process, port)
         started = sorted(words_of(marked(mark)))
-        asked = questions(port, folder)
     left = left_of(process, port)
     eventually(lambda: not marked(mark), "the end of everything the demo started", 30)
-    return {"log": log.read_text(errors="replace"), "started": started, "asked": asked} | left
+    return {"log": log.read_text(errors="replace"), "started": started} | left
 
 
-def questions(port: int, folder: Path) -> dict[str, Any]:
+def await_ready(process: subprocess.Popen[bytes], port: int) -> None:
+    """Until the demo is ready, or has ended."""
+    eventually(lambda: read(port, "/readyz")[0] == 200 or process.poll() is not None, "the demo ready", 300)
+
+
+def questions(process: subprocess.Popen[bytes], port: int, folder: Path) -> dict[str, Any]:
     """What the commands answer about a group of the demo, asked of the job and of what it saved."""
+    await_ready(process, port)
     url, saved = ["--url", f"http://127.0.0.1:{port}"], folder / "saved.jsonl"
     saved.write_bytes(answer("snapshot", *url))
     offline = ["--snapshot", str(saved)]

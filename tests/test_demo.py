@@ -114,6 +114,7 @@ def test_nothing_is_left_of_it(demo_run):
     assert not demo_run["listening"]
 
 
+@pytest.mark.long
 def test_ctrl_c_while_it_runs_ends_all_of_it(demo_interrupted):
     assert {"kafka.Kafka", "org.apache.spark.deploy.SparkSubmit"} <= set(demo_interrupted["started"])
     assert "Everything has ended" in demo_interrupted["log"]
@@ -122,9 +123,9 @@ def test_ctrl_c_while_it_runs_ends_all_of_it(demo_interrupted):
     assert not demo_interrupted["listening"]
 
 
-def test_a_running_job_explains_its_groups_and_what_they_would_be(demo_interrupted):
+def test_a_running_job_explains_its_groups_and_what_they_would_be(demo_run):
     """Six partitions of payments are split by range over two members; a third one takes two of them."""
-    asked = demo_interrupted["asked"]
+    asked = demo_run["asked"]
     assert "Its assignor is range (the log says so), which is replayed here exactly." in asked["explain"]
     assert "2 members own 6 partitions." in asked["explain"]
     assert "range: partitions 0-5 of payments are split over 2 members" in asked["partition"]

@@ -163,7 +163,13 @@ def leaders(client: KafkaAdminClient, topic: str) -> set[int]:
     return {partition["leader_id"] for partition in described["partitions"]}
 
 
-@pytest.mark.parametrize("which", [1, 0], ids=["a broker", "the broker that is the controller too"])
+@pytest.mark.parametrize(
+    "which",
+    [
+        pytest.param(1, id="a broker"),
+        pytest.param(0, id="the broker that is the controller too", marks=pytest.mark.long),
+    ],
+)
 def test_leaders_change_and_the_job_goes_on(
     brokers: tuple[EmbeddedKafka, EmbeddedKafka], bootstrap: str, job: JobWithClock, which: int
 ):

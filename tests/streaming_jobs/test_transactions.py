@@ -56,6 +56,7 @@ def test_by_default_nothing_waits_and_aborted_commits_are_put_right(bootstrap: s
         assert "cannot tell" not in job.log()
 
 
+@pytest.mark.long
 def test_read_committed_is_exact_and_waits_behind_an_open_transaction(bootstrap: str, tmp_path):
     with transaction(bootstrap, "opening2", "t", 300) as producer:
         commit(bootstrap, "behind", "t", {0: 5})
