@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
+from operator import attrgetter
 from typing import Final
 
 from msgspec.structs import replace
@@ -60,7 +61,8 @@ class Listing:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
-        self._worst_first = sorted(judged(snapshot), key=worst_first)
+        self._evaluated_ms = {id(row): each.evaluated_ms or 0 for each in snapshot.clusters for row in each.groups}
+        self._worst_first = _worst_first(snapshot)
         self._ordered: dict[tuple[Column, bool], list[GroupSummary]] = {}
         self._folded = {id(each): each.group.casefold() for each in self._worst_first}
 
@@ -73,6 +75,10 @@ class Listing:
         else:
             groups = troubled if wish.problems else matching
         return Found(groups=tuple(groups), total=len(matching), troubled=len(troubled), kinds=_kinds(troubled))
+
+    def dated(self, summary: GroupSummary) -> GroupSummary:
+        """A group of the list, with when it was judged: few of thousands are shown, so only those are dated."""
+        return replace(summary, evaluated_ms=self._evaluated_ms[id(summary)])
 
     def _matching(self, wish: Wish) -> list[GroupSummary]:
         groups, wanted, folded = self._in_order(wish.column, wish.turned), wish.search.casefold(), self._folded
@@ -101,22 +107,19 @@ class Listings:
         return kept
 
 
-def judged(snapshot: Snapshot) -> Iterable[GroupSummary]:
-    """The groups of all clusters that are ready. Before that, a group is only half read and must not be shown."""
-    return (
-        replace(summary, evaluated_ms=cluster.evaluated_ms or 0)
-        for cluster in snapshot.clusters
-        if cluster.ready
-        for summary in cluster.groups
-    )
-
-
 def worst_first(summary: GroupSummary) -> tuple[int, int, str, str]:
     """The worst kind of finding first, the longest first, then by name. Groups without findings come last."""
     worst = min(summary.findings, key=lambda finding: (_SEVERITY[finding.kind], finding.since_ms), default=None)
     if worst is None:
         return _RIGHT, 0, summary.cluster, summary.group
     return _SEVERITY[worst.kind], worst.since_ms, summary.cluster, summary.group
+
+
+def _worst_first(snapshot: Snapshot) -> list[GroupSummary]:
+    """The groups of all clusters that are ready: of the many without findings only the names are compared."""
+    groups = [each for cluster in snapshot.clusters if cluster.ready for each in cluster.groups]
+    troubled = sorted([each for each in groups if each.findings], key=worst_first)
+    return troubled + sorted([each for each in groups if not each.findings], key=attrgetter("cluster", "group"))
 
 
 _BY_TEXT: Final[Mapping[Column, Callable[[GroupSummary], str | None]]] = {

@@ -15,7 +15,7 @@ from monitor.model import ClusterSnapshot, FindingKind, GroupSummary, Value
 STALE_AFTER_MS: Final = 60_000
 """From this age on, the page says that an evaluation is old: many times the interval between two batches."""
 
-SHOWN_GROUPS: Final = 100
+SHOWN_GROUPS: Final = 50
 """How many groups the page lists, unless it is asked for all."""
 
 
@@ -79,7 +79,7 @@ def overview(listing: Listing, now_ms: int, wish: Wish, limit: int | None) -> Ov
     listed = found.groups[:limit]
     return Overview(
         clusters=tuple(cluster_line(cluster, now_ms) for cluster in snapshot.clusters),
-        groups=tuple(_group_line(each) for each in listed),
+        groups=tuple(_group_line(listing.dated(each)) for each in listed),
         shown=len(found.groups),
         hidden=len(found.groups) - len(listed),
         total=found.total,
