@@ -137,13 +137,18 @@ def newest_file(folder: Path, suffix: str = "") -> Path:
     return folder / f"{newest(folder, suffix)}{suffix}"
 
 
+def copied(written: Path, to: Path) -> Path:
+    """A copy without what Spark has begun: it writes snapshots of what it was closed with a while later."""
+    return Path(shutil.copytree(written, to, ignore=shutil.ignore_patterns("*.tmp*")))
+
+
 @pytest.fixture
 def root(written: Path, tmp_path: Path) -> Path:
     """A copy of the written checkpoint, for which an older snapshot and the changes since then are needed."""
-    copy = Path(shutil.copytree(written, tmp_path / "copy"))
+    copy = copied(written, tmp_path / "copy")
     for snapshot in (copy / "test/state/0/0").glob("*.zip"):
         if int(snapshot.stem) >= version(copy):
-            snapshot.unlink()  # in the copy: Spark may write snapshots of what it was closed with a while later
+            snapshot.unlink()
     return copy
 
 
@@ -279,7 +284,7 @@ def test_an_owner_writes_a_torn_file_anew_and_yields_to_another_owner(elsewhere:
 
 @pytest.mark.long
 def test_a_job_whose_lease_was_taken_over_ends_with_a_sentence(broker: EmbeddedKafka, written: Path, tmp_path: Path):
-    data = Path(shutil.copytree(written, tmp_path / "data"))
+    data = copied(written, tmp_path / "data")
     spark = {"checkpoint": "viewfs://elsewhere/data", "conf": {VIEW: data.as_uri()}}
     job = JobProcess(tmp_path, {"test": {"bootstrap_servers": broker.bootstrap_servers}}, spark=spark)
     taken = text_of(msgspec.structs.replace(Owner.here(), id="rival", host="faraway")).encode()
@@ -572,7 +577,7 @@ def fill(file: Path) -> None:
 def test_a_full_disk_is_named_on_the_board_and_heals(
     spark: SparkSession, broker: EmbeddedKafka, written: Path, small_disk: Path, caplog: pytest.LogCaptureFixture
 ):
-    root = Path(shutil.copytree(written, small_disk / "checkpoint"))
+    root = copied(written, small_disk / "checkpoint")
     board = Board(["test"])
     commits = partial(newest, root / "test/commits")
     with watching(spark, broker, root, board) as watch:
