@@ -7,7 +7,7 @@ in any order (RFC 1951). What gzip wants besides is a checksum of the whole, whi
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from struct import pack
 from typing import Final
@@ -21,6 +21,9 @@ _HEAD: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _END: Final = b"\x03\x00"  # an empty last block
 _POLYNOMIAL: Final = 0xEDB88320
 _BITS: Final = 32
+
+_FED: Final = 8_192
+"""Bytes that are unpacked in one go, unless they become more than is wanted at once."""
 
 _Matrix = tuple[int, ...]
 
@@ -60,6 +63,29 @@ def gzip_of(runs: Iterable[Run]) -> bytes:
         parts += run.parts
         crc, size = joined_crc(crc, run.crc, run.size), size + run.size
     return b"".join((*parts, _END, pack("<LL", crc, size & 0xFFFFFFFF)))
+
+
+def unpacked_size(packed: bytes) -> int:
+    """How many bytes one gzip stream unpacks to, if less than 4 GiB: it says so at its end (RFC 1952)."""
+    return int.from_bytes(packed[-4:], "little")
+
+
+def unpacked(packed: bytes, most: int) -> Iterator[bytes]:
+    """The text of one gzip stream in pieces of at most so many bytes. No more of it than a piece is held.
+
+    >>> b"".join(unpacked(gzip_of([run_of([deflated(b"one "), deflated(b"text")])]), 3))
+    b'one text'
+    """
+    unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    for start in range(0, len(packed), _FED):
+        fed = packed[start : start + _FED]
+        while fed:
+            piece = unpacking.decompress(fed, most)
+            if piece:
+                yield piece
+            fed = unpacking.unconsumed_tail
+    while piece := unpacking.decompress(b"", most):
+        yield piece
 
 
 def joined_crc(first: int, second: int, size: int) -> int:

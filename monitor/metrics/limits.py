@@ -27,7 +27,8 @@ class Limits(Value):
     was idle for ``idle_s``, when its client has taken none of an answer for ``stall_s`` or not all for ``answer_s``,
     and ``linger_s`` after it should have ended. ``connections`` are kept in all, ``connections_of_a_client`` of one
     address; for one more, the one goes that has waited longest for its client. Answers that wait to be read may hold
-    ``unread_bytes``. An address may be long, as a group's name may have 32,767 bytes, each percent-encoded in three.
+    ``unread_bytes``. An address and all headers have ``head_bytes`` together. An address may be long, as a group's name
+    may have 32,767 bytes, each percent-encoded in three.
     """
 
     request_s: float = 10.0
@@ -37,7 +38,7 @@ class Limits(Value):
     linger_s: float = 20.0
     connections: int = 400
     connections_of_a_client: int = 100
-    header_bytes: int = 131_072
+    head_bytes: int = 131_072
     target_bytes: int = 102_400
     unread_bytes: int = 256 * 1024 * 1024
     costly: int = 4
@@ -46,18 +47,25 @@ class Limits(Value):
 
 
 class ReadOnly:
-    """Lets through what asks and brings nothing: GET and HEAD, without a body, of an address of a sane length."""
+    """Lets through what asks and brings nothing: GET and HEAD, without a body, of an address of a sane length.
+
+    The protocol ends a head while it comes, but looks only at what is incomplete: one that ends within the piece that
+    takes it over its limit (asyncio reads 256 KiB at once) comes through. So the whole is measured here.
+    """
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self._app = app
         self._longest = limits.target_bytes
+        self._most = limits.head_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["method"] not in ("GET", "HEAD"):
             await refuse(scope, send, 405, "Only GET and HEAD are served.", {"Allow": "GET, HEAD", **_CLOSE})
-        elif len(scope["raw_path"]) + len(scope["query_string"]) > self._longest:
+        elif _target_bytes(scope) > self._longest:
             await refuse(scope, send, 414, "The address is too long.", _CLOSE)
+        elif _head_bytes(scope) > self._most:
+            await refuse(scope, send, 400, "The headers are too long.", _CLOSE)
         elif any(map(_tells_of_a_body, scope["headers"])):
             await refuse(scope, send, 413, "A request here has no body.", _CLOSE)
         else:
@@ -156,6 +164,15 @@ class InPieces:
                 held.unsent_bytes = 0
 
         await self._app(scope, receive, send_pieces)
+
+
+def _target_bytes(scope: Scope) -> int:
+    return len(scope["raw_path"]) + len(scope["query_string"])
+
+
+def _head_bytes(scope: Scope) -> int:
+    """Of the address and of the lines of all headers, as they are usually written: a colon, a space, a line's end."""
+    return _target_bytes(scope) + sum(len(name) + len(value) + 4 for name, value in scope["headers"])
 
 
 def _tells_of_a_body(header: tuple[bytes, bytes]) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import zlib
+import asyncio
+from collections.abc import AsyncIterator, Mapping
 from typing import Final
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from monitor.metrics.deflate import unpacked, unpacked_size
 from monitor.metrics.found import Source
 from monitor.metrics.negotiation import prefers_gzip, prefers_openmetrics
 from monitor.metrics.readiness import told_of_all
@@ -17,7 +18,10 @@ from monitor.metrics.readiness import told_of_all
 _VARY: Final = {"Vary": "Accept, Accept-Encoding"}
 TEXT_HEADERS: Final = {"Content-Type": "text/plain; version=0.0.4; charset=utf-8", **_VARY}
 OPENMETRICS_HEADERS: Final = {"Content-Type": "application/openmetrics-text; version=1.0.0; charset=utf-8", **_VARY}
-_GZIP: Final = zlib.MAX_WBITS | 16
+
+_PIECE: Final = 65_536
+"""Bytes that are unpacked at a time: less than a millisecond's work, and what a transport holds before it asks to wait.
+"""
 
 
 def metrics_routes(source: Source) -> list[Route]:
@@ -41,11 +45,23 @@ class _MetricsHandlers:
         headers = TEXT_HEADERS if openmetrics is None else OPENMETRICS_HEADERS
         if accepts_gzip(request):
             return Response(prepared, headers={**headers, "Content-Encoding": "gzip"})
-        return Response(await run_in_threadpool(zlib.decompress, prepared, _GZIP), headers=headers)
+        return _as_text(prepared, headers, head=request.method == "HEAD")
 
     async def readyz(self, _: Request) -> Response:
         snapshot = self._read()
         return PlainTextResponse(told_of_all(snapshot), 200 if snapshot.ready else 503)
+
+
+def _as_text(packed: bytes, headers: Mapping[str, str], *, head: bool) -> Response:
+    headers = {**headers, "Content-Length": str(unpacked_size(packed))}
+    return Response(headers=headers) if head else StreamingResponse(_unpacked(packed), headers=headers)
+
+
+async def _unpacked(packed: bytes) -> AsyncIterator[bytes]:
+    """Pieces of a text, unpacked while it is read: clients that are slow, or many, hold nothing of it."""
+    for piece in unpacked(packed, _PIECE):
+        yield piece
+        await asyncio.sleep(0)  # a client that reads at once must not keep the others waiting
 
 
 def wants_openmetrics(request: Request) -> bool:

@@ -210,7 +210,7 @@ def render_self(
     clusters: Iterable[ClusterSnapshot], version: str, shard: Shard = ALL_GROUPS
 ) -> tuple[FamilyBlock, ...]:
     """What groupwatch says of itself, cluster by cluster."""
-    samples = Samples()
+    samples, share = Samples(), labels(shard=str(shard.number), of=str(shard.of))
     for cluster in clusters:
         pairs = labels(cluster=cluster.cluster)
         samples.add("groupwatch_up", pairs, int(cluster.problem is None))
@@ -224,11 +224,12 @@ def render_self(
         samples.add("groupwatch_evaluation_errors_total", pairs, cluster.evaluation_errors)
         samples.add_ms("groupwatch_catalog_timestamp_seconds", pairs, _by_the_machine(cluster, cluster.catalog_ms))
         _add_decode_errors(samples, cluster)
+        samples.add("groupwatch_shards", f"{pairs},{share}", shard.of)
         told = int(cluster.findings_problem is None) if cluster.tells_findings else None
         samples.add("groupwatch_findings_up", pairs, told)
         add_collectors(samples, cluster.collectors)
     samples.add("groupwatch_build_info", labels(version=version), 1)
-    samples.add("groupwatch_shard_info", labels(shard=str(shard.number), of=str(shard.of)), 1)
+    samples.add("groupwatch_shard_info", share, 1)
     return samples.blocks()
 
 

@@ -143,7 +143,7 @@ def _config(app: ASGIApp, limits: Limits) -> uvicorn.Config:
         server_header=False,
         proxy_headers=False,  # who says to be somebody else is not believed
         lifespan="off",
-        h11_max_incomplete_event_size=limits.header_bytes,
+        h11_max_incomplete_event_size=limits.head_bytes,
         timeout_keep_alive=int(limits.idle_s) + 1,  # we look ourselves; uvicorn's would not end one that does not read
         timeout_graceful_shutdown=_GRACE_S,
     )
@@ -152,8 +152,7 @@ def _config(app: ASGIApp, limits: Limits) -> uvicorn.Config:
 def _listen(host: str, port: int) -> socket.socket:
     """A listening socket; connections wait in its queue until the server accepts them."""
     try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.create_server(address[:2], family=family)
+        listening = _bound(host, port)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise PortTaken(
@@ -164,3 +163,20 @@ def _listen(host: str, port: int) -> socket.socket:
     # the second of two small pieces waits for the client's acknowledgement of the first: 40 ms.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    return socket.create_server(address[:2], family=family)
+
+
+def require_own(host: str) -> None:
+    """Return if this machine can listen on the address.
+
+    Raises:
+        ListenError: it is no address, or none of this machine.
+    """
+    try:
+        _bound(host, 0).close()
+    except OSError as error:
+        raise ListenError(f"Cannot listen on {host}: {error.strerror or error}.") from error

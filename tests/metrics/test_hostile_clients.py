@@ -1,10 +1,12 @@
 """Clients that are slow, many, or talk rubbish, against the real server on a real port: a scrape does not notice."""
 
+import gzip
 import logging
 import random
 import socket
 import statistics
 import threading
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from time import sleep
@@ -17,6 +19,7 @@ from starlette.routing import Route
 
 from monitor.metrics.limits import Limits
 from monitor.metrics.server import HttpServer
+from monitor.model import Snapshot
 from tests.job_process import eventually
 from tests.metrics.examples import HOSTILE_NAMES, Served, orders, ready_cluster, snapshot
 from tests.metrics.raw_client import (
@@ -187,6 +190,21 @@ def test_answers_that_nobody_reads_hold_a_bounded_amount():
         assert all(0 < len(all_of(client)) < len(BIG) for client in clients)
 
 
+def test_metrics_are_unpacked_as_they_are_read():
+    """Thirty clients take no gzip and read nothing: what is held of 600 MB are the pieces that were begun."""
+    shown = Snapshot(metrics_gzip=gzip.compress(BIG))
+    with HttpServer(Served(shown), port=0) as server, ExitStack() as open_ones:
+        tracemalloc.start()
+        open_ones.callback(tracemalloc.stop)
+        for _ in range(30):
+            open_ones.enter_context(connected(server)).sendall(GET % b"/metrics")
+        with connected(server) as reader:
+            reader.sendall(LAST % b"/metrics")
+            assert all_of(reader).endswith(b"\r\n\r\n" + BIG)
+        _, most = tracemalloc.get_traced_memory()
+    assert most < 5 * len(BIG)  # the answer that was read is held here
+
+
 def test_of_costly_requests_few_are_computed_at_once_and_scrapes_pass_them():
     """Two places, two that wait for them, and a fifth, which is told to come again."""
     with working(Limits(costly=2, costly_waiting=2, costly_wait_s=60)) as (server, work), ExitStack() as open_ones:
@@ -255,6 +273,13 @@ CLOSE = b"Host: x\r\nConnection: close\r\n\r\n"
             b"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" + CLOSE + b"zz\r\n", 400, id="a body in broken chunks"
         ),
         pytest.param(b"GET /metrics?" + b"x" * 103_000 + b" HTTP/1.1\r\n" + CLOSE, 414, id="a long address"),
+        pytest.param(b"GET /metrics HTTP/1.1\r\nX: " + b"y" * 130_000 + b"\r\n" + CLOSE, 200, id="a long header"),
+        pytest.param(b"GET /metrics HTTP/1.1\r\nX: " + b"y" * 131_072 + b"\r\n" + CLOSE, 400, id="too long a header"),
+        pytest.param(b"GET /metrics HTTP/1.1\r\nX: " + b"y" * 200_000 + b"\r\n" + CLOSE, 400, id="longer"),
+        pytest.param(b"GET /metrics HTTP/1.1\r\n" + b"X: 45678\r\n" * 14_000 + CLOSE, 400, id="many headers"),
+        pytest.param(
+            b"GET /metrics?%b HTTP/1.1\r\nX: %b\r\n" % (b"x" * 100_000, b"y" * 32_000) + CLOSE, 400, id="both together"
+        ),
         pytest.param(
             b"GET /metrics HTTP/1.1\r\nUpgrade: x\r\nConnection: Upgrade, close\r\nHost: x\r\n\r\n", 200, id="ws"
         ),

@@ -193,6 +193,10 @@ groupwatch_build_info{version="1.2.3"} 1
 # HELP groupwatch_shard_info 1, with the job's share of the groups: the number of its shard, and how many there are.
 # TYPE groupwatch_shard_info gauge
 groupwatch_shard_info{shard="1",of="1"} 1
+# HELP groupwatch_shards How many shards there should be that share the groups of the cluster, 1 if one job has them \
+all; with the number of the job's own shard.
+# TYPE groupwatch_shards gauge
+groupwatch_shards{cluster="main",shard="1",of="1"} 1
 """
 
 
@@ -580,5 +584,10 @@ def test_the_order_of_clusters_does_not_mix_families():
 
 
 def test_a_shard_is_told_with_the_number_of_shards():
-    text = gzip.decompress(exposition([], version="1", shard=Shard(number=2, of=3))).decode()
+    clusters = [ready_cluster(orders()), ready_cluster(offsets_only("x", cluster="other"), cluster="other")]
+    text = gzip.decompress(exposition(clusters, version="1", shard=Shard(number=2, of=3))).decode()
     assert 'groupwatch_shard_info{shard="2",of="3"} 1' in text.splitlines()
+    assert [line for line in text.splitlines() if line.startswith("groupwatch_shards{")] == [
+        'groupwatch_shards{cluster="main",shard="2",of="3"} 3',
+        'groupwatch_shards{cluster="other",shard="2",of="3"} 3',
+    ]
