@@ -105,8 +105,8 @@ class WatchedAccess:
         self._paths = tuple(path for path in (config_file, token_file) if path is not None)
         self._seen = self._signatures()  # before reading: what changes meanwhile is then seen as a change
         config = _web_config(self._files)
-        self._paths += tuple(_files_of(config.tls))
-        self._seen = self._signatures()
+        named = tuple(_files_of(config.tls))
+        self._paths, self._seen = self._paths + named, self._seen + tuple(map(_signature, named))
         access = _access(self._files, config)
         for warning in access.of_files():
             log.warning(warning)

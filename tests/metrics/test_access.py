@@ -16,8 +16,10 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from monitor.metrics.access_files import AccessFiles
+from monitor.metrics import access_files
+from monitor.metrics.access_files import AccessFiles, WatchedAccess
 from monitor.metrics.server import AccessUnusable, HttpServer, ListenError
+from monitor.metrics.web_config import WebConfig, read_web_config
 from monitor.model import WarmUpProgress
 from tests.job_process import eventually
 from tests.metrics.certificates import Authority
@@ -42,6 +44,10 @@ def files(tmp_path: Path) -> Callable[..., AccessFiles]:
         )
 
     return written
+
+
+def users(*names: str) -> dict[str, object]:
+    return {"basic_auth_users": {name: hashed(name) for name in names}}
 
 
 def secret(path: Path, text: str) -> Path:
@@ -184,6 +190,24 @@ def test_tokens_are_changed_without_a_restart(files):
         files(tokens=NEW)
         eventually(lambda: status(server, bearer(OLD)) == 401, "the end of the old token", 30)
         assert status(server, bearer(NEW)) == 200
+
+
+def test_a_user_who_is_taken_away_while_the_file_is_read_is_away_with_the_next_look(files, monkeypatch):
+    """The file is put in its place between its reading and what else there is to read."""
+    watched = WatchedAccess(files(users("alice", "mallory")))
+
+    def while_it_is_read(path: Path) -> WebConfig:
+        found = read_web_config(path)
+        files(users("alice"))
+        return found
+
+    files(users("alice", "mallory", "bob"))
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(access_files, "read_web_config", while_it_is_read)
+        watched.refresh()
+    assert set(watched.current.credentials.users) == {"alice", "mallory", "bob"}
+    watched.refresh()
+    assert set(watched.current.credentials.users) == {"alice"}
 
 
 @pytest.mark.parametrize("broken", ["", "short", "a token with spaces in it"])
