@@ -110,6 +110,10 @@ def test_the_environment_wins(file, monkeypatch):
             "clusters.a.bootstrap_servers should be host:port, or several of them separated by commas.",
         ),
         (
+            '[clusters.a]\nbootstrap_servers = "admin:tiger@h:1"',
+            "clusters.a.bootstrap_servers should be host:port, or several of them separated by commas.",
+        ),
+        (
             '[clusters.a]\nbootstrap_servers = "h:1"\nfindings_topic = "groupwatch.events"',
             "clusters.a findings_topic should be a topic of its own, not one that groupwatch reads.",
         ),

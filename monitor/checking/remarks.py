@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from monitor.checking.intervals import seldom_judged, seldom_read
 from monitor.collectors.client_properties import kafka_python_arguments, spark_options
 from monitor.config import ConfigError, HttpSettings, Settings
 from monitor.config.client import is_secret
@@ -19,6 +20,7 @@ from monitor.embedded.errors import JavaNotFound
 from monitor.embedded.java import find_java
 from monitor.metrics.access_errors import AccessError
 from monitor.metrics.access_files import AccessFiles, read_access
+from monitor.metrics.server import ListenError, require_own
 
 Look = Callable[[Settings], Iterator[str]]
 
@@ -104,6 +106,13 @@ def _open_page(settings: Settings) -> Iterator[str]:
 
 def _access_files(http: HttpSettings) -> AccessFiles:
     return AccessFiles(web_config_file=http.web_config_file, token_file=http.token_file)
+
+
+def _own_address(settings: Settings) -> Iterator[str]:
+    try:
+        require_own(settings.http.bind)
+    except ListenError as error:
+        yield f"http.bind: {error}"
 
 
 def _random_port(settings: Settings) -> Iterator[str]:
@@ -222,7 +231,21 @@ PROBLEMS: Final[tuple[Look, ...]] = (
     _signing_keys,
     _trusted_certificates,
     _usable_access,
+    _own_address,
 )
 PROBLEMS_OF_JOBS: Final[tuple[Look, ...]] = (_checkpoint_named, _java)
-WARNINGS: Final[tuple[Look, ...]] = (_open_page, _random_port, _clear_passwords, _same_brokers, _folders_of_queries)
-WARNINGS_OF_JOBS: Final[tuple[Look, ...]] = (_elsewhere, _fleeting_checkpoint, _cluster_of_spark, _libraries_of_java)
+WARNINGS: Final[tuple[Look, ...]] = (
+    _open_page,
+    _random_port,
+    _clear_passwords,
+    _same_brokers,
+    _folders_of_queries,
+    seldom_read,
+)
+WARNINGS_OF_JOBS: Final[tuple[Look, ...]] = (
+    _elsewhere,
+    _fleeting_checkpoint,
+    _cluster_of_spark,
+    _libraries_of_java,
+    seldom_judged,
+)

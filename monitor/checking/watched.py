@@ -135,9 +135,15 @@ def _by_whom(by_job: bool) -> str:
 def _shown(key: str, value: str) -> str:
     """The value, unless it may hold a secret: by its key, or by what it says itself, as options of Java do.
 
+    Logins to file systems are among Hadoop's properties, by many names: of those, only what is on or off is shown.
+
     >>> _shown("spark.driver.extraJavaOptions", "-Djavax.net.ssl.trustStorePassword=tiger")
     '[hidden]'
+    >>> _shown("spark.hadoop.fs.s3a.path.style.access", "true"), _shown("spark.hadoop.fs.x.signature", "tiger")
+    ('true', '[hidden]')
     """
+    if key.startswith("spark.hadoop.") and value not in ("true", "false"):
+        return HIDDEN
     return HIDDEN if is_secret(key) or is_secret(value) else _place(value)
 
 

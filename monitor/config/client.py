@@ -11,7 +11,16 @@ from typing import Final
 from monitor.config.errors import ConfigError
 
 HIDDEN: Final = "[hidden]"
-SECRET_KEY: Final = re.compile(r"password|secret|jaas|token|key", re.IGNORECASE)
+SECRET_KEY: Final = re.compile(
+    r"pass?w|passphrase|pwd|secret|jaas|token|key|credential|(?<![a-z])sas(?![a-z])", re.IGNORECASE
+)
+HARMLESS_KEY: Final = re.compile(
+    r"security\.protocol|sasl\.(mechanism|username)|client\.(id|rack|dns\.lookup)|check\.crcs|enable\.idempotence"
+    r"|isolation\.level|ssl\.(protocol|enabled\.protocols|cipher\.suites|endpoint\.identification\.algorithm)"
+    r"|ssl\.(truststore|keystore)\.(type|location)|[a-z.]+\.(ms|bytes|records|connections|attempts)"
+)
+"""Properties whose values are shown. Of any other, also of one that is written wrong, the value may be a secret."""
+
 REFERENCE: Final = re.compile(r"\$\{(env|file):([^}]*)\}")
 
 
@@ -73,8 +82,8 @@ class ClientProperties:
         return f"ClientProperties({self.shown()})"
 
     def shown(self) -> dict[str, str]:
-        """The properties as they may be shown: secrets hidden, also where they are."""
-        return {key: HIDDEN if is_secret(key) else value for key, value in self._properties.items()}
+        """The properties as they may be shown: hidden is what is a secret, where one is, and what could be one."""
+        return {key: value if _is_harmless(key) else HIDDEN for key, value in self._properties.items()}
 
     def is_written_out(self, key: str) -> bool:
         """Whether the value stands in the configuration itself and refers to no variable and no file."""
@@ -84,10 +93,14 @@ class ClientProperties:
 def is_secret(key: str) -> bool:
     """Whether the value of this property must never be shown.
 
-    >>> [is_secret(key) for key in ("sasl.jaas.config", "ssl.key.password", "security.protocol")]
-    [True, True, False]
+    >>> [is_secret(key) for key in ("sasl.jaas.config", "ssl.key.passwd", "fs.azure.sas.x", "sasl.mechanism")]
+    [True, True, True, False]
     """
     return SECRET_KEY.search(key) is not None
+
+
+def _is_harmless(key: str) -> bool:
+    return HARMLESS_KEY.fullmatch(key) is not None and not is_secret(key)
 
 
 def flattened(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:

@@ -56,4 +56,4 @@ def checked_expression(given: str) -> str:
 
 def _is_address(server: str) -> bool:
     host, _, port = server.rpartition(":")
-    return bool(host) and not set(host) & set(",; \t") and port.isascii() and port.isdigit() and 0 < int(port) < 65536
+    return bool(host) and not set(host) & set(",; \t@/") and port.isascii() and port.isdigit() and 0 < int(port) < 65536

@@ -11,6 +11,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
+from dashboards.alerts import RULES
 from monitor.checking.remarks import loads_no_code
 from monitor.cli import app
 from monitor.embedded.broker import EmbeddedKafka
@@ -133,6 +134,74 @@ def test_what_will_not_work_as_somebody_may_think_is_a_warning_and_ends_with_0(c
     answer = check(text)
     assert answer.exit_code == 0
     assert [line for line in told(answer, "warning") if warning in line] != []
+
+
+OLD, ZOOKEEPER = (
+    "will fire again and again, though nothing is wrong.",
+    '[zookeeper.old]\nhosts = "zk:2181"\nsystem = "metaq"\n',
+)
+QUERIES = "[spark_queries.etl.checkpoints]\nq = 's3a://bucket/q'\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "warnings"),
+    [
+        pytest.param(f"{CLUSTER}{SPARK}trigger_s = 299.5\n", [], id="a trigger below the age of an evaluation"),
+        pytest.param(
+            f"{CLUSTER}{SPARK}trigger_s = 300\n",
+            [f"spark.trigger_s is 300 s: GroupwatchEvaluationOld (beyond 300 s) {OLD}"],
+            id="a trigger as long as that age",
+        ),
+        pytest.param(f"{CLUSTER}collect_interval_s = 599\n{SPARK}", [], id="topics below their age"),
+        pytest.param(
+            f"{CLUSTER}collect_interval_s = 600\n{SPARK}",
+            [f"clusters.prod.collect_interval_s is 600 s: GroupwatchCatalogOld (beyond 600 s) {OLD}"],
+            id="topics as old as that",
+        ),
+        pytest.param(
+            f"{CLUSTER}collect_interval_s = 900\n{SPARK}",
+            [
+                "clusters.prod.collect_interval_s is 900 s: GroupwatchCatalogOld (beyond 600 s)"
+                f" and GroupwatchCollectorOld (beyond 900 s) {OLD}"
+            ],
+            id="a pass as seldom as a collector may succeed",
+        ),
+        pytest.param(
+            f"{CLUSTER}{ROCKETMQ}interval_s = 700\n{ZOOKEEPER}interval_s = 899\n{SPARK}",
+            [
+                f"rocketmq.orders.interval_s is 700 s: GroupwatchCatalogOld (beyond 600 s) {OLD}",
+                f"zookeeper.old.interval_s is 899 s: GroupwatchCatalogOld (beyond 600 s) {OLD}",
+            ],
+            id="systems, whose readings list their topics",
+        ),
+        pytest.param(
+            f"{CLUSTER}[spark_queries.etl]\ninterval_s = 899\n{QUERIES}{SPARK}", [], id="queries have no topics"
+        ),
+        pytest.param(
+            f"{CLUSTER}[spark_queries.etl]\ninterval_s = 7200\n{QUERIES}{SPARK}",
+            [f"spark_queries.etl.interval_s is 7200 s: GroupwatchCollectorOld (beyond 900 s) {OLD}"],
+            id="queries that are read every two hours",
+        ),
+    ],
+)
+def test_intervals_as_long_as_an_alert_waits_are_told_and_end_with_0(check, text: str, warnings: list[str]):
+    answer = check(text)
+    assert (answer.exit_code, told(answer, "warning")) == (0, warnings)
+
+
+def test_a_collector_alone_is_told_of_its_intervals_and_not_of_the_trigger(check):
+    answer = check(f"{CLUSTER}collect_interval_s = 600\n[spark]\ntrigger_s = 300\n", "--collect")
+    (warning,) = told(answer, "warning")
+    assert (answer.exit_code, warning.split()[0]) == (0, "clusters.prod.collect_interval_s")
+
+
+@pytest.mark.parametrize(
+    ("name", "age_s"),
+    [("GroupwatchEvaluationOld", 300), ("GroupwatchCatalogOld", 600), ("GroupwatchCollectorOld", 900)],
+)
+def test_the_ages_of_which_a_warning_tells_are_those_of_the_alerts_that_are_shipped(name: str, age_s: int):
+    (rule,) = [rule for rule in RULES if rule.name == name]
+    assert rule.expr.endswith(f"_timestamp_seconds > {age_s}")
 
 
 @pytest.fixture
@@ -276,6 +345,26 @@ def test_no_secret_is_ever_shown(check, options: list[str]):
     cats = ("tiger", "lion", "puma", "lynx", "civet", "ocelot", "serval")
     assert [cat for cat in cats if cat in answer.output] == []
     assert answer.stdout.count("[hidden]") == len(cats)
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]], ids=["text", "json"])
+def test_of_a_key_that_is_not_known_to_be_harmless_no_value_is_shown(check, options: list[str]):
+    """Written wrong, or a login that only Hadoop knows as one."""
+    client = '[clusters.prod.client]\n"sasl.passwrd" = "tiger"\n"sasl.pas" = "lion"\n"client.id" = "shown"\n'
+    conf = (
+        '[spark.conf]\n"spark.hadoop.fs.azure.sas.fixed" = "puma"\n"spark.hadoop.fs.x.pin" = "lynx"\n'
+        '"spark.hadoop.javax.jdo.option.ConnectionPasswd" = "civet"\n"spark.driver.memory" = "4g"\n'
+    )
+    answer = check(f"{CLUSTER}{client}{SPARK}{conf}", *options)
+    assert [cat for cat in ("tiger", "lion", "puma", "lynx", "civet") if cat in answer.output] == []
+    assert all(text in answer.output for text in ("sasl.passwrd", "sasl.pas", "shown", "4g"))
+
+
+@pytest.mark.parametrize("bind", ["999.1.1.1", "192.0.2.1", "no such host"])
+def test_an_address_on_which_this_machine_cannot_listen_is_told(check, bind: str):
+    answer = check(f'{CLUSTER}{SPARK}[http]\nbind = "{bind}"\n')
+    assert answer.exit_code == 2
+    assert [each for each in told(answer, "PROBLEM") if each.startswith(f"http.bind: Cannot listen on {bind}: ")] != []
 
 
 def test_a_file_for_collect_needs_no_checkpoint(check):
