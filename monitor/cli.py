@@ -8,6 +8,8 @@ one sentence; 130 interrupted.
 from __future__ import annotations
 
 import logging
+import math
+import os
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from enum import StrEnum
@@ -85,7 +87,9 @@ def collect(
         list[str] | None,
         typer.Option(help="Collect of these only: kafka, rocketmq, zookeeper, spark. May be given several times."),
     ] = None,
-    port: Annotated[int | None, typer.Option(help="Port of the metrics, in place of the configuration's.")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Port of the metrics, in place of the configuration's.")
+    ] = None,
     verbose: Annotated[bool, typer.Option(help="Log more.")] = False,
 ) -> None:
     """Run the collectors alone, for a job that runs elsewhere; no Spark and no Java is needed."""
@@ -109,13 +113,31 @@ def prepare(
     _exit_with(lambda: run_prepare(config))
 
 
+def _seconds(given: float | None) -> float | None:
+    if given is not None and not 0 < given < math.inf:
+        raise typer.BadParameter("a time in seconds is more than 0")
+    return given
+
+
+def _file_to_write(given: Path | None) -> Path | None:
+    """It is told before the demo has run whether the file can be written."""
+    if given is not None and (given.is_dir() or not os.access(given if given.exists() else given.parent, os.W_OK)):
+        raise typer.BadParameter(f"{given} cannot be written")
+    return given
+
+
 @app.command()
 def demo(
-    port: Annotated[int, typer.Option(help="Port of the page and the metrics; 0 takes a free one.")] = 9464,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port of the page and the metrics; 0 takes a free one.")
+    ] = 9464,
     duration: Annotated[
-        float | None, typer.Option(help="End by itself so many seconds after groupwatch is ready.")
+        float | None,
+        typer.Option(callback=_seconds, help="End by itself so many seconds after groupwatch is ready."),
     ] = None,
-    json_summary: Annotated[Path | None, typer.Option(help="Write what was seen to this file at the end.")] = None,
+    json_summary: Annotated[
+        Path | None, typer.Option(callback=_file_to_write, help="Write what was seen to this file at the end.")
+    ] = None,
     with_: Annotated[
         str,
         typer.Option(

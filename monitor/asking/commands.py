@@ -138,10 +138,10 @@ def snapshot(  # noqa: PLR0913, PLR0917 -- as above
 
 def _counts(typed: list[str]) -> tuple[PartitionCount, ...]:
     from monitor.detection.inputs import QuestionError  # noqa: PLC0415 -- --help must be quick
-    from monitor.detection.questions import count_typed  # noqa: PLC0415 -- as above
+    from monitor.detection.questions import counts_typed  # noqa: PLC0415 -- as above
 
     try:
-        return tuple(map(count_typed, typed))
+        return counts_typed(typed)
     except QuestionError as error:
         raise typer.BadParameter(str(error).rstrip("."), param_hint="--partitions") from error
 

@@ -174,6 +174,13 @@ def test_words_that_make_no_question_are_refused(words):
     assert ask(*words).exit_code == 2
 
 
+def test_a_topic_that_is_to_have_two_numbers_of_partitions_is_refused(saved):
+    answer = ask("what-if", "c", "g", "--partitions", "a=20", "--partitions", "a=30", "--snapshot", saved)
+    assert (answer.exit_code, answer.stdout) == (2, "")
+    told = " ".join(word for word in answer.stderr.split() if word != "│")
+    assert "Invalid value for --partitions: a may be given once only, not with 20 and 30" in told
+
+
 def test_a_job_that_refuses_is_heard(job):
     answer = ask("explain", "c", "absent", "--url", job)
     assert (answer.exit_code, answer.stderr) == (2, "groupwatch: No group named absent was found in cluster c.\n")

@@ -1,8 +1,6 @@
 """The commands against a job that is guarded: HTTPS with a certificate of its own CA, users and tokens."""
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import bcrypt
@@ -10,6 +8,7 @@ import pytest
 
 from monitor.metrics.access_files import AccessFiles
 from monitor.metrics.server import HttpServer
+from tests.answering import Answer, answering
 from tests.asking.test_commands import SAVED, ask
 from tests.metrics.certificates import Authority
 from tests.metrics.examples import Served, offsets_only, ready_cluster, snapshot
@@ -80,21 +79,13 @@ def test_a_job_whose_certificate_nobody_signed_is_not_asked(guarded):
 def test_a_token_is_not_carried_to_where_a_job_redirects(tmp_path: Path):
     seen: list[str] = []
 
-    class Redirects(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            seen.append(self.path)
-            self.send_response(302)
-            self.send_header("Location", "/elsewhere")
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None: ...
+    def elsewhere(path: str, _body: bytes) -> Answer:
+        seen.append(path)
+        return Answer(302, {"Location": "/elsewhere"})
 
     (tmp_path / "tokens").write_text(TOKEN)
-    with HTTPServer(("127.0.0.1", 0), Redirects) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_port}"
-        answer = ask("explain", "c", "g", "--url", url, "--token-file", str(tmp_path / "tokens"))
-        server.shutdown()
+    with answering(elsewhere) as address:
+        answer = ask("explain", "c", "g", "--url", f"http://{address}", "--token-file", str(tmp_path / "tokens"))
     assert answer.exit_code == 2
     assert "answers with status 302" in answer.stderr
     assert "/elsewhere" not in seen

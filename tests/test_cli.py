@@ -1,0 +1,37 @@
+"""What is wrong with an option is told in a sentence, with exit code 2, before anything is started."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from monitor.cli import app
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("collect", "--port", "99999"), "Invalid value for '--port'"),
+        (("collect", "--port", "-1"), "Invalid value for '--port'"),
+        (("demo", "--port", "99999"), "Invalid value for '--port'"),
+        (("demo", "--duration", "nan"), "a time in seconds is more than 0"),
+        (("demo", "--duration", "inf"), "a time in seconds is more than 0"),
+        (("demo", "--duration", "-5"), "a time in seconds is more than 0"),
+        (("demo", "--json-summary", "/no/such/folder/x.json"), "/no/such/folder/x.json cannot be written"),
+        (("demo", "--json-summary", "/"), "/ cannot be written"),
+        (("demo", "--with", "pulsar"), "no such system: pulsar"),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, tuple) else "",
+)
+def test_an_option_that_cannot_be_meant_so_is_refused_at_once(words: tuple[str, ...], said: str):
+    answer = CliRunner().invoke(app, words, env={"COLUMNS": "200", "TERM": "dumb"})
+    assert answer.exit_code == 2
+    assert said in answer.stderr
+
+
+def test_a_file_that_is_there_can_be_written_again(tmp_path: Path):
+    """It is the next option that is refused."""
+    file = tmp_path / "summary.json"
+    file.touch()
+    answer = CliRunner().invoke(app, ["demo", "--json-summary", str(file), "--with", "pulsar"])
+    assert "no such system" in answer.stderr
