@@ -1356,6 +1356,10 @@ class ClusterSnapshot(Value):
     findings_problem: str | None = None
     collectors: tuple[CollectorHealth, ...] = ()
 
+    def age_ms(self, now_ms: int) -> int | None:
+        """How long ago its groups were judged, by the machine's clock; None: not yet."""
+        return None if self.evaluated_ms is None else max(0, now_ms - self.evaluated_ms - self.clock_behind_ms)
+
 
 class Snapshot(Value):
     """Everything the HTTP app serves: prepared, immutable, replaced as a whole.

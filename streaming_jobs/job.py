@@ -182,7 +182,7 @@ def detection_settings(chosen: Thresholds) -> DetectionSettings:
     return DetectionSettings(
         imbalance_ratio=chosen.imbalance_ratio,
         commit_silence_ms=int(chosen.commit_silence_s * 1000),
-        lag_records=chosen.lag_records or None,
+        lag_records=chosen.lag_records,
         retention_share=chosen.retention_share,
         burrow=BurrowSettings(allowed_lag=chosen.burrow_allowed_lag, minimum_complete=chosen.burrow_minimum_complete),
         handover_ms=None if chosen.handover_s is None else int(chosen.handover_s * 1000),

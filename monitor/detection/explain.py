@@ -49,18 +49,29 @@ def explain_group(inputs: GroupInputs) -> Explanation:
 
 
 def _state(known: Judged) -> Statement:
-    group = known.group
+    group, since_ms = known.group, _phase_since_ms(known.group)
     told = (
         f"{shown(group.group)} of cluster {shown(group.cluster)} is a group of kind {group.kind.value}, {_phase(group)}"
     )
-    if group.phase_ms:
-        told += f", for {known.age_of(group.phase_ms)}"
+    if since_ms is not None:
+        told += f", for {known.age_of(since_ms)}"
     if group.generation_ms:
         verb = "was first read" if group.kind in OWN_SHARES else "was stored"
         told += f"; {era(group)} {verb} {known.age_of(group.generation_ms)} ago"
     if group.source is not Source.LOG:
         told += f"; it is known from {_SOURCES[group.source]}"
-    return Statement(about=About.GROUP, sentence=f"{told}.", since_ms=group.phase_ms or None)
+    return Statement(about=About.GROUP, sentence=f"{told}.", since_ms=since_ms)
+
+
+def _phase_since_ms(group: GroupState) -> int | None:
+    """When the phase began (ms since the epoch); of a stable group, when its newest generation was stored, if later.
+
+    A log tells only of rebalances that are over: to a reader of it a group goes from stable to stable, and its phase is
+    as old as the first of them. It has been stable since the last.
+    """
+    if not group.phase_ms:
+        return None
+    return max(group.phase_ms, group.generation_ms) if group.phase is Phase.STABLE else group.phase_ms
 
 
 _SOURCES: Final = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from monitor.detection.explain import explain_group
 from monitor.detection.explain_partition import explain_partition
 from monitor.detection.inputs import GroupInputs, QuestionError
@@ -33,6 +35,21 @@ def count_typed(text: str) -> PartitionCount:
     if not equals or not topic or not _is_count(count):
         raise QuestionError(f"{shown(text)} is not TOPIC=N.")
     return PartitionCount(topic, int(count))
+
+
+def counts_typed(texts: Iterable[str]) -> tuple[PartitionCount, ...]:
+    """How many partitions topics are to have, each typed as TOPIC=N.
+
+    Raises:
+        QuestionError: one is something else, or a topic is named twice: one of its numbers would count for nothing.
+    """
+    counts: dict[str, PartitionCount] = {}
+    for each in map(count_typed, texts):
+        if each.topic in counts:
+            numbers = f"{counts[each.topic].partitions} and {each.partitions}"
+            raise QuestionError(f"{shown(each.topic)} may be given once only, not with {numbers}.")
+        counts[each.topic] = each
+    return tuple(counts.values())
 
 
 def explained(inputs: GroupInputs, topic: str | None = None, partition: str | None = None) -> Explanation:

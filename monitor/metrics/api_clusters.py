@@ -11,7 +11,6 @@ def condition(cluster: ClusterSnapshot, now_ms: int) -> ClusterCondition:
     """The cluster's condition now."""
     line = cluster_line(cluster, now_ms)
     groups = cluster.groups if cluster.ready else ()
-    evaluated_ms = cluster.evaluated_ms
     return ClusterCondition(
         cluster=cluster.cluster,
         ready=cluster.ready,
@@ -21,8 +20,8 @@ def condition(cluster: ClusterSnapshot, now_ms: int) -> ClusterCondition:
         groups_with_findings=sum(bool(each.findings) for each in groups),
         problem=cluster.problem,
         warning=line.warning,
-        evaluated_ms=evaluated_ms,
-        age_ms=None if evaluated_ms is None else max(0, now_ms - evaluated_ms - cluster.clock_behind_ms),
+        evaluated_ms=cluster.evaluated_ms,
+        age_ms=cluster.age_ms(now_ms),
         batch_duration_ms=cluster.batch_duration_ms,
         input_lag=cluster.input_lag,
         catalog_ms=cluster.catalog_ms,

@@ -16,12 +16,11 @@ from msgspec.structs import asdict, replace
 from monitor.detection.advice import advice
 from monitor.detection.ledger import finding_id
 from monitor.metrics.api_values import OpenFinding
-from monitor.metrics.listing import worst_first
+from monitor.metrics.ready_groups import SEVERITY, ReadyGroups, worst_first
 from monitor.model import ClusterSnapshot, Finding, FindingKind, GroupKind, GroupSummary, Phase, Value
 
 Row = TypeVar("Row", GroupSummary, OpenFinding)
 
-_SEVERITY: Final = {kind: rank for rank, kind in enumerate(FindingKind)}
 _ENCODER: Final = msgspec.json.Encoder()
 _AT_ONCE: Final = 500
 """So many rows are encoded while no other thread runs: a millisecond or two."""
@@ -90,7 +89,12 @@ def cursor(order: Order, place: Place) -> str:
 
 
 def _sendable(name: str) -> str:
-    return name.encode("utf-8", "replace").decode()
+    """The name's bytes as characters: also of a name that JSON could not hold."""
+    return name.encode("utf-8", "surrogatepass").decode("latin-1")
+
+
+def _sent(name: str) -> str:
+    return name.encode("latin-1").decode("utf-8", "surrogatepass")
 
 
 def read_cursor(order: Order, text: str) -> Place:
@@ -101,7 +105,8 @@ def read_cursor(order: Order, text: str) -> Place:
     """
     try:
         data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-        known, place = msgspec.json.decode(data, type=tuple[Order, Place])
+        known, sent = msgspec.json.decode(data, type=tuple[Order, Place])
+        place = replace(sent, cluster=_sent(sent.cluster), group=_sent(sent.group))
     except (ValueError, binascii.Error, msgspec.DecodeError) as error:
         raise CursorError("This is no cursor that an answer has given.") from error
     if known is not order:
@@ -113,21 +118,18 @@ class ApiLists:
     """The groups of some clusters at one time. What takes long is done once, when it is first asked for."""
 
     def __init__(self, clusters: Sequence[ClusterSnapshot]) -> None:
-        ready = sorted((each for each in clusters if each.ready), key=lambda each: each.cluster)
-        self._evaluated = {each.cluster: each.evaluated_ms or 0 for each in ready}
-        self._groups = [summary for each in ready for summary in each.groups]
-        self._orders: dict[Order, list[GroupSummary]] = {Order.NAME: self._groups}
+        self._ready = ReadyGroups(clusters)
+        self._orders: dict[Order, list[GroupSummary]] = {Order.NAME: self._ready.by_name}
 
     def groups(self, wanted: Wanted) -> Cut[GroupSummary]:
         """The groups that are wanted."""
         found = [each for each in self._sorted(wanted.order) if _fits(each, wanted)]
         cut = _cut(found, wanted, lambda each: _place(wanted.order, each))
-        dated = tuple(replace(each, evaluated_ms=self._evaluated[each.cluster]) for each in cut.rows)
-        return Cut(rows=dated, matching=cut.matching, after=cut.after)
+        return Cut(rows=tuple(map(self._ready.dated, cut.rows)), matching=cut.matching, after=cut.after)
 
     def findings(self, wanted: Wanted) -> Cut[OpenFinding]:
         """The findings that are wanted, the worst first, the longest first."""
-        groups = {(each.cluster, each.group) for each in self._troubled if _fits(each, wanted)}
+        groups = {(each.cluster, each.group) for each in self._ready.troubled if _fits(each, wanted)}
         found = [
             each
             for each in self._findings
@@ -138,26 +140,17 @@ class ApiLists:
     def _sorted(self, order: Order) -> list[GroupSummary]:
         known = self._orders.get(order)
         if known is None:
-            known = self._orders[order] = self._worst_first if order is Order.WORST else self._by_place(order)
+            known = self._orders[order] = self._ready.by_worst if order is Order.WORST else self._by_place(order)
         return known
 
     def _by_place(self, order: Order) -> list[GroupSummary]:
-        return sorted(self._groups, key=lambda each: _place(order, each))
-
-    @cached_property
-    def _troubled(self) -> list[GroupSummary]:
-        return sorted((each for each in self._groups if each.findings), key=worst_first)
-
-    @property
-    def _worst_first(self) -> list[GroupSummary]:
-        """Most groups have no finding, and stand by name already."""
-        return [*self._troubled, *(each for each in self._groups if not each.findings)]
+        return sorted(self._ready.by_name, key=lambda each: _place(order, each))
 
     @cached_property
     def _findings(self) -> list[OpenFinding]:
         found = (
-            _open_finding(group, finding, self._evaluated[group.cluster])
-            for group in self._troubled
+            _open_finding(group, finding, self._ready.evaluated_ms(group))
+            for group in self._ready.troubled
             for finding in group.findings
         )
         return sorted(found, key=_place_of_finding)
@@ -222,7 +215,7 @@ def _by_size(size: int | None, group: GroupSummary) -> Place:
 
 
 def _place_of_finding(finding: OpenFinding) -> Place:
-    return Place(_SEVERITY[finding.kind], finding.since_ms, finding.cluster, finding.group, finding.reason)
+    return Place(SEVERITY[finding.kind], finding.since_ms, finding.cluster, finding.group, finding.reason)
 
 
 def _open_finding(group: GroupSummary, finding: Finding, evaluated_ms: int) -> OpenFinding:

@@ -17,6 +17,9 @@ Word = TypeVar("Word", bound=StrEnum)
 MOST_VALUES: Final = 500
 """Nobody types more."""
 
+NUMBERS: Final = "a whole number from 1 to 999999999"
+"""What :func:`is_number` takes, in words."""
+
 _YES: Final = ("", "1", "true")
 _NO: Final = ("0", "false")
 
@@ -80,14 +83,15 @@ def _checked(known: dict[str, Parameter], name: str, value: str) -> Parameter:
         raise _refused(f"There is no parameter {visible(name)} here; there are: {names}.")
     if parameter.words and value not in parameter.words:
         raise _refused(f"{name} is one of {', '.join(parameter.words)}, not {visible(value)}.")
-    if parameter.is_number and not _is_number(value):
-        raise _refused(f"{name} is a whole number from 1 to 999999999, not {visible(value)}.")
+    if parameter.is_number and not is_number(value):
+        raise _refused(f"{name} is {NUMBERS}, not {visible(value)}.")
     if parameter.is_switch and value not in _YES + _NO:
         raise _refused(f"{name} is 1 or 0, not {visible(value)}.")
     return parameter
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether a text is a number that somebody can mean, and not more than nine digits to fill memory with."""
     return text.isascii() and text.isdigit() and len(text) < 10 and int(text) > 0
 
 

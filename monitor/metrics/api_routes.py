@@ -16,7 +16,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from monitor.detection.inputs import GroupInputs, QuestionError, only_concerned
-from monitor.detection.questions import count_typed, explained
+from monitor.detection.questions import counts_typed, explained
 from monitor.detection.what_if import Change, what_if
 from monitor.metrics.addresses import API, SAVED
 from monitor.metrics.api_addresses import ADDRESSES, EXPLAIN, GROUP, HISTORY, ROOT, WHAT_IF, Address
@@ -210,7 +210,7 @@ class _OfGroups:
 
 def _change(query: Query) -> Change:
     try:
-        partitions = tuple(map(count_typed, query.texts("partitions")))
+        partitions = counts_typed(query.texts("partitions"))
     except QuestionError as error:
         raise HTTPException(400, f"partitions: {error}") from error
     change = Change(

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
-from operator import attrgetter
 from typing import Final
 
-from msgspec.structs import replace
-
+from monitor.metrics.ready_groups import ReadyGroups
 from monitor.model import FindingKind, GroupSummary, Snapshot, Value
-
-_SEVERITY: Final = {kind: rank for rank, kind in enumerate(FindingKind)}
-_RIGHT: Final = len(_SEVERITY)
 
 
 class Column(StrEnum):
@@ -61,10 +56,9 @@ class Listing:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
-        self._evaluated_ms = {id(row): each.evaluated_ms or 0 for each in snapshot.clusters for row in each.groups}
-        self._worst_first = _worst_first(snapshot)
+        self._ready = ReadyGroups(snapshot.clusters)
         self._ordered: dict[tuple[Column, bool], list[GroupSummary]] = {}
-        self._folded = {id(each): each.group.casefold() for each in self._worst_first}
+        self._folded = {id(each): each.group.casefold() for each in self._ready.by_name}
 
     def found(self, wish: Wish) -> Found:
         """The groups that are wanted."""
@@ -77,8 +71,8 @@ class Listing:
         return Found(groups=tuple(groups), total=len(matching), troubled=len(troubled), kinds=_kinds(troubled))
 
     def dated(self, summary: GroupSummary) -> GroupSummary:
-        """A group of the list, with when it was judged: few of thousands are shown, so only those are dated."""
-        return replace(summary, evaluated_ms=self._evaluated_ms[id(summary)])
+        """A group of the list, with when it was judged."""
+        return self._ready.dated(summary)
 
     def _matching(self, wish: Wish) -> list[GroupSummary]:
         groups, wanted, folded = self._in_order(wish.column, wish.turned), wish.search.casefold(), self._folded
@@ -89,7 +83,7 @@ class Listing:
     def _in_order(self, column: Column, turned: bool) -> list[GroupSummary]:
         found = self._ordered.get((column, turned))
         if found is None:
-            found = self._ordered[column, turned] = _sorted(self._worst_first, column, turned=turned)
+            found = self._ordered[column, turned] = _sorted(self._ready.by_worst, column, turned=turned)
         return found
 
 
@@ -105,21 +99,6 @@ class Listings:
         if kept is None or kept.snapshot is not snapshot:
             kept = self._kept = Listing(snapshot)
         return kept
-
-
-def worst_first(summary: GroupSummary) -> tuple[int, int, str, str]:
-    """The worst kind of finding first, the longest first, then by name. Groups without findings come last."""
-    worst = min(summary.findings, key=lambda finding: (_SEVERITY[finding.kind], finding.since_ms), default=None)
-    if worst is None:
-        return _RIGHT, 0, summary.cluster, summary.group
-    return _SEVERITY[worst.kind], worst.since_ms, summary.cluster, summary.group
-
-
-def _worst_first(snapshot: Snapshot) -> list[GroupSummary]:
-    """The groups of all clusters that are ready: of the many without findings only the names are compared."""
-    groups = [each for cluster in snapshot.clusters if cluster.ready for each in cluster.groups]
-    troubled = sorted([each for each in groups if each.findings], key=worst_first)
-    return troubled + sorted([each for each in groups if not each.findings], key=attrgetter("cluster", "group"))
 
 
 _BY_TEXT: Final[Mapping[Column, Callable[[GroupSummary], str | None]]] = {

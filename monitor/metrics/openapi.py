@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from monitor.metrics.api_addresses import ADDRESSES, Address, Answer
+from monitor.metrics.api_answer import JSON
 from monitor.metrics.api_fields import meaning
 from monitor.metrics.api_query import Parameter
 from monitor.metrics.api_values import ApiError
@@ -18,11 +19,21 @@ Json = dict[str, object]
 
 _SCHEMAS: Final = "#/components/schemas/"
 _ERRORS: Final = {
-    "400": "The question cannot be read, or cannot be answered for this group.",
+    "400": "A parameter that there is not, a value that cannot be read, or what this group cannot be asked.",
+    "401": "Credentials are required (docs/access.md).",
     "404": "There is no such cluster or group.",
     "405": "The API is read-only: GET and HEAD.",
+    "413": "A request here has no body.",
+    "414": "The address is too long.",
+    "429": "Too many wrong credentials.",
+    "500": "This cannot be told; the rest can.",
     "503": "The groups of the cluster are not known yet, or too much is asked at once.",
 }
+_OF_NAMES: Final = frozenset({"404"})
+"""Where a cluster or a group can be named. All others can come from every address."""
+
+_ACCESS: Final = {"token": {"type": "http", "scheme": "bearer"}, "user": {"type": "http", "scheme": "basic"}}
+_OR_NONE: Final[Json] = {}
 
 
 @cache
@@ -38,7 +49,8 @@ def openapi_document() -> bytes:
                 "Times are ms since the epoch. A field that is absent has its default: null, 0, false or empty.",
             },
             "paths": {each.path: {"get": _operation(each)} for each in ADDRESSES},
-            "components": {"schemas": _schemas()},
+            "components": {"schemas": _schemas(), "securitySchemes": _ACCESS},
+            "security": [_OR_NONE, *({name: []} for name in _ACCESS)],
         }
     )
 
@@ -49,7 +61,7 @@ def _operation(address: Address) -> Json:
         "operationId": address.name,
         "summary": address.meaning,
         "parameters": [*map(_path_parameter, names), *map(_query_parameter, address.parameters)],
-        "responses": {"200": _answer(address.answer), "304": {"description": "The client has it."}, **_errors(address)},
+        "responses": {"200": _answer(address.answer), **_kept(address.answer), **_errors(address)},
     }
 
 
@@ -80,17 +92,23 @@ def _answer(answer: Answer) -> Json:
 
 def _answer_schema(answer: Answer) -> Json:
     if answer.type is None:
-        return {"type": "string"} if answer.media != "application/json" else {"type": "object"}
+        return {"type": "string"} if answer.media != JSON else {"type": "object"}
     known: Json = {"$ref": f"{_SCHEMAS}{answer.type.__name__}"}
     return {"type": "array", "items": known} if answer.is_list else known
 
 
+def _kept(answer: Answer) -> Json:
+    """What is streamed has no tag, so it is sent again."""
+    return {"304": {"description": "The client has it."}} if answer.media == JSON else {}
+
+
 def _errors(address: Address) -> Json:
     schema = {"$ref": f"{_SCHEMAS}{ApiError.__name__}"}
-    codes = ["405", "503", *(["400"] if address.parameters else []), *(["404"] if address.is_of_group else [])]
+    names_any = address.is_of_group or any(each.name == "cluster" for each in address.parameters)
     return {
-        code: {"description": _ERRORS[code], "content": {"application/json": {"schema": schema}}}
-        for code in sorted(codes)
+        code: {"description": told, "content": {JSON: {"schema": schema}}}
+        for code, told in _ERRORS.items()
+        if names_any or code not in _OF_NAMES
     }
 
 

@@ -105,15 +105,15 @@ def finding_lines(summary: GroupSummary) -> tuple[FindingLine, ...]:
 
 def cluster_line(cluster: ClusterSnapshot, now_ms: int) -> ClusterLine:
     """A cluster's condition now."""
-    since_ms = None if cluster.evaluated_ms is None else now_ms - cluster.evaluated_ms - cluster.clock_behind_ms
+    age_ms = cluster.age_ms(now_ms)
     return ClusterLine(
         name=cluster.cluster,
         sentence=told(cluster),
         warning=_warning(cluster),
         ready=cluster.ready,
         failing=cluster.problem is not None,
-        evaluated=None if since_ms is None else age(since_ms),
-        stale=since_ms is not None and since_ms >= STALE_AFTER_MS,
+        evaluated=None if age_ms is None else age(age_ms),
+        stale=age_ms is not None and age_ms >= STALE_AFTER_MS,
         groups=len(cluster.groups),
         progress=_progress(cluster),
     )

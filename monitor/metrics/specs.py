@@ -485,6 +485,14 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
         "1, with the job's share of the groups: the number of its shard, and how many there are.",
     ),
     MetricSpec(
+        "groupwatch_shards",
+        _SELF,
+        _GAUGE,
+        ("cluster", "shard", "of"),
+        "How many shards there should be that share the groups of the cluster, 1 if one job has them all; with the "
+        "number of the job's own shard.",
+    ),
+    MetricSpec(
         "groupwatch_collector_up",
         _SELF,
         _GAUGE,

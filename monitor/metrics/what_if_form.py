@@ -13,6 +13,7 @@ from monitor.detection.rehearsal import BROKER_NAMES, CLIENT_NAMES
 from monitor.detection.sentences import shown
 from monitor.detection.what_if import Change, MemberChange, Move, PartitionCount, what_if
 from monitor.detection.what_if_sentences import consequences, held, mark, moving
+from monitor.metrics.api_query import NUMBERS, is_number
 from monitor.metrics.holders import Holder, Holders
 from monitor.metrics.rehearsals import affordable
 from monitor.model import GroupKind, GroupVerdict, Value
@@ -26,6 +27,9 @@ MOST_ROWS: Final = 200
 LISTED_MEMBERS: Final = 500
 """Of so many members, those to go without can be chosen in a list."""
 
+_ONE_VALUE: Final = ("assignor", "members", "grown", "to")
+"""Of these the form has one field each. An address may say more, of which all but one would count for nothing."""
+
 _ASSIGNORS: Final[Mapping[str, Sequence[str]]] = {
     GroupKind.CLASSIC: CLIENT_NAMES,
     GroupKind.CONSUMER: BROKER_NAMES,
@@ -34,7 +38,10 @@ _ASSIGNORS: Final[Mapping[str, Sequence[str]]] = {
 
 
 class WhatIfForm(Value):
-    """The form with what was filled in. ``assignors`` and ``topics`` can be chosen; a kind without is not rehearsed."""
+    """The form with what was filled in. ``assignors`` and ``topics`` can be chosen; a kind without is not rehearsed.
+
+    ``repeated`` are fields that an address, which somebody has typed, has more than once.
+    """
 
     assignors: tuple[str, ...]
     topics: tuple[str, ...]
@@ -44,6 +51,7 @@ class WhatIfForm(Value):
     without: tuple[str, ...] = ()
     topic: str = ""
     partitions: str = ""
+    repeated: tuple[str, ...] = ()
 
 
 class MemberRow(Value):
@@ -92,6 +100,7 @@ def what_if_form(verdict: GroupVerdict, query: QueryParams) -> WhatIfForm:
         without=tuple(query.getlist("without")),
         topic=query.get("grown", ""),
         partitions=query.get("to", ""),
+        repeated=tuple(name for name in _ONE_VALUE if len(query.getlist(name)) > 1),
     )
 
 
@@ -117,6 +126,8 @@ def what_if_answer(inputs: GroupInputs, form: WhatIfForm, holders: Holders) -> W
 
 
 def _change(form: WhatIfForm) -> Change:
+    if form.repeated:
+        raise QuestionError(f"{form.repeated[0]} may be given once only.")
     if bool(form.topic) != bool(form.partitions.strip()):
         raise QuestionError("A topic and its new number of partitions belong together: fill in both or none.")
     return Change(
@@ -135,8 +146,8 @@ def _whole(text: str, what: str) -> int | None:
     text = text.strip()
     if not text:
         return None
-    if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise QuestionError(f"{what} has to be a whole number, not {shown(text)}.")
+    if not is_number(text):
+        raise QuestionError(f"{what} is {NUMBERS}, not {shown(text)}.")
     return int(text)
 
 

@@ -104,6 +104,36 @@ def test_a_healthy_group_is_told_whole():
     ]
 
 
+@pytest.mark.parametrize(
+    ("phase", "phase_ms", "sentence", "since_ms"),
+    [
+        pytest.param(
+            *(Phase.STABLE, NOW - 448_000, "stable, for 2 min 32 s; generation 3 was stored 2 min 32 s ago"),
+            NOW - 152_000,
+            id="it rebalanced since, of which the log told when it was over",
+        ),
+        pytest.param(
+            *(Phase.STABLE, NOW - 60_000, "stable, for 1 min; generation 3 was stored 2 min 32 s ago"),
+            NOW - 60_000,
+            id="it was something else since",
+        ),
+        pytest.param(
+            *(Phase.RECONCILING, NOW - 448_000, "reconciling, for 7 min 28 s; generation 3 was stored 2 min 32 s ago"),
+            NOW - 448_000,
+            id="it has not come to an end since",
+        ),
+        pytest.param(
+            *(Phase.STABLE, 0, "stable; generation 3 was stored 2 min 32 s ago"), None, id="since when is not known"
+        ),
+    ],
+)
+def test_a_group_is_stable_for_as_long_as_it_has_not_rebalanced(phase, phase_ms, sentence, since_ms):
+    explanation = of_group(replace(RANGE, phase=phase, phase_ms=phase_ms, generation_ms=NOW - 152_000))
+    (state,) = (each for each in explanation.statements if each.about is About.GROUP)
+    assert state.sentence == f"g of cluster c is a group of kind kafka-classic, {sentence}."
+    assert state.since_ms == since_ms
+
+
 def test_a_healthy_partition_is_told_whole():
     explanation = of_partition(RANGE, "t", 1)
     assert (explanation.topic, explanation.partition, explanation.evaluated_ms) == ("t", 1, NOW)

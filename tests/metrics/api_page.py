@@ -56,10 +56,11 @@ Each is an object with a sentence, `error`, that says what and where:
 | 400 | a parameter that there is not, a value that cannot be read, or what this group cannot be asked |
 | 404 | no such address, cluster or group |
 | 405 | neither GET nor HEAD; the header `Allow` has both |
-| 500 | this group cannot be judged; the others can |
+| 500 | this group cannot be judged; the others can (or nothing can be told: the log of the job says why) |
 | 503 | the groups of this cluster are not known yet: it says what is left to read; or too much is asked at once |
 
-[access.md](access.md) has those of who may read and how much (401, 413, 414, 429).
+[access.md](access.md) has those of who may read and how much (401, 413, 414, 429). `/api/v1/openapi.json` has for each
+address which it can give.
 """
 
 

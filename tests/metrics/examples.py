@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from monitor.metrics.lag_history import LagPoint
 from monitor.metrics.publish import summary_of
@@ -210,7 +211,7 @@ def ready_cluster(*verdicts: GroupVerdict, cluster: str = "main") -> JudgedClust
         ready=True,
         evaluated_ms=NOW_MS,
         input_lag=0,
-        groups=tuple(summary_of(verdict) for verdict in verdicts),
+        groups=tuple(summary_of(verdict) for verdict in sorted(verdicts, key=attrgetter("group"))),
         blocks=packed(render_groups(verdicts)),
     )
 

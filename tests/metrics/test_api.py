@@ -15,12 +15,14 @@ from msgspec.structs import replace
 from typer.testing import CliRunner
 
 from monitor.cli import app as commands
+from monitor.metrics.access_files import AccessFiles
 from monitor.metrics.addresses import GroupAddress
 from monitor.metrics.api_addresses import ADDRESSES, EXPLAIN, HISTORY, WHAT_IF, Address
 from monitor.metrics.api_clusters import condition
 from monitor.metrics.api_kept import KeptLists
 from monitor.metrics.api_list import Order, Wanted
 from monitor.metrics.app import create_app
+from monitor.metrics.limits import Limits
 from monitor.metrics.openapi import openapi_document
 from monitor.metrics.server import HttpServer
 from monitor.metrics.turns import AT_ONCE, Turns
@@ -277,6 +279,12 @@ def test_pages_of_groups_with_hostile_names_are_the_whole_list(hostile):
         ("what-if/main/orders?members=two", 400, "members is a whole number from 1 to 999999999, not two."),
         ("what-if/main/orders?members=10001", 400, "A group is rehearsed with 1 to 10000 members, not with 10001."),
         ("what-if/main/orders?partitions=orders", 400, "partitions: orders is not TOPIC=N."),
+        (
+            "what-if/main/orders?partitions=orders=20&partitions=orders=30",
+            400,
+            "partitions: orders may be given once only, not with 20 and 30.",
+        ),
+        ("what-if/main/orders?partitions=orders=9&partitions=orders=9", 400, "partitions: orders may be given once "),
         ("what-if/main/orders?partitions=orders%3D100001", 400, "The job rehearses 100000 partitions at most; "),
         ("history/main/absent", 404, "No group named absent was found in cluster main."),
         ("history/main", 404, "This address names no group: it must end in a cluster and a group."),
@@ -289,6 +297,69 @@ def test_a_bad_question_is_refused_with_the_sentence_that_mends_it(client, path,
     assert answer.status_code == status
     check(answer.json(), {"$ref": "#/components/schemas/ApiError"})
     assert answer.json()["error"].startswith(sentence)
+
+
+def declared(address: Address, answer: httpx.Response) -> int:
+    """The status of an answer, which the document has to have, with the form of its body."""
+    check(answer.json(), answer_schema(address, str(answer.status_code)))
+    return answer.status_code
+
+
+def bare(address: Address) -> str:
+    """The address of its example, without a query."""
+    return EXAMPLES[address.name].partition("?")[0]
+
+
+@pytest.mark.parametrize("address", ADDRESSES, ids=lambda each: each.name)
+def test_what_an_address_refuses_is_in_the_document(client, address):
+    path = bare(address)
+    assert declared(address, client.get(f"{path}?colour=red")) == 400
+    assert declared(address, client.request("DELETE", path)) == 405
+    assert declared(address, client.request("GET", path, content=b"x")) == 413
+
+
+@pytest.mark.parametrize("address", ADDRESSES, ids=lambda each: each.name)
+def test_where_a_cluster_is_named_404_and_503_are_in_the_document(client, address):
+    if "{cluster}" in address.path:
+        elsewhere, slow = (address.path.format(cluster=name, group="g") for name in ("elsewhere", "slow"))
+    elif "cluster" in [each.name for each in address.parameters]:
+        elsewhere, slow = (f"{bare(address)}?cluster={name}" for name in ("elsewhere", "slow"))
+    else:
+        assert "404" not in DOCUMENT["paths"][address.path]["get"]["responses"]
+        return
+    assert declared(address, client.get(elsewhere)) == 404
+    assert declared(address, client.get(slow)) == 503
+
+
+def test_who_may_not_read_is_refused_as_the_document_says(tmp_path):
+    """Ten wrong passwords are checked at once, and then one each 6 s."""
+    file = tmp_path / "web.yml"
+    file.write_text('{"basic_auth_users": {"me": "$2b$04$' + "." * 53 + '"}}')
+    file.chmod(0o600)
+    app = create_app(example(), lambda: NOW_MS)
+    with (
+        HttpServer(app, port=0, access=AccessFiles(web_config_file=file)) as server,
+        httpx.Client(base_url=server.url) as stranger,
+    ):
+        assert {declared(each, stranger.get(bare(each))) for each in ADDRESSES} == {401}
+        for number in range(12):
+            stranger.get("/api/v1/", auth=("me", f"wrong-{number}"))
+        assert {declared(each, stranger.get(bare(each), auth=("me", each.name))) for each in ADDRESSES} == {429}
+
+
+@pytest.mark.parametrize("address", ADDRESSES, ids=lambda each: each.name)
+def test_what_is_too_much_is_in_the_document_for_every_address(address):
+    """No place, and nobody waits for one; and an address of 101 bytes and more is too long."""
+    app = create_app(example(), lambda: NOW_MS)
+    with HttpServer(app, port=0, limits=Limits(costly=0, costly_waiting=0, target_bytes=100)) as server:
+        assert declared(address, httpx.get(f"{server.url}{bare(address)}")) == 503
+        assert declared(address, httpx.get(f"{server.url}{bare(address)}?{'x' * 100}")) == 414
+
+
+def test_an_answer_that_is_not_kept_is_not_declared_to_be():
+    """What is streamed has no tag."""
+    kept = [each for each in ADDRESSES if "304" in DOCUMENT["paths"][each.path]["get"]["responses"]]
+    assert kept == JSON_ADDRESSES
 
 
 def test_five_hundred_values_are_read_and_no_more(client):
@@ -313,6 +384,7 @@ def test_an_answer_that_fails_is_told_as_json():
     source = example()
     with served(Failing(source.shown, source.saved)) as server:
         answer = httpx.get(f"{server.url}/api/v1/history/main/orders")
+        declared(next(each for each in ADDRESSES if each.name == "history"), answer)
     told = "There is no answer (ZeroDivisionError); the job's log says more."
     assert (answer.status_code, answer.json()) == (500, {"error": told})
 

@@ -142,8 +142,8 @@ WRITTEN = {".": "~.", "..": "~..", "~.": "~~.", "~~..": "~~~.."}
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_a_group_with_a_hostile_name_is_found_by_its_link_and_its_api(name):
     """The overview's own link leads to the page; the page's link to the JSON leads to this group and no other."""
-    decoys = [offsets_only(other) for other in HOSTILE_NAMES if other != name]
     cluster_name = name or "c"
+    decoys = [offsets_only(other, cluster_name) for other in HOSTILE_NAMES if other != name]
     app = client(snapshot(ready_cluster(*decoys, offsets_only(name, cluster_name), cluster=cluster_name)))
     hrefs = [html.unescape(href) for href in re.findall(r'href="(/groups/[^"]*)"', app.get("/").text)]
     cluster_piece, piece = (WRITTEN.get(each, quote(each, safe="")) for each in (cluster_name, name))
@@ -204,8 +204,8 @@ def test_the_api_lists_summaries():
     app = client(snapshot(ready_cluster(orders(), offsets_only("calm"))))
     summaries = msgspec.json.decode(app.get("/api/v1/groups").content, type=list[GroupSummary])
     assert [(each.group, each.members, each.lag, len(each.findings)) for each in summaries] == [
-        ("orders", 2, 12, 3),
         ("calm", None, None, 0),
+        ("orders", 2, 12, 3),
     ]
 
 

@@ -310,7 +310,9 @@ def test_what_if_answers_in_place_and_a_renewal_leaves_the_answer(site: Site):
     expect(answer).to_be_visible()
     page.get_by_label("Number of members").fill("many")
     page.get_by_role("button", name="Show").click()
-    expect(page.get_by_role("alert")).to_have_text("The number of members has to be a whole number, not many.")
+    expect(page.get_by_role("alert")).to_have_text(
+        "The number of members is a whole number from 1 to 999999999, not many."
+    )
 
 
 def test_after_going_back_the_form_of_what_if_says_what_the_address_asks(site: Site):

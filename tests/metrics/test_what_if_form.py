@@ -79,9 +79,13 @@ def test_who_joins_and_who_leaves_is_marked():
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ("members=-1", "The number of members has to be a whole number, not -1."),
-        ("members=1e3", "The number of members has to be a whole number, not 1e3."),
-        ("members=0", "A group is rehearsed with 1 to 10000 members, not with 0."),
+        ("members=-1", "The number of members is a whole number from 1 to 999999999, not -1."),
+        ("members=1e3", "The number of members is a whole number from 1 to 999999999, not 1e3."),
+        ("members=0", "The number of members is a whole number from 1 to 999999999, not 0."),
+        ("members=10001", "A group is rehearsed with 1 to 10000 members, not with 10001."),
+        ("grown=a&to=many", "The number of partitions is a whole number from 1 to 999999999, not many."),
+        ("grown=a&to=4&grown=a&to=5", "grown may be given once only."),
+        ("members=2&members=3", "members may be given once only."),
         ("grown=a", "A topic and its new number of partitions belong together: fill in both or none."),
         ("to=4", "A topic and its new number of partitions belong together: fill in both or none."),
         (

@@ -147,6 +147,13 @@ def test_a_group_is_judged_by_the_thresholds_of_its_override():
     assert (bool(late["g"]), bool(late["h"])) == (True, False)
 
 
+def test_a_threshold_of_no_record_is_passed_by_one():
+    judge, view = BucketJudge(0, detection_rules(DetectionOptions(lag_records=0))), ClusterView("c")
+    view.take(judge.rows({"g": state("g", 99), "h": state("h", 100)}, TOPICS, orders(1, known=-1)))
+    late = {each.group: [f for f in each.findings if f.reason == "behind"] for each in view.summaries()}
+    assert (bool(late["g"]), bool(late["h"])) == (True, False)
+
+
 def test_series_that_are_left_out_change_no_verdict():
     """Less detail of "g", none of "h": both are listed with the same findings as ever."""
     series = SeriesRules(overrides=(DetailOverride(Detail.GROUP, groups="g"),), deny_groups=("h",))

@@ -1,0 +1,53 @@
+"""The groups of the clusters that are ready, in the two orders that the page and the API begin with. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from operator import attrgetter
+from typing import Final
+
+from msgspec.structs import replace
+
+from monitor.model import ClusterSnapshot, FindingKind, GroupSummary
+
+SEVERITY: Final = {kind: rank for rank, kind in enumerate(FindingKind)}
+"""The rank of each kind of finding; the worst is 0."""
+
+_RIGHT: Final = len(SEVERITY)
+
+
+class ReadyGroups:
+    """The groups of all clusters that are ready. What takes long is done once, when it is first asked for."""
+
+    def __init__(self, clusters: Iterable[ClusterSnapshot]) -> None:
+        ready = sorted((each for each in clusters if each.ready), key=attrgetter("cluster"))
+        self._evaluated_ms = {each.cluster: each.evaluated_ms or 0 for each in ready}
+        self.by_name = [summary for each in ready for summary in each.groups]
+        """By cluster, then by group: so they stand in each snapshot."""
+
+    @cached_property
+    def troubled(self) -> list[GroupSummary]:
+        """Those with findings, the worst first."""
+        return sorted((each for each in self.by_name if each.findings), key=worst_first)
+
+    @cached_property
+    def by_worst(self) -> list[GroupSummary]:
+        """All, the worst first. Most have no finding, and need not be sorted."""
+        return self.troubled + [each for each in self.by_name if not each.findings]
+
+    def evaluated_ms(self, summary: GroupSummary) -> int:
+        """When the group was judged."""
+        return self._evaluated_ms[summary.cluster]
+
+    def dated(self, summary: GroupSummary) -> GroupSummary:
+        """The group with when it was judged: few of thousands are shown, so only those are dated."""
+        return replace(summary, evaluated_ms=self.evaluated_ms(summary))
+
+
+def worst_first(summary: GroupSummary) -> tuple[int, int, str, str]:
+    """The worst kind of finding first, the longest first, then by name. Groups without findings come last."""
+    worst = min(summary.findings, key=lambda finding: (SEVERITY[finding.kind], finding.since_ms), default=None)
+    if worst is None:
+        return _RIGHT, 0, summary.cluster, summary.group
+    return SEVERITY[worst.kind], worst.since_ms, summary.cluster, summary.group
