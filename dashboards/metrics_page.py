@@ -36,7 +36,10 @@ ABSENT: Final = {
     "groupwatch_group_idle_members": _NOT_JOINED,
     "groupwatch_group_orphaned_partitions": _NOT_OWNED,
     "groupwatch_group_orphaned_oldest_seconds": _NONE,
-    "groupwatch_group_unattended_seconds": "the group has members, or nothing waits",
+    "groupwatch_group_unattended_seconds": (
+        "the group has members, or nothing waits in vain; somebody commits for it; its members own no partitions for "
+        "themselves (streams, broadcasting, POP)"
+    ),
     "groupwatch_group_dead_members": _NOT_OWNED,
     "groupwatch_group_double_owned_partitions": _NOT_OWNED,
     "groupwatch_group_drifted_partitions": _NOT_READ,

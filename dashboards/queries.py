@@ -34,6 +34,17 @@ def spec_of(name: str) -> MetricSpec:
     return spec
 
 
+def check_labels(name: str, labels: Iterable[str]) -> None:
+    """Do nothing if a family, given without the prefix, has these labels.
+
+    Raises:
+        UnknownMetric: the family is not there, or lacks one of the labels.
+    """
+    missing = [label for label in labels if label not in spec_of(name).labels]
+    if missing:
+        raise UnknownMetric(f"groupwatch_{name} has no label {', '.join(missing)}")
+
+
 def described(*names: str) -> str:
     """What the families of a panel are, in their own words."""
     return "\n\n".join(spec_of(name).help for name in names)
@@ -53,7 +64,7 @@ def chosen(name: str, variables: Sequence[str] = VARIABLES, **only: str) -> str:
         UnknownMetric: the family is not there, or lacks one of the labels.
     """
     spec = spec_of(name)
-    _check_labels(name, only)
+    check_labels(name, only)
     matchers = [f'{label}=~"${label}"' for label in variables if label in spec.labels]
     matchers += [f'{label}="{value}"' for label, value in only.items()]
     return f"{spec.name}{{{','.join(matchers)}}}" if matchers else spec.name
@@ -68,7 +79,7 @@ def across(operator: str, by: Sequence[str], name: str, expr: str | None = None)
     Raises:
         UnknownMetric: the family is not there, or lacks one of the labels.
     """
-    _check_labels(name, by)
+    check_labels(name, by)
     return f"{operator} by ({', '.join(by)}) ({chosen(name) if expr is None else expr})"
 
 
@@ -128,7 +139,7 @@ def renamed(name: str, by: Sequence[str], label: str, new: str) -> str:
     Raises:
         UnknownMetric: the family is not there, or lacks one of the labels.
     """
-    _check_labels(name, (*by, label))
+    check_labels(name, (*by, label))
     series = f'label_replace({chosen(name)}, "{new}", "$1", "{label}", "(.+)")'
     return f"max by ({', '.join(by)}, {new}) ({series})"
 
@@ -155,9 +166,3 @@ def _counter(name: str) -> str:
     if spec_of(name).kind is not MetricKind.COUNTER:
         raise UnknownMetric(f"groupwatch_{name} is no counter")
     return chosen(name)
-
-
-def _check_labels(name: str, labels: Iterable[str]) -> None:
-    missing = [label for label in labels if label not in spec_of(name).labels]
-    if missing:
-        raise UnknownMetric(f"groupwatch_{name} has no label {', '.join(missing)}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from dashboards.alerts.rule import (
     AGE,
     CLUSTER,
@@ -20,9 +22,27 @@ from dashboards.queries import in_state
 MANY_RECORDS = 10_000
 """So many waiting records are a lag where no age is known."""
 
+_CONSUMED: Final = series("group_consumed_records_per_second")
+
+NOT_UNATTENDED: Final = f"unless on (cluster, group) {series('group_unattended_seconds')}"
+"""Leaves out the groups of which GroupwatchGroupWithoutMembers tells, or will: from a minute after the last sign of
+life on (``commit_silence_s``)."""
+
+NOT_AWAY: Final = (
+    f"{NOT_UNATTENDED} unless on (cluster, group) "
+    f"({series('group_orphaned_partitions', reason='no_members')} > 0 and on (cluster, group) {_CONSUMED} == 0)"
+)
+"""Leaves out these, and such of which that alert would tell if anything waited in vain: their members have just left,
+or what waits are markers of transactions alone. A group is in neither if it has no members but is read all the same
+(by partitions that somebody chose), or if the members of its kind do not own partitions (streams; RocketMQ's
+broadcasting and POP): then nothing else tells that it is behind, so the lag does."""
+
+NOT_RESET: Final = f"unless on (cluster, group) ({in_state('empty')} unless on (cluster, group) {_CONSUMED} > 0)"
+"""Leaves out the groups without members that nobody reads for: whoever sets their offsets back means to."""
+
 
 def lag_rules(pace: Pace) -> tuple[AlertRule, ...]:
-    """By age where it is known. A group without members has an alert of its own."""
+    """By age where it is known. A group that is away has an alert of its own, where that can be told."""
     return (*_time(pace), *_records(pace), *_progress(pace), *_retention(pace))
 
 
@@ -36,10 +56,7 @@ def _time(pace: Pace) -> tuple[AlertRule, ...]:
             name=name,
             severity=severity,
             # A measured age where there is one; else a lower bound, or what is stuck for longest would not be told.
-            expr=(
-                f"{series('group_lag_at_least_seconds')} > {pace.seconds(age_s)} "
-                f"unless on (cluster, group) {in_state('empty')}"
-            ),
+            expr=f"{series('group_lag_at_least_seconds')} > {pace.seconds(age_s)} {NOT_AWAY}",
             hold_s=pace.seconds(300),
             keep_s=pace.seconds(300),
             summary=f"{GROUP} is {AGE} behind{WAITING}",
@@ -59,8 +76,7 @@ def _records(pace: Pace) -> tuple[AlertRule, ...]:
             severity=Severity.WARNING,
             expr=(
                 f"{series('group_lag')} > {MANY_RECORDS} "
-                f"unless on (cluster, group) {series('group_lag_at_least_seconds')} "
-                f"unless on (cluster, group) {in_state('empty')}"
+                f"unless on (cluster, group) {series('group_lag_at_least_seconds')} {NOT_AWAY}"
             ),
             hold_s=pace.seconds(1800),
             keep_s=pace.seconds(300),
@@ -87,7 +103,6 @@ def _records(pace: Pace) -> tuple[AlertRule, ...]:
 
 def _progress(pace: Pace) -> tuple[AlertRule, ...]:
     failing = "group_failing_partitions"
-    switched_off = f"unless on (cluster, group) {in_state('empty')}"
     return (
         AlertRule(
             name="GroupwatchPartitionStopped",
@@ -104,7 +119,8 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchPartitionStalled",
             severity=Severity.WARNING,
-            expr=f"{series(failing, status='stall')} > 0 {switched_off}",
+            # Also of a group without members for which somebody commits: there it is the only sign of what hangs.
+            expr=f"{series(failing, status='stall')} > 0 {NOT_UNATTENDED}",
             hold_s=pace.seconds(600),
             keep_s=pace.seconds(300),
             summary=f"{GROUP} commits, but gets nowhere in {COUNT} partitions",
@@ -117,7 +133,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
             name="GroupwatchPartitionSilent",
             severity=Severity.INFO,
             # Burrow looks at the rhythm of ten commits alone, so who commits rarely by design is told, too.
-            expr=f"{series(failing, status='stop')} > 0 {switched_off}",
+            expr=f"{series(failing, status='stop')} > 0 {NOT_AWAY}",
             hold_s=pace.seconds(1800),
             keep_s=pace.seconds(300),
             summary=f"{GROUP} is stopped in {COUNT} partitions by Burrow's rules",
@@ -130,7 +146,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
             name="GroupwatchOffsetsRewound",
             severity=Severity.WARNING,
             # It lasts for ten commits, less than a minute of most clients: nothing to wait for.
-            expr=f"{series(failing, status='rewind')} > 0 {switched_off}",
+            expr=f"{series(failing, status='rewind')} > 0 {NOT_RESET}",
             hold_s=0,
             keep_s=pace.seconds(900),
             summary=f"{GROUP} went back to earlier offsets in {COUNT} partitions",

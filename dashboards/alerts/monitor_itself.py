@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dashboards.alerts.rule import AGE, CLUSTER, COUNT, AlertRule, Severity, series
+from monitor.metrics.too_old import CATALOG_OLD_S, COLLECTOR_OLD_S, EVALUATION_OLD_S
 
 NAME = "{{ $labels.collector }} {{ $labels.name }}"
+
+SHARDS = f"last_over_time({series('shards')}[5m])"
+"""The shards of which there was a sample in 5 minutes: in a rolling restart one or other is away, but none so long."""
 
 ON_ITSELF = "on (cluster, instance, job)"
 """Matches what one groupwatch says of a cluster with what the same says: a cluster may have several, its shards."""
@@ -30,6 +34,23 @@ def _blind() -> tuple[AlertRule, ...]:
             ),
         ),
         AlertRule(
+            name="GroupwatchShardAway",
+            severity=Severity.CRITICAL,
+            # Shards belong together by what they share, the cluster, and into how many: other deployments, replicas of
+            # a shard, and its former address do not count. Neither does a number that is being changed.
+            expr=(
+                f"max by (cluster, of) ({SHARDS}) "
+                f"- count by (cluster, of) (count by (cluster, of, shard) ({SHARDS})) > 0 "
+                f"unless on (cluster) ({_other_number_of_shards()})"
+            ),
+            hold_s=300,
+            summary=f"Shards of {CLUSTER} that are away: {COUNT} of {{{{ $labels.of }}}}",
+            description=(
+                "Prometheus has had no sample of them for 10 minutes. The groups of cluster "
+                f"{CLUSTER} that are theirs have no series: no alert about them can come."
+            ),
+        ),
+        AlertRule(
             name="GroupwatchClusterUnread",
             severity=Severity.CRITICAL,
             expr=f"{series('up')} == 0",
@@ -51,13 +72,18 @@ def _blind() -> tuple[AlertRule, ...]:
     )
 
 
+def _other_number_of_shards() -> str:
+    """The clusters whose number of shards is a new one: they have half an hour, as each may read its backlog first."""
+    now, before = series("shards"), f"last_over_time({series('shards')}[30m] offset 30m)"
+    return f"{now} unless on (cluster, of) {before} and on (cluster) {before}"
+
+
 def _late() -> tuple[AlertRule, ...]:
     return (
         AlertRule(
             name="GroupwatchEvaluationOld",
             severity=Severity.CRITICAL,
-            # As long as for a groupwatch that is away: it is as blind.
-            expr=f"time() - {series('last_evaluation_timestamp_seconds')} > 300",
+            expr=f"time() - {series('last_evaluation_timestamp_seconds')} > {EVALUATION_OLD_S}",
             hold_s=60,
             summary=f"The groups of {CLUSTER} have not been judged for {AGE}",
             description=(
@@ -68,7 +94,7 @@ def _late() -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchCatalogOld",
             severity=Severity.WARNING,
-            expr=f"time() - {series('catalog_timestamp_seconds')} > 600",
+            expr=f"time() - {series('catalog_timestamp_seconds')} > {CATALOG_OLD_S}",
             hold_s=60,
             summary=f"The topics of {CLUSTER} were last read {AGE} ago",
             description=(
@@ -90,18 +116,27 @@ def _late() -> tuple[AlertRule, ...]:
     )
 
 
+def _more_decode_errors() -> str:
+    """More records that cannot be read than a quarter of an hour ago, however long groupwatch was away in between.
+
+    The count is kept in the checkpoint: what a job reads after it was away counts, what it brings to another instance
+    does not. What it counts while it reads its backlog from the beginning was counted before, and a lower count than
+    before is that of a new checkpoint.
+    """
+    counted, ready = series("decode_errors_total"), series("ready")
+    before = f"last_over_time({counted}[1d] offset 15m)"
+    grown = f"{counted} - {before} > 0 unless {ON_ITSELF} last_over_time({ready}[1d] offset 15m) == 0"
+    # There is no series before the first error. It is one of now if the job would have shown an older one.
+    first = f"{counted} unless {before} and {ON_ITSELF} {ready} offset 16m == 1"
+    return f"({grown}) or ({first})"
+
+
 def _errors() -> tuple[AlertRule, ...]:
-    decode, window = series("decode_errors_total"), "15m"
     return (
         AlertRule(
             name="GroupwatchDecodeErrors",
             severity=Severity.WARNING,
-            # A series that begins with its first error has no increase; it is one of now if its cluster is older.
-            expr=(
-                f"increase({decode}[{window}]) > 0 or "
-                f"({decode} unless last_over_time({decode}[6h] offset {window}) "
-                f"and {ON_ITSELF} {series('up')} offset {window})"
-            ),
+            expr=_more_decode_errors(),
             hold_s=0,
             keep_s=900,
             summary=(
@@ -115,7 +150,7 @@ def _errors() -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchEvaluationErrors",
             severity=Severity.WARNING,
-            expr=f"increase({series('evaluation_errors_total')}[{window}]) > 0",
+            expr=f"increase({series('evaluation_errors_total')}[15m]) > 0",
             hold_s=0,
             keep_s=900,
             summary=f"Groups of {CLUSTER} could not be judged, {COUNT} times in 15 minutes",
@@ -163,7 +198,7 @@ def _collectors() -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchCollectorOld",
             severity=Severity.WARNING,
-            expr=f"time() - {series('collector_last_success_timestamp_seconds')} > 900",
+            expr=f"time() - {series('collector_last_success_timestamp_seconds')} > {COLLECTOR_OLD_S}",
             hold_s=60,
             summary=f"The collector {NAME} of {CLUSTER} last got everything {AGE} ago",
             description="Lag, members and topics that it reads are shown as they were then, or not at all.",

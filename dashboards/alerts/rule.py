@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from dashboards.queries import UnknownMetric, spec_of
+from dashboards.queries import check_labels, everywhere
 
 RUNBOOKS: Final = "docs/runbooks.md"
 """Where the runbooks are, in this repository: each rule has a section of its name."""
@@ -84,12 +84,9 @@ def series(name: str, **matchers: str) -> str:
     Raises:
         UnknownMetric: the family is not there, or lacks one of the labels.
     """
-    spec = spec_of(name)
-    missing = [label for label in matchers if label not in spec.labels]
-    if missing:
-        raise UnknownMetric(f"{spec.name} has no label {', '.join(missing)}")
+    check_labels(name, matchers)
     written = ",".join(_matcher(label, wanted) for label, wanted in matchers.items())
-    return f"{spec.name}{{{written}}}" if written else spec.name
+    return f"{everywhere(name)}{{{written}}}" if written else everywhere(name)
 
 
 def _matcher(label: str, wanted: str) -> str:

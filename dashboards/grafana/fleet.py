@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from dashboards.grafana import variables
+from dashboards.grafana.cluster_shares import clusters_read
 from dashboards.grafana.findings import open_findings
 from dashboards.grafana.layout import Band, Board
 from dashboards.grafana.panels import (
@@ -12,7 +13,6 @@ from dashboards.grafana.panels import (
     Panel,
     Query,
     graph,
-    marked_below,
     marked_from,
     stat,
     table,
@@ -40,11 +40,6 @@ FINDINGS: Final = {
     "rebalance": "many or long rebalances",
 }
 """All kinds of findings, as they are called here."""
-
-
-def clusters_read() -> Panel:
-    """Of all clusters, the share that can be read."""
-    return stat("Clusters read", described("up"), "percentunit", f"avg({chosen('up')})", marked=marked_below(1))
 
 
 def groups_known() -> Panel:
@@ -129,8 +124,8 @@ def top_retention() -> Panel:
 
 
 def lag_of_clusters() -> Panel:
-    """Records that wait for all groups, cluster by cluster."""
-    query = Query(expr=chosen("cluster_lag"), legend="{{cluster}}")
+    """Records that wait for all groups, cluster by cluster: each shard tells what waits for its own."""
+    query = Query(expr=summed("cluster_lag", CLUSTER), legend="{{cluster}}")
     return graph("Records waiting", described("cluster_lag"), "short", query)
 
 
@@ -160,11 +155,12 @@ def clusters() -> Panel:
     """The clusters, with how much there is and how old these numbers are."""
     return table(
         "Clusters",
-        "The clusters that groupwatch reads. The other numbers of a cluster are as old as its evaluation.",
+        "The clusters that groupwatch reads. The other numbers of a cluster are as old as its evaluation. Where "
+        "several jobs share the groups, a cluster is readable and ready if it is to all of them.",
         CLUSTER,
         Column("Groups", summed("cluster_groups", CLUSTER)),
-        Column("Readable", across("max", CLUSTER, "up"), "bool_yes_no"),
-        Column("Ready", across("max", CLUSTER, "ready"), "bool_yes_no"),
+        Column("Readable", across("min", CLUSTER, "up"), "bool_yes_no"),
+        Column("Ready", across("min", CLUSTER, "ready"), "bool_yes_no"),
         Column(
             "Judged",
             across("max", CLUSTER, "last_evaluation_timestamp_seconds", since("last_evaluation_timestamp_seconds")),
@@ -172,7 +168,7 @@ def clusters() -> Panel:
             warn_from=120,
         ),
         Column("Members", summed("group_members", CLUSTER)),
-        Column("Records waiting", across("max", CLUSTER, "cluster_lag")),
+        Column("Records waiting", summed("cluster_lag", CLUSTER)),
     )
 
 

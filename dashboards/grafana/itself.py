@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from dashboards.grafana import variables
+from dashboards.grafana.cluster_shares import cluster_share, clusters_read
 from dashboards.grafana.layout import Band, Board
 from dashboards.grafana.panels import (
     BAD,
@@ -14,13 +15,12 @@ from dashboards.grafana.panels import (
     Panel,
     Query,
     graph,
-    marked_below,
     marked_from,
     stat,
     table,
     timeline,
 )
-from dashboards.queries import CLUSTER, across, chosen, described, everywhere, increased, since
+from dashboards.queries import CLUSTER, across, chosen, described, everywhere, increased, since, summed
 
 _CLUSTER: Final = "{{cluster}}"
 _COLLECTOR: Final = ("cluster", "collector", "name")
@@ -28,14 +28,9 @@ _COLLECTOR_NAME: Final = "{{cluster}} {{collector}} {{name}}"
 _NO_YES: Final = (Meaning("no", BAD), Meaning("yes", CALM))
 
 
-def readable() -> Panel:
-    """Of all clusters, the share that can be read."""
-    return stat("Clusters read", described("up"), "percentunit", f"avg({chosen('up')})", marked=marked_below(1))
-
-
 def ready() -> Panel:
     """Of all clusters, the share whose groups are exposed."""
-    return stat("Clusters ready", described("ready"), "percentunit", f"avg({chosen('ready')})", marked=marked_below(1))
+    return cluster_share("Clusters ready", "ready")
 
 
 def oldest_evaluation() -> Panel:
@@ -52,8 +47,7 @@ def longest_batch() -> Panel:
 
 def findings_told() -> Panel:
     """Of all clusters with a topic for findings, the share whose topic can be written."""
-    name = "findings_up"
-    return stat("Findings told", described(name), "percentunit", f"avg({chosen(name)})", marked=marked_below(1))
+    return cluster_share("Findings told", "findings_up")
 
 
 def unreadable_now() -> Panel:
@@ -65,20 +59,20 @@ def unreadable_now() -> Panel:
 
 def up_over_time() -> Panel:
     """When each cluster could be read."""
-    query = Query(expr=across("max", CLUSTER, "up"), legend=_CLUSTER)
+    query = Query(expr=across("min", CLUSTER, "up"), legend=_CLUSTER)
     return timeline("Cluster can be read", described("up"), query, _NO_YES)
 
 
 def ready_over_time() -> Panel:
     """When the groups of each cluster were exposed."""
-    query = Query(expr=across("max", CLUSTER, "ready"), legend=_CLUSTER)
+    query = Query(expr=across("min", CLUSTER, "ready"), legend=_CLUSTER)
     return timeline("Ready", described("ready"), query, _NO_YES)
 
 
 def evaluation_age() -> Panel:
     """How old the numbers of all dashboards are."""
     name = "last_evaluation_timestamp_seconds"
-    return graph("Age of the newest evaluation", described(name), "s", Query(expr=since(name), legend=_CLUSTER))
+    return _of_clusters("Age of the newest evaluation", "s", name, since(name))
 
 
 def batch_duration() -> Panel:
@@ -94,26 +88,27 @@ def input_lag() -> Panel:
 def catalog_age() -> Panel:
     """How old the list of topics, and the ends of their partitions, are."""
     name = "catalog_timestamp_seconds"
-    return graph("Age of the list of topics", described(name), "s", Query(expr=since(name), legend=_CLUSTER))
+    return _of_clusters("Age of the list of topics", "s", name, since(name))
 
 
 def decode_errors() -> Panel:
     """Records that could not be read, by what they are and why."""
     name = "decode_errors_total"
-    query = Query(expr=increased(name, "5m"), legend="{{cluster}} {{source}} {{reason}}")
+    expr = summed(name, (*CLUSTER, "source", "reason"), increased(name, "5m"))
+    query = Query(expr=expr, legend="{{cluster}} {{source}} {{reason}}")
     return graph("Unreadable records in 5 minutes", described(name), "short", query)
 
 
 def evaluation_errors() -> Panel:
     """Groups that could not be judged."""
     name = "evaluation_errors_total"
-    query = Query(expr=increased(name, "5m"), legend=_CLUSTER)
+    query = Query(expr=summed(name, CLUSTER, increased(name, "5m")), legend=_CLUSTER)
     return graph("Groups not judged, in 5 minutes", described(name), "short", query)
 
 
 def findings_topic() -> Panel:
     """When findings could be written."""
-    query = Query(expr=across("max", CLUSTER, "findings_up"), legend=_CLUSTER)
+    query = Query(expr=across("min", CLUSTER, "findings_up"), legend=_CLUSTER)
     return timeline("Findings can be told", described("findings_up"), query, _NO_YES)
 
 
@@ -124,8 +119,8 @@ def warm_up() -> Panel:
         "Backlog after a start",
         described(*names),
         "short",
-        Query(expr=chosen(names[0]), legend=f"{_CLUSTER} still to read"),
-        Query(expr=chosen(names[1]), legend=f"{_CLUSTER} at the start"),
+        Query(expr=across("max", CLUSTER, names[0]), legend=f"{_CLUSTER} still to read"),
+        Query(expr=across("max", CLUSTER, names[1]), legend=f"{_CLUSTER} at the start"),
     )
 
 
@@ -142,7 +137,7 @@ def collectors() -> Panel:
         described("collector_up", success, "collector_pass_duration_seconds"),
         _COLLECTOR,
         Column("Complete", across("max", _COLLECTOR, success, since(success)), "s", warn_from=300),
-        Column("Up", across("max", _COLLECTOR, "collector_up"), "bool_yes_no"),
+        Column("Up", across("min", _COLLECTOR, "collector_up"), "bool_yes_no"),
         Column("Pass", across("max", _COLLECTOR, "collector_pass_duration_seconds"), "s"),
     )
 
@@ -150,14 +145,16 @@ def collectors() -> Panel:
 def passes() -> Panel:
     """How many passes collectors make, by how they ended."""
     name = "collector_passes_total"
-    query = Query(expr=increased(name, "5m"), legend=f"{_COLLECTOR_NAME} {{{{result}}}}")
+    expr = summed(name, (*_COLLECTOR, "result"), increased(name, "5m"))
+    query = Query(expr=expr, legend=f"{_COLLECTOR_NAME} {{{{result}}}}")
     return graph("Passes of collectors in 5 minutes", described(name), "short", query)
 
 
 def pass_duration() -> Panel:
     """How long passes take."""
     name = "collector_pass_duration_seconds"
-    return graph("Duration of passes", described(name), "s", Query(expr=chosen(name), legend=_COLLECTOR_NAME))
+    query = Query(expr=across("max", _COLLECTOR, name), legend=_COLLECTOR_NAME)
+    return graph("Duration of passes", described(name), "s", query)
 
 
 def scrape_duration() -> Panel:
@@ -176,7 +173,7 @@ def scrape_samples() -> Panel:
 def left_out() -> Panel:
     """What a cap on the number of series left out."""
     name = "series_left_out"
-    query = Query(expr=chosen(name), legend="{{cluster}} {{detail}}")
+    query = Query(expr=summed(name, (*CLUSTER, "detail")), legend="{{cluster}} {{detail}}")
     return graph("Series left out", described(name), "short", query, steps=True)
 
 
@@ -200,26 +197,35 @@ def shards() -> Panel:
     )
 
 
+def shards_seen() -> Panel:
+    """When a shard was away."""
+    name, division = "shards", ("cluster", "of")
+    expr = across("count", division, name, across("count", (*division, "shard"), name))
+    description = f"Of how many shards there are metrics, with how many there should be.\n\n{described(name)}"
+    return graph("Shards seen", description, "short", Query(expr=expr, legend=f"{_CLUSTER} of {{{{of}}}}"), steps=True)
+
+
 BOARD: Final = Board(
     uid="groupwatch-itself",
     title="groupwatch: the monitor itself",
     description="Whether what the other dashboards show is complete and new.",
     variables=(variables.clusters, variables.page_address),
     bands=(
-        Band(4, (readable, ready, oldest_evaluation, longest_batch, findings_told, unreadable_now)),
+        Band(4, (clusters_read, ready, oldest_evaluation, longest_batch, findings_told, unreadable_now)),
         Band(6, (up_over_time, ready_over_time, findings_topic)),
         Band(8, (evaluation_age, batch_duration, input_lag), "Reading and judging"),
         Band(8, (decode_errors, evaluation_errors, catalog_age)),
         Band(8, (warm_up, warm_up_time), "After a start"),
         Band(8, (collectors, passes, pass_duration), "Collectors"),
         Band(8, (scrape_duration, scrape_samples, left_out), "What Prometheus gets"),
-        Band(6, (versions, shards)),
+        Band(6, (versions, shards, shards_seen)),
     ),
 )
 
 
-def _of_clusters(title: str, unit: str, name: str) -> Panel:
-    return graph(title, described(name), unit, Query(expr=chosen(name), legend=_CLUSTER))
+def _of_clusters(title: str, unit: str, name: str, expr: str | None = None) -> Panel:
+    """Of a family, or an expression of it, the largest of a cluster: of several shards, that which is worst off."""
+    return graph(title, described(name), unit, Query(expr=across("max", CLUSTER, name, expr), legend=_CLUSTER))
 
 
 def _of_scrape(name: str) -> str:

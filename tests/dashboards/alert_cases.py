@@ -65,6 +65,12 @@ HOUR = "0+60x70 stale"
 """As AGES, ended at minute 71."""
 
 
+def shard(number: int, of: int, values: str, instance: str = "", cluster: str = "c") -> Series:
+    """A shard of those that share the groups of a cluster; its values are how many there are, while it is scraped."""
+    place = {"cluster": cluster, "job": "groupwatch", "instance": instance or f"groupwatch-{number}"}
+    return {at("shards", **place, shard=str(number), of=str(of)): values}
+
+
 def aged(kind: str, reason: str, values: str = AGES) -> Series:
     """A finding that grows old."""
     return UP | {of("group_finding_oldest_seconds", kind=kind, reason=reason): values}
@@ -77,6 +83,19 @@ def lag(values: str = "5000x120") -> Series:
 def collector(name: str, values: str) -> Series:
     return UP | {at(name, collector="kafka", name="main"): values}
 
+
+EMPTY = {
+    of("group_state", state="empty"): "1x120",
+    of("group_orphaned_partitions", reason="no_members"): "3x120",
+}
+"""A group of consumers that has no members, and offsets of three partitions."""
+
+STREAMS = {
+    of("group_state", state="empty"): "1x120",
+    of("group_info", kind="kafka-streams", source="log"): "1x120",
+    of("group_consumed_records_per_second"): "0x120",
+}
+"""A group of Kafka Streams (KIP-1071) that has none. Of what has no owner nothing is told there."""
 
 GREW, TWO, SHARE = {"reason": "grew"}, {"reason": "same_generation"}, {"reason": "mixed_strategy"}
 
@@ -323,6 +342,45 @@ CASES = (
         summary="No groupwatch is scraped",
         labels={},
     ),
+    # The second of three shards has its last sample at minute 10 and the next at 30: none in five minutes from 16 on,
+    # held for five. Neither a replica of a shard nor other deployments, one of them for all groups, make up for it.
+    Case(
+        "GroupwatchShardAway",
+        "critical",
+        UP
+        | shard(1, 3, "3x120")
+        | shard(1, 3, "3x120", instance="groupwatch-1-again")
+        | shard(2, 3, "3x10 stale _x18 3x90")
+        | shard(3, 3, "3x120")
+        | shard(1, 1, "1x120", instance="alone")
+        | shard(1, 3, "3x120", cluster="d", instance="d-1")
+        | shard(2, 3, "3x120", cluster="d", instance="d-2")
+        | shard(3, 3, "3x120", cluster="d", instance="d-3"),
+        fires=21,
+        gone=35,
+        summary="Shards of c that are away: 1 of 3",
+        labels={"cluster": "c", "of": "3"},
+    ),
+    # Of three that are there for the first time at minute 0, two never come before minute 20.
+    Case(
+        "GroupwatchShardAway",
+        "critical",
+        UP | shard(2, 3, "3x120") | shard(1, 3, "_x20 3x100") | shard(3, 3, "_x20 3x100"),
+        fires=5,
+        gone=25,
+        summary="Shards of c that are away: 2 of 3",
+        labels={"cluster": "c", "of": "3"},
+    ),
+    # What was one job is to be two from minute 70 on, and the second comes at 120, later than in half an hour and five.
+    Case(
+        "GroupwatchShardAway",
+        "critical",
+        UP | shard(1, 1, "1x69 stale") | shard(1, 2, "_x70 2x120") | shard(2, 2, "_x120 2x70"),
+        fires=105,
+        gone=125,
+        summary="Shards of c that are away: 1 of 2",
+        labels={"cluster": "c", "of": "2"},
+    ),
     Case(
         "GroupwatchClusterUnread",
         "critical",
@@ -374,13 +432,39 @@ CASES = (
     Case(
         "GroupwatchDecodeErrors",
         "warning",
-        UP | {at("decode_errors_total", source="offsets", reason="truncated"): "_x20 3x80"},
+        UP | {at("ready"): "1x120", at("decode_errors_total", source="offsets", reason="truncated"): "_x20 3x80"},
         fires=20,
         gone=50,
         summary="3 records of c could not be read (offsets: truncated)",
         labels={"cluster": "c", "source": "offsets", "reason": "truncated"},
     ),
-    # One more at minute 21. The fifteen minutes before 35 still hold the sample of minute 20, those before 36 do not.
+    # The first errors ever, soon after the start: told once the job has been ready for sixteen minutes, until 19.
+    Case(
+        "GroupwatchDecodeErrors",
+        "warning",
+        UP | {at("ready"): "1x120", at("decode_errors_total", source="offsets", reason="truncated"): "_x5 3x95"},
+        fires=16,
+        gone=35,
+        summary="3 records of c could not be read (offsets: truncated)",
+        labels={"cluster": "c", "source": "offsets", "reason": "truncated"},
+    ),
+    # Away from minute 11 to 30, ready at 34. What it had not read by then is there at 32, and told until 45: fifteen
+    # minutes before 46 it was not ready.
+    Case(
+        "GroupwatchDecodeErrors",
+        "warning",
+        {
+            at("up"): "1x10 stale _x19 1x80",
+            at("ready"): "1x10 stale _x19 0x2 1x80",
+            at("decode_errors_total", source="offsets", reason="truncated"): "5x10 stale _x20 500x80",
+        },
+        fires=32,
+        gone=61,
+        summary="495 records of c could not be read (offsets: truncated)",
+        labels={"cluster": "c", "source": "offsets", "reason": "truncated"},
+        also=("GroupwatchDown",),
+    ),
+    # One more at minute 21. Fifteen minutes before 35 there was one less, fifteen before 36 not.
     Case(
         "GroupwatchDecodeErrors",
         "warning",
@@ -461,6 +545,94 @@ CASES = (
         summary="orders has had a partition without owner for 1h 1m 0s (grew)",
         labels=GROUP | {"kind": "orphaned"} | GREW,
     ),
+    # A group without members: all that it causes is one alert, though what waits was nine minutes old when they left.
+    Case(
+        "GroupwatchGroupWithoutMembers",
+        "critical",
+        UP
+        | EMPTY
+        | lag("20000x120")
+        | {of("group_lag_at_least_seconds"): "540+60x70 stale", of("group_unattended_seconds"): "_ 60+60x70 stale"}
+        | {
+            of("group_consumed_records_per_second"): "40x5 0x120",
+            of("group_failing_partitions", status="stop"): "3x120",
+        },
+        fires=17,
+        gone=77,
+        summary="orders has no members, and records have waited in vain for 17m 0s, 20k records",
+    ),
+    # Without members, and of a kind whose members own no partitions, so no alert tells that they are away.
+    Case(
+        "GroupwatchLagVeryOld",
+        "critical",
+        UP
+        | STREAMS
+        | lag()
+        | {of("group_lag_at_least_seconds"): HOUR, of("group_failing_partitions", status="stop"): "3x70 stale"},
+        fires=66,
+        gone=76,
+        summary="orders is 1h 6m 0s behind, 5k records",
+        also=("GroupwatchLagOld", "GroupwatchPartitionSilent"),
+    ),
+    Case(
+        "GroupwatchLagWithoutAge",
+        "warning",
+        UP | STREAMS | lag("20000x40 0x60"),
+        fires=30,
+        gone=46,
+        summary="20k records wait for orders, and since when is not known",
+    ),
+    # RocketMQ's broadcasting: the number of partitions without an owner is told, and is 0.
+    Case(
+        "GroupwatchLagOld",
+        "warning",
+        UP
+        | lag()
+        | {of("group_state", state="empty"): "1x120", of("group_orphaned_partitions", reason="no_members"): "0x120"}
+        | {of("group_consumed_records_per_second"): "0x120", of("group_lag_at_least_seconds"): AGES},
+        fires=16,
+        gone=26,
+        summary="orders is 16m 0s behind, 5k records",
+    ),
+    # Without members, but somebody commits for it, too slowly.
+    Case(
+        "GroupwatchLagOld",
+        "warning",
+        UP
+        | EMPTY
+        | lag()
+        | {of("group_consumed_records_per_second"): "40x120", of("group_lag_at_least_seconds"): AGES},
+        fires=16,
+        gone=26,
+        summary="orders is 16m 0s behind, 5k records",
+    ),
+    # Likewise, always the same offset.
+    Case(
+        "GroupwatchPartitionStalled",
+        "warning",
+        UP
+        | EMPTY
+        | lag()
+        | {of("group_consumed_records_per_second"): "0x120", of("group_lag_at_least_seconds"): "0+60x100"}
+        | {of("group_failing_partitions", status="stall"): "2x20 stale"},
+        fires=10,
+        gone=26,
+        summary="orders commits, but gets nowhere in 2 partitions",
+        labels=GROUP | {"status": "stall"},
+    ),
+    # Likewise, going back.
+    Case(
+        "GroupwatchOffsetsRewound",
+        "warning",
+        UP
+        | EMPTY
+        | {of("group_consumed_records_per_second"): "40x120"}
+        | {of("group_failing_partitions", status="rewind"): "_x5 2 stale"},
+        fires=5,
+        gone=21,
+        summary="orders went back to earlier offsets in 2 partitions",
+        labels=GROUP | {"status": "rewind"},
+    ),
 )
 
 ROLLING = {
@@ -520,13 +692,70 @@ SILENCES = (
         },
         minutes=100,
     ),
+    # Every 15 s. Each is away for 4.5 minutes and the next goes before anybody has seen the one before: for 22 minutes.
+    Silence(
+        "a rolling restart of a StatefulSet of five shards, one of which is always away",
+        {at("up"): "1x240"}
+        | shard(5, 5, "5x20 stale _x17 5x200")
+        | shard(4, 5, "5x37 stale _x17 5x200")
+        | shard(3, 5, "5x54 stale _x17 5x200")
+        | shard(2, 5, "5x71 stale _x17 5x200")
+        | shard(1, 5, "5x88 stale _x17 5x200"),
+        minutes=50,
+        interval="15s",
+    ),
+    Silence(
+        "three shards beside a job for all groups, of the same cluster and of another",
+        UP
+        | shard(1, 3, "3x120")
+        | shard(2, 3, "3x120")
+        | shard(3, 3, "3x120")
+        | shard(1, 1, "1x120", instance="alone")
+        | shard(1, 1, "1x120", instance="other", cluster="d"),
+        minutes=100,
+    ),
+    Silence(
+        "a shard that starts anew at another address, whose former series is never marked as ended",
+        UP
+        | shard(1, 2, "2x120")
+        | shard(2, 2, "2x60", instance="node-a")
+        | shard(2, 2, "_x63 2x60", instance="node-b"),
+        minutes=100,
+    ),
+    # The third is scaled away, then one after the other of the two that are left starts with a backlog to read.
+    Silence(
+        "three shards that become two in 25 minutes",
+        {at("up"): "1x200"}
+        | shard(3, 3, "3x80 stale")
+        | shard(2, 3, "3x82 stale")
+        | shard(2, 2, "_x85 2x120")
+        | shard(1, 3, "3x103 stale")
+        | shard(1, 2, "_x105 2x100"),
+        minutes=190,
+    ),
     Silence("lag that is caught up in time", UP | {of("group_lag_at_least_seconds"): "0+60x15 0x60"}, minutes=40),
     Silence(
-        "a group that is switched off, whose lag is old",
+        "a group that is switched off, and nothing waits but a marker of a transaction in each partition",
         UP
-        | lag("500000x120")
-        | {of("group_lag_at_least_seconds"): "0+60x100", of("group_state", state="empty"): "1x120"}
+        | EMPTY
+        | lag("3x120")
+        | {of("group_consumed_records_per_second"): "0x120", of("group_lag_at_least_seconds"): "0+60x100"}
         | {of("group_failing_partitions", status="stop"): "3x120"},
+        minutes=100,
+    ),
+    Silence(
+        "a group that is switched off, of which retention has removed all that waited",
+        UP | EMPTY | lag("500000x120") | {of("group_consumed_records_per_second"): "0x120"},
+        minutes=100,
+    ),
+    Silence(
+        "offsets of a group that is switched off are set back",
+        UP | EMPTY | {of("group_failing_partitions", status="rewind"): "_x5 2x115"},
+        minutes=100,
+    ),
+    Silence(
+        "offsets of a group of Kafka Streams that is switched off are set back",
+        UP | STREAMS | {of("group_failing_partitions", status="rewind"): "_x5 2x115"},
         minutes=100,
     ),
     Silence("much lag that is young", UP | lag("500000x120") | {of("group_lag_at_least_seconds"): "5x120"}, minutes=60),
@@ -540,6 +769,39 @@ SILENCES = (
         "errors of before that a new Prometheus sees for the first time",
         UP | {at("decode_errors_total", source="offsets", reason="truncated"): "7x120"},
         minutes=60,
+    ),
+    Silence(
+        "errors of before that a job brings to another instance, where they come two minutes after it is up",
+        {
+            at("up", instance="a:9464"): "1x20 stale",
+            at("ready", instance="a:9464"): "1x20 stale",
+            at("decode_errors_total", instance="a:9464", source="offsets", reason="truncated"): "5x20 stale",
+            at("up", instance="b:9464"): "_x22 1x90",
+            at("ready", instance="b:9464"): "_x22 0 1x89",
+            at("decode_errors_total", instance="b:9464", source="offsets", reason="truncated"): "_x24 5x88",
+        },
+        minutes=100,
+    ),
+    Silence(
+        "errors of before, of a shard that was away for seven hours",
+        {
+            at("up", instance="a:9464"): "1x600",
+            at("up", instance="b:9464"): "1x20 stale _x419 1x150",
+            at("ready", instance="b:9464"): "1x20 stale _x419 0 1x149",
+            at("decode_errors_total", instance="b:9464", source="offsets", reason="truncated"): (
+                "5x20 stale _x421 5x148"
+            ),
+        },
+        minutes=580,
+    ),
+    Silence(
+        "a job that reads its backlog from the beginning for ten minutes and finds the errors that it knew",
+        {
+            at("up"): "1x20 stale _ 1x100",
+            at("ready"): "1x20 stale _ 0x9 1x90",
+            at("decode_errors_total", source="offsets", reason="truncated"): "500x20 stale _x2 3+53x9 480x90",
+        },
+        minutes=110,
     ),
     Silence("a member that stops for a moment", UP | {of("group_dead_members"): "0x2 1x4 0x60"}, minutes=30),
 )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import http.server
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,6 +33,7 @@ from monitor.model import (
     WarmUpProgress,
 )
 from monitor.model import Source as KnownFrom
+from tests.answering import Answer, answering
 from tests.metrics.examples import falling_behind, orders, unattended
 
 AWKWARD: Final = "team.a|b (old) + \\n\\d"
@@ -89,24 +88,11 @@ def target() -> Iterator[str]:
     """The address of the target, as "host:port"."""
     ticks = count(1)
 
-    class Answer(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-            self.end_headers()
-            self.wfile.write(exposed(next(ticks)))
+    def scraped(_path: str, _body: bytes) -> Answer:
+        return Answer(headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}, body=exposed(next(ticks)))
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Quiet."""
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.1,))
-        thread.start()
-        try:
-            yield f"127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
+    with answering(scraped) as address:
+        yield address
 
 
 def _rebalancing(tick: int) -> GroupVerdict:

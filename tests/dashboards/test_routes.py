@@ -90,9 +90,20 @@ def test_a_shard_that_is_blind_holds_back_nothing_that_another_tells(url: str, n
     await_told(url, cluster, f"- {name}", "payments GroupwatchLagOld")
 
 
+def test_a_shard_that_is_away_holds_back_nothing_that_others_tell_and_nothing_holds_it_back(url: str):
+    away = {"alertname": "GroupwatchShardAway", "severity": "critical", "cluster": "parts", "of": "3"}
+    uneven = active("GroupwatchAssignmentUneven", "parts", "orders", severity="info")
+    dead = active("GroupwatchMemberDead", "parts", "payments", severity="critical", shard="b:1")
+    collector = of_itself("GroupwatchCollectorOld", "parts")
+    post(url, away, uneven, dead, collector, of_itself("GroupwatchEvaluationOld", "parts", shard="b:1"))
+    told = ("- GroupwatchShardAway", "orders GroupwatchAssignmentUneven", "payments GroupwatchMemberDead")
+    await_told(url, "parts", *told, "- GroupwatchCollectorOld", "- GroupwatchEvaluationOld")
+
+
 def test_what_is_blind_for_a_while_wakes_somebody():
     """Whoever is to be told of a dead member must not be told less as nobody judges."""
     names = {"GroupwatchClusterUnread", "GroupwatchEvaluationOld", "GroupwatchNotReady", "GroupwatchDown"}
+    names |= {"GroupwatchShardAway"}
     assert {rule.severity.value for rule in RULES if rule.name in names} == {"critical"}
 
 

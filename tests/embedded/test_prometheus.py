@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import http.server
 import json
-import threading
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +14,7 @@ import pytest
 from monitor.embedded.errors import ProgramNotFound, ServerFailed
 from monitor.embedded.ports import listening
 from monitor.embedded.prometheus import EmbeddedAlertmanager, EmbeddedPrometheus, program
+from tests.answering import Answer, answering
 from tests.job_process import eventually
 from tests.programs import required
 
@@ -38,23 +37,12 @@ def read(url: str) -> Any:
 def webhook(told: list[dict[str, Any]]) -> Iterator[str]:
     """The address of a receiver that keeps what it is told."""
 
-    class Receiver(http.server.BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            told.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(200)
-            self.end_headers()
+    def keep(_path: str, body: bytes) -> Answer:
+        told.append(json.loads(body))
+        return Answer()
 
-        def log_message(self, format: str, *args: Any) -> None:
-            """Quiet."""
-
-    with http.server.HTTPServer(("127.0.0.1", 0), Receiver) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.1,))
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/"
-        finally:
-            server.shutdown()
-            thread.join()
+    with answering(keep) as address:
+        yield f"http://{address}/"
 
 
 def test_an_alert_of_a_rule_reaches_alertmanager_and_whom_it_tells():
