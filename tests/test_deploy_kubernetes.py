@@ -128,6 +128,13 @@ def test_kustomize_puts_them_together(kustomization, components: list[str]):
     (container,) = stateful["template"]["spec"]["containers"]
     assert container["image"].startswith("groupwatch:")
     assert stateful["replicas"] == (3 if "sharded" in components else 1)
+    # Shards wait for the first, which is rolled out last.
+    waits_for = "/healthz" if "sharded" in components else "/readyz"
+    assert container["readinessProbe"] == {
+        "httpGet": {"path": waits_for, "port": "http"},
+        "periodSeconds": 10,
+        "timeoutSeconds": 5,
+    }
 
 
 def test_the_base_can_be_applied_by_itself():
@@ -142,7 +149,7 @@ def test_with_tls_the_probes_speak_it_and_find_the_files_of_the_secret(kustomiza
     assert [(probe["scheme"], probe["path"], probe["port"]) for probe in probes] == [
         ("HTTPS", "/healthz", "http"),
         ("HTTPS", "/healthz", "http"),
-        ("HTTPS", "/readyz", "http"),
+        ("HTTPS", "/healthz", "http"),
     ]
     (mount,) = [each for each in container["volumeMounts"] if each["name"] == "web"]
     page = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
