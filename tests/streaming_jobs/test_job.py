@@ -126,7 +126,8 @@ def test_lag_falls_with_a_commit_and_rises_with_records(job: JobProcess, bootstr
 def test_members_owners_and_expected_owners_are_shown(job: JobProcess, bootstrap: str, topic: str):
     with member(bootstrap, topic, topic) as consumer:
         job.await_metric("groupwatch_group_members", 1, group=topic)
-        verdict = job.group("test", topic)
+        newest = consumer.group_metadata().generation_id  # one that joins before it knows the topic joins again
+        verdict = eventually(lambda: (seen := job.group("test", topic))["generation"] == newest and seen, "its newest")
         (only,) = verdict["members"]
         assert only["topics"] == [topic]
         assert {p["partition"]: (p["owners"], p["expected"]) for p in verdict["partitions"]} == {
