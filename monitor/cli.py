@@ -121,9 +121,17 @@ def _seconds(given: float | None) -> float | None:
 
 def _file_to_write(given: Path | None) -> Path | None:
     """It is told before the demo has run whether the file can be written."""
-    if given is not None and (given.is_dir() or not os.access(given if given.exists() else given.parent, os.W_OK)):
+    if given is not None and not _can_be_written(given):
         raise typer.BadParameter(f"{given} cannot be written")
     return given
+
+
+def _can_be_written(file: Path) -> bool:
+    try:
+        there = file.exists()
+        return not file.is_dir() and file.parent.is_dir() and os.access(file if there else file.parent, os.W_OK)
+    except OSError:  # such a long name
+        return False
 
 
 @app.command()

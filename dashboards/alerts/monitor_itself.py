@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dashboards.alerts.rule import AGE, CLUSTER, COUNT, AlertRule, Severity, series
-from monitor.metrics.too_old import CATALOG_OLD_S, COLLECTOR_OLD_S, EVALUATION_OLD_S
+from monitor.metrics.too_old import CATALOG_OLD_S, COLLECTOR_OLD_S, EVALUATION_OLD_S, OLD_FOR_S
 
 NAME = "{{ $labels.collector }} {{ $labels.name }}"
 
@@ -84,7 +84,7 @@ def _late() -> tuple[AlertRule, ...]:
             name="GroupwatchEvaluationOld",
             severity=Severity.CRITICAL,
             expr=f"time() - {series('last_evaluation_timestamp_seconds')} > {EVALUATION_OLD_S}",
-            hold_s=60,
+            hold_s=OLD_FOR_S,
             summary=f"The groups of {CLUSTER} have not been judged for {AGE}",
             description=(
                 "The job hangs, or a batch takes very long: the other alerts of this cluster are as old as that, and "
@@ -95,7 +95,7 @@ def _late() -> tuple[AlertRule, ...]:
             name="GroupwatchCatalogOld",
             severity=Severity.WARNING,
             expr=f"time() - {series('catalog_timestamp_seconds')} > {CATALOG_OLD_S}",
-            hold_s=60,
+            hold_s=OLD_FOR_S,
             summary=f"The topics of {CLUSTER} were last read {AGE} ago",
             description=(
                 f"Lag and orphans of cluster {CLUSTER} are counted by where its partitions ended then, and by the "
@@ -199,7 +199,7 @@ def _collectors() -> tuple[AlertRule, ...]:
             name="GroupwatchCollectorOld",
             severity=Severity.WARNING,
             expr=f"time() - {series('collector_last_success_timestamp_seconds')} > {COLLECTOR_OLD_S}",
-            hold_s=60,
+            hold_s=OLD_FOR_S,
             summary=f"The collector {NAME} of {CLUSTER} last got everything {AGE} ago",
             description="Lag, members and topics that it reads are shown as they were then, or not at all.",
         ),

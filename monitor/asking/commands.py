@@ -76,7 +76,7 @@ def what_if(  # noqa: PLR0913, PLR0917 -- as above
     cluster: Cluster,
     group: GroupName,
     assignor: Annotated[str | None, typer.Option(help="Another assignor, for example roundrobin.")] = None,
-    members: Annotated[int | None, typer.Option(help="So many members; new ones subscribe like most.")] = None,
+    members: Annotated[int | None, typer.Option(min=1, help="So many members; new ones subscribe like most.")] = None,
     without: Annotated[
         list[str] | None, typer.Option(help="Without this member (its id, instance id or client id); repeatable.")
     ] = None,

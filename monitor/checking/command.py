@@ -19,6 +19,12 @@ def add_check_config(app: typer.Typer) -> None:
     app.command("check-config")(check_config)
 
 
+def _limit(given: float) -> float:
+    if not 0.1 <= given <= 3600:  # "nan" is refused, too
+        raise typer.BadParameter("a time limit is 0.1 to 3600 seconds")
+    return given
+
+
 def check_config(
     file: Annotated[
         Path | None,
@@ -28,7 +34,7 @@ def check_config(
         bool, typer.Option("--connect", help="Ask every cluster whether it is there and permits what is needed.")
     ] = False,
     connect_limit: Annotated[
-        float, typer.Option(min=0.1, help="With --connect: so many seconds may one of them take.")
+        float, typer.Option(callback=_limit, help="With --connect: so many seconds may one of them take.")
     ] = 10.0,
     collect: Annotated[
         bool, typer.Option("--collect", help="Check it for groupwatch collect, which needs no checkpoint and no Java.")

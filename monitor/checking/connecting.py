@@ -71,3 +71,5 @@ def _refusals(addresses: tuple[str, ...], limit_s: float) -> Iterator[str]:
             socket.create_connection((host.strip("[]"), int(port)), timeout=limit_s).close()
         except OSError as error:
             yield f"{address}: {error.strerror or error}"
+        except UnicodeError:  # too long, or with an empty part
+            yield f"{address}: it is no name of a host"

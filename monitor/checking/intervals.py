@@ -6,15 +6,20 @@ from collections.abc import Iterator
 from typing import Final
 
 from monitor.config import Settings
-from monitor.metrics.too_old import CATALOG_OLD_S, COLLECTOR_OLD_S, EVALUATION_OLD_S
+from monitor.metrics.too_old import CATALOG_OLD_S, COLLECTOR_OLD_S, EVALUATION_OLD_S, OLD_FOR_S
 from monitor.model import Value
 
 
 class _Alert(Value):
-    """An alert that is shipped, and the age in seconds beyond which it fires."""
+    """An alert that is shipped, and the age in seconds beyond which it is pending."""
 
     name: str
     age_s: int
+
+    @property
+    def limit_s(self) -> int:
+        """The age in seconds at which it fires."""
+        return self.age_s + OLD_FOR_S
 
 
 _EVALUATION: Final = _Alert("GroupwatchEvaluationOld", EVALUATION_OLD_S)
@@ -41,6 +46,6 @@ def seldom_read(settings: Settings) -> Iterator[str]:
 
 
 def _told(key: str, interval_s: float, *alerts: _Alert) -> Iterator[str]:
-    fire = " and ".join(f"{alert.name} (beyond {alert.age_s} s)" for alert in alerts if interval_s >= alert.age_s)
+    fire = " and ".join(f"{alert.name} (beyond {alert.limit_s} s)" for alert in alerts if interval_s >= alert.limit_s)
     if fire:
         yield f"{key} is {interval_s:g} s: {fire} will fire again and again, though nothing is wrong."

@@ -21,8 +21,22 @@ from monitor.config import (
 from monitor.config.client import HIDDEN, is_secret
 
 GROUPS_FROM = {"log": "the offsets topic", "admin": "what the brokers answer"}
-LOGIN: Final = re.compile(r"://[^/]*@")
-"""A user, perhaps with a password, in the address of a file system."""
+WITH_SECRET: Final = re.compile(r"://.*@|\?")
+"""A user, perhaps with a password (which may have any character), or a query, perhaps with a signature."""
+
+AZURE: Final = re.compile(r"(abfs|wasb)s?://[a-z0-9-]+@[^@?]+")
+"""What stands before the @ there is a container."""
+
+HARMLESS_CONF: Final = re.compile(
+    r"spark\.(app\.name|driver\.(host|bindAddress)|log\.level|scheduler\.mode|serializer|submit\.deployMode"
+    r"|sql\.session\.timeZone|sql\.streaming\.(stateStore\.providerClass|checkpointFileManagerClass))"
+)
+"""Properties of Spark whose texts are shown. Of others the text may be, or hold, a secret."""
+
+PLAIN: Final = re.compile(r"true|false|[0-9.]{1,12}(ms|min|[kmgtpsdh]b?)?", re.IGNORECASE)
+"""On or off, a number, a size or a time."""
+
+ENVIRONMENT: Final = re.compile(r"spark\.(executorEnv|kubernetes\.driverEnv|yarn\.appMasterEnv)\.", re.IGNORECASE)
 
 SYSTEMS = {"metaq": "MetaQ in ZooKeeper", "kafka": "Kafka 0.8 to 0.10 in ZooKeeper"}
 
@@ -133,24 +147,28 @@ def _by_whom(by_job: bool) -> str:
 
 
 def _shown(key: str, value: str) -> str:
-    """The value, unless it may hold a secret: by its key, or by what it says itself, as options of Java do.
+    """The value where it cannot be a secret: by its key, or as it is a number, a size, a time, or on or off.
 
     Logins to file systems are among Hadoop's properties, by many names: of those, only what is on or off is shown.
 
-    >>> _shown("spark.driver.extraJavaOptions", "-Djavax.net.ssl.trustStorePassword=tiger")
-    '[hidden]'
-    >>> _shown("spark.hadoop.fs.s3a.path.style.access", "true"), _shown("spark.hadoop.fs.x.signature", "tiger")
+    >>> _shown("spark.driver.memory", "4g"), _shown("spark.sql.session.timeZone", "UTC")
+    ('4g', 'UTC')
+    >>> _shown("spark.driver.extraJavaOptions", "-Dhttp.proxyPass=tiger"), _shown("spark.executorEnv.PIN", "1234")
+    ('[hidden]', '[hidden]')
+    >>> _shown("spark.hadoop.fs.s3a.path.style.access", "true"), _shown("spark.hadoop.fs.x.pin", "1234")
     ('true', '[hidden]')
     """
-    if key.startswith("spark.hadoop.") and value not in ("true", "false"):
+    if HARMLESS_CONF.fullmatch(key):
+        return value
+    if is_secret(key) or ENVIRONMENT.match(key) or PLAIN.fullmatch(value) is None:
         return HIDDEN
-    return HIDDEN if is_secret(key) or is_secret(value) else _place(value)
+    return value if value in ("true", "false") or not key.startswith("spark.hadoop.") else HIDDEN
 
 
 def _place(address: str) -> str:
-    """A path or an address, unless it has a login in it.
+    """A path or an address, unless it has a login or a query in it.
 
-    >>> _place("s3a://user:tiger@bucket/x"), _place("s3a://bucket/x")
-    ('[hidden]', 's3a://bucket/x')
+    >>> _place("s3a://user:ti/ger@bucket/x"), _place("s3a://bucket/x"), _place("abfss://data@x.dfs.example/y")
+    ('[hidden]', 's3a://bucket/x', 'abfss://data@x.dfs.example/y')
     """
-    return HIDDEN if LOGIN.search(address) else address
+    return address if AZURE.fullmatch(address) or WITH_SECRET.search(address) is None else HIDDEN

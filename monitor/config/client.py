@@ -14,12 +14,14 @@ HIDDEN: Final = "[hidden]"
 SECRET_KEY: Final = re.compile(
     r"pass?w|passphrase|pwd|secret|jaas|token|key|credential|(?<![a-z])sas(?![a-z])", re.IGNORECASE
 )
-HARMLESS_KEY: Final = re.compile(
+_NAMED: Final = re.compile(
     r"security\.protocol|sasl\.(mechanism|username)|client\.(id|rack|dns\.lookup)|check\.crcs|enable\.idempotence"
     r"|isolation\.level|ssl\.(protocol|enabled\.protocols|cipher\.suites|endpoint\.identification\.algorithm)"
-    r"|ssl\.(truststore|keystore)\.(type|location)|[a-z.]+\.(ms|bytes|records|connections|attempts)"
+    r"|ssl\.(truststore|keystore)\.(type|location)"
 )
-"""Properties whose values are shown. Of any other, also of one that is written wrong, the value may be a secret."""
+_LIMIT: Final = re.compile(r"[a-z.]+\.(ms|bytes|records|connections|attempts)")
+"""With those above, the properties whose values are shown. Of any other, also of one that is written wrong, the value
+may be a secret."""
 
 REFERENCE: Final = re.compile(r"\$\{(env|file):([^}]*)\}")
 
@@ -93,14 +95,14 @@ class ClientProperties:
 def is_secret(key: str) -> bool:
     """Whether the value of this property must never be shown.
 
-    >>> [is_secret(key) for key in ("sasl.jaas.config", "ssl.key.passwd", "fs.azure.sas.x", "sasl.mechanism")]
+    >>> [is_secret(key) for key in ("sasl.jaas.config", "ssl.key.passwd", "fs.azure.sas.x", "ssl.keystore.type")]
     [True, True, True, False]
     """
-    return SECRET_KEY.search(key) is not None
+    return SECRET_KEY.search(key) is not None and _NAMED.fullmatch(key) is None
 
 
 def _is_harmless(key: str) -> bool:
-    return HARMLESS_KEY.fullmatch(key) is not None and not is_secret(key)
+    return (_NAMED.fullmatch(key) or _LIMIT.fullmatch(key)) is not None and not is_secret(key)
 
 
 def flattened(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:

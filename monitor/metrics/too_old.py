@@ -13,3 +13,5 @@ CATALOG_OLD_S: Final = 600
 """Since the newest complete pass over the topics of a cluster began."""
 COLLECTOR_OLD_S: Final = 900
 """Since a collector got everything."""
+OLD_FOR_S: Final = 60
+"""So long has it to be older."""

@@ -146,40 +146,40 @@ QUERIES = "[spark_queries.etl.checkpoints]\nq = 's3a://bucket/q'\n"
 @pytest.mark.parametrize(
     ("text", "warnings"),
     [
-        pytest.param(f"{CLUSTER}{SPARK}trigger_s = 299.5\n", [], id="a trigger below the age of an evaluation"),
+        pytest.param(f"{CLUSTER}{SPARK}trigger_s = 359.5\n", [], id="a trigger below the age of an evaluation"),
         pytest.param(
-            f"{CLUSTER}{SPARK}trigger_s = 300\n",
-            [f"spark.trigger_s is 300 s: GroupwatchEvaluationOld (beyond 300 s) {OLD}"],
-            id="a trigger as long as that age",
+            f"{CLUSTER}{SPARK}trigger_s = 360\n",
+            [f"spark.trigger_s is 360 s: GroupwatchEvaluationOld (beyond 360 s) {OLD}"],
+            id="a trigger as long as that age and the minute that it has to last",
         ),
-        pytest.param(f"{CLUSTER}collect_interval_s = 599\n{SPARK}", [], id="topics below their age"),
+        pytest.param(f"{CLUSTER}collect_interval_s = 659\n{SPARK}", [], id="topics below their age"),
         pytest.param(
-            f"{CLUSTER}collect_interval_s = 600\n{SPARK}",
-            [f"clusters.prod.collect_interval_s is 600 s: GroupwatchCatalogOld (beyond 600 s) {OLD}"],
+            f"{CLUSTER}collect_interval_s = 660\n{SPARK}",
+            [f"clusters.prod.collect_interval_s is 660 s: GroupwatchCatalogOld (beyond 660 s) {OLD}"],
             id="topics as old as that",
         ),
         pytest.param(
-            f"{CLUSTER}collect_interval_s = 900\n{SPARK}",
+            f"{CLUSTER}collect_interval_s = 960\n{SPARK}",
             [
-                "clusters.prod.collect_interval_s is 900 s: GroupwatchCatalogOld (beyond 600 s)"
-                f" and GroupwatchCollectorOld (beyond 900 s) {OLD}"
+                "clusters.prod.collect_interval_s is 960 s: GroupwatchCatalogOld (beyond 660 s)"
+                f" and GroupwatchCollectorOld (beyond 960 s) {OLD}"
             ],
             id="a pass as seldom as a collector may succeed",
         ),
         pytest.param(
-            f"{CLUSTER}{ROCKETMQ}interval_s = 700\n{ZOOKEEPER}interval_s = 899\n{SPARK}",
+            f"{CLUSTER}{ROCKETMQ}interval_s = 700\n{ZOOKEEPER}interval_s = 959\n{SPARK}",
             [
-                f"rocketmq.orders.interval_s is 700 s: GroupwatchCatalogOld (beyond 600 s) {OLD}",
-                f"zookeeper.old.interval_s is 899 s: GroupwatchCatalogOld (beyond 600 s) {OLD}",
+                f"rocketmq.orders.interval_s is 700 s: GroupwatchCatalogOld (beyond 660 s) {OLD}",
+                f"zookeeper.old.interval_s is 959 s: GroupwatchCatalogOld (beyond 660 s) {OLD}",
             ],
             id="systems, whose readings list their topics",
         ),
         pytest.param(
-            f"{CLUSTER}[spark_queries.etl]\ninterval_s = 899\n{QUERIES}{SPARK}", [], id="queries have no topics"
+            f"{CLUSTER}[spark_queries.etl]\ninterval_s = 959\n{QUERIES}{SPARK}", [], id="queries have no topics"
         ),
         pytest.param(
             f"{CLUSTER}[spark_queries.etl]\ninterval_s = 7200\n{QUERIES}{SPARK}",
-            [f"spark_queries.etl.interval_s is 7200 s: GroupwatchCollectorOld (beyond 900 s) {OLD}"],
+            [f"spark_queries.etl.interval_s is 7200 s: GroupwatchCollectorOld (beyond 960 s) {OLD}"],
             id="queries that are read every two hours",
         ),
     ],
@@ -190,7 +190,7 @@ def test_intervals_as_long_as_an_alert_waits_are_told_and_end_with_0(check, text
 
 
 def test_a_collector_alone_is_told_of_its_intervals_and_not_of_the_trigger(check):
-    answer = check(f"{CLUSTER}collect_interval_s = 600\n[spark]\ntrigger_s = 300\n", "--collect")
+    answer = check(f"{CLUSTER}collect_interval_s = 660\n[spark]\ntrigger_s = 360\n", "--collect")
     (warning,) = told(answer, "warning")
     assert (answer.exit_code, warning.split()[0]) == (0, "clusters.prod.collect_interval_s")
 
@@ -341,8 +341,13 @@ def test_no_secret_is_ever_shown(check, options: list[str]):
         '[spark]\ncheckpoint = "s3a://u:civet@bucket/x"\n[spark.conf]\n"spark.hadoop.fs.s3a.secret.key" = "ocelot"\n'
     )
     java = '"spark.driver.extraJavaOptions" = "-Djavax.net.ssl.trustStorePassword=serval"\n'
-    answer = check(f"{local}{queries}{spark}{java}", *options)
-    cats = ("tiger", "lion", "puma", "lynx", "civet", "ocelot", "serval")
+    more = (
+        '"spark.executorEnv.DB_PASS" = "caracal"\n"spark.executorEnv.PIN" = "8246"\n'
+        '"spark.jars" = "https://store/x.jar?sig=kodkod"\n'
+        '"spark.jars.repositories" = "https://u:mar/gay@store"\n"spark.sql.catalog.c.uri" = "jdbc:x;pass=oncilla"\n'
+    )
+    answer = check(f"{local}{queries}{spark}{java}{more}", *options)
+    cats = ("tiger", "lion", "puma", "lynx", "civet", "ocelot", "serval", "caracal", "8246", "kodkod", "gay", "oncilla")
     assert [cat for cat in cats if cat in answer.output] == []
     assert answer.stdout.count("[hidden]") == len(cats)
 
@@ -354,13 +359,14 @@ def test_of_a_key_that_is_not_known_to_be_harmless_no_value_is_shown(check, opti
     conf = (
         '[spark.conf]\n"spark.hadoop.fs.azure.sas.fixed" = "puma"\n"spark.hadoop.fs.x.pin" = "lynx"\n'
         '"spark.hadoop.javax.jdo.option.ConnectionPasswd" = "civet"\n"spark.driver.memory" = "4g"\n'
+        '"spark.sql.session.timeZone" = "UTC"\n"spark.network.timeout" = "120s"\n'
     )
     answer = check(f"{CLUSTER}{client}{SPARK}{conf}", *options)
     assert [cat for cat in ("tiger", "lion", "puma", "lynx", "civet") if cat in answer.output] == []
-    assert all(text in answer.output for text in ("sasl.passwrd", "sasl.pas", "shown", "4g"))
+    assert all(text in answer.output for text in ("sasl.passwrd", "sasl.pas", "shown", "4g", "UTC", "120s"))
 
 
-@pytest.mark.parametrize("bind", ["999.1.1.1", "192.0.2.1", "no such host"])
+@pytest.mark.parametrize("bind", ["999.1.1.1", "192.0.2.1", "no such host", "a..b", "x" * 70])
 def test_an_address_on_which_this_machine_cannot_listen_is_told(check, bind: str):
     answer = check(f'{CLUSTER}{SPARK}[http]\nbind = "{bind}"\n')
     assert answer.exit_code == 2
