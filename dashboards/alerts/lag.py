@@ -24,21 +24,33 @@ MANY_RECORDS = 10_000
 
 _CONSUMED: Final = series("group_consumed_records_per_second")
 
-NOT_UNATTENDED: Final = f"unless on (cluster, group) {series('group_unattended_seconds')}"
+_UNATTENDED: Final = series("group_unattended_seconds")
+
+_SINCE_A_COMMIT: Final = f"({_UNATTENDED} < 600 and on (cluster, group) last_over_time({_UNATTENDED}[5m] offset 10m))"
+"""Unattended for less than ten minutes, and so it was before: somebody has committed in between."""
+
+NOT_UNATTENDED: Final = f"unless on (cluster, group) ({_UNATTENDED} unless on (cluster, group) {_SINCE_A_COMMIT})"
 """Leaves out the groups of which GroupwatchGroupWithoutMembers tells, or will: from a minute after the last sign of
-life on (``commit_silence_s``)."""
+life on (``commit_silence_s``). Not those for which somebody commits every few minutes: that alert never comes."""
+
+_READ_NO_MORE: Final = f"max_over_time({_CONSUMED}[5m]) == 0"
+"""Who commits every ten minutes is seen to read for the first five of them, as the pace is that of five minutes."""
 
 NOT_AWAY: Final = (
     f"{NOT_UNATTENDED} unless on (cluster, group) "
-    f"({series('group_orphaned_partitions', reason='no_members')} > 0 and on (cluster, group) {_CONSUMED} == 0)"
+    f"({series('group_orphaned_partitions', reason='no_members')} > 0 and on (cluster, group) {_READ_NO_MORE})"
 )
 """Leaves out these, and such of which that alert would tell if anything waited in vain: their members have just left,
 or what waits are markers of transactions alone. A group is in neither if it has no members but is read all the same
 (by partitions that somebody chose), or if the members of its kind do not own partitions (streams; RocketMQ's
 broadcasting and POP): then nothing else tells that it is behind, so the lag does."""
 
-NOT_RESET: Final = f"unless on (cluster, group) ({in_state('empty')} unless on (cluster, group) {_CONSUMED} > 0)"
-"""Leaves out the groups without members that nobody reads for: whoever sets their offsets back means to."""
+NOT_RESET: Final = (
+    f"unless on (cluster, group) ({in_state('empty')} unless on (cluster, group) ({_CONSUMED} > 0 "
+    f"and on (cluster, group) min_over_time({series('group_state', state='empty')}[6m]) == 1))"
+)
+"""Leaves out the groups without members that nobody reads for: whoever sets their offsets back means to. A pace that is
+of the members which were there 6 minutes ago does not count."""
 
 
 def lag_rules(pace: Pace) -> tuple[AlertRule, ...]:

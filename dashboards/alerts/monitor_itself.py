@@ -73,9 +73,8 @@ def _blind() -> tuple[AlertRule, ...]:
 
 
 def _other_number_of_shards() -> str:
-    """The clusters whose number of shards is a new one: they have half an hour, as each may read its backlog first."""
-    now, before = series("shards"), f"last_over_time({series('shards')}[30m] offset 30m)"
-    return f"{now} unless on (cluster, of) {before} and on (cluster) {before}"
+    """The clusters of which no shard told this number half an hour ago: that long each of them may be started."""
+    return f"{series('shards')} unless on (cluster, of) last_over_time({series('shards')}[30m] offset 30m)"
 
 
 def _late() -> tuple[AlertRule, ...]:
@@ -121,13 +120,14 @@ def _more_decode_errors() -> str:
 
     The count is kept in the checkpoint: what a job reads after it was away counts, what it brings to another instance
     does not. What it counts while it reads its backlog from the beginning was counted before, and a lower count than
-    before is that of a new checkpoint.
+    before is that of a new checkpoint. What a job counted elsewhere is told again if it goes back to an instance where
+    it was within a day.
     """
     counted, ready = series("decode_errors_total"), series("ready")
     before = f"last_over_time({counted}[1d] offset 15m)"
     grown = f"{counted} - {before} > 0 unless {ON_ITSELF} last_over_time({ready}[1d] offset 15m) == 0"
     # There is no series before the first error. It is one of now if the job would have shown an older one.
-    first = f"{counted} unless {before} and {ON_ITSELF} {ready} offset 16m == 1"
+    first = f"{counted} unless {before} and {ON_ITSELF} last_over_time({ready}[1d] offset 16m) == 1"
     return f"({grown}) or ({first})"
 
 

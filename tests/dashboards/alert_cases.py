@@ -90,6 +90,12 @@ EMPTY = {
 }
 """A group of consumers that has no members, and offsets of three partitions."""
 
+EVERY_TEN_MINUTES = {
+    of("group_consumed_records_per_second"): " ".join(["9x4 0x4"] * 12),
+    of("group_unattended_seconds"): " ".join(["stale 30+60x8"] * 12),
+}
+"""What is told of a group for which somebody commits so often, whose pace is that of five minutes."""
+
 STREAMS = {
     of("group_state", state="empty"): "1x120",
     of("group_info", kind="kafka-streams", source="log"): "1x120",
@@ -342,7 +348,7 @@ CASES = (
         summary="No groupwatch is scraped",
         labels={},
     ),
-    # The second of three shards has its last sample at minute 10 and the next at 30: none in five minutes from 16 on,
+    # The second of three shards has its last sample at minute 70 and the next at 90: none in five minutes from 76 on,
     # held for five. Neither a replica of a shard nor other deployments, one of them for all groups, make up for it.
     Case(
         "GroupwatchShardAway",
@@ -350,24 +356,24 @@ CASES = (
         UP
         | shard(1, 3, "3x120")
         | shard(1, 3, "3x120", instance="groupwatch-1-again")
-        | shard(2, 3, "3x10 stale _x18 3x90")
+        | shard(2, 3, "3x70 stale _x18 3x30")
         | shard(3, 3, "3x120")
         | shard(1, 1, "1x120", instance="alone")
         | shard(1, 3, "3x120", cluster="d", instance="d-1")
         | shard(2, 3, "3x120", cluster="d", instance="d-2")
         | shard(3, 3, "3x120", cluster="d", instance="d-3"),
-        fires=21,
-        gone=35,
+        fires=81,
+        gone=95,
         summary="Shards of c that are away: 1 of 3",
         labels={"cluster": "c", "of": "3"},
     ),
-    # Of three that are there for the first time at minute 0, two never come before minute 20.
+    # One of three is there at minute 0, for the first time; the others come at 51, later than in half an hour and five.
     Case(
         "GroupwatchShardAway",
         "critical",
-        UP | shard(2, 3, "3x120") | shard(1, 3, "_x20 3x100") | shard(3, 3, "_x20 3x100"),
-        fires=5,
-        gone=25,
+        UP | shard(2, 3, "3x120") | shard(1, 3, "_x50 3x70") | shard(3, 3, "_x50 3x70"),
+        fires=35,
+        gone=55,
         summary="Shards of c that are away: 2 of 3",
         labels={"cluster": "c", "of": "3"},
     ),
@@ -447,6 +453,21 @@ CASES = (
         gone=35,
         summary="3 records of c could not be read (offsets: truncated)",
         labels={"cluster": "c", "source": "offsets", "reason": "truncated"},
+    ),
+    # The first errors ever, of an hour and a half in which it was away: ready before is enough.
+    Case(
+        "GroupwatchDecodeErrors",
+        "warning",
+        {
+            at("up"): "1x20 stale _x59 1x60",
+            at("ready"): "1x20 stale _x59 0x2 1x60",
+            at("decode_errors_total", source="offsets", reason="truncated"): "_x82 3x60",
+        },
+        fires=82,
+        gone=112,
+        summary="3 records of c could not be read (offsets: truncated)",
+        labels={"cluster": "c", "source": "offsets", "reason": "truncated"},
+        also=("GroupwatchDown",),
     ),
     # Away from minute 11 to 30, ready at 34. What it had not read by then is there at 32, and told until 45: fifteen
     # minutes before 46 it was not ready.
@@ -606,6 +627,16 @@ CASES = (
         gone=26,
         summary="orders is 16m 0s behind, 5k records",
     ),
+    # Likewise, once in ten minutes: between two commits it seems that nobody reads.
+    Case(
+        "GroupwatchLagVeryOld",
+        "critical",
+        UP | EMPTY | lag() | EVERY_TEN_MINUTES | {of("group_lag_at_least_seconds"): "5400x59 stale"},
+        fires=15,
+        gone=65,
+        summary="orders is 1h 30m 0s behind, 5k records",
+        also=("GroupwatchLagOld",),
+    ),
     # Likewise, always the same offset.
     Case(
         "GroupwatchPartitionStalled",
@@ -722,6 +753,13 @@ SILENCES = (
         | shard(2, 2, "_x63 2x60", instance="node-b"),
         minutes=100,
     ),
+    Silence(
+        "a cluster that is new to six shards, which start one after the other",
+        {at("up"): "1x240"}
+        | {series: values for n in range(6) for series, values in shard(6 - n, 6, f"_x{4 + 5 * n} 6x200").items()},
+        minutes=50,
+        interval="15s",
+    ),
     # The third is scaled away, then one after the other of the two that are left starts with a backlog to read.
     Silence(
         "three shards that become two in 25 minutes",
@@ -751,6 +789,17 @@ SILENCES = (
     Silence(
         "offsets of a group that is switched off are set back",
         UP | EMPTY | {of("group_failing_partitions", status="rewind"): "_x5 2x115"},
+        minutes=100,
+    ),
+    Silence(
+        "offsets of a group are set back, two minutes after its members were switched off",
+        UP
+        | {
+            of("group_state", state="empty"): "0x19 1x100",
+            of("group_orphaned_partitions", reason="no_members"): "3x120",
+        }
+        | {of("group_consumed_records_per_second"): "40x19 30 20 10 5 0x95"}
+        | {of("group_failing_partitions", status="rewind"): "_x20 2x90"},
         minutes=100,
     ),
     Silence(
