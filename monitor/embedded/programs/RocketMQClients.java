@@ -29,6 +29,7 @@ public class RocketMQClients extends Orders {
         "org.apache.rocketmq.remoting.protocol.heartbeat.MessageModel", // version 5
         "org.apache.rocketmq.common.protocol.heartbeat.MessageModel", // version 4
     };
+    private static final int ATTEMPTS = 3;
     private final String nameServers;
     private final List masters = new ArrayList();
     private DefaultMQProducer producer;
@@ -82,31 +83,53 @@ public class RocketMQClients extends Orders {
         private final DefaultMQPushConsumer client;
 
         Push(String name, String group, String[] topics, String strategy, String how) throws Exception {
-            client = new DefaultMQPushConsumer(group);
-            client.setNamesrvAddr(nameServers);
-            client.setClientIP("127.0.0.1");
-            client.setInstanceName(name);
-            client.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
-            client.setConsumeThreadMin(2);
-            client.setConsumeThreadMax(2);
-            client.setPersistConsumerOffsetInterval(1000);
-            client.setAllocateMessageQueueStrategy(
-                (AllocateMessageQueueStrategy) Class.forName(STRATEGIES + strategy).newInstance());
-            if (how.equals("broadcasting")) {
-                broadcast();
-            }
-            for (int i = 0; i < topics.length; i++) {
-                client.subscribe(topics[i], "*");
-            }
-            if (how.equals("orderly")) {
-                client.registerMessageListener(new Ordered(this));
-            } else {
-                client.registerMessageListener((MessageListenerConcurrently) this);
-            }
-            client.start();
+            client = started(name, group, topics, strategy, how);
         }
 
-        private void broadcast() throws Exception {
+        /** A start asks a name server once, and fails if the connection was lost while the machine stalled. */
+        private DefaultMQPushConsumer started(String name, String group, String[] topics, String strategy, String how)
+            throws Exception {
+            for (int attempt = 1;; attempt++) {
+                DefaultMQPushConsumer made = made(name, group, topics, strategy, how);
+                try {
+                    made.start();
+                    return made;
+                } catch (IllegalStateException failed) {
+                    made.shutdown();
+                    if (attempt == ATTEMPTS) {
+                        throw failed;
+                    }
+                }
+            }
+        }
+
+        private DefaultMQPushConsumer made(String name, String group, String[] topics, String strategy, String how)
+            throws Exception {
+            DefaultMQPushConsumer made = new DefaultMQPushConsumer(group);
+            made.setNamesrvAddr(nameServers);
+            made.setClientIP("127.0.0.1");
+            made.setInstanceName(name);
+            made.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
+            made.setConsumeThreadMin(2);
+            made.setConsumeThreadMax(2);
+            made.setPersistConsumerOffsetInterval(1000);
+            made.setAllocateMessageQueueStrategy(
+                (AllocateMessageQueueStrategy) Class.forName(STRATEGIES + strategy).newInstance());
+            if (how.equals("broadcasting")) {
+                broadcast(made);
+            }
+            for (int i = 0; i < topics.length; i++) {
+                made.subscribe(topics[i], "*");
+            }
+            if (how.equals("orderly")) {
+                made.registerMessageListener(new Ordered(this));
+            } else {
+                made.registerMessageListener((MessageListenerConcurrently) this);
+            }
+            return made;
+        }
+
+        private void broadcast(DefaultMQPushConsumer made) throws Exception {
             Class model = null;
             for (int i = 0; i < MODELS.length && model == null; i++) {
                 try {
@@ -116,7 +139,7 @@ public class RocketMQClients extends Orders {
                 }
             }
             Method setter = DefaultMQPushConsumer.class.getMethod("setMessageModel", new Class[] {model});
-            setter.invoke(client, new Object[] {model.getField("BROADCASTING").get(null)});
+            setter.invoke(made, new Object[] {model.getField("BROADCASTING").get(null)});
         }
 
         public ConsumeConcurrentlyStatus consumeMessage(List messages, ConsumeConcurrentlyContext context) {
