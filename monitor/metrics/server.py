@@ -153,12 +153,12 @@ def _listen(host: str, port: int) -> socket.socket:
     """A listening socket; connections wait in its queue until the server accepts them."""
     try:
         listening = _bound(host, port)
-    except (OSError, UnicodeError) as error:  # the latter: no name of a host, as it is too long or has an empty part
-        if getattr(error, "errno", None) == errno.EADDRINUSE:
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
             raise PortTaken(
                 f"Port {port} on {host} is in use; choose another: http.port in the configuration, --port of the demo."
             ) from error
-        raise ListenError(f"Cannot listen on port {port} of {host}: {_reason(error)}.") from error
+        raise ListenError(f"Cannot listen on port {port} of {host}: {error.strerror or error}.") from error
     # Connections inherit it. asyncio sets it for sockets that name their protocol, which this one does not; without it
     # the second of two small pieces waits for the client's acknowledgement of the first: 40 ms.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -166,7 +166,10 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except UnicodeError:  # a name that no name server could know: a part of it is empty, or too long
+        raise OSError("it is no name of a host") from None
     return socket.create_server(address[:2], family=family)
 
 
@@ -178,9 +181,5 @@ def require_own(host: str) -> None:
     """
     try:
         _bound(host, 0).close()
-    except (OSError, UnicodeError) as error:
-        raise ListenError(f"Cannot listen on {host}: {_reason(error)}.") from error
-
-
-def _reason(error: OSError | UnicodeError) -> str:
-    return (error.strerror or str(error)) if isinstance(error, OSError) else "it is no name of a host"
+    except OSError as error:
+        raise ListenError(f"Cannot listen on {host}: {error.strerror or error}.") from error

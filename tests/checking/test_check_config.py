@@ -136,10 +136,8 @@ def test_what_will_not_work_as_somebody_may_think_is_a_warning_and_ends_with_0(c
     assert [line for line in told(answer, "warning") if warning in line] != []
 
 
-OLD, ZOOKEEPER = (
-    "will fire again and again, though nothing is wrong.",
-    '[zookeeper.old]\nhosts = "zk:2181"\nsystem = "metaq"\n',
-)
+OLD = "will fire again and again, though nothing is wrong."
+ZOOKEEPER = '[zookeeper.old]\nhosts = "zk:2181"\nsystem = "metaq"\n'
 QUERIES = "[spark_queries.etl.checkpoints]\nq = 's3a://bucket/q'\n"
 
 
@@ -202,6 +200,7 @@ def test_a_collector_alone_is_told_of_its_intervals_and_not_of_the_trigger(check
 def test_the_ages_of_which_a_warning_tells_are_those_of_the_alerts_that_are_shipped(name: str, age_s: int):
     (rule,) = [rule for rule in RULES if rule.name == name]
     assert rule.expr.endswith(f"_timestamp_seconds > {age_s}")
+    assert rule.hold_s == 60  # the minute by which the ages of the warning are larger
 
 
 @pytest.fixture
