@@ -1,8 +1,8 @@
 """What tests share: a real broker for the whole session, names nobody else uses, and programs that run beside them.
 
 ``make test`` gives the files of tests to two workers (pytest-xdist), each with a broker of its own. Then a program
-runs while its worker waits for it, and the files with programs come first, as they take longest. Without workers the
-programs run beside all other tests.
+runs while its worker waits for it. All files with programs are one worker's, which begins with them: two programs at
+once would stall each other, and they keep to a clock. Without workers the programs run beside all other tests.
 """
 
 import os
@@ -10,10 +10,11 @@ import secrets
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadFileScheduling
 
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
@@ -29,6 +30,11 @@ BESIDE = {
 }
 """Programs that run beside the tests, by the fixture with their report."""
 
+PROGRAMS: Final = ("tests/chaos/", "tests/live/", "tests/scenarios/", "tests/test_demo.py")
+"""Where the tests are that await such a program."""
+OTHER_SYSTEMS: Final = tuple(f"tests/systems/test_{name}.py" for name in ("metaq", "rocketmq", "zookeeper_kafka"))
+"""Where those are that await a story of other systems' consumers: some share one."""
+
 # What a shell starts in the background ignores SIGINT, and so would all that the tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -41,12 +47,28 @@ settings.load_profile("patient")
 IS_WORKER: Final = "PYTEST_XDIST_WORKER" in os.environ
 
 
+class OneAfterTheOther(LoadFileScheduling):
+    """A worker gets whole files of tests; one of them all files with programs, and one all with stories."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = super()._split_scope(nodeid)
+        return next((files[0] for files in (PROGRAMS, OTHER_SYSTEMS) if file.startswith(files)), file)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneAfterTheOther:
+    """Who shares out the tests among workers, however ``--dist`` is set."""
+    return OneAfterTheOther(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the tests of one core, beside which there is room; end with those that await a program.
 
     Of workers each begins with what takes longest, so that both end at about the same time.
     """
     items.sort(key=_turn, reverse=IS_WORKER)
+    strays = [item.nodeid for item in items if _turn(item) == 2 and not item.nodeid.startswith(PROGRAMS)]
+    assert not strays, f"these await a program, and are not in PROGRAMS: {strays}"
 
 
 def _turn(item: pytest.Item) -> int:

@@ -22,6 +22,7 @@ from tests.scenarios.settings import (
     COOPERATIVE_ASSIGNOR,
     END_SIGHTS_S,
     KIP_848,
+    MORTAL,
     RANGE_ASSIGNOR,
     ROUNDROBIN,
     SESSION_S,
@@ -78,7 +79,7 @@ def healthy_groups() -> list[Healthy]:
         Healthy("churn-cooperative", COOPERATIVE_ASSIGNOR),
         Healthy("churn-uniform", KIP_848),
         Healthy("churn-kip848-range", SERVER_RANGE),
-        Healthy("churn-static-range", RANGE_ASSIGNOR, static=True),
+        Healthy("churn-static-range", RANGE_ASSIGNOR | MORTAL, static=True),
         Healthy("churn-static-uniform", KIP_848, static=True),
     ]
 

@@ -165,6 +165,7 @@ def run(scenarios: Sequence[Scenario], folder: Path, seed: int | None, tell: Tel
         if churn is not None:
             stage.create(churn.topics)
             load.add(*churn.topics)
+            stage.miss_soon(churn.groups)
             churn.set_up()
         tell("all members have their assignments")
         job = stack.enter_context(job_of(bootstrap, folder, scenarios))

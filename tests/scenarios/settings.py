@@ -7,9 +7,11 @@ from typing import Any, Final
 
 from tests.live.script import COOPERATIVE, RANGE
 
-SESSION_S: Final = 6
-"""A consumer that does not send heartbeats for so long is gone: Kafka's default is 45 s. Not the 4 s of tests.live: a
-busy machine may let a JVM wait, and here a lost member is a story of its own."""
+SESSION_S: Final = 10
+"""A consumer that is to die is missed after so long: Kafka's default is 45 s. Not the 4 s of tests.live: a busy machine
+may let a JVM wait, and here a lost member is a story of its own."""
+PATIENT_SESSION_S: Final = 40
+"""That of all others: where a machine stands still for less, nobody is lost whose story does not say so."""
 METADATA_S: Final = 2
 """How old a client's metadata become (``metadata.max.age.ms``, 300 s by default)."""
 COMMIT_SILENCE_S: Final = 12
@@ -25,7 +27,7 @@ BROKER: Final = {
     "group.min.session.timeout.ms": str(SESSION_S * 1000),
     "group.consumer.heartbeat.interval.ms": "1000",
     "group.consumer.min.heartbeat.interval.ms": "1000",
-    "group.consumer.session.timeout.ms": str(SESSION_S * 1000),
+    "group.consumer.session.timeout.ms": str(PATIENT_SESSION_S * 1000),
     "group.consumer.min.session.timeout.ms": str(SESSION_S * 1000),
 }
 CLUSTER: Final = {"collect_interval_s": 1.0}
@@ -47,9 +49,11 @@ _ALL: Final = {
     "metadata.max.age.ms": str(METADATA_S * 1000),
     "default.api.timeout.ms": str(API_S * 1000),
 }
+MORTAL: Final = {"session.timeout.ms": str(SESSION_S * 1000)}
+"""The properties of a member of a classic group that is to die. In a KIP-848 group the session is the group's."""
 CLASSIC: Final = _ALL | {
     "group.protocol": "classic",
-    "session.timeout.ms": str(SESSION_S * 1000),
+    "session.timeout.ms": str(PATIENT_SESSION_S * 1000),
     "heartbeat.interval.ms": "1000",
 }
 RANGE_ASSIGNOR: Final = CLASSIC | {"partition.assignment.strategy": RANGE}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, Self
 
 from kafka import KafkaProducer
-from kafka.admin import KafkaAdminClient, NewTopic
+from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient, NewTopic
 
 from tests.live.crowd import Crowd, Event
 from tests.scenarios.scenario import (
@@ -27,6 +27,7 @@ from tests.scenarios.scenario import (
     Sleep,
     Start,
 )
+from tests.scenarios.settings import SESSION_S
 
 EVERY_S: Final = 2.0
 """The load is a record into each partition, so often."""
@@ -131,11 +132,17 @@ class Stage:
             self._admin.create_topics([NewTopic(name, count, 1) for name, count in topics.items()])
             self._admin.wait_for_topics(list(topics))
 
+    def miss_soon(self, groups: Iterable[str]) -> None:
+        """Let members of these KIP-848 groups be missed as soon as those who are to die."""
+        with self._asking:
+            miss_soon(self._admin, groups)
+
     def set_up(self, scenarios: Iterable[Scenario]) -> None:
         """All topics, and all members that are there from the beginning: first everybody's first one, and so on."""
         scenarios = list(scenarios)
         topics = {full(each.name, topic): count for each in scenarios for topic, count in each.topics.items()}
         self.create(topics)
+        self.miss_soon(each.name for each in scenarios if any(member.where == "doomed" for member in each.members))
         silent = {full(each.name, topic) for each in scenarios for topic in each.silent_topics}
         self._load.add(*(topics.keys() - silent))
         self._load.look_at(*silent)
@@ -201,6 +208,12 @@ class Stage:
         crowd.tell("delete", group=group)
         deleted = crowd.await_event(since, "deleted", group=group)
         assert deleted["error"] is None, deleted
+
+
+def miss_soon(admin: KafkaAdminClient, groups: Iterable[str]) -> None:
+    """Let a member of these be missed as soon as one that is to die, if they are KIP-848 groups."""
+    short = {"consumer.session.timeout.ms": str(SESSION_S * 1000)}
+    admin.alter_configs([ConfigResource(ConfigResourceType.GROUP, group, short) for group in groups])
 
 
 def _subscription(scenario: str, start: Start) -> dict[str, Any]:

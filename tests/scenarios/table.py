@@ -39,6 +39,7 @@ from tests.scenarios.settings import (
     KIP_848,
     LAG_RECORDS,
     METADATA_S,
+    MORTAL,
     RANGE_ASSIGNOR,
     ROUNDROBIN,
     SESSION_S,
@@ -161,7 +162,7 @@ PATTERNS: Final = (
 
 KILL: Final = Step(14, "kill", Kill())
 LONG_SESSION_S: Final = 45
-_RANGE_PAIR: Final = pair(RANGE_ASSIGNOR)
+_RANGE_PAIR: Final = pair(RANGE_ASSIGNOR | MORTAL)
 _KIP_848_PAIR: Final = pair(KIP_848)
 _LONG: Final = pair(RANGE_ASSIGNOR, session_timeout_ms=LONG_SESSION_S * 1000)
 
@@ -198,7 +199,7 @@ KILLED: Final = (
         name="killed-alone",
         why="the only member is killed and records go on: from the end of its session on nobody reads them",
         topics={"t": 2},
-        members=(Start("a", RANGE_ASSIGNOR, ("t",), where="doomed"),),
+        members=(Start("a", RANGE_ASSIGNOR | MORTAL, ("t",), where="doomed"),),
         steps=(KILL, Step(38, "start", Start("a", RANGE_ASSIGNOR, ("t",)))),
         expected=(
             Expected(
@@ -289,7 +290,7 @@ def static_restart(name: str, props: Mapping[str, str]) -> Scenario:
 
 
 RESTARTS: Final = (
-    static_restart("static-range", RANGE_ASSIGNOR | {"session.timeout.ms": "30000"}),
+    static_restart("static-range", RANGE_ASSIGNOR),
     static_restart("static-kip848", KIP_848),
     # Who goes has two partitions, who comes gets two: a sticky assignor moves 10 * 2 in all. Range gives four members
     # 3, 3, 2, 2 in the order of their ids; so it moves 3, 2, 3, 5 and 7 when a, b, c, d or e goes, and back.
@@ -350,9 +351,10 @@ STORMS: Final = (
         topics=T4,
         members=(Start("a", RANGE_ASSIGNOR, ("t",), more={"revoke_ms": PAUSE_S * 1000}),),
         steps=(
-            Step(10, "second", Start("b", RANGE_ASSIGNOR, ("t",))),
+            # by then there are enough commits to know how often there is one (monitor.tracking.resumption)
+            Step(26, "second", Start("b", RANGE_ASSIGNOR, ("t",))),
             # how long it took is told 30 s after it (monitor.tracking.sights)
-            Step(10 + PAUSE_S + 30 + SLACK_S, "enough", Burst("t", 1)),
+            Step(26 + PAUSE_S + 30 + SLACK_S, "enough", Burst("t", 1)),
         ),
         expected=(
             Expected(
