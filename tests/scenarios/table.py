@@ -370,8 +370,9 @@ STORMS: Final = (
             *moved(2, 2),
             # seen once a second at both ends, and never told too long
             Counted("rebalance_seconds_total", PAUSE_S - 4, PAUSE_S + SLACK_S),
-            # four partitions stand still for 10 s, and get a record every 2 s
-            Counted("rebalance_pause_seconds_total", 4 * (PAUSE_S - 2), 4 * (PAUSE_S + SLACK_S)),
+            # four partitions stand still for 10 s, less what is usual: a record comes every 2 s, and its commit may be
+            # twice as late on a busy machine
+            Counted("rebalance_pause_seconds_total", 4 * (PAUSE_S - 5), 4 * (PAUSE_S + SLACK_S)),
             # of what has gathered, the first commit in each may cover a part only
             Counted("rebalance_burst_records_total", 4, 4 * (PAUSE_S + SLACK_S)),
         ),
@@ -572,8 +573,9 @@ def max_poll(name: str, props: Mapping[str, str], passing: tuple[Passing, ...] =
     )
 
 
+# Who hangs has the short session of who is to die: a member may be gone while a longer one lasts, and that is told.
 HANGING: Final = (
-    hanging("hang-range", RANGE_ASSIGNOR),
+    hanging("hang-range", RANGE_ASSIGNOR | MORTAL),
     hanging("hang-kip848", KIP_848),
     Scenario(
         name="hang-alone",
@@ -586,7 +588,7 @@ HANGING: Final = (
         owned={"t": 2},
         counted=moved(0, 0),
     ),
-    max_poll("max-poll-range", RANGE_ASSIGNOR),
+    max_poll("max-poll-range", RANGE_ASSIGNOR | MORTAL),
     max_poll("max-poll-kip848", KIP_848, KIP_848_HANDOVER),
 )
 
