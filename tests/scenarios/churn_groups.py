@@ -29,8 +29,9 @@ from tests.scenarios.settings import (
     STICKY,
 )
 
-SLOWEST_S: Final = 6
-"""What a rebalance of healthy members may take on a busy machine: a heartbeat (1 s), a poll (0.2 s), and waiting."""
+SLOWEST_S: Final = 10
+"""What a rebalance of healthy members may take on a busy machine until its end is told: heartbeats (1 s each), a poll
+(0.2 s), a pass of the collector (1 s), a micro-batch, and waiting. 5.7 s were seen on a quiet one."""
 
 
 class Grace(Value):
