@@ -2,6 +2,8 @@
 PYTHON ?= python3
 ARGS ?=
 NAME ?= latency
+# Which files of tests a worker gets is said in tests/conftest.py.
+WORKERS := --numprocesses=2 --dist=loadfile --no-loadscope-reorder
 VENV := .venv
 RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
@@ -16,13 +18,13 @@ demo: java $(INSTALLED) ## Start a real Kafka, consumers that go wrong, and grou
 	@exec $(RUN) -m monitor.cli demo $(ARGS)
 
 test: java $(INSTALLED) ## Run the whole test suite
-	$(RUN) -m pytest --durations=10 --numprocesses=2 --dist=loadfile --no-loadscope-reorder $(ARGS)
+	$(RUN) -m pytest --durations=10 $(WORKERS) $(ARGS)
 
 test-long: java $(INSTALLED) ## Run the tests that the suite leaves out because they take long
 	$(RUN) -m pytest --durations=10 -m long $(ARGS)
 
 test-systems: java $(INSTALLED) ## Run the tests against real RocketMQ, ZooKeeper, MetaQ and Kafka 0.10 (six minutes)
-	$(RUN) -m pytest --durations=10 --numprocesses=2 --dist=loadfile --no-loadscope-reorder -m systems tests/systems $(ARGS)
+	$(RUN) -m pytest --durations=10 $(WORKERS) -m systems tests/systems $(ARGS)
 
 chaos: java $(INSTALLED) ## Kill the job and the broker again and again, and compare (ARGS="--seed 7 --kills 20")
 	$(RUN) -m tests.chaos.run $(ARGS)

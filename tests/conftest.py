@@ -67,14 +67,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     Of workers each begins with what takes longest, so that both end at about the same time.
     """
     items.sort(key=_turn, reverse=IS_WORKER)
-    strays = [item.nodeid for item in items if _turn(item) == 2 and not item.nodeid.startswith(PROGRAMS)]
+    strays = [item.nodeid for item in items if awaits_a_program(item) and not item.nodeid.startswith(PROGRAMS)]
     assert not strays, f"these await a program, and are not in PROGRAMS: {strays}"
 
 
 def _turn(item: pytest.Item) -> int:
-    if fixtures_of(item) & BESIDE.keys():
+    if awaits_a_program(item):
         return 2
     return int(any(item.get_closest_marker(needed) for needed in ("broker", "spark")))
+
+
+def awaits_a_program(item: pytest.Item) -> bool:
+    """Whether it needs the report of one."""
+    return bool(fixtures_of(item) & BESIDE.keys())
 
 
 def fixtures_of(item: pytest.Item) -> set[str]:

@@ -23,7 +23,7 @@ from tests.scenarios.hearing import Hearing, Pace, cpu_seconds
 from tests.scenarios.run import NAME, await_evaluations, job_of
 from tests.scenarios.settings import BROKER
 from tests.scenarios.stage import Load, miss_soon
-from tests.streaming_jobs.clients import admin, commit, create_topic
+from tests.streaming_jobs.clients import commit, create_topic
 
 
 def run(minutes: float, seed: int, folder: Path) -> dict[str, Any]:
@@ -37,8 +37,7 @@ def run(minutes: float, seed: int, folder: Path) -> dict[str, Any]:
         crowd, load = stack.enter_context(Crowd(bootstrap)), stack.enter_context(Load(bootstrap))
         load.add(*Churn.topics)
         churn = Churn(seed, crowd)
-        with admin(bootstrap) as client:
-            miss_soon(client, churn.groups)
+        miss_soon(bootstrap, churn.groups)
         churn.set_up()
         job = stack.enter_context(job_of(bootstrap, folder))
         job.await_ready()

@@ -28,7 +28,7 @@ from tests.scenarios.hearing import Hearing, Pace, cpu_seconds, evaluated_s, now
 from tests.scenarios.judging import differences, has_opened, is_complete, is_past, latencies, timeline
 from tests.scenarios.scenario import Scenario, Story, as_json
 from tests.scenarios.settings import BROKER, CLUSTER, DETECTION
-from tests.scenarios.stage import Load, Stage, short, wait_until
+from tests.scenarios.stage import Load, Stage, miss_soon, short, wait_until
 from tests.scenarios.table import SCENARIOS
 from tests.streaming_jobs.clients import commit, create_topic
 
@@ -160,12 +160,14 @@ def run(scenarios: Sequence[Scenario], folder: Path, seed: int | None, tell: Tel
         load = stack.enter_context(Load(bootstrap))
         stage = Stage(bootstrap, polite, doomed, load)
         stack.callback(stage.close)
+        deadly = [each.name for each in scenarios if any(member.where == "doomed" for member in each.members)]
+        miss_soon(bootstrap, deadly)
         stage.set_up(scenarios)
         churn = Churn(seed, polite) if seed is not None else None
         if churn is not None:
             stage.create(churn.topics)
             load.add(*churn.topics)
-            stage.miss_soon(churn.groups)
+            miss_soon(bootstrap, churn.groups)
             churn.set_up()
         tell("all members have their assignments")
         job = stack.enter_context(job_of(bootstrap, folder, scenarios))

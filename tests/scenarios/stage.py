@@ -28,6 +28,7 @@ from tests.scenarios.scenario import (
     Start,
 )
 from tests.scenarios.settings import SESSION_S
+from tests.streaming_jobs.clients import admin
 
 EVERY_S: Final = 2.0
 """The load is a record into each partition, so often."""
@@ -132,17 +133,11 @@ class Stage:
             self._admin.create_topics([NewTopic(name, count, 1) for name, count in topics.items()])
             self._admin.wait_for_topics(list(topics))
 
-    def miss_soon(self, groups: Iterable[str]) -> None:
-        """Let members of these KIP-848 groups be missed as soon as those who are to die."""
-        with self._asking:
-            miss_soon(self._admin, groups)
-
     def set_up(self, scenarios: Iterable[Scenario]) -> None:
         """All topics, and all members that are there from the beginning: first everybody's first one, and so on."""
         scenarios = list(scenarios)
         topics = {full(each.name, topic): count for each in scenarios for topic, count in each.topics.items()}
         self.create(topics)
-        self.miss_soon(each.name for each in scenarios if any(member.where == "doomed" for member in each.members))
         silent = {full(each.name, topic) for each in scenarios for topic in each.silent_topics}
         self._load.add(*(topics.keys() - silent))
         self._load.look_at(*silent)
@@ -210,10 +205,11 @@ class Stage:
         assert deleted["error"] is None, deleted
 
 
-def miss_soon(admin: KafkaAdminClient, groups: Iterable[str]) -> None:
+def miss_soon(bootstrap: str, groups: Iterable[str]) -> None:
     """Let a member of these be missed as soon as one that is to die, if they are KIP-848 groups."""
     short = {"consumer.session.timeout.ms": str(SESSION_S * 1000)}
-    admin.alter_configs([ConfigResource(ConfigResourceType.GROUP, group, short) for group in groups])
+    with admin(bootstrap) as client:
+        client.alter_configs([ConfigResource(ConfigResourceType.GROUP, group, short) for group in groups])
 
 
 def _subscription(scenario: str, start: Start) -> dict[str, Any]:
