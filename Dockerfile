@@ -1,5 +1,5 @@
 # groupwatch as an image: the job, and the master and the workers of a Spark cluster for it (docs/deployment.md).
-# Bookworm, because the Debian after it has no Java 17 and Spark 4.0 knows 17 and 21 only.
+# Bookworm, because the Debian after it has no Java 17 and Spark 4.2 is released for 17 and 21.
 ARG BASE=python:3.11-slim-bookworm
 
 # What is installed with pip is made in a stage of its own: pip, its cache and what only tests need stay there.
@@ -26,7 +26,7 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 10001 groupwatch \
     && useradd --uid 10001 --gid 10001 --home-dir /var/lib/groupwatch --no-create-home groupwatch \
-    && install -d -o groupwatch -g groupwatch /var/lib/groupwatch /var/lib/spark
+    && install -d -o groupwatch -g groupwatch /var/lib/groupwatch /var/lib/spark /run/spark
 COPY --from=build /opt/groupwatch /opt/groupwatch
 
 # Spark's Kafka connector and an archive of Java's classes are put into the image: a start needs no network but Kafka's,

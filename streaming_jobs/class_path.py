@@ -72,4 +72,4 @@ def spark_has_defaults() -> bool:
 
 
 def _home() -> Path:
-    return Path(_find_spark_home())  # type: ignore[no-untyped-call]
+    return Path(_find_spark_home())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
-import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,9 +14,27 @@ from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
+from monitor.config.client import SECRET_KEY
 from monitor.embedded.java import find_java
 from streaming_jobs.class_archive import WRITE, with_archive
 from streaming_jobs.class_path import CLASS_PATH, driver_class_path, spark_has_defaults
+from streaming_jobs.driver_jvm import (
+    DRIVER_OPTIONS,
+    LOG4J,
+    LOG4J_FILE,
+    OPTIONS_FILE,
+    DriverJvm,
+    JvmNotStarted,
+    JvmOutput,
+    argument_file_text,
+    reason_in,
+    telling_no_secret,
+)
+from streaming_jobs.failures import cause_of
+from streaming_jobs.run_folder import RunFolder, remove_abandoned
+from streaming_jobs.spark_network import SOCKET_FOLDER, defaults_of, is_local, require_authentication, required_of
+
+log = logging.getLogger(__name__)
 
 REQUIRED: Final = {
     # Without it the Kafka source reads nothing from internal topics, and says nothing.
@@ -64,7 +82,6 @@ IN_ONE_GO: Final = "-XX:+UseSerialGC"
 """Java's plainest garbage collector: it needs no memory and no threads of its own, and gives back all that it need not
 keep. Its pauses grow with the heap, so it is for Spark's default of 1 GB; a driver with more has Java's own choice."""
 
-DRIVER_OPTIONS: Final = "spark.driver.extraJavaOptions"
 DRIVER_MEMORY: Final = "spark.driver.memory"
 MEMORY_VARIABLE: Final = "SPARK_DRIVER_MEMORY"
 JVM_VARIABLES: Final = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "SPARK_SUBMIT_OPTS")
@@ -87,13 +104,28 @@ QUIET: Final = {
     "spark.sql.streaming.stopTimeout": "10000",
     "spark.executor.extraJavaOptions": SELDOM_OPTIMISED,
     f"spark.executorEnv.{ARENAS}": FEW_ARENAS,
+    # A damaged snapshot is refused and named, as every other damaged file is. Spark's repair replays changes onto
+    # nothing, and ends with a NullPointerException in place of the cause.
+    "spark.sql.streaming.stateStore.autoSnapshotRepair.enabled": "false",
+    # What Spark shows of its properties on its page and in its event log: of these not the values.
+    "spark.redaction.regex": f"(?i){SECRET_KEY.pattern}",
     # All metrics of a large cluster cross to the driver in one micro-batch, compressed.
     "spark.driver.maxResultSize": "4g",
 }
 
 
-def create_session(
-    master: str, shuffle_partitions: int, jars: Sequence[Path], conf: Mapping[str, str], log_file: Path | None = None
+_driver_jvm: DriverJvm | None = None
+"""The JVM that this process has started for its session."""
+
+
+def create_session(  # noqa: PLR0913 -- two of them have a default
+    master: str,
+    shuffle_partitions: int,
+    jars: Sequence[Path],
+    conf: Mapping[str, str],
+    log_file: Path | None = None,
+    *,
+    is_ending: Callable[[], bool] = bool,
 ) -> SparkSession:
     """Start Spark. ``conf`` (the deployment's own) wins over the quiet defaults, never over what is required.
 
@@ -106,6 +138,11 @@ def create_session(
         jars: the Kafka connector's jars.
         conf: further Spark properties.
         log_file: where the JVM and its Python workers write; None: to this process's standard error.
+        is_ending: whether this process has been told to end; what the JVM writes then is no news.
+
+    Raises:
+        ConfigError: a cluster's master needs a secret.
+        JvmNotStarted: the JVM ended at once.
     """
     # Executors start this very Python unless told another one; without it, the first python3 of their PATH.
     os.environ.setdefault("PYSPARK_PYTHON", conf.get("spark.pyspark.python", sys.executable))
@@ -117,15 +154,61 @@ def create_session(
         _show_to_driver(jars)
     master = master_of(master, submitted)
     partitions = partitions_of(shuffle_partitions or local_cores(master))
-    chosen = {**QUIET, DRIVER_OPTIONS: drivers_jvm(conf), **partitions, **conf, **submitted}
-    own = {"spark.master": master, "spark.jars": all_jars(jars, chosen)}
-    if not submitted and not spark_has_defaults():  # under spark-submit the JVM runs already
-        own[CLASS_PATH] = driver_class_path(jars, chosen)
-        own[DRIVER_OPTIONS] = with_archive(chosen[DRIVER_OPTIONS], java.home, own[CLASS_PATH])
-    with _standard_error_to(log_file):
-        spark = SparkSession.builder.config(map={**chosen, **own, **REQUIRED}).getOrCreate()
+    of_cluster = defaults_of(master, {**conf, **submitted})
+    chosen = {**QUIET, DRIVER_OPTIONS: drivers_jvm(conf), **partitions, **of_cluster, **conf, **submitted}
+    own = {"spark.master": master, "spark.jars": all_jars(jars, chosen), **REQUIRED, **required_of(master)}
+    require_authentication({**chosen, **own})
+    with telling_no_secret(conf):
+        if not submitted:  # under spark-submit the JVM runs already
+            if not spark_has_defaults():
+                own[CLASS_PATH] = driver_class_path(jars, chosen)
+                chosen[DRIVER_OPTIONS] = with_archive(chosen[DRIVER_OPTIONS], java.home, own[CLASS_PATH])
+            own |= _start_jvm({**chosen, **own}, JvmOutput(log_file, is_ending))
+        try:
+            spark = SparkSession.builder.config(map={**chosen, **own}).getOrCreate()
+        except Exception as error:
+            given_up = _driver_jvm.output.given_up() if _driver_jvm is not None else None
+            reason = given_up or reason_in(cause_of(error))  # asks the JVM, if the error came from there
+            kill_jvm()
+            raise JvmNotStarted(f"Spark did not start: {reason}") from None
+    if _driver_jvm is not None:
+        _driver_jvm.output.release()
     spark.sparkContext.setLogLevel(chosen.get("spark.log.level", "ERROR"))
+    # It prints a stack trace when the JVM dies, which is told in a sentence elsewhere. groupwatch has no accumulators.
+    accumulators: Any = spark.sparkContext._accumulatorServer
+    accumulators.handle_error = _ignore_end_of_jvm
     return spark
+
+
+def _ignore_end_of_jvm(_request: object, _client_address: object) -> None:
+    log.debug("the server of accumulators lost the JVM", exc_info=True)
+
+
+def _start_jvm(properties: Mapping[str, str], output: JvmOutput) -> dict[str, str]:
+    """Start the driver's JVM, with what it writes for a while in a folder of its own; the properties that say so."""
+    global _driver_jvm  # noqa: PLW0603 -- PySpark has one JVM for a process
+    remove_abandoned()
+    folder = RunFolder()
+    options = with_private_files(properties[DRIVER_OPTIONS], folder)
+    own = {DRIVER_OPTIONS: f"@{folder.write(OPTIONS_FILE, argument_file_text(options))}"}
+    if "spark.local.dir" not in properties:
+        own["spark.local.dir"] = str(folder.path)
+    if is_local(properties["spark.master"]):
+        own[SOCKET_FOLDER] = str(folder.sockets)
+    try:
+        _driver_jvm = DriverJvm({**properties, **own}, folder, output)
+    except BaseException:
+        folder.close()
+        raise
+    return own
+
+
+def with_private_files(options: str, folder: RunFolder) -> str:
+    """Options of the driver's JVM, with where it unpacks libraries and how it logs, unless somebody has chosen that."""
+    everywhere = " ".join([options, *(os.environ.get(name, "") for name in JVM_VARIABLES)])
+    if "log4j" not in everywhere:
+        options = f"-Dlog4j2.configurationFile={folder.write(LOG4J_FILE, LOG4J)} {options}"
+    return options if "java.io.tmpdir" in everywhere else f"-Djava.io.tmpdir={folder.path} {options}"
 
 
 def drivers_jvm(conf: Mapping[str, str]) -> str:
@@ -192,6 +275,21 @@ def has_ended(spark: SparkSession) -> bool:
         return True
 
 
+def forget_files_to_delete(spark: SparkSession) -> None:
+    """Have the JVM of a local master forget which files it wants to delete at its end.
+
+    Spark notes the socket of every task there (``File.deleteOnExit``) and nobody takes it out: 65 MB a day. They are
+    deleted already, and what else is noted lies in the run folder, which is removed as a whole.
+    """
+    if _driver_jvm is None or SOCKET_FOLDER not in dict(spark.sparkContext.getConf().getAll()):
+        return
+    jvm: Any = spark._jvm
+    with suppress(*JVM_GONE):
+        noted = jvm.java.lang.Class.forName("java.io.DeleteOnExitHook").getDeclaredField("files")
+        noted.setAccessible(True)
+        noted.set(None, jvm.java.util.LinkedHashSet())
+
+
 def jvm_end_limit_s(conf: Mapping[str, str]) -> float:
     """How long a JVM with these Spark properties may take to end: writing an archive takes it half a minute."""
     return ARCHIVING_LIMIT_S if WRITE in conf.get(DRIVER_OPTIONS, "") else JVM_END_LIMIT_S
@@ -204,41 +302,27 @@ def stop_session(spark: SparkSession, limit_s: float = JVM_END_LIMIT_S) -> None:
         spark: the session.
         limit_s: after so many seconds the JVM is killed.
     """
+    global _driver_jvm  # noqa: PLW0603 -- PySpark has one JVM for a process
     gateway: Any = SparkContext._gateway
+    if _driver_jvm is not None:
+        _driver_jvm.output.silence()
     with suppress(*JVM_GONE):
         spark.stop()
-    process = getattr(gateway, "proc", None)
-    if process is None:  # a JVM that somebody else started, as spark-submit does
+    if _driver_jvm is None:  # a JVM that somebody else started, as spark-submit does
         return
     with suppress(*JVM_GONE):
         gateway.shutdown()
-    process.stdin.close()  # the JVM lives as long as this pipe
-    try:
-        process.wait(limit_s)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-    SparkContext._gateway = SparkContext._jvm = None
+    _driver_jvm.end(limit_s)
+    _driver_jvm = SparkContext._gateway = SparkContext._jvm = None
 
 
-@contextmanager
-def _standard_error_to(log_file: Path | None) -> Iterator[None]:
-    """Let a process that is started inside the block inherit a file as its standard error.
-
-    PySpark offers no way to say where the JVM it starts shall write.
-    """
-    if log_file is None:
-        yield
-        return
-    sys.stderr.flush()
-    own = os.dup(2)
-    with log_file.open("ab") as file:
-        os.dup2(file.fileno(), 2)
-    try:
-        yield
-    finally:
-        os.dup2(own, 2)
-        os.close(own)
+def kill_jvm() -> None:
+    """End the JVM that this process has started, if there is one, without a word to it: it may not listen any more."""
+    global _driver_jvm  # noqa: PLW0603 -- PySpark has one JVM for a process
+    if _driver_jvm is not None:
+        _driver_jvm.kill()
+        _driver_jvm.folder.close()
+        _driver_jvm = SparkContext._gateway = SparkContext._jvm = None
 
 
 def local_cores(master: str) -> int:

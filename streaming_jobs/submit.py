@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 
-from monitor.cli import app
+from monitor.cli.app import app
 from streaming_jobs.session import SUBMITTED
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 import signal
 import sys
 import urllib.request
@@ -70,6 +71,7 @@ class StandaloneCluster:
     def __init__(self, folder: Path, workers: int = 2) -> None:
         self._folder = folder
         self._count = workers
+        self.secret = secrets.token_hex(16)
         self._port, self._web_port = free_ports(2)
         self._master: SparkDaemon | None = None
         self.workers: list[SparkDaemon] = []
@@ -95,9 +97,21 @@ class StandaloneCluster:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
+    @property
+    def _properties(self) -> list[str]:
+        """As docs/access.md tells it to an administrator: the secret in a file that nobody else can read."""
+        file = self._folder / "spark.conf"
+        if not file.exists():
+            file.touch(mode=0o600)
+            text = (
+                f"spark.authenticate true\nspark.network.crypto.enabled true\nspark.authenticate.secret {self.secret}\n"
+            )
+            file.write_text(text, encoding="utf-8")
+        return ["--properties-file", str(file)]
+
     def _start(self) -> None:
         place = ["--host", "127.0.0.1", "--port", str(self._port), "--webui-port", str(self._web_port)]
-        self._master = SparkDaemon(self._folder, "master", "master.Master", *place)
+        self._master = SparkDaemon(self._folder, "master", "master.Master", *place, *self._properties)
         for _ in range(self._count):
             self.add_worker()
         self.await_workers(self._count)
@@ -106,7 +120,9 @@ class StandaloneCluster:
         """Start a worker; that it is registered is not awaited."""
         name = f"worker-{len(self.workers)}"
         place = ["--host", "127.0.0.1", "--webui-port", "0", "-d", str(self._folder / name)]
-        worker = SparkDaemon(self._folder, name, "worker.Worker", "-c", "1", "-m", "1g", *place, self.url)
+        worker = SparkDaemon(
+            self._folder, name, "worker.Worker", "-c", "1", "-m", "1g", *place, *self._properties, self.url
+        )
         self.workers.append(worker)
         return worker
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import fnmatch
 import json
+import os
 import re
 import subprocess
 import sys
@@ -24,6 +25,7 @@ import pytest
 import yaml
 
 from dashboards.grafana import DATASOURCE_UID
+from monitor.checking.spark_properties import AUTHENTICATE, SECRET
 from monitor.config import HttpSettings, Settings, load
 from monitor.embedded import guard
 from monitor.embedded.ports import free_ports
@@ -343,3 +345,29 @@ def test_prometheus_itself_accepts_its_configuration(tmp_path: Path):
     asked = [required("promtool", "prometheus"), "check", "config", str(config)]
     checked = subprocess.run(asked, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_the_processes_of_spark_share_a_secret_that_is_made_up_once(settings: Settings, tmp_path: Path):
+    script = mounted_file("spark-master", SERVICES["spark-master"]["entrypoint"][-1])
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    spark_class = tools / "spark-class"
+    spark_class.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', encoding="utf-8")
+    spark_class.chmod(0o700)
+    place = tmp_path / "spark"
+    place.mkdir()
+    environment = os.environ | {"SPARK_SECRET_FOLDER": str(place), "PATH": f"{tools}:{os.environ['PATH']}"}
+    command = ["sh", str(script), *SERVICES["spark-master"]["command"]]
+    shown = [subprocess.run(command, env=environment, capture_output=True, text=True, check=True) for _ in range(2)]
+    secret = (place / "secret").read_text(encoding="utf-8").strip()
+    assert re.fullmatch("[0-9a-f]{64}", secret)
+    properties = dict(line.split(" ") for line in (place / "spark.conf").read_text(encoding="utf-8").splitlines())
+    assert properties == {AUTHENTICATE: "true", "spark.network.crypto.enabled": "true", SECRET: secret}
+    assert {file.stat().st_mode & 0o777 for file in place.iterdir()} == {0o600}
+    started = ["org.apache.spark.deploy.master.Master", *command[2:], "--properties-file", str(place / "spark.conf")]
+    assert [each.stdout.splitlines() for each in shown] == [started, started]
+
+    assert settings.spark.conf[SECRET] == "${file:/run/spark/secret}"
+    assert {mounts(service)["/run/spark"] for service in OURS} == {"spark-secret"}
+    worker = SERVICES["spark-worker"]["command"]
+    assert worker[worker.index("--properties-file") + 1] == "/run/spark/spark.conf"

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 from kafka import OffsetAndMetadata, TopicPartition
 
+from monitor.checking.spark_properties import SECRET
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
 from tests.health_checks import asked_of, is_well
@@ -94,16 +95,18 @@ def job(
     bootstrap: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[JobProcess]:
-    job = job_process(tmp_path_factory.mktemp("cluster"), bootstrap)
+    job = job_process(tmp_path_factory.mktemp("cluster"), bootstrap, {SECRET: spark_cluster.secret})
     job.environment = spark_environment() | {"GROUPWATCH_SPARK__MASTER": spark_cluster.url}
     with running(job):
         yield job
 
 
-def job_process(folder: Path, bootstrap: str) -> JobProcess:
+def job_process(folder: Path, bootstrap: str, conf: dict[str, str] | None = None) -> JobProcess:
     """The same configuration wherever it runs: local[2] and two shuffle partitions; no finding by mere silence."""
     clusters = {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}}
-    job = JobProcess(folder, clusters, spark={"shuffle_partitions": 2}, detection={"commit_silence_s": 86_400.0})
+    job = JobProcess(
+        folder, clusters, spark={"shuffle_partitions": 2, "conf": conf or {}}, detection={"commit_silence_s": 86_400.0}
+    )
     job.environment = spark_environment()
     return job
 
@@ -162,6 +165,17 @@ def test_a_cluster_shows_what_one_machine_shows(
     assert committed(job.metrics()) == truth(bootstrap)
     # Not the driver did the work, but both executors.
     assert [worker.tasks_run() > 0 for worker in spark_cluster.workers] == [True, True]
+
+
+def test_without_the_secret_of_the_cluster_nothing_starts(
+    spark_cluster: StandaloneCluster, bootstrap: str, tmp_path: Path
+):
+    unasked = job_process(tmp_path, bootstrap)
+    unasked.environment = spark_environment() | {"GROUPWATCH_SPARK__MASTER": spark_cluster.url}
+    unasked.start()
+    assert unasked.wait() == 2
+    assert f"spark.master {spark_cluster.url} is a cluster, and its ports need a secret" in unasked.log()
+    assert "Traceback" not in unasked.log()
 
 
 def test_the_health_checks_of_the_compose_file_find_master_and_worker_well(spark_cluster: StandaloneCluster):

@@ -1,0 +1,82 @@
+"""Which addresses Spark listens on, and who may speak to it there (docs/access.md has the table of ports).
+
+Whoever reaches a driver's ports unasked can stop the job, read what it broadcasts and have Java objects deserialised.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Final
+
+from monitor.checking.spark_properties import AUTHENTICATE, missing_secret
+from monitor.config import ConfigError
+
+log = logging.getLogger(__name__)
+
+LOOPBACK: Final = "127.0.0.1"
+
+SOCKET_FOLDER: Final = "spark.python.unix.domain.socket.dir"
+
+OF_LOCAL_MASTERS: Final = {
+    "spark.driver.host": LOOPBACK,
+    "spark.driver.bindAddress": LOOPBACK,
+    # Spark makes up the secret itself. Loopback keeps out other machines, and this the other users of the machine.
+    AUTHENTICATE: "true",
+    # Between the JVM and its Python workers: files that only this user can open, in place of ports.
+    "spark.python.unix.domain.socket.enabled": "true",
+}
+"""What a driver without a cluster has whatever a deployment says: nobody else has business there."""
+
+OF_CLUSTERS: Final = {
+    AUTHENTICATE: "true",
+    "spark.network.crypto.enabled": "true",
+}
+"""What a driver on a cluster has unless the deployment says otherwise."""
+
+
+def is_local(master: str) -> bool:
+    """Whether a master is this process alone.
+
+    >>> [is_local(master) for master in ("local", "local[*]", "local[2,3]", "local-cluster[2,1,1024]", "spark://h:7077")]
+    [True, True, True, False, False]
+    """
+    return master == "local" or master.startswith("local[")
+
+
+def defaults_of(master: str, chosen: Mapping[str, str]) -> dict[str, str]:
+    """The properties that a deployment may change.
+
+    Where it wants no authentication there can be no encryption: Spark refuses to start with that alone.
+
+    >>> defaults_of("spark://h:7077", {AUTHENTICATE: "false"}), defaults_of("local[*]", {})
+    ({}, {})
+    """
+    is_authenticated = chosen.get(AUTHENTICATE, "true").strip().lower() == "true"
+    return dict(OF_CLUSTERS) if is_authenticated and not is_local(master) else {}
+
+
+def required_of(master: str) -> dict[str, str]:
+    """The properties that it may not."""
+    return dict(OF_LOCAL_MASTERS) if is_local(master) else {}
+
+
+def require_authentication(properties: Mapping[str, str]) -> None:
+    """See that nobody can speak to Spark who does not know a secret, or that a deployment has said it need not be so.
+
+    Args:
+        properties: all of Spark's, ``spark.master`` among them.
+
+    Raises:
+        ConfigError: a cluster's master needs a secret that it shares with this job.
+    """
+    master = properties["spark.master"]
+    if properties[AUTHENTICATE].strip().lower() != "true":
+        log.warning(
+            "Spark on %s runs without authentication (%s = false): whoever reaches the driver's ports can stop it and"
+            " read what it holds.",
+            master,
+            AUTHENTICATE,
+        )
+    elif told := missing_secret(master, properties):
+        raise ConfigError(told)
