@@ -98,6 +98,24 @@ class Reconciliation(Value):
     since_ms: int = 0
 
 
+STREAM: Final = "stream"
+"""The assignor of a classic group of Kafka Streams (``StreamsPartitionAssignor``), by the name that the log has."""
+
+
+class StreamsNotice(Value):
+    """What the leader of a classic group of Kafka Streams tells a member beside its partitions (``AssignmentInfo``).
+
+    ``version`` is that of its format. ``error`` says why nothing was assigned, if it is not 0 (``AssignorError``).
+    ``next_rebalance_ms`` is when a rebalance follows that nobody needs to cause (ms since the epoch): 0, at once, as
+    this one only takes partitions from those who have them; a time, when it is seen whether standby tasks have caught
+    up; None, at no time, or the version is before 7 and does not tell.
+    """
+
+    version: int
+    error: int = 0
+    next_rebalance_ms: int | None = None
+
+
 class ClassicProtocol(Value):
     """An assignor that a classic member inside a KIP-848 group offers, with what it subscribed to for it."""
 
@@ -109,7 +127,9 @@ class Member(Value):
     """A group member: what it asked for (its subscription) and what it was given (its assignment).
 
     ``generation``, ``owned`` and ``user_data`` are the fields of the subscription it joined with (-1, empty and None
-    where its client does not send them). ``unreadable`` says why its bytes could not be decoded, if they could not.
+    where its client does not send them). ``unreadable`` says why its bytes could not be decoded, if they could not;
+    ``assignment_read``: what it owns is known all the same. ``is_abridged``: its subscription ends before the last
+    fields of the version that it names, as those of kafka-go and @platformatic/kafka before 2.12 do.
 
     Members of KIP-848, share and streams groups have ``reconciliation`` instead of ``assigned``: their partitions are
     written by topic id. ``regex`` is a subscription that the broker resolves, ``server_assignor`` the assignor the
@@ -118,6 +138,8 @@ class Member(Value):
     Where every member assigns for itself (RocketMQ), ``assignor`` is the one that it says it uses. ``answers`` False:
     it was asked what it holds and did not answer, so ``assigned`` is not known. ``connections`` is how many of the
     system's connections bear its id; more than one are several clients that were given the same name.
+
+    ``streams`` is of a member of a classic group of Kafka Streams; None also where it could not be read.
     """
 
     member_id: str
@@ -140,6 +162,9 @@ class Member(Value):
     assignor: str | None = None
     answers: bool = True
     connections: int = 1
+    assignment_read: bool = False
+    is_abridged: bool = False
+    streams: StreamsNotice | None = None
 
 
 class TopicShape(Value):
@@ -533,13 +558,18 @@ class TopicObserved(Event):
 
 
 class PassCompleted(Event):
-    """A collector has written every topic of the cluster. Topics not seen since ``pass_ms`` no longer exist."""
+    """A collector has written every topic of the cluster. Topics not seen since ``pass_ms`` no longer exist.
+
+    ``source_id`` is what tells what was read from another one at the same address: the id of a Kafka cluster, the birth
+    of a tree in ZooKeeper; None: it has none.
+    """
 
     cluster: str
     pass_ms: int
     completed_ms: int
     topics: int
     version: int = 1
+    source_id: str | None = None
 
 
 class DecodeFailed(Event):
@@ -926,12 +956,17 @@ class SourceState(Value):
 
 
 class Catalog(Value):
-    """All topics of a cluster that exist now, as of a completed collector pass; ``names`` are theirs by topic id."""
+    """All topics of a cluster that exist now, as of a completed collector pass; ``names`` are theirs by topic id.
+
+    ``watched_ms`` is when collectors began to look, as far as these topics show it: what was first seen then may be of
+    any age. What was first seen later came later.
+    """
 
     cluster: str
     pass_ms: int
     topics: dict[str, TopicState] = {}
     names: dict[str, str] = {}
+    watched_ms: int = 0
 
 
 class FindingKind(StrEnum):
@@ -951,6 +986,8 @@ class FindingKind(StrEnum):
     ABANDONED = "abandoned"
     """Records wait in topics that a living group once read and no longer subscribes."""
     REBALANCE = "rebalance"
+    UNREADABLE_MEMBERS = "unreadable_members"
+    """Members sent bytes that cannot be decoded, so what is wrong with the group may not be seen."""
 
 
 class OrphanReason(StrEnum):
@@ -967,6 +1004,10 @@ class OrphanReason(StrEnum):
     """RocketMQ: each member takes its share by another strategy, and this is in nobody's."""
     MIXED_SUBSCRIPTION = "mixed_subscription"
     """RocketMQ: it is in the share of a member that does not subscribe to the topic."""
+    LEADER_UNSUBSCRIBED = "leader_unsubscribed"
+    """The leader does not subscribe to the topic, and its assignor assigns only what the leader subscribes to."""
+    NO_TASK = "no_task"
+    """Kafka Streams: it belongs to no task that was given to a thread."""
 
 
 class DriftKind(StrEnum):
@@ -1091,8 +1132,8 @@ class MemberVerdict(Value):
     """One member with the number of partitions it owns and would own if the group rebalanced now.
 
     ``epoch`` and ``state`` are those of a member of a KIP-848, share or streams group. ``lag``: the records that are
-    known to wait in its partitions, together; what is not known is not counted. ``answers`` and ``connections`` are
-    those of the Member.
+    known to wait in its partitions, together; what is not known is not counted. ``answers``, ``connections`` and
+    ``unreadable`` are those of the Member. ``idle`` None: that is not judged, as more than partitions counts there.
     """
 
     member_id: str
@@ -1102,21 +1143,22 @@ class MemberVerdict(Value):
     topics: tuple[str, ...] = ()
     partitions: int = 0
     expected_partitions: int | None = None
-    idle: bool = False
+    idle: bool | None = False
     epoch: int | None = None
     state: MemberState | None = None
     lag: int = 0
     answers: bool = True
     connections: int = 1
+    unreadable: str | None = None
 
 
 class GroupVerdict(Value):
     """All that is known and judged of one group at ``evaluated_ms``. Findings are ordered worst first.
 
     ``expectation`` is "exact" (assignor known, both expectations computed), "target" (KIP-848: ``expected`` is what the
-    broker has chosen), "invariants" (assignor not known to us) or "none" (no members, or members whose bytes cannot be
-    read). ``imbalance_ratio`` is the largest member's partitions over the smallest largest that any assignment could
-    reach; None without members or partitions.
+    broker has chosen), "invariants" (assignor not known to us) or "none" (no members, or a member whose bytes cannot
+    be read). ``imbalance_ratio`` is the largest member's partitions over the smallest largest that any assignment could
+    reach; None without members or partitions, and where partitions are not what is to be even (Kafka Streams).
 
     ``status`` is Burrow's, None if no lag is known; ``topics`` are sorted by name. ``pace`` is the sum over the
     partitions in which records wait, as far as it is known: ``paced_lag`` records wait where it is, nine tenths of
@@ -1336,7 +1378,8 @@ class ClusterSnapshot(Value):
     ``ready`` is False until the backlog seen at start has been read. ``warm_up`` is there from the
     first batch on until then. ``clock_behind_ms`` is to be added to its times to have those of the machine's clock,
     which has been set lately unless it is 0. ``tells_findings``: they are told in a topic, unless there is a
-    ``findings_problem``; ``problem`` is about reading. ``collectors`` are those that run in this process.
+    ``findings_problem``; ``problem`` is about reading, and ``stalled`` says that it is that micro-batches no longer
+    end. ``collectors`` are those that run in this process.
     """
 
     cluster: str
@@ -1352,6 +1395,7 @@ class ClusterSnapshot(Value):
     catalog_ms: int | None = None
     clock_behind_ms: int = 0
     problem: str | None = None
+    stalled: bool = False
     tells_findings: bool = False
     findings_problem: str | None = None
     collectors: tuple[CollectorHealth, ...] = ()
@@ -1375,5 +1419,5 @@ class Snapshot(Value):
 
     @property
     def ready(self) -> bool:
-        """Whether every cluster has been read up to the end that was seen at start."""
-        return bool(self.clusters) and all(cluster.ready for cluster in self.clusters)
+        """Whether every cluster has been read up to the end that was seen at start, and none has stalled since."""
+        return bool(self.clusters) and all(cluster.ready and not cluster.stalled for cluster in self.clusters)

@@ -15,6 +15,10 @@ _LET_GO: Final = (
 )
 _STATIC: Final = "a static one has to be away for longer than its session"
 _ONE_STRATEGY: Final = "Give all members the same allocateMessageQueueStrategy and restart those that have another."
+_UPDATE_THE_CLIENT: Final = (
+    "Find out which client libraries and versions the member and the group's leader run, and update them: other "
+    "clients may fail on the same bytes. Until then, watch the group's lag."
+)
 _READ_ALL_THE_SAME: Final = "No hurry: what has an owner is read all the same."
 
 ADVICE: Final[Mapping[Said, str]] = {
@@ -43,6 +47,14 @@ ADVICE: Final[Mapping[Said, str]] = {
     (FindingKind.ORPHANED, OrphanReason.ASSIGNOR_GAP): (
         f"To rebalance, restart a member ({_STATIC}). If the gap comes back, compare the members' client libraries, "
         "assignors and subscriptions."
+    ),
+    (FindingKind.ORPHANED, OrphanReason.LEADER_UNSUBSCRIBED): (
+        "Let all members subscribe to the same topics, or give those with other topics a group of their own. An "
+        "assignor that assigns the topics of all members helps as well; a restart only changes the leader."
+    ),
+    (FindingKind.ORPHANED, OrphanReason.NO_TASK): (
+        "See that all instances run the same topology, as the leader makes the tasks of its own. Its log tells what "
+        "failed (StreamsPartitionAssignor). To rebalance, restart an instance."
     ),
     (FindingKind.ORPHANED, OrphanReason.PENDING): (
         "Wait: the handover ends by itself. If it lasts, look at who is named: a member has to poll to let partitions "
@@ -107,6 +119,8 @@ ADVICE: Final[Mapping[Said, str]] = {
         "no_members",
     ): "Start its consumers, or delete the group, and its offsets with it, if it is given up.",
     (FindingKind.ABANDONED, "unsubscribed"): _LET_GO,
+    (FindingKind.UNREADABLE_MEMBERS, "assignment"): _UPDATE_THE_CLIENT,
+    (FindingKind.UNREADABLE_MEMBERS, "subscription"): _UPDATE_THE_CLIENT,
     (FindingKind.DEAD_MEMBER, "silent"): "Look at what it hangs in (a thread dump tells), then restart it.",
     (FindingKind.DEAD_MEMBER, "no_answer"): (
         "See whether its process is stopped or its machine away; if it runs, look at what it hangs in (a thread dump "

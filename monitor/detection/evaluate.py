@@ -35,6 +35,7 @@ from monitor.detection.standing import Standing, stand
 from monitor.detection.topics import Places, Topics
 from monitor.detection.transactions import find_open_transaction, records_held_back
 from monitor.detection.unread import find_abandoned, find_unattended
+from monitor.detection.unreadable import find_unreadable
 from monitor.model import (
     Catalog,
     CommittedOffset,
@@ -65,6 +66,7 @@ LADDER: Final[tuple[Rule, ...]] = (
     find_open_transaction,  # the same harm, not by the group's fault; most end by themselves, with their timeout
     find_behind,  # progress, but too slow: late, nothing is lost yet
     find_storm,  # everything is read between two rebalances, much of it twice: it costs, and makes the group late
+    find_unreadable,  # what of this there is cannot all be seen: it says nothing of harm, and hides it
     find_late_handovers,  # all is read, but one member waits for another that may hang
     find_target_drift,  # as the next, in the groups where the broker assigns
     find_replayed_drift,  # everything is read, by an owner we cannot explain: a hint at mixed clients, before harm

@@ -17,6 +17,8 @@ from monitor.assignors.kafka_client.sticky import CooperativeStickyAssignor, Sti
 from monitor.assignors.kafka_client.sticky.user_data import is_foreign
 from monitor.assignors.other_clients import VARIANTS
 from monitor.detection.facts import Expectation, Growth, Judgement, Owners, Ownership
+from monitor.detection.late_partitions import horizon_ms
+from monitor.detection.leaders_topics import topics_left_out
 from monitor.detection.ownership import owners_by_partition
 from monitor.detection.topics import count_at, count_now, shape_of
 from monitor.model import Catalog, GroupState, Member, TopicPartition, TopicShape, number
@@ -34,10 +36,12 @@ def expect(group: GroupState, catalog: Catalog, ownership: Ownership) -> Expecta
     Where the assignor cannot give an answer for what the members claim, only invariants can be judged: the assignment
     that the group has was made from something else.
     """
-    kind = judgement(group, ownership)
+    kind, left_out = judgement(group, ownership), topics_left_out(group, catalog, ownership)
     assignor = find(group.protocol)
+    if kind == "exact" and left_out:
+        kind = "invariants"  # it bears the name of one of Kafka's, which assign the topics of all members
     if kind != "exact" or isinstance(assignor, UnknownAssignor):
-        return Expectation(kind=kind)
+        return Expectation(kind=kind, left_out=left_out)
     try:
         return _Replay(assignor, group, catalog, ownership).expectation()
     except AssignorError:
@@ -45,15 +49,22 @@ def expect(group: GroupState, catalog: Catalog, ownership: Ownership) -> Expecta
 
 
 def judgement(group: GroupState, ownership: Ownership) -> Judgement:
-    """How much can be said: "none" without readable consumers, "exact" where we have the group's assignor.
+    """How much can be said: "none" if a consumer cannot be read, "exact" where we have the group's assignor.
 
-    kafka-python has a ``sticky`` of its own, with other answers. It can be told by what its members remember.
+    kafka-python has a ``sticky`` of its own, with other answers. It can be told by what its members remember. Libraries
+    that abridge their subscriptions have assignors of their own under the names of Kafka's, all of them.
     """
     if not ownership.complete:
         return "none"
     assignor = find(group.protocol)
     foreign = isinstance(assignor, StickyAssignor) and any(is_foreign(member.user_data) for member in group.members)
+    foreign = foreign or any(member.is_abridged for member in _who_may_have_assigned(group))
     return "invariants" if foreign or isinstance(assignor, UnknownAssignor) else "exact"
+
+
+def _who_may_have_assigned(group: GroupState) -> Sequence[Member]:
+    """The leader; if that is not known, any member."""
+    return [member for member in group.members if member.member_id == group.leader] or group.members
 
 
 def visible_counts(owners: Owners) -> Counts | None:
@@ -117,7 +128,7 @@ class _Replay:
             current=self._current(),
             replayed=replayed,
             stale_metadata=stale,
-            changes=_changes(self._catalog, then, self._now),
+            changes=self._changes(then),
             pending=self._pending(then, replayed),
             tie=has_tie,
             like=None if has_tie or replayed == self._owners else self._like(),
@@ -158,18 +169,20 @@ class _Replay:
         orders = {"orders": 2} if sum(counts.values()) > LARGE else {}
         return order_sensitive(self._assignor, self._group.members, self._shapes(counts), **orders)
 
+    def _changes(self, then: Counts) -> tuple[Growth, ...]:
+        topics = sorted(topic for topic in then.keys() | self._now.keys() if then.get(topic) != self._now.get(topic))
+        return tuple(self._change(topic, then.get(topic, 0), self._now.get(topic, 0)) for topic in topics)
+
+    def _change(self, topic: str, before: int, after: int) -> Growth:
+        state = self._catalog.topics.get(topic)
+        if state is None:
+            return Growth(topic=topic, before=before, after=after)
+        seen = [known.first_seen_ms for known in state.partitions if number(known.partition) >= before]
+        horizon = horizon_ms(self._group, self._catalog, topic, owned=before > 0)
+        is_seen = all(seen_ms > horizon for seen_ms in seen)
+        return Growth(topic=topic, before=before, after=after, since_ms=max(seen, default=None), is_seen=is_seen)
+
     def _shapes(self, counts: Counts) -> list[TopicShape]:
         racks = any(member.rack is not None for member in self._group.members)
         known = self._catalog.topics
         return [shape_of(topic, counts[topic], known.get(topic), with_racks=racks) for topic in sorted(counts)]
-
-
-def _changes(catalog: Catalog, then: Counts, now: Counts) -> tuple[Growth, ...]:
-    topics = sorted(topic for topic in then.keys() | now.keys() if then.get(topic) != now.get(topic))
-    return tuple(_change(catalog, topic, then.get(topic, 0), now.get(topic, 0)) for topic in topics)
-
-
-def _change(catalog: Catalog, topic: str, before: int, after: int) -> Growth:
-    state = catalog.topics.get(topic)
-    seen = [known.first_seen_ms for known in state.partitions if number(known.partition) >= before] if state else []
-    return Growth(topic=topic, before=before, after=after, since_ms=max(seen, default=None))

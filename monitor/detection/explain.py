@@ -13,6 +13,7 @@ from monitor.detection.rebalance_costs import cost_of, costs_so_far
 from monitor.detection.sentences import CAUSES, counted, era, ranges, shown
 from monitor.detection.share_reasons import sharing_told
 from monitor.detection.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
+from monitor.detection.streams_groups import is_streams
 from monitor.detection.units import unit_of
 from monitor.model import (
     GroupKind,
@@ -106,7 +107,10 @@ def _assignor_sentence(known: Judged) -> str | None:
                 f"The broker assigns; no member asks for an assignor, so it is the broker's first, {name} by default."
             )
         case "invariants":
-            return f"Its assignor {name} cannot be replayed here, so only owners, orphans and balance are judged."
+            by_tasks = is_streams(known.group)
+            why = "assigns tasks and balances them over processes" if by_tasks else "cannot be replayed here"
+            what = "owners and orphans" if by_tasks else "owners, orphans and balance"
+            return f"Its assignor {name} {why}, so only {what} are judged."
         case _:
             return None if not known.group.members else "Who should own what cannot be judged for this group."
 
@@ -147,6 +151,8 @@ def _member_line(member: MemberVerdict, held: Sequence[TopicPartition]) -> str:
 
 def _oddities(member: MemberVerdict) -> str:
     told = "" if member.answers else "; it does not answer, so this is what it is presumed to have"
+    if member.unreadable is not None:
+        told = f"; not all of what it sent can be decoded ({shown(member.unreadable)})"
     return f"{told}; {member.connections} connections have its id" if member.connections > 1 else told
 
 

@@ -29,23 +29,31 @@ Judgement = Literal["exact", "target", "invariants", "none"]
 
 
 class Ownership(Value):
-    """What the members subscribe and hold. ``complete``: a living group of consumers, every member readable."""
+    """What the members subscribe and hold. ``complete``: a living group of consumers, every member readable.
+
+    ``is_lived_in``: a living group of consumers, readable or not. ``owners_known``: and every member's assignment can
+    be read, so that nobody has what is not in ``owners``; of some members the subscription may be missing.
+    """
 
     owners: Owners
     subscribed: frozenset[str]
     complete: bool
+    is_lived_in: bool = True
+    owners_known: bool = True
 
 
 class Growth(Value):
     """A topic whose number of partitions is another now than the newest generation was assigned for.
 
-    ``since_ms`` is when a collector first saw the newest partition; None for a topic that lost partitions.
+    ``since_ms`` is when a collector first saw the newest partition; None for a topic that lost partitions. ``is_seen``:
+    collectors saw it change after the generation; else the assignment shows that its leader knew it otherwise.
     """
 
     topic: str
     before: int
     after: int
     since_ms: int | None = None
+    is_seen: bool = True
 
 
 class Difference(Value):
@@ -68,6 +76,9 @@ class Expectation(Value):
     ``kind`` is "exact"; if it is "target", ``current`` is what the broker itself has chosen, and ``pending`` and
     ``handovers`` are known too; ``replayed`` is then what the assignor gives, and empty where that is the same.
 
+    ``left_out`` are topics that the leader of a classic group does not assign because it does not subscribe to them
+    (monitor.detection.leaders_topics).
+
     ``fit`` is of a group whose members each work out their own share (monitor.detection.own_shares): which strategy
     explains the owners best. There ``replayed`` is what it gives for the partitions that the members know.
     """
@@ -82,6 +93,7 @@ class Expectation(Value):
     like: str | None = None
     handovers: tuple[Handover, ...] = ()
     fit: Fit | None = None
+    left_out: frozenset[str] = frozenset()
 
 
 class Alternative(Value):

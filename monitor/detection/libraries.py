@@ -14,13 +14,14 @@ from monitor.assignors.kafka_client.sticky.user_data import is_foreign
 from monitor.model import Member
 
 JAVA: Final = "the Java client"
+KAFKAJS: Final = "KafkaJS"
 
 PREFIXES: Final = (
     ("kafka-python-", "kafka-python"),
     ("aiokafka-", "aiokafka"),
     ("rdkafka", "librdkafka"),
     ("sarama", "Sarama"),
-    ("kafkajs", "KafkaJS"),
+    ("kafkajs", KAFKAJS),
     ("kgo", "franz-go"),
 )
 """How the client ids begin that a library makes up by itself. A person may have chosen any other."""

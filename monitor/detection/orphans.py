@@ -12,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from monitor.detection.facts import Expectation, Facts, Owners, Ownership
-from monitor.detection.own_shares import OWN_SHARES, horizon_ms
+from monitor.detection.facts import Expectation, Facts, Ownership
+from monitor.detection.late_partitions import LatePartitions, horizon_ms
+from monitor.detection.own_shares import OWN_SHARES
+from monitor.detection.own_shares import horizon_ms as shares_horizon_ms
 from monitor.detection.sentences import orphaned
-from monitor.detection.topics import first_seen_ms
+from monitor.detection.streams_groups import is_half_done, is_streams, tells_what_follows
 from monitor.model import (
     Catalog,
     Finding,
@@ -26,7 +28,6 @@ from monitor.model import (
     PartitionState,
     Phase,
     TopicPartition,
-    number,
 )
 
 Known = dict[TopicPartition, PartitionState]
@@ -35,6 +36,8 @@ Orphans = dict[TopicPartition, OrphanReason]
 WORST_FIRST: Final = (
     OrphanReason.MIXED_STRATEGY,  # does not heal, and others are read twice
     OrphanReason.MIXED_SUBSCRIPTION,  # does not heal either, until the members subscribe alike
+    OrphanReason.LEADER_UNSUBSCRIBED,  # the same; who leads after a restart is chance
+    OrphanReason.NO_TASK,  # no rebalance that would give it to somebody is announced
     OrphanReason.ASSIGNOR_GAP,  # does not heal: every rebalance with the same assignor may leave it out again
     OrphanReason.GREW,  # heals when the members refresh their metadata, after five minutes by default
     OrphanReason.PENDING,  # heals by itself, as soon as the former owner has let go
@@ -49,38 +52,86 @@ def orphans_of(
     if group.phase is Phase.EMPTY and group.protocol_type == "consumer" and group.generation > 0:
         places = (TopicPartition(offset.topic, offset.partition) for offset in group.offsets)
         return {place: OrphanReason.NO_MEMBERS for place in places if place in known}
-    if not ownership.complete:
+    if not ownership.complete and (group.kind in OWN_SHARES or not ownership.is_lived_in):
         return {}
     unowned = {place: state for place, state in known.items() if place not in ownership.owners}
     if not unowned:
         return {}
     if group.kind in OWN_SHARES:
         return _left_over(group, catalog, ownership, expectation, unowned)
-    highest = _highest_owned(ownership.owners)
+    late = LatePartitions(group, catalog, ownership, expectation, unowned)
     if catalog.pass_ms <= group.generation_ms:  # a topic of which nothing was assigned may be gone: the next pass tells
         unowned = {
             place: state
             for place, state in unowned.items()
-            if place.topic in highest or place.topic not in ownership.subscribed
+            if late.is_owned(place.topic) or place.topic not in ownership.subscribed
         }
-    gaps = {place.topic for place in unowned if number(place.partition) < highest.get(place.topic, -1)}
-    late = _late_topics(ownership, expectation, gaps)
-    horizons = {
-        topic: _horizon_ms(group, catalog, topic, owned=topic in highest) for topic in {p.topic for p in unowned}
+    if not ownership.complete:
+        unowned = _certain(unowned, ownership, late)
+    reason = _Reasons(group, ownership, expectation, late)
+    return {place: reason.of(place, state) for place, state in unowned.items()}
+
+
+def _certain(unowned: Known, ownership: Ownership, late: LatePartitions) -> Known:
+    """What nobody owns for certain, and somebody should, of a group with members that cannot be read.
+
+    One whose assignment cannot be read may own whatever the others do not, but for what came later. What one subscribes
+    to that cannot be read is not known either, so of other topics nothing is said.
+    """
+    return {
+        place: state
+        for place, state in unowned.items()
+        if place.topic in ownership.subscribed and (ownership.owners_known or late.came_later(place, state))
     }
-    is_undecided = group.phase is Phase.ASSIGNING
 
-    def reason(place: TopicPartition, state: PartitionState) -> OrphanReason:
-        if place in expectation.pending:
+
+class _Reasons:
+    """Why nobody owns a partition where a leader or the broker assigns; what is certain is asked first."""
+
+    def __init__(self, group: GroupState, ownership: Ownership, expectation: Expectation, late: LatePartitions) -> None:
+        self._ownership = ownership
+        self._expectation = expectation
+        self._late = late
+        self._is_undecided = group.phase is Phase.ASSIGNING
+        self._is_streams = is_streams(group)
+        self._is_half_done = is_half_done(group)
+        is_known = expectation.kind == "exact" or (self._is_streams and tells_what_follows(group))
+        self._let_go = frozenset() if is_known else _had_before(group)
+
+    def of(self, place: TopicPartition, state: PartitionState) -> OrphanReason:
+        return self._told(place) or self._inferred(place, state)
+
+    def _told(self, place: TopicPartition) -> OrphanReason | None:
+        """What the group's own records tell, whenever the partition came."""
+        if place in self._expectation.pending:
             return OrphanReason.PENDING
-        if place.topic not in ownership.subscribed:
+        if place.topic not in self._ownership.subscribed:
             return OrphanReason.UNSUBSCRIBED
-        if is_undecided:
+        if self._is_undecided:
             return OrphanReason.REBALANCING
-        came_later = place.topic in late or state.first_seen_ms > horizons[place.topic]
-        return OrphanReason.GREW if came_later else OrphanReason.ASSIGNOR_GAP
+        return OrphanReason.LEADER_UNSUBSCRIBED if place.topic in self._expectation.left_out else None
 
-    return {place: reason(place, state) for place, state in unowned.items()}
+    def _inferred(self, place: TopicPartition, state: PartitionState) -> OrphanReason:
+        if self._late.came_later(place, state):
+            return OrphanReason.GREW
+        if self._is_half_done or place in self._let_go:
+            return OrphanReason.PENDING
+        if self._late.was_unknown(place, state):
+            return OrphanReason.GREW
+        return OrphanReason.NO_TASK if self._is_streams else OrphanReason.ASSIGNOR_GAP
+
+
+def _had_before(group: GroupState) -> frozenset[TopicPartition]:
+    """What members still had as they joined: a cooperative assignor takes it in one generation, and then gives it.
+
+    Members that give back all before they join, as with assignors that are not cooperative, have nothing then.
+    """
+    return frozenset(
+        TopicPartition(entry.topic, number)
+        for member in group.members
+        for entry in member.owned
+        for number in entry.partitions
+    )
 
 
 def _left_over(
@@ -89,7 +140,7 @@ def _left_over(
     """Why nobody has these partitions in a group whose members each work out their own share."""
     owned = {place.topic for place in ownership.owners}
     topics = {place.topic for place in unowned} & ownership.subscribed
-    horizons = {topic: horizon_ms(group, catalog.topics[topic], owned=topic in owned) for topic in topics}
+    horizons = {topic: shares_horizon_ms(group, catalog.topics[topic], owned=topic in owned) for topic in topics}
     reasons = {topic: _reason_in(group, topic, expectation) for topic in topics}
 
     def reason(place: TopicPartition, state: PartitionState) -> OrphanReason:
@@ -112,33 +163,6 @@ def _reason_in(group: GroupState, topic: str, expectation: Expectation) -> Orpha
         return OrphanReason.MIXED_SUBSCRIPTION
     mixed = len({member.assignor for member in group.members}) > 1
     return OrphanReason.MIXED_STRATEGY if mixed else OrphanReason.ASSIGNOR_GAP
-
-
-def _late_topics(ownership: Ownership, expectation: Expectation, gaps: set[str]) -> frozenset[str]:
-    """The topics of which the assignment itself shows that its unowned partitions were not known to the leader.
-
-    With an assignor we have: all of them, if older metadata explains the assignment. With another: those whose unowned
-    partitions are exactly the ones above the highest owned.
-    """
-    if expectation.kind == "exact":
-        return ownership.subscribed if expectation.stale_metadata else frozenset()
-    return ownership.subscribed - gaps
-
-
-def _horizon_ms(group: GroupState, catalog: Catalog, topic: str, *, owned: bool) -> int:
-    """A partition of the topic that was first seen after this instant came later than the generation.
-
-    That is the generation itself, but for a topic of which some is owned not before the topic was first seen:
-    groupwatch may have started later than the group, and then its first sight of a partition is no sign of growth.
-    """
-    return max(group.generation_ms, first_seen_ms(catalog.topics[topic])) if owned else group.generation_ms
-
-
-def _highest_owned(owners: Owners) -> dict[str, int]:
-    highest: dict[str, int] = {}
-    for place in owners:
-        highest[place.topic] = max(number(place.partition), highest.get(place.topic, -1))
-    return highest
 
 
 def find_orphaned(facts: Facts) -> Iterable[Finding]:
@@ -188,7 +212,7 @@ def _awaited(facts: Facts, partitions: tuple[TopicPartition, ...]) -> tuple[str,
 def _seen_growing(facts: Facts, partitions: tuple[TopicPartition, ...]) -> bool:
     """Whether collectors saw every one of the partitions come, after the generation, to a topic they already knew."""
     topics = {place.topic for place in partitions}
-    horizons = {topic: _horizon_ms(facts.group, facts.catalog, topic, owned=True) for topic in topics}
+    horizons = {topic: horizon_ms(facts.group, facts.catalog, topic, owned=True) for topic in topics}
     return all(facts.known[place].first_seen_ms > horizons[place.topic] for place in partitions)
 
 

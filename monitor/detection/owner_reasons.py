@@ -17,6 +17,7 @@ from monitor.detection.own_shares import OWN_SHARES
 from monitor.detection.sentences import counted, era, listed, owner, ranges, shown
 from monitor.detection.share_reasons import why_by_shares
 from monitor.detection.standing import Standing
+from monitor.detection.streams_groups import is_streams
 from monitor.model import GroupKind, Member, MemberState, TopicPartition, number
 
 
@@ -28,6 +29,8 @@ def why(standing: Standing, place: TopicPartition, now_ms: int) -> str:
     if group.kind in OWN_SHARES:
         return why_by_shares(standing, place)
     if expectation.kind == "none":
+        if any(member.unreadable is not None for member in group.members):
+            return "Why cannot be told: groupwatch cannot decode what some members sent."
         return "Who owns what is not known: the group has no members whose subscriptions can be read."
     if expectation.kind == "target":
         return _by_the_broker(standing, place, now_ms)
@@ -37,6 +40,10 @@ def why(standing: Standing, place: TopicPartition, now_ms: int) -> str:
 def _by_the_leader(standing: Standing, place: TopicPartition) -> str:
     group, expectation = standing.group, standing.expectation
     name = shown(group.protocol or "none")
+    if is_streams(group):
+        return _by_task(standing, place)
+    if place.topic in expectation.left_out:
+        return f"The leader does not subscribe to the topic, and its assignor {name} assigns only the leader's topics."
     if expectation.kind != "exact":
         return f"The assignor {name} cannot be replayed here, so why cannot be told."
     owners, replayed = standing.ownership.owners.get(place, ()), expectation.replayed.get(place, ())
@@ -48,6 +55,13 @@ def _by_the_leader(standing: Standing, place: TopicPartition) -> str:
     if not owners:
         return _nobody(standing, place)
     return _by_rule(standing, place, owners[0])
+
+
+def _by_task(standing: Standing, place: TopicPartition) -> str:
+    owners = standing.ownership.owners.get(place, ())
+    if not owners:
+        return f"In {era(standing.group)} no thread has a task that reads it."
+    return f"Kafka Streams gave a task that reads it to {owner(owners)}; what it weighs for that, no record has."
 
 
 def _nobody(standing: Standing, place: TopicPartition) -> str:

@@ -47,18 +47,17 @@ def read_ownership(group: GroupState) -> Ownership:
     """What the members of the group subscribe and hold.
 
     ``complete`` says that every member's bytes could be read, so that "nobody owns it" is certain and not merely
-    "nobody whom we can read". A member that cannot be read counts for nothing else here.
+    "nobody whom we can read". Of a member that cannot be read, what can be counts.
     """
-    readable = [member for member in group.members if member.unreadable is None]
-    subscriptions = {member.topics for member in readable}
+    subscriptions = {member.topics for member in group.members}
+    known = [member for member in group.members if member.unreadable is None or member.assignment_read]
+    is_lived_in = group.phase in _WITH_MEMBERS and group.protocol_type == "consumer" and bool(group.members)
     return Ownership(
-        owners=owners_by_partition(MemberAssignment(member_id=m.member_id, topics=m.assigned) for m in readable),
+        owners=owners_by_partition(MemberAssignment(member_id=m.member_id, topics=m.assigned) for m in known),
         subscribed=frozenset[str]().union(*subscriptions),
-        complete=(
-            group.phase in _WITH_MEMBERS
-            and group.protocol_type == "consumer"
-            and 0 < len(group.members) == len(readable)
-        ),
+        complete=is_lived_in and all(member.unreadable is None for member in group.members),
+        is_lived_in=is_lived_in,
+        owners_known=is_lived_in and len(known) == len(group.members),
     )
 
 

@@ -15,7 +15,9 @@ from typing import Final
 from monitor.detection.causes import Cause
 from monitor.detection.facts import Balance, Difference, Growth, Skew
 from monitor.detection.own_shares import OWN_SHARES
+from monitor.detection.streams_groups import error_of, is_streams, tells_what_follows
 from monitor.detection.units import unit_of
+from monitor.escaping import escaped
 from monitor.model import (
     DriftCause,
     GroupKind,
@@ -43,8 +45,7 @@ def shown(name: str) -> str:
     >>> shown("orders"), shown("a\nb")
     ('orders', 'a\\nb')
     """
-    cut = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..."
-    return cut if cut.isprintable() else cut.encode("unicode_escape").decode("ascii")
+    return escaped(name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}...")
 
 
 def counted(count: int, word: str) -> str:
@@ -205,6 +206,10 @@ def orphaned(
         return f"{head} {_of_the_broker(reason, group, awaited, one=one)}"
     if group.kind in OWN_SHARES:
         return f"{head} {_of_own_shares(reason, group, awaited, partitions)}"
+    if reason is OrphanReason.LEADER_UNSUBSCRIBED:
+        return f"{head} {_of_an_unsubscribed_leader(partitions, group)}"
+    if is_streams(group) and reason is not OrphanReason.GREW:
+        return f"{head} {_of_streams(reason, group, awaited, one=one)}"
     if seen_growing and reason is OrphanReason.GREW:
         leader = _leader(group)
         return (
@@ -233,6 +238,42 @@ def _of_the_leader(reason: OrphanReason, group: GroupState, awaited: Sequence[st
         return f"the assignor {shown(group.protocol or '')} left {them} out of {generation}."
     leader = f" by its leader, {told}," if (told := _leader(group)) else ""
     return f"{generation} was assigned{leader} from older metadata, which did not have {them}."
+
+
+def _of_an_unsubscribed_leader(partitions: Sequence[TopicPartition], group: GroupState) -> str:
+    """Why the leader has given nobody a topic that others subscribe to."""
+    leader, assignor = _leader(group), shown(group.protocol or "")
+    such, topics = "as those of KafkaJS and @platformatic/kafka do", _topics(partitions)
+    if not leader:
+        return (
+            f"its leader, which is not known, probably does not subscribe to the {topics}. Its assignor {assignor} "
+            f"assigned only topics of one member in {era(group)}, {such} with the leader's."
+        )
+    return (
+        f"its leader, {leader}, does not subscribe to the {topics}. Its assignor {assignor} assigned only the leader's "
+        f"topics in {era(group)}, {such}."
+    )
+
+
+def _of_streams(reason: OrphanReason, group: GroupState, awaited: Sequence[str], *, one: bool) -> str:
+    """Why the leader of a group of Kafka Streams has given a partition to no thread."""
+    them, generation = "it" if one else "them", era(group)
+    if reason is OrphanReason.PENDING:
+        former = f" {people(awaited, group)} had {them} before." if awaited else ""
+        return f"{generation} is half of a rebalance, and the next generation gives {them} to a thread.{former}"
+    told = _STREAMS_ERRORS.get(error_of(group))
+    if told:
+        return f"Kafka Streams gave {them} to no thread in {generation}. Its leader reports that {told}."
+    complete = ", although that completes its rebalance" if tells_what_follows(group) else ""
+    return f"Kafka Streams gave {them} to no thread in {generation}{complete}."
+
+
+_STREAMS_ERRORS: Final[Mapping[int, str]] = {
+    1: "a source topic does not exist (INCOMPLETE_SOURCE_TOPIC_METADATA)",
+    3: "it failed to assign (ASSIGNMENT_ERROR)",
+    4: "an instance asked all others to shut down (SHUTDOWN_REQUESTED)",
+}
+"""What the numbers mean that an assignment of Kafka Streams bears (``AssignorError`` of kafka-streams 4.3)."""
 
 
 def _of_the_broker(reason: OrphanReason, group: GroupState, awaited: Sequence[str], *, one: bool) -> str:
@@ -413,6 +454,8 @@ def _stale(changes: Sequence[Growth]) -> str:
 def _change(change: Growth) -> str:
     if change.after == 0:
         return f"{shown(change.topic)} no longer exists"
+    if change.before == 0 and not change.is_seen:
+        return f"the leader did not know {shown(change.topic)} ({counted(change.after, 'partition')})"
     if change.before == 0:
         return f"{shown(change.topic)} is new with {counted(change.after, 'partition')}"
     verb = "grew" if change.after > change.before else "shrank"
@@ -491,6 +534,27 @@ def behind(threshold: int, partitions: Sequence[TopicPartition], kind: GroupKind
 def records_lost(partitions: Sequence[TopicPartition]) -> str:
     """How many they are moves with every segment that is removed, and is shown beside."""
     return f"Retention removed records of {places(partitions)} that the group had not committed: they are lost to it."
+
+
+def unreadable_members(members: Sequence[Member], group: GroupState, *, of_assignments: bool) -> str:
+    """``of_assignments``: what cannot be read is what they own, and maybe also what they subscribe to."""
+    what = _SENT.get(group.kind) or ("assignment" if of_assignments else "subscription")
+    whose = people([member.member_id for member in members], group)
+    why = listed(list(dict.fromkeys(member.unreadable or "" for member in members)))
+    told = f"groupwatch cannot decode the {what}{'' if len(members) == 1 else 's'} of {whose} ({why})."
+    if group.kind in OWN_SHARES:
+        return f"{told} Partitions without an owner, drift and imbalance of the group are therefore not found."
+    if of_assignments:
+        return f"{told} Drift and imbalance are not found, and partitions without an owner only if they came later."
+    return f"{told} Drift and imbalance are not found, and partitions without an owner only in topics of other members."
+
+
+_SENT: Final[Mapping[GroupKind, str]] = {
+    GroupKind.ROCKETMQ: "answer",
+    GroupKind.METAQ: "registration",
+    GroupKind.ZOOKEEPER: "registration",
+}
+"""What members send where no leader assigns."""
 
 
 def close_to_loss(partitions: Sequence[TopicPartition], share: float) -> str:

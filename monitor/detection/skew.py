@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from monitor.detection.facts import Facts, Skew
 from monitor.detection.ownership import held_since_ms
 from monitor.detection.sentences import lag_imbalance
+from monitor.detection.streams_groups import is_streams
 from monitor.detection.transactions import is_held_back
 from monitor.detection.units import as_offsets
 from monitor.model import Finding, FindingKind, MemberVerdict, PartitionState, PartitionVerdict, TopicPartition, Value
@@ -72,6 +73,8 @@ def find_lag_imbalance(facts: Facts) -> Iterable[Finding]:
     weights = _weights(facts)
     own = {place: weight for place, weight in weights.items() if member.member_id in facts.ownership.owners[place]}
     hottest, cause = min(own, key=lambda place: (-own[place], place)), cause_of(own, weights, facts.members, member)
+    if cause is Skew.ASSIGNMENT and is_streams(facts.group):
+        return  # partitions of one task stay together, and no other assignor can be chosen
     since_ms = facts.not_later_than_now(_held_since_ms(facts, member))
     yield Finding(
         kind=FindingKind.IMBALANCE,

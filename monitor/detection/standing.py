@@ -18,6 +18,7 @@ from monitor.detection.imbalance import balance_of
 from monitor.detection.modern_groups import expect_targets, named
 from monitor.detection.own_shares import OWN_SHARES, expect_shares, grown_ms, readable
 from monitor.detection.ownership import read_ownership
+from monitor.detection.streams_groups import is_streams
 from monitor.detection.topics import Topics
 from monitor.model import Catalog, GroupKind, GroupState, Member, MemberVerdict, Phase, Sharing, Value
 
@@ -84,7 +85,8 @@ def _stand_by_shares(group: GroupState, catalog: Catalog) -> Standing:
 
 
 def _balance(group: GroupState, ownership: Ownership) -> Balance | None:
-    balance = balance_of(group.members, ownership) if group.phase is Phase.STABLE else None
+    is_judged = group.phase is Phase.STABLE and not is_streams(group)  # which balances tasks, over processes
+    balance = balance_of(group.members, ownership) if is_judged else None
     if balance is None or balance.largest <= balance.optimum:
         return balance
     return replace(balance, alternative=alternative_to(group, ownership, balance))
@@ -150,14 +152,15 @@ class Standings:
 def _outlines(standing: Standing, topics: Topics) -> tuple[bytes, ...]:
     """All that a standing depends on besides the group.
 
-    Whether the catalog is older than the generation decides whom to believe about new partitions; the names of topics
-    decide what the ids of a modern group mean.
+    Whether the catalog is older than the generation decides whom to believe about new partitions, and since when it is
+    kept, which are new; the names of topics decide what the ids of a modern group mean.
     """
     ownership = standing.ownership
     concerned = ownership.subscribed.union([place.topic for place in ownership.owners])
-    is_older = topics.catalog.pass_ms <= standing.group.generation_ms
+    is_older, watched_ms = topics.catalog.pass_ms <= standing.group.generation_ms, topics.catalog.watched_ms
     return (
         b"older" if is_older else b"newer",
+        b"" if watched_ms <= standing.group.generation_ms else str(watched_ms).encode(),
         topics.names_digest if standing.group.kind in _BY_ID else b"",
         *(topics.outline(topic) for topic in sorted(concerned)),
     )
@@ -179,7 +182,7 @@ def _members(
     current = expectation.current
     heirs = Counter(owner for place in expectation.pending for owner in current.get(place, ()))
     existing = {topic for topic in ownership.subscribed if topic in catalog.topics}
-    known = expectation.kind in ("exact", "target")
+    known, by_tasks = expectation.kind in ("exact", "target"), is_streams(group)
     return tuple(
         MemberVerdict(
             member_id=member.member_id,
@@ -193,7 +196,10 @@ def _members(
             state=member.reconciliation.state if member.reconciliation else None,
             answers=member.answers,
             connections=member.connections,
-            idle=group.sharing is Sharing.EXCLUSIVE
+            unreadable=member.unreadable if member.answers else None,
+            idle=None  # it may have standby tasks, and more threads than tasks are usual
+            if by_tasks
+            else group.sharing is Sharing.EXCLUSIVE
             and not _is_unconsidered(member, group)
             and _is_idle(member, owned, expected if member.reconciliation else heirs, existing),
         )

@@ -7,15 +7,18 @@ schemas ConsumerProtocolSubscription and ConsumerProtocolAssignment). The encodi
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Generic, TypeVar
+from typing import Annotated, ClassVar, Final, Generic, TypeVar
 
 import msgspec
 
 from monitor.model import TopicPartitions
+from monitor.protocol.errors import DecodeError
 from monitor.protocol.reader import Reader
 from monitor.protocol.schema import Int32, Message, read_message, since
 
 M = TypeVar("M", bound=Message)
+
+_VERSION_BYTES: Final = 2
 
 
 class NamedPartitions(Message):
@@ -47,11 +50,15 @@ class ConsumerProtocolAssignment(Message):
 
 
 class Embedded(msgspec.Struct, Generic[M], frozen=True):
-    """A message inside a member's bytes: the version they name, what was read, and how many bytes were left over."""
+    """A message inside a member's bytes: the version they name, what was read, and how many bytes were left over.
+
+    ``is_abridged``: the bytes end before the last fields of that version, which have their defaults.
+    """
 
     version: int
     message: M
     unread: int
+    is_abridged: bool = False
 
 
 def read_subscription(data: bytes) -> Embedded[ConsumerProtocolSubscription]:
@@ -66,6 +73,28 @@ def read_subscription(data: bytes) -> Embedded[ConsumerProtocolSubscription]:
     return _read(ConsumerProtocolSubscription, data, "subscription")
 
 
+def accept_subscription(data: bytes) -> Embedded[ConsumerProtocolSubscription]:
+    """The subscription in these bytes, also if it ends exactly where one of an older version ends.
+
+    kafka-go and @platformatic/kafka before 2.12 name version 1 and leave out the owned partitions. Kafka's Java client
+    refuses that (:func:`read_subscription`); Sarama and franz-go read it as version 0, and the group works.
+
+    >>> found = accept_subscription(bytes.fromhex("0001 00000001 0002 7430 ffffffff"))
+    >>> found.message.topics, found.is_abridged
+    (('t0',), True)
+
+    Raises:
+        DecodeError: The bytes end elsewhere, or are none of ConsumerProtocol.
+    """
+    try:
+        return read_subscription(data)
+    except DecodeError:
+        abridged = _abridged(data)
+        if abridged is None:
+            raise
+        return abridged
+
+
 def read_assignment(data: bytes) -> Embedded[ConsumerProtocolAssignment]:
     """The assignment in these bytes.
 
@@ -76,8 +105,33 @@ def read_assignment(data: bytes) -> Embedded[ConsumerProtocolAssignment]:
 
 
 def by_topic(partitions: tuple[NamedPartitions, ...]) -> tuple[TopicPartitions, ...]:
-    """The same in the words of the model."""
-    return tuple([TopicPartitions(entry.topic, entry.partitions) for entry in partitions])
+    """The same in the words of the model. A topic that is named twice, as librdkafka's range may, has all of it.
+
+    >>> twice = (NamedPartitions(topic="t", partitions=(0, 1)), NamedPartitions(topic="t", partitions=(2,)))
+    >>> by_topic(twice)
+    (TopicPartitions(topic='t', partitions=(0, 1, 2)),)
+    """
+    if len(partitions) < 2 or len({entry.topic for entry in partitions}) == len(partitions):  # nearly always
+        return tuple([TopicPartitions(entry.topic, entry.partitions) for entry in partitions])
+    found: dict[str, tuple[int, ...]] = {}
+    for entry in partitions:
+        found[entry.topic] = found.get(entry.topic, ()) + entry.partitions
+    return tuple([TopicPartitions(topic, numbers) for topic, numbers in found.items()])
+
+
+def _abridged(data: bytes) -> Embedded[ConsumerProtocolSubscription] | None:
+    """The subscription in bytes that end with the last field of an older version than they name; None: they do not."""
+    named = Reader(data).int16() if len(data) >= _VERSION_BYTES else 0
+    for version in range(min(named, ConsumerProtocolSubscription.newest) - 1, -1, -1):
+        reader = Reader(data, "subscription")
+        reader.skip(_VERSION_BYTES)
+        try:
+            found = read_message(ConsumerProtocolSubscription, version, reader)
+        except DecodeError:
+            continue
+        if not reader.remaining:
+            return Embedded(named, found, 0, is_abridged=True)
+    return None
 
 
 def _read(message: type[M], data: bytes, where: str) -> Embedded[M]:

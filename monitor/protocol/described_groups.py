@@ -90,7 +90,7 @@ def _of_its_kind(seen: GroupObserved, group: AnyDescribed) -> GroupObserved:
 def _members(group: AnyDescribed) -> list[Member]:
     match group:
         case ClassicGroupDescribed():
-            return [_classic(member, group.protocol_type) for member in group.members]
+            return [_classic(member, group) for member in group.members]
         case ConsumerGroupDescribed():
             return [_consumer(member, group.assignment_epoch) for member in group.members]
         case ShareGroupDescribed():
@@ -99,7 +99,7 @@ def _members(group: AnyDescribed) -> list[Member]:
             return [_streams(member, group.assignment_epoch) for member in group.members]
 
 
-def _classic(member: ClassicMemberDescribed, protocol_type: str) -> Member:
+def _classic(member: ClassicMemberDescribed, group: ClassicGroupDescribed) -> Member:
     stored = ClassicMember(
         member_id=member.member_id,
         group_instance_id=member.group_instance_id,
@@ -110,7 +110,7 @@ def _classic(member: ClassicMemberDescribed, protocol_type: str) -> Member:
         subscription=member.member_metadata,
         assignment=member.member_assignment,
     )
-    return classic_member(stored, protocol_type)
+    return classic_member(stored, group.protocol_type, group.protocol_data or None)
 
 
 def _consumer(member: ConsumerMemberDescribed, target_epoch: int) -> Member:

@@ -113,9 +113,10 @@ def _decoded(data: bytes) -> CollectedEvent:
 
 
 def _version(data: bytes) -> int:
+    """The version that it names; 0: none. What was refused as an event may end in the middle, or be anything."""
     try:
         return _VERSIONED.decode(data).version
-    except msgspec.ValidationError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return 0
 
 

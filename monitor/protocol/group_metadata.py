@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from monitor.model import Member, MembershipStored
+from typing import Final
+
+from monitor.model import STREAM, Member, MembershipStored
 from monitor.protocol.consumer_protocol import (
     ConsumerProtocolAssignment,
     ConsumerProtocolSubscription,
+    Embedded,
+    accept_subscription,
     by_topic,
     read_assignment,
-    read_subscription,
 )
 from monitor.protocol.errors import DecodeError
 from monitor.protocol.records.classic import ClassicMember, GroupMetadataValue
+from monitor.protocol.streams_assignment import streams_notice
 
 CONSUMER: str = "consumer"
 """The only protocol type whose members have ConsumerProtocol in their bytes."""
@@ -36,31 +40,37 @@ def membership(group: str, stored: GroupMetadataValue, timestamp_ms: int) -> Mem
         protocol=stored.protocol,
         leader=stored.leader,
         stored_ms=timestamp_ms,
-        members=tuple([classic_member(member, stored.protocol_type) for member in stored.members]),
+        members=tuple([classic_member(member, stored.protocol_type, stored.protocol) for member in stored.members]),
         state_ms=None if stored.current_state_timestamp < 0 else stored.current_state_timestamp,
     )
 
 
-def classic_member(stored: ClassicMember, protocol_type: str) -> Member:
-    """The member in the words of the model, its bytes read if the group's protocol type says how."""
-    wanted, given, problems = ConsumerProtocolSubscription(), ConsumerProtocolAssignment(), []
+def classic_member(stored: ClassicMember, protocol_type: str, protocol: str | None) -> Member:
+    """The member in the words of the model, its bytes read if the group's protocol type says how.
+
+    ``protocol`` is the group's assignor: what that of Kafka Streams writes beside the partitions is read, too.
+    """
+    wanted, given, problems = _NOTHING_WANTED, ConsumerProtocolAssignment(), []
+    assignment_read = False
     if protocol_type == CONSUMER:
         try:
-            wanted = read_subscription(stored.subscription).message if stored.subscription else wanted
+            wanted = accept_subscription(stored.subscription) if stored.subscription else wanted
         except DecodeError as error:
             problems.append(str(error))
         try:
             given = read_assignment(stored.assignment).message if stored.assignment else given
+            assignment_read = True
         except DecodeError as error:
             problems.append(str(error))
+    asked = wanted.message
     return Member(
         member_id=stored.member_id,
-        topics=wanted.topics,
+        topics=asked.topics,
         instance_id=stored.group_instance_id,
-        rack=wanted.rack_id,
-        generation=wanted.generation_id,
-        owned=by_topic(wanted.owned_partitions),
-        user_data=wanted.user_data,
+        rack=asked.rack_id,
+        generation=asked.generation_id,
+        owned=by_topic(asked.owned_partitions),
+        user_data=asked.user_data,
         assigned=by_topic(given.assigned_partitions),
         client_id=stored.client_id,
         host=stored.client_host,
@@ -68,4 +78,11 @@ def classic_member(stored: ClassicMember, protocol_type: str) -> Member:
         # Before version 1 there was one timeout for both (GroupMetadataManager.readGroupMessageValue).
         rebalance_timeout_ms=stored.session_timeout if stored.rebalance_timeout < 0 else stored.rebalance_timeout,
         unreadable="; ".join(problems) or None,
+        assignment_read=assignment_read and bool(problems),
+        is_abridged=wanted.is_abridged,
+        streams=streams_notice(given.user_data) if protocol == STREAM else None,
     )
+
+
+_NOTHING_WANTED: Final = Embedded(0, ConsumerProtocolSubscription(), 0)
+"""The subscription of a member without bytes."""

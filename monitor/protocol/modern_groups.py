@@ -26,7 +26,7 @@ from monitor.model import (
     TargetEpochStored,
     TargetStored,
 )
-from monitor.protocol.consumer_protocol import read_subscription
+from monitor.protocol.consumer_protocol import accept_subscription
 from monitor.protocol.errors import DecodeError
 from monitor.protocol.records.consumer import (
     ClassicMemberMetadata,
@@ -198,7 +198,7 @@ def _offered(classic: ClassicMemberMetadata) -> tuple[tuple[ClassicProtocol, ...
     for protocol in classic.supported_protocols:
         topics: tuple[str, ...] = ()
         try:
-            topics = read_subscription(protocol.metadata).message.topics
+            topics = accept_subscription(protocol.metadata).message.topics
         except DecodeError as error:
             unreadable = unreadable or str(error)
         offered.append(ClassicProtocol(name=protocol.name, topics=topics))

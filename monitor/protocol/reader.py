@@ -118,6 +118,16 @@ class Reader:
         length = self._required(self._length(_INT16), start)
         return str(self._take(length, start), "utf-8", "replace")
 
+    def utf16_string(self) -> str | None:
+        r"""A string or null, written as so many UTF-16 characters; half of a pair is replaced by U+FFFD.
+
+        >>> Reader(bytes.fromhex("00000002 0067 0031")).utf16_string()
+        'g1'
+        """
+        start = self.position
+        length = self._length(_INT32)
+        return None if length is None else str(self._take(_UINT16.size * length, start), "utf-16-be", "replace")
+
     def byte_string(self) -> bytes:
         """Bytes that cannot be null."""
         start = self.position
@@ -157,6 +167,11 @@ class Reader:
     def nullable_int32_array(self) -> tuple[int, ...] | None:
         """An array of signed 32-bit integers, or null."""
         return self._numbers("i", 4)
+
+    def skip_array(self, size: int) -> None:
+        """Pass over an array that cannot be null, of elements that have so many bytes each."""
+        start = self.position
+        self._take(size * self._required(self._length(_INT32), start), start)
 
     def tagged(self) -> tuple[int, int]:
         """The number and the size of a tagged field, whose bytes follow; the size is within the bytes left."""

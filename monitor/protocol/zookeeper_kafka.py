@@ -187,6 +187,7 @@ def _member(
         host=host_of(group, consumer),
         topics=tuple(topic for topic in topics if topic),
         unreadable=unreadable,
+        assignment_read=unreadable is not None,  # who owns what stands elsewhere in the tree
     )
 
 

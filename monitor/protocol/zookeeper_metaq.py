@@ -183,7 +183,16 @@ def _consumers(tree: Tree, group: str, problems: list[NodeProblem]) -> list[Memb
         if unreadable is not None:
             problems.append(NodeProblem(path=path, what="bad_utf8"))
         host = host_of(group, consumer)
-        members.append(Member(member_id=consumer, client_id=consumer, host=host, topics=topics, unreadable=unreadable))
+        members.append(
+            Member(
+                member_id=consumer,
+                client_id=consumer,
+                host=host,
+                topics=topics,
+                unreadable=unreadable,
+                assignment_read=unreadable is not None,  # who owns what stands elsewhere in the tree
+            )
+        )
     return members
 
 

@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from monitor.escaping import escaped
 from monitor.model import Value
 from monitor.protocol.errors import Reason
 
@@ -107,8 +108,7 @@ def shown_path(path: str) -> str:
     >>> shown_path("consumers/a\u2028b")
     'consumers/a\\u2028b'
     """
-    cut = path if len(path) <= LONGEST_PATH else f"{path[:LONGEST_PATH]}..."
-    return cut if cut.isprintable() else cut.encode("unicode_escape").decode("ascii")
+    return escaped(path if len(path) <= LONGEST_PATH else f"{path[:LONGEST_PATH]}...")
 
 
 def told(problems: Iterable[NodeProblem], most: int) -> tuple[str, ...]:

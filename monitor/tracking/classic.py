@@ -54,7 +54,7 @@ def stored(state: GroupState, event: MembershipStored) -> GroupState:
 def _moves(before: GroupState, event: MembershipStored) -> Moves:
     """None where it cannot be known who had what, and none by a generation that only emptied the group."""
     members = (*before.members, *event.members)
-    if not event.members or any(member.unreadable is not None for member in members):
+    if not event.members or any(m.unreadable is not None and not m.assignment_read for m in members):
         return Moves()
     return moves_between(before.members, before.released, event.members)
 

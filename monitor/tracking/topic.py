@@ -95,7 +95,8 @@ def catalog_of(cluster: str, pass_ms: int, topics: Iterable[TopicState]) -> Cata
     """
     existing = {topic.topic: topic for topic in topics if not pass_ms - SET_BACK_MS <= topic.pass_ms < pass_ms}
     names = {topic.topic_id: topic.topic for topic in existing.values() if topic.topic_id is not None}
-    return Catalog(cluster=cluster, pass_ms=pass_ms, topics=existing, names=names)
+    seen = [partition.first_seen_ms for topic in existing.values() for partition in topic.partitions]
+    return Catalog(cluster=cluster, pass_ms=pass_ms, topics=existing, names=names, watched_ms=min(seen, default=0))
 
 
 def add_end(ends: tuple[EndOffsetAt, ...], newest: EndOffsetAt) -> tuple[EndOffsetAt, ...]:

@@ -41,9 +41,11 @@ def topic(name: str, count: int, *, grown: int = 0, grown_ms: int = ASSIGNED + 5
     return TopicState(cluster="c", topic=name, pass_ms=NOW, partitions=tuple(partitions))
 
 
-def catalog(*topics: TopicState, pass_ms: int = NOW) -> Catalog:
+def catalog(*topics: TopicState, pass_ms: int = NOW, watched_ms: int = CREATED) -> Catalog:
+    """``watched_ms`` is when collectors began to look."""
     names = {state.topic_id: state.topic for state in topics if state.topic_id is not None}
-    return Catalog(cluster="c", pass_ms=pass_ms, topics={state.topic: state for state in topics}, names=names)
+    known = {state.topic: state for state in topics}
+    return Catalog(cluster="c", pass_ms=pass_ms, topics=known, names=names, watched_ms=watched_ms)
 
 
 def member(

@@ -98,7 +98,8 @@ def test_what_is_certain_is_said_although_a_member_cannot_be_read():
         member("C0", ["a"], {"a": [0]}), member("C1", ["a"], {"a": [0]}), member("C2", (), unreadable="short")
     )
     verdict = evaluate(state, catalog(topic("a", 3)), NOW, DetectionSettings())
-    assert [finding.kind for finding in verdict.findings] == [FindingKind.DOUBLE_OWNED]
+    kinds = [finding.kind for finding in verdict.findings]
+    assert kinds == [FindingKind.DOUBLE_OWNED, FindingKind.UNREADABLE_MEMBERS]
     assert len(verdict.members) == 3
 
 

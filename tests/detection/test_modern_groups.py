@@ -143,9 +143,10 @@ def test_a_partition_that_nobody_is_to_have_is_a_gap():
 
 @pytest.mark.parametrize(
     ("phase", "reason"),
-    [(Phase.ASSIGNING, OrphanReason.REBALANCING), (Phase.STABLE, OrphanReason.GREW)],
+    [(Phase.ASSIGNING, OrphanReason.REBALANCING), (Phase.STABLE, OrphanReason.ASSIGNOR_GAP)],
 )
-def test_what_nobody_has_while_the_broker_has_yet_to_choose_is_no_gap(phase, reason):
+def test_what_nobody_has_is_a_gap_only_once_the_broker_has_chosen(phase, reason):
+    """The partition was there long before the epoch: it did not grow."""
     verdict = verdict_of(group(HALF, member("b", assigned=ids(ORDERS, 2), target=ids(ORDERS, 2)), phase=phase))
     assert {row.partition: row.orphan for row in verdict.partitions if row.orphan} == {3: reason}
 

@@ -1,7 +1,8 @@
 import pytest
+from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.model import FindingKind, Phase
+from monitor.model import FindingKind, Phase, TopicPartitions
 from tests.detection.builders import ASSIGNED, CREATED, NOW, catalog, commit, group, member, places, topic
 
 ORDERS = ("orders",)
@@ -78,11 +79,71 @@ def two_members(first, second, **more):
         ),
         pytest.param(
             two_members([0, 3], [1, 2], protocol="our-own"),
-            catalog(topic("orders", 6)),
+            catalog(topic("orders", 6, grown=2, grown_ms=ASSIGNED - 299_999)),
             "grew",
             (4, 5),
             ASSIGNED,
-            id="assignor unknown: exactly those above the highest owned",
+            id="assignor unknown: exactly those above the highest owned, new when it was assigned",
+        ),
+        pytest.param(
+            two_members([0, 3], [1, 2], protocol="our-own"),
+            catalog(topic("orders", 6, grown=2, grown_ms=ASSIGNED - 300_000)),
+            "assignor_gap",
+            (4, 5),
+            ASSIGNED,
+            id="assignor unknown: the same, but they had been there for longer than metadata are used",
+        ),
+        pytest.param(
+            two_members([0, 3], [1, 2], protocol="our-own"),
+            catalog(topic("orders", 6, seen_ms=ASSIGNED + 9_000), watched_ms=ASSIGNED + 9_000),
+            "grew",
+            (4, 5),
+            ASSIGNED + 9_000,
+            id="assignor unknown: the same, and groupwatch cannot know since when they are there",
+        ),
+        pytest.param(
+            group(member("C0", ("orders", "new"), {"orders": [0, 1]}), protocol="our-own"),
+            catalog(topic("orders", 2), topic("new", 1, seen_ms=ASSIGNED + 7_000)),
+            "grew",
+            None,
+            ASSIGNED + 7_000,
+            id="assignor unknown: a topic that came after the generation",
+        ),
+        pytest.param(
+            group(member("C0", ("orders", "new"), {"orders": [0, 1]}), protocol="our-own"),
+            catalog(topic("orders", 2), topic("new", 1)),
+            "assignor_gap",
+            None,
+            ASSIGNED,
+            id="assignor unknown: a topic that was there before it, and is missing as a whole",
+        ),
+        pytest.param(
+            group(member("C0", ("orders", "new"), {"orders": [0, 1]}), protocol="our-own"),
+            catalog(
+                topic("orders", 2, seen_ms=ASSIGNED + 9_000),
+                topic("new", 1, seen_ms=ASSIGNED + 9_000),
+                watched_ms=ASSIGNED + 9_000,
+            ),
+            "assignor_gap",
+            None,
+            ASSIGNED,
+            id="assignor unknown: first seen after it only because groupwatch began then",
+        ),
+        pytest.param(
+            group(member("C0", ("orders", "new"), {"orders": [0, 1]})),
+            catalog(topic("orders", 2), topic("new", 1)),
+            "assignor_gap",
+            None,
+            ASSIGNED,
+            id="a topic that the leader did not know, though it had been there for long",
+        ),
+        pytest.param(
+            group(member("C0", ("orders", "new"), {"orders": [0, 1]})),
+            catalog(topic("orders", 2), topic("new", 1, seen_ms=ASSIGNED - 60_000)),
+            "grew",
+            None,
+            ASSIGNED,
+            id="a topic that the leader did not know, and that was new then",
         ),
         pytest.param(
             two_members([0], [2, 3], protocol="our-own"),
@@ -98,6 +159,77 @@ def test_partitions_without_an_owner_in_a_living_group(state, topics, reason, nu
     (finding,) = orphaned(state, topics)
     assert (finding.reason, finding.since_ms) == (reason, since_ms)
     assert finding.partitions == (places("orders", *numbers) if numbers else places("new", 0))
+
+
+def by_leader(leader, *, protocol="RoundRobinAssigner", **more):
+    """A reads orders, B reads orders and mail; all of orders is owned, and nothing of mail."""
+    fields = {"protocol": protocol, "leader": leader} | more
+    return group(member("A", ORDERS, {"orders": [0]}), member("B", (*ORDERS, "mail"), {"orders": [1]}), **fields)
+
+
+BOTH = (topic("orders", 2), topic("mail", 2))
+
+
+@pytest.mark.parametrize(
+    ("state", "topics", "reason"),
+    [
+        pytest.param(by_leader("A"), catalog(*BOTH), "leader_unsubscribed", id="KafkaJS"),
+        pytest.param(by_leader("A", protocol="roundrobin"), catalog(*BOTH), "leader_unsubscribed", id="another's name"),
+        pytest.param(by_leader("B"), catalog(*BOTH), "assignor_gap", id="the leader subscribes to it"),
+        pytest.param(by_leader(None), catalog(*BOTH), "leader_unsubscribed", id="who leads is not known"),
+        pytest.param(
+            by_leader("A"),
+            catalog(topic("orders", 2), topic("mail", 2, seen_ms=ASSIGNED + 1)),
+            "grew",
+            id="a topic that came after the generation: nothing is known of it yet",
+        ),
+        pytest.param(
+            by_leader("A"),
+            catalog(*(topic(name, 2, seen_ms=ASSIGNED + 1) for name in ("orders", "mail")), watched_ms=ASSIGNED + 1),
+            "leader_unsubscribed",
+            id="groupwatch began after the generation",
+        ),
+    ],
+)
+def test_a_topic_of_which_nothing_is_owned_as_the_leader_does_not_subscribe_to_it(state, topics, reason):
+    (finding,) = orphaned(state, topics)
+    assert (finding.reason, finding.partitions) == (reason, places("mail", 0, 1))
+
+
+def test_of_a_leader_of_another_library_it_is_not_said_that_it_assigns_only_its_own_topics():
+    """Kafka's Java client makes up client ids of this form, and its leader assigns the topics of all members."""
+    java = member("A", ORDERS, {"orders": [0]}, client_id="consumer-g-1")
+    state = by_leader("A", protocol="range")
+    (finding,) = orphaned(group(java, state.members[1], protocol="range", leader="A"), catalog(*BOTH))
+    assert finding.reason == "assignor_gap"
+
+
+def test_a_topic_that_goes_from_one_member_to_another_was_not_left_out():
+    """The first half of a cooperative rebalance, of a topic to which the leader does not subscribe."""
+    gone = replace(by_leader("A").members[1], owned=(TopicPartitions("mail", (0, 1)),))
+    state = by_leader("A", protocol="our-cooperative")
+    (finding,) = orphaned(replace(state, members=(state.members[0], gone)), catalog(*BOTH))
+    assert (finding.reason, finding.partitions) == ("pending", places("mail", 0, 1))
+
+
+def test_nothing_new_is_claimed_of_topics_that_a_leader_leaves_out():
+    """No drift from what Kafka's assignor of that name would give, and no advice to wait."""
+    verdict = evaluate(by_leader("A", protocol="cooperative-sticky"), catalog(*BOTH), NOW, DetectionSettings())
+    assert [finding.reason for finding in verdict.findings] == ["leader_unsubscribed"]
+    assert verdict.expectation == "invariants"
+
+
+def test_drift_says_of_a_topic_that_it_is_new_only_if_it_came():
+    """C0 could have all of new; the leader did not know it, though it was there for long before the generation."""
+    state = group(member("C0", ("orders", "new"), {"orders": [0, 1]}))
+    old = evaluate(state, catalog(topic("orders", 2), topic("new", 1)), NOW, DetectionSettings())
+    came = catalog(topic("orders", 2), topic("new", 1, seen_ms=ASSIGNED + 1))
+    new = evaluate(state, came, NOW, DetectionSettings())
+    (told_old,) = [finding.sentence for finding in old.findings if finding.kind is FindingKind.DRIFT]
+    (told_new,) = [finding.sentence for finding in new.findings if finding.kind is FindingKind.DRIFT]
+    assert "new is new with 1 partition" in told_new
+    assert "is new" not in told_old
+    assert "the leader did not know new (1 partition)" in told_old
 
 
 def test_one_group_can_have_two_reasons():

@@ -68,6 +68,7 @@ def test_it_is_the_same_as_without_memory(cases):
         pytest.param(GROUP, held_back(TOPICS), id="a transaction is open"),
         pytest.param(replace(GROUP, offsets=(commit("a", 0),)), TOPICS, id="an offset was committed"),
         pytest.param(GROUP, catalog(topic("a", 4), topic("c", 9)), id="another topic came and went"),
+        pytest.param(GROUP, replace(TOPICS, watched_ms=ASSIGNED), id="the oldest topic is gone"),
         pytest.param(replace(GROUP, sampled=Sampled(NOW, NOW)), TOPICS, id="it was seen to rebalance"),
         pytest.param(
             replace(GROUP, committed_topics=(CommittedTopic("a", 1, 2),), taken=(Taken(2, 1, 3, (0,)),)),
@@ -100,6 +101,7 @@ def test_nothing_is_made_again_for(state, topics):
         pytest.param(replace(GROUP, members=GROUP.members[:1]), TOPICS, id="a member left"),
         pytest.param(replace(GROUP, phase=Phase.EMPTY, members=()), TOPICS, id="all left"),
         pytest.param(GROUP, replace(TOPICS, pass_ms=ASSIGNED - 1), id="the catalog is older than the generation"),
+        pytest.param(GROUP, replace(TOPICS, watched_ms=ASSIGNED + 1), id="its topics were first seen after it"),
     ],
 )
 def test_it_is_made_again_when(state, topics):

@@ -33,6 +33,7 @@ from monitor.model import (
     Reconciliation,
     Sampled,
     Source,
+    StreamsNotice,
     TopicPartitions,
     TopicState,
 )
@@ -227,6 +228,7 @@ def examples(suffix: str = "") -> tuple[Example, ...]:
         *_owners(w),
         *_unread(w),
         *_rebalances(w),
+        *_unreadable(w),
         *_drifts(w),
         *_targets(w),
         *_balance(w),
@@ -276,6 +278,8 @@ def _owners(w: World) -> Iterator[Example]:
         w.topics(orders=2),
     )
     yield from _gaps(w)
+    yield from _unsubscribed_leaders(w)
+    yield from _tasks(w)
     yield from _growth(w)
     yield from _on_their_way(w)
 
@@ -305,6 +309,62 @@ def _gaps(w: World) -> Iterator[Example]:
         ("1 partition of orders (1)",),
         w.broker_group(w.modern(1, has=[0]), w.modern(2, has=[2])),
         w.topics(orders=3),
+    )
+
+
+def _unsubscribed_leaders(w: World) -> Iterator[Example]:
+    """Somebody subscribes to refunds, and the leader does not."""
+    unsubscribed = Kind.ORPHANED, "leader_unsubscribed", "02:40:00"
+    members = w.member(1, has=[0]), w.member(2, ("orders", "refunds"), has=[1])
+    topics = w.topics(orders=2, refunds=3)
+    yield Example(
+        "KafkaJS, by its assignor's name",
+        *unsubscribed,
+        ("3 partitions of refunds (0-2)", "its leader, checkout at /10.0.0.1, does not", "RoundRobinAssigner"),
+        w.group(*members, protocol="RoundRobinAssigner", leader=w.name("checkout-1-5d0c")),
+        topics,
+    )
+    yield Example(
+        "read from the brokers' answers, which tell no leader",
+        *unsubscribed,
+        ("3 partitions of refunds (0-2)", "Its assignor roundrobin"),
+        w.group(*members, protocol="roundrobin", source=Source.ADMIN),
+        topics,
+    )
+
+
+def _tasks(w: World) -> Iterator[Example]:
+    """A classic group of Kafka Streams."""
+    no_task = Kind.ORPHANED, "no_task", "02:40:00"
+
+    def streams(*members: Member, **told: Any) -> GroupState:
+        notice = StreamsNotice(version=11, **told)
+        leader = w.name("checkout-1-5d0c")
+        return w.group(*(changed(each, streams=notice) for each in members), protocol="stream", leader=leader)
+
+    yield Example(
+        "Kafka Streams has no task for it",
+        *no_task,
+        ("2 partitions of refunds (0-1)", "to no thread in generation 12"),
+        streams(w.member(1, ("orders", "refunds"), has=[0]), w.member(2, has=[1])),
+        w.topics(orders=2, refunds=2),
+    )
+    yield Example(
+        "Kafka Streams assigned nothing",
+        *no_task,
+        ("2 partitions of orders (0-1)", "a source topic does not exist (INCOMPLETE_SOURCE_TOPIC_METADATA)"),
+        streams(w.member(1), w.member(2), error=1),
+        w.topics(orders=2),
+    )
+    before = w.given(orders=[0, 1, 2, 3])
+    yield Example(
+        "half of a rebalance of Kafka Streams",
+        Kind.ORPHANED,
+        "pending",
+        "02:40:00",
+        ("2 partitions of orders (2-3)", "checkout at /10.0.0.1 had them before"),
+        streams(w.member(1, has=[0, 1], owned=before, generation=11), w.member(2), next_rebalance_ms=0),
+        w.topics(orders=4),
     )
 
 
@@ -383,6 +443,46 @@ def _on_their_way(w: World) -> Iterator[Example]:
             under_way=Rebalance(generation=12, started_ms=at("02:59:00"), causes=(Cause.LEAVE,)),
         ),
         w.topics(orders=4),
+    )
+
+
+def _unreadable(w: World) -> Iterator[Example]:
+    """Members whose bytes are broken."""
+    unreadable = Kind.UNREADABLE_MEMBERS
+    short, none = "underflow at byte 2 of the subscription", "underflow at byte 0 of the assignment"
+    first, second = w.member(1, has=[0]), w.member(2, has=[1], unreadable=short, assignment_read=True)
+    yield Example(
+        "what it subscribes to",
+        unreadable,
+        "subscription",
+        "02:40:00",
+        ("checkout at /10.0.0.2", short),
+        w.group(first, second),
+        w.topics(orders=2),
+    )
+    yield Example(
+        "what two of them own",
+        unreadable,
+        "assignment",
+        "02:40:00",
+        ("checkout at /10.0.0.2, checkout at /10.0.0.3", none),
+        w.group(first, w.member(2, unreadable=none), w.member(3, unreadable=f"{short}; {none}")),
+        w.topics(orders=2),
+    )
+    yield Example(
+        "a registration of a consumer with ZooKeeper",
+        unreadable,
+        "subscription",
+        "02:40:00",
+        ("checkout at /10.0.0.2", "bad_json at byte 0 of the value"),
+        w.group(
+            w.member(1, has=[0, 1]),
+            w.member(2, (), unreadable="bad_json at byte 0 of the value", assignment_read=True),
+            kind=GroupKind.ZOOKEEPER,
+            source=Source.SYSTEM,
+            protocol=None,
+        ),
+        w.topics(orders=2),
     )
 
 

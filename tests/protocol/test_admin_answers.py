@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kafka.protocol.admin import DescribeGroupsResponse, ListGroupsResponse
 from kafka.protocol.consumer import OffsetFetchResponse
 
-from monitor.model import GroupKind, IdPartitions, MemberState, ResolvedRegex
+from monitor.model import GroupKind, IdPartitions, MemberState, ResolvedRegex, StreamsNotice
 from monitor.protocol import admin_answers
 from monitor.protocol.admin_answers import (
     NOT_ASKED,
@@ -232,6 +232,32 @@ def test_a_partition_without_a_committed_offset_is_none():
     )
     event = observed_group(group, [TopicFetched("t", partitions)], cluster="c", pass_ms=1, observed_ms=2)
     assert [(offset.partition, offset.offset, offset.committed_ms) for offset in event.offsets] == [(1, 5, None)]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "told"), [("stream", StreamsNotice(version=7, next_rebalance_ms=0)), ("range", None)]
+)
+def test_what_the_leader_of_kafka_streams_tells_is_read_of_described_members_too(protocol, told):
+    """The user data of the assignment is that of version 7 without tasks and hosts, half done."""
+    nothing = "00000007 0000000b 00000000 00000000 00000000 00000000 00000000 00000000 0000000000000000"
+    info = bytes.fromhex(nothing)
+    member = admin_answers.ClassicMemberDescribed(
+        member_id="m",
+        client_id="app-StreamThread-1-consumer",
+        client_host="/h",
+        member_metadata=bytes.fromhex("0001 00000001 0001 74 ffffffff"),
+        member_assignment=bytes.fromhex("0001 00000000") + len(info).to_bytes(4) + info,
+    )
+    group = admin_answers.ClassicGroupDescribed(
+        error_code=0,
+        group_id="app",
+        group_state="Stable",
+        protocol_type="consumer",
+        protocol_data=protocol,
+        members=(member,),
+    )
+    (seen,) = observed_group(group, (), cluster="c", pass_ms=1, observed_ms=2).members
+    assert (seen.topics, seen.is_abridged, seen.unreadable, seen.streams) == (("t",), True, None, told)
 
 
 @pytest.mark.parametrize("answer", ANSWERS)

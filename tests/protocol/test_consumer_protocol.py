@@ -8,6 +8,7 @@ from monitor.model import TopicPartitions
 from monitor.protocol.consumer_protocol import (
     ConsumerProtocolSubscription,
     NamedPartitions,
+    accept_subscription,
     by_topic,
     read_assignment,
     read_subscription,
@@ -86,6 +87,64 @@ def test_broken_bytes(decode, data, reason, position):
     assert (caught.value.reason, caught.value.position) == (reason, position)
 
 
+ABRIDGED = [
+    pytest.param(f"0001 {TOPICS} ffffffff", subscription(), id="kafka-go: v1 without owned partitions"),
+    pytest.param(f"0001 {TOPICS} 00000002 7a31", subscription(user_data=b"z1"), id="the same with its rack"),
+    pytest.param(f"0002 {TOPICS} ffffffff", subscription(), id="v2 that ends as v0"),
+    pytest.param(f"0003 {TOPICS} ffffffff {PARTITIONS}", subscription(owned_partitions=OWNED), id="v3 that ends as v1"),
+    pytest.param(
+        f"0003 {TOPICS} ffffffff {PARTITIONS} 00000004",
+        subscription(owned_partitions=OWNED, generation_id=4),
+        id="v3 without a rack",
+    ),
+]
+
+
+@pytest.mark.parametrize(("data", "expected"), ABRIDGED)
+def test_a_subscription_that_ends_where_an_older_version_ends_is_accepted_as_that(data, expected):
+    """Sarama and franz-go do so; Kafka's Java client does not, and what Kafka reads stays what it is."""
+    found = accept_subscription(bytes.fromhex(data))
+    assert (found.message, found.is_abridged, found.version) == (expected, True, int(data[:4], 16))
+    with pytest.raises(DecodeError):
+        read_subscription(bytes.fromhex(data))
+
+
+@pytest.mark.parametrize("data", [f"0000 {TOPICS} ffffffff", f"0001 {TOPICS} ffffffff {PARTITIONS}", "0000 00000000"])
+def test_what_kafka_reads_is_not_read_otherwise(data):
+    whole = bytes.fromhex(data + " ffffffff" * (data == "0000 00000000"))
+    assert accept_subscription(whole) == read_subscription(whole)
+    assert not accept_subscription(whole).is_abridged
+
+
+@pytest.mark.parametrize(
+    ("data", "position"),
+    [
+        pytest.param("0001", 2, id="a version only"),
+        pytest.param(f"0001 {TOPICS} ffffffff 000000", 14, id="three bytes of the owned partitions"),
+        pytest.param(f"0063 {TOPICS} ffffffff 6e6577", 14, id="a later version with something else there"),
+        pytest.param("ffff 00000000 ffffffff", 0, id="a negative version"),
+        pytest.param("00", 0, id="half a version"),
+    ],
+)
+def test_a_subscription_that_ends_elsewhere_is_refused_as_before(data, position):
+    with pytest.raises(DecodeError) as caught:
+        accept_subscription(bytes.fromhex(data))
+    assert caught.value.position == position
+
+
+def test_a_member_that_abridges_is_read_and_marked():
+    asked = bytes.fromhex(f"0001 {TOPICS} ffffffff")
+    (member,) = stored(group_of_one(asked, GOOD)).members
+    assert (member.topics, member.assigned, member.unreadable, member.is_abridged) == (("t0",), T0, None, True)
+
+
+def test_a_topic_that_is_named_twice_has_the_partitions_of_both_places():
+    """librdkafka's range does so with racks."""
+    given_to_it = "0000 00000003 0001 61 00000002 00000000 00000001 0001 62 00000001 00000000 0001 61 00000001 00000002"
+    (member,) = stored(group_of_one(b"", bytes.fromhex(f"{given_to_it} 00000000"))).members
+    assert member.assigned == (TopicPartitions("a", (0, 1, 2)), TopicPartitions("b", (0,)))
+
+
 def group_of_one(asked, given_to_it, protocol_type=b"consumer"):
     """Group metadata v0 with one member "m" that has these bytes."""
     return (
@@ -110,7 +169,13 @@ GOOD = bytes.fromhex(f"0000 {PARTITIONS} ffffffff")
 def test_a_broken_subscription_costs_neither_the_group_nor_the_assignment():
     (member,) = stored(group_of_one(b"\x00\x01", GOOD)).members
     assert (member.topics, member.assigned) == ((), T0)
-    assert member.unreadable == "underflow at byte 2 of the subscription"
+    assert (member.unreadable, member.assignment_read) == ("underflow at byte 2 of the subscription", True)
+
+
+def test_of_a_broken_assignment_the_subscription_is_known():
+    (member,) = stored(group_of_one(bytes.fromhex(f"0000 {TOPICS} ffffffff"), b"\x00")).members
+    assert (member.topics, member.assigned) == (("t0",), ())
+    assert (member.unreadable, member.assignment_read) == ("underflow at byte 0 of the assignment", False)
 
 
 def test_a_member_without_bytes_wants_and_has_nothing():
@@ -121,6 +186,7 @@ def test_a_member_without_bytes_wants_and_has_nothing():
 def test_both_parts_may_be_broken():
     (member,) = stored(group_of_one(b"\x00\x01", b"\x00")).members
     assert member.unreadable == "underflow at byte 2 of the subscription; underflow at byte 0 of the assignment"
+    assert not member.assignment_read
 
 
 @given(st.binary(), st.binary())

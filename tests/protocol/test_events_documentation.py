@@ -29,6 +29,7 @@ NAMED = {
     "Reconciliation",
     "ClassicProtocol",
     "ResolvedRegex",
+    "StreamsNotice",
 }
 
 

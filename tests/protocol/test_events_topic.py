@@ -136,6 +136,8 @@ TOPIC = '{"event":"topicobserved","cluster":"c","topic":"t","pass_ms":1,"observe
         pytest.param((TOPIC % '{"partition":0,"end":9,"stable":-1}').encode(), "bad_event", id="a sentinel for it"),
         pytest.param((TOPIC % f'{{"partition":0,"stable":{2**63}}}').encode(), "bad_event", id="a stable of 65 bits"),
         pytest.param((ANSWER % '{"topic":"t","partition":0,"offset":-1}').encode(), "bad_event", id="no offset"),
+        pytest.param(b'{"event":0', "bad_event", id="of no known kind, and cut off behind that"),
+        pytest.param(b'{"event":0,"x":"\xff"}', "bad_event", id="of no known kind, and no UTF-8 behind that"),
         pytest.param((SAMPLE % '"since_ms":-1,"sampled_ms":1').encode(), "bad_event", id="a rebalance before 1970"),
         pytest.param((SAMPLE % '"since_ms":1,"sampled_ms":-1').encode(), "bad_event", id="a sample before 1970"),
         pytest.param(

@@ -118,7 +118,7 @@ OFFSETS = st.builds(
     st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1),
     st.integers(0, 2**31 - 1),
     st.integers(0, 2**62),
-    st.integers(0, 2**62),
+    st.integers(0, 2**62 - 1),  # both together are an offset
 )
 
 

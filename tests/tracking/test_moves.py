@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from monitor.model import (
     CurrentRemoved,
@@ -107,6 +108,9 @@ def moved(state):
             id="with other subscriptions: each could have kept as many as it has",
         ),
         pytest.param([member("a", 0)], [member("b", 0, unreadable="?")], (0, 0), id="who has what is not known"),
+        pytest.param(
+            [member("a", 0)], [replace(member("b", 0, unreadable="?"), assignment_read=True)], (1, 0), id="it is known"
+        ),
     ],
 )
 def test_moves_of_a_classic_group(before, after, cost):

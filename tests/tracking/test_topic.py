@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from monitor.model import EndOffsetAt, PartitionObserved, TopicObserved
+from monitor.model import EndOffsetAt, PartitionObserved, PartitionState, TopicObserved, TopicState
 from monitor.tracking.stored import decode_topic_state, encode_state
-from monitor.tracking.topic import MAX_POINTS, expire_topic, fold_topic
+from monitor.tracking.topic import MAX_POINTS, catalog_of, expire_topic, fold_topic
 
 
 def seen(at_ms, *ends, topic_id="id", pass_ms=None, earliest=None):
@@ -446,3 +446,20 @@ def test_a_history_is_in_order_and_ends_with_the_end(log):
         assert [p.at_ms for p in partition.older] == sorted({p.at_ms for p in partition.older})
         assert len(partition.ends) <= MAX_POINTS
         assert all(isinstance(point, EndOffsetAt) for point in partition.ends)
+
+
+def test_a_catalog_tells_since_when_its_topics_are_watched():
+    """One was there when collectors began, at 5; one came at 9, and grew at 12."""
+    seen = {"old": (5, 5), "new": (9, 12)}
+    topics = [
+        TopicState(
+            cluster="c",
+            topic=name,
+            pass_ms=20,
+            partitions=tuple(PartitionState(partition=n, first_seen_ms=ms) for n, ms in enumerate(times)),
+        )
+        for name, times in seen.items()
+    ]
+    assert catalog_of("c", 20, topics).watched_ms == 5
+    assert catalog_of("c", 20, topics[1:]).watched_ms == 9
+    assert catalog_of("c", 20, ()).watched_ms == 0
