@@ -57,6 +57,12 @@ _LIMIT: Final = Parameter(
     meaning="So many at most. If there are more, the header Link has the address of the next ones (rel=next).",
     is_number=True,
 )
+PARTIAL: Final = "partial"
+_PARTIAL: Final = Parameter(
+    name=PARTIAL,
+    meaning="Also while a cluster is not ready: of those that are. The header X-Not-Ready names the others.",
+    is_switch=True,
+)
 _CURSOR: Final = Parameter(name="cursor", meaning="Go on where the answer ended whose Link gave this.")
 
 ADDRESSES: Final = (
@@ -70,7 +76,7 @@ ADDRESSES: Final = (
     Address(
         path=API.rstrip("/"),
         name="groups",
-        meaning="The groups of all clusters that are ready, each with its findings. X-Total-Count has how many match.",
+        meaning="The groups of all clusters, each with its findings. X-Total-Count has how many match.",
         answer=Answer(type=GroupSummary, is_list=True),
         parameters=(
             _CLUSTER,
@@ -93,6 +99,7 @@ ADDRESSES: Final = (
             ),
             _LIMIT,
             _CURSOR,
+            _PARTIAL,
         ),
     ),
     Address(
@@ -106,7 +113,7 @@ ADDRESSES: Final = (
         name="findings",
         meaning="The open findings of all groups, the worst first. X-Total-Count has how many match.",
         answer=Answer(type=OpenFinding, is_list=True),
-        parameters=(_CLUSTER, _SEARCH, _FINDING, _LIMIT, _CURSOR),
+        parameters=(_CLUSTER, _SEARCH, _FINDING, _LIMIT, _CURSOR, _PARTIAL),
     ),
     Address(
         path=f"{EXPLAIN}{GROUP}",
@@ -142,6 +149,7 @@ ADDRESSES: Final = (
         name="snapshot",
         meaning="What the verdicts on all groups are made of, as lines of JSON (docs/explain.md).",
         answer=Answer(media="application/x-ndjson"),
+        parameters=(_PARTIAL,),
     ),
     Address(
         path=f"{SAVED}{GROUP}",

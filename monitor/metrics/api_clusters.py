@@ -10,14 +10,13 @@ from monitor.model import ClusterSnapshot
 def condition(cluster: ClusterSnapshot, now_ms: int) -> ClusterCondition:
     """The cluster's condition now."""
     line = cluster_line(cluster, now_ms)
-    groups = cluster.groups if cluster.ready else ()
     return ClusterCondition(
         cluster=cluster.cluster,
         ready=cluster.ready,
         stale=line.stale,
         sentence=line.sentence,
-        groups=len(groups),
-        groups_with_findings=sum(bool(each.findings) for each in groups),
+        groups=len(cluster.groups) if cluster.ready else None,
+        groups_with_findings=sum(bool(each.findings) for each in cluster.groups) if cluster.ready else None,
         problem=cluster.problem,
         warning=line.warning,
         evaluated_ms=cluster.evaluated_ms,

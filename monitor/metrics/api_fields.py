@@ -33,7 +33,10 @@ FIELDS: Final[Mapping[str, str]] = {
 """Fields that mean the same wherever they stand."""
 
 SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
-    "ApiError": {"error": "Why there is no answer, in a sentence."},
+    "ApiError": {
+        "error": "Why there is no answer, in a sentence.",
+        "not_ready": "Clusters that are asked about and of which nothing is known yet, with the status 503.",
+    },
     "ApiIndex": {
         "version": "The version of groupwatch.",
         "shard": "Which share of the groups this job knows: 1/1 is all, 2/3 is the second of three.",
@@ -48,8 +51,8 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "ready": "Whether the backlog that was seen at start has been read; before that no group is told of.",
         "stale": "Whether the newest evaluation is a minute old or more.",
         "sentence": "What it is doing, as /readyz says it.",
-        "groups": "How many groups were judged.",
-        "groups_with_findings": "How many of them have findings.",
+        "groups": "How many groups were judged; absent: not known yet.",
+        "groups_with_findings": "How many of them have findings; absent: not known yet.",
         "problem": "Why the cluster cannot be read, in a sentence.",
         "evaluated_ms": "When its groups were judged (ms since the epoch); absent: not yet.",
         "age_ms": "How long ago that was (ms).",
@@ -106,7 +109,8 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "members": "The members.",
         "partitions": "The partitions that it reads, owns or has committed.",
         "findings": "What is wrong with it, the worst first, with what to do.",
-        "imbalance_ratio": "Partitions of the largest member over the least that the largest could have.",
+        "imbalance_ratio": "Partitions of the largest member over the least that the largest could have; null: not "
+        "known, or not what is to be even (Kafka Streams).",
         "rebalances": "Rebalances since the group was first seen.",
         "topics": "What waits in each topic, by name.",
         "catch_up_ms": "How long the records that wait take at this pace (ms); absent: for ever, or not known.",
@@ -137,7 +141,8 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "topics": "The topics that it subscribes.",
         "partitions": "How many partitions it owns.",
         "expected_partitions": "How many it would own if the group rebalanced now.",
-        "idle": "Whether it owns nothing while others do.",
+        "idle": "Whether it owns nothing while others do; null: not judged, as tasks count there (Kafka Streams).",
+        "unreadable": "Why what it sent could not be decoded.",
         "epoch": "The epoch of a member of a KIP-848 group.",
         "state": "How far a member of a KIP-848 group is with what it was told.",
         "lag": "Records that are known to wait in its partitions, together.",

@@ -29,26 +29,25 @@ class Listed:
 
 
 class KeptLists:
-    """Gives the lists of the newest snapshot. Two who ask for the same at once wait for one answer."""
+    """Gives lists of a snapshot, mostly the newest. Two who ask for the same at once wait for one answer."""
 
-    def __init__(self, read: Callable[[], Snapshot]) -> None:
-        self._read = read
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._clusters: tuple[ClusterSnapshot, ...] = ()
         self._lists = ApiLists(())
         self._answers: OrderedDict[tuple[str, Wanted], Listed] = OrderedDict()
 
-    def groups(self, wanted: Wanted) -> Listed:
+    def groups(self, snapshot: Snapshot, wanted: Wanted) -> Listed:
         """The groups that are wanted."""
-        return self._listed("groups", wanted, lambda lists: _listed(lists.groups(wanted)))
+        return self._listed("groups", snapshot, wanted, lambda lists: _listed(lists.groups(wanted)))
 
-    def findings(self, wanted: Wanted) -> Listed:
+    def findings(self, snapshot: Snapshot, wanted: Wanted) -> Listed:
         """The findings that are wanted."""
-        return self._listed("findings", wanted, lambda lists: _listed(lists.findings(wanted)))
+        return self._listed("findings", snapshot, wanted, lambda lists: _listed(lists.findings(wanted)))
 
-    def _listed(self, name: str, wanted: Wanted, work: Callable[[ApiLists], Listed]) -> Listed:
+    def _listed(self, name: str, snapshot: Snapshot, wanted: Wanted, work: Callable[[ApiLists], Listed]) -> Listed:
         with self._lock:
-            self._renew(self._read().clusters)
+            self._renew(snapshot.clusters)
             known = self._answers.get((name, wanted))
             if known is None:
                 known = self._answers[name, wanted] = work(self._lists)

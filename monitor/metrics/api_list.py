@@ -17,6 +17,7 @@ from monitor.detection.advice import advice
 from monitor.detection.ledger import finding_id
 from monitor.metrics.api_values import OpenFinding
 from monitor.metrics.ready_groups import SEVERITY, ReadyGroups, worst_first
+from monitor.metrics.wording import searchable
 from monitor.model import ClusterSnapshot, Finding, FindingKind, GroupKind, GroupSummary, Phase, Value
 
 Row = TypeVar("Row", GroupSummary, OpenFinding)
@@ -185,7 +186,7 @@ def _fits(group: GroupSummary, wanted: Wanted) -> bool:
         and (not wanted.clusters or group.cluster in wanted.clusters)
         and (not wanted.kinds or group.kind in wanted.kinds)
         and (not wanted.states or group.state in wanted.states)
-        and (not wanted.search or wanted.search.casefold() in group.group.casefold())
+        and (not wanted.search or searchable(wanted.search) in searchable(group.group))
         and (not wanted.findings or any(each.kind in wanted.findings for each in group.findings))
     )
 

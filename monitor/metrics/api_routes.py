@@ -26,6 +26,7 @@ from monitor.metrics.api_kept import KeptLists, Listed
 from monitor.metrics.api_list import CursorError, Order, Wanted, cursor, read_cursor
 from monitor.metrics.api_query import Query
 from monitor.metrics.api_values import ApiAddress, ApiIndex, GroupHistory
+from monitor.metrics.asked_clusters import asked_clusters
 from monitor.metrics.found import GroupFinder, Source
 from monitor.metrics.openapi import openapi_document
 from monitor.metrics.publish import verdict_json
@@ -34,7 +35,7 @@ from monitor.metrics.snapshot_lines import Evaluated, all_lines, group_lines
 from monitor.metrics.turns import Turns
 from monitor.metrics.version import installed_version
 from monitor.metrics.wording import visible
-from monitor.model import FindingKind, GroupKind, Phase
+from monitor.model import FindingKind, GroupKind, Phase, Snapshot
 
 log = logging.getLogger(__name__)
 
@@ -88,8 +89,7 @@ class _Listing:
     def __init__(self, source: Source, now_ms: Callable[[], int]) -> None:
         self._source = source
         self._now_ms = now_ms
-        self._find = GroupFinder(source)
-        self._lists = KeptLists(source.read)
+        self._lists = KeptLists()
 
     def handlers(self) -> Mapping[str, Handler]:
         """By the name of the address."""
@@ -118,51 +118,60 @@ class _Listing:
     def _groups(self, request: Request, query: Query) -> Response:
         order = next(iter(query.words("sort", Order)), Order.NAME)
         wanted = msgspec.structs.replace(
-            self._wanted(query, order),
+            _wanted(query, order),
             problems=query.is_on("problems"),
             kinds=query.words("kind", GroupKind),
             states=query.words("state", Phase),
         )
-        return _page(request, wanted, self._lists.groups(wanted))
+        return self._listed(request, query, wanted, self._lists.groups)
 
     def _findings(self, request: Request, query: Query) -> Response:
-        wanted = self._wanted(query, Order.WORST)
-        return _page(request, wanted, self._lists.findings(wanted))
+        return self._listed(request, query, _wanted(query, Order.WORST), self._lists.findings)
 
-    def _wanted(self, query: Query, order: Order) -> Wanted:
-        text = query.text("cursor")
-        try:
-            after = None if text is None else read_cursor(order, text)
-        except CursorError as error:
-            raise HTTPException(400, str(error)) from error
-        return Wanted(
-            clusters=tuple(self._find.cluster(name).cluster for name in query.texts("cluster")),
-            search=query.text("q") or "",
-            findings=query.words("finding", FindingKind),
-            order=order,
-            limit=query.number("limit"),
-            after=after,
-        )
+    def _listed(
+        self, request: Request, query: Query, wanted: Wanted, lists: Callable[[Snapshot, Wanted], Listed]
+    ) -> Response:
+        """The list that is wanted, of one snapshot: that of which it was seen that all clusters are ready."""
+        snapshot = self._source.read()
+        asked = asked_clusters(snapshot, query)
+        listed = lists(snapshot, msgspec.structs.replace(wanted, clusters=asked.names))
+        return _page(request, wanted, listed, asked.headers(self._now_ms()))
 
-    def _saved(self, request: Request, _: Query) -> Response:
+    def _saved(self, request: Request, query: Query) -> Response:
         """All groups, one by one: Starlette asks for the pieces in a thread, and a scrape need not wait for them."""
-        ready = (cluster for cluster in self._source.read().clusters if cluster.ready)
-        found = ((cluster, self._source.inputs(cluster.cluster)) for cluster in ready)
+        asked = asked_clusters(self._source.read(), query)
+        found = ((cluster, self._source.inputs(cluster.cluster)) for cluster in asked.ready)
         evaluated = [
             Evaluated(inputs=inputs, groups=tuple(summary.group for summary in cluster.groups))
             for cluster, inputs in found
             if inputs is not None
         ]
         lines = all_lines(evaluated) if request.method == "GET" else ()
-        return StreamingResponse(lines, media_type=_LINES_OF_JSON)
+        return StreamingResponse(lines, headers=asked.headers(self._now_ms()), media_type=_LINES_OF_JSON)
 
 
-def _page(request: Request, wanted: Wanted, listed: Listed) -> Response:
-    headers = {"X-Total-Count": str(listed.matching)}
+def _wanted(query: Query, order: Order) -> Wanted:
+    """What the query says of a list, but for the clusters."""
+    text = query.text("cursor")
+    try:
+        after = None if text is None else read_cursor(order, text)
+    except CursorError as error:
+        raise HTTPException(400, str(error)) from error
+    return Wanted(
+        search=query.text("q") or "",
+        findings=query.words("finding", FindingKind),
+        order=order,
+        limit=query.number("limit"),
+        after=after,
+    )
+
+
+def _page(request: Request, wanted: Wanted, listed: Listed, told: Mapping[str, str]) -> Response:
+    headers = {"X-Total-Count": str(listed.matching), **told}
     if listed.after is not None:
         asked = [item for item in request.query_params.multi_items() if item[0] != "cursor"]
         query = urlencode([*asked, ("cursor", cursor(wanted.order, listed.after))])
-        headers["Link"] = f'<{request.url.path}?{query}>; rel="next"'
+        headers["Link"] = f'<{request.scope["path"]}?{query}>; rel="next"'
     return listed.answer.to(request, headers)
 
 

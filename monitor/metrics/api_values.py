@@ -14,9 +14,10 @@ from monitor.model import (
 
 
 class ApiError(Value):
-    """Why there is no answer, in a sentence."""
+    """Why there is no answer, in a sentence; ``not_ready`` are those of its clusters of which nothing is known yet."""
 
     error: str
+    not_ready: tuple[str, ...] = ()
 
 
 class ApiAddress(Value):
@@ -46,8 +47,8 @@ class ClusterCondition(Value):
     ready: bool
     stale: bool
     sentence: str
-    groups: int
-    groups_with_findings: int
+    groups: int | None = None
+    groups_with_findings: int | None = None
     problem: str | None = None
     warning: str | None = None
     evaluated_ms: int | None = None

@@ -17,7 +17,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from monitor.metrics.api_routes import api_routes, json_response
-from monitor.metrics.found import Source
+from monitor.metrics.api_values import ApiError
+from monitor.metrics.exact_routes import exact_app
+from monitor.metrics.found import NotKnownYet, Source
 from monitor.metrics.metrics_routes import metrics_routes
 from monitor.metrics.page_routes import page_routes
 from monitor.metrics.pages import Pages
@@ -27,14 +29,8 @@ from monitor.metrics.turns import Turns
 def create_app(source: Source, now_ms: Callable[[], int] | None = None) -> Starlette:
     """The app over whatever snapshot is the newest. ``now_ms`` is the clock by which the page tells how old it is."""
     pages, clock, turns = Pages(), now_ms or _system_ms, Turns()
-    return Starlette(
-        routes=[
-            *page_routes(source, pages, clock, turns),
-            *metrics_routes(source),
-            *api_routes(source, clock, turns),
-        ],
-        exception_handlers={HTTPException: _Refusal(pages)},
-    )
+    routes = [*page_routes(source, pages, clock, turns), *metrics_routes(source), *api_routes(source, clock, turns)]
+    return exact_app(routes, {HTTPException: _Refusal(pages)})
 
 
 class _Refusal:
@@ -46,8 +42,9 @@ class _Refusal:
     def __call__(self, request: Request, error: Exception) -> Response:
         status, sentence = (error.status_code, error.detail) if isinstance(error, HTTPException) else (500, "")
         headers = error.headers if isinstance(error, HTTPException) else None
-        if request.url.path.startswith("/api/"):
-            return json_response(msgspec.json.encode({"error": sentence}), status, headers)
+        if request.scope["path"].startswith("/api/"):
+            not_ready = error.clusters if isinstance(error, NotKnownYet) else ()
+            return json_response(msgspec.json.encode(ApiError(error=sentence, not_ready=not_ready)), status, headers)
         return HTMLResponse(self._pages.message(f"{status}", sentence), status, headers)
 
 

@@ -10,6 +10,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from monitor.metrics.collector_lines import collectors_exposition, collectors_told, is_well
+from monitor.metrics.exact_routes import exact_app
 from monitor.metrics.metrics_routes import OPENMETRICS_HEADERS, TEXT_HEADERS, wants_openmetrics
 from monitor.model import CollectorHealth
 
@@ -30,4 +31,4 @@ def create_collect_app(health: Callable[[], tuple[CollectorHealth, ...]]) -> Sta
         return PlainTextResponse("ok\n")
 
     routes = [Route("/metrics", metrics), Route("/readyz", readyz), Route("/healthz", healthz)]
-    return Starlette(routes=routes)
+    return exact_app(routes)

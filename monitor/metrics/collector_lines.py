@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from monitor.escaping import escaped
 from monitor.metrics.exposition_format import OPENMETRICS_END, Samples, header, labels, openmetrics_header
 from monitor.metrics.specs import FAMILIES
 from monitor.metrics.version import installed_version
@@ -36,7 +37,7 @@ def collectors_exposition(
 
 def collectors_told(collectors: Iterable[CollectorHealth]) -> str:
     """One line for each collector that is not well, "ready" if there is none."""
-    lines = [f"{health.name}: {_condition(health)}\n" for health in collectors if not is_well(health)]
+    lines = [f"{escaped(health.name)}: {_condition(health)}\n" for health in collectors if not is_well(health)]
     return "".join(lines) or "ready\n"
 
 
@@ -46,4 +47,4 @@ def is_well(health: CollectorHealth) -> bool:
 
 
 def _condition(health: CollectorHealth) -> str:
-    return health.problem or "The first pass has not ended."
+    return escaped(health.problem or "") or "The first pass has not ended."

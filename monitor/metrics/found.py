@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 from starlette.exceptions import HTTPException
@@ -38,6 +38,18 @@ class Source(Protocol):
 
     def history(self, cluster: str, group: str) -> tuple[LagPoint, ...]:
         """How the group's lag went in about the last 30 minutes, the oldest point first; () if that is not known."""
+
+
+class NotKnownYet(HTTPException):
+    """Of some clusters nothing can be told yet: 503, never an empty answer, which would mean that all is well.
+
+    ``clusters`` are their names.
+    """
+
+    def __init__(self, clusters: Sequence[ClusterSnapshot], hint: str = "") -> None:
+        self.clusters = tuple(each.cluster for each in clusters)
+        sentences = [f"The groups of {visible(each.cluster)} are not known yet. {told(each)}" for each in clusters]
+        super().__init__(503, " ".join([*sentences, *([hint] if hint else [])] or ["No cluster is watched."]))
 
 
 class FoundGroup(Value):
@@ -82,11 +94,9 @@ class GroupFinder:
 
     def cluster(self, name: str) -> ClusterSnapshot:
         """The cluster of that name, if its groups are known."""
-        known = next((each for each in self._source.read().clusters if each.cluster == name), None)
-        if known is None:
-            raise HTTPException(404, f"No cluster named {visible(name)} is watched.")
+        known = named(self._source.read(), name)
         if not known.ready:
-            raise HTTPException(503, f"The groups of {visible(name)} are not known yet. {told(known)}")
+            raise NotKnownYet([known])
         return known
 
     def _group_inputs(self, cluster: str, group: str) -> GroupInputs | None:
@@ -97,6 +107,18 @@ class GroupFinder:
         sentence = f"No group named {visible(address.group)} was found in cluster {visible(address.cluster)}."
         shard = self._source.read().shard
         return sentence if shard.is_all else f"{sentence} {share_told(shard)}"
+
+
+def named(snapshot: Snapshot, name: str) -> ClusterSnapshot:
+    """The cluster of that name, ready or not.
+
+    Raises:
+        HTTPException: 404, none is called so.
+    """
+    known = next((each for each in snapshot.clusters if each.cluster == name), None)
+    if known is None:
+        raise HTTPException(404, f"No cluster named {visible(name)} is watched.")
+    return known
 
 
 def _address(request: Request, prefix: str) -> GroupAddress:

@@ -14,6 +14,7 @@ from monitor.metrics.holders import Holder, Holders
 from monitor.metrics.overview import FindingLine
 from monitor.metrics.wording import age, lasted, rate
 from monitor.model import (
+    STREAM,
     DriftKind,
     Finding,
     FindingKind,
@@ -42,6 +43,8 @@ ORPHAN_WORDS: Final = {
     OrphanReason.REBALANCING: "no owner yet: rebalancing",
     OrphanReason.MIXED_STRATEGY: "no owner: strategies differ",
     OrphanReason.MIXED_SUBSCRIPTION: "no owner: subscriptions differ",
+    OrphanReason.LEADER_UNSUBSCRIBED: "no owner: leader not subscribed",
+    OrphanReason.NO_TASK: "no owner: no task",
 }
 
 _MARKS: Final = {
@@ -94,6 +97,16 @@ _OF_SHARING: Final = {
 _NOT_FITTING: Final = (
     "How the members share partitions is not known, or by a strategy that groupwatch does not have, so it cannot say "
     "who should own what."
+)
+
+_NOT_DECODED: Final = (
+    "groupwatch cannot decode what some members sent, so who should own what is not known. The owners shown are those "
+    "that could be read."
+)
+
+_BY_TASKS: Final = (
+    "Kafka Streams assigns tasks and balances them over processes: whether a partition has an owner is judged, but not "
+    "who should own it or how even it is."
 )
 
 _SOURCES: Final = {
@@ -200,6 +213,10 @@ def group_page(verdict: GroupVerdict, limit: int | None, sort: str = "", map_top
 def _judgement(verdict: GroupVerdict) -> str:
     if verdict.kind in OWN_SHARES and verdict.expectation == "invariants":
         return _NOT_FITTING
+    if any(member.unreadable is not None for member in verdict.members):
+        return _NOT_DECODED
+    if verdict.kind == GroupKind.CLASSIC and verdict.assignor == STREAM:
+        return _BY_TASKS
     of_all = _OF_KIND.get(verdict.kind) or _OF_SHARING.get(verdict.sharing)
     return of_all or _JUDGEMENTS.get(verdict.expectation, "")
 
@@ -234,6 +251,8 @@ def _catch_up(verdict: GroupVerdict) -> str | None:
 def _standing(member: MemberVerdict) -> str | None:
     if not member.answers:
         return "does not answer"
+    if member.unreadable is not None:
+        return "cannot be decoded"
     if member.connections > 1:
         return f"{member.connections} connections"
     if member.epoch == LEFT_FOR_NOW:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from monitor.metrics.ready_groups import ReadyGroups
+from monitor.metrics.wording import searchable
 from monitor.model import FindingKind, GroupSummary, Snapshot, Value
 
 
@@ -58,7 +59,7 @@ class Listing:
         self.snapshot = snapshot
         self._ready = ReadyGroups(snapshot.clusters)
         self._ordered: dict[tuple[Column, bool], list[GroupSummary]] = {}
-        self._folded = {id(each): each.group.casefold() for each in self._ready.by_name}
+        self._folded = {id(each): searchable(each.group) for each in self._ready.by_name}
 
     def found(self, wish: Wish) -> Found:
         """The groups that are wanted."""
@@ -75,7 +76,7 @@ class Listing:
         return self._ready.dated(summary)
 
     def _matching(self, wish: Wish) -> list[GroupSummary]:
-        groups, wanted, folded = self._in_order(wish.column, wish.turned), wish.search.casefold(), self._folded
+        groups, wanted, folded = self._in_order(wish.column, wish.turned), searchable(wish.search), self._folded
         if wish.cluster:
             groups = [each for each in groups if each.cluster == wish.cluster]
         return [each for each in groups if wanted in folded[id(each)]] if wanted else groups

@@ -8,11 +8,12 @@ from typing import Final
 
 import msgspec
 
-from monitor.metrics.api_addresses import ADDRESSES, Address, Answer
+from monitor.metrics.api_addresses import ADDRESSES, PARTIAL, Address, Answer
 from monitor.metrics.api_answer import JSON
 from monitor.metrics.api_fields import meaning
 from monitor.metrics.api_query import Parameter
 from monitor.metrics.api_values import ApiError
+from monitor.metrics.asked_clusters import NOT_READY, STALE
 from monitor.metrics.version import installed_version
 
 Json = dict[str, object]
@@ -27,11 +28,21 @@ _ERRORS: Final = {
     "414": "The address is too long.",
     "429": "Too many wrong credentials.",
     "500": "This cannot be told; the rest can.",
-    "503": "The groups of the cluster are not known yet, or too much is asked at once.",
+    "503": "The groups of a cluster are not known yet: never an empty answer. Or too much is asked at once.",
 }
 _OF_NAMES: Final = frozenset({"404"})
 """Where a cluster or a group can be named. All others can come from every address."""
 
+_HEADERS: Final = {
+    NOT_READY: {
+        "description": "With partial: the clusters that are left out, as they are not ready; percent-encoded.",
+        "schema": {"type": "string"},
+    },
+    STALE: {
+        "description": "The clusters that were judged a minute ago or more; percent-encoded.",
+        "schema": {"type": "string"},
+    },
+}
 _ACCESS: Final = {"token": {"type": "http", "scheme": "bearer"}, "user": {"type": "http", "scheme": "basic"}}
 _OR_NONE: Final[Json] = {}
 
@@ -57,11 +68,16 @@ def openapi_document() -> bytes:
 
 def _operation(address: Address) -> Json:
     names = re.findall(r"{(\w+)}", address.path)
+    listed = any(each.name == PARTIAL for each in address.parameters)
     return {
         "operationId": address.name,
         "summary": address.meaning,
         "parameters": [*map(_path_parameter, names), *map(_query_parameter, address.parameters)],
-        "responses": {"200": _answer(address.answer), **_kept(address.answer), **_errors(address)},
+        "responses": {
+            "200": {**_answer(address.answer), **({"headers": _HEADERS} if listed else {})},
+            **_kept(address.answer),
+            **_errors(address),
+        },
     }
 
 

@@ -60,7 +60,7 @@ class GroupLine(Value):
 class Overview(Value):
     """The whole page. ``groups`` are listed, ``shown`` in all; the counts are of all that match name and cluster.
 
-    ``share`` says which groups are elsewhere, None if none is.
+    ``share`` says which groups are elsewhere, None if none is; ``waiting`` is of how many clusters none is known yet.
     """
 
     clusters: tuple[ClusterLine, ...]
@@ -71,6 +71,7 @@ class Overview(Value):
     troubled: int
     kinds: tuple[KindCount, ...]
     share: str | None
+    waiting: int = 0
 
 
 def overview(listing: Listing, now_ms: int, wish: Wish, limit: int | None) -> Overview:
@@ -86,6 +87,7 @@ def overview(listing: Listing, now_ms: int, wish: Wish, limit: int | None) -> Ov
         troubled=found.troubled,
         kinds=found.kinds,
         share=None if snapshot.shard.is_all else share_told(snapshot.shard),
+        waiting=sum(not each.ready for each in snapshot.clusters if wish.cluster in ("", each.cluster)),
     )
 
 

@@ -1,4 +1,4 @@
-"""The HTML of the pages, from templates that escape everything they are given."""
+"""The HTML of the pages, from templates that escape all that they are given: for HTML, and for the eye."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from importlib.resources import files
 from typing import Final
 
 import jinja2
+from markupsafe import Markup
 
 from monitor.detection.units import unit_of
+from monitor.escaping import escaped
 from monitor.metrics.addresses import API, GroupAddress
 from monitor.metrics.asked import Asked
 from monitor.metrics.assignment_map import Mark
+from monitor.metrics.assignor_names import short, words
 from monitor.metrics.group_page import GroupPage
 from monitor.metrics.overview import ClusterLine, Overview
 from monitor.metrics.page_options import PageOptions
@@ -31,6 +34,7 @@ KIND_WORDS: Final = {
     FindingKind.RETENTION: "Retention",
     FindingKind.ABANDONED: "Abandoned",
     FindingKind.REBALANCE: "Rebalance",
+    FindingKind.UNREADABLE_MEMBERS: "Unreadable members",
 }
 
 MARKS: Final = {
@@ -82,6 +86,7 @@ class Pages:
         self._templates = jinja2.Environment(
             loader=jinja2.PackageLoader("monitor.metrics"),
             autoescape=True,
+            finalize=_seen,
             undefined=jinja2.StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
@@ -89,6 +94,8 @@ class Pages:
         self._templates.filters |= {"visible": visible, "grouped": grouped, "kind_word": KIND_WORDS.__getitem__}
         self._templates.globals |= {
             "counted": counted,
+            "short_assignor": short,
+            "words": words,
             "version": VERSION,
             "unit_of": unit_of,
             "most_name": MOST_NAME,
@@ -114,3 +121,11 @@ class Pages:
 
     def _render(self, template: str, **values: object) -> str:
         return self._templates.get_template(template).render(values)
+
+
+def _seen(value: object) -> object:
+    """What a template shows: every text with what cannot be seen written out, in attributes as between tags.
+
+    Addresses are percent-encoded, so they have nothing to be written out. What is HTML already was made by a template.
+    """
+    return escaped(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from monitor.escaping import escaped
 from monitor.metrics.wording import age, counted, grouped, visible
 from monitor.model import ClusterSnapshot, Shard, Snapshot, WarmUpProgress
 
@@ -9,7 +10,7 @@ from monitor.model import ClusterSnapshot, Shard, Snapshot, WarmUpProgress
 def told(cluster: ClusterSnapshot) -> str:
     """One sentence: the problem if there is one, else whether the cluster is ready, else what it still waits for."""
     if cluster.problem is not None:
-        return cluster.problem
+        return escaped(cluster.problem)
     if cluster.ready:
         return "Ready."
     if cluster.warm_up is None:
@@ -32,11 +33,13 @@ def still_to_read(warm_up: WarmUpProgress) -> str:
 
 
 def told_of_all(snapshot: Snapshot) -> str:
-    """The shard, if there are several; then one line for each cluster that is not ready, "ready" if there is none."""
+    """The shard, if there are several; a line for each cluster that is not ready or has stalled, "ready" if none is."""
     if not snapshot.clusters:
         return "No cluster is watched.\n"
     share = "" if snapshot.shard.is_all else f"{share_told(snapshot.shard)}\n"
-    waiting = [f"{visible(each.cluster)}: {told(each)}\n" for each in snapshot.clusters if not each.ready]
+    waiting = [
+        f"{visible(each.cluster)}: {told(each)}\n" for each in snapshot.clusters if each.stalled or not each.ready
+    ]
     return share + ("".join(waiting) or "ready\n")
 
 

@@ -33,6 +33,7 @@ from monitor.metrics.specs import FAMILIES, MetricSpec
 from monitor.metrics.version import installed_version
 from monitor.model import (
     ALL_GROUPS,
+    STREAM,
     Catalog,
     ClusterSnapshot,
     Deflated,
@@ -62,13 +63,18 @@ STATUSES: Final = (LagStatus.OK, LagStatus.WARN, LagStatus.ERR)
 FAILING: Final = frozenset({LagStatus.STOP, LagStatus.STALL, LagStatus.REWIND})
 """Burrow's statuses of a partition that make its group ERR."""
 
-REASONS: Final = tuple([reason.value for reason in OrphanReason])
-_OF_ROCKETMQ: Final = frozenset({OrphanReason.MIXED_STRATEGY, OrphanReason.MIXED_SUBSCRIPTION})
-_REASONS: Final = tuple([reason for reason in REASONS if reason not in _OF_ROCKETMQ])
-"""What a partition of any other system can be orphaned by."""
+_OF_ROCKETMQ: Final = (OrphanReason.MIXED_STRATEGY, OrphanReason.MIXED_SUBSCRIPTION)
+_OF_CLASSIC: Final = (OrphanReason.LEADER_UNSUBSCRIBED,)
+_OF_STREAMS: Final = (OrphanReason.NO_TASK,)
+_OF_SOME: Final = (*_OF_ROCKETMQ, *_OF_CLASSIC, *_OF_STREAMS)
+_OF_ANY: Final = tuple([reason.value for reason in OrphanReason if reason not in _OF_SOME])
+"""What a partition can be orphaned by in any system; the others are of one kind of group."""
 
 # What of these is 1 and what is 0, made once: the members of an enumeration are slow to look up.
-_NO_ORPHANS: Final = dict.fromkeys(_REASONS, 0)
+_NO_ORPHANS: Final = dict.fromkeys(_OF_ANY, 0)
+_NONE_OF_ROCKETMQ: Final = _NO_ORPHANS | dict.fromkeys([reason.value for reason in _OF_ROCKETMQ], 0)
+_NONE_OF_CLASSIC: Final = _NO_ORPHANS | dict.fromkeys([reason.value for reason in _OF_CLASSIC], 0)
+_NONE_OF_STREAMS: Final = _NO_ORPHANS | dict.fromkeys([reason.value for reason in _OF_STREAMS], 0)
 _ONE_STATE: Final = {state.value: {other.value: int(other is state) for other in STATES} for state in Phase}
 _ONE_STATUS: Final = {status.value: {other.value: int(other is status) for other in STATUSES} for status in STATUSES}
 
@@ -308,33 +314,47 @@ def _add_group(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     if verdict.state is Phase.OFFSETS_ONLY:
         return  # it commits without having joined: who its consumers are is not known
     samples.add("groupwatch_group_members", pairs, len(verdict.members))
-    samples.add("groupwatch_group_idle_members", pairs, sum(member.idle for member in verdict.members))
+    samples.add("groupwatch_group_idle_members", pairs, _idle(verdict))
+    unreadable = sum([member.unreadable is not None for member in verdict.members])
+    samples.add("groupwatch_group_unreadable_members", pairs, unreadable or None)
     samples.add("groupwatch_group_imbalance_ratio", pairs, verdict.imbalance_ratio)
 
 
+def _idle(verdict: GroupVerdict) -> int | None:
+    """How many members own nothing; None: partitions are not what members are to have."""
+    idle = [member.idle for member in verdict.members]
+    return None if None in idle else idle.count(True)
+
+
 def _add_ownership(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
-    """Every reason, also with 0, so that a return to 0 is seen; but nothing if the members cannot be read."""
-    if not _ownership_known(verdict):
+    """Every reason, also with 0, so that a return to 0 is seen; but what is found only, if a member cannot be read."""
+    if not _owns_partitions(verdict):
         return
+    is_known = verdict.state is Phase.EMPTY or verdict.expectation != "none"
     orphans: list[str] = [row.orphan for row in verdict.partitions if row.orphan is not None]
-    reasons = REASONS if verdict.kind == GroupKind.ROCKETMQ else _REASONS
-    counts = {reason: orphans.count(reason) for reason in reasons} if orphans or reasons is REASONS else _NO_ORPHANS
+    none = _no_orphans(verdict) if is_known else dict.fromkeys(orphans, 0)
+    counts = {reason: orphans.count(reason) for reason in none} if orphans else none
     samples.add_each("groupwatch_group_orphaned_partitions", pairs, "reason", counts)
     orphaned = _of(verdict, FindingKind.ORPHANED)
     samples.add_ms("groupwatch_group_orphaned_oldest_seconds", pairs, _oldest_ms(verdict, orphaned))
     unattended = _of(verdict, FindingKind.UNATTENDED)
     samples.add_ms("groupwatch_group_unattended_seconds", pairs, _oldest_ms(verdict, unattended))
     dead = {member for finding in _of(verdict, FindingKind.DEAD_MEMBER) for member in finding.members}
-    samples.add("groupwatch_group_dead_members", pairs, len(dead))
+    samples.add("groupwatch_group_dead_members", pairs, len(dead) if is_known else len(dead) or None)
     double = {place for finding in _of(verdict, FindingKind.DOUBLE_OWNED) for place in finding.partitions}
-    samples.add("groupwatch_group_double_owned_partitions", pairs, len(double))
+    samples.add("groupwatch_group_double_owned_partitions", pairs, len(double) if is_known else len(double) or None)
 
 
-def _ownership_known(verdict: GroupVerdict) -> bool:
-    """Whether 0 would mean none. A group that has members but no expectation has members that cannot be read."""
-    if verdict.kind in (GroupKind.SHARE, GroupKind.STREAMS) or verdict.state is Phase.OFFSETS_ONLY:
-        return False  # nobody owns partitions of such a group for himself
-    return verdict.state is Phase.EMPTY or verdict.expectation != "none"
+def _owns_partitions(verdict: GroupVerdict) -> bool:
+    """Whether members of the group own partitions, each for itself."""
+    return verdict.kind not in (GroupKind.SHARE, GroupKind.STREAMS) and verdict.state is not Phase.OFFSETS_ONLY
+
+
+def _no_orphans(verdict: GroupVerdict) -> dict[str, int]:
+    """0 for each reason why a partition of the group may lack an owner."""
+    if verdict.kind == GroupKind.CLASSIC:
+        return _NONE_OF_STREAMS if verdict.assignor == STREAM else _NONE_OF_CLASSIC
+    return _NONE_OF_ROCKETMQ if verdict.kind == GroupKind.ROCKETMQ else _NO_ORPHANS
 
 
 def _add_findings(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:

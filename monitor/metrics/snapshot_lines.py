@@ -60,10 +60,14 @@ class Header(_Line, tag="header"):
 
 
 class ClusterLine(_Line, tag="cluster"):
-    """A cluster begins. ``pass_ms`` is when the newest collector pass over its topics began."""
+    """A cluster begins. ``pass_ms`` is when the newest collector pass over its topics began.
+
+    ``watched_ms`` is that of the Catalog, which has more topics than the snapshot of one group.
+    """
 
     cluster: str
     pass_ms: int
+    watched_ms: int = 0
 
 
 class TopicLine(_Line, tag="topic"):
@@ -150,7 +154,7 @@ def _header() -> Header:
 
 
 def _cluster_line(catalog: Catalog) -> ClusterLine:
-    return ClusterLine(cluster=catalog.cluster, pass_ms=catalog.pass_ms)
+    return ClusterLine(cluster=catalog.cluster, pass_ms=catalog.pass_ms, watched_ms=catalog.watched_ms)
 
 
 def _topic_lines(catalog: Catalog) -> list[TopicLine]:
@@ -181,7 +185,7 @@ def find_inputs(lines: Iterable[bytes], cluster: str, group: str) -> GroupInputs
             case ClusterLine():
                 clusters.append(line.cluster)
                 if line.cluster == cluster:
-                    catalog = Catalog(cluster=cluster, pass_ms=line.pass_ms)
+                    catalog = Catalog(cluster=cluster, pass_ms=line.pass_ms, watched_ms=line.watched_ms)
             case TopicLine() if clusters[-1:] == [cluster]:
                 _add(catalog, line.state)
             case GroupLine() if clusters[-1:] == [cluster] and line.state.group == group:

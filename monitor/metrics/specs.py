@@ -148,6 +148,13 @@ METRICS: Final[tuple[MetricSpec, ...]] = (
         "Members that commit nothing, while records wait for them and others go on.",
     ),
     MetricSpec(
+        "groupwatch_group_unreadable_members",
+        _GROUP,
+        _GAUGE,
+        _BY_GROUP,
+        "Members whose subscription or assignment groupwatch cannot decode. Absent where there is none.",
+    ),
+    MetricSpec(
         "groupwatch_group_double_owned_partitions",
         _GROUP,
         _GAUGE,

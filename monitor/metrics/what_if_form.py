@@ -13,6 +13,7 @@ from monitor.detection.rehearsal import BROKER_NAMES, CLIENT_NAMES
 from monitor.detection.sentences import shown
 from monitor.detection.what_if import Change, MemberChange, Move, PartitionCount, what_if
 from monitor.detection.what_if_sentences import consequences, held, mark, moving
+from monitor.escaping import escaped
 from monitor.metrics.api_query import NUMBERS, is_number
 from monitor.metrics.holders import Holder, Holders
 from monitor.metrics.rehearsals import affordable
@@ -91,17 +92,23 @@ class WhatIfAnswer(Value):
 def what_if_form(verdict: GroupVerdict, query: QueryParams) -> WhatIfForm:
     """The form for this group, as it was sent."""
     subscribed = {topic for member in verdict.members for topic in member.topics}
+    called = [name for each in verdict.members for name in (each.member_id, each.instance_id, each.client_id) if name]
     return WhatIfForm(
         assignors=tuple(_ASSIGNORS.get(verdict.kind, ())) if verdict.members else (),
         topics=tuple(sorted(subscribed)) if verdict.kind not in OWN_NAMES else (),
         is_asked=ASKED in query,
         assignor=query.get("assignor", ""),
         members=query.get("members", ""),
-        without=tuple(query.getlist("without")),
-        topic=query.get("grown", ""),
+        without=tuple(_meant(each, called) for each in query.getlist("without")),
+        topic=_meant(query.get("grown", ""), sorted(subscribed)),
         partitions=query.get("to", ""),
         repeated=tuple(name for name in _ONE_VALUE if len(query.getlist(name)) > 1),
     )
+
+
+def _meant(sent: str, names: Sequence[str]) -> str:
+    """The name that a form means: on a page, also in a form, names are as they are shown (``Pages``)."""
+    return sent if sent in names else next((name for name in names if escaped(name) == sent), sent)
 
 
 def what_if_answer(inputs: GroupInputs, form: WhatIfForm, holders: Holders) -> WhatIfAnswer:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from monitor.detection.durations import age, lasted
+from monitor.escaping import escaped
 
-__all__ = ["age", "counted", "grouped", "lasted", "rate", "visible"]
+__all__ = ["age", "counted", "grouped", "lasted", "rate", "searchable", "visible"]
 
 
 def grouped(count: int) -> str:
@@ -28,14 +29,21 @@ def rate(per_second: float) -> str:
 
 
 def visible(name: str) -> str:
-    r"""A name with every character that cannot be seen written out, so that two names never look alike by it.
+    r"""A name with every character that cannot be seen written out, so that no two names look alike by it.
 
     >>> print(visible("orders"), visible("a\nb"), visible("\u202eabc"), visible(""))
     orders a\nb \u202eabc (empty name)
     """
-    if name.isprintable():
-        return name or "(empty name)"
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in name)
+    return escaped(name) or "(empty name)"
+
+
+def searchable(text: str) -> str:
+    r"""A name, or what somebody looks for in one, as both are compared: as it is shown, in any case.
+
+    >>> searchable("\u202eOrders"), searchable("\\u202eORD") in searchable("\u202eOrders")
+    ('\\u202eorders', True)
+    """
+    return escaped(text).casefold()
 
 
 def counted(count: int, word: str) -> str:

@@ -20,7 +20,7 @@ from tests.metrics.api_example import EXAMPLES, NOW_MS, example
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "api.md"
 WIDTH: Final = 116
-REFUSED: Final = "/api/v1/groups?sort=size"
+REFUSED: Final = ("/api/v1/groups?sort=size", "/api/v1/findings")
 
 HEAD: Final = """\
 # The API
@@ -32,11 +32,19 @@ are answered, nothing changes anything. `/api/v1/openapi.json` has the same as t
 - **Names** in a path are percent-encoded as one piece: a slash is `%2F`, so `orders/eu` is at
   `/api/v1/groups/main/orders%2Feu`. Clients take `.` and `..` out of a path, so a group of that name is at
   `/api/v1/groups/main/~.` or `~..` (and one that is named `~.` at `~~.`).
+- **Names in answers** are as they are in the cluster, and may hold any character, also one that turns text around or
+  controls a terminal. JSON escapes only controls below U+0020: what shows names has to escape the rest, as the page
+  does. The sentence of an `error` has all of it written out.
 - **Times** (`_ms`) are milliseconds since the epoch, durations milliseconds, offsets and lags records (of MetaQ bytes).
 - **A field that is absent** has its default: null, 0, false, "" or an empty list. What is not known is null or absent,
   never 0 or -1.
-- **All of one cluster** in an answer is as of one evaluation, `evaluated_ms`. Groups of a cluster that is still being
-  read are left out of lists; asked for by name, they are a 503.
+- **All of one cluster** in an answer is as of one evaluation, `evaluated_ms`.
+- **Not known yet** is never an empty list. While a cluster is not ready, as after a start, everything that is about its
+  groups is a 503 with what `/readyz` says, and `not_ready` names the cluster. So are lists of all clusters, whichever
+  others are ready: ask for those by `cluster`, or with `partial=1`, which leaves out what is not ready and names it in
+  the header `X-Not-Ready`. Who polls findings may close what is gone from a 200, and nothing else.
+- **Stale** is what was judged a minute ago or more, for example as no broker answers: it is told as it was then. Lists
+  name such clusters in the header `X-Stale`, and `/api/v1/clusters` says how old they are.
 - **Kept answers**: each answer in JSON has an `ETag`; with `If-None-Match`, one that is still the same is a 304 without
   a body. Long ones are compressed for clients that take gzip.
 - **Long lists**: with `limit`, the header `Link` has the address of the next rows (`rel="next"`), and `X-Total-Count`
@@ -49,7 +57,7 @@ are answered, nothing changes anything. `/api/v1/openapi.json` has the same as t
 ERRORS: Final = """\
 ## Errors
 
-Each is an object with a sentence, `error`, that says what and where:
+Each is an object with a sentence, `error`, that says what and where (and `not_ready`, see above):
 
 | status | when |
 |---|---|
@@ -57,7 +65,7 @@ Each is an object with a sentence, `error`, that says what and where:
 | 404 | no such address, cluster or group |
 | 405 | neither GET nor HEAD; the header `Allow` has both |
 | 500 | this group cannot be judged; the others can (or nothing can be told: the log of the job says why) |
-| 503 | the groups of this cluster are not known yet: it says what is left to read; or too much is asked at once |
+| 503 | the groups of a cluster are not known yet: it says what is left to read; or too much is asked at once |
 
 [access.md](access.md) has those of who may read and how much (401, 413, 414, 429). `/api/v1/openapi.json` has for each
 address which it can give.
@@ -70,7 +78,13 @@ def page() -> str:
         HttpServer(create_app(example(), lambda: NOW_MS), port=0) as server,
         httpx.Client(base_url=server.url) as client,
     ):
-        parts = [HEAD, *(_address(client, each) for each in ADDRESSES), ERRORS, _asked(client, REFUSED), _fields()]
+        parts = [
+            HEAD,
+            *(_address(client, each) for each in ADDRESSES),
+            ERRORS,
+            *(_asked(client, each) for each in REFUSED),
+            _fields(),
+        ]
     return "\n".join(parts)
 
 
@@ -93,7 +107,7 @@ def _asked(client: httpx.Client, path: str) -> str:
     answer = client.get(path)
     headers = [
         f"{name}: {answer.headers[name.lower()]}"
-        for name in ("Link", "X-Total-Count")
+        for name in ("Link", "X-Total-Count", "X-Not-Ready")
         if name.lower() in answer.headers
     ]
     url = f"http://127.0.0.1:9464{path}"

@@ -97,6 +97,14 @@ def orders(group: str = "orders") -> GroupVerdict:
     )
 
 
+def unreadable(group: str = "unreadable") -> GroupVerdict:
+    """A group of one member, whose assignment could not be decoded."""
+    member = MemberVerdict(member_id="C0", unreadable="underflow at byte 0 of the assignment")
+    return GroupVerdict(
+        cluster="main", group=group, kind="kafka-classic", state=Phase.STABLE, evaluated_ms=NOW_MS, members=(member,)
+    )
+
+
 def _row(partition: int, owners: tuple[str, ...], expected: str, **values) -> PartitionVerdict:
     return PartitionVerdict(
         topic="t", partition=partition, owners=owners, expected=expected, replayed=expected, **values

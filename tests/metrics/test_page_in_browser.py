@@ -72,7 +72,8 @@ def served() -> Iterator[tuple[Fleet, str]]:
     evil = topic(HOSTILE[0])
     reading_evil = named_badly(group("reads.evil", evil.topic, trouble="drift"))
     wide = group("wide.one", "wide", trouble="drift", partitions=WIDE, members=40)
-    shown = fleet(200, *hostile, reading_evil, wide, topics=(evil, topic("wide", WIDE)))
+    named = [replace(group(f"strategy-{n}", f"t{n}"), protocol=name) for n, name in enumerate(STRATEGIES)]
+    shown = fleet(200, *hostile, *named, reading_evil, wide, topics=(evil, topic("wide", WIDE)))
     with HttpServer(create_app(shown, lambda: shown.now_ms + 3_000), port=0) as server:
         yield shown, server.url
 
@@ -423,6 +424,44 @@ LOW_CONTRAST = """() => {
   return [...found];
 }"""
 """Texts that stand out from their background less than WCAG 2 asks for (AA: 4.5 to 1)."""
+
+
+STRATEGIES = {
+    "AllocateMessageQueueAveragely": "AVG",
+    "AllocateMessageQueueAveragelyByCircle": "AVG_BY_CIRCLE",
+    "AllocateMessageQueueConsistentHash": "CONSISTENT_HASH",
+    "AllocateMachineRoomNearby": "MACHINE_ROOM_NEARBY",
+    "com.example.OwnStickyPartitionAssignor": "OwnStickyPartitionAssignor",
+    "cooperative-sticky": "cooperative-sticky",
+    "org.apache.kafka.clients.consumer.Notaclasswithoutanyhumpsinitsnamewhichislong": (
+        "Notaclasswithoutanyhumpsinitsnamewhichis…"
+    ),
+}
+BROKEN_WORDS = """(cell) => {
+  const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), broken = [];
+  for (let text = walker.nextNode(); text; text = walker.nextNode()) {
+    const range = document.createRange();
+    range.selectNodeContents(text);
+    if (new Set([...range.getClientRects()].map((each) => each.top)).size > 1) broken.push(text.data);
+  }
+  return broken;
+}"""
+"""The words of an element that begin in one line and go on in another."""
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_names_of_assignors_are_short_in_the_list_and_break_between_words_only(site: Site, width: int):
+    page = site.open("/?q=strategy&all=1", viewport={"width": width, "height": 800})
+    for number, (name, shown) in enumerate(STRATEGIES.items()):
+        cell = page.locator("tr", has_text=f"strategy-{number}").locator(".assignor")
+        assert (cell.inner_text().replace("\n", ""), cell.get_attribute("title")) == (shown, name)
+        assert cell.evaluate(BROKEN_WORDS) == [], f"{name} at {width}"
+        if "humps" not in name:
+            assert cell.evaluate("(cell) => cell.scrollWidth <= cell.clientWidth"), f"{name} is cut at {width}"
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.goto(f"{site.url}/groups/main/strategy-1")
+    facts = page.locator(".facts-large div", has_text="Assignor").locator("dd")
+    expect(facts).to_have_text("AllocateMessageQueueAveragelyByCircle")
 
 
 def test_without_a_script_links_and_forms_do_the_same(site: Site):

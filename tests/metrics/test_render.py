@@ -46,6 +46,7 @@ from tests.metrics.examples import (
     orders,
     ready_cluster,
     unattended,
+    unreadable,
 )
 
 GOLDEN_GROUP = """\
@@ -90,6 +91,7 @@ groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="unsub
 groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="assignor_gap"} 0
 groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="pending"} 0
 groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="rebalancing"} 0
+groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="leader_unsubscribed"} 0
 # HELP groupwatch_group_orphaned_oldest_seconds How long the partition that is orphaned longest has had no owner.
 # TYPE groupwatch_group_orphaned_oldest_seconds gauge
 groupwatch_group_orphaned_oldest_seconds{cluster="main",group="orders"} 40
@@ -332,6 +334,7 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
                 *render_groups([orders(), offsets_only("x"), falling_behind(), unattended("y"), metaq()]),
                 *render_groups([falling_behind("sums"), named(metaq(), "sums-m")], SeriesRules(detail=Detail.TOPIC)),
                 *render_groups([orders("who")], SeriesRules(member_info=True, owner_info=True)),
+                *render_groups([unreadable("z")]),
                 *render_catalog(catalog()),
                 *render_cluster("main", [summary_of(orders())]),
             )
@@ -480,17 +483,46 @@ def test_a_warm_up_is_absent_before_the_first_batch_and_once_ready():
 def test_every_reason_is_there_at_zero_so_that_its_end_is_seen():
     calm = msgspec.structs.replace(orders(), findings=(), partitions=())
     counts = values(calm, "groupwatch_group_orphaned_partitions")
-    of_rocketmq = {OrphanReason.MIXED_STRATEGY, OrphanReason.MIXED_SUBSCRIPTION}
-    assert counts == {(reason.value,): 0 for reason in OrphanReason if reason not in of_rocketmq}
-    queues = msgspec.structs.replace(calm, kind=GroupKind.ROCKETMQ)
-    counts = values(queues, "groupwatch_group_orphaned_partitions")
-    assert counts == {(reason.value,): 0 for reason in OrphanReason}
+    of_any = {"no_members", "grew", "unsubscribed", "assignor_gap", "pending", "rebalancing"}
+    assert {reason for (reason,) in counts} == of_any | {"leader_unsubscribed"}
+    assert set(counts.values()) == {0}
+    more = {
+        GroupKind.ROCKETMQ: {"mixed_strategy", "mixed_subscription"},
+        GroupKind.CONSUMER: set(),
+        GroupKind.METAQ: set(),
+        GroupKind.ZOOKEEPER: set(),
+    }
+    for kind, own in more.items():
+        counts = values(msgspec.structs.replace(calm, kind=kind), "groupwatch_group_orphaned_partitions")
+        assert {reason for (reason,) in counts} == of_any | own
+    streams = values(msgspec.structs.replace(calm, assignor="stream"), "groupwatch_group_orphaned_partitions")
+    assert {reason for (reason,) in streams} == of_any | {"no_task"}
+    all_of_them = of_any | {"leader_unsubscribed", "no_task", *more[GroupKind.ROCKETMQ]}
+    assert all_of_them == {each.value for each in OrphanReason}
 
 
-def test_no_ownership_is_claimed_of_members_that_cannot_be_read():
-    unreadable = msgspec.structs.replace(orders(), expectation="none")
-    for family in ("orphaned_partitions", "double_owned_partitions", "drifted_partitions"):
-        assert values(unreadable, f"groupwatch_group_{family}") == {}
+def test_of_members_that_cannot_be_read_only_what_is_found_is_counted():
+    """0 would say that there is none, which is not known."""
+    not_all = msgspec.structs.replace(orders(), expectation="none")
+    assert values(not_all, "groupwatch_group_orphaned_partitions") == {("grew",): 1}
+    assert values(not_all, "groupwatch_group_double_owned_partitions") == {(): 1}
+    assert values(not_all, "groupwatch_group_drifted_partitions") == {}
+    nothing = msgspec.structs.replace(not_all, findings=(), partitions=())
+    for family in ("orphaned_partitions", "double_owned_partitions", "dead_members", "drifted_partitions"):
+        assert values(nothing, f"groupwatch_group_{family}") == {}
+
+
+def test_members_that_cannot_be_read_are_counted_where_there_are_some():
+    one = msgspec.structs.replace(orders().members[0], unreadable="underflow at byte 2 of the subscription")
+    some = msgspec.structs.replace(orders(), members=(one, orders().members[1]))
+    assert values(some, "groupwatch_group_unreadable_members") == {(): 1}
+    assert values(orders(), "groupwatch_group_unreadable_members") == {}
+
+
+def test_idle_members_are_absent_where_partitions_are_not_what_members_are_to_have():
+    """A classic group of Kafka Streams."""
+    threads = tuple(msgspec.structs.replace(member, idle=None) for member in orders().members)
+    assert values(msgspec.structs.replace(orders(), members=threads), "groupwatch_group_idle_members") == {}
 
 
 def test_drift_is_absent_where_the_assignor_is_not_known():

@@ -75,6 +75,18 @@ def test_a_topic_that_only_a_target_names_is_saved_too():
     assert verdict_of(find_inputs(group_lines(whole(turned)).splitlines(), "c", turned.group)) == verdict
 
 
+def test_a_snapshot_of_a_group_knows_since_when_all_topics_are_watched():
+    """Collectors began before the topics of this group came: those are new, and not as old as may be."""
+    members = (Member(member_id="C0", topics=("a", "b"), assigned=CLASSIC.members[0].assigned),)
+    state = replace(CLASSIC, members=members, protocol="ours", offsets=())
+    late = catalog(topic("a", 2), topic("b", 1, seen_ms=ASSIGNED + 1), topic("unused", 1))
+    inputs = GroupInputs(group=state, catalog=late, now_ms=NOW, settings=STRICT)
+    saved = find_inputs(group_lines(inputs).splitlines(), "c", state.group)
+    assert saved.catalog.watched_ms == late.watched_ms
+    assert verdict_of(saved) == verdict_of(inputs)
+    assert {finding.reason for finding in verdict_of(saved).findings} == {"grew"}
+
+
 def test_many_groups_come_in_pieces():
     crowd = Saved(CATALOG, tuple(replace(CLASSIC, group=f"g{number}") for number in range(2_000)), NOW)
     sizes = [len(piece) for piece in pieces(crowd)]
