@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from monitor.config import (
@@ -152,6 +154,40 @@ def test_a_mistake_is_one_sentence_that_names_the_key(file, text, sentence):
     assert problems(file(text)) == (sentence,)
 
 
+TABLES = {
+    "clusters": 'bootstrap_servers = "h:1"',
+    "rocketmq": 'name_servers = "h:1"',
+    "zookeeper": 'hosts = "h:1"\nsystem = "metaq"',
+    "spark_queries": 'checkpoints = {q = "/q"}',
+}
+
+
+NO_NAMES = {
+    "it is empty": [""],
+    "it stands for another folder": [".", ".."],
+    "it has a slash or a backslash": ["../x", "/", "a\\\\b"],
+    "it has a character that cannot be seen": ["a\\nb", "a\\u0000", "\\u202Ea", "\\u001b[2J"],
+    "it begins or ends with a space": [" a", "a "],
+    "percent-encoded it has more than 200 characters": ["x" * 201, "\u6ce8" * 23],
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize(("why", "name"), [(why, name) for why, names in NO_NAMES.items() for name in names])
+def test_a_name_that_can_be_no_label_or_folder_is_refused_and_shown_harmlessly(file, table, name, why):
+    carrier = '[clusters.k]\nbootstrap_servers = "k:1"\n'
+    (sentence,) = problems(file(f'{carrier}[{table}."{name}"]\n{TABLES[table]}\n'))
+    shown = sentence.removeprefix(f'{table}: "').removesuffix(f'" cannot be a name: {why}.')
+    assert shown.isprintable()
+    assert len(shown) <= 80
+    assert sentence == f'{table}: "{shown}" cannot be a name: {why}.'
+
+
+@pytest.mark.parametrize("name", ["prod eu", "prod.eu-1_x", "..x", "\u05d4\u05d6", "\u6ce8" * 22, "a'b", "x" * 200])
+def test_other_names_are_taken_as_they_are(file, name):
+    assert list(load(file(f'[clusters."{name}"]\nbootstrap_servers = "h:1"\n')).clusters) == [name]
+
+
 def test_every_mistake_is_named(file, monkeypatch):
     monkeypatch.setenv("GROUPWATCH_HTPP__PORT", "1")
     text = "[http]\nport = -1\n[detection]\nimbalance_ratio = 0.5\nlag = 3"
@@ -170,6 +206,14 @@ def test_a_file_that_cannot_be_read(tmp_path, file):
     assert "is not TOML" in broken
     (broken,) = problems(file("[http]\nport = = 1"))
     assert "line 2" in broken
+
+
+def test_what_never_ends_is_no_configuration_and_no_secret(file):
+    told = "cannot be read (it is larger than 4 MiB)."
+    assert problems(Path("/dev/zero")) == (f"The configuration file /dev/zero {told}",)
+    with pytest.raises(ConfigError) as caught:
+        ClientProperties({"sasl.password": "${file:/dev/zero}"}).resolve("clusters.a.client")
+    assert caught.value.problems == (f"clusters.a.client.sasl.password refers to the file /dev/zero, which {told}",)
 
 
 def test_a_secret_is_looked_up_late_and_never_shown(file, monkeypatch):

@@ -109,7 +109,7 @@ ZOO = f'{KAFKA}[zookeeper.z]\nhosts = "h:1"\nsystem = "kafka"\n'
         ("[rocketmq]\nr = 1", "rocketmq.r should be a table."),
         (f'{ROCKET}name = "x"', "rocketmq.r.name is not a known key."),
         (f"{ROCKET}intervall_s = 1", "rocketmq.r.intervall_s is not a known key (did you mean interval_s?)."),
-        (f"{ROCKET}interval_s = 0", "rocketmq.r.interval_s should be greater than 0."),
+        (f"{ROCKET}interval_s = 0", "rocketmq.r.interval_s should be greater than or equal to 0.1."),
         (f"{ROCKET}request_limit_s = inf", "rocketmq.r.request_limit_s should be a finite number."),
         (f"{ROCKET}secret_key = ['tiger']", "rocketmq.r.secret_key cannot be used."),
         (

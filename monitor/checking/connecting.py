@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from monitor.checking.report import Connection
-from monitor.collectors.errors import CollectorError, OffsetsTopicMissing
+from monitor.collectors.errors import CollectorError, NotYetReadable
 from monitor.collectors.preflight import ClusterFacts, check, check_carrier
 from monitor.config import ClusterSettings, ConfigError, RocketMQSettings, Settings, System
 
@@ -39,7 +39,7 @@ def _cluster(cluster: ClusterSettings, for_job: bool, limit_s: float) -> Connect
         if for_job:
             return Connection(place=place, is_fine=True, told=_told(check(cluster, limit_s)))
         check_carrier(cluster, limit_s)
-    except OffsetsTopicMissing as missing:  # a job waits for it
+    except NotYetReadable as missing:
         return Connection(place=place, is_fine=True, told=f"{missing} A job waits for it.")
     except (CollectorError, ConfigError) as error:
         return Connection(place=place, is_fine=False, told=str(error))

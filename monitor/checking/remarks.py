@@ -1,31 +1,33 @@
 """What of a configuration will not work, or not as its author may think: problems and warnings, one look each.
 
-A problem keeps the command from starting, on this machine and as this user. A warning does not.
+A problem keeps the command from starting, on this machine and as this user. A warning does not. ``groupwatch run`` and
+``collect`` look for the same problems before they start: there is one table, at the end.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import ssl
 import stat
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from monitor.checking.checkpoint_place import checkpoint_without_jars, folder_here, no_checkpoint, unusable_checkpoint
 from monitor.checking.intervals import seldom_judged, seldom_read
+from monitor.checking.machine import absent_programs, java, no_temporary_folder, rather_few_files, too_few_files
+from monitor.checking.spark_properties import is_master, not_of_spark, unguarded_cluster, wrong_master, wrong_properties
 from monitor.collectors.client_properties import kafka_python_arguments, spark_options
 from monitor.config import ConfigError, HttpSettings, Settings
 from monitor.config.client import is_secret
-from monitor.embedded.errors import JavaNotFound
-from monitor.embedded.java import find_java
 from monitor.metrics.access_errors import AccessError
 from monitor.metrics.access_files import AccessFiles, read_access
 from monitor.metrics.server import ListenError, require_own
 
 Look = Callable[[Settings], Iterator[str]]
 
-TEMPORARY: Final = Path("/tmp")
-"""Where Java puts what it needs for a while, on every Linux, whatever TMPDIR says."""
 
 NOTHING_TO_WATCH: Final = "No cluster is configured: add a table [clusters.NAME] with bootstrap_servers."
 
@@ -34,6 +36,26 @@ def problems(settings: Settings, *, for_job: bool) -> tuple[str, ...]:
     """What keeps the command from starting: ``groupwatch run``, or (not ``for_job``) ``groupwatch collect``."""
     looks = (*PROBLEMS, *(PROBLEMS_OF_JOBS if for_job else ()))
     return tuple(text for look in looks for text in look(settings))
+
+
+def require_startable(settings: Settings, *, for_job: bool) -> None:
+    """Return if nothing is known that keeps the command from starting.
+
+    Raises:
+        ConfigError: a sentence for each problem.
+    """
+    if found := problems(settings, for_job=for_job):
+        raise ConfigError(*found)
+
+
+def require_spark(settings: Settings) -> None:
+    """Return if nothing is known that keeps Spark from starting with this ``spark.conf``.
+
+    Raises:
+        ConfigError: a sentence for each problem.
+    """
+    if found := tuple(text for look in PROBLEMS_OF_SPARK for text in look(settings)):
+        raise ConfigError(*found)
 
 
 def warnings(settings: Settings, file: Path | None, *, for_job: bool) -> tuple[str, ...]:
@@ -50,11 +72,20 @@ def _something_to_watch(settings: Settings) -> Iterator[str]:
 def _usable_properties(settings: Settings) -> Iterator[str]:
     """References that lead nowhere, and what one of the two clients (Java, Python) cannot honour."""
     for cluster in settings.clusters.values():
-        try:
-            kafka_python_arguments(cluster)
-            spark_options(cluster)
-        except ConfigError as error:
-            yield from error.problems
+        told: dict[str, None] = {}  # both clients may say the same of a property
+        for client in (kafka_python_arguments, spark_options):
+            try:
+                client(cluster)
+            except ConfigError as error:
+                told |= dict.fromkeys(error.problems)
+        yield from told
+
+
+def _usable_conf(settings: Settings) -> Iterator[str]:
+    try:
+        settings.spark.properties()
+    except ConfigError as error:
+        yield from error.problems
 
 
 def _signing_keys(settings: Settings) -> Iterator[str]:
@@ -69,23 +100,14 @@ def _signing_keys(settings: Settings) -> Iterator[str]:
 
 def _trusted_certificates(settings: Settings) -> Iterator[str]:
     for system in settings.rocketmq.values():
-        if system.tls_ca_file is not None and not os.access(system.tls_ca_file, os.R_OK):
+        if system.tls_ca_file is None:
+            continue
+        try:
+            ssl.create_default_context(cafile=system.tls_ca_file)
+        except ssl.SSLError:
+            yield f"{system.place}.tls_ca_file: {system.tls_ca_file} has no certificates in PEM."
+        except OSError:
             yield f"{system.place}.tls_ca_file: {system.tls_ca_file} cannot be read."
-
-
-def _checkpoint_named(settings: Settings) -> Iterator[str]:
-    if settings.spark.checkpoint is None:
-        yield (
-            "spark.checkpoint is required: a folder that survives restarts, where the job keeps its state."
-            " (groupwatch collect needs none: check its file with --collect.)"
-        )
-
-
-def _java(_: Settings) -> Iterator[str]:
-    try:
-        find_java()
-    except JavaNotFound as error:
-        yield str(error)
 
 
 def _usable_access(settings: Settings) -> Iterator[str]:
@@ -150,24 +172,20 @@ def _elsewhere(settings: Settings) -> Iterator[str]:
 
 
 def _fleeting_checkpoint(settings: Settings) -> Iterator[str]:
-    place = settings.spark.checkpoint or ""
-    if not place or "://" in place:
+    path = folder_here(settings.spark.checkpoint or "/")
+    if path is None:
         return
-    path = Path(place)
     if not path.is_absolute():
-        yield f"spark.checkpoint {place} is relative: another working directory is another, empty checkpoint."
+        yield f"spark.checkpoint {path} is relative: another working directory is another, empty checkpoint."
     if path.is_relative_to("/tmp") or path.is_relative_to("/var/tmp"):
-        yield f"spark.checkpoint {place} lies in a folder that is cleared: the log is read anew after that."
-    there = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
-    if not os.access(there, os.W_OK | os.X_OK):
-        yield f"spark.checkpoint: the user who runs this may not write to {there}."
+        yield f"spark.checkpoint {path} lies in a folder that is cleared: the log is read anew after that."
 
 
 def _cluster_of_spark(settings: Settings) -> Iterator[str]:
     spark = settings.spark
-    if spark.master.startswith("local"):
+    if spark.master.startswith("local") or not is_master(spark.master):
         return
-    if spark.checkpoint is not None and "://" not in spark.checkpoint:
+    if spark.checkpoint is not None and folder_here(spark.checkpoint) is not None:
         yield (
             f"spark.checkpoint {spark.checkpoint} is a path of one machine, and spark.master {spark.master} a cluster:"
             " the driver and all executors have to see the same folder there."
@@ -182,10 +200,11 @@ def _cluster_of_spark(settings: Settings) -> Iterator[str]:
 def _libraries_of_java(settings: Settings) -> Iterator[str]:
     """zstd, lz4 and RocksDB unpack theirs there; a job whose JVM cannot load them never reads its first batch."""
     chosen = " ".join([os.environ.get("JAVA_TOOL_OPTIONS", ""), *settings.spark.conf.values()])
-    if "java.io.tmpdir" not in chosen and loads_no_code(TEMPORARY):
+    temporary = Path(tempfile.gettempdir())
+    if "java.io.tmpdir" not in chosen and loads_no_code(temporary):
         yield (
-            f"{TEMPORARY} is mounted with noexec, and Java unpacks libraries there: set"
-            " JAVA_TOOL_OPTIONS=-Djava.io.tmpdir=/ANOTHER/FOLDER, or the job reads nothing."
+            f"{temporary} is mounted with noexec, and Java unpacks libraries there: set TMPDIR=/ANOTHER/FOLDER, or the"
+            " job reads nothing."
         )
 
 
@@ -233,7 +252,21 @@ PROBLEMS: Final[tuple[Look, ...]] = (
     _usable_access,
     _own_address,
 )
-PROBLEMS_OF_JOBS: Final[tuple[Look, ...]] = (_checkpoint_named, _java)
+PROBLEMS_OF_SPARK: Final[tuple[Look, ...]] = (
+    _usable_conf,
+    wrong_properties,
+    java,
+    absent_programs,
+    no_temporary_folder,
+    too_few_files,
+)
+PROBLEMS_OF_JOBS: Final[tuple[Look, ...]] = (
+    no_checkpoint,
+    unusable_checkpoint,
+    wrong_master,
+    unguarded_cluster,
+    *PROBLEMS_OF_SPARK,
+)
 WARNINGS: Final[tuple[Look, ...]] = (
     _open_page,
     _random_port,
@@ -247,5 +280,8 @@ WARNINGS_OF_JOBS: Final[tuple[Look, ...]] = (
     _fleeting_checkpoint,
     _cluster_of_spark,
     _libraries_of_java,
+    checkpoint_without_jars,
+    not_of_spark,
+    rather_few_files,
     seldom_judged,
 )

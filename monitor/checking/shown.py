@@ -8,6 +8,7 @@ from typing import Final
 import typer
 
 from monitor.checking.report import ConfigReport, Watched
+from monitor.escaping import escaped
 
 LABEL_WIDTH: Final = 12
 """The longest label and two spaces."""
@@ -51,4 +52,4 @@ def _result(report: ConfigReport) -> str:
 
 
 def _line(label: str, text: str) -> str:
-    return f"{label:<{LABEL_WIDTH}}{text}".rstrip()
+    return f"{label:<{LABEL_WIDTH}}{escaped(text)}".rstrip()

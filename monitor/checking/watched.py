@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from monitor.checking.report import Property, Watched
+from monitor.checking.spark_properties import is_master
 from monitor.config import (
     ClusterSettings,
     DetectionOptions,
@@ -27,11 +28,21 @@ WITH_SECRET: Final = re.compile(r"://.*@|\?")
 AZURE: Final = re.compile(r"(abfs|wasb)s?://[a-z0-9-]+@[^@?]+")
 """What stands before the @ there is a container."""
 
-HARMLESS_CONF: Final = re.compile(
-    r"spark\.(app\.name|driver\.(host|bindAddress)|log\.level|scheduler\.mode|serializer|submit\.deployMode"
-    r"|sql\.session\.timeZone|sql\.streaming\.(stateStore\.providerClass|checkpointFileManagerClass))"
-)
-"""Properties of Spark whose texts are shown. Of others the text may be, or hold, a secret."""
+_CLASS: Final = r"[A-Za-z_][\w$]*(\.[A-Za-z_][\w$]*)+"
+
+HARMLESS_CONF: Final = {
+    "spark.app.name": r".*",
+    "spark.driver.host": r"[A-Za-z0-9.:-]+",
+    "spark.driver.bindAddress": r"[A-Za-z0-9.:-]+",
+    "spark.log.level": r"(?i:all|trace|debug|info|warn|error|fatal|off)",
+    "spark.scheduler.mode": r"FIFO|FAIR",
+    "spark.serializer": _CLASS,
+    "spark.submit.deployMode": r"client|cluster",
+    "spark.sql.session.timeZone": r"[A-Z]{3}|[A-Z][a-z]+(/[A-Za-z_]+)+|[+-][0-9:]+",
+    "spark.sql.streaming.stateStore.providerClass": _CLASS,
+    "spark.sql.streaming.checkpointFileManagerClass": _CLASS,
+}
+"""Properties of Spark whose texts are shown, if they are like this. Of others the text may be, or hold, a secret."""
 
 PLAIN: Final = re.compile(r"true|false|[0-9.]{1,12}(ms|min|[kmgtpsdh]b?)?", re.IGNORECASE)
 """On or off, a number, a size or a time."""
@@ -69,10 +80,10 @@ def _guards(http: HttpSettings) -> Iterator[Property]:
 
 
 def _of_job(settings: Settings) -> Iterator[Property]:
-    yield Property(name="spark.master", value=settings.spark.master)
+    yield Property(name="spark.master", value=settings.spark.master if is_master(settings.spark.master) else HIDDEN)
     yield Property(name="spark.checkpoint", value=_place(settings.spark.checkpoint or "none"))
     for key, value in settings.spark.conf.items():
-        yield Property(name=f"spark.conf.{key}", value=_shown(key, value))
+        yield Property(name=f"spark.conf.{key}", value=shown_property(key, value))
     if not settings.shard.is_all:
         yield Property(name="shard", value=str(settings.shard))
     yield from _thresholds(settings.detection)
@@ -146,20 +157,20 @@ def _by_whom(by_job: bool) -> str:
     return "collected by the job" if by_job else "collected by groupwatch collect elsewhere"
 
 
-def _shown(key: str, value: str) -> str:
+def shown_property(key: str, value: str) -> str:
     """The value where it cannot be a secret: by its key, or as it is a number, a size, a time, or on or off.
 
     Logins to file systems are among Hadoop's properties, by many names: of those, only what is on or off is shown.
 
-    >>> _shown("spark.driver.memory", "4g"), _shown("spark.sql.session.timeZone", "UTC")
+    >>> shown_property("spark.driver.memory", "4g"), shown_property("spark.sql.session.timeZone", "UTC")
     ('4g', 'UTC')
-    >>> _shown("spark.driver.extraJavaOptions", "-Dhttp.proxyPass=tiger"), _shown("spark.executorEnv.PIN", "1234")
+    >>> shown_property("spark.driver.extraJavaOptions", "-Dx=tiger"), shown_property("spark.executorEnv.PIN", "1234")
     ('[hidden]', '[hidden]')
-    >>> _shown("spark.hadoop.fs.s3a.path.style.access", "true"), _shown("spark.hadoop.fs.x.pin", "1234")
+    >>> shown_property("spark.hadoop.fs.s3a.path.style.access", "true"), shown_property("spark.hadoop.fs.x.pin", "1234")
     ('true', '[hidden]')
     """
-    if HARMLESS_CONF.fullmatch(key):
-        return value
+    if key in HARMLESS_CONF:
+        return value if re.fullmatch(HARMLESS_CONF[key], value) else HIDDEN
     if is_secret(key) or ENVIRONMENT.match(key) or PLAIN.fullmatch(value) is None:
         return HIDDEN
     return value if value in ("true", "false") or not key.startswith("spark.hadoop.") else HIDDEN

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from monitor.collectors.jaas import LOGIN_MODULES, jaas_line, parse_jaas
+from monitor.collectors.java_values import wrong_values
 from monitor.config import ClusterSettings, ConfigError
 from monitor.model import Value
 
@@ -112,8 +113,6 @@ IGNORED_BY_PYTHON: Final = frozenset(
 """Properties that only Spark's source gets: they tune it, or they narrow what TLS already checks (1.2 at least)."""
 
 IGNORED_PREFIXES: Final = ("metric", "auto.include.jmx", "sasl.kerberos.", "sasl.oauthbearer.", "sasl.login.")
-DNS_LOOKUPS: Final = ("use_all_dns_ips", "resolve_canonical_bootstrap_servers_only")
-PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 
 
 class Hidden(str):
@@ -172,12 +171,12 @@ def kafka_python_arguments(cluster: ClusterSettings) -> dict[str, Any]:
     properties = _checked_properties(cluster)
     for key in properties:
         _check_python_knows(cluster, key)
-    protocol = _security_protocol(cluster, properties)
+    protocol = _security_protocol(properties)
     arguments: dict[str, Any] = {
         "bootstrap_servers": list(cluster.addresses),
         "client_id": properties.get("client.id", "groupwatch"),
         "security_protocol": protocol,
-        **_tuning(cluster, properties),
+        **_tuning(properties),
     }
     login = _login(cluster, properties)
     if login is not None:
@@ -193,19 +192,18 @@ def wants_idempotence(cluster: ClusterSettings) -> bool:
     """Whether what is written to this cluster may be written idempotently: unless the properties say no.
 
     Raises:
-        ConfigError: as for ``spark_options``, and a value that is neither true nor false.
+        ConfigError: as for ``spark_options``.
     """
-    chosen = _checked_properties(cluster).get(IDEMPOTENCE, "true").lower()
-    if chosen not in ("true", "false"):
-        raise ConfigError(f"{cluster.client_place}.{IDEMPOTENCE} should be true or false.")
-    return chosen == "true"
+    return _checked_properties(cluster).get(IDEMPOTENCE, "true").lower() == "true"
 
 
 def _checked_properties(cluster: ClusterSettings) -> dict[str, str]:
     properties = cluster.client_properties()
     own = sorted(SET_BY_GROUPWATCH & properties.keys())
-    if own:
-        raise ConfigError(*(f"{cluster.client_place}.{key} is set by groupwatch itself; remove it." for key in own))
+    problems = [f"{cluster.client_place}.{key} is set by groupwatch itself; remove it." for key in own]
+    problems += [f"{cluster.client_place}.{key} should be {told}." for key, told in wrong_values(properties)]
+    if problems:
+        raise ConfigError(*problems)
     return properties
 
 
@@ -220,42 +218,33 @@ def _check_python_knows(cluster: ClusterSettings, key: str) -> None:
         raise ConfigError(f"{place} is not a property of Kafka clients that groupwatch knows{suggestion}.")
 
 
-def _security_protocol(cluster: ClusterSettings, properties: Mapping[str, str]) -> str:
-    protocol = properties.get("security.protocol", "PLAINTEXT").upper()
-    if protocol not in PROTOCOLS:
-        raise ConfigError(f"{cluster.client_place}.security.protocol should be one of {', '.join(PROTOCOLS)}.")
-    return protocol
+def _security_protocol(properties: Mapping[str, str]) -> str:
+    return properties.get("security.protocol", "PLAINTEXT").strip().upper()
 
 
-def _tuning(cluster: ClusterSettings, properties: Mapping[str, str]) -> dict[str, Any]:
+def _tuning(properties: Mapping[str, str]) -> dict[str, Any]:
     tuning: dict[str, Any] = {}
     for key, argument in NUMBERS.items():
         if key in properties:
-            number = _number(cluster, key, properties[key])
+            number = int(properties[key])
             # Java: -1 leaves the size of a buffer to the operating system. kafka-python says that by no argument.
             tuning |= {} if number < 0 else {argument: number}
-    if properties.get("client.dns.lookup") in DNS_LOOKUPS:
-        tuning["client_dns_lookup"] = properties["client.dns.lookup"]
+    if "client.dns.lookup" in properties:
+        tuning["client_dns_lookup"] = properties["client.dns.lookup"].strip()
     return tuning
-
-
-def _number(cluster: ClusterSettings, key: str, text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise ConfigError(f"{cluster.client_place}.{key} should be a whole number.") from None
 
 
 def _login(cluster: ClusterSettings, properties: Mapping[str, str]) -> Login | None:
     """Who logs in, from the JAAS line or from the two properties; None without SASL."""
-    if not _security_protocol(cluster, properties).startswith("SASL"):
+    if not _security_protocol(properties).startswith("SASL"):
         return None
     mechanism = properties.get("sasl.mechanism", "GSSAPI")
     if mechanism not in LOGIN_MODULES:
-        raise ConfigError(
-            f"{cluster.client_place}.sasl.mechanism is {mechanism}, which groupwatch cannot use;"
-            f" create a user for one of {', '.join(LOGIN_MODULES)}."
-        )
+        ours = ", ".join(LOGIN_MODULES)
+        place = f"{cluster.client_place}.sasl.mechanism"
+        if mechanism in ("GSSAPI", "OAUTHBEARER"):
+            raise ConfigError(f"{place} is {mechanism}, which groupwatch cannot use; create a user for one of {ours}.")
+        raise ConfigError(f"{place} should be one of {ours}.")
     read: Callable[[ClusterSettings, Mapping[str, str], str], Login]
     read = _login_of_jaas if "sasl.jaas.config" in properties else _login_of_two_properties
     return read(cluster, properties, mechanism)
@@ -323,11 +312,12 @@ def _load_keystore(context: ssl.SSLContext, cluster: ClusterSettings, properties
 
 def _check_pem(cluster: ClusterSettings, properties: Mapping[str, str], store: str) -> None:
     kind = properties.get(f"{store}.type", "JKS")
+    place = f"{cluster.client_place}.{store}.type"
+    if kind.upper() in ("JKS", "PKCS12"):
+        how = f'export it to a PEM file and set {store}.type = "PEM"'
+        raise ConfigError(f"{place} is {kind}, which only Java clients can read; {how}.")
     if kind.upper() != "PEM":
-        raise ConfigError(
-            f"{cluster.client_place}.{store}.type is {kind}, which only Java clients can read;"
-            f' export it to a PEM file and set {store}.type = "PEM".'
-        )
+        raise ConfigError(f'{place} should be "PEM".')
 
 
 def _unreadable(place: str, error: OSError) -> str:

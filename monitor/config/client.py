@@ -8,20 +8,31 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from monitor.config.client_words import WORDS, is_word
 from monitor.config.errors import ConfigError
+from monitor.config.files import small_text
 
 HIDDEN: Final = "[hidden]"
 SECRET_KEY: Final = re.compile(
     r"pass?w|passphrase|pwd|secret|jaas|token|key|credential|(?<![a-z])sas(?![a-z])", re.IGNORECASE
 )
-_NAMED: Final = re.compile(
-    r"security\.protocol|sasl\.(mechanism|username)|client\.(id|rack|dns\.lookup)|check\.crcs|enable\.idempotence"
-    r"|isolation\.level|ssl\.(protocol|enabled\.protocols|cipher\.suites|endpoint\.identification\.algorithm)"
-    r"|ssl\.(truststore|keystore)\.(type|location)"
-)
-_LIMIT: Final = re.compile(r"[a-z.]+\.(ms|bytes|records|connections|attempts)")
-"""With those above, the properties whose values are shown. Of any other, also of one that is written wrong, the value
-may be a secret."""
+_HARMLESS: Final[Mapping[str, re.Pattern[str]]] = {
+    name: re.compile(values, re.IGNORECASE)
+    for name, values in (
+        (r"sasl\.mechanism", r"PLAIN|SCRAM-SHA-(256|512)|GSSAPI|OAUTHBEARER"),
+        (r"sasl\.username|client\.(id|rack)", r".*"),
+        (r"ssl\.enabled\.protocols", r"[ ,]*((TLS|SSL)(v[0-9.]+)?[ ,]*)*"),
+        (r"ssl\.cipher\.suites", r"[ ,]*((TLS|SSL)_[A-Z0-9_]+[ ,]*)*"),
+        (r"ssl\.(truststore|keystore)\.type", r"JKS|PKCS12|PEM|BCFKS"),
+        (r"ssl\.(truststore|keystore)\.location", r".*/.*|.*\.(pem|crt|cer|jks|p12|pfx)"),
+        (r"[a-z.]+\.(ms|bytes|records|connections|attempts)", r"-?[0-9]*"),
+    )
+}
+"""Names of properties, beside those of WORDS, whose values are shown if they are like this.
+
+Of any other property, also of one that is written wrong, the value may be a secret. What is no value that a property
+can have may have been pasted into the wrong one.
+"""
 
 REFERENCE: Final = re.compile(r"\$\{(env|file):([^}]*)\}")
 
@@ -85,7 +96,7 @@ class ClientProperties:
 
     def shown(self) -> dict[str, str]:
         """The properties as they may be shown: hidden is what is a secret, where one is, and what could be one."""
-        return {key: value if _is_harmless(key) else HIDDEN for key, value in self._properties.items()}
+        return {key: value if _is_harmless(key, value) else HIDDEN for key, value in self._properties.items()}
 
     def is_written_out(self, key: str) -> bool:
         """Whether the value stands in the configuration itself and refers to no variable and no file."""
@@ -98,11 +109,17 @@ def is_secret(key: str) -> bool:
     >>> [is_secret(key) for key in ("sasl.jaas.config", "ssl.key.passwd", "fs.azure.sas.x", "ssl.keystore.type")]
     [True, True, True, False]
     """
-    return SECRET_KEY.search(key) is not None and _NAMED.fullmatch(key) is None
+    return SECRET_KEY.search(key) is not None and re.fullmatch(r"ssl\.keystore\.(type|location)", key) is None
 
 
-def _is_harmless(key: str) -> bool:
-    return (_NAMED.fullmatch(key) or _LIMIT.fullmatch(key)) is not None and not is_secret(key)
+def _is_harmless(key: str, value: str) -> bool:
+    if is_secret(key):
+        return False
+    is_reference = REFERENCE.fullmatch(value) is not None
+    if key in WORDS:
+        return is_reference or is_word(key, value)
+    values = next((values for names, values in _HARMLESS.items() if re.fullmatch(names, key)), None)
+    return values is not None and (is_reference or values.fullmatch(value) is not None)
 
 
 def flattened(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
@@ -122,9 +139,12 @@ def texts(table: Mapping[str, object]) -> dict[str, str]:
     """The flattened entries as text; of two entries with the same name, the later one counts.
 
     Raises:
-        ValueError: a value that is neither a text nor a number nor a truth value; names the entry.
+        ValueError: a value that is neither a text nor a number nor a truth value, or a NUL; names the entry.
     """
-    return {key: _text(key, value) for key, value in flattened(table)}
+    found = {key: _text(key, value) for key, value in flattened(table)}
+    if nul := next((key for key, value in found.items() if "\0" in key + value), None):
+        raise ValueError(f"{nul} should have no NUL character")
+    return found
 
 
 def _text(key: str, value: object) -> str:
@@ -142,7 +162,7 @@ def _looked_up(kind: str, name: str) -> str:
             raise LookupError(f"the environment variable {name}, which is not set")
         return os.environ[name]
     try:
-        return Path(name).read_text(encoding="utf-8").strip()
+        return small_text(Path(name)).strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise LookupError(f"the file {name}, which cannot be read ({reason})") from None

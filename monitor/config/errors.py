@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from monitor.escaping import escaped
+
 
 class ConfigError(Exception):
     """The configuration cannot be used. ``problems`` has one sentence for each mistake, and each names its key.
@@ -10,5 +12,5 @@ class ConfigError(Exception):
     """
 
     def __init__(self, *problems: str) -> None:
-        self.problems = problems
-        super().__init__("\n".join(problems))
+        self.problems = tuple(map(escaped, problems))
+        super().__init__("\n".join(self.problems))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,6 +16,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 
 from monitor.config.client import flattened, is_secret
 from monitor.config.errors import ConfigError
+from monitor.config.files import small_text
 from monitor.config.http import HttpSettings
 from monitor.config.metrics import MetricsOverride, MetricsSettings
 from monitor.config.settings import (
@@ -51,6 +53,13 @@ FLAT_TABLES: Final[Mapping[str, str]] = {
 """Tables of named entries, with the key of what is a table of texts there."""
 
 
+_SUBJECT: Final = re.compile(r"^(Value error, |Input |String |Dictionary |Tuple )")
+"""How pydantic's messages begin, where our sentences have the key."""
+
+LONGEST_SHOWN: Final = 80
+"""So much is told of a name that cannot be one."""
+
+
 def load(path: Path | None) -> Settings:
     """Read the settings from a file, if one is given, and from the environment.
 
@@ -61,10 +70,12 @@ def load(path: Path | None) -> Settings:
     Raises:
         ConfigError: one sentence for each mistake.
     """
-    given = {} if path is None else _with_flat_names(_read(path))
-    problems = list(_unknown_variables())
+    problems = [*_unreadable_variables(), *_unknown_variables()]
     try:
+        given = {} if path is None else _with_flat_names(_read(path))
         settings = _FileAndEnvironment(**given)
+    except RecursionError:
+        raise ConfigError(*problems, "The configuration is nested too deeply.") from None
     except ValidationError as error:
         # The chain is cut: pydantic's own text shows the configured values.
         raise ConfigError(*problems, *map(_sentence, error.errors(include_url=False, include_input=False))) from None
@@ -127,11 +138,13 @@ class _FileAndEnvironment(Settings):
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(small_text(path))
     except OSError as error:
         raise ConfigError(f"The configuration file {path} cannot be read ({error.strerror}).") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"The configuration file {path} is not TOML: {error}.") from None
+    except ValueError:  # what Python says of it is for programmers
+        raise ConfigError(f"The configuration file {path} has a number with too many digits.") from None
 
 
 def _with_flat_names(given: dict[str, Any]) -> dict[str, Any]:
@@ -147,6 +160,21 @@ def _with_flat_names(given: dict[str, Any]) -> dict[str, Any]:
         if isinstance(table, dict):
             given = {**given, name: {entry: flat(value, key) for entry, value in table.items()}}
     return {**given, "spark": flat(given["spark"], "conf")} if "spark" in given else given
+
+
+def _unreadable_variables() -> Iterator[str]:
+    for variable, value in sorted(os.environ.items()):
+        if variable.startswith(ENVIRONMENT_PREFIX) and not _is_utf8(variable + value):
+            yield f"The environment variable {variable} is not UTF-8."
+
+
+def _is_utf8(text: str) -> bool:
+    """Whether it was; else Python has put halves of surrogates in place of bytes."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _unknown_variables() -> Iterator[str]:
@@ -165,17 +193,18 @@ def _sentence(error: ErrorDetails) -> str:
     """
     key = _key(error["loc"])
     match error["type"]:
-        case "missing":
-            return f"{key} is required."
+        case "name":
+            table, name = _key(error["loc"][:-2]), str(error["loc"][-2])
+            return f'{table}: "{name[:LONGEST_SHOWN]}" cannot be a name: {error["msg"]}.'
+        case "missing" | "int_parsing_size" as kind:
+            return f"{key} {'is required' if kind == 'missing' else 'should be a smaller number'}."
         case "extra_forbidden":
             return f"{key} is not a known key{_suggestion(str(error['loc'][-1]), _siblings(error['loc']))}."
         case "cluster_name" | "override_cluster" | "place_in_the_whole":
             return f"{error['msg']}."
-        case "model_type" | "dict_type" | "model_attributes_type":
-            return f"{key} should be a table."
-        case "string_type":
-            return f"{key} should be a text."
-    message = error["msg"].removeprefix("Value error, ").removeprefix("Input ")
+        case "model_type" | "dict_type" | "model_attributes_type" | "string_type" as kind:
+            return f"{key} should be a {'text' if kind == 'string_type' else 'table'}."
+    message = _SUBJECT.sub("", error["msg"])
     return f"{key} {message if not is_secret(key) else 'cannot be used'}."
 
 

@@ -67,7 +67,7 @@ class MetricsSettings(Section):
     """RE2, for the whole name: only topics that one of these matches have series. Empty: all."""
     deny_topics: Patterns = ()
     """RE2, for the whole name: topics that have no series. Goes before ``allow_topics``."""
-    max_series: int | None = Field(default=None, ge=1)
+    max_series: int | None = Field(default=None, ge=1, le=1_000_000_000)
     """How many series there may be. If there would be more, detail is left out (partitions first, of the largest groups
     first), and ``groupwatch_series_left_out`` says how much. Without it: any number."""
     compat: Annotated[tuple[Compat, ...], BeforeValidator(_as_words)] = ()

@@ -47,10 +47,12 @@ checkpoint = "/var/lib/groupwatch/checkpoint"
   case: `GROUPWATCH_CLUSTERS__PROD__BOOTSTRAP_SERVERS` is of `[clusters.prod]`. In a table of texts put the key for KEY,
   two underscores for each dot; it is read in lower case as well: `GROUPWATCH_CLUSTERS__PROD__CLIENT__SASL__PASSWORD` is
   `"sasl.password"`. A table in double brackets can only stand in the file.
+- **Names.** NAME is a label, a part of addresses and a folder of the checkpoint. It may have any character that can be
+  seen but slashes, has no space at its ends, is not `.` or `..`, and percent-encoded no longer than 200 characters.
 - **Mistakes.** A key that groupwatch does not know, a value that is out of range and a variable that belongs to no
   table end the command with exit code 2 and one sentence for each, which names the key and shows nothing that could be
   a secret. `groupwatch check-config FILE` tells them without starting anything, and with `--connect` also whether each
-  cluster answers and permits what is needed ([deployment.md](deployment.md)).
+  cluster answers and permits what is needed ([deployment.md](deployment.md) says what is looked at).
 - **Secrets.** A value of `client`, and each key of the type secret, may contain `${env:NAME}` or `${file:/path}`. They
   are looked up when a connection is made, so a secret that changes needs no new start. No secret reaches a log, a
   metric, the page or an error.
@@ -204,8 +206,8 @@ def _kind(annotation: object) -> str:
 
 def _bounds(field: FieldInfo) -> Iterator[str]:
     bounds = {type(each): each for each in field.metadata}
-    words = {annotated_types.Gt: "more than {.gt:g}", annotated_types.Ge: "at least {.ge:g}"}
-    words |= {annotated_types.Lt: "less than {.lt:g}", annotated_types.Le: "at most {.le:g}"}
+    words = {annotated_types.Gt: "more than {.gt:,}", annotated_types.Ge: "at least {.ge:,}"}
+    words |= {annotated_types.Lt: "less than {.lt:,}", annotated_types.Le: "at most {.le:,}"}
     yield from (text.format(bounds[bound]) for bound, text in words.items() if bound in bounds)
     if annotated_types.MinLen in bounds:
         yield "not empty"

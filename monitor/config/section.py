@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Final
+from urllib.parse import quote
+
 import re2
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from monitor.config.client import is_secret
+from monitor.escaping import escaped
+
+LONGEST_FOLDER: Final = 200
+"""A name becomes a folder of the checkpoint, percent-encoded. File systems take 255 bytes, and endings come to it."""
 
 
 class Section(BaseModel):
@@ -20,6 +30,53 @@ class Section(BaseModel):
         hide_input_in_errors=True,
         use_attribute_docstrings=True,
     )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _can_be_seen(cls, given: object, field: ValidationInfo) -> object:
+        """A line break or a control in a path, an address or a name is a slip; a secret may have any but NUL."""
+        if isinstance(given, str) and field.field_name != "name":
+            if "\0" in given:
+                raise ValueError("should have no NUL character")
+            if escaped(given) != given and not is_secret(field.field_name or ""):
+                raise ValueError("should have no character that cannot be seen")
+        return given
+
+
+def _checked_name(given: str) -> str:
+    """The name of a watched system: it is a label of metrics, a part of addresses, and a folder of the checkpoint."""
+    wrong = _wrong_with_name(given)
+    if wrong is not None:
+        raise PydanticCustomError("name", "{wrong}", {"wrong": wrong})
+    return given
+
+
+LONGEST_S: Final = 365 * 86_400
+"""A year: no group is judged by what was longer ago, and what is more is a slip of the finger."""
+
+LARGEST_OFFSET: Final = 2**63 - 1
+
+Interval = Annotated[float, Field(ge=0.1, le=86_400, allow_inf_nan=False)]
+"""Seconds between the starts of two readings."""
+
+Limit = Annotated[float, Field(ge=0.1, le=3_600, allow_inf_nan=False)]
+"""Seconds that an answer is waited for."""
+
+Name = Annotated[str, AfterValidator(_checked_name)]
+
+
+def _wrong_with_name(given: str) -> str | None:
+    if given in ("", ".", ".."):
+        return "it stands for another folder" if given else "it is empty"
+    if set(given) & set("/\\"):
+        return "it has a slash or a backslash"
+    if escaped(given) != given:
+        return "it has a character that cannot be seen"
+    if given.strip() != given:
+        return "it begins or ends with a space"
+    if len(quote(given, safe="")) > LONGEST_FOLDER:
+        return f"percent-encoded it has more than {LONGEST_FOLDER} characters"
+    return None
 
 
 def checked_addresses(given: str, separator: str) -> str:

@@ -13,7 +13,15 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from monitor.config.client import ClientProperties, texts
 from monitor.config.http import HttpSettings
 from monitor.config.metrics import MetricsSettings
-from monitor.config.section import Section, checked_addresses, checked_expression
+from monitor.config.section import (
+    LARGEST_OFFSET,
+    LONGEST_S,
+    Interval,
+    Name,
+    Section,
+    checked_addresses,
+    checked_expression,
+)
 from monitor.config.systems import RocketMQSettings, SparkQueriesSettings, System, ZooKeeperSettings
 from monitor.model import ALL_GROUPS, Shard
 
@@ -57,7 +65,7 @@ def _as_flat_text(given: object) -> object:
 class ClusterSettings(Section):
     """One Kafka cluster."""
 
-    name: str = Field(min_length=1)
+    name: Name
     """The value of the label `cluster`; in a file it is the name of the table."""
     bootstrap_servers: str = Field(min_length=1)
     """Brokers that are asked first: `host:port`, or several of them separated by commas."""
@@ -66,7 +74,7 @@ class ClusterSettings(Section):
     keeps it."""
     findings_topic: str = Field(default="groupwatch.findings", pattern=r"^[A-Za-z0-9._-]{0,249}$")
     """The topic of this cluster in which findings are told as records ([findings.md](findings.md)); `""`: nowhere."""
-    collect_interval_s: float = Field(default=10.0, gt=0, allow_inf_nan=False)
+    collect_interval_s: Interval = 10.0
     """Time between the starts of two passes over the topics and their end offsets."""
     offsets_isolation: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"
     """How the offsets topic is read. `read_uncommitted` sees every commit at once, and those of aborted transactions
@@ -83,6 +91,13 @@ class ClusterSettings(Section):
     collect: bool = True
     """`false`: the collectors of this cluster run elsewhere (`groupwatch collect`), and the job only awaits what they
     write."""
+
+    @field_validator("events_topic")
+    @classmethod
+    def _is_no_topic_of_kafkas(cls, given: str) -> str:
+        if given in (".", "..") or given.startswith("__"):
+            raise ValueError("should be a topic of groupwatch's own, not one of Kafka's")
+        return given
 
     @field_validator("bootstrap_servers")
     @classmethod
@@ -114,23 +129,30 @@ class SparkSettings(Section):
     """The streaming job."""
 
     master: str = Field(default="local[*]", min_length=1)
-    """The Spark master that runs the job ([scaling.md](scaling.md)). `local[*]` uses every core of this machine."""
+    """The Spark master that runs the job ([scaling.md](scaling.md)): `local[N]`, `local[*]` (every core of this
+    machine), `spark://HOST:PORT`, `k8s://HOST:PORT` or `yarn`."""
     checkpoint: str | None = Field(default=None, min_length=1)
     """The folder of the state: a directory, or a URI that Spark is set up for (`hdfs://`, `s3a://`). It has one folder
     for each cluster. Without it `groupwatch run` does not start."""
     buckets: int = Field(default=0, ge=0, le=4096)
     """In how many buckets of groups the state is kept. 0: 8 for each of Spark's partitions, at most 512; a checkpoint
     keeps those that it began with ([scaling.md](scaling.md))."""
-    shuffle_partitions: int = Field(default=0, ge=0)
+    shuffle_partitions: int = Field(default=0, ge=0, le=4096)
     """Spark's partitions, each a task of every batch. 0: one for each core of a local master, 8 on any cluster; a
     checkpoint keeps those that it began with."""
-    trigger_s: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    trigger_s: float = Field(default=1.0, ge=0, le=86_400, allow_inf_nan=False)
     """Time between the starts of two batches. 0: the next begins when one ends."""
-    max_records_per_batch: int = Field(default=4_000_000, ge=1)
+    max_records_per_batch: int = Field(default=4_000_000, ge=1, le=1_000_000_000)
     """At most so many records (offsets) of a cluster are read in one batch: it bounds the memory of a start that has
     much to read."""
     conf: Annotated[dict[str, str], BeforeValidator(_as_flat_text)] = Field(default={})
-    """A table of Spark's own properties, given to Spark as they are."""
+    """A table of Spark's own properties. A value may contain `${env:NAME}` and `${file:/path}`, which are looked up at
+    the start; all else is given to Spark as it is. No property is shown to other users of the machine
+    ([access.md](access.md#sparks-ports-and-secrets))."""
+
+    def properties(self) -> dict[str, str]:
+        """Spark's properties with their references looked up now. See ``ClientProperties.resolve``."""
+        return ClientProperties(self.conf).resolve("spark.conf")
 
 
 class Thresholds(Section):
@@ -139,39 +161,39 @@ class Thresholds(Section):
     The meaning and the defaults are those of ``monitor.detection.settings``.
     """
 
-    imbalance_ratio: float = Field(default=1.25, ge=1, allow_inf_nan=False)
+    imbalance_ratio: float = Field(default=1.25, ge=1, le=1_000_000, allow_inf_nan=False)
     """A group is uneven when its largest member has at least this many times the partitions of the largest member in
     the most even assignment that there could be. A remainder never counts: 3 and 2 is the best for 5 partitions."""
-    commit_silence_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
+    commit_silence_s: float = Field(default=60.0, gt=0, le=LONGEST_S, allow_inf_nan=False)
     """A living group that commits nothing for so long, while records wait, is a finding, unless that is usual there.
     60 s is twelve times the commit interval of Kafka's Java client (`auto.commit.interval.ms`, 5 s)."""
-    lag_records: int | None = Field(default=None, ge=0)
+    lag_records: int | None = Field(default=None, ge=0, le=LARGEST_OFFSET)
     """A group for which more records than these wait is a finding (of MetaQ: bytes). Not set: never; how much lag is
     too much depends on the topic, so there is no honest default."""
     retention_share: float = Field(default=0.9, gt=0, le=1, allow_inf_nan=False)
     """A group is close to losing records when as much waits for it as this share of what the last removal by retention
     left of a partition. Of a week of records, 0.9 leaves about 17 hours."""
-    burrow_allowed_lag: int = Field(default=0, ge=0)
+    burrow_allowed_lag: int = Field(default=0, ge=0, le=LARGEST_OFFSET)
     """Burrow's `allowed-lag`, for the status by its rules: a partition with no more lag than this is OK."""
     burrow_minimum_complete: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
     """Burrow's `minimum-complete`: a partition is OK while less than this share of its 10 last commits is known."""
-    handover_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    handover_s: float | None = Field(default=None, gt=0, le=LONGEST_S, allow_inf_nan=False)
     """How long a partition may take from one member of a KIP-848 group to another. Not set: the rebalance timeout of
     the member that gives it up (`max.poll.interval.ms` of the Java client, 5 minutes), after which a broker fences
     it."""
-    rebalance_long_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
+    rebalance_long_s: float = Field(default=60.0, gt=0, le=LONGEST_S, allow_inf_nan=False)
     """A rebalance that lasts for so long is a finding. 60 s is more than a killed member is waited for
     (`session.timeout.ms`, 45 s), and far less than one that does not poll may hold up the others
     (`max.poll.interval.ms`, 5 minutes)."""
     storm_rebalances: int = Field(default=20, ge=2, le=20)
     """So many rebalances within `storm_window_s` are a finding, until there have been fewer for as long. A rolling
     restart of five members makes ten, and is meant."""
-    storm_window_s: float = Field(default=600.0, gt=0, allow_inf_nan=False)
+    storm_window_s: float = Field(default=600.0, gt=0, le=LONGEST_S, allow_inf_nan=False)
     """The time in which rebalances are counted for `storm_rebalances`; longer than a rolling restart takes."""
-    skew_records: int = Field(default=10_000, ge=1)
+    skew_records: int = Field(default=10_000, ge=1, le=LARGEST_OFFSET // 1000)
     """A member for which so many records wait (of MetaQ: so many thousand bytes), most of its group's lag, is an
     imbalance of its group, once the oldest of them has waited for `skew_s`."""
-    skew_s: float = Field(default=300.0, gt=0, allow_inf_nan=False)
+    skew_s: float = Field(default=300.0, gt=0, le=LONGEST_S, allow_inf_nan=False)
     """See `skew_records`. In 5 minutes a lag that the group works off evenly has gone or has spread."""
 
 

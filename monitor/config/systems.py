@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from monitor.config.client import HIDDEN, ClientProperties, texts
-from monitor.config.section import Section, checked_addresses, checked_expression
+from monitor.config.section import Interval, Limit, Name, Section, checked_addresses, checked_expression
 
 
 class SecretReference:
@@ -63,13 +63,12 @@ def _as_flat_text(given: object) -> object:
 
 
 Secret = Annotated[SecretReference | None, BeforeValidator(_as_secret)]
-Interval = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class SystemSettings(Section):
     """What the watched systems that are no Kafka cluster of today have in common."""
 
-    name: str = Field(min_length=1)
+    name: Name
     """The value of the label `cluster`; in a file it is the name of the table."""
     via: str = ""
     """The Kafka cluster whose events topic carries what is read (the carrier), by its name in `[clusters]`; `""`: the
@@ -90,7 +89,7 @@ class RocketMQSettings(SystemSettings):
 
     name_servers: str = Field(min_length=1)
     """The name servers: `host:port`, or several of them separated by semicolons, as RocketMQ's own tools take them."""
-    request_limit_s: Interval = 3.0
+    request_limit_s: Limit = 3.0
     """No request is waited for longer than this."""
     access_key: Secret = None
     """With `secret_key` it signs the requests, where brokers want that (ACL). `${env:NAME}` and `${file:/path}` are
@@ -142,7 +141,7 @@ class ZooKeeperSettings(SystemSettings):
     """Whose consumers they are."""
     root: str = ""
     """The node under which the tree is (the chroot). Not set: `/meta` for `metaq`, the top for `kafka`."""
-    session_limit_s: Interval = 10.0
+    session_limit_s: Limit = 10.0
     """A session with ZooKeeper that is not heard of for so long is over."""
     bootstrap_servers: str | None = Field(default=None, min_length=1)
     """Brokers that are asked for end offsets, of `kafka` only; not set: those that the tree names."""
@@ -186,7 +185,7 @@ class ZooKeeperSettings(SystemSettings):
 class SparkQueriesSettings(Section):
     """Queries of Spark Structured Streaming that read a Kafka cluster, as groups of that cluster."""
 
-    name: str = Field(min_length=1)
+    name: Name
     """The name of the collector; in a file it is the name of the table."""
     cluster: str = ""
     """The Kafka cluster whose topics the queries read, by its name in `[clusters]`; `""`: the only one. All queries of

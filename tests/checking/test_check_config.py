@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from dashboards.alerts import RULES
 from monitor.checking.remarks import loads_no_code
-from monitor.cli import app
+from monitor.cli.app import app
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.ports import free_ports
 from tests.metrics.certificates import Authority

@@ -116,7 +116,7 @@ LOGIN = SASL | {"sasl.username": "eve", "sasl.password": "tiger"}
 @pytest.mark.parametrize(
     ("properties", "sentence"),
     [
-        ({"security.protocol": "TLS"}, "security.protocol should be one of PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL."),
+        ({"security.protocol": "TLS"}, "security.protocol should be PLAINTEXT or SSL or SASL_PLAINTEXT or SASL_SSL."),
         (
             {"security.protocol": "SASL_SSL"},
             "sasl.mechanism is GSSAPI, which groupwatch cannot use; create a user for one of PLAIN, SCRAM-SHA-256,"
@@ -165,7 +165,12 @@ LOGIN = SASL | {"sasl.username": "eve", "sasl.password": "tiger"}
             "securty.protocol is not a property of Kafka clients that groupwatch knows (did you mean"
             " security.protocol?).",
         ),
-        ({"request.timeout.ms": "soon"}, "request.timeout.ms should be a whole number."),
+        ({"request.timeout.ms": "soon"}, "request.timeout.ms should be a whole number from 0 to 2147483647."),
+        (LOGIN | {"sasl.mechanism": "tiger"}, "sasl.mechanism should be one of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512."),
+        (
+            {"security.protocol": "SSL", "ssl.truststore.location": "/x", "ssl.truststore.type": "tiger"},
+            'ssl.truststore.type should be "PEM".',
+        ),
         ({"group.id": "g"}, "group.id is set by groupwatch itself; remove it."),
     ],
 )
