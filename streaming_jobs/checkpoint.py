@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import quote
@@ -10,10 +11,12 @@ from urllib.parse import quote
 import msgspec
 from pyspark.sql import SparkSession
 
+from monitor.collectors.preflight import LogBounds
 from monitor.model import ALL_GROUPS
 from streaming_jobs.buckets import buckets_for
 from streaming_jobs.hadoop_files import FilesError, HadoopFiles
 from streaming_jobs.ownership import HeldByAnother, Hold, Lease, LocalLock
+from streaming_jobs.warm_up import planned_end
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +30,9 @@ PARTITIONS_KEY: Final = "spark.sql.shuffle.partitions"
 
 FILE_MANAGER_KEY: Final = "spark.sql.streaming.checkpointFileManagerClass"
 
-LOCAL_FILE_MANAGER: Final = "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager"
+LOCAL_FILE_MANAGER: Final = (
+    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+)
 """How Spark writes a checkpoint on a disk of this machine; elsewhere it chooses for itself.
 
 What it would choose starts several ``readlink`` processes for every file that it renames
@@ -46,6 +51,9 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     ``buckets`` None: any; what is written has a number. ``shuffle_partitions`` None: any, or not known. One that names
     no shard was written before there were any. ``groups_from`` is where the groups come from, which decides what the
     query reads (streaming_jobs.watched); ``via`` the Kafka cluster that carries a system's events.
+
+    ``cluster_id``, ``log_id`` and ``events_id`` are those of the Kafka cluster, of its offsets topic, and of the events
+    topic; ``source_id`` is that of another system that is read. None: not known yet, or there is none.
     """
 
     cluster: str
@@ -55,19 +63,37 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     shard: str = str(ALL_GROUPS)
     groups_from: str = "log"
     via: str | None = None
+    cluster_id: str | None = None
+    log_id: str | None = None
+    events_id: str | None = None
+    source_id: str | None = None
+
+
+IDS: Final = ("cluster_id", "log_id", "events_id", "source_id")
+"""What nobody configures: it is found at the first start, and compared from then on."""
+
+
+def folder_of(cluster: str) -> str:
+    """The name of a cluster's folder: one name, whatever the cluster is called, and never a way to another folder.
+
+    >>> folder_of("prod/eu"), folder_of("."), folder_of(".."), folder_of("..x")
+    ('prod%2Feu', '%2E', '%2E%2E', '..x')
+    """
+    return quote(cluster, safe="") if cluster.strip(".") else cluster.replace(".", "%2E")
 
 
 class Checkpoint:
     """One cluster's checkpoint folder, on any file system that Spark knows."""
 
     def __init__(self, spark: SparkSession, root: str, cluster: str) -> None:
-        self.path = f"{root.rstrip('/')}/{quote(cluster, safe='')}"
+        self.path = f"{root.rstrip('/')}/{folder_of(cluster)}"
         self._root = root
         self._spark = spark
         self._layout = f"{self.path}/{LAYOUT_FILE}"
         self._files: HadoopFiles
         self._hold: Hold | None = None
         self._buckets = 0
+        self._written: Layout | None = None
 
     @property
     def buckets(self) -> int:
@@ -86,6 +112,67 @@ class Checkpoint:
         have read: its ``lastProgress`` is that of the batch before, and asking for it takes longer.
         """
         return self._files.read(f"{self.path}/offsets/{batch_id}") or ""
+
+    @property
+    def layout(self) -> Layout:
+        """What it was written with; known once it is claimed."""
+        if self._written is None:
+            raise CheckpointError(f"The checkpoint {self.path} is not claimed.")
+        return self._written
+
+    def require_logs(self, *logs: LogBounds) -> None:
+        """See that these are the logs that were read before; keep the ids of those that are read for the first time.
+
+        Args:
+            logs: the offsets topic, if it is read, and the events topic, as they are now.
+
+        Raises:
+            CheckpointError: another cluster answers, a topic was created anew, or it ends before what was read of it.
+            FilesError: the checkpoint cannot be read or written.
+        """
+        newest = self._newest_plan() if self.resumed else ""
+        for log in logs:
+            self.require_id("cluster_id", log.cluster_id, "The Kafka cluster that answers now")
+            name = "events_id" if log.topic == self.layout.events_topic else "log_id"
+            self.require_id(name, log.topic_id, f"The topic {log.topic}")
+            self._require_end(log, planned_end(log.topic, newest))
+
+    def require_id(self, name: str, found: str | None, what: str) -> None:
+        """See that the id of a source is the one that was read before; keep it if it is read for the first time.
+
+        Args:
+            name: one of IDS.
+            found: the id now; None: there is none.
+            what: whose id it is, as the subject of a sentence.
+
+        Raises:
+            CheckpointError: it is another one.
+            FilesError: the checkpoint cannot be written.
+        """
+        known = getattr(self.layout, name)
+        if found is None or known == found:
+            return
+        if known is not None:
+            raise CheckpointError(
+                f"{what} is another one than the checkpoint {self.path} was written of: its id is {found}, and was"
+                f" {known}. Go back to the former one, or {REBUILD}."
+            )
+        self._write(msgspec.structs.replace(self.layout, **{name: found}))
+
+    def _require_end(self, log: LogBounds, read: Mapping[int, int]) -> None:
+        written = {bounds.partition: bounds.written for bounds in log.partitions}
+        for partition, position in sorted(read.items()):
+            end = written.get(partition, 0)
+            if end < position:
+                raise CheckpointError(
+                    f"The topic {log.topic} ends at offset {end} in partition {partition}, and the checkpoint"
+                    f" {self.path} has read it to {position}: it was cut off, or created anew. To go on, {REBUILD}."
+                )
+
+    def _newest_plan(self) -> str:
+        """The newest file of Spark's offset log: where the next micro-batch begins, or is repeated."""
+        numbers = [int(name) for name in self._files.names(f"{self.path}/offsets") if name.isdigit()]
+        return self.planned(max(numbers)) if numbers else ""
 
     @property
     def lost(self) -> str | None:
@@ -122,7 +209,8 @@ class Checkpoint:
 
     def _take(self) -> None:
         self._files = HadoopFiles(self._spark, self._root)
-        self._files.make_folder(self._root)
+        if not self._files.exists(self._root):
+            self._files.make_private_folder(self._root)
         file = OWNER_FILE.format(path=self.path)
         here = self._files.on_this_machine(file)
         hold: Hold = LocalLock(here) if here is not None else Lease(self._files, file)
@@ -156,14 +244,17 @@ class Checkpoint:
 
     def _adopt(self, layout: Layout) -> None:
         """Without state any layout fits, and what an earlier start has left of a file does not count."""
+        self._files.make_private_folder(self.path)  # it holds the names of groups, clients and hosts
         if self.resumed and self._files.exists(self._layout):
             self._compare(layout)
         else:
-            self._files.make_folder(self.path)
             number = layout.shuffle_partitions or self._partitions_now()
             self._buckets = layout.buckets or buckets_for(number)
-            written = msgspec.structs.replace(layout, buckets=self._buckets, shuffle_partitions=number)
-            self._files.write(self._layout, msgspec.json.encode(written).decode())
+            self._write(msgspec.structs.replace(layout, buckets=self._buckets, shuffle_partitions=number))
+
+    def _write(self, layout: Layout) -> None:
+        self._files.write(self._layout, msgspec.json.encode(layout).decode())
+        self._written = layout
 
     def _compare(self, layout: Layout) -> None:
         try:
@@ -175,7 +266,7 @@ class Checkpoint:
             raise CheckpointError(
                 f"The checkpoint {self.path} was written with {different}. Set it back, or {REBUILD}."
             )
-        self._buckets = written.buckets or 0
+        self._buckets, self._written = written.buckets or 0, written
         if layout.buckets is None:
             log.info("The checkpoint %s keeps its %d buckets", self.path, self._buckets)
         if written.shuffle_partitions not in (None, self._partitions_now()):
@@ -187,7 +278,8 @@ class Checkpoint:
 
 def differences(written: Layout, wanted: Layout) -> str:
     """What is not as it was written, with both values."""
-    pairs = [(name, getattr(written, name), getattr(wanted, name)) for name in Layout.__struct_fields__]
+    names = [name for name in Layout.__struct_fields__ if name not in IDS]
+    pairs = [(name, getattr(written, name), getattr(wanted, name)) for name in names]
     return ", ".join(
         f"{name} = {before!r} (now {now!r})"
         for name, before, now in pairs

@@ -31,6 +31,7 @@ class HadoopFiles:
         # Kept: to resolve a name, Py4J looks for a class of each of its parts in every jar of the class path (40 ms).
         self._path = jvm.org.apache.hadoop.fs.Path
         self._streams = jvm.org.apache.commons.io.IOUtils
+        self._permission = jvm.org.apache.hadoop.fs.permission.FsPermission
         self._utf8 = jvm.java.nio.charset.StandardCharsets.UTF_8
         with _telling(folder):
             self._files = self._path(folder).getFileSystem(spark._jsc.hadoopConfiguration())
@@ -54,6 +55,19 @@ class HadoopFiles:
         """A folder with all that is above it; no harm if it is there."""
         with _telling(path):
             self._files.mkdirs(self._path(path))
+
+    def make_private_folder(self, path: str) -> None:
+        """A folder that only this user can open. Of one that is there others lose their rights; its group keeps them.
+
+        File systems without permissions (S3) take no notice.
+        """
+        is_new = not self.exists(path)
+        self.make_folder(path)
+        with _telling(path):
+            mode = int(self._files.getFileStatus(self._path(path)).getPermission().toShort())
+            wanted = 0o700 if is_new else mode & 0o770
+            if wanted != mode:
+                self._files.setPermission(self._path(path), self._permission(f"{wanted:o}"))
 
     def read(self, path: str) -> str | None:
         """The text of a file; None if there is no such file."""

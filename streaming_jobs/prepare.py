@@ -7,9 +7,11 @@ import shutil
 import tempfile
 import time
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Final
 
+from monitor.checking.remarks import require_spark
 from monitor.config import Settings, load
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.errors import last_lines
@@ -20,9 +22,10 @@ from streaming_jobs.board import Board
 from streaming_jobs.class_archive import ArchiveNotWrittenError, ClassArchive, archive_for, to_write
 from streaming_jobs.class_path import driver_class_path, spark_has_defaults
 from streaming_jobs.demo import DemoOptions, settings_of
+from streaming_jobs.driver_jvm import DRIVER_OPTIONS
 from streaming_jobs.job import Job
-from streaming_jobs.session import DRIVER_OPTIONS, drivers_jvm
-from streaming_jobs.signals import StopSignals
+from streaming_jobs.lifetime import Lifetime
+from streaming_jobs.session import drivers_jvm, kill_jvm
 
 log = logging.getLogger(__name__)
 
@@ -40,16 +43,26 @@ def run_prepare(config: Path | None) -> None:
     Raises:
         ConfigError, EmbeddedError: as for a job.
         ArchiveNotWrittenError: Java did not write it.
+        KeyboardInterrupt: it was told to stop.
     """
     settings = load(config)
-    jars = spark_kafka_jars(log.info)
+    lifetime = Lifetime()
+    lifetime.run(partial(_prepare, settings))
+    if lifetime.stopping.is_set():
+        raise KeyboardInterrupt  # who calls it wants an archive, and there may be none
+
+
+def _prepare(settings: Settings, lifetime: Lifetime) -> None:
+    lifetime.at_cut_off(kill_jvm)
+    require_spark(settings)
+    jars = spark_kafka_jars(lifetime.progress)
     archive = archive_of_job(settings, jars)
     if archive.is_whole():
         log.info("The archive of Java's classes is there already: %s", archive.file)
         return
-    kafka_jars(log.info)
+    kafka_jars(lifetime.progress)
     began = time.monotonic()
-    write_archive(archive, settings, jars)
+    write_archive(archive, settings, jars, lifetime)
     log.info("Wrote %s in %.0f s", archive.file, time.monotonic() - began)
 
 
@@ -67,22 +80,20 @@ def archive_of_job(settings: Settings, jars: list[Path]) -> ClassArchive:
     return archive_for(find_java().home, driver_class_path(jars, settings.spark.conf))
 
 
-def write_archive(archive: ClassArchive, settings: Settings, jars: list[Path]) -> None:
+def write_archive(archive: ClassArchive, settings: Settings, jars: list[Path], lifetime: Lifetime) -> None:
     """Let a job watch a real Kafka for a few micro-batches, and keep the classes that it has used.
 
     Raises:
         ArchiveNotWrittenError: Java did not write it; JobFailed, EmbeddedError: the trial did not work.
+        Stopped: the command was told to stop.
     """
     archive.file.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="part-", dir=archive.file.parent))
     try:
         written = folder / "classes.jsa"
         log.info("A job watches a Kafka of its own for a moment; what it uses of Java is archived at its end")
-        with StopSignals() as signals:
-            _watch_a_moment(settings, jars, folder, written, signals)
-            stopped = signals.stopping.is_set()
-        if stopped:
-            raise KeyboardInterrupt
+        _watch_a_moment(settings, jars, folder, written, lifetime)
+        lifetime.go_on()
         if not written.exists():
             raise ArchiveNotWrittenError(f"Java wrote no archive of its classes:\n{last_lines(folder / 'spark.log')}")
         archive.keep(written)
@@ -90,21 +101,20 @@ def write_archive(archive: ClassArchive, settings: Settings, jars: list[Path]) -
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _watch_a_moment(settings: Settings, jars: list[Path], folder: Path, written: Path, signals: StopSignals) -> None:
+def _watch_a_moment(settings: Settings, jars: list[Path], folder: Path, written: Path, lifetime: Lifetime) -> None:
     with ExitStack() as running:
-        kafka = running.enter_context(EmbeddedKafka(progress=log.info))
+        kafka = running.enter_context(EmbeddedKafka(progress=lifetime.progress))
         running.enter_context(DemoWorkload(kafka.bootstrap_servers, folder / "workload.log"))
         trial = _trial_of(settings, kafka.bootstrap_servers, folder, written)
         board = Board(trial.clusters)
-        job = running.enter_context(Job(trial, board, jars, folder / "spark.log"))
-        signals.arm()
-        _await_evaluations(board, job, signals)
+        job = running.enter_context(Job(trial, board, jars, folder / "spark.log", lifetime=lifetime))
+        _await_evaluations(board, job, lifetime)
 
 
-def _await_evaluations(board: Board, job: Job, signals: StopSignals) -> None:
+def _await_evaluations(board: Board, job: Job, lifetime: Lifetime) -> None:
     deadline = time.monotonic() + READY_LIMIT_S
     seen: set[int] = set()
-    while len(seen) < EVALUATIONS and not signals.stopping.wait(LOOK_S):
+    while len(seen) < EVALUATIONS and not lifetime.stopping.wait(LOOK_S):
         job.check()
         (cluster,) = board.read().clusters
         if cluster.ready and cluster.evaluated_ms is not None:

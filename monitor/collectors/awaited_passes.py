@@ -12,6 +12,7 @@ from kafka.errors import KafkaError
 from monitor.collectors.connection import CONNECT_LIMIT_S, error_name
 from monitor.collectors.errors import CollectorError, OffsetsTopicMissing
 from monitor.collectors.kafka_catalog import wall_clock_ms
+from monitor.collectors.known_source import KnownSource
 from monitor.collectors.preflight import end_offsets
 from monitor.config import ClusterSettings, ConfigError
 from monitor.model import Value
@@ -62,6 +63,8 @@ class AwaitedPasses:
         self._cluster = cluster
         self._clock_s = clock_s
         self._connect_limit_s = connect_limit_s
+        self.source = KnownSource(self._name)
+        """The Kafka cluster that has the topic."""
         self._ends: dict[int, int] = {}
         self._grown_s = clock_s()
         self.last_success_ms: int | None = None
@@ -83,12 +86,13 @@ class AwaitedPasses:
     def attempt(self) -> None:
         """Look once and remember how it went."""
         try:
-            ends = end_offsets(self._cluster, self._cluster.events_topic, self._connect_limit_s).ends
+            bounds = end_offsets(self._cluster, self._cluster.events_topic, self._connect_limit_s)
+            self.source.require(bounds.cluster_id)
         except (KafkaError, CollectorError, ConfigError, OSError) as error:
             self.problem = self._sentence(error)
             return
-        if ends != self._ends:
-            self._ends, self._grown_s = ends, self._clock_s()
+        if bounds.ends != self._ends:
+            self._ends, self._grown_s = bounds.ends, self._clock_s()
         self.last_success_ms = wall_clock_ms()
         self.problem = self._silence(self._clock_s() - self._grown_s)
 

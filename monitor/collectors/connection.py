@@ -28,12 +28,13 @@ from kafka.net.compat import KafkaNetClient
 
 from monitor.collectors.client_properties import kafka_python_arguments, wants_idempotence
 from monitor.collectors.errors import ConnectionFailed
+from monitor.collectors.java_values import LONGEST_WAIT_MS, REQUEST_MS
 from monitor.config import ClusterSettings
 
 log = logging.getLogger(__name__)
 
 CONNECT_LIMIT_S: Final = 10.0
-REQUEST_LIMIT_MS: Final = 10_000
+REQUEST_LIMIT_MS: Final = REQUEST_MS
 PROBE_LIMIT_S: Final = 2.0
 CLOSE_LIMIT_S: Final = 1.0
 LOOK_S: Final = 0.005
@@ -82,7 +83,9 @@ def _open_producer(
 ) -> KafkaProducer:
     order = {"acks": "all", "enable_idempotence": idempotent, "max_in_flight_requests_per_connection": 1}
     sizes = {"max_request_size": 8 << 20, "batch_size": 256 << 10, "linger_ms": 20, "compression_type": "gzip"}
-    limits = {"max_block_ms": REQUEST_LIMIT_MS, "delivery_timeout_ms": 2 * REQUEST_LIMIT_MS}
+    # It has to be longer than a request and a moment may take, and a deployment may choose the former.
+    request_ms: int = kafka_python_arguments(cluster).get("request_timeout_ms", REQUEST_LIMIT_MS)
+    limits = {"max_block_ms": REQUEST_LIMIT_MS, "delivery_timeout_ms": request_ms + REQUEST_LIMIT_MS}
     others = {"allow_auto_create_topics": creates_topics, "metrics_enabled": False}
     return _open(KafkaProducer, cluster, limit_s, {**order, **sizes, **limits, **others})
 
@@ -123,7 +126,7 @@ def open_consumer(
     ``fetch_bytes`` is how much it asks a partition for at a time; by default, enough to see that there is something.
     """
     alone = {"group_id": None, "enable_auto_commit": False, "auto_offset_reset": "earliest"}
-    small = {"max_partition_fetch_bytes": fetch_bytes, "fetch_max_wait_ms": 100, "metrics_enabled": False}
+    small = {"max_partition_fetch_bytes": fetch_bytes, "fetch_max_wait_ms": LONGEST_WAIT_MS, "metrics_enabled": False}
     told = {} if release is None else {"api_version": release}
     return _open(KafkaConsumer, cluster, limit_s, {**alone, **small, **told, "allow_auto_create_topics": False})
 

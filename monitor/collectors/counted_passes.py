@@ -7,6 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
+from monitor.collectors.known_source import KnownSource
 from monitor.model import CollectorHealth
 
 
@@ -28,6 +29,8 @@ class CountedPasses(ABC):
         """Why the newest pass failed or is incomplete, as a sentence; None after a complete one."""
         self.warning: str | None = None
         """What a complete pass has to say, in a sentence or several: all was read, but not all is as it should be."""
+        self.source = KnownSource(cluster)
+        """What is read, so that another one at its address is not taken for it."""
         self.failed_passes = 0
         """How many passes failed since the start."""
         self.complete_passes = 0

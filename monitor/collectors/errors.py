@@ -11,12 +11,24 @@ class ConnectionFailed(CollectorError):  # noqa: N818 - it reads as what happene
     """No usable connection: no answer, wrong password, no TLS, or the cluster went away."""
 
 
+class AnotherSource(CollectorError):  # noqa: N818 - it reads as what happened
+    """What answers at the address is not what was read before: a new cluster, a new ZooKeeper. Nothing heals that."""
+
+
 class PermissionMissing(CollectorError):  # noqa: N818 - it reads as what happened
     """The user may not do something that groupwatch needs; the text names the operation to grant."""
 
 
-class OffsetsTopicMissing(CollectorError):  # noqa: N818 - it reads as what happened
-    """The cluster has no ``__consumer_offsets`` yet, because no group ever committed. Waiting helps."""
+class NotYetReadable(CollectorError):  # noqa: N818 - it reads as what happened
+    """Something is not there that comes by itself, or once the cluster is mended: a job waits for it."""
+
+
+class OffsetsTopicMissing(NotYetReadable):
+    """The cluster has no ``__consumer_offsets`` yet, because no group ever committed."""
+
+
+class CoordinatorMissing(NotYetReadable):
+    """No group coordinator answers, and Spark's Kafka source asks one before it reads."""
 
 
 class FindingsTopicReplaced(CollectorError):  # noqa: N818 - it reads as what happened

@@ -22,7 +22,7 @@ from monitor.collectors.events_topic_writer import (
     write_topics,
 )
 from monitor.collectors.group_states import SAMPLE_S, GroupStates
-from monitor.collectors.topic_observation import StableOffsets, observe_topics
+from monitor.collectors.topic_observation import StableOffsets, cluster_id_of, observe_topics
 from monitor.collectors.transactional_offsets import TransactionalOffsets
 from monitor.config import ClusterSettings, ConfigError
 from monitor.model import PassCompleted, TopicObserved
@@ -126,6 +126,8 @@ class KafkaCatalogCollector(AttemptedPasses):
             KafkaError: the cluster did not say what topics it has, or the events were not written.
         """
         admin, producer = self._clients()
+        cluster_id = cluster_id_of(admin)
+        self.source.require(cluster_id)
         self._pass_ms = max(self._clock(), self._pass_ms + 1)
         name, destination = self._cluster.name, self._cluster.events_topic
         topics = observe_topics(
@@ -133,7 +135,13 @@ class KafkaCatalogCollector(AttemptedPasses):
         )
         write_topics(producer, destination, topics)
         ended_ms = self._not_before_the_pass()
-        completed = PassCompleted(cluster=name, pass_ms=self._pass_ms, completed_ms=ended_ms, topics=len(topics))
+        completed = PassCompleted(
+            cluster=name,
+            pass_ms=self._pass_ms,
+            completed_ms=ended_ms,
+            topics=len(topics),
+            source_id=cluster_id,
+        )
         write_completion(producer, destination, completed)
         if self._corrects_the_log:
             for listed in self._transactions.ask(admin, self._clock):
@@ -174,6 +182,7 @@ class KafkaCatalogCollector(AttemptedPasses):
     def _clients(self) -> tuple[KafkaAdminClient, KafkaProducer]:
         if self._admin is None:
             self._admin = open_admin(self._cluster, self._connect_limit_s)
+            self.source.require(cluster_id_of(self._admin))  # before a topic is made there
         if self._producer is None:
             ensure_events_topic(self._admin, self._cluster.events_topic)
             self._producer = open_producer(self._cluster, self._connect_limit_s)

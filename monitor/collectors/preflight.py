@@ -27,13 +27,19 @@ from monitor.collectors.connection import (
     open_consumer,
     requests_explained,
 )
-from monitor.collectors.errors import ConnectionFailed, OffsetsTopicMissing, PermissionMissing
+from monitor.collectors.errors import (
+    ConnectionFailed,
+    CoordinatorMissing,
+    OffsetsTopicMissing,
+    PermissionMissing,
+)
 from monitor.collectors.events_topic_writer import events_topic_plan
-from monitor.collectors.topic_observation import Described, topic_error
+from monitor.collectors.topic_observation import Described, cluster_id_of, kafka_text, topic_error
 from monitor.config import ClusterSettings
 from monitor.model import Value
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
+READ_UNCOMMITTED: Final = "read_uncommitted"
 READER_GROUPS: Final = "groupwatch"
 """What the names of the groups begin with in whose name Spark's source asks for offsets, though it commits none."""
 
@@ -59,18 +65,27 @@ class ClusterFacts(Value, frozen=True):
 
 
 class PartitionBounds(Value, frozen=True):
-    """The first offset of a partition's log, and the one after its last."""
+    """The first offset of a partition's log, and the one after its last.
+
+    ``written`` is the latter whatever is committed; ``end`` may be before it where only what is committed is read.
+    """
 
     partition: int
     begin: int
     end: int
+    written: int
 
 
 class LogBounds(Value, frozen=True):
-    """Where the partitions of a topic begin and end, in the order of their numbers."""
+    """Where the partitions of a topic begin and end, in the order of their numbers.
+
+    ``topic_id`` and ``cluster_id`` tell it from a topic of the same name; None: the brokers are too old to have them.
+    """
 
     topic: str
     partitions: tuple[PartitionBounds, ...]
+    topic_id: str | None = None
+    cluster_id: str | None = None
 
     @property
     def begins(self) -> dict[int, int]:
@@ -98,6 +113,7 @@ def check(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> Cluster
         ConnectionFailed: no broker let the user in within ``limit_s`` seconds.
         PermissionMissing: names the first missing permission.
         OffsetsTopicMissing: no group has ever committed here.
+        CoordinatorMissing: no coordinator answers.
     """
     with open_admin(cluster, limit_s) as admin, requests_explained(cluster):
         brokers = len(admin.describe_cluster()["brokers"])
@@ -108,8 +124,8 @@ def check(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> Cluster
         exists = _check_events_topic(cluster, admin, events_topic)
         if missing is not None:
             raise missing
-        _answered_group(cluster, admin)
         _check_readable(cluster, [*logs, events_topic] if exists else logs, limit_s)
+        _answered_group(cluster, admin)  # last: a job can wait for a coordinator, and not for a permission
     return ClusterFacts(
         cluster=cluster.name,
         brokers=brokers,
@@ -139,20 +155,29 @@ def end_offsets(cluster: ClusterSettings, topic: str = OFFSETS_TOPIC, limit_s: f
     with open_admin(cluster, limit_s) as admin, requests_explained(cluster):
         (described,) = admin.describe_topics([topic])
         _check_described(cluster, described, "DESCRIBE and READ")
-        partitions = _partitions(described)
+        partitions, cluster_id = _partitions(described), cluster_id_of(admin)
         try:
             begins = admin.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.EARLIEST))
-            ends = admin.list_partition_offsets(
-                dict.fromkeys(partitions, OffsetSpec.LATEST), isolation_level=cluster.offsets_isolation
-            )
+            latest = dict.fromkeys(partitions, OffsetSpec.LATEST)
+            written = admin.list_partition_offsets(latest)
+            ends = written
+            if cluster.offsets_isolation != READ_UNCOMMITTED:
+                ends = admin.list_partition_offsets(latest, isolation_level=cluster.offsets_isolation)
         except AuthorizationError as error:
             raise _may_not(cluster, "read", topic, error, "DESCRIBE and READ") from None
     return LogBounds(
         topic=topic,
         partitions=tuple(
-            PartitionBounds(partition=place.partition, begin=begins[place].offset, end=ends[place].offset)
+            PartitionBounds(
+                partition=place.partition,
+                begin=begins[place].offset,
+                end=ends[place].offset,
+                written=written[place].offset,
+            )
             for place in partitions
         ),
+        topic_id=kafka_text(described.get("topic_id")),
+        cluster_id=cluster_id,
     )
 
 
@@ -229,14 +254,14 @@ def reader_group(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> 
     Spark's source would wait for it without end. The name is used for nothing else: Spark keeps its consumers by it.
 
     Raises:
-        ConfigError, ConnectionFailed, PermissionMissing: as for ``check``.
+        ConfigError, ConnectionFailed, PermissionMissing, CoordinatorMissing: as for ``check``.
     """
     with open_admin(cluster, limit_s) as admin, requests_explained(cluster):
         return _answered_group(cluster, admin)
 
 
 def _answered_group(cluster: ClusterSettings, admin: KafkaAdminClient) -> str:
-    refusal: KafkaError | None = None
+    refusal: KafkaError = CoordinatorNotAvailableError()
     for _ in range(READER_TRIES):
         group = f"{READER_GROUPS}-{uuid4().hex}"
         try:
@@ -252,8 +277,10 @@ def _answered_group(cluster: ClusterSettings, admin: KafkaAdminClient) -> str:
                 time.sleep(COORDINATOR_PAUSE_S)
         else:
             return group
-    assert refusal is not None
-    raise refusal
+    raise CoordinatorMissing(
+        f"Cluster {cluster.name}: no group coordinator answers ({error_name(refusal)}), and Spark's Kafka source asks"
+        f" one before it reads. Check the brokers' logs for the loading of {OFFSETS_TOPIC}."
+    )
 
 
 def _check_readable(cluster: ClusterSettings, topics: Sequence[Described], limit_s: float) -> None:

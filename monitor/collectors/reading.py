@@ -18,7 +18,7 @@ class Reading(Value):
     each a sentence for a person; of a complete reading they are warnings. A system whose topics are another cluster's,
     as a Spark query's are, has none here.
     ``listed`` are the names of all groups that there are, where those that have not changed are not in ``groups``;
-    None: all are.
+    None: all are. ``source_id``: see ``monitor.model.PassCompleted``.
     """
 
     source: Source
@@ -27,6 +27,7 @@ class Reading(Value):
     complete: bool = True
     problems: tuple[str, ...] = ()
     listed: tuple[str, ...] | None = None
+    source_id: str | None = None
 
 
 class Reader(Protocol):

@@ -85,6 +85,7 @@ class ReadingCollector(AttemptedPasses):
         """
         self._pass_ms = max(self._clock(), self._pass_ms + 1)
         reading = self._reader.read(self._pass_ms)
+        self.source.require(reading.source_id)
         producer, destination = self._connected(), self._carrier.events_topic
         write_topics(producer, destination, reading.topics)
         write_groups(producer, destination, reading.groups)
@@ -121,7 +122,11 @@ class ReadingCollector(AttemptedPasses):
         write_listing(producer, destination, listing)
         if reading.source is Source.SYSTEM:  # else the topics are those of a cluster that another collector lists
             completed = PassCompleted(
-                cluster=self._name, pass_ms=self._pass_ms, completed_ms=ended_ms, topics=len(reading.topics)
+                cluster=self._name,
+                pass_ms=self._pass_ms,
+                completed_ms=ended_ms,
+                topics=len(reading.topics),
+                source_id=reading.source_id,
             )
             write_completion(producer, destination, completed)
 

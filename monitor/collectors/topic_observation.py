@@ -95,6 +95,16 @@ def observe_topics(
     )
 
 
+def cluster_id_of(admin: KafkaAdminClient) -> str | None:
+    """The id of the cluster; None where the brokers have none (before 0.10.1).
+
+    Raises:
+        KafkaError: nobody answered.
+    """
+    found = admin.describe_cluster().get("cluster_id")
+    return None if found is None else str(found)
+
+
 def kafka_text(topic_id: str | None) -> str | None:
     """A topic's id as Kafka's own tools show it; None where the broker has none (before 2.8).
 

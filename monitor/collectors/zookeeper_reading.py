@@ -44,6 +44,9 @@ CLAIMED_S: Final = 10.0
 HOLD_S: Final = 30.0
 """A group that changes all the time is told as it is after that."""
 
+BROKERS: Final = "brokers"
+"""A node that the first broker makes, and that stays as long as the tree does."""
+
 _STEP_S: Final = 0.2
 _TOLD: Final = 5
 """So many problems of a kind are told."""
@@ -120,6 +123,7 @@ class ZooKeeperReader:
             groups=groups,
             complete=all(each.what != "refused" or each.path.startswith(f"{CONSUMERS}/") for each in seen.problems),
             problems=tuple(start + sentence for sentence in (*told(seen.problems, _TOLD), *ends.problems)),
+            source_id=self._session.birth(BROKERS),
         )
 
     def close(self) -> None:

@@ -111,6 +111,22 @@ class ZooKeeperSession:
             raise self._explained(error) from None
         return Tree(nodes=dict(self._nodes), children=dict(self._children), refused=tuple(sorted(self._refused)))
 
+    def birth(self, path: str) -> str | None:
+        """What tells a node from one of the same path in another ZooKeeper: when and by which change it was created.
+
+        Args:
+            path: from the root of the tree on, without a slash before it.
+
+        Raises:
+            ConnectionFailed: nobody answers, or not in time.
+        """
+        client = self._connected()
+        try:
+            stat = client.exists_async(f"/{path}").get(timeout=self._settings.session_limit_s)
+        except (KazooException, KazooTimeoutError) as error:
+            raise self._explained(error) from None
+        return None if stat is None else f"{stat.czxid:x}-{stat.ctime}"
+
     def unsteady(self) -> frozenset[str]:
         """The units of which a change was told that the newest tree does not show."""
         return frozenset(_unit(path) for path in self._stale if not self._is_quiet(path))

@@ -61,6 +61,16 @@ def test_writing_is_idempotent_unless_the_configuration_says_no(cluster: Cluster
     assert len(values_of(cluster.bootstrap_servers, cluster.events_topic)) == 1
 
 
+def test_a_request_may_take_as_long_as_by_kafkas_own_default(cluster: ClusterSettings):
+    """kafka-python wants a record to be given longer than a request."""
+    with open_admin(cluster) as admin:
+        ensure_events_topic(admin, cluster.events_topic)
+    patient = cluster.model_copy(update={"client": type(cluster.client)({"request.timeout.ms": "30000"})})
+    with producing(patient) as producer:
+        write_completion(producer, cluster.events_topic, PASS)
+    assert len(values_of(cluster.bootstrap_servers, cluster.events_topic)) == 1
+
+
 def test_a_choice_that_is_none_is_told():
     cluster = ClusterSettings(name="prod", bootstrap_servers="localhost:1", client={"enable.idempotence": "perhaps"})
     with pytest.raises(ConfigError, match=r"clusters\.prod\.client\.enable\.idempotence should be true or false\."):
