@@ -84,13 +84,19 @@ class Board:
         if judge is not None and cluster.evaluated_ms is not None:
             self._remember(cluster, cluster.evaluated_ms)
 
-    def report_problem(self, cluster: str, problem: str | None) -> None:
-        """Say what is wrong with a cluster's source; its groups stay as they were last seen, and grow stale."""
+    def report_problem(self, cluster: str, problem: str | None, *, stalled: bool = False) -> None:
+        """Say what is wrong with a cluster's source; its groups stay as they were last seen, and grow stale.
+
+        Args:
+            cluster: its name.
+            problem: what is wrong, in a sentence; None: nothing.
+            stalled: it is that micro-batches no longer end.
+        """
         with self._lock:
             known = self._clusters[cluster]
-            if known.problem == problem:
+            if (known.problem, known.stalled) == (problem, stalled):
                 return
-            self._clusters[cluster] = msgspec.structs.replace(known, problem=problem)
+            self._clusters[cluster] = msgspec.structs.replace(known, problem=problem, stalled=stalled)
             self._snapshot = self._assembled()
 
     def report_collectors(self, cluster: str, collectors: tuple[CollectorHealth, ...]) -> None:

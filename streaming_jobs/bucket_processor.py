@@ -63,7 +63,7 @@ class BucketProcessor(StatefulProcessor):
         """Open the bucket's state."""
         self._store = BucketStore(handle)
 
-    def handleInputRows(  # noqa: N802 -- Spark's name
+    def handleInputRows(  # type: ignore[override] # noqa: N802 -- Spark's name; in pandas mode it gives frames, not rows
         self,
         key: tuple[int],
         rows: Iterator[pd.DataFrame],

@@ -103,6 +103,12 @@ class ClusterView:
         topics = (topic for bucket in self._buckets.values() for topic in bucket.topics.values())
         return catalog_of(self.cluster, max(passes), topics)
 
+    @property
+    def source_id(self) -> str | None:
+        """The id of what the newest completed pass was read from; None: it has none."""
+        passes = [bucket.completed for bucket in self._buckets.values() if bucket.completed is not None]
+        return max(passes, key=lambda completed: completed.pass_ms).source_id if passes else None
+
     def sources(self) -> tuple[SourceState, ...]:
         """What could not be read, by source."""
         found = (source for bucket in self._buckets.values() for source in bucket.sources.values())

@@ -13,29 +13,40 @@ import time
 from contextlib import suppress
 from typing import Final
 
+import msgspec
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from monitor.collectors.awaited_passes import AwaitedPasses
 from monitor.collectors.client_properties import spark_options
 from monitor.collectors.counted_passes import CountedPasses
+from monitor.collectors.errors import NotYetReadable
 from monitor.collectors.preflight import OFFSETS_TOPIC, LogBounds, end_offsets, reader_group
 from monitor.config import SparkSettings
 from monitor.model import ALL_GROUPS, Shard
 from streaming_jobs.board import Board
 from streaming_jobs.bucket_processor import BucketProcessor
-from streaming_jobs.checkpoint import PARTITIONS_KEY, REBUILD, Checkpoint, Layout
+from streaming_jobs.checkpoint import PARTITIONS_KEY, REBUILD, Checkpoint, CheckpointError, Layout
 from streaming_jobs.clock import now_ms, passed_ms
-from streaming_jobs.failures import cause_of, checkpoint_is_damaged, disk_is_full, no_restart_heals
+from streaming_jobs.failures import (
+    cause_of,
+    checkpoint_is_damaged,
+    disk_is_full,
+    no_restart_heals,
+    spark_takes_no_tasks,
+)
 from streaming_jobs.findings_out import FindingsOut
 from streaming_jobs.first_pass import FirstPass
 from streaming_jobs.freshness import Freshness
 from streaming_jobs.judging import Judging
+from streaming_jobs.lifetime import JobFailed
 from streaming_jobs.pace import Pace
 from streaming_jobs.pipeline import Spread, bucket_rows
 from streaming_jobs.publisher import MicroBatchPublisher
+from streaming_jobs.reading_problems import ReadingProblems
 from streaming_jobs.session import JVM_GONE
 from streaming_jobs.sources import kafka_log, ticks
+from streaming_jobs.stall import StallWatch
 from streaming_jobs.telling import Telling
 from streaming_jobs.warm_up import LogPosition, WarmUp, planned_end, reported_of
 from streaming_jobs.watched import Watched
@@ -74,14 +85,29 @@ class ClusterWatch:
             threading.Thread(target=self._run, name=f"watch-{watched.name}", daemon=True),
         )
         self._findings = FindingsOut(watched.carrier, judging.shard, watched.name)
-        self._fatal: str | None = None
+        self._fatal: JobFailed | CheckpointError | None = None
+        self._problems = ReadingProblems(watched, StallWatch(int(settings.trigger_s * 1000)))
         self._checkpoint = Checkpoint(spark, settings.checkpoint or "", watched.name)
 
     @property
-    def fatal(self) -> str | None:
-        """A sentence, once going on makes no sense; the job then ends."""
-        sentence = self._fatal or self._checkpoint.lost
-        return sentence and f"Cluster {self._watched.name}: {sentence}"
+    def fatal(self) -> JobFailed | CheckpointError | None:
+        """Why going on makes no sense, once it does not; the job then ends."""
+        return self._fatal or self._replaced() or self._lost()
+
+    def _lost(self) -> JobFailed | None:
+        return self._failed(self._checkpoint.lost) if self._checkpoint.lost else None
+
+    def _replaced(self) -> CheckpointError | None:
+        """That a collector has met another system than the one that the checkpoint is of."""
+        found = (each.source.replaced for each in self._watched.collectors)
+        sentence = next((each for each in found if each is not None), None)
+        if sentence is None:
+            return None
+        path = self._checkpoint.path
+        return CheckpointError(f"{sentence} The checkpoint {path} is of the former one: go back to that, or {REBUILD}.")
+
+    def _failed(self, sentence: str) -> JobFailed:
+        return JobFailed(f"Cluster {self._watched.name}: {sentence}")
 
     def claim(self, *, rebuild: bool) -> None:
         """Have the cluster's checkpoint for this job, until ``stop``; with ``rebuild``, a new one.
@@ -90,6 +116,10 @@ class ClusterWatch:
             CheckpointError: it is in use, it does not fit the settings, or it cannot be reached.
         """
         self._checkpoint.claim(layout_of(self._watched, self._settings, self._judging.shard), rebuild=rebuild)
+        known = self._checkpoint.layout
+        for collector in self._watched.awaited:
+            is_of_carrier = isinstance(collector, AwaitedPasses) or not self._watched.is_system
+            collector.source.expected = known.cluster_id if is_of_carrier else known.source_id
 
     def start(self) -> None:
         """Begin collecting and reading."""
@@ -128,42 +158,73 @@ class ClusterWatch:
 
     def _show_collectors(self) -> None:
         self._board.report_collectors(self._watched.name, self._watched.health())
+        self._show_problem()
+
+    def _show_problem(self) -> None:
+        self._board.report_problem(self._watched.name, self._problems.sentence, stalled=self._problems.has_stalled)
+
+    def look(self) -> str | None:
+        """See whether micro-batches still end, and show it if not; a sentence once nothing will come of waiting.
+
+        Called once a second by a thread of its own: whatever hangs, this does not.
+        """
+        hopeless = self._problems.look(passed_ms(), now_ms(), self._query)
+        self._show_problem()
+        return hopeless and f"Cluster {self._watched.name}: {hopeless}"
 
     def _run(self) -> None:
         self._await_first_pass()
         pause_s = FIRST_PAUSE_S
         while not self._stopping.is_set() and self.fatal is None:
-            began = time.monotonic()
+            began, comes_by_itself = time.monotonic(), False
             try:
+                self._problems.stall.restart(passed_ms())
                 self._query = self._started_query()
                 if self._stopping.is_set():  # told while the query was starting
                     self._query.stop()
                 self._query.awaitTermination()
             except Exception as error:
                 self._note(error)
-            if time.monotonic() - began > LONGEST_PAUSE_S:
+                comes_by_itself = isinstance(error, NotYetReadable)
+            self._query = None
+            if comes_by_itself or time.monotonic() - began > LONGEST_PAUSE_S:
                 pause_s = FIRST_PAUSE_S
             self._stopping.wait(pause_s)
             pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
 
     def _await_first_pass(self) -> None:
         """Wait for the collectors' first passes, here or in another process: they create the events topic."""
-        while not self._watched.has_begun and not self._stopping.wait(LOOK_S):
-            self._board.report_problem(self._watched.name, self._watched.problem)
+        while not self._watched.has_begun and self.fatal is None and not self._stopping.wait(LOOK_S):
+            self._show_problem()
 
     def _note(self, error: Exception) -> None:
         """Say why the query ended; decide whether a restart can heal it."""
         if self._stopping.is_set():
             return
         cause = cause_of(error)
-        if no_restart_heals(error):
-            self._fatal = cause
+        if isinstance(error, CheckpointError):
+            self._fatal = CheckpointError(f"Cluster {self._watched.name}: {error}")
+        elif no_restart_heals(error):
+            self._fatal = self._failed(cause)
+        elif spark_takes_no_tasks(error):
+            self._fatal = self._failed(f"Spark takes no tasks any more ({cause}). Start groupwatch again.")
         elif checkpoint_is_damaged(error):
-            self._fatal = f"the checkpoint {self._checkpoint.path} is damaged ({cause}). To go on, {REBUILD}."
+            path = self._checkpoint.path
+            self._fatal = self._failed(f"the checkpoint {path} is damaged ({cause}). To go on, {REBUILD}.")
+        elif isinstance(error, NotYetReadable):
+            self._wait_for(str(error))
         else:
             problem = f"the disk is full ({cause})" if disk_is_full(error) else cause
             log.warning("Cluster %s: the query ended (%s); it is started again", self._watched.name, problem)
-            self._board.report_problem(self._watched.name, f"reading stopped: {problem}")
+            self._problems.of_query = f"reading stopped: {problem}"
+            self._show_problem()
+
+    def _wait_for(self, sentence: str) -> None:
+        """Say once what a query cannot start without."""
+        if self._problems.of_query != sentence:
+            log.warning("%s Waiting for it.", sentence)
+        self._problems.of_query = sentence
+        self._show_problem()
 
     @property
     def _log(self) -> str:
@@ -171,8 +232,10 @@ class ClusterWatch:
         return OFFSETS_TOPIC if self._watched.reads_log else self._cluster.events_topic
 
     def _started_query(self) -> StreamingQuery:
-        backlog = self._backlog()
         passes = end_offsets(self._cluster, self._cluster.events_topic)  # a first pass of this run is among them
+        log_bounds = end_offsets(self._cluster, self._log) if self._watched.reads_log else passes
+        self._checkpoint.require_logs(*{each.topic: each for each in (log_bounds, passes)}.values())
+        backlog = log_bounds if self._watched.reads_log else only_first_partition(passes)
         log.info("Cluster %s: %s has %d offsets to read", self._watched.name, self._log, backlog.records)
         publisher = MicroBatchPublisher(
             spark=self._spark,
@@ -187,7 +250,9 @@ class ClusterWatch:
                 own=self._judging.shard.is_first and self._watched.collects,
                 by_readings=self._watched.is_system,
             ),
-            problem=lambda: self._watched.problem,
+            problem=lambda: self._problems.sentence,
+            stall=self._problems.stall,
+            require_source=self._require_source,
             rules=self._judging.rules,
             clock=now_ms,
             pace=Pace(int(self._settings.trigger_s * 1000)),
@@ -197,6 +262,7 @@ class ClusterWatch:
             freshness=self._freshness(),
             series=self._judging.series,
         )
+        self._problems.lateness = lambda: publisher.lateness
         writer = (
             self._bucket_rows(backlog)
             .writeStream.queryName(f"groupwatch-{self._watched.name}")
@@ -209,19 +275,21 @@ class ClusterWatch:
             self._await_begin(query, publisher.begun)
         return query
 
+    def _require_source(self, source_id: str) -> None:
+        """See that a pass, maybe of a collector elsewhere, is of what the checkpoint is of. Raises CheckpointError."""
+        name, what = ("source_id", "The system") if self._watched.is_system else ("cluster_id", "The Kafka cluster")
+        try:
+            self._checkpoint.require_id(name, source_id, f"{what} that the collectors read now")
+        except CheckpointError as error:  # the text of what is raised here passes through the JVM
+            self._fatal = CheckpointError(f"Cluster {self._watched.name}: {error}")
+            raise
+
     def _await_begin(self, query: StreamingQuery, begun: threading.Event) -> None:
         """Return when the query runs its first micro-batch, or has ended; or after a while, to hold nobody up."""
         deadline = time.monotonic() + BEGIN_LIMIT_S
         while not begun.wait(LOOK_S) and time.monotonic() < deadline:
             if self._stopping.is_set() or not query.isActive:
                 return
-
-    def _backlog(self) -> LogBounds:
-        """What there is to read at first. Of the events topic one partition is read, even if it has more."""
-        bounds = end_offsets(self._cluster, self._log)
-        if self._watched.reads_log:
-            return bounds
-        return LogBounds(topic=bounds.topic, partitions=bounds.partitions[:1])
 
     def _freshness(self) -> Freshness | None:
         """A log of offsets is read as it is written; what comes by readings is as new as those are."""
@@ -260,6 +328,11 @@ class ClusterWatch:
             before=reported_of(self._log, progress.sources) if progress is not None else None,
             events_read=planned_end(self._cluster.events_topic, planned),
         )
+
+
+def only_first_partition(bounds: LogBounds) -> LogBounds:
+    """Of the events topic one partition is read, even if it has more."""
+    return msgspec.structs.replace(bounds, partitions=bounds.partitions[:1])
 
 
 def layout_of(watched: Watched, settings: SparkSettings, shard: Shard = ALL_GROUPS) -> Layout:

@@ -9,9 +9,11 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
+from monitor.checking.remarks import require_startable
 from monitor.collectors.configured import ConfiguredCollectors, MakeReader
 from monitor.collectors.counted_passes import CountedPasses
 from monitor.collectors.errors import CollectorError
@@ -21,8 +23,8 @@ from monitor.metrics.collect_app import create_collect_app
 from monitor.metrics.server import ListenError
 from monitor.model import CollectorHealth
 from streaming_jobs.clock import now_ms
+from streaming_jobs.lifetime import Lifetime
 from streaming_jobs.serving import http_server
-from streaming_jobs.signals import StopSignals
 from streaming_jobs.telling import Telling
 
 log = logging.getLogger(__name__)
@@ -49,14 +51,19 @@ def run_collect(config: Path | None, only: Sequence[str] = (), port: int | None 
         ConfigError, CollectorError, ListenError: they cannot start (CANNOT_COLLECT).
     """
     settings = load(config)
-    collecting = Collecting(settings, chosen_kinds(only))
+    Lifetime().run(partial(_collect, settings, chosen_kinds(only), port))
+
+
+def _collect(settings: Settings, kinds: Sequence[str], port: int | None, lifetime: Lifetime) -> None:
+    require_startable(settings, for_job=False)
+    collecting = Collecting(settings, kinds)
     for carrier in collecting.carriers:
+        lifetime.go_on()
         check_carrier(carrier)
     app = create_collect_app(collecting.health)
-    with StopSignals() as signals, http_server(app, settings.http, port) as server:
-        signals.arm()
+    with http_server(app, settings.http, port) as server:
         log.info("The metrics are %s/metrics", server.url)
-        collecting.run(signals.stopping)
+        collecting.run(lifetime.stopping)
         log.info("Stopping")
 
 

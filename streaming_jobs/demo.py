@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -31,9 +29,11 @@ from monitor.model import ALL_GROUPS, Value
 from streaming_jobs.board import Board
 from streaming_jobs.demo_alerting import DemoAlerting
 from streaming_jobs.job import Job
+from streaming_jobs.lifetime import Lifetime
 from streaming_jobs.observer import GroupSeen, Observer
+from streaming_jobs.run_folder import RunFolder, remove_abandoned
 from streaming_jobs.serving import http_server
-from streaming_jobs.signals import StopSignals
+from streaming_jobs.session import kill_jvm
 
 CLUSTER: Final = "demo"
 LOOK_S: Final = 0.5
@@ -86,17 +86,24 @@ class Demo:
         self._console = console
         self._began = time.monotonic()
         self._observer = Observer()
+        self._lifetime = Lifetime()
         self._started_s = 0.0
         self._server: HttpServer
         self._ready_s: float | None = None
 
     def run(self) -> None:
         """Start all of it, watch until the time is up or somebody stops it, end all of it."""
+        self._lifetime.run(self._run)
+
+    def _run(self, lifetime: Lifetime) -> None:
         find_java()
-        with StopSignals() as signals, ExitStack() as running:
-            folder = Path(tempfile.mkdtemp(prefix="groupwatch-demo-"))
-            running.callback(shutil.rmtree, folder, ignore_errors=True)
-            kafka = EmbeddedKafka(progress=self._tell)
+        lifetime.at_cut_off(kill_jvm)
+        with ExitStack() as running:
+            remove_abandoned()
+            own = running.enter_context(RunFolder())
+            lifetime.at_cut_off(own.close)
+            folder = own.path
+            kafka = EmbeddedKafka(progress=self._tell, data_dir=folder / "kafka")
             systems = DemoSystems(self._options.systems, self._tell)
             settings = settings_of(self._options, kafka.bootstrap_servers, folder, systems)
             board = Board(settings.watched_names)
@@ -111,19 +118,18 @@ class Demo:
             alerting = running.enter_context(self._alerting())
             self._started_s = time.monotonic() - self._began
             self._tell("Starting Spark")
-            job = running.enter_context(Job(settings, board, jars, folder / "spark.log"))
-            signals.arm()
-            self._watch(Watched(board, job, workload, systems, alerting), signals)
+            job = running.enter_context(Job(settings, board, jars, folder / "spark.log", lifetime=lifetime))
+            self._watch(Watched(board, job, workload, systems, alerting))
             self._summarise((*workload.timeline, *systems.timeline))
-            self._tell("Stopping")
-        self._tell("Everything has ended.")
+            self._print("Stopping")
+        self._print("Everything has ended.")
 
     def _alerting(self) -> DemoAlerting:
         return DemoAlerting(self._server.url.removeprefix("http://"), self._options.rules, self._tell)
 
-    def _watch(self, watched: Watched, signals: StopSignals) -> None:
+    def _watch(self, watched: Watched) -> None:
         line = ""
-        while not signals.stopping.wait(LOOK_S):
+        while not self._lifetime.stopping.wait(LOOK_S):
             watched.job.check()
             snapshot = watched.board.read()
             if self._ready_s is None:
@@ -168,9 +174,14 @@ class Demo:
         )
         text = msgspec.json.format(msgspec.json.encode(summary), indent=2)
         self._options.json_summary.write_bytes(text + b"\n")
-        self._tell(f"Wrote {self._options.json_summary}")
+        self._print(f"Wrote {self._options.json_summary}")
 
     def _tell(self, line: str) -> None:
+        """Print a step; raises Stopped if it is not to be taken any more."""
+        self._lifetime.go_on()
+        self._print(line)
+
+    def _print(self, line: str) -> None:
         self._console.print(f"[dim]{time.monotonic() - self._began:6.1f} s[/]  ", end="")
         self._console.print(line, markup=False, highlight=False)
 

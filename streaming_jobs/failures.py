@@ -18,11 +18,18 @@ _DISK_FULL: Final = re.compile(r"No space left on device|Disk quota exceeded|DSQ
 _STATE_VERSION: Final = re.compile(r"\b(?:StateVersionError|SilentSourceError)\b")
 """Errors of ours that a restart cannot heal."""
 
+_EXECUTOR_GONE: Final = re.compile(
+    r"RejectedExecutionException: Task org\.apache\.spark\.executor\.|on a stopped SparkContext"
+    r"|SparkContext was shut down"
+)
+"""A local master has one executor and starts no other: it takes no task any more."""
+
 _STATE_CORRUPT: Final = re.compile(r"\bStateCorruptError\b")
 """Spark gave the bytes back, and they are no state of ours."""
 
 _READING_A_CHECKPOINT: Final = re.compile(
-    r"execution\.streaming\.(?:StreamMetadata\$\.read|HDFSMetadataLog|OffsetSeq|CommitLog|state\.OperatorStateMetadata)"
+    r"execution\.streaming\.(?:runtime\.StreamMetadata\$\.read|state\.OperatorStateMetadata"
+    r"|checkpointing\.(?:HDFSMetadataLog|OffsetSeq|CommitLog))"
     r"|kafka010\.JsonUtils"
     r"|CANNOT_LOAD_STATE_STORE|STDS_FAILED_TO_READ"
 )
@@ -56,6 +63,11 @@ def cause_of(error: BaseException) -> str:
 def no_restart_heals(error: BaseException) -> bool:
     """Whether the same would happen again for ever, whatever the checkpoint and the disk are like."""
     return _STATE_VERSION.search(trace_of(error)) is not None
+
+
+def spark_takes_no_tasks(error: BaseException) -> bool:
+    """Whether Spark itself has ended, as far as tasks go: only another process can go on."""
+    return _EXECUTOR_GONE.search(trace_of(error)) is not None
 
 
 def disk_is_full(error: BaseException) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -24,14 +25,15 @@ from streaming_jobs.checkpoint_files import SparkFiles
 from streaming_jobs.clock import now_ms
 from streaming_jobs.cluster_watch import ClusterWatch
 from streaming_jobs.judging import Judging
-from streaming_jobs.session import create_session, has_ended, jvm_end_limit_s, stop_session
+from streaming_jobs.lifetime import JobFailed, Lifetime
+from streaming_jobs.session import create_session, forget_files_to_delete, has_ended, jvm_end_limit_s, stop_session
 from streaming_jobs.watched import WatchList
 
 LOOK_S: Final = 0.5
+WATCHDOG_S: Final = 1.0
 
-
-class JobFailed(Exception):  # noqa: N818 -- it reads as what happened
-    """The job cannot go on; the text says why."""
+FORGET_S: Final = 600.0
+"""How often the JVM is made to forget the sockets that are gone."""
 
 
 class Job:
@@ -46,6 +48,7 @@ class Job:
         *,
         rebuild: bool = False,
         readers: MakeReader | None = None,
+        lifetime: Lifetime | None = None,
     ) -> None:
         """Prepare a job; nothing starts yet.
 
@@ -56,6 +59,7 @@ class Job:
             spark_log: where Spark writes; None: to the standard error.
             rebuild: put the state of every cluster aside and read the logs again from their beginning.
             readers: gives the readers of what is read as a whole; None: those of groupwatch.
+            lifetime: of the command; None: that of the block.
         """
         self._settings = settings
         self._board = board
@@ -63,7 +67,9 @@ class Job:
         self._spark_log = spark_log
         self._rebuild = rebuild
         self._readers = readers
+        self._lifetime = Lifetime() if lifetime is None else lifetime
         self._watches: list[ClusterWatch] = []
+        self._stopped = threading.Event()
         self._spark: SparkSession | None = None
         self._shelf: CatalogShelf | None = None
 
@@ -81,9 +87,19 @@ class Job:
 
         Raises:
             CheckpointError: a checkpoint is in use, was written with another layout, or cannot be reached.
+            ConfigError: Spark's properties refer to nothing, or its master needs a secret.
+            JvmNotStarted: Spark's JVM ended at once.
+            Stopped: the command was told to stop.
         """
         spark = self._settings.spark
-        self._spark = create_session(spark.master, spark.shuffle_partitions, self._jars, spark.conf, self._spark_log)
+        self._spark = create_session(
+            spark.master,
+            spark.shuffle_partitions,
+            self._jars,
+            spark.properties(),
+            self._spark_log,
+            is_ending=lambda: self._lifetime.is_over,
+        )
         self._shelf = CatalogShelf(self._spark.conf.get("spark.driver.host") or "127.0.0.1")
         judging = Judging(
             detection_rules(self._settings.detection),
@@ -93,6 +109,7 @@ class Job:
         )
         try:
             for watched in self._watch_list(self._spark):
+                self._lifetime.go_on()
                 watch = ClusterWatch(self._spark, watched, spark, judging, self._board)
                 self._watches.append(watch)
                 watch.claim(rebuild=self._rebuild)
@@ -101,6 +118,15 @@ class Job:
             raise
         for watch in self._watches:
             watch.start()
+        threading.Thread(target=self._look, name="watchdog", daemon=True).start()
+
+    def _look(self) -> None:
+        """See whether every cluster is still read, in a thread that asks nobody who may hang."""
+        while not self._stopped.wait(WATCHDOG_S):
+            for watch in self._watches:
+                hopeless = watch.look()
+                if hopeless is not None and not self._lifetime.is_over:
+                    self._lifetime.give_up(hopeless)
 
     def _watch_list(self, spark: SparkSession) -> WatchList:
         readers = self._readers or partial(reader_of, clock=now_ms, files=SparkFiles(spark))
@@ -110,6 +136,7 @@ class Job:
 
     def stop(self) -> None:
         """End the queries, then Spark."""
+        self._stopped.set()
         for watch in self._watches:
             watch.stop()
         if self._shelf is not None:
@@ -124,15 +151,22 @@ class Job:
 
         Raises:
             JobFailed: a cluster met an error that no restart of its query can heal, or Spark has ended.
+            CheckpointError: what is read now is not what the checkpoint is of.
         """
+        forgotten_s = time.monotonic()
         while not stopping.wait(LOOK_S):
             self.check()
+            if self._spark is not None and time.monotonic() - forgotten_s > FORGET_S:
+                forget_files_to_delete(self._spark)
+                forgotten_s = time.monotonic()
 
     def check(self) -> None:
-        """Raise JobFailed if a cluster met an error that no restart of its query can heal, or if Spark has ended."""
+        """See that the job can go on. Raises like ``wait``."""
         for watch in self._watches:
-            if watch.fatal is not None:
-                raise JobFailed(watch.fatal)
+            if (fatal := watch.fatal) is not None:
+                raise fatal
+        if self._lifetime.given_up is not None:
+            raise JobFailed(self._lifetime.given_up)
         if self._spark is not None and has_ended(self._spark):
             raise JobFailed("Spark has ended, or its JVM was killed (out of memory?). Start groupwatch again.")
 

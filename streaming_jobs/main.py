@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from monitor.collectors.errors import CollectorError, OffsetsTopicMissing
+from monitor.checking.remarks import require_startable
+from monitor.collectors.errors import CollectorError, NotYetReadable
 from monitor.collectors.preflight import check
 from monitor.config import ConfigError, Settings, load, with_compat, with_shard
 from monitor.embedded.errors import EmbeddedError
 from monitor.embedded.jars import spark_kafka_jars
-from monitor.embedded.java import find_java
 from monitor.metrics.server import ListenError
 from streaming_jobs.board import Board
 from streaming_jobs.checkpoint import CheckpointError
 from streaming_jobs.class_archive import ArchiveNotWrittenError
+from streaming_jobs.driver_jvm import JvmNotStarted
 from streaming_jobs.job import Job
+from streaming_jobs.lifetime import Lifetime
 from streaming_jobs.serving import http_server
-from streaming_jobs.signals import StopSignals
+from streaming_jobs.session import kill_jvm
 
 log = logging.getLogger(__name__)
 
-CANNOT_START: Final = (ConfigError, EmbeddedError, CollectorError, ListenError, CheckpointError, ArchiveNotWrittenError)
+CANNOT_START: Final = (
+    ConfigError,
+    EmbeddedError,
+    CollectorError,
+    ListenError,
+    CheckpointError,
+    ArchiveNotWrittenError,
+    JvmNotStarted,
+)
 """Errors whose text is the whole story: what is not as it must be, and where. They end a command with exit code 2."""
 
 
@@ -40,32 +51,25 @@ def run_job(config: Path | None, *, rebuild: bool = False, shard: str | None = N
         JobFailed: it started, and met an error that no restart can heal.
     """
     settings = with_compat(with_shard(load(config), shard), compat)
-    require_what_a_job_needs(settings)
-    find_java()
+    Lifetime().run(partial(_watch, settings, rebuild=rebuild))
+
+
+def _watch(settings: Settings, lifetime: Lifetime, *, rebuild: bool) -> None:
+    lifetime.at_cut_off(kill_jvm)
+    require_startable(settings, for_job=True)
     for cluster in settings.clusters.values():
+        lifetime.go_on()
         try:
             check(cluster)
-        except OffsetsTopicMissing as missing:
-            log.warning("%s Waiting for it.", missing)  # no group has ever committed there; one may soon
-    jars = spark_kafka_jars(log.info)
+        except NotYetReadable as missing:
+            log.warning("%s Waiting for it.", missing)
+    jars = spark_kafka_jars(lifetime.progress)
     board = Board(settings.watched_names, settings.shard, settings.metrics.max_series)
+    lifetime.go_on()
     with (
-        StopSignals() as signals,
         http_server(board, settings.http) as server,
-        Job(settings, board, jars, rebuild=rebuild) as job,
+        Job(settings, board, jars, rebuild=rebuild, lifetime=lifetime) as job,
     ):
-        signals.arm()
         log.info("The page is %s/, the metrics %s/metrics", server.url, server.url)
-        job.wait(signals.stopping)
+        job.wait(lifetime.stopping)
         log.info("Stopping")
-
-
-def require_what_a_job_needs(settings: Settings) -> None:
-    """Raise ConfigError for what may be absent from settings in general, but not from those of a job."""
-    problems = []
-    if not settings.clusters:
-        problems.append("No cluster is configured: add a table [clusters.NAME] with bootstrap_servers.")
-    if not settings.spark.checkpoint:
-        problems.append("spark.checkpoint is required: a folder that survives restarts, where the job keeps its state.")
-    if problems:
-        raise ConfigError(*problems)

@@ -103,7 +103,7 @@ class LocalLock:
     def take(self) -> None:
         """See Hold."""
         try:
-            descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise FilesError(f"{self._file}: {error.strerror}") from error
         try:
@@ -125,6 +125,7 @@ class LocalLock:
 
     def _sign(self, descriptor: int) -> None:
         try:
+            os.fchmod(descriptor, 0o600)  # it names this host; an earlier version let everybody read it
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, msgspec.json.encode(Owner.here()), 0)
         except OSError as error:  # a full disk: the lock counts, not its text

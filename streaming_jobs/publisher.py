@@ -29,6 +29,7 @@ from streaming_jobs.freshness import Freshness
 from streaming_jobs.orders import Orders, give
 from streaming_jobs.pace import Pace
 from streaming_jobs.rows import BucketRow, RowKind
+from streaming_jobs.stall import StallWatch
 from streaming_jobs.warm_up import LogPosition, Reported, WarmUp
 
 log = logging.getLogger(__name__)
@@ -61,10 +62,11 @@ class MicroBatchPublisher:
 
     ``position`` gives how far the logs are read by a micro-batch, so a cluster is judged by the one that reads the end
     of its backlog; ``passes`` tells whether its topics are known by a pass of this run. ``problem`` says what is wrong
-    with its collector, if anything is; ``pace`` judges whether micro-batches keep up with the trigger; ``findings`` are
-    told once the board shows them. ``log_topic`` is what tells of the groups, ``freshness`` whether they are known well
-    enough to be judged (None: always). ``begun`` is set once the query runs. Groups are judged by the catalog of the
-    micro-batch before: it has to be known when the micro-batch starts.
+    with reading it, if anything is; ``stall`` is told when micro-batches begin and end; ``require_source`` raises if a
+    pass is of something else than the checkpoint; ``pace`` judges whether micro-batches keep up with the trigger;
+    ``findings`` are told once the board shows them. ``log_topic`` is what tells of the groups, ``freshness`` whether
+    they are known well enough to be judged (None: always). ``begun`` is set once the query runs. Groups are judged by
+    the catalog of the micro-batch before: it has to be known when the micro-batch starts.
     """
 
     spark: SparkSession
@@ -79,6 +81,8 @@ class MicroBatchPublisher:
     rules: DetectionRules
     clock: SteadyClock
     pace: Pace
+    stall: StallWatch
+    require_source: Callable[[str], None]
     findings: FindingsOut
     shard: Shard = ALL_GROUPS
     log_topic: str = "the offsets log"
@@ -100,6 +104,7 @@ class MicroBatchPublisher:
         """Judge and publish one micro-batch."""
         self.begun.set()
         began_ms = passed_ms()
+        self.stall.begin(began_ms)
         self._tell_pace(began_ms)
         position = self.position(batch_id)
         self._advance(position)
@@ -108,6 +113,8 @@ class MicroBatchPublisher:
         self._view.take(_collected(rows))
         judged_by = self._catalog if orders.catalog is not None else None
         if self._view.catalog_changed:
+            if self._view.source_id is not None:
+                self.require_source(self._view.source_id)
             self._shelve(batch_id)
         catalog = self._catalog.topics.catalog if self._catalog else None
         self.passes.advance(position.events_read, catalog, self._view.readings)
@@ -115,10 +122,12 @@ class MicroBatchPublisher:
         self._known = batch_id if judged_by is not None else -1
         self._tell()
         self._tell_warm_up()
+        self.stall.end(passed_ms())
         shown, judge = self._shown(began_ms, position, orders, judged_by)
         self.board.publish(shown, judge)
         if judge is not None:
             self.findings.tell(shown.groups, orders.now_ms)
+            self.stall.expect(passed_ms())  # a topic that is away has taken its time
 
     def _orders(self, batch_id: int) -> Orders:
         """Nothing is judged while the backlog or the first catalog of this run is still to come."""
@@ -135,7 +144,9 @@ class MicroBatchPublisher:
     def _is_fresh(self) -> bool:
         return self.freshness is None or self.freshness.is_fresh(self._view.readings, passed_ms())
 
-    def _lateness(self) -> str | None:
+    @property
+    def lateness(self) -> str | None:
+        """That no reading of the groups has come for long, as a sentence."""
         late = self.freshness.problem if self.freshness is not None else None
         return late and f"Cluster {self.cluster}: {late}; they are not judged until one comes."
 
@@ -214,7 +225,8 @@ class MicroBatchPublisher:
             decode_errors=self._view.sources(),
             catalog_ms=self._catalog.pass_ms if self._catalog else None,
             clock_behind_ms=self.clock.behind_ms,
-            problem=self.problem() or self._lateness(),
+            problem=self.problem(),
+            stalled=False,
             tells_findings=self.findings.is_on,
             findings_problem=self.findings.problem,
         )

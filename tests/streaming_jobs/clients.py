@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from typing import Final
 
 from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
 from kafka.admin import KafkaAdminClient, NewTopic
@@ -37,6 +38,20 @@ def produce(bootstrap: str, topic: str, records: Mapping[int, int]) -> None:
             future.get(timeout=30)
     finally:
         producer.close()
+
+
+LOG: Final = "__consumer_offsets"
+UNREADABLE_KEY: Final = b"\x00\x01\x00\x09short"
+"""Of a commit, and it ends before the name of its group does. A coordinator gives up loading its partition."""
+
+
+def spoil_offsets_log(bootstrap: str, partitions: int) -> None:
+    """Put a record that no coordinator can read into every partition: after a restart of the broker there is none."""
+    producer = KafkaProducer(bootstrap_servers=bootstrap, client_id="__admin_client", enable_idempotence=False, acks=1)
+    producer._metadata.topics = partial(producer._metadata.topics, exclude_internal_topics=False)
+    for partition in range(partitions):
+        producer.send(LOG, key=UNREADABLE_KEY, value=b"\x00\x01", partition=partition).get(timeout=30)
+    producer.close()
 
 
 def values_of(bootstrap: str, topic: str) -> list[bytes]:

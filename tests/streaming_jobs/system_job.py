@@ -20,9 +20,11 @@ from monitor.collectors.reading import Reading
 from monitor.config import load
 from monitor.embedded.jars import spark_kafka_jars
 from streaming_jobs.board import Board
+from streaming_jobs.checkpoint import CheckpointError
 from streaming_jobs.job import Job
+from streaming_jobs.lifetime import Lifetime
 from streaming_jobs.serving import http_server
-from streaming_jobs.signals import StopSignals
+from streaming_jobs.session import kill_jvm
 from tests.job_process import JobProcess
 
 
@@ -71,13 +73,18 @@ def main(config: Path, folder: Path) -> None:
     def reader(of: Readable) -> FileReader:
         return FileReader(folder / f"{of.name}.json")
 
-    with (
-        StopSignals() as signals,
-        http_server(board, settings.http),
-        Job(settings, board, spark_kafka_jars(), readers=reader) as job,
-    ):
-        signals.arm()
-        job.wait(signals.stopping)
+    def watch(lifetime: Lifetime) -> None:
+        lifetime.at_cut_off(kill_jvm)
+        with (
+            http_server(board, settings.http),
+            Job(settings, board, spark_kafka_jars(), readers=reader, lifetime=lifetime) as job,
+        ):
+            job.wait(lifetime.stopping)
+
+    try:
+        Lifetime().run(watch)
+    except CheckpointError as error:
+        sys.exit(f"groupwatch cannot start: {error}")
 
 
 if __name__ == "__main__":

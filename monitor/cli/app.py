@@ -1,8 +1,8 @@
 """The command line: what a person types, what it prints, and the code it ends with.
 
-Exit codes: 0 as asked; 1 the job failed while running; 2 the settings, the address, a permission, a port or the machine
-is not as it must be, or (explain, what-if, snapshot) the job or file gives no answer or the names are wrong, told in
-one sentence; 130 interrupted.
+Exit codes: 0 as asked, also when SIGTERM or Ctrl-C ended run, collect or demo; 1 the job failed while running; 2 the
+settings, the address, a permission, a port or the machine is not as it must be, or (explain, what-if, snapshot) the job
+or file gives no answer or the names are wrong, told in one sentence; 130 another command was interrupted.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typer.completion import shell_complete
 
 from monitor.asking.commands import add_commands
 from monitor.checking.command import add_check_config
+from monitor.escaping import escaped_lines
 from monitor.manual import add_manuals
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
@@ -206,13 +207,13 @@ def _rules_of_the_demo() -> str:
 
 def _exit_with(action: Callable[[], None]) -> None:
     """Run a command's work; an error that a person can mend is one sentence, not a stack trace."""
-    from streaming_jobs.job import JobFailed  # noqa: PLC0415 -- as above
+    from streaming_jobs.lifetime import JobFailed  # noqa: PLC0415 -- as above
     from streaming_jobs.main import CANNOT_START  # noqa: PLC0415 -- as above
 
     try:
         _end_with(action, CANNOT_START)
     except JobFailed as error:
-        typer.echo(f"groupwatch stopped: {error}", err=True)
+        typer.echo(f"groupwatch stopped: {escaped_lines(str(error))}", err=True)
         raise typer.Exit(1) from None
 
 
@@ -221,14 +222,24 @@ def _end_with(action: Callable[[], None], cannot_start: tuple[type[Exception], .
     try:
         action()
     except cannot_start as error:
-        typer.echo(f"groupwatch cannot start: {error}", err=True)
+        typer.echo(f"groupwatch cannot start: {escaped_lines(str(error))}", err=True)
         raise typer.Exit(CANNOT_START_CODE) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
 
 
+class _LogLines(logging.Formatter):
+    """A record as lines. What others have named or said forges none: a further line of a record is set in."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return escaped_lines(super().format(record), indent="    ")
+
+
 def _log_to_terminal(verbose: bool) -> None:
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)-7s %(message)s", force=True)
+    handler = logging.StreamHandler()
+    handler.setFormatter(_LogLines("%(asctime)s %(levelname)-7s %(message)s"))
+    handler.addFilter(_has_a_logger)
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     for name in ("monitor", "streaming_jobs"):
         logging.getLogger(name).setLevel(logging.DEBUG if verbose else logging.INFO)
     # Clients' own loggers repeat every refused connection, and are told in one sentence by us.
@@ -236,10 +247,6 @@ def _log_to_terminal(verbose: bool) -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
-def main() -> None:
-    """Entry point of the ``groupwatch`` command."""
-    app()
-
-
-if __name__ == "__main__":
-    main()
+def _has_a_logger(record: logging.LogRecord) -> bool:
+    """Py4J logs by the root logger, with stack traces, that the JVM has ended; nothing of ours logs by it."""
+    return record.name != logging.root.name
