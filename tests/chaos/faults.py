@@ -1,4 +1,4 @@
-"""Which process is killed when: drawn from a seed, then done to a job and a broker that run."""
+"""Which process is killed, stopped or kept from its disk when: drawn from a seed, then done to a job and a broker."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from typing import Final
 
 from monitor.embedded.broker import EmbeddedKafka
 from streaming_jobs import worker_daemon
+from tests.chaos.disk import Disk
+from tests.chaos.load import write_passes_of_tomorrow
 from tests.job_process import JobProcess, eventually, processes_of
+from tests.streaming_jobs.stalling_job import name_of, stop_executor
 
 CLUSTER: Final = "chaos"
 STARTING_S: Final = 12.0
@@ -26,7 +29,7 @@ PATIENCE_S: Final = 300
 
 
 class Victim(StrEnum):
-    """Whom kill -9 hits."""
+    """Whom kill -9 hits, or what else goes wrong."""
 
     DRIVER = "driver"
     """The Python process that was started; its JVM notices, and goes as it likes."""
@@ -38,15 +41,39 @@ class Victim(StrEnum):
     BROKER = "broker"
     BOTH = "both"
     """The broker and the whole job."""
+    FROZEN_JVM = "frozen-jvm"
+    """It stands still for a while (SIGSTOP), and goes on."""
+    FROZEN_WORKERS = "frozen-workers"
+    HUNG_DISK = "hung-disk"
+    """What is written to the checkpoint's file system waits, as where a file server is away."""
+    FULL_DISK = "full-disk"
+    EXECUTOR = "executor"
+    """Spark's executor takes no task any more."""
+    CLOCK = "clock"
+    """A collector elsewhere whose clock is a day ahead writes its passes into the events topic."""
 
 
 OF_JOB: Final = (Victim.SESSION, Victim.JVM, Victim.DRIVER, Victim.WORKER)
 OF_BROKER: Final = (Victim.BROKER, Victim.BOTH)
+OTHERS: Final = (
+    Victim.CLOCK,
+    Victim.FULL_DISK,
+    Victim.EXECUTOR,
+    Victim.FROZEN_WORKERS,
+    Victim.FROZEN_JVM,
+    Victim.HUNG_DISK,
+)
+"""What is no kill, in the order in which a short run has them."""
+LONGEST_STANDSTILL_S: Final = 45.0
+"""Longer than it takes until micro-batches that do not end are noticed."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One kill. ``after_s`` counts from the job's last start if it is to be hit while starting, else from readiness."""
+    """One of them. ``after_s`` counts from the job's last start if it is to be hit while starting, else from readiness.
+
+    ``down_s`` is for how long the broker is away, or the victim stands still.
+    """
 
     victim: Victim
     starting: bool
@@ -54,18 +81,20 @@ class Fault:
     down_s: float
 
 
-def plan(seed: int, kills: int) -> list[Fault]:
-    """So many faults, of which every fourth hits the broker, in an order of chance."""
+def plan(seed: int, kills: int, others: int) -> list[Fault]:
+    """So many kills, of which every fourth hits the broker, and so many other faults, in an order of chance."""
     chance = random.Random(seed)
     of_broker = max(1, kills // 4)
     victims = [*islice(cycle(OF_BROKER), of_broker), *islice(cycle(OF_JOB), kills - of_broker)]
+    victims += islice(cycle(OTHERS), others)
     chance.shuffle(victims)
     return [_fault(chance, victim) for victim in victims]
 
 
 def _fault(chance: random.Random, victim: Victim) -> Fault:
-    starting = victim not in (Victim.JVM, Victim.WORKER) and chance.random() < 0.3
-    return Fault(victim, starting, chance.uniform(0, STARTING_S if starting else 3.0), chance.uniform(0, 2.0))
+    starting = victim in (Victim.DRIVER, Victim.SESSION, *OF_BROKER) and chance.random() < 0.3
+    longest_s = LONGEST_STANDSTILL_S if victim in OTHERS else 2.0
+    return Fault(victim, starting, chance.uniform(0, STARTING_S if starting else 3.0), chance.uniform(0, longest_s))
 
 
 @dataclass
@@ -74,6 +103,7 @@ class Havoc:
 
     job: JobProcess
     kafka: EmbeddedKafka
+    disk: Disk | None = None
     started: float = 0.0
 
     def start_job(self) -> None:
@@ -88,8 +118,38 @@ class Havoc:
         time.sleep(max(0.0, since + fault.after_s - time.monotonic()))  # a random moment is what is asked for
         if fault.victim in OF_BROKER:
             self._lose_broker(fault)
+        elif fault.victim in OTHERS:
+            self._disturb(fault)
         else:
             self._lose_job(fault.victim)
+
+    def _disturb(self, fault: Fault) -> None:
+        match fault.victim:
+            case Victim.FROZEN_JVM:
+                self._freeze(some(self.job.session, "java"), fault.down_s)
+            case Victim.FROZEN_WORKERS:
+                self._freeze(some(self.job.session, f"-m {worker_daemon.__name__}"), fault.down_s)
+            case Victim.EXECUTOR:
+                stop_executor(self.job)
+                self._restart()
+            case Victim.CLOCK:
+                write_passes_of_tomorrow(self.kafka.bootstrap_servers)
+            case Victim.FULL_DISK if self.disk is not None:
+                with self.disk.full():
+                    time.sleep(fault.down_s)
+            case Victim.HUNG_DISK if self.disk is not None:
+                with self.disk.frozen():
+                    time.sleep(fault.down_s)
+
+    def _freeze(self, pids: list[int], seconds: float) -> None:
+        """The JVM names the workers' module in its command line, so it comes first, and is left alone."""
+        pids = [pid for pid in pids if name_of(pid) == "java"] or pids
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        time.sleep(seconds)
+        for pid in pids:
+            with suppress(ProcessLookupError):  # the job has given it up meanwhile
+                os.kill(pid, signal.SIGCONT)
 
     def _lose_broker(self, fault: Fault) -> None:
         self.kafka.kill()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
 import threading
+import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import Any, Final, Self
@@ -24,6 +26,8 @@ HOSTILE_PARTITION: Final = 5
 """No group is in it: a coordinator that meets an unreadable record in its partition can fail for good."""
 SPOILT: Final = b"spoilt"
 """What the values of unreadable records begin with, so that they can be counted in the log."""
+OF_TOMORROW: Final = "of_tomorrow"
+"""A field of events that are dated ahead, so that they can be counted in the log; groupwatch passes over it."""
 KEYS: Final = (b"\x00\x01\x00\x09short", b"\x7f\xff\x00\x00", b"\x00\x02\x00")
 MOST_MEMBERS: Final = 3
 
@@ -41,6 +45,21 @@ FLAVOURS: Final = {
 }
 SIMPLE: Final = tuple(beside(f"simple{number}") for number in range(4))
 GROUPS: Final = (*FLAVOURS, *SIMPLE)
+
+
+DAY_MS: Final = 86_400_000
+
+
+def write_passes_of_tomorrow(bootstrap: str) -> None:
+    """What a collector whose clock is a day ahead would write: a whole pass, which saw no topic."""
+    producer = KafkaProducer(bootstrap_servers=bootstrap, acks="all")
+    ahead_ms = int(time.time() * 1000) + DAY_MS
+    seen = {"event": "topicobserved", "topic": TOPIC, "pass_ms": ahead_ms, "observed_ms": ahead_ms, "partitions": []}
+    ended = {"event": "passcompleted", "pass_ms": ahead_ms, "completed_ms": ahead_ms, "topics": 0}
+    for event in (seen, ended):
+        producer.send(EVENTS_TOPIC, json.dumps({"cluster": "chaos", OF_TOMORROW: True} | event).encode(), partition=0)
+    producer.flush()
+    producer.close()
 
 
 class Load:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from kafka import KafkaConsumer, TopicPartition
 from kafka.consumer.fetcher import ConsumerRecord
 
-from tests.chaos.load import EVENTS_TOPIC, GROUPS, LOG_PARTITIONS, SPOILT
+from tests.chaos.load import EVENTS_TOPIC, GROUPS, LOG_PARTITIONS, OF_TOMORROW, SPOILT
 from tests.job_process import JobProcess, Samples
 from tests.streaming_jobs.clients import admin
 
@@ -160,8 +160,14 @@ def spoilt(bootstrap: str) -> Counter[str]:
     """How many unreadable records are in the logs, by topic."""
     found: Counter[str] = Counter()
     for record in records_in(bootstrap, PLACES):
-        found[record.topic] += record.value == SPOILT
+        found[record.topic] += record.value == SPOILT or f'"{OF_TOMORROW}"'.encode() in (record.value or b"")
     return found
+
+
+def records_of_log(bootstrap: str) -> Iterator[tuple[bytes | None, bytes | None, int]]:
+    """The log of offsets: keys, values, and times in ms."""
+    for record in records_in(bootstrap, PLACES[:LOG_PARTITIONS]):
+        yield record.key, record.value, record.timestamp
 
 
 def records_in(bootstrap: str, places: list[TopicPartition]) -> Iterator[ConsumerRecord]:

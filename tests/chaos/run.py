@@ -1,16 +1,22 @@
-"""Kill the job and the broker again and again under load: ``python -m tests.chaos.run [--seed N] [--kills N]``."""
+"""Disturb the job and the broker again and again under load: ``python -m tests.chaos.run [--seed N] [--kills N]``.
+
+What is served at each second is held against the log of offsets; what is served in the end, against a job that nobody
+disturbed and the broker's own answers. In the end no coordinator answers at a start, and the broker is another one.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
 import secrets
+import shutil
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,13 +25,16 @@ from kafka import TopicPartition
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
 from tests.brokers import SOON_BACK
-from tests.chaos.faults import CLUSTER, Fault, Havoc, await_evaluation, kill_all, plan
+from tests.chaos.disk import Disk, NoDisk
+from tests.chaos.faults import CLUSTER, OTHERS, Fault, Havoc, await_evaluation, kill_all, plan
 from tests.chaos.load import GROUPS, LOG_PARTITIONS, TOPIC, TOPIC_PARTITIONS, Load
-from tests.chaos.outcome import Told, committed, findings_in, log_ends, spoilt, told, unreadable
+from tests.chaos.outcome import Told, committed, findings_in, log_ends, records_of_log, spoilt, told, unreadable
+from tests.chaos.witness import Witness, commits_in, contradictions
 from tests.job_process import JobProcess, eventually, processes_of
 from tests.live.crowd import Crowd
 from tests.live.script import SESSION_MS
-from tests.streaming_jobs.clients import commit, create_topic, produce
+from tests.streaming_jobs.clients import commit, create_topic, produce, spoil_offsets_log
+from tests.streaming_jobs.stalling_job import command_of
 
 BROKER: Final = {
     # the undisturbed job has to find every record that the other one read
@@ -60,10 +69,14 @@ class Outcome:
     ends_before: dict[TopicPartition, int]
     ends_after: dict[TopicPartition, int]
     errors: list[Exception]
+    looks: int
+    contradictions: list[str]
+    apart: list[str]
 
     def differences(self) -> list[str]:
         """What is not as it must be."""
-        return [*self._unfit(), *self._between_jobs(), *self._from_the_truth()]
+        served = [f"served: {line}" for line in self.contradictions]
+        return [*self._unfit(), *self._between_jobs(), *self._from_the_truth(), *served, *self.apart]
 
     def _unfit(self) -> list[str]:
         """Why nothing can be said."""
@@ -110,16 +123,60 @@ def run(folder: Path, faults: list[Fault], seed: int, tell: Tell) -> Outcome:
         produce(kafka.bootstrap_servers, TOPIC, dict.fromkeys(range(TOPIC_PARTITIONS), WAITING))
         for group in GROUPS:  # the offsets topic and all groups exist from now on
             commit(kafka.bootstrap_servers, group, TOPIC, {0: 0})
-        havoc = Havoc(job_of(kafka, folder / "disturbed"), kafka)
-        try:
-            havoc.start_job()
-            return compared(havoc, faults, Load(seed, kafka.bootstrap_servers, crowd), folder, tell)
-        finally:
-            kill_all(processes_of(havoc.job.session))
-            havoc.job.wait()
+        with ExitStack() as disks:
+            disk = mounted(folder, disks, tell)
+            place = folder / "disturbed" if disk is None else disk.path
+            havoc = Havoc(job_of(kafka, folder / "disturbed", place / "checkpoint"), kafka, disk)
+            havoc.job.command = command_of(havoc.job)
+            try:
+                havoc.start_job()
+                outcome = compared(havoc, faults, Load(seed, kafka.bootstrap_servers, crowd), folder, tell)
+                return replace(outcome, apart=[*without_a_coordinator(havoc, tell), *on_another_kafka(havoc, tell)])
+            finally:
+                kill_all(processes_of(havoc.job.session))
+                havoc.job.wait()
 
 
-def job_of(kafka: EmbeddedKafka, folder: Path) -> JobProcess:
+def mounted(folder: Path, disks: ExitStack, tell: Tell) -> Disk | None:
+    """A file system for the checkpoint; None where none can be mounted: its faults are passed over then."""
+    disk = Disk(folder)
+    try:
+        disks.enter_context(disk)
+    except NoDisk as error:
+        tell(f"no file system of its own, so none is full or stands still: {error}")
+        return None
+    return disk
+
+
+def without_a_coordinator(havoc: Havoc, tell: Tell) -> list[str]:
+    """Start where no coordinator answers: it is named, and the job lives."""
+    spoil_offsets_log(havoc.kafka.bootstrap_servers, LOG_PARTITIONS)
+    havoc.kafka.kill()
+    havoc.kafka.start()
+    havoc.start_job()
+    told = eventually(lambda: said_of_coordinator(havoc.job), "a word about the coordinator")
+    tell(f"without a coordinator: {told.strip()}")
+    code = havoc.job.stop()
+    return [] if code == 0 else [f"without a coordinator it ended with {code}"]
+
+
+def said_of_coordinator(job: JobProcess) -> str | None:
+    text = job.get_any("/readyz") if job.status("/healthz") == 200 else ""
+    return text if "no group coordinator answers" in text else None
+
+
+def on_another_kafka(havoc: Havoc, tell: Tell) -> list[str]:
+    """Start where an empty cluster has the address of the one that the checkpoint is of."""
+    havoc.kafka.stop()
+    shutil.rmtree(havoc.kafka.data_dir)
+    havoc.kafka.start()
+    havoc.start_job()
+    code, last = havoc.job.wait(), havoc.job.log().splitlines()[-1]
+    tell(f"on another Kafka: {code}, {last}")
+    return [] if code == 2 and "--rebuild" in last else [f"on another Kafka it ended with {code}: {last}"]
+
+
+def job_of(kafka: EmbeddedKafka, folder: Path, checkpoint: Path) -> JobProcess:
     """A job that finds the same whenever it looks: lag is a finding at once, that nobody commits only after a day."""
     folder.mkdir()
     clusters = {
@@ -129,7 +186,12 @@ def job_of(kafka: EmbeddedKafka, folder: Path) -> JobProcess:
             "findings_topic": findings_topic_of(folder),
         }
     }
-    return JobProcess(folder, clusters, detection={"commit_silence_s": 86_400, "lag_records": WAITING})
+    return JobProcess(
+        folder,
+        clusters,
+        spark={"checkpoint": str(checkpoint)},
+        detection={"commit_silence_s": 86_400, "lag_records": WAITING},
+    )
 
 
 def findings_topic_of(folder: Path) -> str:
@@ -139,16 +201,16 @@ def findings_topic_of(folder: Path) -> str:
 
 def compared(havoc: Havoc, faults: list[Fault], load: Load, folder: Path, tell: Tell) -> Outcome:
     bootstrap = havoc.kafka.bootstrap_servers
-    with load:
+    with Witness(havoc.job, CLUSTER) as witness, load:
         for number, fault in enumerate(faults, 1):
             havoc.happen(fault)
-            tell(f"{number}. killed: {fault}")
+            tell(f"{number}. happened: {fault}")
         await_evaluation(havoc, time.time())
     ends = still(bootstrap)
     tell("nothing moves any more")
     disturbed = final(havoc)
     havoc.job.stop()
-    with job_of(havoc.kafka, folder / "undisturbed") as undisturbed:
+    with job_of(havoc.kafka, folder / "undisturbed", folder / "undisturbed" / "checkpoint") as undisturbed:
         wanted = final(Havoc(undisturbed, havoc.kafka))
     return Outcome(
         faults=faults,
@@ -160,6 +222,9 @@ def compared(havoc: Havoc, faults: list[Fault], load: Load, folder: Path, tell: 
         ends_before=ends,
         ends_after=log_ends(bootstrap),
         errors=load.errors,
+        looks=len(witness.seen),
+        contradictions=[*contradictions(witness.seen, commits_in(records_of_log(bootstrap)))],
+        apart=[],
     )
 
 
@@ -197,8 +262,9 @@ def main() -> int:
     """Print what happens and every difference; 1 if there was any."""
     options = _options()
     folder = Path(tempfile.mkdtemp(prefix="groupwatch-chaos-"))
-    _say(f"seed {options.seed}, {options.kills} kills; logs in {folder}")
-    outcome = run(folder, plan(options.seed, options.kills), options.seed, _say)
+    _say(f"seed {options.seed}, {options.kills} kills, {options.others} other faults; logs in {folder}")
+    faults = plan(options.seed, options.kills, options.others)
+    outcome = run(folder, faults, options.seed, _say)
     sys.stdout.write(json.dumps(report(outcome)) + "\n")
     return 1 if outcome.differences() else 0
 
@@ -206,7 +272,8 @@ def main() -> int:
 def report(outcome: Outcome) -> dict[str, Any]:
     """What was seen, as JSON has it."""
     return {
-        "kills": Counter(str(fault.victim) for fault in outcome.faults),
+        "faults": Counter(str(fault.victim) for fault in outcome.faults),
+        "looks": outcome.looks,
         "jvm_ends_told": outcome.log.count("groupwatch stopped: Spark has ended"),
         "spoilt": outcome.spoilt,
         "rebalances": {name: verdict.get("rebalances", 0) for name, verdict in outcome.undisturbed.groups.items()},
@@ -226,6 +293,7 @@ def _options() -> Any:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos.run", description=__doc__)
     parser.add_argument("--seed", type=int, default=None, help="anything; random if not given")
     parser.add_argument("--kills", type=int, default=20, help="of the job or the broker (20)")
+    parser.add_argument("--others", type=int, default=len(OTHERS), help=f"faults that are no kills ({len(OTHERS)})")
     options = parser.parse_args()
     if options.seed is None:
         options.seed = secrets.randbelow(10**6)

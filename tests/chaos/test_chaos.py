@@ -27,7 +27,9 @@ def chaos_run(beside: Beside) -> dict[str, Any]:
 def test_a_job_that_was_killed_says_what_an_undisturbed_one_and_the_broker_say(chaos_run: dict[str, Any]):
     assert chaos_run["differences"] == []
     # a comparison of what was there to lose and to double
-    assert chaos_run["kills"] == {Victim.SESSION: 1, Victim.JVM: 1, Victim.DRIVER: 1, Victim.BROKER: 1}
+    kills = {Victim.SESSION: 1, Victim.JVM: 1, Victim.DRIVER: 1, Victim.BROKER: 1}
+    assert chaos_run["faults"] == kills | {Victim.CLOCK: 1, Victim.FULL_DISK: 1}
+    assert chaos_run["looks"] > 20
     assert chaos_run["jvm_ends_told"] == 1, "a job whose JVM was killed says so and ends"
     assert set(chaos_run["spoilt"]) == {"__consumer_offsets", EVENTS_TOPIC}
     assert min(chaos_run["spoilt"].values()) > 10
@@ -38,6 +40,6 @@ def test_a_job_that_was_killed_says_what_an_undisturbed_one_and_the_broker_say(c
 
 
 def test_a_seed_plans_the_same_faults_again_and_another_one_others():
-    assert plan(7, 20) == plan(7, 20) != plan(8, 20)
-    assert {fault.victim for fault in plan(7, 20)} == set(Victim)
-    assert Counter(fault.victim for fault in plan(7, 20))[Victim.BROKER] >= 2
+    assert plan(7, 20, 6) == plan(7, 20, 6) != plan(8, 20, 6)
+    assert {fault.victim for fault in plan(7, 20, 6)} == set(Victim)
+    assert Counter(fault.victim for fault in plan(7, 20, 6))[Victim.BROKER] >= 2
