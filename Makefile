@@ -26,7 +26,7 @@ test-long: java $(INSTALLED) ## Run the tests that the suite leaves out because 
 test-systems: java $(INSTALLED) ## Run the tests against real RocketMQ, ZooKeeper, MetaQ and Kafka 0.10 (six minutes)
 	$(RUN) -m pytest --durations=10 $(WORKERS) -m systems tests/systems $(ARGS)
 
-chaos: java $(INSTALLED) ## Kill the job and the broker again and again, and compare (ARGS="--seed 7 --kills 20")
+chaos: java $(INSTALLED) ## Disturb the job and the broker again and again, and compare (ARGS="--seed 7 --kills 20 --others 6")
 	$(RUN) -m tests.chaos.run $(ARGS)
 
 churn: java $(INSTALLED) ## Let members of healthy groups come and go: no finding may grow old (ARGS="--minutes 10 --seed 7")

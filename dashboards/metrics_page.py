@@ -15,6 +15,7 @@ _NO_LAGS: Final = "of no partition the lag is known"
 _NOT_JOINED: Final = "the group commits without members that joined, so who they are is not known"
 _NOT_READ: Final = "members cannot be read, or the assignor is not known"
 _NOT_OWNED: Final = f"{_NOT_JOINED}; members cannot be read"
+_TASKS: Final = "the group is a classic one of Kafka Streams, which balances tasks"
 _NO_MOVES: Final = f"{_NOT_JOINED}; members do not own partitions for themselves (share, streams, broadcasting)"
 _BY_THE_LOG: Final = f"{_NO_MOVES}; the group is not read from a log"
 _IF_KAFKA: Final = "the group is one of MetaQ, whose offsets are bytes"
@@ -33,7 +34,7 @@ ABSENT: Final = {
     "groupwatch_group_lag_seconds": "the age is not known of any partition",
     "groupwatch_group_stable_lag": f"no transaction is open; {_NO_LAGS}",
     "groupwatch_group_members": _NOT_JOINED,
-    "groupwatch_group_idle_members": _NOT_JOINED,
+    "groupwatch_group_idle_members": f"{_NOT_JOINED}; {_TASKS}",
     "groupwatch_group_orphaned_partitions": _NOT_OWNED,
     "groupwatch_group_orphaned_oldest_seconds": _NONE,
     "groupwatch_group_unattended_seconds": (
@@ -41,10 +42,11 @@ ABSENT: Final = {
         "themselves (streams, broadcasting, POP)"
     ),
     "groupwatch_group_dead_members": _NOT_OWNED,
+    "groupwatch_group_unreadable_members": _NONE,
     "groupwatch_group_double_owned_partitions": _NOT_OWNED,
     "groupwatch_group_drifted_partitions": _NOT_READ,
     "groupwatch_group_drift_oldest_seconds": "nothing drifts",
-    "groupwatch_group_imbalance_ratio": "there are no members or no partitions",
+    "groupwatch_group_imbalance_ratio": f"there are no members or no partitions; members cannot be read; {_TASKS}",
     "groupwatch_group_rebalances_total": _NOT_JOINED,
     "groupwatch_group_status": _NO_LAGS,
     "groupwatch_group_consumed_records_per_second": f"nothing waits, or the pace is not known; {_IF_KAFKA}",

@@ -8,7 +8,7 @@ from inspect import cleandoc
 
 import typer.main
 
-from monitor.cli import app
+from monitor.cli.app import app
 from monitor.manual import MANUALS, WHOLE, Meaning
 from monitor.metrics.version import installed_version
 

@@ -36,7 +36,8 @@ class Manual(msgspec.Struct, frozen=True):
 
 
 AS_ASKED: Final = Meaning("0", "as asked")
-INTERRUPTED: Final = Meaning("130", "interrupted (Ctrl-C) before it had begun")
+STOPPED: Final = Meaning("0", "SIGTERM or Ctrl-C ended it, at whatever moment; or its time was up")
+INTERRUPTED: Final = Meaning("130", "interrupted (Ctrl-C)")
 CANNOT_START: Final = Meaning(
     "2", "it cannot start; the last line says what to mend: settings, rights, port, Java, state"
 )
@@ -60,7 +61,7 @@ MANUALS: Final[Mapping[str, Manual]] = {
                 "Begin anew after a damaged checkpoint; the old state is kept beside it.",
             ),
         ),
-        exit_codes=(AS_ASKED, FAILED, CANNOT_START, INTERRUPTED),
+        exit_codes=(STOPPED, FAILED, CANNOT_START),
         environment=(
             SETTINGS,
             Meaning("GROUPWATCH_SHARD", "as --shard, which goes before it"),
@@ -77,7 +78,7 @@ MANUALS: Final[Mapping[str, Manual]] = {
                 "Run those of RocketMQ, with their metrics on another port than the job's.",
             ),
         ),
-        exit_codes=(AS_ASKED, CANNOT_START, INTERRUPTED),
+        exit_codes=(STOPPED, CANNOT_START),
         environment=(SETTINGS,),
     ),
     "prepare": Manual(
@@ -97,7 +98,7 @@ MANUALS: Final[Mapping[str, Manual]] = {
             Example("groupwatch demo --port 9500 --duration 300", "On another port, for five minutes."),
             Example("groupwatch demo --with rocketmq,zookeeper", "With a RocketMQ and a Kafka 0.10 beside it."),
         ),
-        exit_codes=(AS_ASKED, FAILED, CANNOT_START, INTERRUPTED),
+        exit_codes=(STOPPED, FAILED, CANNOT_START),
         environment=(CACHE, JAVA),
     ),
     "explain": Manual(

@@ -26,7 +26,7 @@ BESIDE = {
     "demo_interrupted": ("tests.demo_run", "--interrupted"),
     "live_minute": ("tests.live.run",),
     "scenarios_run": ("tests.scenarios.run", "--seed", "1"),
-    "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "4"),
+    "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "4", "--others", "2"),
 }
 """Programs that run beside the tests, by the fixture with their report."""
 

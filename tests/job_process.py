@@ -11,7 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
@@ -147,6 +147,14 @@ class JobProcess:
         self._process.wait(30)
         eventually(lambda: not processes_of(self.session), "the end of the JVM after its driver's death", 60)
 
+    def kill_all(self) -> None:
+        """End it with all that it has started, also what has been stopped."""
+        for pid in processes_of(self.session):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        assert self._process is not None
+        self._process.wait(30)
+
     def await_ready(self, seconds: float = PATIENCE_S) -> None:
         """Return when /readyz says 200; fail with the log if the process ended."""
         eventually(self._is_ready, f"readiness; see {self.log_file}:\n{self.log()[-3000:]}", seconds)
@@ -172,6 +180,14 @@ class JobProcess:
         """The body of a path."""
         with urllib.request.urlopen(self.url + path, timeout=10) as response:
             return str(response.read().decode())
+
+    def get_any(self, path: str) -> str:
+        """The body of a path, whatever its status."""
+        try:
+            return self.get(path)
+        except urllib.error.HTTPError as error:
+            with error:
+                return str(error.read().decode())
 
     def metrics(self) -> Samples:
         """One reading of /metrics."""

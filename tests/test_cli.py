@@ -1,11 +1,13 @@
 """What is wrong with an option is told in a sentence, with exit code 2, before anything is started."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from monitor.cli import app
+from monitor.cli.app import app
 
 
 @pytest.mark.parametrize(
@@ -40,3 +42,26 @@ def test_a_file_that_is_there_can_be_written_again(tmp_path: Path):
     file.touch()
     answer = CliRunner().invoke(app, ["demo", "--json-summary", str(file), "--with", "pulsar"])
     assert "no such system" in answer.stderr
+
+
+LOGS = """
+import logging
+from monitor.cli import app
+app._log_to_terminal(False)
+log = logging.getLogger("monitor.x")
+log.warning("Group %s: %s", "a\\n2026-01-01 00:00:00,000 ERROR   forged", "\\x1b[2J\\u202e\\u05d0")
+try:
+    raise ValueError("\\x1b]0;title\\nforged")
+except ValueError:
+    log.exception("Failed")
+"""
+
+
+def test_no_name_forges_a_line_of_the_log_or_sends_a_control_to_the_terminal():
+    said = subprocess.run([sys.executable, "-c", LOGS], capture_output=True, encoding="utf-8", check=True).stderr
+    first, second, *more = said.splitlines()
+    assert first.endswith(" WARNING Group a")
+    assert second == "    2026-01-01 00:00:00,000 ERROR   forged: \\x1b[2J\\u202e\u05d0"
+    assert more[0].endswith(" ERROR   Failed")
+    assert [line for line in more[1:] if not line.startswith("    ")] == []
+    assert more[-2:] == ["    ValueError: \\x1b]0;title", "    forged"]

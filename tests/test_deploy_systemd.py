@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from monitor.cli import app
+from monitor.cli.app import app
 from streaming_jobs import cluster_watch, session
 from streaming_jobs.collect import END_LIMIT_S
 from tests.programs import required

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from monitor.cli import app
+from monitor.cli.app import app
 from monitor.config.settings import Thresholds
 from monitor.detection.advice import ADVICE
 from monitor.metrics.specs import METRICS

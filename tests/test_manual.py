@@ -15,7 +15,7 @@ import pytest
 import typer.main
 from typer.testing import CliRunner
 
-from monitor.cli import app
+from monitor.cli.app import app
 from monitor.man_page import man_page
 from monitor.manual import MANUALS, WHOLE
 

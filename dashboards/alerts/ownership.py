@@ -123,6 +123,21 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
                 "more. The offsets expire by themselves, after 7 days by default."
             ),
         ),
+        AlertRule(
+            name="GroupwatchMembersUnreadable",
+            severity=Severity.WARNING,
+            expr=f"{finding_age('unreadable_members', 'assignment|subscription')} > {pace.seconds(900)}",
+            hold_s=pace.seconds(60),
+            keep_s=pace.seconds(300),
+            summary=(
+                f"groupwatch has not been able to decode members of {GROUP} for {AGE} ({{{{ $labels.reason }}}}"
+                f"{looked_up(', # members now', 'group_unreadable_members')})"
+            ),
+            description=(
+                f"A subscription or an assignment of members of group {GROUP} of cluster {CLUSTER} cannot be decoded. "
+                "Partitions without an owner, drift and imbalance of the group may not be found."
+            ),
+        ),
     )
 
 

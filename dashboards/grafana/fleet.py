@@ -38,6 +38,7 @@ FINDINGS: Final = {
     "retention": "records lost, or about to be",
     "abandoned": "topics no longer read",
     "rebalance": "many or long rebalances",
+    "unreadable_members": "members that cannot be read",
 }
 """All kinds of findings, as they are called here."""
 

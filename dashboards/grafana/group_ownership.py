@@ -80,14 +80,15 @@ def imbalance() -> Panel:
 
 
 def members() -> Panel:
-    """Members, and those of them that own nothing or do nothing."""
+    """Members, and those of them that own nothing, do nothing or cannot be decoded."""
     return graph(
         "Members",
-        described("group_members", "group_idle_members", "group_dead_members"),
+        described("group_members", "group_idle_members", "group_dead_members", "group_unreadable_members"),
         "short",
         Query(expr=most("group_members"), legend=GROUP_NAME),
         Query(expr=f"{most('group_idle_members')} > 0", legend=f"{GROUP_NAME} idle"),
         Query(expr=f"{most('group_dead_members')} > 0", legend=f"{GROUP_NAME} silent"),
+        Query(expr=f"{most('group_unreadable_members')} > 0", legend=f"{GROUP_NAME} unreadable"),
         steps=True,
     )
 

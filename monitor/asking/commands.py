@@ -12,6 +12,8 @@ import msgspec
 import typer
 from rich.console import RenderableType
 
+from monitor.escaping import escaped_lines
+
 if TYPE_CHECKING:  # loaded when a question is asked: --help must be quick
     from monitor.asking.way_in import WayIn
     from monitor.detection.inputs import GroupInputs
@@ -114,6 +116,9 @@ def what_if(  # noqa: PLR0913, PLR0917 -- as above
 def snapshot(  # noqa: PLR0913, PLR0917 -- as above
     cluster: Annotated[str | None, typer.Argument(help="With a group: save that one. Without: all.")] = None,
     group: Annotated[str | None, typer.Argument(help="The group.")] = None,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Also while a cluster is not ready: leave it out.")
+    ] = False,
     url: Url = DEFAULT_URL,
     token_file: TokenFile = None,
     user: User = None,
@@ -129,7 +134,8 @@ def snapshot(  # noqa: PLR0913, PLR0917 -- as above
         from monitor.metrics.addresses import GroupAddress  # noqa: PLC0415 -- as above
 
         address = GroupAddress(cluster, group) if cluster is not None and group is not None else None
-        for line in saved_from_job(url, address, _way_in(token_file, user, password_file, ca_file)):
+        way_in = _way_in(token_file, user, password_file, ca_file)
+        for line in saved_from_job(url, address, way_in, partial=partial):
             sys.stdout.buffer.write(line)
         sys.stdout.buffer.flush()
 
@@ -178,7 +184,7 @@ def _exit_with(action: Callable[[], None]) -> None:
     try:
         action()
     except (SourceError, QuestionError) as error:
-        typer.echo(f"groupwatch: {error}", err=True)
+        typer.echo(f"groupwatch: {escaped_lines(str(error))}", err=True)
         raise typer.Exit(CANNOT_ANSWER_CODE) from None
     except BrokenPipeError:  # the reader has seen enough; what is left must not be tried again at the end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

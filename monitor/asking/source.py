@@ -59,13 +59,17 @@ def inputs_from_job(url: str, cluster: str, group: str, way_in: WayIn = OPEN_WAY
         raise SourceError(f"{url} gave an answer that cannot be used: {error}") from error
 
 
-def saved_from_job(url: str, address: GroupAddress | None, way_in: WayIn = OPEN_WAY) -> Iterator[bytes]:
+def saved_from_job(
+    url: str, address: GroupAddress | None, way_in: WayIn = OPEN_WAY, *, partial: bool = False
+) -> Iterator[bytes]:
     """The lines of a snapshot of one group, or (None) of all, checked as they come.
+
+    ``partial``: of all, also while a cluster is not ready, which is then left out.
 
     Raises:
         SourceError: as :func:`inputs_from_job`.
     """
-    path = SAVED.rstrip("/") if address is None else address.under(SAVED)
+    path = f"{SAVED.rstrip('/')}{'?partial=1' if partial else ''}" if address is None else address.under(SAVED)
     passed: list[bytes] = []
 
     def noted(lines: Iterable[bytes]) -> Iterator[bytes]:

@@ -9,8 +9,9 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from monitor.cli import app
+from monitor.cli.app import app
 from monitor.metrics.server import HttpServer
+from monitor.model import ClusterSnapshot
 from tests.detection.builders import NOW, catalog, commit, group, member, topic
 from tests.metrics.examples import Served, offsets_only, ready_cluster, snapshot
 from tests.metrics.saved import Saved, pieces
@@ -129,6 +130,18 @@ def test_what_if_takes_changes_together_and_answers_as_json(job):
     assert told["assignor"] == "range"
 
 
+def test_a_snapshot_leaves_no_cluster_out_unless_it_is_told_to(tmp_path):
+    ready = ready_cluster(offsets_only("g", "c"), cluster="c")
+    with HttpServer(Served(snapshot(ready, ClusterSnapshot(cluster="slow")), {"c": SAVED}), port=0) as server:
+        refused = ask("snapshot", "--url", server.url)
+        saved = ask("snapshot", "--url", server.url, "--partial")
+        of_one = ask("snapshot", "c", "g", "--url", server.url)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "groupwatch: The groups of slow are not known yet. Starting: the first batch has not been" in refused.stderr
+    assert (saved.exit_code, of_one.exit_code) == (0, 0)
+    assert '"cluster":"c"' in saved.stdout
+
+
 def test_a_snapshot_of_a_job_can_be_asked_later(job, tmp_path):
     for names in ([], ["c", "g"]):
         saved = ask("snapshot", *names, "--url", job)
@@ -240,7 +253,7 @@ def test_an_answer_that_nobody_takes_is_no_stack_trace(job, where, code, sentenc
 def test_help_loads_neither_spark_nor_what_answers():
     """In a process of its own: here everything is loaded."""
     loaded = (
-        "import sys; from monitor.cli import app\n"
+        "import sys; from monitor.cli.app import app\n"
         "try: app(['--help'])\n"
         "except SystemExit: pass\n"
         "print(sorted({'pyspark', 'numpy', 'starlette', 'monitor.detection.evaluate'} & sys.modules.keys()))"

@@ -9,7 +9,7 @@ from click.testing import Result
 from msgspec.structs import replace
 from typer.testing import CliRunner
 
-from monitor.cli import app
+from monitor.cli.app import app
 from monitor.model import GroupObserved
 from tests.detection.captured_groups import READ, catalog_of, folded, metaq, queues, rocketmq, topic
 from tests.metrics.saved import Saved, pieces

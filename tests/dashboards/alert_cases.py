@@ -192,6 +192,16 @@ CASES = (
         summary="Members of orders have shared queues out by different strategies for 7m 0s (orphaned)",
         labels=GROUP | {"kind": "orphaned"} | SHARE,
     ),
+    # Older than 900 s at minute 16.
+    Case(
+        "GroupwatchMembersUnreadable",
+        "warning",
+        aged("unreadable_members", "subscription") | {of("group_unreadable_members"): "2x120"},
+        fires=17,
+        gone=26,
+        summary="groupwatch has not been able to decode members of orders for 17m 0s (subscription, 2 members now)",
+        labels=GROUP | {"kind": "unreadable_members", "reason": "subscription"},
+    ),
     Case(
         "GroupwatchMixedSubscription",
         "critical",

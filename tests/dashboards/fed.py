@@ -101,7 +101,7 @@ def _rebalancing(tick: int) -> GroupVerdict:
     return msgspec.structs.replace(
         verdict,
         partitions=tuple(_moved(row, 5 * tick) for row in verdict.partitions),
-        members=tuple(msgspec.structs.replace(member, idle=True) for member in verdict.members),
+        members=tuple(msgspec.structs.replace(each, idle=True, unreadable="short") for each in verdict.members),
         stable_lag=5,
         rebalances=tick,
         rebalance_ms=1_000 * tick,
