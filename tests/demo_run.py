@@ -27,11 +27,15 @@ from monitor.embedded.ports import free_ports, listening
 from tests.dashboards.demo_alerting import AlertingSeen, asked_of
 from tests.dashboards.demo_boards import board_faults
 from tests.job_process import Samples, eventually, processes_of
+from tests.listening import watched_listeners
 
 ROOT: Final = Path(__file__).parents[1]
 
 WATCHED_S: Final = 150
 """As the issue asks: the growth, its orphans and their healing fall inside."""
+
+LISTENERS_PAUSE_S: Final = 0.2
+"""How often it is seen what listens: often enough for a port of a micro-batch, and no load."""
 
 MARK: Final = "TEST_THAT_STARTED_IT"
 """A variable that all processes of a demo have from the one that started it, whatever session they are in."""
@@ -80,12 +84,20 @@ def run(folder: Path) -> dict[str, Any]:
     (port,) = free_ports(1)
     alerting = AlertingSeen(log, WATCHED_S, lambda url: asked_of(url) | {"board_faults": board_faults(url)})
     options = ("--duration", str(WATCHED_S), "--json-summary", str(summary), "--with", "prometheus")
-    with running_demo(port, log, *options) as process, ThreadPoolExecutor(1) as beside:
+    with (
+        running_demo(port, log, *options) as process,
+        ThreadPoolExecutor(1) as beside,
+        watched_listeners(process.pid, LISTENERS_PAUSE_S) as listeners,
+    ):
         asked = beside.submit(questions, process, port, folder)
         orphans = orphans_shown(process, port, alerting)
     assert process.returncode == 0, log.read_text(errors="replace")[-3000:]
     told: dict[str, Any] = json.loads(summary.read_text())
     seen = {"orphans_on_metrics": orphans, "alerting": alerting.report(), "asked": asked.result()}
+    seen |= {
+        "open": [str(each) for each in listeners if each.is_open],
+        "programs": sorted({each.program for each in listeners}),
+    }
     return told | seen | left_of(process, port)
 
 

@@ -114,6 +114,12 @@ def test_nothing_is_left_of_it(demo_run):
     assert not demo_run["listening"]
 
 
+def test_nothing_of_it_listens_but_on_loopback(demo_run):
+    """Kafka, Spark, the page and Prometheus."""
+    assert demo_run["open"] == []
+    assert {"java", "prometheus"} <= set(demo_run["programs"])
+
+
 @pytest.mark.long
 def test_ctrl_c_while_it_runs_ends_all_of_it(demo_interrupted):
     assert {"kafka.Kafka", "org.apache.spark.deploy.SparkSubmit"} <= set(demo_interrupted["started"])

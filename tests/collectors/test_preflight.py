@@ -22,7 +22,13 @@ from kafka.admin import (
 from kafka.structs import OffsetAndMetadata
 
 from monitor.collectors import preflight
-from monitor.collectors.errors import CollectorError, ConnectionFailed, OffsetsTopicMissing, PermissionMissing
+from monitor.collectors.errors import (
+    CollectorError,
+    ConnectionFailed,
+    CoordinatorMissing,
+    OffsetsTopicMissing,
+    PermissionMissing,
+)
 from monitor.collectors.kafka_catalog import KafkaCatalogCollector
 from monitor.collectors.preflight import ClusterFacts, PartitionBounds
 from monitor.config import ClusterSettings
@@ -116,7 +122,9 @@ def test_the_life_of_a_cluster():
         bounds = preflight.end_offsets(cluster, "__consumer_offsets")
         assert [place.partition for place in bounds.partitions] == [0, 1, 2]
         assert (bounds.records, sum(bounds.ends.values())) == (1, 1)
-        assert preflight.end_offsets(cluster, "committed").partitions == (PartitionBounds(partition=0, begin=0, end=0),)
+        assert preflight.end_offsets(cluster, "committed").partitions == (
+            PartitionBounds(partition=0, begin=0, end=0, written=0),
+        )
         collector = KafkaCatalogCollector(cluster)
         collector.collect()
         collector.close()
@@ -347,5 +355,5 @@ def test_a_coordinator_that_cannot_load_its_partition_is_not_asked_for_the_reade
         produce_into_offsets_log(kafka.bootstrap_servers, b"\x00\x01\x00\x09short", b"x", 0)
         kafka.kill()
         kafka.start()
-        with pytest.raises(ConnectionFailed, match="NotCoordinator"):
+        with pytest.raises(CoordinatorMissing, match="NotCoordinator"):
             preflight.reader_group(cluster)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from tests.dashboards.outage_trace import EVERY_S, recorded
+
 GROUP = {"cluster": "c", "group": "orders"}
 
 AWKWARD = 'a"b\\c{{ .Value }}"} or vector(1) #'
@@ -21,7 +23,8 @@ Series = dict[str, str]
 class Case:
     """An alert is silent at the minute before ``fires``, is there until the one before ``gone``, and no other fires.
 
-    ``labels`` are those of the alert besides its name and severity; ``also`` are the other alerts that fire meanwhile.
+    ``labels`` are those of the alert besides its name and severity; ``also`` are the other alerts that fire meanwhile;
+    ``interval`` is that of the values.
     """
 
     alert: str
@@ -32,6 +35,7 @@ class Case:
     summary: str
     labels: dict[str, str] = field(default_factory=lambda: GROUP)
     also: tuple[str, ...] = ()
+    interval: str = "1m"
 
 
 @dataclass(frozen=True)
@@ -405,6 +409,20 @@ CASES = (
         gone=16,
         summary="groupwatch cannot read c",
         labels={"cluster": "c"},
+    ),
+    # A real outage: the broker was killed 105 s after the first scrape, and was back at 600 s. groupwatch_up is 0 from
+    # 120 s on, so from minute 2. Nothing was judged since 105 s: that is more than 300 s at minute 7, held for one.
+    # Both have ended at minute 10, and are kept until 15.
+    Case(
+        "GroupwatchClusterUnread",
+        "critical",
+        recorded(),
+        fires=7,
+        gone=15,
+        summary="groupwatch cannot read c",
+        labels={"cluster": "c"},
+        also=("GroupwatchEvaluationOld",),
+        interval=f"{EVERY_S}s",
     ),
     Case(
         "GroupwatchNotReady",

@@ -43,7 +43,7 @@ def as_test(case: Case, rule: AlertRule) -> dict[str, Any]:
     fired = [{"labels": f'{{alertname="{name}"}}', "value": 1} for name in sorted({case.alert, *case.also})]
     still = f'count(ALERTS{{alertname="{case.alert}",alertstate="firing"}})'
     return {
-        **_given(f"{case.alert} at minute {case.fires}", case.given, "1m"),
+        **_given(f"{case.alert} at minute {case.fires}", case.given, case.interval),
         "alert_rule_test": [
             {"eval_time": f"{minute}m", "alertname": case.alert, "exp_alerts": alerts} for minute, alerts in looks
         ],

@@ -522,7 +522,7 @@ def test_damage_ends_the_watch_with_the_folder_the_cause_and_the_way_out(
     for file in PLACES[place](root):
         damage(file)
     with watched(root) as watch:
-        sentence = eventually(lambda: watch.fatal, "the end of the watch", 60)
+        sentence = str(eventually(lambda: watch.fatal, "the end of the watch", 60))
     assert sentence.startswith(f"Cluster test: the checkpoint {root}/test is damaged (")
     assert cause in sentence
     assert "--rebuild" in sentence

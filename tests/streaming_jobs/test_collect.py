@@ -27,6 +27,7 @@ from monitor.protocol.events_topic import decode_event
 from streaming_jobs.collect import Collecting, chosen_kinds
 from streaming_jobs.telling import Telling
 from tests.job_process import JobProcess, eventually
+from tests.listening import watched_listeners
 from tests.streaming_jobs.clients import values_of
 
 # kafka-python leaves the sockets of failed connections to the garbage collector.
@@ -162,7 +163,9 @@ def test_it_writes_passes_and_tells_of_them_until_a_signal(
     collecting = CollectProcess(tmp_path, {"prod": cluster}, "--only", "kafka")
     collecting.start()
     try:
-        eventually(lambda: collecting.status("/readyz") == 200, f"readiness:\n{collecting.log()}")
+        with watched_listeners(collecting.pid) as opened:
+            eventually(lambda: collecting.status("/readyz") == 200, f"readiness:\n{collecting.log()}")
+        assert {(listener.port, listener.is_open) for listener in opened} == {(collecting.port, False)}
         assert collecting.get("/readyz") == "ready\n"
         samples = collecting.metrics()
         labels = {"cluster": "prod", "collector": "kafka", "name": "prod"}

@@ -1,0 +1,1 @@
+"""Hostile records beside healthy groups."""
