@@ -33,6 +33,7 @@ SILENT: Final = {
     "group: Oldest drift A": NOT_FOR_LONG,
     "group: Members B": NO_SUCH_MISHAP,
     "group: Members C": NO_SUCH_MISHAP,
+    "group: Members D": NO_SUCH_MISHAP,
     "group: Lag in bytes (MetaQ) A": NO_METAQ,
     "group: Lag of partitions in bytes (MetaQ) A": NO_METAQ,
     "group: Read and written where bytes wait (MetaQ) A": NO_METAQ,
