@@ -18,6 +18,7 @@ from monitor.detection.own_shares import OWN_SHARES
 from monitor.detection.own_shares import horizon_ms as shares_horizon_ms
 from monitor.detection.sentences import orphaned
 from monitor.detection.streams_groups import is_half_done, is_streams, tells_what_follows
+from monitor.findings import FINDINGS
 from monitor.model import (
     Catalog,
     Finding,
@@ -33,16 +34,8 @@ from monitor.model import (
 Known = dict[TopicPartition, PartitionState]
 Orphans = dict[TopicPartition, OrphanReason]
 
-WORST_FIRST: Final = (
-    OrphanReason.MIXED_STRATEGY,  # does not heal, and others are read twice
-    OrphanReason.MIXED_SUBSCRIPTION,  # does not heal either, until the members subscribe alike
-    OrphanReason.LEADER_UNSUBSCRIBED,  # the same; who leads after a restart is chance
-    OrphanReason.NO_TASK,  # no rebalance that would give it to somebody is announced
-    OrphanReason.ASSIGNOR_GAP,  # does not heal: every rebalance with the same assignor may leave it out again
-    OrphanReason.GREW,  # heals when the members refresh their metadata, after five minutes by default
-    OrphanReason.PENDING,  # heals by itself, as soon as the former owner has let go
-    OrphanReason.REBALANCING,  # heals by itself, as soon as the broker has chosen
-)
+TOLD: Final = tuple(OrphanReason(spec.reason) for spec in FINDINGS if spec.kind is FindingKind.ORPHANED)
+"""The reasons that are findings."""
 
 
 def orphans_of(
@@ -171,7 +164,7 @@ def find_orphaned(facts: Facts) -> Iterable[Finding]:
     for row in facts.partitions:
         if row.orphan is not None:
             by_reason.setdefault(row.orphan, []).append(TopicPartition(row.topic, row.partition))
-    for reason in WORST_FIRST:
+    for reason in TOLD:
         if reason in by_reason:
             yield _finding(facts, reason, tuple(by_reason[reason]))
 
