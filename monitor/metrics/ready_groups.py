@@ -45,6 +45,6 @@ class ReadyGroups:
 
 
 def worst_first(summary: GroupSummary) -> tuple[int, int, str, str]:
-    """The worst finding first (monitor.findings), the longest first, then by name. Groups without findings come last."""
+    """The worst finding first (monitor.findings), the longest first, then by name; last those without findings."""
     worst = min([(rank(each.kind, each.reason), each.since_ms) for each in summary.findings], default=(_RIGHT, 0))
     return *worst, summary.cluster, summary.group
