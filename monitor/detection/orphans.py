@@ -53,11 +53,11 @@ def orphans_of(
     if group.kind in OWN_SHARES:
         return _left_over(group, catalog, ownership, expectation, unowned)
     late = LatePartitions(group, catalog, ownership, expectation, unowned)
-    if catalog.pass_ms <= group.generation_ms:  # a topic of which nothing was assigned may be gone: the next pass tells
+    if catalog.pass_ms <= group.generation_ms:  # what the generation lacks may be gone: the next pass tells
         unowned = {
             place: state
             for place, state in unowned.items()
-            if late.is_owned(place.topic) or place.topic not in ownership.subscribed
+            if place.topic not in ownership.subscribed or not late.may_be_gone(place, state)
         }
     if not ownership.complete:
         unowned = _certain(unowned, ownership, late)
@@ -85,6 +85,7 @@ class _Reasons:
         self._ownership = ownership
         self._expectation = expectation
         self._late = late
+        self._is_of_broker = group.kind is GroupKind.CONSUMER
         self._is_undecided = group.phase is Phase.ASSIGNING
         self._is_streams = is_streams(group)
         self._is_half_done = is_half_done(group)
@@ -106,7 +107,8 @@ class _Reasons:
 
     def _inferred(self, place: TopicPartition, state: PartitionState) -> OrphanReason:
         if self._late.came_later(place, state):
-            return OrphanReason.GREW
+            is_anew = self._is_of_broker and bool(state.former_ms)  # its epoch knows the topic by its former id
+            return OrphanReason.REBALANCING if is_anew else OrphanReason.GREW
         if self._is_half_done or place in self._let_go:
             return OrphanReason.PENDING
         if self._late.was_unknown(place, state):
