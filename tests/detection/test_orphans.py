@@ -356,3 +356,12 @@ def test_partitions_that_were_seen_to_come_after_the_generation_need_no_further_
 def test_a_gap_below_what_is_owned_needs_no_further_pass():
     (finding,) = orphaned(two_members([0], [2]), catalog(topic("orders", 3), pass_ms=ASSIGNED))
     assert (finding.reason, finding.partitions) == ("assignor_gap", places("orders", 1))
+
+
+def test_what_is_on_its_way_to_a_new_member_needs_no_further_pass():
+    """C0 had both partitions; it has let go of the last one for C1, which joined."""
+    had = (TopicPartitions("orders", (0, 1)),)
+    joined = (member("C0", ORDERS, {"orders": [0]}, owned=had), member("C1", ORDERS))
+    state = group(*joined, protocol="cooperative-sticky")
+    (finding,) = orphaned(state, catalog(topic("orders", 2), pass_ms=ASSIGNED))
+    assert (finding.reason, finding.partitions) == ("pending", places("orders", 1))
