@@ -970,7 +970,7 @@ class Catalog(Value):
 
 
 class FindingKind(StrEnum):
-    """What can be wrong with a group."""
+    """What can be wrong with a group. Which is worse is monitor.findings' to say, not this order."""
 
     ORPHANED = "orphaned"
     UNATTENDED = "unattended"

@@ -12,12 +12,13 @@ from dashboards.alerts.rule import (
     WAITING,
     AlertRule,
     Pace,
-    Severity,
     finding_age,
     looked_up,
     series,
+    severity_of,
 )
 from dashboards.queries import in_state
+from monitor.findings import Severity
 
 MANY_RECORDS = 10_000
 """So many waiting records are a lag where no age is known."""
@@ -100,7 +101,7 @@ def _records(pace: Pace) -> tuple[AlertRule, ...]:
         ),
         AlertRule(
             name="GroupwatchLagOverLimit",
-            severity=Severity.WARNING,
+            severity=severity_of("lag", "behind"),
             expr=f"{finding_age('lag', 'behind')} > {pace.seconds(300)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
@@ -118,7 +119,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
     return (
         AlertRule(
             name="GroupwatchPartitionStopped",
-            severity=Severity.WARNING,
+            severity=severity_of("lag", "not_committing"),
             expr=f"{finding_age('lag', 'not_committing')} > {pace.seconds(300)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
@@ -169,7 +170,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
         ),
         AlertRule(
             name="GroupwatchTransactionOpen",
-            severity=Severity.WARNING,
+            severity=severity_of("lag", "open_transaction"),
             expr=f"{finding_age('lag', 'open_transaction')} > {pace.seconds(600)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
@@ -181,7 +182,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
         ),
         AlertRule(
             name="GroupwatchOffsetsOfFormerTopic",
-            severity=Severity.WARNING,
+            severity=severity_of("lag", "former_log"),
             expr=f"{finding_age('lag', 'former_log')} > {pace.seconds(600)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
@@ -199,7 +200,7 @@ def _retention(pace: Pace) -> tuple[AlertRule, ...]:
     return (
         AlertRule(
             name="GroupwatchRetentionClose",
-            severity=Severity.CRITICAL,
+            severity=severity_of("retention", "close_to_loss"),
             expr=f"{series('group_retention_ratio')} and on (cluster, group) {close}",
             hold_s=pace.seconds(120),
             keep_s=pace.seconds(300),
@@ -211,7 +212,7 @@ def _retention(pace: Pace) -> tuple[AlertRule, ...]:
         ),
         AlertRule(
             name="GroupwatchRecordsLost",
-            severity=Severity.CRITICAL,
+            severity=severity_of("retention", "records_lost"),
             expr=f"{finding_age('retention', 'records_lost')} >= 0",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dashboards.alerts.rule import AGE, CLUSTER, COUNT, AlertRule, Severity, series
+from dashboards.alerts.rule import AGE, CLUSTER, COUNT, AlertRule, series
+from monitor.findings import Severity
 from monitor.metrics.too_old import CATALOG_OLD_S, COLLECTOR_OLD_S, EVALUATION_OLD_S, OLD_FOR_S
 
 NAME = "{{ $labels.collector }} {{ $labels.name }}"

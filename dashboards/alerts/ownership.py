@@ -10,10 +10,10 @@ from dashboards.alerts.rule import (
     WAITING,
     AlertRule,
     Pace,
-    Severity,
     finding_age,
     looked_up,
     series,
+    severity_of,
 )
 
 
@@ -26,7 +26,7 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
     return (
         AlertRule(
             name="GroupwatchPartitionOrphaned",
-            severity=Severity.CRITICAL,
+            severity=severity_of("orphaned", "!mixed_strategy|mixed_subscription"),
             expr=f"{finding_age('orphaned', '!mixed_strategy|mixed_subscription')} > {pace.seconds(600)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
@@ -41,7 +41,7 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
         ),
         AlertRule(
             name="GroupwatchPartitionDoubleOwned",
-            severity=Severity.CRITICAL,
+            severity=severity_of("double_owned", "same_generation"),
             expr=f"{finding_age('double_owned', 'same_generation')} > {pace.seconds(300)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
@@ -56,7 +56,7 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
         ),
         AlertRule(
             name="GroupwatchAssignmentDrifted",
-            severity=Severity.WARNING,
+            severity=severity_of("drift", "!tie"),
             expr=f"{series('group_drift_oldest_seconds', kind='!tie')} > {pace.seconds(900)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
@@ -72,7 +72,7 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
         ),
         AlertRule(
             name="GroupwatchAssignmentUneven",
-            severity=Severity.INFO,
+            severity=severity_of("imbalance|idle_members", "partitions|lag|no_partitions"),
             expr=f"{finding_age('imbalance|idle_members', 'partitions|lag|no_partitions')} > {pace.seconds(3600)}",
             hold_s=pace.seconds(300),
             keep_s=pace.seconds(300),
@@ -89,7 +89,7 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
     return (
         AlertRule(
             name="GroupwatchMemberDead",
-            severity=Severity.CRITICAL,
+            severity=severity_of("dead_member", ".+"),
             expr=f"{series('group_dead_members')} > 0",
             hold_s=pace.seconds(300),
             keep_s=pace.seconds(300),
@@ -101,7 +101,7 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
         ),
         AlertRule(
             name="GroupwatchGroupWithoutMembers",
-            severity=Severity.CRITICAL,
+            severity=severity_of("unattended", ".+"),
             expr=f"{series('group_unattended_seconds')} > {pace.seconds(900)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
@@ -113,7 +113,7 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
         ),
         AlertRule(
             name="GroupwatchTopicAbandoned",
-            severity=Severity.INFO,
+            severity=severity_of("abandoned", "unsubscribed"),
             expr=f"{finding_age('abandoned', 'unsubscribed')} > {pace.seconds(3600)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
@@ -125,7 +125,7 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
         ),
         AlertRule(
             name="GroupwatchMembersUnreadable",
-            severity=Severity.WARNING,
+            severity=severity_of("unreadable_members", "assignment|subscription"),
             expr=f"{finding_age('unreadable_members', 'assignment|subscription')} > {pace.seconds(900)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
@@ -146,7 +146,7 @@ def _shared_by_themselves(pace: Pace) -> tuple[AlertRule, ...]:
     return (
         AlertRule(
             name="GroupwatchDuplicateClientId",
-            severity=Severity.CRITICAL,
+            severity=severity_of("double_owned", "duplicate_client_id"),
             expr=f"{finding_age('double_owned', 'duplicate_client_id')} > {pace.seconds(300)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
@@ -158,7 +158,7 @@ def _shared_by_themselves(pace: Pace) -> tuple[AlertRule, ...]:
         ),
         AlertRule(
             name="GroupwatchMixedStrategy",
-            severity=Severity.CRITICAL,
+            severity=severity_of("double_owned|orphaned", "mixed_strategy"),
             expr=f"{finding_age('double_owned|orphaned', 'mixed_strategy')} > {pace.seconds(300)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
@@ -172,7 +172,7 @@ def _shared_by_themselves(pace: Pace) -> tuple[AlertRule, ...]:
         ),
         AlertRule(
             name="GroupwatchMixedSubscription",
-            severity=Severity.CRITICAL,
+            severity=severity_of("orphaned", "mixed_subscription"),
             expr=f"{finding_age('orphaned', 'mixed_subscription')} > {pace.seconds(300)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),

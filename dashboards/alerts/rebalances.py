@@ -8,11 +8,11 @@ from dashboards.alerts.rule import (
     GROUP,
     AlertRule,
     Pace,
-    Severity,
     duration,
     finding_age,
     looked_up,
     series,
+    severity_of,
 )
 
 
@@ -23,7 +23,7 @@ def rebalance_rules(pace: Pace) -> tuple[AlertRule, ...]:
     return (
         AlertRule(
             name="GroupwatchRebalanceStorm",
-            severity=Severity.WARNING,
+            severity=severity_of("rebalance", "storm"),
             expr=f"{storm} > 0",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
@@ -38,7 +38,7 @@ def rebalance_rules(pace: Pace) -> tuple[AlertRule, ...]:
         ),
         AlertRule(
             name="GroupwatchRebalanceLong",
-            severity=Severity.WARNING,
+            severity=severity_of("rebalance", "long"),
             # The finding begins when the rebalance is a minute old.
             expr=f"{finding_age('rebalance', 'long')} > {pace.seconds(240)}",
             hold_s=pace.seconds(60),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+import re
 from typing import Final
 
 import msgspec
 
 from dashboards.queries import check_labels, everywhere
+from monitor.findings import FINDINGS, Severity
 
 RUNBOOKS: Final = "docs/runbooks.md"
 """Where the runbooks are, in this repository: each rule has a section of its name."""
@@ -15,17 +16,6 @@ RUNBOOKS: Final = "docs/runbooks.md"
 KEPT_S: Final = 300
 """How long an alert stays after what it tells has ended, unless its rule says otherwise: one that comes and goes, or a
 restart of the job in between, is told once."""
-
-
-class Severity(StrEnum):
-    """What somebody has to do about an alert."""
-
-    CRITICAL = "critical"
-    """Get up: records are lost, not read, or read twice, or nobody would learn of it."""
-    WARNING = "warning"
-    """Look at it in working hours."""
-    INFO = "info"
-    """Worth knowing; nothing is wrong yet."""
 
 
 class Pace(msgspec.Struct, frozen=True):
@@ -103,6 +93,25 @@ def finding_age(kind: str, reason: str) -> str:
     'groupwatch_group_finding_oldest_seconds{kind="drift",reason="current"}'
     """
     return series("group_finding_oldest_seconds", kind=kind, reason=reason)
+
+
+def severity_of(kind: str, reason: str) -> Severity:
+    """How bad the findings of kinds and of reasons (as of :func:`finding_age`) are.
+
+    >>> severity_of("retention", ".+").value, severity_of("drift", "!tie").value
+    ('critical', 'warning')
+
+    Raises:
+        ValueError: there is no such finding, or some are worse than others: those need alerts of their own.
+    """
+    found = {spec.severity for spec in FINDINGS if _fits(kind, spec.kind) and _fits(reason, spec.reason)}
+    if len(found) != 1:
+        raise ValueError(f"The findings {kind}, {reason} are {', '.join(sorted(found)) or 'none'}.")
+    return found.pop()
+
+
+def _fits(wanted: str, value: str) -> bool:
+    return bool(re.fullmatch(wanted.removeprefix("!"), value)) != wanted.startswith("!")
 
 
 def looked_up(told: str, name: str, *more: str, window: str = "") -> str:

@@ -1,4 +1,4 @@
-"""The verdict on one group: read the facts once, judge every partition and member, then walk the ladder of rules."""
+"""The verdict on one group: read the facts once, judge every partition and member, then ask every rule."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ from monitor.detection.topics import Places, Topics
 from monitor.detection.transactions import find_open_transaction, records_held_back
 from monitor.detection.unread import find_abandoned, find_unattended
 from monitor.detection.unreadable import find_unreadable
+from monitor.findings import rank
 from monitor.model import (
     Catalog,
     CommittedOffset,
@@ -53,30 +54,30 @@ Rule = Callable[[Facts], Iterable[Finding]]
 
 _OK: Final = LagStatus.OK
 
-LADDER: Final[tuple[Rule, ...]] = (
-    find_records_lost,  # gone unread: nothing brings them back, and until the group goes on, more follow
-    find_double_owned,  # records are processed twice and commits overwrite each other: data is wrong, not only late
-    find_duplicate_clients,  # the same, by clients that take each other for themselves
-    find_close_to_loss,  # nothing is lost yet, but this one has a deadline, whatever the cause below is
-    find_orphaned,  # nobody reads: the lag grows until somebody acts, and retention may lose records
-    find_unattended,  # the same for all of a group, mostly by intent or for a while: it is switched off or restarts
-    find_former_log,  # where the group reads on is not known: it may pass records over
-    find_long_rebalance,  # those who wait read nothing; it ends, or explains the members that do not commit, below
-    find_silent,  # somebody should read and makes no progress: the same harm, but the cause may pass
-    find_open_transaction,  # the same harm, not by the group's fault; most end by themselves, with their timeout
-    find_behind,  # progress, but too slow: late, nothing is lost yet
-    find_storm,  # everything is read between two rebalances, much of it twice: it costs, and makes the group late
-    find_unreadable,  # what of this there is cannot all be seen: it says nothing of harm, and hides it
-    find_late_handovers,  # all is read, but one member waits for another that may hang
-    find_target_drift,  # as the next, in the groups where the broker assigns
-    find_replayed_drift,  # everything is read, by an owner we cannot explain: a hint at mixed clients, before harm
-    find_current_drift,  # everything that was assigned is read; the next rebalance puts it right
-    find_imbalance,  # works as assigned, only slower than it could
-    find_lag_imbalance,  # the same, by what waits: the numbers of partitions may be even
-    find_idle_members,  # costs money and no time; with more members than partitions it is often intended
-    find_abandoned,  # usually intended: the group has turned to other topics
+RULES: Final[tuple[Rule, ...]] = (
+    find_records_lost,
+    find_double_owned,
+    find_duplicate_clients,
+    find_close_to_loss,
+    find_orphaned,
+    find_unattended,
+    find_former_log,
+    find_long_rebalance,
+    find_silent,
+    find_open_transaction,
+    find_behind,
+    find_storm,
+    find_unreadable,
+    find_late_handovers,
+    find_target_drift,
+    find_replayed_drift,
+    find_current_drift,
+    find_imbalance,
+    find_lag_imbalance,
+    find_idle_members,
+    find_abandoned,
 )
-"""All rules, worst first. A verdict has its findings in this order."""
+"""All rules. Which of their findings is worse is monitor.findings' to say, not this order."""
 
 _OF_OWNERS: Final = frozenset(
     {
@@ -88,7 +89,7 @@ _OF_OWNERS: Final = frozenset(
         find_idle_members,
     }
 )
-WHILE_SETTLING: Final[tuple[Rule, ...]] = tuple([rule for rule in LADDER if rule not in _OF_OWNERS])
+WHILE_SETTLING: Final[tuple[Rule, ...]] = tuple([rule for rule in RULES if rule not in _OF_OWNERS])
 """The rules that say nothing of who should have what."""
 
 
@@ -129,9 +130,7 @@ def judge(
         generation_ms=group.generation_ms,
         members=facts.members,
         partitions=facts.partitions,
-        findings=tuple(
-            [finding for rule in (WHILE_SETTLING if facts.is_settling else LADDER) for finding in rule(facts)]
-        ),
+        findings=_found(facts),
         lag=lag,
         lag_ms=age_ms,
         imbalance_ratio=facts.balance.ratio if facts.balance else None,
@@ -157,6 +156,13 @@ def judge(
         settles_ms=next_ms(group, standing.grown_ms, settings, facts.now_ms) if group.kind in OWN_SHARES else None,
         lag_at_least_ms=lag_at_least_ms(facts, age_ms),
     )
+
+
+def _found(facts: Facts) -> tuple[Finding, ...]:
+    """What the rules find, the worst first."""
+    rules = WHILE_SETTLING if facts.is_settling else RULES
+    found = [finding for rule in rules for finding in rule(facts)]
+    return tuple(sorted(found, key=lambda each: rank(each.kind, each.reason)))
 
 
 def facts_of(group: GroupState, topics: Topics, standing: Standing, now_ms: int, settings: DetectionSettings) -> Facts:

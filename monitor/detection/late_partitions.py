@@ -42,6 +42,17 @@ class LatePartitions:
         """Whether somebody owns any partition of the topic."""
         return topic in self._highest
 
+    def may_be_gone(self, place: TopicPartition, state: PartitionState) -> bool:
+        """Whether it may have gone before the generation, if no pass of the collector has begun since.
+
+        The topic may have been deleted, or made anew with fewer partitions. A partition that came after the generation
+        is there; so is one below the highest that is owned, and one that is on its way to a new owner.
+        """
+        if not self.is_owned(place.topic):
+            return True
+        is_highest = number(place.partition) > self._highest[place.topic]
+        return is_highest and place not in self._expectation.pending and not self.came_later(place, state)
+
     def came_later(self, place: TopicPartition, state: PartitionState) -> bool:
         """Whether collectors saw it come after the generation."""
         topic = place.topic

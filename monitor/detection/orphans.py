@@ -18,6 +18,7 @@ from monitor.detection.own_shares import OWN_SHARES
 from monitor.detection.own_shares import horizon_ms as shares_horizon_ms
 from monitor.detection.sentences import orphaned
 from monitor.detection.streams_groups import is_half_done, is_streams, tells_what_follows
+from monitor.findings import FINDINGS
 from monitor.model import (
     Catalog,
     Finding,
@@ -33,16 +34,8 @@ from monitor.model import (
 Known = dict[TopicPartition, PartitionState]
 Orphans = dict[TopicPartition, OrphanReason]
 
-WORST_FIRST: Final = (
-    OrphanReason.MIXED_STRATEGY,  # does not heal, and others are read twice
-    OrphanReason.MIXED_SUBSCRIPTION,  # does not heal either, until the members subscribe alike
-    OrphanReason.LEADER_UNSUBSCRIBED,  # the same; who leads after a restart is chance
-    OrphanReason.NO_TASK,  # no rebalance that would give it to somebody is announced
-    OrphanReason.ASSIGNOR_GAP,  # does not heal: every rebalance with the same assignor may leave it out again
-    OrphanReason.GREW,  # heals when the members refresh their metadata, after five minutes by default
-    OrphanReason.PENDING,  # heals by itself, as soon as the former owner has let go
-    OrphanReason.REBALANCING,  # heals by itself, as soon as the broker has chosen
-)
+TOLD: Final = tuple(OrphanReason(spec.reason) for spec in FINDINGS if spec.kind is FindingKind.ORPHANED)
+"""The reasons that are findings."""
 
 
 def orphans_of(
@@ -60,11 +53,11 @@ def orphans_of(
     if group.kind in OWN_SHARES:
         return _left_over(group, catalog, ownership, expectation, unowned)
     late = LatePartitions(group, catalog, ownership, expectation, unowned)
-    if catalog.pass_ms <= group.generation_ms:  # a topic of which nothing was assigned may be gone: the next pass tells
+    if catalog.pass_ms <= group.generation_ms:  # what the generation lacks may be gone: the next pass tells
         unowned = {
             place: state
             for place, state in unowned.items()
-            if late.is_owned(place.topic) or place.topic not in ownership.subscribed
+            if place.topic not in ownership.subscribed or not late.may_be_gone(place, state)
         }
     if not ownership.complete:
         unowned = _certain(unowned, ownership, late)
@@ -92,6 +85,7 @@ class _Reasons:
         self._ownership = ownership
         self._expectation = expectation
         self._late = late
+        self._is_of_broker = group.kind is GroupKind.CONSUMER
         self._is_undecided = group.phase is Phase.ASSIGNING
         self._is_streams = is_streams(group)
         self._is_half_done = is_half_done(group)
@@ -113,7 +107,8 @@ class _Reasons:
 
     def _inferred(self, place: TopicPartition, state: PartitionState) -> OrphanReason:
         if self._late.came_later(place, state):
-            return OrphanReason.GREW
+            is_anew = self._is_of_broker and bool(state.former_ms)  # its epoch knows the topic by its former id
+            return OrphanReason.REBALANCING if is_anew else OrphanReason.GREW
         if self._is_half_done or place in self._let_go:
             return OrphanReason.PENDING
         if self._late.was_unknown(place, state):
@@ -171,7 +166,7 @@ def find_orphaned(facts: Facts) -> Iterable[Finding]:
     for row in facts.partitions:
         if row.orphan is not None:
             by_reason.setdefault(row.orphan, []).append(TopicPartition(row.topic, row.partition))
-    for reason in WORST_FIRST:
+    for reason in TOLD:
         if reason in by_reason:
             yield _finding(facts, reason, tuple(by_reason[reason]))
 

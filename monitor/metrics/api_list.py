@@ -15,8 +15,9 @@ from msgspec.structs import asdict, replace
 
 from monitor.detection.advice import advice
 from monitor.detection.ledger import finding_id
+from monitor.findings import rank
 from monitor.metrics.api_values import OpenFinding
-from monitor.metrics.ready_groups import SEVERITY, ReadyGroups, worst_first
+from monitor.metrics.ready_groups import ReadyGroups, worst_first
 from monitor.metrics.wording import searchable
 from monitor.model import ClusterSnapshot, Finding, FindingKind, GroupKind, GroupSummary, Phase, Value
 
@@ -33,7 +34,7 @@ class Order(StrEnum):
     NAME = "name"
     """By cluster, then by group."""
     WORST = "worst"
-    """The worst kind of finding first, the longest first."""
+    """The worst finding first (monitor.findings), the longest first."""
     LAG = "lag"
     """The largest first."""
     MEMBERS = "members"
@@ -216,7 +217,7 @@ def _by_size(size: int | None, group: GroupSummary) -> Place:
 
 
 def _place_of_finding(finding: OpenFinding) -> Place:
-    return Place(SEVERITY[finding.kind], finding.since_ms, finding.cluster, finding.group, finding.reason)
+    return Place(rank(finding.kind, finding.reason), finding.since_ms, finding.cluster, finding.group, finding.reason)
 
 
 def _open_finding(group: GroupSummary, finding: Finding, evaluated_ms: int) -> OpenFinding:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import Final
 
+from monitor.findings import KINDS
 from monitor.metrics.ready_groups import ReadyGroups
 from monitor.metrics.wording import searchable
 from monitor.model import FindingKind, GroupSummary, Snapshot, Value
@@ -131,4 +132,4 @@ def _sorted(worst: list[GroupSummary], column: Column, *, turned: bool) -> list[
 def _kinds(troubled: Iterable[GroupSummary]) -> tuple[KindCount, ...]:
     """The kinds that are found, worst first, each group counted once for a kind."""
     counts = Counter(kind for each in troubled for kind in {finding.kind for finding in each.findings})
-    return tuple(KindCount(kind=kind, groups=counts[kind]) for kind in FindingKind if counts[kind])
+    return tuple(KindCount(kind=kind, groups=counts[kind]) for kind in KINDS if counts[kind])

@@ -9,12 +9,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.model import ClusterSnapshot, FindingKind, GroupSummary
+from monitor.findings import FINDINGS, rank
+from monitor.model import ClusterSnapshot, GroupSummary
 
-SEVERITY: Final = {kind: rank for rank, kind in enumerate(FindingKind)}
-"""The rank of each kind of finding; the worst is 0."""
-
-_RIGHT: Final = len(SEVERITY)
+_RIGHT: Final = len(FINDINGS)
+"""The rank of a group in which nothing is wrong."""
 
 
 class ReadyGroups:
@@ -46,8 +45,6 @@ class ReadyGroups:
 
 
 def worst_first(summary: GroupSummary) -> tuple[int, int, str, str]:
-    """The worst kind of finding first, the longest first, then by name. Groups without findings come last."""
-    worst = min(summary.findings, key=lambda finding: (SEVERITY[finding.kind], finding.since_ms), default=None)
-    if worst is None:
-        return _RIGHT, 0, summary.cluster, summary.group
-    return SEVERITY[worst.kind], worst.since_ms, summary.cluster, summary.group
+    """The worst finding first (monitor.findings), the longest first, then by name; last those without findings."""
+    worst = min([(rank(each.kind, each.reason), each.since_ms) for each in summary.findings], default=(_RIGHT, 0))
+    return *worst, summary.cluster, summary.group

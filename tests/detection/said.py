@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from monitor import detection
-from monitor.detection.orphans import WORST_FIRST
+from monitor.detection.orphans import TOLD
 from monitor.model import DriftKind, FindingKind, OrphanReason
 
 
@@ -73,10 +73,6 @@ class Rules:
     @staticmethod
     def _looped_over(name: str, function: ast.FunctionDef) -> list[str]:
         for node in ast.walk(function):
-            if (
-                isinstance(node, ast.For)
-                and ast.unparse(node.target) == name
-                and ast.unparse(node.iter) == "WORST_FIRST"
-            ):
-                return [reason.value for reason in WORST_FIRST]
+            if isinstance(node, ast.For) and ast.unparse(node.target) == name and ast.unparse(node.iter) == "TOLD":
+                return [reason.value for reason in TOLD]
         raise AssertionError(f"{function.name}: teach this test what {name} can be")

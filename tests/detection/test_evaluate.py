@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.evaluate import LADDER
+from monitor.detection.evaluate import RULES
 from monitor.model import FindingKind, Phase, TopicPartitions
 from tests.detection.builders import ASSIGNED, CREATED, NOW, catalog, commit, group, member, range_by_hand, topic
 
@@ -125,7 +125,7 @@ def test_all_at_once_is_told_worst_first():
         ("idle_members", "no_partitions"),
         ("abandoned", "unsubscribed"),
     ]
-    assert len({rule.__name__ for rule in LADDER}) == len(LADDER)
+    assert len({rule.__name__ for rule in RULES}) == len(RULES)
 
 
 @pytest.mark.parametrize("phase", [Phase.UNSEEN, Phase.GONE, Phase.OFFSETS_ONLY])

@@ -14,13 +14,16 @@ from monitor.model import (
     Member,
     MemberState,
     OrphanReason,
+    PartitionObserved,
     Phase,
     Reconciliation,
     ResolvedRegex,
     SubscribedTopic,
+    TopicObserved,
     TopicPartition,
     TopicPartitions,
 )
+from monitor.tracking.topic import fold_topic
 from tests.detection.builders import ASSIGNED, NOW, catalog, commit, places, topic
 
 ORDERS, BILLS, GONE = "b3JkZXJzb3JkZXJzb3JkZQ", "YmlsbHNiaWxsc2JpbGxzYg", "Z29uZWdvbmVnb25lZ29uZQ"
@@ -212,3 +215,25 @@ def test_the_assignor_is_the_one_that_most_members_ask_for(asked, assignor):
 def test_a_classic_group_is_left_as_it_is():
     state = replace(group(HALF, REST), kind=GroupKind.CLASSIC)
     assert named(state, CATALOG) is state
+
+
+@pytest.mark.parametrize(
+    ("anew", "told"),
+    [
+        pytest.param(2, {"rebalancing": places("orders", 0, 1)}, id="fewer partitions"),
+        pytest.param(4, {"rebalancing": places("orders", 0, 1, 2, 3)}, id="as many"),
+        pytest.param(
+            6, {"rebalancing": places("orders", 0, 1, 2, 3), "grew": places("orders", 4, 5)}, id="two more than before"
+        ),
+    ],
+)
+def test_a_topic_made_anew_awaits_the_broker_and_has_only_grown_where_it_has_more(anew, told):
+    """Orders had 4 partitions of another id; the members still have those."""
+    former = replace(topic("orders", 4), topic_id=ORDERS, observed_ms=ASSIGNED)
+    partitions = tuple(PartitionObserved(number, earliest=0, end=0) for number in range(anew))
+    seen = TopicObserved("c", "orders", NOW - 3_000, NOW - 3_000, partitions, topic_id=GONE)
+    now = fold_topic("c", "orders", former, [seen])
+    verdict = evaluate(group(HALF, REST), catalog(now), NOW, DetectionSettings())
+    found = [each for each in verdict.findings if each.kind is FindingKind.ORPHANED]
+    assert {each.reason: each.partitions for each in found} == told
+    assert {each.since_ms for each in found} == {NOW - 3_000}

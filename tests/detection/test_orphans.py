@@ -326,3 +326,42 @@ def test_a_topic_that_the_generation_lacks_may_be_gone_until_a_newer_pass_has_se
     state = group(member("C0", ["t", "gone"], {"t": [0, 1]}))
     found = evaluate(state, catalog(topic("t", 2), topic("gone", 2), pass_ms=pass_ms), NOW, DetectionSettings())
     assert bool(found.findings) is told
+
+
+@pytest.mark.parametrize(("pass_ms", "told"), [(ASSIGNED, []), (ASSIGNED + 1, [("grew", places("orders", 2))])])
+@pytest.mark.parametrize("protocol", ["range", "cooperative-sticky"])
+def test_a_topic_made_anew_with_fewer_partitions_has_not_grown(protocol, pass_ms, told):
+    """Orders had 3 partitions as the newest pass began; the generation has both of the new one, or the leader is late.
+
+    Only a pass after the generation tells which.
+    """
+    state = two_members([0], [1], protocol=protocol)
+    found = orphaned(state, catalog(topic("orders", 3), pass_ms=pass_ms))
+    assert [(finding.reason, finding.partitions) for finding in found] == told
+
+
+def test_with_an_assignor_of_somebody_the_same_is_no_gap_either():
+    """By its own assignment such a group is only suspected, and the third partition had been there for long."""
+    state = two_members([0], [1], protocol="our-own")
+    assert orphaned(state, catalog(topic("orders", 3), pass_ms=ASSIGNED)) == []
+    (finding,) = orphaned(state, catalog(topic("orders", 3), pass_ms=ASSIGNED + 1))
+    assert finding.reason == "assignor_gap"
+
+
+def test_partitions_that_were_seen_to_come_after_the_generation_need_no_further_pass():
+    (finding,) = orphaned(two_members([0], [1]), catalog(topic("orders", 3, grown=1), pass_ms=ASSIGNED))
+    assert (finding.reason, finding.partitions) == ("grew", places("orders", 2))
+
+
+def test_a_gap_below_what_is_owned_needs_no_further_pass():
+    (finding,) = orphaned(two_members([0], [2]), catalog(topic("orders", 3), pass_ms=ASSIGNED))
+    assert (finding.reason, finding.partitions) == ("assignor_gap", places("orders", 1))
+
+
+def test_what_is_on_its_way_to_a_new_member_needs_no_further_pass():
+    """C0 had both partitions; it has let go of the last one for C1, which joined."""
+    had = (TopicPartitions("orders", (0, 1)),)
+    joined = (member("C0", ORDERS, {"orders": [0]}, owned=had), member("C1", ORDERS))
+    state = group(*joined, protocol="cooperative-sticky")
+    (finding,) = orphaned(state, catalog(topic("orders", 2), pass_ms=ASSIGNED))
+    assert (finding.reason, finding.partitions) == ("pending", places("orders", 1))

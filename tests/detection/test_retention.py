@@ -4,7 +4,6 @@ import pytest
 
 from monitor.commit_history import extend
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.evaluate import LADDER
 from monitor.detection.retention import kept_waiting, lost_records
 from monitor.model import (
     CommitPoint,
@@ -212,12 +211,6 @@ def test_no_more_is_lost_than_was_written():
     """Of the two ends of a log, the one that a broker did not tell again is older."""
     row = PartitionVerdict("t", 0, committed=3, earliest=30, end=20, lag=17)
     assert (lost_records(row), kept_waiting(row)) == (17, 1.0)
-
-
-def test_what_is_lost_is_told_first_and_what_is_close_before_who_is_to_blame():
-    names = [rule.__name__ for rule in LADDER]
-    of_owners = ["find_double_owned", "find_duplicate_clients"]
-    assert names[:5] == ["find_records_lost", *of_owners, "find_close_to_loss", "find_orphaned"]
 
 
 def test_of_several_partitions_the_first_loss_counts():

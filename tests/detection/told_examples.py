@@ -221,7 +221,7 @@ def cut(number: int, earliest: int) -> PartitionState:
 
 
 def examples(suffix: str = "") -> tuple[Example, ...]:
-    """All of them, worst first."""
+    """All of them, by subject."""
     w = World(suffix)
     return (
         *_lost(w),

@@ -78,8 +78,8 @@ def orders(group: str = "orders") -> GroupVerdict:
             _row(3, ("C1",), "C0", committed=7, end=9, lag=2),
         ),
         findings=(
-            _finding(FindingKind.ORPHANED, "grew", 40_000, "Nobody owns partition 2 of t.", 2),
             _finding(FindingKind.DOUBLE_OWNED, "same_generation", 90_000, "Two own partition 1 of t.", 1),
+            _finding(FindingKind.ORPHANED, "grew", 40_000, "Nobody owns partition 2 of t.", 2),
             _finding(FindingKind.DRIFT, DriftKind.REPLAYED, 90_000, "Partition 3 of t should belong to C0.", 3),
         ),
         lag=12,

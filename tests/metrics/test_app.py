@@ -285,8 +285,11 @@ def test_the_overview_puts_the_worst_first_with_sentence_and_age():
     assert "1 of 2 groups has findings" in text
     assert "main Ready 2 groups, last judged 3 s ago" in text
     assert "slow Not ready Reading the backlog: 400 of 1,000 offsets still to read, about 12 s left. 60 %" in text
-    assert "orders main stable 2 12 range Orphaned Nobody owns partition 2 of t. for 40 s What to do: Wait for" in text
-    assert "All 2 With findings 1 Orphaned 1 Double owned 1 Drift 1 Group" in text
+    worst, next_worst = "Two own partition 1 of t. for 1 min 30 s", "Nobody owns partition 2 of t. for 40 s"
+    assert f"orders main stable 2 12 range Double owned {worst} What to do: Stop one of" in text
+    assert f"Orphaned {next_worst} What to do: Wait for" in text
+    assert text.index(worst) < text.index(next_worst)
+    assert "All 2 With findings 1 Double owned 1 Orphaned 1 Drift 1 Group" in text
     assert text.index("orders main") < text.index("calm main")
 
 

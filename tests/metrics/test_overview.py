@@ -8,8 +8,8 @@ from monitor.model import CollectorHealth, Finding, FindingKind, GroupVerdict, S
 from tests.metrics.examples import NOW_MS, offsets_only, ready_cluster, snapshot
 
 
-def troubled(group: str, kind: FindingKind, age_ms: int) -> GroupVerdict:
-    finding = Finding(kind=kind, reason="", since_ms=NOW_MS - age_ms, sentence="Something is wrong.")
+def troubled(group: str, kind: FindingKind, reason: str, age_ms: int) -> GroupVerdict:
+    finding = Finding(kind=kind, reason=reason, since_ms=NOW_MS - age_ms, sentence="Something is wrong.")
     return msgspec.structs.replace(offsets_only(group), findings=(finding,))
 
 
@@ -18,31 +18,37 @@ def example() -> Snapshot:
     return snapshot(
         ready_cluster(
             offsets_only("a calm one"),
-            troubled("b lags long", FindingKind.LAG, 9_000_000),
-            troubled("d orphaned lately", FindingKind.ORPHANED, 1_000),
-            troubled("c orphaned long", FindingKind.ORPHANED, 60_000),
-            troubled("a drifts", FindingKind.DRIFT, 5_000_000),
-            troubled("b orphaned long", FindingKind.ORPHANED, 60_000),
+            troubled("b lags long", FindingKind.LAG, "behind", 9_000_000),
+            troubled("d orphaned lately", FindingKind.ORPHANED, "assignor_gap", 1_000),
+            troubled("c orphaned long", FindingKind.ORPHANED, "assignor_gap", 60_000),
+            troubled("a ties", FindingKind.DRIFT, "tie", 99_000_000),
+            troubled("a drifts", FindingKind.DRIFT, "replayed", 5_000_000),
+            troubled("b orphaned long", FindingKind.ORPHANED, "assignor_gap", 60_000),
+            troubled("z lost records", FindingKind.RETENTION, "records_lost", 500),
+            troubled("a waits for a refresh", FindingKind.ORPHANED, "grew", 90_000_000),
         )
     )
 
 
-def test_the_worst_kind_comes_first_then_the_longest_then_the_name():
+def test_the_worst_finding_comes_first_then_the_longest_then_the_name():
     page = overview(Listing(example()), NOW_MS, Wish(), None)
     assert [line.summary.group for line in page.groups] == [
+        "z lost records",
         "b orphaned long",
         "c orphaned long",
         "d orphaned lately",
-        "a drifts",
+        "a waits for a refresh",
         "b lags long",
+        "a drifts",
+        "a ties",
         "a calm one",
     ]
 
 
 def test_a_cut_list_keeps_the_worst_and_counts_the_rest():
     page = overview(Listing(example()), NOW_MS, Wish(), 3)
-    assert [line.summary.group[2:] for line in page.groups] == ["orphaned long", "orphaned long", "orphaned lately"]
-    assert (page.troubled, page.total, page.shown, page.hidden) == (5, 6, 6, 3)
+    assert [line.summary.group[2:] for line in page.groups] == ["lost records", "orphaned long", "orphaned long"]
+    assert (page.troubled, page.total, page.shown, page.hidden) == (8, 9, 9, 6)
 
 
 def test_an_evaluation_is_as_old_as_the_machines_clock_says():

@@ -146,13 +146,13 @@ groupwatch_group_rebalance_burst_records_total{cluster="main",group="orders"} 70
 groupwatch_group_info{cluster="main",group="orders",kind="kafka-classic",source="log"} 1
 # HELP groupwatch_group_findings Open findings of a kind and reason (docs/findings.md). Absent where there are none.
 # TYPE groupwatch_group_findings gauge
-groupwatch_group_findings{cluster="main",group="orders",kind="orphaned",reason="grew"} 1
 groupwatch_group_findings{cluster="main",group="orders",kind="double_owned",reason="same_generation"} 1
+groupwatch_group_findings{cluster="main",group="orders",kind="orphaned",reason="grew"} 1
 groupwatch_group_findings{cluster="main",group="orders",kind="drift",reason="replayed"} 1
 # HELP groupwatch_group_finding_oldest_seconds How long what the oldest of them says has been true.
 # TYPE groupwatch_group_finding_oldest_seconds gauge
-groupwatch_group_finding_oldest_seconds{cluster="main",group="orders",kind="orphaned",reason="grew"} 40
 groupwatch_group_finding_oldest_seconds{cluster="main",group="orders",kind="double_owned",reason="same_generation"} 90
+groupwatch_group_finding_oldest_seconds{cluster="main",group="orders",kind="orphaned",reason="grew"} 40
 groupwatch_group_finding_oldest_seconds{cluster="main",group="orders",kind="drift",reason="replayed"} 90
 """
 

@@ -50,7 +50,7 @@ def app(end: str) -> Client:
     own = state(end)
     topics = replace(catalog(topic(f"t{end}", 3, grown=1)), cluster=own.cluster)
     verdict = evaluate(own, topics, NOW, DetectionSettings())
-    said = Finding(kind=FindingKind.LAG, reason="x", since_ms=NOW, sentence=f"Raw {end}")
+    said = Finding(kind=FindingKind.LAG, reason="behind", since_ms=NOW, sentence=f"Raw {end}")
     unknown = replace(verdict, group=f"k{end}", assignor=f"com.example.Own{end}", findings=(*verdict.findings, said))
     away = CollectorHealth(own.cluster, "kafka", f"n{end}", problem=f"No {end}", warning=f"Yes {end}")
     shown = replace(ready_cluster(verdict, unknown, cluster=own.cluster), collectors=(away,), findings_problem=end)
