@@ -9,7 +9,7 @@ RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long test-systems chaos churn fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
+.PHONY: help demo test test-long test-systems chaos hostile churn fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -28,6 +28,9 @@ test-systems: java $(INSTALLED) ## Run the tests against real RocketMQ, ZooKeepe
 
 chaos: java $(INSTALLED) ## Disturb the job and the broker again and again, and compare (ARGS="--seed 7 --kills 20 --others 6")
 	$(RUN) -m tests.chaos.run $(ARGS)
+
+hostile: java $(INSTALLED) ## Write hostile records beside healthy groups: they are judged as without (ARGS="--minutes 10 --seed 7")
+	$(RUN) -m tests.hostile.run $(ARGS)
 
 churn: java $(INSTALLED) ## Let members of healthy groups come and go: no finding may grow old (ARGS="--minutes 10 --seed 7")
 	$(RUN) -m tests.scenarios.churn $(ARGS)

@@ -27,10 +27,11 @@ BESIDE = {
     "live_minute": ("tests.live.run",),
     "scenarios_run": ("tests.scenarios.run", "--seed", "1"),
     "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "4", "--others", "2"),
+    "hostile_run": ("tests.hostile.run", "--seed", "1", "--minutes", "0.5"),
 }
 """Programs that run beside the tests, by the fixture with their report."""
 
-PROGRAMS: Final = ("tests/chaos/", "tests/live/", "tests/scenarios/", "tests/test_demo.py")
+PROGRAMS: Final = ("tests/chaos/", "tests/hostile/", "tests/live/", "tests/scenarios/", "tests/test_demo.py")
 """Where the tests are that await such a program."""
 OTHER_SYSTEMS: Final = tuple(f"tests/systems/test_{name}.py" for name in ("metaq", "rocketmq", "zookeeper_kafka"))
 """Where those are that await a story of other systems' consumers: some share one."""

@@ -27,8 +27,7 @@ from monitor.embedded.settings import BrokerSettings
 from tests.chaos.load import LOG_PARTITIONS, beside
 from tests.chaos.outcome import records_in
 from tests.chaos.run import different
-from tests.chaos.witness import Commits, Witness, commits_in, contradictions
-from tests.chaos.witness import Seen as Look
+from tests.chaos.witness import Commits, Seen, Witness, commits_in, contradictions
 from tests.hostile.records import LOG, Stranger
 from tests.job_process import JobProcess, Samples, eventually, running
 from tests.live.crowd import Crowd
@@ -74,7 +73,7 @@ SHAPE: Final = ("kind", "state", "generation", "assignor", "expectation")
 
 
 @dataclass
-class Seen:
+class Tally:
     """What was wrong in any of the looks, and how many there were."""
 
     looks: int = 0
@@ -87,7 +86,7 @@ class Looks:
 
     def __init__(self, job: JobProcess) -> None:
         self._job = job
-        self.seen = Seen()
+        self.tally = Tally()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -102,14 +101,14 @@ class Looks:
     def _run(self) -> None:
         while not self._stop.wait(1.0):
             try:
-                self.seen.wrong.update(self._wrong(self._job.metrics()))
+                self.tally.wrong.update(self._wrong(self._job.metrics()))
             except Exception as error:
-                self.seen.wrong[f"the job does not answer: {error!r}"] += 1
-            self.seen.looks += 1
+                self.tally.wrong[f"the job does not answer: {error!r}"] += 1
+            self.tally.looks += 1
 
     def _wrong(self, samples: Samples) -> list[str]:
         there = {sample.labels["group"] for sample in samples.all("groupwatch_group_state")}
-        vanished, self.seen.groups = self.seen.groups - there, self.seen.groups | there
+        vanished, self.tally.groups = self.tally.groups - there, self.tally.groups | there
         return [
             *(f"{group!r} has vanished" for group in vanished),
             *(f"{group} is not there" for group in (*HEALTHY, BEHIND) if group not in there),
@@ -153,11 +152,11 @@ def run(minutes: float, seed: int, folder: Path) -> dict[str, Any]:
         "seed": seed,
         "minutes": minutes,
         "sent": sent,
-        "looks": looks.seen.looks,
-        "groups": len(looks.seen.groups),
+        "looks": looks.tally.looks,
+        "groups": len(looks.tally.groups),
         "refused": errors,
         "differences": [
-            *(f"{line} ({count} times)" for line, count in sorted(looks.seen.wrong.items())),
+            *(f"{line} ({count} times)" for line, count in sorted(looks.tally.wrong.items())),
             *(f"served: {line}" for line in served),
             *changes(began, ended),
             *(f"failed: {each}" for each in (*crowd.failures(), *load.errors)),
@@ -165,7 +164,7 @@ def run(minutes: float, seed: int, folder: Path) -> dict[str, Any]:
     }
 
 
-def contradicted(seen: list[Look], true: Commits) -> list[str]:
+def contradicted(seen: list[Seen], true: Commits) -> list[str]:
     """What was served of the groups that are to be left alone, and was not so."""
     watched = (*HEALTHY, BEHIND)
     of_them = (replace(look, committed={p: o for p, o in look.committed.items() if p[0] in watched}) for look in seen)
