@@ -13,6 +13,16 @@ from streaming_jobs.buckets import Entity
 
 RECORD_COLUMNS = ("partition", "offset", "timestamp_ms", "key", "value")
 
+TIMESTAMP_MS: Final = "unix_millis(timestamp)"
+"""When a record was written, as it says."""
+
+WRITTEN_MS: Final = (
+    "CASE WHEN timestampType = 1 THEN unix_millis(timestamp)"  # LogAppendTime
+    " WHEN unix_millis(timestamp) > 0 THEN unix_millis(least(timestamp, current_timestamp()))"
+    " ELSE unix_millis(current_timestamp()) END"
+)
+"""When it was written at the latest; see :func:`events_log`."""
+
 FETCHING: Final = {
     "kafka.fetch.max.wait.ms": "20",
     "kafka.max.poll.records": "20000",
@@ -27,9 +37,14 @@ let a backlog come in large pieces: reading 3,000,000 commits took 9.2 s of CPU 
 
 
 def kafka_log(
-    spark: SparkSession, topic: str, partitions: int, client_options: Mapping[str, str], max_records: int
+    spark: SparkSession,
+    topic: str,
+    partitions: int,
+    client_options: Mapping[str, str],
+    max_records: int,
+    timestamp_ms: str = TIMESTAMP_MS,
 ) -> DataFrame:
-    """Every record of a topic from its beginning, in the columns RECORD_COLUMNS.
+    """Every record of a topic from its beginning, in the columns RECORD_COLUMNS; ``timestamp_ms`` is one in SQL.
 
     ``assign`` instead of ``subscribe``: Spark's source drops topics that the broker calls internal, without a word,
     unless it is told every partition and fetches offsets in the older way (set for the session, see
@@ -48,12 +63,22 @@ def kafka_log(
         .select(
             F.col("partition"),
             F.col("offset"),
-            F.unix_millis("timestamp").alias("timestamp_ms"),
+            F.expr(timestamp_ms).alias("timestamp_ms"),
             F.col("key"),
             F.col("value"),
         )
         .coalesce(spark.sparkContext.defaultParallelism)
     )
+
+
+def events_log(spark: SparkSession, topic: str, client_options: Mapping[str, str], max_records: int) -> DataFrame:
+    """Every record of a collectors' topic (see :func:`kafka_log`), each with the latest time at which it was written.
+
+    By the brokers' clock where they date the records (``message.timestamp.type`` LogAppendTime): nobody else can set
+    it, and it is the same whenever the record is read. Else by the clock of whoever wrote it, but not later than the
+    micro-batch that reads it first; a micro-batch that is tried again has the time that it had (Spark keeps it).
+    """
+    return kafka_log(spark, topic, 1, client_options, max_records, WRITTEN_MS)
 
 
 def ticks(spark: SparkSession, buckets: int) -> DataFrame:

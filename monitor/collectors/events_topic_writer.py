@@ -40,8 +40,13 @@ def ensure_events_topic(admin: KafkaAdminClient, topic: str) -> None:
 
 
 def events_topic_plan(admin: KafkaAdminClient) -> TopicPlan:
-    """How the events topic is created."""
-    configs = {"cleanup.policy": "delete", "retention.ms": RETENTION_MS, "max.message.bytes": MAX_MESSAGE_BYTES}
+    """How the events topic is created: the brokers date its records, so that who writes them cannot."""
+    configs = {
+        "cleanup.policy": "delete",
+        "retention.ms": RETENTION_MS,
+        "max.message.bytes": MAX_MESSAGE_BYTES,
+        "message.timestamp.type": "LogAppendTime",
+    }
     return single_partition(admin, {key: str(value) for key, value in configs.items()})
 
 
