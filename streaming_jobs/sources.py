@@ -37,14 +37,9 @@ let a backlog come in large pieces: reading 3,000,000 commits took 9.2 s of CPU 
 
 
 def kafka_log(
-    spark: SparkSession,
-    topic: str,
-    partitions: int,
-    client_options: Mapping[str, str],
-    max_records: int,
-    timestamp_ms: str = TIMESTAMP_MS,
+    spark: SparkSession, topic: str, partitions: int, client_options: Mapping[str, str], max_records: int
 ) -> DataFrame:
-    """Every record of a topic from its beginning, in the columns RECORD_COLUMNS; ``timestamp_ms`` is one in SQL.
+    """Every record of a topic from its beginning, in the columns RECORD_COLUMNS.
 
     ``assign`` instead of ``subscribe``: Spark's source drops topics that the broker calls internal, without a word,
     unless it is told every partition and fetches offsets in the older way (set for the session, see
@@ -53,22 +48,7 @@ def kafka_log(
     As many tasks read it as the stateful stage has, not one for each partition of the log: a task with its Python
     costs the same however little it reads, and a log has 50 partitions unless somebody chose another number.
     """
-    reader = spark.readStream.format("kafka").options(**(FETCHING | dict(client_options)))
-    return (
-        reader.option("assign", json.dumps({topic: list(range(partitions))}))
-        .option("startingOffsets", "earliest")
-        .option("failOnDataLoss", "false")
-        .option("maxOffsetsPerTrigger", str(max_records))
-        .load()
-        .select(
-            F.col("partition"),
-            F.col("offset"),
-            F.expr(timestamp_ms).alias("timestamp_ms"),
-            F.col("key"),
-            F.col("value"),
-        )
-        .coalesce(spark.sparkContext.defaultParallelism)
-    )
+    return _columns(_loaded(spark, topic, partitions, client_options, max_records), TIMESTAMP_MS)
 
 
 def events_log(spark: SparkSession, topic: str, client_options: Mapping[str, str], max_records: int) -> DataFrame:
@@ -78,7 +58,25 @@ def events_log(spark: SparkSession, topic: str, client_options: Mapping[str, str
     it, and it is the same whenever the record is read. Else by the clock of whoever wrote it, but not later than the
     micro-batch that reads it first; a micro-batch that is tried again has the time that it had (Spark keeps it).
     """
-    return kafka_log(spark, topic, 1, client_options, max_records, WRITTEN_MS)
+    return _columns(_loaded(spark, topic, 1, client_options, max_records), WRITTEN_MS)
+
+
+def _loaded(
+    spark: SparkSession, topic: str, partitions: int, client_options: Mapping[str, str], max_records: int
+) -> DataFrame:
+    reader = spark.readStream.format("kafka").options(**(FETCHING | dict(client_options)))
+    return (
+        reader.option("assign", json.dumps({topic: list(range(partitions))}))
+        .option("startingOffsets", "earliest")
+        .option("failOnDataLoss", "false")
+        .option("maxOffsetsPerTrigger", str(max_records))
+        .load()
+        .coalesce(spark.sparkContext.defaultParallelism)
+    )
+
+
+def _columns(log: DataFrame, timestamp_ms: str) -> DataFrame:
+    return log.select("partition", "offset", F.expr(timestamp_ms).alias("timestamp_ms"), "key", "value")
 
 
 def ticks(spark: SparkSession, buckets: int) -> DataFrame:

@@ -91,7 +91,7 @@ def require_past(event: CollectedEvent, written_ms: int) -> None:
 
     Args:
         event: an event whose numbers are in range.
-        written_ms: when the record was written at the latest, by a clock that is not the collector's; below 1: not known.
+        written_ms: when the record was written at the latest, by another clock than the collector's; below 1: unknown.
 
     Raises:
         DecodeError: "from_the_future".

@@ -356,7 +356,7 @@ def _with(time_ms: int, at: str) -> CollectedEvent:
         "sample": RebalanceSampled("c", "g", None, ms("sample since"), ms("sample at"), seen_ms=ms("sample seen")),
     }
     of = {"committed": "group", "member": "group", "topic": "topic", "group": "group"}
-    first = at.split()[0]
+    first = at.split(maxsplit=1)[0]
     return events[of.get(first, first)]
 
 
