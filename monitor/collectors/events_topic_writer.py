@@ -80,7 +80,7 @@ def write_groups(producer: KafkaProducer, destination: str, groups: Iterable[Gro
 
 
 def dated(event: GroupObserved) -> GroupObserved:
-    """The event with no commit later than the reading that saw it: another system's clock may be ahead (ZooKeeper's)."""
+    """The event with no commit later than the reading that saw it: ZooKeeper, or a Spark query, may be ahead."""
     at_ms = event.observed_ms
     if all(each.committed_ms is None or each.committed_ms <= at_ms for each in event.offsets):
         return event

@@ -9,8 +9,8 @@ from typing import Final
 
 from monitor.protocol.errors import DecodeError
 
-MOST_OFFSET: Final = 1 << 62
-"""The largest offset, in records or bytes: a log that grows by 1 GB/s has it after 146 years."""
+MOST_OFFSET: Final = 1 << 60
+"""The largest offset, in records or bytes: a log that grows by 1 GB/s has it after 36 years."""
 
 MOST_PARTITIONS: Final = 1 << 20
 """Partitions of a topic are numbered below this: what should own them is worked out for every number up to the highest.

@@ -71,7 +71,7 @@ def value_of(offset, leader_epoch, committed_ms):
 
 NOON = 1_700_000_000_000
 AT_THE_EDGE = [
-    *((offset, 0, NOON) for offset in (-(2**63), -1, 0, 2**62, 2**62 + 1, 2**63 - 1)),
+    *((offset, 0, NOON) for offset in (-(2**63), -1, 0, 2**60, 2**60 + 1, 2**63 - 1)),
     *((0, epoch, NOON) for epoch in (-(2**31), -2, -1, 0, 2**31 - 1)),
     *((0, 0, time) for time in (-(2**63), -1, 0, NOON + 300_000, NOON + 300_001, 2**63 - 1)),
 ]
@@ -83,7 +83,7 @@ def test_the_numbers_of_a_commit_have_these_limits():
     assert columns.regular.all()
     passed = [numbers for numbers, each in zip(AT_THE_EDGE, sound, strict=True) if each]
     assert passed == [
-        *((0, 0, NOON), (2**62, 0, NOON)),
+        *((0, 0, NOON), (2**60, 0, NOON)),
         *((0, -1, NOON), (0, 0, NOON), (0, 2**31 - 1, NOON)),
         *((0, 0, 0), (0, 0, NOON + 300_000)),
     ]
