@@ -15,6 +15,9 @@ STATE_VERSION: Final = 2
 """Version of the stored states below. A state written by a newer version is refused, never guessed at."""
 
 
+MOST: Final = (1 << 63) - 1
+"""The largest number that is stored or shown: sums end here. Only forged offsets add up to so much."""
+
 EMPTY_GZIP: Final = bytes.fromhex("1f8b08000000000000ff03000000000000000000")
 """No text at all, in gzip."""
 
@@ -921,7 +924,8 @@ class TopicState(Value):
     """A topic with its partitions in order. ``pass_ms`` is the start of the newest collector pass that saw it.
 
     ``observed_ms`` is when it was last seen; anything older that still arrives is out of date. ``has_markers``: a
-    collector saw a transaction end in it, however short (what ends one is a marker, which takes an offset).
+    collector saw a transaction end in it, however short (what ends one is a marker, which takes an offset). ``missed``:
+    the newest completed pass did not see it; it has gone if the next one does not either.
     """
 
     cluster: str
@@ -932,6 +936,7 @@ class TopicState(Value):
     observed_ms: int = 0
     version: int = STATE_VERSION
     has_markers: bool = False
+    missed: bool = False
 
 
 class ErrorCount(Value):
@@ -1259,7 +1264,8 @@ class GroupSummary(Value):
     """One line of the overview: enough to list a group without judging it again.
 
     ``members`` is None for a group that is known by its commits only. ``evaluated_ms`` is the same for all groups of a
-    cluster, so it is 0 until they are listed.
+    cluster, so it is 0 until they are listed. ``unjudged`` is why the group could not be judged in the newest
+    micro-batch; all else is then of the last verdict, as far as there was one. None: it was judged.
     """
 
     cluster: str
@@ -1271,6 +1277,7 @@ class GroupSummary(Value):
     lag: int | None
     findings: tuple[Finding, ...]
     evaluated_ms: int = 0
+    unjudged: str | None = None
 
 
 class FindingNews(StrEnum):

@@ -168,14 +168,19 @@ class Bucket:
         return _flat(_PASS_EVENTS, payloads)[-1]  # the log's order counts: a clock may have been set back
 
     def expire_topics(self, batch: int, before: PassCompleted | None = None) -> None:
-        """Drop the topics that the newest completed pass of the collector no longer saw; ``before`` is the last one."""
+        """Mark the topics that the newest completed pass did not see, drop those that it is the second to miss.
+
+        ``before`` is the completed pass of the micro-batches before.
+        """
         completed = self._completed()
         if completed is None:
             return
         before_ms = before.pass_ms if before is not None else None
         for key, state in list(self.states.items()):
-            if isinstance(state, TopicState) and expire_topic(state, completed.pass_ms, before_ms) is None:
-                self._replace(key, None, batch)
+            if isinstance(state, TopicState):
+                after = expire_topic(state, completed.pass_ms, before_ms)
+                if after is not state:
+                    self._replace(key, after, batch)
 
     def expire_groups(self, listed: GroupsListed, batch: int) -> None:
         """Drop the groups that the collector's source no longer has."""

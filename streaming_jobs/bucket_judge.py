@@ -19,16 +19,20 @@ from monitor.detection.standing import Standings
 from monitor.detection.topics import Topics
 from monitor.metrics.deflate import deflated
 from monitor.metrics.granularity import ALL_SERIES, SeriesRules
-from monitor.metrics.publish import summary_of
+from monitor.metrics.publish import summary_of, unjudged_summary
 from monitor.metrics.render import render_groups
 from monitor.metrics.series_cap import apart_if_large
-from monitor.model import FamilyBlock, GroupState, GroupVerdict, Value
+from monitor.model import FamilyBlock, GroupState, GroupSummary, GroupVerdict, Value
 from streaming_jobs.orders import Orders
 from streaming_jobs.rows import ALL_BLOCKS, BucketRow, RowKind, block_name
 
 NOTHING: Final = b""
 """The digest of a block without samples."""
 NEVER: Final = -2
+LONGEST_REASON: Final = 500
+"""So many characters of an error are shown with its group; the log has all of it."""
+
+_SUMMARY: Final = msgspec.msgpack.Decoder(GroupSummary)
 
 
 class _Judged(Value):
@@ -56,6 +60,8 @@ class BucketJudge:
     _standings: Standings = field(default_factory=Standings)
     _topics: Topics | None = None
     _settled: dict[str, _Judged] = field(default_factory=dict)
+    _last: dict[str, _Judged] = field(default_factory=dict)
+    """The newest verdict on each group: what is shown of one that can no longer be judged."""
     _summaries: dict[str, bytes] = field(default_factory=dict)
     _digests: dict[str, bytes] = field(default_factory=dict)
     _told: int = NEVER
@@ -79,10 +85,11 @@ class BucketJudge:
         changed: list[msgspec.Raw] = []
         for name, state in groups.items():
             try:
-                judged = self._judged(name, state, topics, orders.now_ms)
+                judged = self._last[name] = self._judged(name, state, topics, orders.now_ms)
             except Exception as error:  # one group's failure is its own; the others go on
-                yield from self._failed(name, error)
-                continue
+                reason = f"{type(error).__name__}: {error}"
+                yield BucketRow(self.number, RowKind.FAILURE, f"group/{name}", reason.encode("utf-8", "replace"))
+                judged = self._unjudged(name, state, reason)
             blocks += judged.blocks
             if self._summaries.get(name) != judged.summary:
                 self._summaries[name] = judged.summary
@@ -110,11 +117,11 @@ class BucketJudge:
         blocks = render_groups([verdict], self.series)
         return blocks if self.series.max_series is None else apart_if_large(verdict.group, blocks)
 
-    def _failed(self, name: str, error: Exception) -> Iterator[BucketRow]:
-        text = f"{type(error).__name__}: {error}"
-        yield BucketRow(self.number, RowKind.FAILURE, f"group/{name}", text.encode("utf-8", "replace"))
-        yield BucketRow(self.number, RowKind.SUMMARIES, name, None)
-        self._summaries.pop(name, None)
+    def _unjudged(self, name: str, state: GroupState, reason: str) -> _Judged:
+        """The last verdict on the group, marked; its samples stay as they were. After a start there may be none."""
+        last = self._last.get(name)
+        summary = unjudged_summary(state, None if last is None else _SUMMARY.decode(last.summary), _shown(reason))
+        return _Judged(state, msgspec.msgpack.encode(summary), () if last is None else last.blocks, settled=False)
 
     def start_anew(self) -> None:
         """The driver has been told to forget the bucket: tell it all."""
@@ -126,8 +133,9 @@ class BucketJudge:
         gone = self._summaries.keys() - groups.keys()
         for name in gone:
             del self._summaries[name]
-        for name in self._settled.keys() - groups.keys():
-            del self._settled[name]
+        for known in (self._settled, self._last):
+            for name in known.keys() - groups.keys():
+                del known[name]
         return bool(gone)
 
     def _changed_blocks(self, blocks: list[FamilyBlock]) -> Iterator[BucketRow]:
@@ -145,3 +153,7 @@ class BucketJudge:
                 )
             if not text:
                 self._digests.pop(name, None)
+
+
+def _shown(reason: str) -> str:
+    return reason[:LONGEST_REASON].encode("utf-8", "replace").decode()

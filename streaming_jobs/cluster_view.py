@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from monitor.model import (
     Catalog,
@@ -69,7 +70,11 @@ class ClusterView:
     catalog_changed: bool = False
     readings: int = 0
     """How many micro-batches had something of a collector's reading of the groups."""
+    unseen: int = 0
+    """How many topics the pass of the newest catalog names that nobody has seen since it began."""
     _buckets: dict[int, _BucketView] = field(default_factory=dict)
+    _whole: dict[str, TopicState] = field(default_factory=dict)
+    """The topics of the newest pass that was complete."""
 
     def take(self, rows: Iterable[BucketRow]) -> None:
         """Take the rows of one micro-batch, all of them, those of one bucket in their order."""
@@ -95,19 +100,32 @@ class ClusterView:
     def catalog(self) -> Catalog | None:
         """The topics that the newest completed pass of the collector saw; None before the first.
 
-        Every bucket has been told of the pass; they can differ by one micro-batch at most, and the newest counts.
+        Every bucket has been told of the pass; they can differ by one micro-batch at most, and the newest counts. A
+        pass that names more topics than are here since it began is not complete: what it lacks, it does not take away.
         """
-        passes = [bucket.completed.pass_ms for bucket in self._buckets.values() if bucket.completed is not None]
-        if not passes:
+        completed = self._newest_pass()
+        if completed is None:
             return None
-        topics = (topic for bucket in self._buckets.values() for topic in bucket.topics.values())
-        return catalog_of(self.cluster, max(passes), topics)
+        topics = [topic for bucket in self._buckets.values() for topic in bucket.topics.values()]
+        made = catalog_of(self.cluster, completed.pass_ms, topics)
+        seen = sum(topic.pass_ms >= completed.pass_ms for topic in topics)
+        self.unseen = max(0, completed.topics - seen)
+        if not self.unseen:
+            self._whole = made.topics
+            return made
+        kept = [topic for name, topic in self._whole.items() if name not in made.topics]
+        marked = [replace(topic, missed=True) for topic in kept]
+        return catalog_of(self.cluster, completed.pass_ms, [*made.topics.values(), *marked])
 
     @property
     def source_id(self) -> str | None:
         """The id of what the newest completed pass was read from; None: it has none."""
+        completed = self._newest_pass()
+        return None if completed is None else completed.source_id
+
+    def _newest_pass(self) -> PassCompleted | None:
         passes = [bucket.completed for bucket in self._buckets.values() if bucket.completed is not None]
-        return max(passes, key=lambda completed: completed.pass_ms).source_id if passes else None
+        return max(passes, key=lambda completed: completed.pass_ms, default=None)
 
     def sources(self) -> tuple[SourceState, ...]:
         """What could not be read, by source."""

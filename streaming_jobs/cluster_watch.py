@@ -45,7 +45,7 @@ from streaming_jobs.pipeline import Spread, bucket_rows
 from streaming_jobs.publisher import MicroBatchPublisher
 from streaming_jobs.reading_problems import ReadingProblems
 from streaming_jobs.session import JVM_GONE
-from streaming_jobs.sources import kafka_log, ticks
+from streaming_jobs.sources import events_log, kafka_log, ticks
 from streaming_jobs.stall import StallWatch
 from streaming_jobs.telling import Telling
 from streaming_jobs.warm_up import LogPosition, WarmUp, planned_end, reported_of
@@ -307,7 +307,7 @@ class ClusterWatch:
         )
         return bucket_rows(
             offsets_log,
-            kafka_log(self._spark, self._cluster.events_topic, 1, options, most),
+            events_log(self._spark, self._cluster.events_topic, options, most),
             ticks(self._spark, self._checkpoint.buckets),
             BucketProcessor(self._watched.name, self._judging.shelf.address, self._judging.rules, self._judging.series),
             Spread(

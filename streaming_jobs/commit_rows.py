@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from monitor.model import CommitRun, OffsetCommitted
-from monitor.protocol.commit_columns import CommitColumns, commit_columns
+from monitor.protocol.commit_columns import CommitColumns, are_sound, commit_columns
 from monitor.protocol.offsets_topic import CommitPlace, commit_place
 from monitor.tracking.combining import Run, combined
 
@@ -44,7 +44,8 @@ class CommitRows:
         columns = _columns(values)
         present = values.is_valid().to_numpy(zero_copy_only=False)
         positions = batch.column("offset").to_numpy(zero_copy_only=False)
-        return cls(columns.regular & present & known[codes], codes, places, columns, positions)
+        sound = are_sound(columns, batch.column("timestamp_ms").to_numpy(zero_copy_only=False))
+        return cls(columns.regular & sound & present & known[codes], codes, places, columns, positions)
 
     def events(self, begin: int, end: int) -> Iterator[PlacedEvent]:
         """Rows from ``begin`` to before ``end``, which are all regular: one event for each partition, or a few."""

@@ -23,7 +23,7 @@ from monitor.model import (
     Shard,
 )
 from monitor.protocol.errors import DecodeError
-from monitor.protocol.events_topic import cluster_named, decode_event, require_partitions
+from monitor.protocol.events_topic import cluster_named, decode_event, require_partitions, require_past
 from monitor.protocol.offsets_topic import Foreign, decode_record
 from streaming_jobs.buckets import Entity, bucket_of
 from streaming_jobs.commit_rows import CommitRows
@@ -182,7 +182,8 @@ class EventsDecoder(LogDecoder):
 
     Every shard reads of topics and passes. What tells of a group is passed over unless it is the shard's own; what
     cannot be read is counted by the first shard. ``text_partitions``: the cluster's partitions are texts, not numbers;
-    an event with others is not read, as they would have no order among the cluster's own.
+    an event with others is not read, as they would have no order among the cluster's own. Nor is one that is dated
+    ahead of its record, whose time is that of streaming_jobs.sources.events_log.
     """
 
     source: str = "groupwatch.events"
@@ -199,6 +200,7 @@ class EventsDecoder(LogDecoder):
         if event.cluster != self.cluster:
             return
         require_partitions(event, text=self.text_partitions)
+        require_past(event, record.timestamp_ms)
         if isinstance(event, PassCompleted):
             chunk.add_to_all(Entity.PASS, record.offset, event)
         elif isinstance(event, GroupsListed):

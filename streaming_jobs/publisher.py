@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final
 from uuid import uuid4
 
@@ -34,6 +35,17 @@ from streaming_jobs.warm_up import LogPosition, Reported, WarmUp
 
 log = logging.getLogger(__name__)
 
+
+WHY: Final = MappingProxyType(
+    {
+        (
+            "groupwatch.events",
+            "from_the_future",
+        ): ". It is dated more than five minutes ahead of when it was written: "
+        "the clock of a collector is wrong, or that of the brokers or of this machine, or somebody else writes there."
+    }
+)
+"""What is known of the cause, by source and reason."""
 
 MOST_TOLD: Final = 10_000
 """How many warnings are remembered as told; after so many they may be told again."""
@@ -188,20 +200,32 @@ class MicroBatchPublisher:
         self.evaluation_errors += len(self._view.failures)
         for failure in self._view.failures:
             self._log_once("evaluation", failure, "Cluster %s: could not judge %r", self.cluster, failure)
+        self._tell_unseen()
         for source in self._view.sources():
             self._tell_unreadable(source)
+
+    def _tell_unseen(self) -> None:
+        if self._view.unseen:
+            self._log_once(
+                "topics",
+                "unseen",
+                "Cluster %s: a pass says that it saw %d topics more than its events tell of; no topic goes by it.",
+                self.cluster,
+                self._view.unseen,
+            )
 
     def _tell_unreadable(self, source: SourceState) -> None:
         for error in source.errors:
             self._log_once(
                 source.source,
                 error.reason,
-                "Cluster %s: %s holds a record that cannot be read (%s), partition %d offset %d; counted and skipped",
+                "Cluster %s: %s holds a record that cannot be read (%s), partition %d offset %d; counted and skipped%s",
                 self.cluster,
                 source.source,
                 error.reason,
                 error.log_partition,
                 error.log_offset,
+                WHY.get((source.source, error.reason), ""),
             )
 
     def _log_once(self, topic: str, reason: str, text: str, *values: object) -> None:

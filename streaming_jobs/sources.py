@@ -13,6 +13,16 @@ from streaming_jobs.buckets import Entity
 
 RECORD_COLUMNS = ("partition", "offset", "timestamp_ms", "key", "value")
 
+TIMESTAMP_MS: Final = "unix_millis(timestamp)"
+"""When a record was written, as it says."""
+
+WRITTEN_MS: Final = (
+    "CASE WHEN timestampType = 1 THEN unix_millis(timestamp)"  # LogAppendTime
+    " WHEN unix_millis(timestamp) > 0 THEN unix_millis(least(timestamp, current_timestamp()))"
+    " ELSE unix_millis(current_timestamp()) END"
+)
+"""When it was written at the latest; see :func:`events_log`."""
+
 FETCHING: Final = {
     "kafka.fetch.max.wait.ms": "20",
     "kafka.max.poll.records": "20000",
@@ -38,6 +48,22 @@ def kafka_log(
     As many tasks read it as the stateful stage has, not one for each partition of the log: a task with its Python
     costs the same however little it reads, and a log has 50 partitions unless somebody chose another number.
     """
+    return _columns(_loaded(spark, topic, partitions, client_options, max_records), TIMESTAMP_MS)
+
+
+def events_log(spark: SparkSession, topic: str, client_options: Mapping[str, str], max_records: int) -> DataFrame:
+    """Every record of a collectors' topic (see :func:`kafka_log`), each with the latest time at which it was written.
+
+    By the brokers' clock where they date the records (``message.timestamp.type`` LogAppendTime): nobody else can set
+    it, and it is the same whenever the record is read. Else by the clock of whoever wrote it, but not later than the
+    micro-batch that reads it first; a micro-batch that is tried again has the time that it had (Spark keeps it).
+    """
+    return _columns(_loaded(spark, topic, 1, client_options, max_records), WRITTEN_MS)
+
+
+def _loaded(
+    spark: SparkSession, topic: str, partitions: int, client_options: Mapping[str, str], max_records: int
+) -> DataFrame:
     reader = spark.readStream.format("kafka").options(**(FETCHING | dict(client_options)))
     return (
         reader.option("assign", json.dumps({topic: list(range(partitions))}))
@@ -45,15 +71,12 @@ def kafka_log(
         .option("failOnDataLoss", "false")
         .option("maxOffsetsPerTrigger", str(max_records))
         .load()
-        .select(
-            F.col("partition"),
-            F.col("offset"),
-            F.unix_millis("timestamp").alias("timestamp_ms"),
-            F.col("key"),
-            F.col("value"),
-        )
         .coalesce(spark.sparkContext.defaultParallelism)
     )
+
+
+def _columns(log: DataFrame, timestamp_ms: str) -> DataFrame:
+    return log.select("partition", "offset", F.expr(timestamp_ms).alias("timestamp_ms"), "key", "value")
 
 
 def ticks(spark: SparkSession, buckets: int) -> DataFrame:

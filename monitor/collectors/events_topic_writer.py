@@ -7,6 +7,7 @@ from typing import Final
 
 from kafka import KafkaProducer
 from kafka.admin import KafkaAdminClient
+from msgspec.structs import replace
 
 from monitor.collectors.own_topics import TopicPlan, ensure_topic, single_partition
 from monitor.model import (
@@ -18,6 +19,7 @@ from monitor.model import (
     RebalanceSampled,
     TopicObserved,
 )
+from monitor.protocol.bounds import latest_ms
 from monitor.protocol.events_topic import encode_event
 
 PARTITION: Final = 0
@@ -40,8 +42,13 @@ def ensure_events_topic(admin: KafkaAdminClient, topic: str) -> None:
 
 
 def events_topic_plan(admin: KafkaAdminClient) -> TopicPlan:
-    """How the events topic is created."""
-    configs = {"cleanup.policy": "delete", "retention.ms": RETENTION_MS, "max.message.bytes": MAX_MESSAGE_BYTES}
+    """How the events topic is created: the brokers date its records, so that who writes them cannot."""
+    configs = {
+        "cleanup.policy": "delete",
+        "retention.ms": RETENTION_MS,
+        "max.message.bytes": MAX_MESSAGE_BYTES,
+        "message.timestamp.type": "LogAppendTime",
+    }
     return single_partition(admin, {key: str(value) for key, value in configs.items()})
 
 
@@ -69,7 +76,18 @@ def write_groups(producer: KafkaProducer, destination: str, groups: Iterable[Gro
     Raises:
         KafkaError: an event was not written within 20 s.
     """
-    _write(producer, destination, ((event.group, event) for event in groups))
+    _write(producer, destination, ((event.group, dated(event)) for event in groups))
+
+
+def dated(event: GroupObserved) -> GroupObserved:
+    """The event with no commit later than the reading that saw it: ZooKeeper, or a Spark query, may be ahead."""
+    at_ms = event.observed_ms
+    if all(each.committed_ms is None or each.committed_ms <= at_ms for each in event.offsets):
+        return event
+    offsets = [
+        replace(each, committed_ms=each.committed_ms and min(each.committed_ms, at_ms)) for each in event.offsets
+    ]
+    return replace(event, offsets=tuple(offsets))
 
 
 def write_listing(producer: KafkaProducer, destination: str, listed: GroupsListed) -> None:
@@ -81,13 +99,23 @@ def write_listing(producer: KafkaProducer, destination: str, listed: GroupsListe
     _write(producer, destination, [("", listed)])
 
 
-def write_completion(producer: KafkaProducer, destination: str, completed: PassCompleted) -> None:
+def write_completion(producer: KafkaProducer, destination: str, completed: PassCompleted) -> str | None:
     """Write that the pass is complete and wait until it is there. Its key is empty, as no topic's is.
+
+    Returns:
+        That the clock of this machine is so far ahead of the brokers' that the pass is refused, as a sentence; else
+        None, also where the brokers do not date the topic's records.
 
     Raises:
         KafkaError: it was not written within 20 s.
     """
-    _write(producer, destination, [("", completed)])
+    written_ms = _write(producer, destination, [("", completed)])
+    if completed.completed_ms <= latest_ms(written_ms):
+        return None
+    return (
+        f"Cluster {completed.cluster}: the clock of this machine is {(completed.completed_ms - written_ms) // 60_000} "
+        f"minutes ahead of the brokers', so what its collectors write is refused (from_the_future). Set the clock."
+    )
 
 
 def send_samples(producer: KafkaProducer, destination: str, samples: Iterable[RebalanceSampled]) -> None:
@@ -102,12 +130,14 @@ def send_samples(producer: KafkaProducer, destination: str, samples: Iterable[Re
         producer.send(destination, key=event.group.encode(), value=encode_event(event), partition=PARTITION)
 
 
-def _write(producer: KafkaProducer, destination: str, events: Iterable[tuple[str, CollectedEvent]]) -> None:
-    """Write events under their keys, and wait until all are there."""
+def _write(producer: KafkaProducer, destination: str, events: Iterable[tuple[str, CollectedEvent]]) -> int:
+    """Write events under their keys, and wait until all are there; when the last was written, in ms (0: no event)."""
     written = [
         producer.send(destination, key=key.encode(), value=encode_event(event), partition=PARTITION)
         for key, event in events
     ]
     producer.flush(WRITE_LIMIT_S)
+    written_ms = 0
     for event in written:
-        event.get(WRITE_LIMIT_S)
+        written_ms = event.get(WRITE_LIMIT_S).timestamp
+    return written_ms

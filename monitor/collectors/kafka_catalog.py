@@ -142,7 +142,7 @@ class KafkaCatalogCollector(AttemptedPasses):
             topics=len(topics),
             source_id=cluster_id,
         )
-        write_completion(producer, destination, completed)
+        self.warning = write_completion(producer, destination, completed)
         if self._corrects_the_log:
             for listed in self._transactions.ask(admin, self._clock):
                 write_offsets(producer, destination, listed)

@@ -62,6 +62,8 @@ class ReadingCollector(AttemptedPasses):
         self._clock = clock
         self._producer: KafkaProducer | None = None
         self._pass_ms = 0
+        self._clock_told: str | None = None
+        """That this machine's clock is far ahead, as the brokers dated the newest complete pass."""
 
     def run(self, stop: threading.Event) -> None:
         """Make a pass now and then one every interval, until ``stop``; after failures, at longer intervals."""
@@ -107,7 +109,7 @@ class ReadingCollector(AttemptedPasses):
 
     def _note_said(self, reading: Reading) -> None:
         """What a complete reading says is no reason to call the system away: one node of many may be out of date."""
-        said = " ".join(reading.problems) or None
+        said = " ".join([*reading.problems, *([self._clock_told] if self._clock_told else [])]) or None
         self.problem, self.warning = (None, said) if reading.complete else (said, None)
 
     def _write_end(self, producer: KafkaProducer, reading: Reading) -> None:
@@ -128,7 +130,7 @@ class ReadingCollector(AttemptedPasses):
                 topics=len(reading.topics),
                 source_id=reading.source_id,
             )
-            write_completion(producer, destination, completed)
+            self._clock_told = write_completion(producer, destination, completed)
 
     def _pause_s(self) -> float:
         """The interval; after failures twice as long each time, and not the same for every collector that failed."""

@@ -117,7 +117,7 @@ def judge(
     age_ms = max([topic.lag_ms for topic in topics_lag if topic.lag_ms is not None], default=None)
     paced = paced_rows(waiting)
     pace = total_pace([row.pace for row in paced]) if paced else None
-    paced_lag = sum([row.lag or 0 for row in paced]) if paced else None
+    paced_lag = total([row.lag for row in paced]) if paced else None
     return GroupVerdict(
         cluster=group.cluster,
         group=group.group,
@@ -139,7 +139,7 @@ def judge(
         topics=topics_lag,
         pace=pace,
         catch_up_ms=catch_up_ms(paced_lag if paced else lag, pace),
-        lost=None if lag is None else sum([lost_records(row) for row in cut]),
+        lost=None if lag is None else total([0, *[lost_records(row) for row in cut]]),
         kept_waiting=None if lag is None else max([0.0, *[kept_waiting(row) for row in cut]]),
         handovers=standing.expectation.handovers,
         rebalancing_since_ms=rebalancing_since_ms(group, now_ms),
@@ -149,7 +149,7 @@ def judge(
         redelivered_records=group.redelivered_records,
         pause_ms=group.pause_ms,
         burst_records=group.burst_records,
-        stable_lag=None if lag is None else lag - records_held_back(waiting),
+        stable_lag=None if lag is None else max(0, lag - records_held_back(waiting)),
         paced_lag=paced_lag,
         source=group.source,
         sharing=group.sharing,

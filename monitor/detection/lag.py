@@ -15,6 +15,7 @@ from operator import attrgetter
 from monitor.detection.facts import Facts
 from monitor.detection.sentences import behind, former_log
 from monitor.model import (
+    MOST,
     CommittedOffset,
     EndOffsetAt,
     Finding,
@@ -27,12 +28,15 @@ from monitor.model import (
 
 
 def lag_records(committed: int | None, end: int | None) -> int | None:
-    """The records after the commit; 0 if the end offset is older than the commit, None if one of them is not known.
+    """The records after the commit, MOST at most; 0 if the end is older than the commit, None if one is not known.
 
     >>> lag_records(90, 100), lag_records(100, 90), lag_records(None, 100)
     (10, 0, None)
     """
-    return None if committed is None or end is None else max(0, end - committed)
+    if committed is None or end is None:
+        return None
+    lag = end - committed
+    return 0 if lag < 0 else lag if lag < MOST else MOST
 
 
 def is_of_former_log(commit: CommittedOffset, partition: PartitionState) -> bool:
@@ -118,13 +122,13 @@ def _reached(ends: Sequence[EndOffsetAt], position: int) -> int:
 
 
 def total(lags: Iterable[int | None]) -> int | None:
-    """The sum of what is known; None if nothing is.
+    """The sum of what is known, MOST at most; None if nothing is.
 
     >>> total([2, None, 3]), total([None])
     (5, None)
     """
     known = [lag for lag in lags if lag is not None]
-    return sum(known) if known else None
+    return min(MOST, sum(known)) if known else None
 
 
 def lag_by_topic(rows: Sequence[PartitionVerdict]) -> tuple[TopicLag, ...]:

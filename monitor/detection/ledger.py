@@ -66,12 +66,15 @@ class Ledger:
     def news(self, groups: Iterable[GroupSummary], now_ms: int) -> list[FindingRecord]:
         """What has to be told, now that these are all groups; the ledger takes it for told.
 
-        Of most groups nothing has changed, and most of the others have the same findings: neither are looked at.
+        Of most groups nothing has changed, and most of the others have the same findings: neither are looked at. Nor is
+        a group that could not be judged: what was told of it stands.
         """
         found: list[FindingRecord] = []
         present: set[str] = set()
         for summary in groups:
             present.add(summary.group)
+            if summary.unjudged is not None:
+                continue
             before = self._seen.get(summary.group)
             self._seen[summary.group] = summary
             if before is None or (before is not summary and before.findings != summary.findings):

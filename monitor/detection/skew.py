@@ -19,7 +19,16 @@ from monitor.detection.sentences import lag_imbalance
 from monitor.detection.streams_groups import is_streams
 from monitor.detection.transactions import is_held_back
 from monitor.detection.units import as_offsets
-from monitor.model import Finding, FindingKind, MemberVerdict, PartitionState, PartitionVerdict, TopicPartition, Value
+from monitor.model import (
+    MOST,
+    Finding,
+    FindingKind,
+    MemberVerdict,
+    PartitionState,
+    PartitionVerdict,
+    TopicPartition,
+    Value,
+)
 
 UNAVOIDABLE: Final = 1.25
 """Up to so many times the least that the most loaded member must have, an assignment is as good as it gets."""
@@ -52,12 +61,12 @@ class LagShare(Value):
 def members_with_lag(
     members: tuple[MemberVerdict, ...], waiting: Iterable[PartitionVerdict]
 ) -> tuple[MemberVerdict, ...]:
-    """The members, each with the records that wait in its partitions."""
+    """The members, each with the records that wait in its partitions, MOST at most."""
     lags: Counter[str] = Counter()
     for row in waiting:
         for owner in row.owners:
             lags[owner] += row.lag or 0
-    return tuple([replace(m, lag=lags[m.member_id]) if m.member_id in lags else m for m in members])
+    return tuple([replace(m, lag=min(MOST, lags[m.member_id])) if m.member_id in lags else m for m in members])
 
 
 def find_lag_imbalance(facts: Facts) -> Iterable[Finding]:

@@ -82,6 +82,7 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "assignor": "The assignor that the group uses; null: none, or not known.",
         "members": "How many members it has; null: it is known by its commits only.",
         "findings": "What is wrong with it, the worst first.",
+        "unjudged": "Why it could not be judged; all else is then of its last verdict. Null: it was judged.",
     },
     "Finding": {
         "kind": "What is wrong.",

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from monitor.detection.lag import total
 from monitor.metrics.exposition_format import Samples, labels
 from monitor.model import FamilyBlock, GroupKind, GroupSummary, Phase
 
@@ -19,8 +20,8 @@ def render_cluster(cluster: str, groups: Sequence[GroupSummary]) -> tuple[Family
     pairs = labels(cluster=cluster)
     counts = Counter([group.state for group in groups])
     samples.add_each("groupwatch_cluster_groups", pairs, "state", {state.value: counts[state] for state in STATES})
-    lags = [group.lag for group in groups if group.lag is not None and group.kind != GroupKind.METAQ]
-    samples.add("groupwatch_cluster_lag", pairs, sum(lags) if lags else None)
+    lags = [group.lag for group in groups if group.kind != GroupKind.METAQ]
+    samples.add("groupwatch_cluster_lag", pairs, total(lags))
     found = Counter(
         (finding.kind.value, finding.reason) for group in groups if group.findings for finding in group.findings
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from monitor.detection.lag import total
 from monitor.metrics.exposition_format import Samples, labels
 from monitor.metrics.granularity import Detail, SeriesRules
 from monitor.model import GroupKind, GroupVerdict, PartitionVerdict, Phase, TopicState
@@ -41,9 +42,8 @@ def _add_sums(samples: Samples, pairs: str, verdict: GroupVerdict, rules: Series
     for topic, rows in of_topic.items():
         if rules.of_topic(verdict.cluster, verdict.group, topic) in (Detail.TOPIC, Detail.PARTITION):
             own = f"{pairs},{labels(topic=topic)}"
-            lags = [row.lag for row in rows if row.lag is not None]
-            samples.add("kafka_consumergroup_current_offset_sum", own, sum(row.committed or 0 for row in rows))
-            samples.add("kafka_consumergroup_lag_sum", own, sum(lags) if lags else None)
+            samples.add("kafka_consumergroup_current_offset_sum", own, total(row.committed for row in rows))
+            samples.add("kafka_consumergroup_lag_sum", own, total(row.lag for row in rows))
 
 
 def add_topic_as_kafka_exporter(samples: Samples, topic: TopicState, rules: SeriesRules) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import msgspec
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from monitor.detection.advice import advice
-from monitor.model import Finding, GroupSummary, GroupVerdict, Phase
+from monitor.model import Finding, GroupState, GroupSummary, GroupVerdict, Phase
 
 
 class AdvisedFinding(Finding):
@@ -32,6 +32,24 @@ def summary_of(verdict: GroupVerdict) -> GroupSummary:
         members=None if verdict.state is Phase.OFFSETS_ONLY else len(verdict.members),
         lag=verdict.lag,
         findings=verdict.findings,
+    )
+
+
+def unjudged_summary(group: GroupState, last: GroupSummary | None, reason: str) -> GroupSummary:
+    """What the overview has of a group that cannot be judged: its last verdict, or else who it is; and why."""
+    return replace(last or _unknown(group), unjudged=reason)
+
+
+def _unknown(group: GroupState) -> GroupSummary:
+    return GroupSummary(
+        cluster=group.cluster,
+        group=group.group,
+        kind=group.kind,
+        state=group.phase,
+        assignor=None,
+        members=None,
+        lag=None,
+        findings=(),
     )
 
 

@@ -12,6 +12,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.protocol.bounds import AHEAD_MS, MOST_MS, MOST_OFFSET
+
 _SHORTEST: Final = 24
 _TIME: Final = 8
 _LONGEST_SHORT_TEXT: Final = 0x80
@@ -60,6 +62,20 @@ def commit_columns(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDA
         regular=regular,
         topic_key=np.where(has_topic, _numbers(data, ">i8")[np.where(has_topic, end_4 + 3, 0)].astype(np.int64), 0),
     )
+
+
+def are_sound(columns: CommitColumns, written_ms: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which rows can be commits by their numbers: those that monitor.protocol.offsets_topic.require_commit lets pass.
+
+    Args:
+        columns: the commits; of rows that are not regular nothing is meant.
+        written_ms: the timestamps of their records; below 1 it is not known.
+    """
+    # As unsigned numbers those below 0 are beyond every limit: half the comparisons of what is done for every record.
+    offset, time = columns.offset.view(np.uint64), columns.committed_ms.view(np.uint64)
+    latest = np.where(written_ms > 0, np.minimum(written_ms, MOST_MS - AHEAD_MS) + AHEAD_MS, MOST_MS)
+    sound: NDArray[np.bool_] = (offset <= MOST_OFFSET) & (time <= latest.view(np.uint64)) & (columns.leader_epoch >= -1)
+    return sound
 
 
 def _ends_well(data: NDArray[np.uint8], end: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -19,6 +19,8 @@ Reason = Literal[
     "bad_json",
     "bad_event",  # JSON, but not an event: a field is missing, of another type or out of range
     "newer_version",  # an event of a collector that is newer than this reader
+    "bad_number",  # a number beyond sense: an offset, an epoch or a time below 0, an offset beyond all logs
+    "from_the_future",  # it tells of a time that is minutes later than the record was written
     "bad_text",  # text that is not of its form: no number where one has to be, a line of other words
 ]
 """Every reason there is, each fit to be the value of a metric's label."""

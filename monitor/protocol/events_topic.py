@@ -21,6 +21,7 @@ from monitor.model import (
     TopicObserved,
     TopicPartitions,
 )
+from monitor.protocol.bounds import MOST_OFFSET, MOST_PARTITIONS, latest_ms
 from monitor.protocol.errors import DecodeError
 from monitor.protocol.json_value import decoded_json
 
@@ -34,7 +35,7 @@ _DECODER: Final[msgspec.json.Decoder[CollectedEvent]] = msgspec.json.Decoder(
 EVENTS_VERSION: Final = 1
 """The newest version of the events that is understood (docs/events.md)."""
 
-_PARTITION_LIMIT: Final = 1 << 31
+_NUMBER_LIMIT: Final = 1 << 31
 _LIMIT: Final = 1 << 63
 
 
@@ -82,6 +83,23 @@ def require_partitions(event: CollectedEvent, *, text: bool) -> None:
         raise DecodeError("bad_event", 0)
 
 
+def require_past(event: CollectedEvent, written_ms: int) -> None:
+    """Make sure that the event tells of nothing that is more than AHEAD_MS later than its record.
+
+    One pass that is dated ahead would make what all later ones see look old: every topic would go, and come back
+    without its history.
+
+    Args:
+        event: an event whose numbers are in range.
+        written_ms: when the record was written at the latest, by another clock than the collector's; below 1: unknown.
+
+    Raises:
+        DecodeError: "from_the_future".
+    """
+    if max(_times(event)) > latest_ms(written_ms):
+        raise DecodeError("from_the_future", 0)
+
+
 def cluster_named(data: bytes | None) -> str | None:
     """The cluster that an event is of, also where the rest of it cannot be read; None: not even that can."""
     try:
@@ -122,65 +140,73 @@ def _version(data: bytes) -> int:
 
 def _numbers(event: CollectedEvent) -> Iterator[tuple[int, int]]:
     """Every number of the event with the limit below which it must stay (JSON has no largest integer)."""
+    for time_ms in _times(event):
+        yield time_ms, _LIMIT
+    highest = MOST_PARTITIONS if isinstance(event, TopicObserved) else _NUMBER_LIMIT
     for partition in _partitions(event):
         if isinstance(partition, int):
-            yield partition, _PARTITION_LIMIT
-    if isinstance(event, OffsetsListed):
-        yield event.asked_ms, _LIMIT
-        for listed in event.offsets:
-            yield listed.offset, _LIMIT
-    elif isinstance(event, RebalanceSampled):
-        yield event.since_ms, _LIMIT
-        yield event.sampled_ms, _LIMIT
-        yield event.interval_ms or 0, _LIMIT
-        yield event.seen_ms or 0, _LIMIT
-        yield event.gap_ms or 0, _LIMIT
-        yield event.took_ms, _LIMIT
-        yield event.broker or 0, _PARTITION_LIMIT
-    elif isinstance(event, GroupObserved):
-        yield from _of_group(event)
-    else:
-        yield event.pass_ms, _LIMIT
-        yield from _of_pass(event)
-
-
-def _of_pass(event: PassCompleted | GroupsListed | TopicObserved) -> Iterator[tuple[int, int]]:
+            yield partition, highest
+    for offset in _offsets(event):
+        yield offset, MOST_OFFSET + 1
     if isinstance(event, PassCompleted):
-        yield event.completed_ms, _LIMIT
-        yield event.topics, _LIMIT
-        return
-    if isinstance(event, GroupsListed):
-        yield event.completed_ms, _LIMIT
-        return
-    yield event.observed_ms, _LIMIT
-    for seen in event.partitions:
-        yield seen.earliest or 0, _LIMIT
-        yield seen.end or 0, _LIMIT
-        yield seen.stable or 0, _LIMIT
+        yield event.topics, _NUMBER_LIMIT
+    elif isinstance(event, RebalanceSampled):
+        yield from _of_sample(event)
+    elif isinstance(event, GroupObserved):
+        yield event.generation or 0, _NUMBER_LIMIT
+        yield event.target_epoch or 0, _NUMBER_LIMIT
+        for member in event.members:
+            yield from _of_member(member)
 
 
-def _of_group(event: GroupObserved) -> Iterator[tuple[int, int]]:
-    yield event.pass_ms, _LIMIT
-    yield event.observed_ms, _LIMIT
-    yield event.generation or 0, _LIMIT
-    yield event.target_epoch or 0, _LIMIT
-    for offset in event.offsets:
-        yield offset.offset, _LIMIT
-        yield offset.committed_ms or 0, _LIMIT
-    for member in event.members:
-        yield from _of_member(member)
+def _times(event: CollectedEvent) -> Iterator[int]:
+    """When the event says that something was, in milliseconds since the epoch."""
+    match event:
+        case OffsetsListed():
+            yield event.asked_ms
+        case RebalanceSampled():
+            yield from (event.since_ms, event.sampled_ms, event.seen_ms or 0)
+        case PassCompleted() | GroupsListed():
+            yield from (event.pass_ms, event.completed_ms)
+        case _:
+            yield from (event.pass_ms, event.observed_ms)
+    if isinstance(event, GroupObserved):
+        for offset in event.offsets:
+            yield offset.committed_ms or 0
+        for member in event.members:
+            yield member.reconciliation.since_ms if member.reconciliation is not None else 0
+
+
+def _offsets(event: CollectedEvent) -> Iterator[int]:
+    if isinstance(event, TopicObserved):
+        for seen in event.partitions:
+            yield from (seen.earliest or 0, seen.end or 0, seen.stable or 0)
+    elif isinstance(event, OffsetsListed | GroupObserved):
+        for each in event.offsets:
+            yield each.offset
+
+
+def _of_sample(event: RebalanceSampled) -> Iterator[tuple[int, int]]:
+    """No span of time reaches back beyond 1970."""
+    yield event.interval_ms or 0, event.since_ms + 1
+    yield event.gap_ms or 0, event.sampled_ms + 1
+    yield event.took_ms, event.sampled_ms + 1
+    yield event.broker or 0, _NUMBER_LIMIT
 
 
 def _of_member(member: Member) -> Iterator[tuple[int, int]]:
-    yield member.generation + 1, _LIMIT  # -1: its client sends none
-    yield member.session_timeout_ms + 1, _PARTITION_LIMIT
-    yield member.rebalance_timeout_ms + 1, _PARTITION_LIMIT  # -1: a member of KIP-848 that has not told it
-    yield member.connections, _PARTITION_LIMIT
-    standing = member.reconciliation
+    yield member.generation + 1, _NUMBER_LIMIT  # -1: its client sends none
+    yield member.session_timeout_ms + 1, _NUMBER_LIMIT
+    yield member.rebalance_timeout_ms + 1, _NUMBER_LIMIT  # -1: a member of KIP-848 that has not told it
+    yield member.connections, _NUMBER_LIMIT
+    standing, notice = member.reconciliation, member.streams
     if standing is not None:
-        yield standing.epoch + 2, _PARTITION_LIMIT  # -2: a static member that may come back
-        yield standing.previous_epoch + 2, _PARTITION_LIMIT
-        yield standing.since_ms, _LIMIT
+        yield standing.epoch + 2, _NUMBER_LIMIT  # -2: a static member that may come back
+        yield standing.previous_epoch + 2, _NUMBER_LIMIT
+    if notice is not None:
+        yield notice.version, _NUMBER_LIMIT
+        yield notice.error, _NUMBER_LIMIT
+        yield notice.next_rebalance_ms or 0, _LIMIT  # a time that is to come
 
 
 def _partitions(event: CollectedEvent) -> Iterator[PartitionId]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from monitor.model import STREAM, Member, MembershipStored
+from monitor.protocol.bounds import require_at_least, require_time
 from monitor.protocol.consumer_protocol import (
     ConsumerProtocolAssignment,
     ConsumerProtocolSubscription,
@@ -16,6 +17,8 @@ from monitor.protocol.consumer_protocol import (
 from monitor.protocol.errors import DecodeError
 from monitor.protocol.records.classic import ClassicMember, GroupMetadataValue
 from monitor.protocol.streams_assignment import streams_notice
+
+_NO_TIME: Final = -1
 
 CONSUMER: str = "consumer"
 """The only protocol type whose members have ConsumerProtocol in their bytes."""
@@ -32,7 +35,13 @@ def membership(group: str, stored: GroupMetadataValue, timestamp_ms: int) -> Mem
         group: The group's id, from the key.
         stored: The record's value.
         timestamp_ms: The record's timestamp; becomes ``stored_ms``.
+
+    Raises:
+        DecodeError: The generation, or when it began, is beyond sense.
     """
+    require_at_least(0, stored.generation)
+    state_ms = None if stored.current_state_timestamp == _NO_TIME else stored.current_state_timestamp
+    require_time(state_ms or 0, timestamp_ms)
     return MembershipStored(
         group=group,
         generation=stored.generation,
@@ -41,7 +50,7 @@ def membership(group: str, stored: GroupMetadataValue, timestamp_ms: int) -> Mem
         leader=stored.leader,
         stored_ms=timestamp_ms,
         members=tuple([classic_member(member, stored.protocol_type, stored.protocol) for member in stored.members]),
-        state_ms=None if stored.current_state_timestamp < 0 else stored.current_state_timestamp,
+        state_ms=state_ms,
     )
 
 

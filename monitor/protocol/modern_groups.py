@@ -26,6 +26,7 @@ from monitor.model import (
     TargetEpochStored,
     TargetStored,
 )
+from monitor.protocol.bounds import MOST_PARTITIONS, require_at_least
 from monitor.protocol.consumer_protocol import accept_subscription
 from monitor.protocol.errors import DecodeError
 from monitor.protocol.records.consumer import (
@@ -76,6 +77,9 @@ _STREAMS_STATES: Final[Mapping[int, MemberState]] = MappingProxyType(
 )
 """Of a streams group (``group.streams.MemberState``); its tasks are what partitions are elsewhere."""
 
+_LEFT: Final = -2
+"""The epoch of a static member that left and may come back: no other is lower."""
+
 KINDS: Final[Mapping[int, GroupKind]] = MappingProxyType(
     dict.fromkeys((3, 4, 5, 6, 7, 8, 16), GroupKind.CONSUMER)
     | dict.fromkeys((10, 11, 12, 13, 14), GroupKind.SHARE)
@@ -88,6 +92,9 @@ def modern_event(number: int, key: Message, value: Message | None, timestamp_ms:
     """What a record of one of the types in KINDS tells; a null value is a deletion.
 
     Of a streams group only active tasks count as owned: standby and warm-up tasks read no input.
+
+    Raises:
+        DecodeError: An epoch, or a topic's number of partitions, is beyond sense.
     """
     kind = KINDS[number]
     match key:
@@ -104,10 +111,12 @@ def modern_event(number: int, key: Message, value: Message | None, timestamp_ms:
 def _of_group(number: int, kind: GroupKind, group: str, value: Message | None, timestamp_ms: int) -> GroupEvent:
     match value:
         case ConsumerGroupMetadataValue() | EpochAndHashValue() | StreamsGroupMetadataValue():
+            require_at_least(0, value.epoch)
             return EpochStored(
                 group=group, kind=kind, epoch=value.epoch, stored_ms=timestamp_ms, metadata_hash=value.metadata_hash
             )
         case TargetAssignmentMetadataValue():
+            require_at_least(0, value.assignment_epoch)
             return TargetEpochStored(group=group, kind=kind, epoch=value.assignment_epoch, stored_ms=timestamp_ms)
         case PartitionMetadataValue():
             return SubscribedTopicsStored(group=group, stored_ms=timestamp_ms, topics=_topics(value))
@@ -142,6 +151,8 @@ def _regex(key: RegularExpressionKey, value: Message | None, timestamp_ms: int) 
 
 
 def _topics(value: PartitionMetadataValue) -> tuple[SubscribedTopic, ...]:
+    if not all(0 <= topic.num_partitions <= MOST_PARTITIONS for topic in value.topics):
+        raise DecodeError("bad_number", 0)
     return tuple(
         SubscribedTopic(topic_id=topic.topic_id, topic=topic.topic_name, partitions=topic.num_partitions)
         for topic in value.topics
@@ -227,6 +238,7 @@ def _current(value: Message, timestamp_ms: int) -> Reconciliation:
             revoking = _tasks(value.active_tasks_pending_revocation)
         case _:
             raise TypeError(f"{type(value).__name__} is no current assignment")
+    require_at_least(_LEFT, value.member_epoch, value.previous_member_epoch)
     return Reconciliation(
         epoch=value.member_epoch,
         previous_epoch=value.previous_member_epoch,

@@ -14,6 +14,7 @@ from struct import error as StructError  # noqa: N812 -- "error" alone would say
 from typing import Final
 
 from monitor.model import GroupDeleted, GroupEvent, OffsetCommitted, OffsetDeleted, Value
+from monitor.protocol.bounds import MOST_OFFSET, require_at_least, require_time
 from monitor.protocol.errors import DecodeError
 from monitor.protocol.group_metadata import membership
 from monitor.protocol.modern_groups import KINDS, modern_event
@@ -70,7 +71,8 @@ def read_record(key: bytes | None, value: bytes | None) -> DecodedRecord:
 def decode_record(key: bytes | None, value: bytes | None, timestamp_ms: int) -> GroupEvent | Foreign:
     """The event that a record of the offsets topic tells; a null value is a deletion.
 
-    The metadata text, the topic id and the expire time of a commit are passed over.
+    The metadata text, the topic id and the expire time of a commit are passed over. A commit of numbers beyond sense
+    (monitor.protocol.bounds) is none: what was committed before it stands.
 
     >>> decode_record(bytes.fromhex("0001 0002 6731 0002 7430 00000007"), None, 0)
     OffsetDeleted(group='g1', topic='t0', partition=7)
@@ -78,10 +80,10 @@ def decode_record(key: bytes | None, value: bytes | None, timestamp_ms: int) -> 
     Args:
         key: The record's key.
         value: The record's value.
-        timestamp_ms: The record's timestamp, which dates memberships and deletions of groups.
+        timestamp_ms: The record's timestamp, which dates memberships and deletions of groups; below 1 it is not known.
 
     Raises:
-        DecodeError: The record cannot be read, or is of a type or version not known here.
+        DecodeError: The record cannot be read, is of a type or version not known here, or of numbers beyond sense.
     """
     if key is None:
         raise DecodeError("null_key", 0, "key")
@@ -91,6 +93,7 @@ def decode_record(key: bytes | None, value: bytes | None, timestamp_ms: int) -> 
     if value is None:
         return OffsetDeleted(group=group, topic=topic, partition=partition)
     offset, leader_epoch, committed_ms, topic_key = _commit_value(value)
+    require_commit(offset, leader_epoch, committed_ms, timestamp_ms)
     return OffsetCommitted(
         group=group,
         topic=topic,
@@ -102,6 +105,18 @@ def decode_record(key: bytes | None, value: bytes | None, timestamp_ms: int) -> 
     )
 
 
+def require_commit(offset: int, leader_epoch: int, committed_ms: int, timestamp_ms: int) -> None:
+    """Make sure that these can be a commit's; -1 is the leader epoch where none is known.
+
+    Raises:
+        DecodeError: "bad_number", "from_the_future".
+    """
+    if not 0 <= offset <= MOST_OFFSET:
+        raise DecodeError("bad_number", 2)
+    require_at_least(-1, leader_epoch)
+    require_time(committed_ms, timestamp_ms)
+
+
 class CommitPlace(Value, frozen=True):
     """What the key of an offset commit names."""
 
@@ -111,7 +126,7 @@ class CommitPlace(Value, frozen=True):
 
 
 def commit_place(key: bytes) -> CommitPlace | None:
-    """What this key names; None if it is no key of an offset commit, or a broken one.
+    """What this key names; None if it is no key of an offset commit, or a broken one, or of a partition below 0.
 
     >>> commit_place(bytes.fromhex("0001 0002 6731 0002 7430 00000007"))
     CommitPlace(group='g1', topic='t0', partition=7)
@@ -163,8 +178,8 @@ def _commit_key(key: bytes) -> tuple[str, str, int]:
         group_end = 4 + _INT16(key, 2)[0]
         topic = group_end + 2
         topic_end = topic + _INT16(key, group_end)[0]
-        if group_end >= 4 and topic <= topic_end == len(key) - 4:
-            return key[4:group_end].decode(), key[topic:topic_end].decode(), _INT32(key, topic_end)[0]
+        if group_end >= 4 and topic <= topic_end == len(key) - 4 and (partition := _INT32(key, topic_end)[0]) >= 0:
+            return key[4:group_end].decode(), key[topic:topic_end].decode(), partition
     except (StructError, UnicodeDecodeError):
         pass
     return _commit_key_by_schema(key)
@@ -175,6 +190,8 @@ def _commit_key_by_schema(key: bytes) -> tuple[str, str, int]:
     reader.int16()
     found = read_message(OffsetCommitKey, 0, reader)
     reader.finish()
+    if found.partition < 0:
+        raise DecodeError("bad_number", len(key) - 4, "key")
     return found.group, found.topic, found.partition
 
 

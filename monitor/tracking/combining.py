@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitor.commit_history import RECENT, SLOT_MS, thin
-from monitor.model import CommitPoint, Rewind
+from monitor.model import MOST, CommitPoint, Rewind
 
 Column = NDArray[np.int64]
 
@@ -52,7 +52,7 @@ def combined(codes: Column, offsets: Column, committed_ms: Column, topic_keys: C
     places = np.flatnonzero(_kept(at_ms, same, np.repeat(ends, ends - begins)))
     points = list(map(CommitPoint, at_ms[places].tolist(), offset[places].tolist()))
     firsts = list(map(CommitPoint, at_ms[begins].tolist(), offset[begins].tolist()))
-    depths = np.concatenate(([0], np.cumsum(offset[falls - 1] - offset[falls])))
+    depths = _summed(offset[falls - 1] - offset[falls])
     columns = (
         order[begins],
         order[ends - 1],
@@ -73,9 +73,15 @@ def combined(codes: Column, offsets: Column, committed_ms: Column, topic_keys: C
             own if len(own) <= _MOST else thin(own),
             fallen,
             _rewind(int(falls[next_fall - 1]), at_ms, offset) if fallen else None,
-            int(depths[next_fall] - depths[fall]) if fallen else 0,
+            min(MOST, int(depths[next_fall] - depths[fall])) if fallen else 0,
             _rewind(int(falls[fall]), at_ms, offset) if fallen > 1 else None,
         )
+
+
+def _summed(depths: Column) -> NDArray[np.generic]:
+    """The sums of the first so many depths, exact also where they are beyond 64 bits."""
+    fits = not len(depths) or int(depths.max()) <= MOST // len(depths)
+    return np.concatenate(([0], np.cumsum(depths if fits else depths.astype(object))))
 
 
 def _kept(at_ms: Column, same: NDArray[np.bool_], ends: Column) -> NDArray[np.bool_]:

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.model import (
+    MOST,
     CommitRun,
     GroupDeleted,
     GroupEvent,
@@ -123,7 +124,7 @@ class _Draft:
             unconfirmed=offsets.unconfirmed,
             committed_topics=self._offsets.topics(),
             taken=self._offsets.handovers.freeze() if self._offsets.handovers else (),
-            redelivered_records=state.redelivered_records + self._offsets.redelivered,
+            redelivered_records=min(MOST, state.redelivered_records + self._offsets.redelivered),
         )
 
     def _commit(self, event: Commit) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.model import FOLLOW_OF_THEMSELVES, GroupState, Rebalance, RebalanceCause
+from monitor.model import FOLLOW_OF_THEMSELVES, MOST, GroupState, Rebalance, RebalanceCause
 
 MAX_REBALANCES: Final = 40
 """How many ended rebalances of a group are kept: enough to tell a storm of 20 in 10 minutes (storm_rebalances in
@@ -84,7 +84,7 @@ def recorded(state: GroupState, rebalance: Rebalance) -> GroupState:
         earlier_ms=_earlier(state.earlier_ms, history),
         moved_partitions=state.moved_partitions + rebalance.moved,
         avoidable_moves=state.avoidable_moves + rebalance.avoidable,
-        rebalance_ms=state.rebalance_ms + lasted_ms,
+        rebalance_ms=min(MOST, state.rebalance_ms + lasted_ms),
     )
 
 

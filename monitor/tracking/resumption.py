@@ -13,7 +13,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.commit_history import points_of
-from monitor.model import CommitPoint, CommittedOffset, GroupState, Phase, Rebalance, Value
+from monitor.model import MOST, CommitPoint, CommittedOffset, GroupState, Phase, Rebalance, Value
 from monitor.tracking.rebalances import was_noticed, with_changed
 
 
@@ -109,8 +109,8 @@ def with_cost(state: GroupState, resumed: Resumed) -> GroupState:
         state = with_changed(state, index, _costed(state.history[index], resumed))
     return replace(
         state,
-        pause_ms=state.pause_ms + resumed.pause_ms,
-        burst_records=state.burst_records + resumed.burst,
+        pause_ms=min(MOST, state.pause_ms + resumed.pause_ms),
+        burst_records=min(MOST, state.burst_records + resumed.burst),
     )
 
 
@@ -118,6 +118,6 @@ def _costed(known: Rebalance, resumed: Resumed) -> Rebalance:
     return replace(
         known,
         paused_partitions=known.paused_partitions + resumed.partitions,
-        pause_ms=known.pause_ms + resumed.pause_ms,
-        burst_records=known.burst_records + resumed.burst,
+        pause_ms=min(MOST, known.pause_ms + resumed.pause_ms),
+        burst_records=min(MOST, known.burst_records + resumed.burst),
     )

@@ -18,7 +18,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.model import GroupState, Rebalance, RebalanceSampled, Sight, Value
+from monitor.model import MOST, GroupState, Rebalance, RebalanceSampled, Sight, Value
 from monitor.tracking.rebalances import was_noticed, with_changed
 
 FARTHEST_MS: Final = 30_000
@@ -228,4 +228,4 @@ def _with_beginning(state: GroupState, place: int, beginning: _Beginning) -> Gro
         uncertainty_ms = None
     changed = replace(known, started_ms=started_ms, uncertainty_ms=uncertainty_ms)
     earlier_ms = known.started_ms - started_ms
-    return replace(with_changed(state, place, changed), rebalance_ms=state.rebalance_ms + earlier_ms)
+    return replace(with_changed(state, place, changed), rebalance_ms=min(MOST, state.rebalance_ms + earlier_ms))

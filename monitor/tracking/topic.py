@@ -77,23 +77,31 @@ def fold_topic(
 
 
 def expire_topic(state: TopicState, pass_ms: int, before_ms: int | None = None) -> TopicState | None:
-    """The topic, or None if the completed pass that began at ``pass_ms`` no longer saw it.
+    """The topic after a completed pass that began at ``pass_ms``; None if neither this nor the one before saw it.
+
+    Anybody who may write events can write that a pass has ended. One that saw nothing must not cost every topic its
+    history, so two in a row have to miss it. Between the two it is marked as missed, until it is seen again.
 
     ``before_ms`` is when the completed pass before it began, by the clock of its time: if the clock was set back since,
-    what was last seen then or later is gone, too.
+    what was last seen then or later was not seen by this one.
     """
     was_set_back = before_ms is not None and pass_ms < before_ms - SET_BACK_MS
-    is_gone = state.pass_ms < pass_ms or (was_set_back and before_ms is not None and state.pass_ms >= before_ms)
-    return None if is_gone else state
+    is_missed = state.pass_ms < pass_ms or (was_set_back and before_ms is not None and state.pass_ms >= before_ms)
+    if state.missed:
+        return None
+    return replace(state, missed=True) if is_missed else state
 
 
 def catalog_of(cluster: str, pass_ms: int, topics: Iterable[TopicState]) -> Catalog:
     """The topics that the completed pass which began at ``pass_ms`` saw, or the one after it that is under way.
 
-    What a pass no longer saw has expired with it (:func:`expire_topic`). A topic that is much older than the pass was
-    seen since, by a clock that was set back.
+    With those that it alone has missed: what two passes did not see has expired (:func:`expire_topic`). What is told
+    late of an older pass has been seen by none since. A topic that is much older than the pass was seen since, by a
+    clock that was set back.
     """
-    existing = {topic.topic: topic for topic in topics if not pass_ms - SET_BACK_MS <= topic.pass_ms < pass_ms}
+    existing = {
+        topic.topic: topic for topic in topics if topic.missed or not pass_ms - SET_BACK_MS <= topic.pass_ms < pass_ms
+    }
     names = {topic.topic_id: topic.topic for topic in existing.values() if topic.topic_id is not None}
     seen = [partition.first_seen_ms for topic in existing.values() for partition in topic.partitions]
     return Catalog(cluster=cluster, pass_ms=pass_ms, topics=existing, names=names, watched_ms=min(seen, default=0))

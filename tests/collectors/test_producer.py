@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,13 +11,14 @@ import pytest
 from kafka import KafkaProducer
 from kafka.admin import ACL, ACLOperation, ACLPermissionType, KafkaAdminClient, ResourcePattern, ResourceType
 from kafka.errors import KafkaError
+from msgspec.structs import replace
 
 from monitor.collectors.connection import close_producer, open_admin, open_producer
-from monitor.collectors.events_topic_writer import ensure_events_topic, write_completion
+from monitor.collectors.events_topic_writer import dated, ensure_events_topic, write_completion
 from monitor.config import ClusterSettings, ConfigError
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
-from monitor.model import PassCompleted
+from monitor.model import GroupKind, GroupObserved, ObservedOffset, PassCompleted, Source
 from tests.job_process import eventually
 from tests.streaming_jobs.clients import values_of
 
@@ -105,3 +107,27 @@ def test_who_may_write_a_topic_writes_idempotently_and_who_is_refused_an_id_writ
         assert is_idempotent(producer)
         write_completion(producer, "events", PASS)
     assert [message for message in caplog.messages if "idempotent" in message] == []
+
+
+NOON = 1_700_000_000_000
+
+
+def test_a_collector_whose_clock_is_ahead_of_the_brokers_is_told_so(cluster: ClusterSettings):
+    """The brokers date the records of a topic that collectors make; a pass of now is no news, one of tomorrow is."""
+    with open_admin(cluster) as admin:
+        ensure_events_topic(admin, cluster.events_topic)
+    now_ms = time.time_ns() // 1_000_000
+    with producing(cluster) as producer:
+        assert write_completion(producer, cluster.events_topic, replace(PASS, completed_ms=now_ms)) is None
+        told = write_completion(producer, cluster.events_topic, replace(PASS, completed_ms=now_ms + 86_400_000))
+    assert told is not None
+    assert "Cluster prod: the clock of this machine is 14" in told, "1,440 minutes, or one less"
+    assert "from_the_future" in told
+
+
+def test_what_another_clock_dates_later_than_the_reading_was_committed_by_then():
+    offsets = (ObservedOffset("t", 0, 5, NOON + 1), ObservedOffset("t", 1, 5, NOON - 1), ObservedOffset("t", 2, 5))
+    event = GroupObserved("c", "g", GroupKind.ZOOKEEPER, Source.SYSTEM, NOON, NOON, offsets=offsets)
+    assert [offset.committed_ms for offset in dated(event).offsets] == [NOON, NOON - 1, None]
+    on_time = replace(event, offsets=offsets[1:])
+    assert dated(on_time) is on_time

@@ -1,10 +1,11 @@
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.lag import lag_ms, lag_records, waiting_since_ms
+from monitor.detection.lag import lag_ms, lag_records, total, waiting_since_ms
 from monitor.model import Catalog, EndOffsetAt, FindingKind, PartitionState, Phase, TopicState
 from tests.detection.builders import commit, group, member
 
@@ -240,3 +241,21 @@ def test_unknown_is_absent_and_not_zero():
     assert verdict.lag == 5
     nothing = evaluate(group(member("C0", ["t"], {"t": [1]}), generation_ms=0), topics, 100_000, DetectionSettings())
     assert (nothing.lag, nothing.lag_ms) == (None, None)
+
+
+def test_sums_of_a_group_end_at_the_largest_number():
+    """Three partitions that end at 2^62, of which nothing is read: 3 * 2^62 is more than 2^63 - 1."""
+    known = tuple(partition((0, 2**62), (100, 2**62), number=number) for number in range(3))
+    catalog = Catalog(cluster="c", pass_ms=1, topics={"t": TopicState("c", "t", 1, partitions=known)})
+    state = group(member("m", "t"), offsets=[commit("t", number, 0) for number in range(3)])
+    verdict = evaluate(state, catalog, 100_000, DetectionSettings(lag_records=1))
+    assert [row.lag for row in verdict.partitions] == [2**62] * 3
+    assert (verdict.lag, verdict.topics[0].lag) == (2**63 - 1, 2**63 - 1)
+    assert all(each.lag <= 2**63 - 1 for each in verdict.members)
+    msgspec.msgpack.encode(verdict)
+
+
+@given(st.lists(st.none() | st.integers(0, 2**63 - 1)))
+def test_a_total_is_the_sum_as_far_as_a_number_holds_it(lags):
+    known = [lag for lag in lags if lag is not None]
+    assert total(lags) == (min(sum(known), 2**63 - 1) if known else None)

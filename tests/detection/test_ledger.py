@@ -116,6 +116,15 @@ def test_findings_of_a_group_that_is_gone_are_closed():
     assert told(ledger.news([summary(ORPHANED)], 2_000)) == [("closed", "idle_members", 1_000, 2_000)]
 
 
+def test_what_was_told_of_a_group_stands_while_it_cannot_be_judged():
+    ledger = Ledger()
+    ledger.news([summary(ORPHANED)], 1_000)
+    unjudged = msgspec.structs.replace(summary(), unjudged="TypeError: no number")
+    assert ledger.news([unjudged], 2_000) == []
+    assert ledger.news([summary(ORPHANED)], 3_000) == []
+    assert told(ledger.news([summary()], 4_000)) == [("closed", "orphaned", 1_000, 4_000)]
+
+
 def test_one_finding_closes_while_another_stays():
     ledger = Ledger()
     ledger.news([summary(ORPHANED, IDLE)], 1_000)

@@ -31,6 +31,10 @@ _LENGTHS = (
 )
 
 
+BEYOND_SENSE = ("bad_number", "from_the_future")
+"""Reasons for which records are refused that Kafka's own schema reads."""
+
+
 @dataclass
 class Report:
     """How many records gave a value, and how many each kind of error."""
@@ -104,6 +108,8 @@ def _try(key: bytes, value: bytes | None, report: Report) -> None:
         if error.reason not in REASONS or not 0 <= error.position <= length:
             raise MisreadError(str(error)) from error
         report.errors[error.reason] += 1
+        if error.reason in BEYOND_SENSE:
+            return
         event = None
     else:
         report.values += 1

@@ -103,6 +103,6 @@ def test_the_examples_are_events_as_they_are_written():
 
 def test_the_version_and_the_reasons_for_a_refusal_are_told():
     assert f"This page is of version {EVENTS_VERSION}." in PAGE
-    for reason in ("null_value", "bad_json", "bad_utf8", "bad_event", "newer_version"):
+    for reason in ("null_value", "bad_json", "bad_utf8", "bad_event", "newer_version", "from_the_future"):
         assert reason in REASONS
         assert f"`{reason}`" in PAGE

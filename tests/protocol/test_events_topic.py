@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.model import (
+    CollectedEvent,
     GroupKind,
     GroupObserved,
     GroupsListed,
@@ -21,17 +22,25 @@ from monitor.model import (
     RebalanceSampled,
     Reconciliation,
     Source,
+    StreamsNotice,
     TopicObserved,
     TopicPartitions,
 )
 from monitor.protocol.errors import DecodeError
-from monitor.protocol.events_topic import EVENTS_VERSION, decode_event, encode_event, require_partitions
+from monitor.protocol.events_topic import (
+    EVENTS_VERSION,
+    decode_event,
+    encode_event,
+    require_partitions,
+    require_past,
+)
 
 TIMES = st.integers(0, 2**63 - 1)
-OFFSETS = st.none() | TIMES
+PLACES = st.integers(0, 2**60)
+OFFSETS = st.none() | PLACES
 PARTITIONS = st.builds(
     PartitionObserved,
-    partition=st.integers(0, 2**31 - 1),
+    partition=st.integers(0, 2**20 - 1),
     earliest=OFFSETS,
     end=OFFSETS,
     racks=st.lists(st.none() | st.text(max_size=3), max_size=3).map(tuple),
@@ -46,7 +55,9 @@ TOPICS = st.builds(
     partitions=st.lists(PARTITIONS, max_size=3).map(tuple),
     topic_id=st.none() | st.text(max_size=5),
 )
-PASSES = st.builds(PassCompleted, cluster=st.text(max_size=5), pass_ms=TIMES, completed_ms=TIMES, topics=TIMES)
+PASSES = st.builds(
+    PassCompleted, cluster=st.text(max_size=5), pass_ms=TIMES, completed_ms=TIMES, topics=st.integers(0, 2**31 - 1)
+)
 
 
 LISTED = st.builds(
@@ -55,22 +66,23 @@ LISTED = st.builds(
     group=st.text(max_size=5),
     asked_ms=TIMES,
     offsets=st.lists(
-        st.builds(ListedOffset, topic=st.text(max_size=5), partition=st.integers(0, 2**31 - 1), offset=TIMES),
+        st.builds(ListedOffset, topic=st.text(max_size=5), partition=st.integers(0, 2**31 - 1), offset=PLACES),
         max_size=3,
     ).map(tuple),
 )
 
+SPANS = st.integers(0, 10**12)
 SAMPLED = st.builds(
     RebalanceSampled,
     cluster=st.text(max_size=5),
     group=st.text(max_size=5),
     state=st.none() | st.text(max_size=5),
-    since_ms=TIMES,
-    sampled_ms=TIMES,
-    interval_ms=st.none() | TIMES,
+    since_ms=st.integers(10**12, 2**63 - 1),
+    sampled_ms=st.integers(10**12, 2**63 - 1),
+    interval_ms=st.none() | SPANS,
     seen_ms=st.none() | TIMES,
-    gap_ms=st.none() | TIMES,
-    took_ms=TIMES,
+    gap_ms=st.none() | SPANS,
+    took_ms=SPANS,
     broker=st.none() | st.integers(0, 2**31 - 1),
 )
 
@@ -132,6 +144,8 @@ TOPIC = '{"event":"topicobserved","cluster":"c","topic":"t","pass_ms":1,"observe
         pytest.param((PASS % 2**90).encode(), "bad_event", id="a time that fits no machine"),
         pytest.param((TOPIC % '{"partition":-1}').encode(), "bad_event", id="a negative partition"),
         pytest.param((TOPIC % '{"partition":2147483648}').encode(), "bad_event", id="a partition of 32 bits"),
+        pytest.param((TOPIC % f'{{"partition":{2**20}}}').encode(), "bad_event", id="more partitions than a topic has"),
+        pytest.param((TOPIC % f'{{"partition":0,"end":{2**60 + 1}}}').encode(), "bad_event", id="an end beyond logs"),
         pytest.param((TOPIC % '{"partition":0,"end":-1}').encode(), "bad_event", id="a sentinel for an end"),
         pytest.param((TOPIC % '{"partition":0,"end":9,"stable":-1}').encode(), "bad_event", id="a sentinel for it"),
         pytest.param((TOPIC % f'{{"partition":0,"stable":{2**63}}}').encode(), "bad_event", id="a stable of 65 bits"),
@@ -307,4 +321,136 @@ def test_an_event_whose_version_is_none_is_no_event(version):
     data = b'{"event":"passcompleted","cluster":"c","pass_ms":1,"completed_ms":2,"topics":0,"version":%b}' % version
     with pytest.raises(DecodeError) as caught:
         decode_event(data)
+    assert caught.value.reason == "bad_event"
+
+
+# --- times ahead of the clock, numbers beyond sense -------------------------------------------------------------------
+
+NOON = 1_700_000_000_000
+FIVE_MINUTES = 300_000
+
+
+def _with(time_ms: int, at: str) -> CollectedEvent:
+    """An event of which the time of this name is that, and every other one noon."""
+
+    def ms(name: str) -> int:
+        return time_ms if name == at else NOON
+
+    member = Member("m", reconciliation=Reconciliation(since_ms=ms("member since")))
+    offset = ObservedOffset("t", 0, 1, ms("committed"))
+    events: dict[str, CollectedEvent] = {
+        "pass": PassCompleted("c", ms("pass began"), ms("pass ended"), 0),
+        "listing": GroupsListed("c", Source.ADMIN, ms("listing began"), ms("listing ended")),
+        "topic": TopicObserved("c", "t", ms("topic pass"), ms("topic observed"), ()),
+        "group": GroupObserved(
+            cluster="c",
+            group="g",
+            kind=GroupKind.CLASSIC,
+            source=Source.ADMIN,
+            pass_ms=ms("group pass"),
+            observed_ms=ms("group observed"),
+            members=(member,),
+            offsets=(offset,),
+        ),
+        "asked": OffsetsListed("c", "g", ms("asked"), ()),
+        "sample": RebalanceSampled("c", "g", None, ms("sample since"), ms("sample at"), seen_ms=ms("sample seen")),
+    }
+    of = {"committed": "group", "member": "group", "topic": "topic", "group": "group"}
+    first = at.split(maxsplit=1)[0]
+    return events[of.get(first, first)]
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        *("pass began", "pass ended", "listing began", "listing ended", "topic pass", "topic observed"),
+        *("group pass", "group observed", "committed", "member since", "asked"),
+        *("sample since", "sample at", "sample seen"),
+    ],
+)
+def test_no_time_of_an_event_may_be_more_than_five_minutes_ahead_of_its_record(at):
+    require_past(_with(NOON + FIVE_MINUTES, at), NOON)
+    with pytest.raises(DecodeError) as caught:
+        require_past(_with(NOON + FIVE_MINUTES + 1, at), NOON)
+    assert caught.value.reason == "from_the_future"
+
+
+def test_without_a_time_of_the_record_only_what_is_no_date_is_refused():
+    year_9999 = 253_402_300_799_999
+    require_past(PassCompleted("c", year_9999, year_9999, 0), -1)
+    with pytest.raises(DecodeError):
+        require_past(PassCompleted("c", year_9999 + 1, 1, 0), -1)
+
+
+def test_what_a_rebalance_of_streams_waits_for_may_lie_ahead():
+    """A leader tells when the next rebalance is to be: that is no time at which something was."""
+    notice = StreamsNotice(version=11, next_rebalance_ms=NOON + 10 * FIVE_MINUTES)
+    member = Member("m", streams=notice)
+    require_past(GroupObserved("c", "g", GroupKind.CLASSIC, Source.ADMIN, NOON, NOON, members=(member,)), NOON)
+
+
+EVERYTHING = GroupObserved(
+    cluster="c",
+    group="g",
+    kind=GroupKind.CLASSIC,
+    source=Source.ADMIN,
+    pass_ms=NOON,
+    observed_ms=NOON,
+    members=(
+        Member(
+            "m",
+            generation=1,
+            session_timeout_ms=1,
+            rebalance_timeout_ms=1,
+            connections=2,
+            assigned=(TopicPartitions("t", (1,)),),
+            reconciliation=Reconciliation(
+                epoch=1, previous_epoch=1, assigned=(IdPartitions("i", (1,)),), since_ms=NOON
+            ),
+            streams=StreamsNotice(version=11, error=1, next_rebalance_ms=NOON),
+        ),
+    ),
+    offsets=(ObservedOffset("t", 0, 1, NOON),),
+    generation=1,
+    target_epoch=1,
+)
+SAMPLE_OF_ALL = RebalanceSampled(
+    "c", "g", "Stable", NOON, NOON, interval_ms=1, seen_ms=NOON, gap_ms=1, took_ms=1, broker=1
+)
+WHOLE = [
+    EVERYTHING,
+    SAMPLE_OF_ALL,
+    TopicObserved("c", "t", NOON, NOON, (PartitionObserved(0, 1, 2, (), 1),)),
+    PassCompleted("c", NOON, NOON, 1),
+    GroupsListed("c", Source.ADMIN, NOON, NOON),
+    OffsetsListed("c", "g", NOON, (ListedOffset("t", 0, 1),)),
+]
+
+
+def _numbers_in(value: object, path: tuple[object, ...] = ()):
+    """The place of every number in a piece of JSON."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        yield path
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from _numbers_in(inner, (*path, key))
+
+
+def _placed(event: CollectedEvent, path: tuple, number: int) -> bytes:
+    whole = json.loads(encode_event(event))
+    inner = whole
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = number
+    return json.dumps(whole).encode()
+
+
+NUMBERS = [(event, path) for event in WHOLE for path in _numbers_in(json.loads(encode_event(event)))]
+
+
+@pytest.mark.parametrize("number", [-3, 2**63, 2**70])
+@pytest.mark.parametrize(("event", "path"), NUMBERS, ids=lambda value: str(value)[:60])
+def test_no_number_anywhere_in_an_event_is_one_that_a_state_cannot_hold(event, path, number):
+    """What has another limit is refused before it: no event of a stranger ends the job where it is stored."""
+    with pytest.raises(DecodeError) as caught:
+        decode_event(_placed(event, path, number))
     assert caught.value.reason == "bad_event"

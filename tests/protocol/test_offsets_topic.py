@@ -278,6 +278,90 @@ def test_broken_group_metadata_is_named_with_its_place(value, reason, position):
     assert_broken(GROUP_KEY, bytes.fromhex(value), reason, position)
 
 
+NOON = 1_700_000_000_000
+AHEAD = NOON + 300_001
+
+
+def refused(key, value, written_ms=NOON):
+    """Why a record is refused; None if it is not."""
+    try:
+        decode_record(bytes.fromhex(key), None if value is None else bytes.fromhex(value), written_ms)
+    except DecodeError as error:
+        return error.reason
+    return None
+
+
+BEYOND_SENSE = [
+    pytest.param("ffffffffffffffff 00000004", NOON, "bad_number", id="offset -1, which means none to Kafka"),
+    pytest.param("8000000000000000 00000004", NOON, "bad_number", id="offset -2^63"),
+    pytest.param("1000000000000001 00000004", NOON, "bad_number", id="an offset beyond all logs"),
+    pytest.param("1000000000000000 00000004", NOON, None, id="the largest offset"),
+    pytest.param("0000000000000005 fffffffe", NOON, "bad_number", id="leader epoch -2"),
+    pytest.param("0000000000000005 ffffffff", NOON, None, id="no leader epoch"),
+    pytest.param("0000000000000005 00000004", -5, "bad_number", id="committed before 1970"),
+    pytest.param("0000000000000005 00000004", AHEAD, "from_the_future", id="committed after it was written"),
+    pytest.param("0000000000000005 00000004", AHEAD - 1, None, id="committed by a clock that is five minutes ahead"),
+]
+
+
+@pytest.mark.parametrize(("numbers", "committed_ms", "reason"), BEYOND_SENSE)
+def test_numbers_beyond_sense_make_no_commit_in_any_version(numbers, committed_ms, reason):
+    time = committed_ms.to_bytes(8, signed=True).hex()
+    offset, epoch = numbers.split()
+    key = COMMIT_KEY.hex()
+    assert refused(key, f"0003 {offset} {epoch} 0000 {time}") == reason
+    assert refused(key, f"0004 {offset} {epoch} 01 {time} 00") == reason
+    assert refused(key, f"0004 {offset} {epoch} 8101 {'61' * 128} {time} 00") == reason, "read by its schema"
+    if epoch == "00000004":
+        assert refused(key, f"0001 {offset} 0000 {time} 8000000000000000") == reason, "the expire time is passed over"
+
+
+def test_a_commit_that_is_dated_ahead_counts_where_the_record_has_no_time():
+    time = AHEAD.to_bytes(8).hex()
+    assert refused(COMMIT_KEY.hex(), f"0003 0000000000000005 00000004 0000 {time}", -1) is None
+    assert refused(COMMIT_KEY.hex(), "0003 0000000000000005 00000004 0000 7fffffffffffffff", -1) == "from_the_future"
+
+
+def test_there_is_no_partition_below_0():
+    key = "0001 0002 6731 0002 7430 ffffffff"
+    assert refused(key, None) == "bad_number"
+    assert offsets_topic.commit_place(bytes.fromhex(key)) is None
+
+
+@pytest.mark.parametrize(
+    ("generation", "state_ms", "reason"),
+    [
+        (0, NOON, None),
+        (-1, NOON, "bad_number"),
+        (2**31 - 1, NOON, None),
+        (1, -1, None),
+        (1, -2, "bad_number"),
+        (1, AHEAD, "from_the_future"),
+        (1, 2**63 - 1, "from_the_future"),
+    ],
+)
+def test_a_generation_of_numbers_beyond_sense_is_none(generation, state_ms, reason):
+    numbers = generation.to_bytes(4, signed=True).hex(), state_ms.to_bytes(8, signed=True).hex()
+    assert refused(GROUP_KEY.hex(), f"0003 0001 78 {numbers[0]} ffff ffff {numbers[1]} 00000000") == reason
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        ("0003 0002 6731", "0000 ffffffff 00", "bad_number"),
+        ("0003 0002 6731", "0000 7fffffff 00", None),
+        ("0006 0002 6731", "0000 ffffffff 00", "bad_number"),
+        ("0004 0002 6731", f"0000 02 {'ab' * 16} 02 74 7fffffff 01 00 00", "bad_number"),
+        ("0004 0002 6731", f"0000 02 {'ab' * 16} 02 74 00000007 01 00 00", None),
+        ("0008 0002 6731 0001 6d", "0000 fffffffe ffffffff 00 01 01 00", None),
+        ("0008 0002 6731 0001 6d", "0000 fffffffd ffffffff 00 01 01 00", "bad_number"),
+    ],
+    ids=["epoch -1", "epoch", "target -1", "2^31 - 1 partitions", "7 partitions", "has left", "member epoch -3"],
+)
+def test_epochs_and_counts_of_modern_groups_have_limits(key, value, reason):
+    assert refused(key, value) == reason
+
+
 def test_the_error_survives_the_way_between_processes():
     error = DecodeError("underflow", 12, "key")
     copy = pickle.loads(pickle.dumps(error))

@@ -65,14 +65,16 @@ def test_what_changed_is_known_by_micro_batch():
     assert bucket.changed_since(0) == [(Entity.GROUP, "h")]
 
 
-def test_a_topic_that_a_completed_pass_did_not_see_is_gone_and_that_is_a_change():
+def test_a_topic_that_two_completed_passes_did_not_see_is_gone_and_that_is_a_change():
     bucket = Bucket("c")
     bucket.fold(Entity.TOPIC, "gone", [topic("gone", 100)], batch=1)
     bucket.fold(Entity.TOPIC, "there", [topic("there", 200)], batch=1)
     bucket.fold(Entity.PASS, "", [completed(200)], batch=2)
     bucket.expire_topics(batch=2)
+    assert bucket.changed_since(1) == [(Entity.TOPIC, "gone"), (Entity.PASS, "")]
+    bucket.expire_topics(batch=3)
     assert [name for entity, name in bucket.states if entity is Entity.TOPIC] == ["there"]
-    assert Entry("topic", "gone", None) in bucket.entries(bucket.changed_since(1))
+    assert bucket.entries(bucket.changed_since(2)) == [Entry("topic", "gone", None)]
 
 
 def test_a_topic_stays_that_the_newest_of_several_passes_saw_in_whatever_order_they_come():
@@ -89,11 +91,12 @@ def test_a_clock_that_is_set_back_an_hour_between_two_jobs_takes_no_topic_and_le
     bucket = Bucket("c")
     seen = {(Entity.TOPIC, name): [topic(name, 2 * hour)] for name in ("there", "deleted")}
     bucket.fold_all({**seen, (Entity.PASS, ""): [completed(2 * hour)]}, batch=1)
-    for batch, at_ms in enumerate((hour, hour + 10_000), start=2):
+    steps = ((hour, ["there", "deleted"]), (hour + 10_000, ["there"]), (hour + 20_000, ["there"]))
+    for batch, (at_ms, names) in enumerate(steps, start=2):
         bucket.fold_all(
             {(Entity.TOPIC, "there"): [topic("there", at_ms)], (Entity.PASS, ""): [completed(at_ms)]}, batch
         )
-        assert [name for entity, name in bucket.states if entity is Entity.TOPIC] == ["there"]
+        assert [name for entity, name in bucket.states if entity is Entity.TOPIC] == names
         assert bucket.states[Entity.TOPIC, "there"].pass_ms == at_ms
 
 

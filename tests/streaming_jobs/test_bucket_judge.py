@@ -117,23 +117,54 @@ def test_everything_is_told_again_to_a_driver_that_missed_a_batch():
     assert told <= anew
 
 
-def test_a_group_that_cannot_be_judged_is_an_error_and_no_longer_shown():
+def text_of(view: ClusterView) -> str:
+    return gzip.decompress(join(view.blocks())).decode()
+
+
+def test_a_group_that_can_no_longer_be_judged_is_an_error_and_shown_as_it_was():
+    """10 records wait for "g" and for "h"; then 5 for "h", and the state of "g" is broken."""
     judge, view = BucketJudge(0, DetectionRules()), ClusterView("c")
     groups = {"g": state("g", 90), "h": state("h", 90)}
     view.take(judge.rows(groups, Topics(CATALOG), orders(1, known=-1)))
-    groups["g"] = replace(groups["g"], offsets=None)
-    view.take(judge.rows(groups, Topics(CATALOG), orders(2, known=1)))
-    assert [each.group for each in view.summaries()] == ["h"]
-    assert [failure.partition(":")[0] for failure in view.failures] == ["group/g"]
+    before = next(each for each in view.summaries() if each.group == "g")
+    groups |= {"g": replace(groups["g"], offsets=None), "h": state("h", 95)}
+    for batch in (2, 3):
+        view.take(judge.rows(groups, Topics(CATALOG), orders(batch, known=batch - 1)))
+        g, h = view.summaries()
+        assert g.unjudged is not None
+        assert g.unjudged.startswith("TypeError: ")
+        assert replace(g, unjudged=None) == before
+        assert h.unjudged is None
+        assert [failure.partition(":")[0] for failure in view.failures] == ["group/g"]
+        assert 'groupwatch_group_lag{cluster="c",group="g"} 10' in text_of(view)
+        assert 'groupwatch_group_lag{cluster="c",group="h"} 5' in text_of(view)
+    groups["g"] = state("g", 97)
+    view.take(judge.rows(groups, Topics(CATALOG), orders(4, known=3)))
+    assert [(each.group, each.unjudged) for each in view.summaries()] == [("g", None), ("h", None)]
+    assert view.failures == ()
+    assert 'groupwatch_group_lag{cluster="c",group="g"} 3' in text_of(view)
 
 
-def test_a_lag_that_no_message_can_carry_is_the_error_of_its_group_alone():
+def test_a_group_that_was_never_judged_is_listed_with_what_it_is():
+    judge, view = BucketJudge(0, DetectionRules()), ClusterView("c")
+    view.take(judge.rows({"g": replace(state("g", 90), offsets=None)}, Topics(CATALOG), orders(1, known=-1)))
+    (g,) = view.summaries()
+    assert (g.group, g.kind, g.lag, g.findings) == ("g", "kafka-classic", None, ())
+    assert g.unjudged is not None
+    assert 'group="g"' not in text_of(view)
+
+
+def test_a_lag_that_no_number_can_hold_ends_at_the_largest_and_its_group_is_judged():
+    """As a checkpoint of an earlier version may have it: two commits at -2^63, so the lag would be 2^64 + 200."""
     judge, view = BucketJudge(0, DetectionRules()), ClusterView("c")
     deep = [commit("a", 0, -(2**63)), commit("a", 1, -(2**63))]
     groups = {"g": replace(state("g", 90), offsets=tuple(deep)), "h": state("h", 90)}
     view.take(judge.rows(groups, Topics(CATALOG), orders(1, known=-1)))
-    assert [each.group for each in view.summaries()] == ["h"]
-    assert [failure.partition(":")[0] for failure in view.failures] == ["group/g"]
+    assert [(each.group, each.lag, each.unjudged) for each in view.summaries()] == [
+        ("g", 2**63 - 1, None),
+        ("h", 10, None),
+    ]
+    assert view.failures == ()
 
 
 def test_a_group_is_judged_by_the_thresholds_of_its_override():

@@ -17,8 +17,8 @@ def topic(bucket: int, name: str, pass_ms: int) -> BucketRow:
     return BucketRow(bucket, RowKind.TOPIC, name, encode_state(fold_topic("c", name, None, [seen])))
 
 
-def completed(bucket: int, pass_ms: int) -> BucketRow:
-    event = PassCompleted(cluster="c", pass_ms=pass_ms, completed_ms=pass_ms, topics=1)
+def completed(bucket: int, pass_ms: int, topics: int = 0) -> BucketRow:
+    event = PassCompleted(cluster="c", pass_ms=pass_ms, completed_ms=pass_ms, topics=topics)
     return BucketRow(bucket, RowKind.PASS, "", msgspec.msgpack.encode(event))
 
 
@@ -76,3 +76,16 @@ def test_it_counts_the_micro_batches_that_had_something_of_a_reading():
     for rows, count in (([group(0, "g")], 0), (read, 1), ([], 1), ([completed(0, 1)], 1), (read[1:], 2)):
         view.take(rows)
         assert view.readings == count
+
+
+def test_a_pass_that_names_more_topics_than_were_seen_takes_none_away():
+    """Two topics were seen by the pass that began at 100; the one at 200 says three and shows one."""
+    view = ClusterView("c")
+    view.take([topic(0, "a", 100), topic(0, "b", 100), completed(0, 100, topics=2)])
+    assert (sorted(view.catalog().topics), view.unseen) == (["a", "b"], 0)
+    view.take([BucketRow(0, RowKind.TOPIC, "a", None), topic(0, "b", 200), completed(0, 200, topics=3)])
+    catalog = view.catalog()
+    assert (sorted(catalog.topics), catalog.pass_ms, view.unseen) == (["a", "b"], 200, 2)
+    assert catalog.topics["b"].pass_ms == 200
+    view.take([topic(0, "b", 300), completed(0, 300, topics=1)])
+    assert (sorted(view.catalog().topics), view.unseen) == (["b"], 0)

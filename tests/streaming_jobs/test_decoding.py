@@ -188,3 +188,38 @@ def test_an_event_with_partitions_of_another_system_is_counted_and_not_folded():
 def test_what_cannot_be_read_is_counted_unless_it_is_another_clusters(value, counted):
     rows = decoded(EventsDecoder("c", 4), records((0, 9, None, value)))
     assert [row["entity"] for row in rows] == ["source"] * counted
+
+
+NOON = 1_700_000_000_000
+
+
+def written_at(batch: pa.RecordBatch, at_ms: int) -> pa.RecordBatch:
+    return batch.set_column(2, "timestamp_ms", pa.array([at_ms] * len(batch), pa.int64()))
+
+
+@pytest.mark.parametrize(("ahead_ms", "entity"), [(300_000, "pass"), (300_001, "source")])
+def test_an_event_that_is_dated_minutes_ahead_of_its_record_is_counted_and_not_believed(ahead_ms, entity):
+    ended = PassCompleted(cluster="c", pass_ms=NOON, completed_ms=NOON + ahead_ms, topics=0)
+    rows = decoded(EventsDecoder("c", 1), written_at(records((0, 9, None, encode_event(ended))), NOON))
+    assert [row["entity"] for row in rows] == [entity]
+    if entity == "source":
+        (failure,) = rows[0]["payload"]
+        assert (failure.reason, failure.log_offset) == ("from_the_future", 9)
+
+
+def test_an_event_of_another_cluster_that_is_dated_ahead_is_the_other_ones():
+    ended = PassCompleted(cluster="other", pass_ms=2**62, completed_ms=2**62, topics=0)
+    assert decoded(EventsDecoder("c", 1), written_at(records((0, 9, None, encode_event(ended))), NOON)) == []
+
+
+def test_a_negative_offset_among_commits_is_counted_and_the_commit_before_it_stands():
+    """42, then -1 and -2^63, in the layout that is read by column."""
+    lows = [bytes.fromhex(f"0003 {offset} 00000004 0000 0000000000000064") for offset in ("ff" * 8, "80" + "00" * 7)]
+    rows = decoded(
+        OffsetsLogDecoder("c", 1), records(*((3, at, KEY_G1_T0_7, v) for at, v in enumerate([VALUE_42, *lows])))
+    )
+    events = {row["entity"]: row["payload"] for row in rows}
+    state = fold_group("c", "g1", None, events["group"])
+    assert [offset.offset for offset in state.offsets] == [42]
+    assert state.offsets[0].rewinds == 0
+    assert [(each.reason, each.log_offset) for each in events["source"]] == [("bad_number", 1), ("bad_number", 2)]

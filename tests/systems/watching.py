@@ -70,7 +70,8 @@ class Judged:
         named = frozenset(group.group for group in reading.groups)
         listed = GroupsListed(cluster=CLUSTER, source=reading.source, pass_ms=pass_ms, completed_ms=now_ms)
         self._groups = {name: state for name, state in self._groups.items() if not has_gone(state, listed, named)}
-        self._topics = {name: state for name, state in self._topics.items() if expire_topic(state, pass_ms) is not None}
+        after = {name: expire_topic(state, pass_ms) for name, state in self._topics.items()}
+        self._topics = {name: state for name, state in after.items() if state is not None}
 
     def _judge(self, pass_ms: int, now_ms: int) -> None:
         catalog = catalog_of(CLUSTER, pass_ms, self._topics.values())

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,3 +53,19 @@ def test_a_run_ends_where_the_topic_was_made_anew():
 
 def test_nothing_gives_nothing():
     assert runs([]) == []
+
+
+def test_rewinds_that_no_number_can_hold_together_end_at_the_largest():
+    """2^62 and 0 in turns: three falls of 2^62 are 1.4e19 records, and 64 bits hold 9.2e18."""
+    offsets = np.array([2**62, 0] * 3, np.int64)
+    zeros = np.zeros(6, np.int64)
+    (run,) = combined(zeros, offsets, np.arange(6, dtype=np.int64), zeros)
+    assert (run.rewinds, run.rewound) == (3, 2**63 - 1)
+    msgspec.msgpack.encode(run)
+
+
+def test_falls_are_counted_exactly_up_to_the_largest_number():
+    """One fall of 2^62 in the first run, one of 3 in the second."""
+    offsets = np.array([2**62, 0, 5, 2], np.int64)
+    codes, zeros = np.array([0, 0, 1, 1], np.int64), np.zeros(4, np.int64)
+    assert [run.rewound for run in combined(codes, offsets, zeros, zeros)] == [2**62, 3]

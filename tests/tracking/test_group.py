@@ -333,3 +333,11 @@ def test_a_run_of_commits_leaves_what_the_commits_leave(before, commits):
     state = fold(*(event for run in before for event in run))
     assert fold(*map(combined, before)) == state
     assert fold(combined(commits), state=state) == fold(*commits, state=state)
+
+
+def test_records_that_are_delivered_again_end_at_the_largest_number():
+    """Three falls of 2^62 records are more than 2^63 - 1."""
+    state = fold(*(commit(offset=offset, at_ms=1 + at) for at, offset in enumerate([2**62, 0] * 3)))
+    assert state.redelivered_records == 2**63 - 1
+    assert decode_group_state(encode_state(state)) == state
+    assert fold(commit(offset=2**62, at_ms=9), commit(offset=0, at_ms=10), state=state).redelivered_records == 2**63 - 1

@@ -167,17 +167,35 @@ def test_a_later_sight_by_an_earlier_pass_does_not_turn_the_pass_back():
     assert (state.pass_ms, state.partitions[0].end) == (8, 2)
 
 
-def test_a_topic_expires_when_a_completed_pass_no_longer_saw_it():
+def test_a_topic_expires_when_two_completed_passes_in_a_row_did_not_see_it():
     state = fold(seen(10, 1, pass_ms=8))
     assert expire_topic(state, 7) is state
     assert expire_topic(state, 8) is state
-    assert expire_topic(state, 9) is None
+    missed = expire_topic(state, 9)
+    assert missed == replace(state, missed=True)
+    assert expire_topic(missed, 10) is None
+    assert list(catalog_of("c", 9, [missed]).topics) == ["t"]
+    assert list(catalog_of("c", 9, [state]).topics) == [], "told late, of an older pass"
+
+
+@pytest.mark.parametrize("forged_ms", [1, 100_000, 110_000, 400_000], ids=["1970", "then", "now", "almost too late"])
+def test_one_pass_that_saw_nothing_costs_no_topic_its_history(forged_ms):
+    """Whatever time it names: the next real pass sees the topic again, and its history goes on."""
+    state = fold(seen(100_000, 5))
+    missed = expire_topic(state, forged_ms, 100_000)
+    assert missed is not None
+    again = fold_topic("c", "t", missed, [seen(110_000, 7)])
+    assert expire_topic(again, 110_000, forged_ms) is again
+    assert history(again) == [(100_000, 5), (110_000, 7)]
+    assert again.partitions[0].first_seen_ms == 100_000
 
 
 def test_a_topic_of_the_time_before_the_clock_was_set_back_expires_and_one_that_is_seen_now_does_not():
     """The pass before began at 2 h, then the clock was set back and one began at 1 h; another one is under way."""
     gone, there, under_way = fold(seen(2 * HOUR)), fold(seen(HOUR)), fold(seen(HOUR + 10_000))
-    assert expire_topic(gone, HOUR, 2 * HOUR) is None
+    missed = expire_topic(gone, HOUR, 2 * HOUR)
+    assert missed is not None
+    assert expire_topic(missed, HOUR + 10_000, HOUR) is None
     assert expire_topic(there, HOUR, 2 * HOUR) is there
     assert expire_topic(under_way, HOUR, 2 * HOUR) is under_way
 
