@@ -17,6 +17,8 @@ DAY_MS: Final = 86_400_000
 MUTATED: Final = 2_000
 """So many mutated records are made at once; they come again in another order."""
 
+OWN: Final = ("extreme-", "group-")
+"""What the names of the strangers' groups begin with that nothing deletes; captures have records that do."""
 EXTREMES: Final = (-1, -2, -(2**63), 2**63 - 1, 2**62, 0)
 TIMES_MS: Final = (-(2**63), -5, 2**63 - 1, 2**62)
 GENERATIONS: Final = (-(2**31), -1, 2**31 - 1)

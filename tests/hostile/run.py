@@ -28,7 +28,7 @@ from tests.chaos.load import LOG_PARTITIONS, beside
 from tests.chaos.outcome import records_in
 from tests.chaos.run import different
 from tests.chaos.witness import Commits, Seen, Witness, commits_in, contradictions
-from tests.hostile.records import LOG, Stranger
+from tests.hostile.records import LOG, OWN, Stranger
 from tests.job_process import JobProcess, Samples, eventually, running
 from tests.live.crowd import Crowd
 from tests.live.script import CLASSIC, COOPERATIVE, MODERN, RANGE
@@ -110,7 +110,7 @@ class Looks:
         there = {sample.labels["group"] for sample in samples.all("groupwatch_group_state")}
         vanished, self.tally.groups = self.tally.groups - there, self.tally.groups | there
         return [
-            *(f"{group!r} has vanished" for group in vanished),
+            *(f"{group!r} has vanished" for group in vanished if group.startswith(OWN)),
             *(f"{group} is not there" for group in (*HEALTHY, BEHIND) if group not in there),
             *(line for group in LIVE for line in self._members(samples, group)),
             *(line for group in HEALTHY for line in findings(samples, group)),
