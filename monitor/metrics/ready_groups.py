@@ -12,7 +12,9 @@ from msgspec.structs import replace
 from monitor.findings import FINDINGS, rank
 from monitor.model import ClusterSnapshot, GroupSummary
 
-_RIGHT: Final = len(FINDINGS)
+_UNJUDGED: Final = len(FINDINGS)
+"""The rank of a group of which it is not known whether anything is wrong."""
+_RIGHT: Final = _UNJUDGED + 1
 """The rank of a group in which nothing is wrong."""
 
 
@@ -33,7 +35,9 @@ class ReadyGroups:
     @cached_property
     def by_worst(self) -> list[GroupSummary]:
         """All, the worst first. Most have no finding, and need not be sorted."""
-        return self.troubled + [each for each in self.by_name if not each.findings]
+        others = [each for each in self.by_name if not each.findings]
+        unjudged = [each for each in others if each.unjudged is not None]
+        return self.troubled + unjudged + [each for each in others if each.unjudged is None]
 
     def evaluated_ms(self, summary: GroupSummary) -> int:
         """When the group was judged."""
@@ -45,6 +49,10 @@ class ReadyGroups:
 
 
 def worst_first(summary: GroupSummary) -> tuple[int, int, str, str]:
-    """The worst finding first (monitor.findings), the longest first, then by name; last those without findings."""
-    worst = min([(rank(each.kind, each.reason), each.since_ms) for each in summary.findings], default=(_RIGHT, 0))
+    """The worst finding first (monitor.findings), the longest first, then by name.
+
+    Those without findings come last, and of them first those that could not be judged.
+    """
+    none = (_RIGHT if summary.unjudged is None else _UNJUDGED, 0)
+    worst = min([(rank(each.kind, each.reason), each.since_ms) for each in summary.findings], default=none)
     return *worst, summary.cluster, summary.group

@@ -145,8 +145,8 @@ def run(minutes: float, seed: int, folder: Path) -> dict[str, Any]:
         witness, looks = stack.enter_context(Witness(job, CLUSTER)), Looks(job)
         with looks:
             sent = write(Stranger(seed, CLUSTER, HEALTHY, TOPIC), bootstrap, minutes * 60)
-        samples, ended = job.metrics(), verdicts(job)
-        served = contradicted(witness.seen, commits_in(log_of(bootstrap)))
+        samples, ended, seen = job.metrics(), verdicts(job), [*witness.seen]
+        served = contradicted(seen, commits_in(log_of(bootstrap)))
     errors = {sample.labels["reason"]: sample.value for sample in samples.all("groupwatch_decode_errors_total")}
     return {
         "seed": seed,

@@ -293,6 +293,22 @@ def test_the_overview_puts_the_worst_first_with_sentence_and_age():
     assert text.index("orders main") < text.index("calm main")
 
 
+def test_a_group_that_could_not_be_judged_stands_before_the_calm_ones_and_says_why():
+    cluster = ready_cluster(offsets_only("calm"), offsets_only("odd"), orders())
+    calm, odd, wrong = cluster.groups
+    broken = msgspec.structs.replace(odd, unjudged="TypeError: no <number>")
+    app = client(snapshot(msgspec.structs.replace(cluster, groups=(calm, broken, wrong))))
+    text = words(app.get("/").text)
+    told = "Not judged: TypeError: no <number>. groupwatch shows what it knew before."
+    assert text.index("orders stable") < text.index("odd offsets") < text.index(told) < text.index("calm offsets")
+    listed = app.get("/api/v1/groups?sort=worst").json()
+    assert [(each["group"], each.get("unjudged")) for each in listed] == [
+        ("orders", None),
+        ("odd", "TypeError: no <number>"),
+        ("calm", None),
+    ]
+
+
 def test_an_old_evaluation_is_called_stale():
     app = client(snapshot(ready_cluster(orders())), now_ms=NOW_MS + 180_000)
     assert "main Stale 1 group, last judged 3 min ago" in words(app.get("/").text)
