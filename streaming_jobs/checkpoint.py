@@ -123,6 +123,8 @@ class Checkpoint:
     def require_logs(self, *logs: LogBounds) -> None:
         """See that these are the logs that were read before; keep the ids of those that are read for the first time.
 
+        Of an events topic that is new (its id was forgotten, see ``keep_id``) any end will do.
+
         Args:
             logs: the offsets topic, if it is read, and the events topic, as they are now.
 
@@ -133,9 +135,11 @@ class Checkpoint:
         newest = self._newest_plan() if self.resumed else ""
         for log in logs:
             self.require_id("cluster_id", log.cluster_id, "The Kafka cluster that answers now")
-            name = "events_id" if log.topic == self.layout.events_topic else "log_id"
-            self.require_id(name, log.topic_id, f"The topic {log.topic}")
-            self._require_end(log, planned_end(log.topic, newest))
+            of_events = log.topic == self.layout.events_topic
+            is_new = of_events and self.layout.events_id is None
+            self.require_id("events_id" if of_events else "log_id", log.topic_id, f"The topic {log.topic}")
+            if not is_new:
+                self._require_end(log, planned_end(log.topic, newest))
 
     def require_id(self, name: str, found: str | None, what: str) -> None:
         """See that the id of a source is the one that was read before; keep it if it is read for the first time.
@@ -157,6 +161,10 @@ class Checkpoint:
                 f"{what} is another one than the checkpoint {self.path} was written of: its id is {found}, and was"
                 f" {known}. Go back to the former one, or {REBUILD}."
             )
+        self.keep_id(name, found)
+
+    def keep_id(self, name: str, found: str | None) -> None:
+        """Take this for the id of a source from now on; None: of what is read next. Raises FilesError."""
         self._write(msgspec.structs.replace(self.layout, **{name: found}))
 
     def _require_end(self, log: LogBounds, read: Mapping[int, int]) -> None:

@@ -150,11 +150,26 @@ class ClusterWatch:
 
             def after_pass() -> None:
                 tell()
+                self._forget_former_events()
                 self._show_collectors()
 
             collector.after_pass = after_pass
         name = f"collector-{self._watched.name}"
         return threading.Thread(target=collector.run, args=(self._stopping,), name=name, daemon=True)
+
+    def _forget_former_events(self) -> None:
+        """Take the events topic that a collector of this job has just created for the checkpoint's.
+
+        What it held is written again with each pass, so nothing is lost by it. One that others created is refused.
+        """
+        made = [each for each in self._watched.collectors if isinstance(each, CountedPasses) and each.has_made_topic]
+        for each in made:
+            each.has_made_topic = False
+        if made and self._checkpoint.layout.events_id is not None:
+            log.warning(
+                "Cluster %s: %s was missing, and was created anew", self._watched.name, self._cluster.events_topic
+            )
+            self._checkpoint.keep_id("events_id", None)
 
     def _show_collectors(self) -> None:
         self._board.report_collectors(self._watched.name, self._watched.health())
@@ -232,6 +247,7 @@ class ClusterWatch:
         return OFFSETS_TOPIC if self._watched.reads_log else self._cluster.events_topic
 
     def _started_query(self) -> StreamingQuery:
+        self._forget_former_events()
         passes = end_offsets(self._cluster, self._cluster.events_topic)  # a first pass of this run is among them
         log_bounds = end_offsets(self._cluster, self._log) if self._watched.reads_log else passes
         self._checkpoint.require_logs(*{each.topic: each for each in (log_bounds, passes)}.values())
@@ -252,7 +268,7 @@ class ClusterWatch:
             ),
             problem=lambda: self._problems.sentence,
             stall=self._problems.stall,
-            require_source=self._require_source,
+            note_source=self._note_source,
             rules=self._judging.rules,
             clock=now_ms,
             pace=Pace(int(self._settings.trigger_s * 1000)),
@@ -275,14 +291,19 @@ class ClusterWatch:
             self._await_begin(query, publisher.begun)
         return query
 
-    def _require_source(self, source_id: str) -> None:
-        """See that a pass, maybe of a collector elsewhere, is of what the checkpoint is of. Raises CheckpointError."""
-        name, what = ("source_id", "The system") if self._watched.is_system else ("cluster_id", "The Kafka cluster")
-        try:
-            self._checkpoint.require_id(name, source_id, f"{what} that the collectors read now")
-        except CheckpointError as error:  # the text of what is raised here passes through the JVM
-            self._fatal = CheckpointError(f"Cluster {self._watched.name}: {error}")
-            raise
+    @property
+    def _source_name(self) -> str:
+        """Where the layout has the id of what the collectors read."""
+        return "source_id" if self._watched.is_system else "cluster_id"
+
+    def _source_id(self) -> str | None:
+        known: str | None = getattr(self._checkpoint.layout, self._source_name)
+        return known
+
+    def _note_source(self, source_id: str) -> None:
+        """Keep the id of what the first pass was over. Passes over others are refused from the next query on."""
+        if self._source_id() is None:
+            self._checkpoint.keep_id(self._source_name, source_id)
 
     def _await_begin(self, query: StreamingQuery, begun: threading.Event) -> None:
         """Return when the query runs its first micro-batch, or has ended; or after a while, to hold nobody up."""
@@ -314,6 +335,7 @@ class ClusterWatch:
                 buckets=self._checkpoint.buckets,
                 shard=self._judging.shard,
                 text_partitions=self._watched.text_partitions,
+                source_id=self._source_id(),
             ),
         )
 

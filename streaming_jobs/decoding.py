@@ -23,7 +23,13 @@ from monitor.model import (
     Shard,
 )
 from monitor.protocol.errors import DecodeError
-from monitor.protocol.events_topic import cluster_named, decode_event, require_partitions, require_past
+from monitor.protocol.events_topic import (
+    cluster_named,
+    decode_event,
+    require_partitions,
+    require_past,
+    require_source,
+)
 from monitor.protocol.offsets_topic import Foreign, decode_record
 from streaming_jobs.buckets import Entity, bucket_of
 from streaming_jobs.commit_rows import CommitRows
@@ -183,11 +189,13 @@ class EventsDecoder(LogDecoder):
     Every shard reads of topics and passes. What tells of a group is passed over unless it is the shard's own; what
     cannot be read is counted by the first shard. ``text_partitions``: the cluster's partitions are texts, not numbers;
     an event with others is not read, as they would have no order among the cluster's own. Nor is one that is dated
-    ahead of its record, whose time is that of streaming_jobs.sources.events_log.
+    ahead of its record, whose time is that of streaming_jobs.sources.events_log, nor the end of a pass over another
+    source than ``source_id``, if that is known.
     """
 
     source: str = "groupwatch.events"
     text_partitions: bool = False
+    source_id: str | None = None
 
     def count(self, chunk: ChunkOfEvents, record: Record, error: DecodeError) -> None:
         """Put into the chunk that the record cannot be read, in the first shard, unless it names another cluster."""
@@ -202,6 +210,7 @@ class EventsDecoder(LogDecoder):
         require_partitions(event, text=self.text_partitions)
         require_past(event, record.timestamp_ms)
         if isinstance(event, PassCompleted):
+            require_source(event, self.source_id)
             chunk.add_to_all(Entity.PASS, record.offset, event)
         elif isinstance(event, GroupsListed):
             self._place_listing(chunk, record, event)

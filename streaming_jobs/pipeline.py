@@ -13,12 +13,14 @@ from streaming_jobs.rows import BUCKET_ROWS, ENTITY_EVENTS
 class Spread(Value):
     """Which groups the pipeline reads, and into how many buckets they go.
 
-    ``text_partitions``: the partitions of the cluster are texts, not numbers.
+    ``text_partitions``: the partitions of the cluster are texts, not numbers. ``source_id``: what collectors read has
+    this id; None: it is not known.
     """
 
     buckets: int
     shard: Shard = ALL_GROUPS
     text_partitions: bool = False
+    source_id: str | None = None
 
 
 def bucket_rows(
@@ -38,7 +40,11 @@ def bucket_rows(
         spread: which groups are read, and into how many buckets they are spread; part of the state's layout.
     """
     of_events = EventsDecoder(
-        processor.cluster, spread.buckets, shard=spread.shard, text_partitions=spread.text_partitions
+        processor.cluster,
+        spread.buckets,
+        shard=spread.shard,
+        text_partitions=spread.text_partitions,
+        source_id=spread.source_id,
     )
     rows = events_log.mapInArrow(of_events, ENTITY_EVENTS)
     if offsets_log is not None:

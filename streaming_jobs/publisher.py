@@ -36,13 +36,18 @@ from streaming_jobs.warm_up import LogPosition, Reported, WarmUp
 log = logging.getLogger(__name__)
 
 
+_EVENTS: Final = "groupwatch.events"
+
 WHY: Final = MappingProxyType(
     {
-        (
-            "groupwatch.events",
-            "from_the_future",
-        ): ". It is dated more than five minutes ahead of when it was written: "
-        "the clock of a collector is wrong, or that of the brokers or of this machine, or somebody else writes there."
+        (_EVENTS, "from_the_future"): (
+            ". It is dated more than five minutes ahead of when it was written: the clock of a collector is wrong, or"
+            " that of the brokers or of this machine, or somebody else writes there."
+        ),
+        (_EVENTS, "other_source"): (
+            ". It ends a pass over another cluster or system than the checkpoint is of: a collector reads another, or"
+            " somebody else writes there. If the former one was replaced, start once with --rebuild."
+        ),
     }
 )
 """What is known of the cause, by source and reason."""
@@ -74,8 +79,8 @@ class MicroBatchPublisher:
 
     ``position`` gives how far the logs are read by a micro-batch, so a cluster is judged by the one that reads the end
     of its backlog; ``passes`` tells whether its topics are known by a pass of this run. ``problem`` says what is wrong
-    with reading it, if anything is; ``stall`` is told when micro-batches begin and end; ``require_source`` raises if a
-    pass is of something else than the checkpoint; ``pace`` judges whether micro-batches keep up with the trigger;
+    with reading it, if anything is; ``stall`` is told when micro-batches begin and end; ``note_source`` is told
+    the id of what the newest pass was over; ``pace`` judges whether micro-batches keep up with the trigger;
     ``findings`` are told once the board shows them. ``log_topic`` is what tells of the groups, ``freshness`` whether
     they are known well enough to be judged (None: always). ``begun`` is set once the query runs. Groups are judged by
     the catalog of the micro-batch before: it has to be known when the micro-batch starts.
@@ -94,7 +99,7 @@ class MicroBatchPublisher:
     clock: SteadyClock
     pace: Pace
     stall: StallWatch
-    require_source: Callable[[str], None]
+    note_source: Callable[[str], None]
     findings: FindingsOut
     shard: Shard = ALL_GROUPS
     log_topic: str = "the offsets log"
@@ -126,7 +131,7 @@ class MicroBatchPublisher:
         judged_by = self._catalog if orders.catalog is not None else None
         if self._view.catalog_changed:
             if self._view.source_id is not None:
-                self.require_source(self._view.source_id)
+                self.note_source(self._view.source_id)
             self._shelve(batch_id)
         catalog = self._catalog.topics.catalog if self._catalog else None
         self.passes.advance(position.events_read, catalog, self._view.readings)

@@ -97,6 +97,20 @@ def test_the_environment_wins(file, monkeypatch):
     assert settings.clusters["third"].bootstrap_servers == "h:1"
 
 
+@pytest.mark.parametrize("servers", ["a..b:9", f"{'x' * 64}:9", "[::1:9", "::1]:9", "[a]:9", ":9", "[]:9"])
+def test_an_address_that_no_name_server_could_know_is_refused(file, servers):
+    with pytest.raises(ConfigError, match="bootstrap_servers should be host:port"):
+        load(file(f'[clusters.a]\nbootstrap_servers = "{servers}"'))
+
+
+@pytest.mark.parametrize(
+    "servers", ["a.b.:9", "[::1]:9", "[fe80::1]:9", "10.0.0.1:9", "bücher.example:9", "under_score:9"]
+)
+def test_an_address_may_be_a_name_or_one_of_ip(file, servers):
+    settings = load(file(f'[clusters.a]\nbootstrap_servers = "{servers}"'))
+    assert settings.clusters["a"].bootstrap_servers == servers
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

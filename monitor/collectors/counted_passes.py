@@ -31,6 +31,8 @@ class CountedPasses(ABC):
         """What a complete pass has to say, in a sentence or several: all was read, but not all is as it should be."""
         self.source = KnownSource(cluster)
         """What is read, so that another one at its address is not taken for it."""
+        self.has_made_topic = False
+        """Whether it has created the events topic since it was last asked: what was read of a former one is gone."""
         self.failed_passes = 0
         """How many passes failed since the start."""
         self.complete_passes = 0

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from typing import Final
 
 from kafka import KafkaProducer
-from kafka.admin import KafkaAdminClient
+from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
+from kafka.errors import KafkaError
 from msgspec.structs import replace
 
 from monitor.collectors.own_topics import TopicPlan, ensure_topic, single_partition
@@ -30,15 +32,45 @@ MAX_MESSAGE_BYTES: Final = 8 << 20
 """Room for one topic of 100,000 partitions."""
 
 WRITE_LIMIT_S: Final = 20.0
+DATED_BY_BROKERS: Final = ("message.timestamp.type", "LogAppendTime")
+"""A setting of a topic, and its value: nobody who writes can set the time of a record."""
+
+log = logging.getLogger(__name__)
 
 
-def ensure_events_topic(admin: KafkaAdminClient, topic: str) -> None:
-    """Create the events topic if it is missing: one partition, one hour, up to three replicas. Else leave it as it is.
+def ensure_events_topic(admin: KafkaAdminClient, topic: str) -> bool:
+    """Create the events topic if it is missing: one partition, one hour, up to three replicas.
+
+    One that is there is left as it is, but for who dates its records, which topics of earlier versions left open.
+
+    Returns:
+        Whether it was created.
 
     Raises:
         KafkaError: it can be neither seen nor created.
     """
-    ensure_topic(admin, topic, events_topic_plan)
+    if ensure_topic(admin, topic, events_topic_plan):
+        return True
+    _have_brokers_date(admin, topic)
+    return False
+
+
+def _have_brokers_date(admin: KafkaAdminClient, topic: str) -> None:
+    """Set LogAppendTime if it is not set: a writer who dates records could write times that nothing can read."""
+    name, wanted = DATED_BY_BROKERS
+    resource, kind = ConfigResource(ConfigResourceType.TOPIC, topic), ConfigResourceType.TOPIC.name.lower()
+    try:
+        described = admin.describe_configs([resource])[kind][topic]  # nothing, if this user may not see them
+        if described.get(name, {}).get("value") == wanted:
+            return
+        resource.configs = {name: wanted}
+        said = admin.alter_configs([resource], raise_on_unknown=False)[kind][topic]
+    except KafkaError as error:  # brokers before 0.11 can neither tell nor change it
+        said = type(error).__name__
+    if said == "OK":
+        log.info("The brokers date the records of %s from now on (%s=%s)", topic, name, wanted)
+    else:
+        log.warning("%s may have %s=CreateTime, and that cannot be seen or changed (%s)", topic, name, said)
 
 
 def events_topic_plan(admin: KafkaAdminClient) -> TopicPlan:
@@ -47,7 +79,7 @@ def events_topic_plan(admin: KafkaAdminClient) -> TopicPlan:
         "cleanup.policy": "delete",
         "retention.ms": RETENTION_MS,
         "max.message.bytes": MAX_MESSAGE_BYTES,
-        "message.timestamp.type": "LogAppendTime",
+        **dict([DATED_BY_BROKERS]),
     }
     return single_partition(admin, {key: str(value) for key, value in configs.items()})
 

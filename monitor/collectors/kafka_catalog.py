@@ -184,7 +184,7 @@ class KafkaCatalogCollector(AttemptedPasses):
             self._admin = open_admin(self._cluster, self._connect_limit_s)
             self.source.require(cluster_id_of(self._admin))  # before a topic is made there
         if self._producer is None:
-            ensure_events_topic(self._admin, self._cluster.events_topic)
+            self.has_made_topic |= ensure_events_topic(self._admin, self._cluster.events_topic)
             self._producer = open_producer(self._cluster, self._connect_limit_s)
         return self._admin, self._producer
 

@@ -1,4 +1,4 @@
-"""The topics that groupwatch itself writes to a cluster: created when they are missing, and else left as they are."""
+"""The topics that groupwatch itself writes to a cluster: created when they are missing."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ TopicPlan = dict[str, Any]
 """How a topic is created, in the terms of kafka-python's ``create_topics``."""
 
 
-def ensure_topic(admin: KafkaAdminClient, topic: str, plan: Callable[[KafkaAdminClient], TopicPlan]) -> None:
+def ensure_topic(admin: KafkaAdminClient, topic: str, plan: Callable[[KafkaAdminClient], TopicPlan]) -> bool:
     """Create a topic by its plan if it is missing. Else leave it as it is.
+
+    Returns:
+        Whether it was created.
 
     Raises:
         KafkaError: it can be neither seen nor created.
@@ -23,13 +26,14 @@ def ensure_topic(admin: KafkaAdminClient, topic: str, plan: Callable[[KafkaAdmin
     (described,) = admin.describe_topics([topic])
     error = topic_error(described)
     if error is None:
-        return
+        return False
     if not issubclass(error, UnknownTopicOrPartitionError):
         raise error(topic)
     try:
         admin.create_topics({topic: plan(admin)}, wait_for_metadata=True)
     except TopicAlreadyExistsError:
-        return
+        return False
+    return True
 
 
 def single_partition(admin: KafkaAdminClient, configs: Mapping[str, str]) -> TopicPlan:

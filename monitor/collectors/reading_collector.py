@@ -142,6 +142,6 @@ class ReadingCollector(AttemptedPasses):
     def _connected(self) -> KafkaProducer:
         if self._producer is None:
             with open_admin(self._carrier, CONNECT_LIMIT_S) as admin:
-                ensure_events_topic(admin, self._carrier.events_topic)
+                self.has_made_topic |= ensure_events_topic(admin, self._carrier.events_topic)
             self._producer = open_producer(self._carrier, CONNECT_LIMIT_S)
         return self._producer

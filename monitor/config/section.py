@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import IPv6Address
 from typing import Annotated, Final
 from urllib.parse import quote
 
@@ -113,4 +114,15 @@ def checked_expression(given: str) -> str:
 
 def _is_address(server: str) -> bool:
     host, _, port = server.rpartition(":")
-    return bool(host) and not set(host) & set(",; \t@/") and port.isascii() and port.isdigit() and 0 < int(port) < 65536
+    return _is_host(host) and port.isascii() and port.isdigit() and 0 < int(port) < 65536
+
+
+def _is_host(host: str) -> bool:
+    """Whether a name server could know it, or it is an address; one of IPv6 stands in brackets."""
+    try:
+        if host.startswith("[") and host.endswith("]"):
+            return bool(IPv6Address(host[1:-1]))
+        host.encode("idna")
+    except ValueError:  # of which UnicodeError is one
+        return False
+    return bool(host) and not set(host) & set(",; \t@/[]")

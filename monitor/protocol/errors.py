@@ -21,6 +21,7 @@ Reason = Literal[
     "newer_version",  # an event of a collector that is newer than this reader
     "bad_number",  # a number beyond sense: an offset, an epoch or a time below 0, an offset beyond all logs
     "from_the_future",  # it tells of a time that is minutes later than the record was written
+    "other_source",  # the end of a pass over another cluster or system than the one that is watched
     "bad_text",  # text that is not of its form: no number where one has to be, a line of other words
 ]
 """Every reason there is, each fit to be the value of a metric's label."""

@@ -100,6 +100,20 @@ def require_past(event: CollectedEvent, written_ms: int) -> None:
         raise DecodeError("from_the_future", 0)
 
 
+def require_source(event: PassCompleted, known: str | None) -> None:
+    """Make sure that the pass was over what is watched.
+
+    Args:
+        event: the end of a pass.
+        known: the id of what is watched; None: it is not known yet, or has none.
+
+    Raises:
+        DecodeError: "other_source".
+    """
+    if known is not None and event.source_id not in (None, known):
+        raise DecodeError("other_source", 0)
+
+
 def cluster_named(data: bytes | None) -> str | None:
     """The cluster that an event is of, also where the rest of it cannot be read; None: not even that can."""
     try:

@@ -9,7 +9,17 @@ from contextlib import contextmanager
 
 import pytest
 from kafka import KafkaProducer
-from kafka.admin import ACL, ACLOperation, ACLPermissionType, KafkaAdminClient, ResourcePattern, ResourceType
+from kafka.admin import (
+    ACL,
+    ACLOperation,
+    ACLPermissionType,
+    ConfigResource,
+    ConfigResourceType,
+    KafkaAdminClient,
+    NewTopic,
+    ResourcePattern,
+    ResourceType,
+)
 from kafka.errors import KafkaError
 from msgspec.structs import replace
 
@@ -71,6 +81,20 @@ def test_a_request_may_take_as_long_as_by_kafkas_own_default(cluster: ClusterSet
     with producing(patient) as producer:
         write_completion(producer, cluster.events_topic, PASS)
     assert len(values_of(cluster.bootstrap_servers, cluster.events_topic)) == 1
+
+
+def test_the_brokers_date_the_records_of_a_topic_of_an_earlier_version_too(cluster: ClusterSettings):
+    """Else whoever writes can date a record so that Spark cannot read it, nor what comes behind it."""
+    topic = ConfigResource(ConfigResourceType.TOPIC, cluster.events_topic)
+    with open_admin(cluster) as admin:
+        admin.create_topics([NewTopic(cluster.events_topic, 1, 1, topic_configs={"retention.ms": "7200000"})])
+        admin.wait_for_topics([cluster.events_topic])
+        assert not ensure_events_topic(admin, cluster.events_topic)
+        (found,) = admin.describe_configs([topic])["topic"].values()
+    assert {name: each["value"] for name, each in found.items()} == {
+        "message.timestamp.type": "LogAppendTime",
+        "retention.ms": "7200000",
+    }
 
 
 def test_a_choice_that_is_none_is_told():

@@ -15,12 +15,13 @@ from monitor.collectors.errors import AnotherSource
 from monitor.collectors.known_source import KnownSource
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
-from tests.job_process import JobProcess, eventually
+from tests.job_process import JobProcess, eventually, running
 from tests.streaming_jobs.clients import admin, commit, create_topic, produce
 from tests.streaming_jobs.system_job import SystemJob, tell
 from tests.streaming_jobs.test_systems_in_a_job import QUEUES, of_rocketmq
 
 SMALL: Final = BrokerSettings(heap_mb=384, offsets_topic_partitions=2)
+EVENTS: Final = "groupwatch.events"
 COMMITTED: Final = "groupwatch_partition_committed_offset"
 MEMBERS: Final = "groupwatch_group_members"
 
@@ -137,7 +138,7 @@ def test_a_new_kafka_at_the_address_of_the_old_one_is_refused(kafka: EmbeddedKaf
 @pytest.mark.spark
 @pytest.mark.long
 @on_brokers
-@pytest.mark.parametrize("topic", ["groupwatch.events", "__consumer_offsets"])
+@pytest.mark.parametrize("topic", [EVENTS, "__consumer_offsets"])
 def test_a_topic_that_was_created_anew_is_refused(tmp_path: Path, topic: str):
     with EmbeddedKafka(SMALL) as kafka:
         fill(kafka.bootstrap_servers, "before", 7)
@@ -150,6 +151,8 @@ def test_a_topic_that_was_created_anew_is_refused(tmp_path: Path, topic: str):
                 client.delete_topics([topic])
                 eventually(lambda: topic not in client.list_topics(), f"the end of {topic}")
             commit(kafka.bootstrap_servers, "after", "read", {0: 3})
+            if topic == EVENTS:  # by somebody else: what the job makes itself, it takes for its own
+                create_topic(kafka.bootstrap_servers, topic, 1)
             job.start()
             assert job.wait() == 2
             assert (
@@ -158,6 +161,41 @@ def test_a_topic_that_was_created_anew_is_refused(tmp_path: Path, topic: str):
             )
         finally:
             job.kill_all()
+
+
+@pytest.mark.broker
+@pytest.mark.spark
+@on_brokers
+def test_an_events_topic_that_was_deleted_while_the_job_runs_is_made_anew_and_costs_nothing(tmp_path: Path):
+    """Nor does it at the next start, and where it was deleted while no job ran."""
+    with EmbeddedKafka(SMALL) as kafka:
+        fill(kafka.bootstrap_servers, "before", 7)
+        with running(job_on(kafka, tmp_path)) as job:
+            job.await_metric(COMMITTED, 7, group="before")
+            lose_events(kafka)
+            assert_follows(job, kafka, 8)
+            eventually(lambda: f"{EVENTS} was missing, and was created anew" in job.log(), "a word about it")
+            assert job.stop() == 0
+            job.start()
+            assert_follows(job, kafka, 9)
+            assert job.stop() == 0
+            lose_events(kafka)
+            job.start()
+            assert_follows(job, kafka, 10)
+
+
+def assert_follows(job: JobProcess, kafka: EmbeddedKafka, offset: int) -> None:
+    """What is committed and produced now is seen: the group is two records behind."""
+    job.await_ready()
+    commit(kafka.bootstrap_servers, "before", "read", {0: offset})
+    job.await_metric(COMMITTED, offset, group="before")
+    produce(kafka.bootstrap_servers, "read", {0: 1})
+    job.await_metric("groupwatch_group_lag", 3, group="before")
+
+
+def lose_events(kafka: EmbeddedKafka) -> None:
+    with admin(kafka.bootstrap_servers) as client:
+        client.delete_topics([EVENTS])
 
 
 def system_job(kafka: EmbeddedKafka, folder: Path) -> SystemJob:

@@ -134,10 +134,15 @@ def test_forged_events_cost_no_finding_its_age_and_no_group_its_lag(job: JobProc
     """The last two passes name a time that may be: of one of them alone no topic goes."""
     before, now_ms = begun(job), int(time.time() * 1000)
     put_events(bootstrap, ended(2**62), ended(now_ms + 86_400_000), seen(now_ms + 10**15, 7), seen(now_ms, 2**62))
-    put_events(bootstrap, seen(now_ms, -7), ended(now_ms))
-    expected = {("groupwatch.events", "from_the_future"): 3, ("groupwatch.events", "bad_event"): 2}
+    put_events(bootstrap, seen(now_ms, -7), ended(now_ms), ended(now_ms) | {"source_id": "forged"})
+    expected = {
+        ("groupwatch.events", "from_the_future"): 3,
+        ("groupwatch.events", "bad_event"): 2,
+        ("groupwatch.events", "other_source"): 1,
+    }
     eventually(lambda: refused(job.metrics()).items() >= expected.items(), "all of them counted")
     assert_unhurt(job, before)
     put_events(bootstrap, ended(int(time.time() * 1000), topics=1000))
     assert_unhurt(job, before)
     assert "the clock of a collector is wrong" in job.log()
+    assert "a pass over another cluster or system than the checkpoint is of" in job.log()

@@ -207,6 +207,19 @@ def test_an_event_that_is_dated_minutes_ahead_of_its_record_is_counted_and_not_b
         assert (failure.reason, failure.log_offset) == ("from_the_future", 9)
 
 
+@pytest.mark.parametrize(
+    ("known", "told", "entity"),
+    [("a", "a", "pass"), ("a", None, "pass"), (None, "b", "pass"), ("a", "b", "source")],
+)
+def test_the_end_of_a_pass_over_another_source_is_counted_and_not_believed(known, told, entity):
+    ended = PassCompleted(cluster="c", pass_ms=NOON, completed_ms=NOON, topics=0, source_id=told)
+    rows = decoded(EventsDecoder("c", 1, source_id=known), written_at(records((0, 9, None, encode_event(ended))), NOON))
+    assert [row["entity"] for row in rows] == [entity]
+    if entity == "source":
+        (failure,) = rows[0]["payload"]
+        assert (failure.reason, failure.log_offset) == ("other_source", 9)
+
+
 def test_an_event_of_another_cluster_that_is_dated_ahead_is_the_other_ones():
     ended = PassCompleted(cluster="other", pass_ms=2**62, completed_ms=2**62, topics=0)
     assert decoded(EventsDecoder("c", 1), written_at(records((0, 9, None, encode_event(ended))), NOON)) == []
