@@ -39,7 +39,8 @@ AS_ASKED: Final = Meaning("0", "as asked")
 STOPPED: Final = Meaning("0", "SIGTERM or Ctrl-C ended it, at whatever moment; or its time was up")
 INTERRUPTED: Final = Meaning("130", "interrupted (Ctrl-C)")
 CANNOT_START: Final = Meaning(
-    "2", "it cannot start; the last line says what to mend: settings, rights, port, Java, state"
+    "2",
+    "it cannot start, or go on with this checkpoint; the last line says what to mend: settings, rights, port, Java",
 )
 FAILED: Final = Meaning("1", "it ran, and failed: the last lines say why, and a restart may heal it")
 NO_ANSWER: Final = Meaning("2", "no answer: nobody serves there, or there is no such cluster, group or partition")

@@ -194,14 +194,16 @@ class ClusterWatch:
             began, comes_by_itself = time.monotonic(), False
             try:
                 self._problems.stall.restart(passed_ms())
+                self._problems.is_starting = True
                 self._query = self._started_query()
+                self._problems.is_starting = False
                 if self._stopping.is_set():  # told while the query was starting
                     self._query.stop()
                 self._query.awaitTermination()
             except Exception as error:
                 self._note(error)
                 comes_by_itself = isinstance(error, NotYetReadable)
-            self._query = None
+            self._query, self._problems.is_starting = None, False
             if comes_by_itself or time.monotonic() - began > LONGEST_PAUSE_S:
                 pause_s = FIRST_PAUSE_S
             self._stopping.wait(pause_s)

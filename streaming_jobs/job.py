@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Iterable
@@ -28,6 +29,8 @@ from streaming_jobs.judging import Judging
 from streaming_jobs.lifetime import JobFailed, Lifetime
 from streaming_jobs.session import create_session, forget_files_to_delete, has_ended, jvm_end_limit_s, stop_session
 from streaming_jobs.watched import WatchList
+
+log = logging.getLogger(__name__)
 
 LOOK_S: Final = 0.5
 WATCHDOG_S: Final = 1.0
@@ -124,9 +127,16 @@ class Job:
         """See whether every cluster is still read, in a thread that asks nobody who may hang."""
         while not self._stopped.wait(WATCHDOG_S):
             for watch in self._watches:
-                hopeless = watch.look()
+                hopeless = self._looked_at(watch)
                 if hopeless is not None and not self._lifetime.is_over:
                     self._lifetime.give_up(hopeless)
+
+    def _looked_at(self, watch: ClusterWatch) -> str | None:
+        try:
+            return watch.look()
+        except Exception:  # the others are to be looked at all the same, and this one a second later
+            log.exception("The watchdog could not look")
+            return None
 
     def _watch_list(self, spark: SparkSession) -> WatchList:
         readers = self._readers or partial(reader_of, clock=now_ms, files=SparkFiles(spark))

@@ -22,6 +22,7 @@ WAITS_FOR_BROKERS: Final = "Getting offsets from"
 
 JVM_IS_SILENT: Final = "Spark's JVM does not answer"
 BROKERS_ARE_SILENT: Final = "Spark's source waits for the brokers to say where the log ends"
+START_HANGS: Final = "the query has not started, so the checkpoint's file system or another cluster's start hangs"
 TASK_HANGS: Final = "Spark has not finished it, so a task, a Python worker or the checkpoint's file system hangs"
 
 
@@ -36,6 +37,8 @@ class ReadingProblems:
         """Why the query ended, as a sentence, until a micro-batch of the next one has ended."""
         self.lateness: Callable[[], str | None] = lambda: None
         """That no reading of the groups has come for long, as a sentence."""
+        self.is_starting = False
+        """Whether a query is being started."""
         self._stalled: str | None = None
         self._was_away = False
         self._batches = 0
@@ -58,7 +61,7 @@ class ReadingProblems:
     def look(self, passed_ms: int, now_ms: int, query: StreamingQuery | None) -> str | None:
         """See whether micro-batches still end; a sentence if it is hopeless to wait for one.
 
-        While the cluster is away or no query runs, none is expected, and that is told by others.
+        While the cluster is away, or no query runs or starts, none is expected, and that is told by others.
 
         Args:
             passed_ms: now, by a clock that only goes forward.
@@ -66,13 +69,13 @@ class ReadingProblems:
             query: the one that runs.
         """
         self._note_batches()
-        if query is None or self._watched.problem is not None:
+        if (query is None and not self.is_starting) or self._watched.problem is not None:
             self.stall.expect(passed_ms)
             self._stalled = None
         elif not self.stall.has_stalled(passed_ms):
             self._stalled = None
         elif self._stalled is None or self.stall.is_hopeless(passed_ms):
-            doing = doing_of(query)
+            doing = doing_of(query) if query is not None else START_HANGS
             since = utc(now_ms - self.stall.silence_ms(passed_ms))
             self._stalled = f"no micro-batch has ended since {since}: {doing or JVM_IS_SILENT}."
             return self._stalled if self.stall.is_hopeless(passed_ms) and doing != BROKERS_ARE_SILENT else None

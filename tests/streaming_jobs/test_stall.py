@@ -11,8 +11,12 @@ from typing import Final
 
 import pytest
 
+from monitor.collectors.configured import ConfiguredCollectors
+from monitor.config import ClusterSettings, Settings
 from monitor.embedded.broker import EmbeddedKafka
+from streaming_jobs.reading_problems import ReadingProblems
 from streaming_jobs.stall import FIRST_MS, GIVEN_UP_AFTER, LEAST_MS, LONGEST_BATCHES, TRIGGERS, StallWatch
+from streaming_jobs.watched import WatchList
 from tests.chaos.disk import Disk, NoDisk
 from tests.job_process import eventually
 from tests.streaming_jobs.clients import commit, create_topic
@@ -82,6 +86,19 @@ def test_long_batches_of_long_ago_do_not_count():
 def test_waiting_is_hopeless_after_ten_times_as_long():
     assert not watched().is_hopeless(5_000 + GIVEN_UP_AFTER * LEAST_MS)
     assert watched().is_hopeless(5_001 + GIVEN_UP_AFTER * LEAST_MS)
+
+
+@pytest.mark.parametrize("is_starting", [False, True])
+def test_a_query_that_does_not_start_has_stalled_as_one_that_runs(is_starting: bool):
+    """Where none is to run, as before the first pass of a collector, none is expected."""
+    cluster = ClusterSettings(name="main", bootstrap_servers="localhost:1", collect=False)
+    settings = Settings(clusters={"main": cluster})
+    (of_main,) = WatchList(settings, ConfiguredCollectors(settings))
+    problems = ReadingProblems(of_main, watched())
+    problems.is_starting = is_starting
+    assert problems.look(20_000, 0, None) is None
+    assert problems.look(20_000 + LEAST_MS + 1, 0, None) is None
+    assert problems.has_stalled is is_starting
 
 
 def test_a_cluster_that_was_away_has_its_time_anew():
