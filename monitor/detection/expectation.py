@@ -20,7 +20,7 @@ from monitor.detection.facts import Expectation, Growth, Judgement, Owners, Owne
 from monitor.detection.late_partitions import horizon_ms
 from monitor.detection.leaders_topics import topics_left_out
 from monitor.detection.ownership import owners_by_partition
-from monitor.detection.topics import count_at, count_now, shape_of
+from monitor.detection.topics import count_at, count_now, is_older_than_generation, shape_of
 from monitor.model import Catalog, GroupState, Member, TopicPartition, TopicShape, number
 
 LARGE: Final = 20_000
@@ -94,7 +94,7 @@ def counts_now(group: GroupState, catalog: Catalog, subscribed: Iterable[str], v
     """
     known = (catalog.topics[topic] for topic in subscribed if topic in catalog.topics)
     counts = {state.topic: count for state in known if (count := count_now(state))}
-    if visible is not None and catalog.pass_ms <= group.generation_ms:
+    if visible is not None and is_older_than_generation(catalog, group):
         counts = {topic: max(count, counts.get(topic, 0)) for topic, count in visible.items()}
     return counts
 

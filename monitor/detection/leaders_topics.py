@@ -13,7 +13,7 @@ from typing import Final
 
 from monitor.detection.facts import Ownership
 from monitor.detection.libraries import KAFKAJS, library_of
-from monitor.detection.topics import first_seen_ms
+from monitor.detection.topics import first_seen_ms, is_older_than_generation
 from monitor.model import STREAM, Catalog, GroupKind, GroupState, Member
 
 _MAY_DO_SO: Final = frozenset({KAFKAJS, None})
@@ -31,7 +31,7 @@ def topics_left_out(group: GroupState, catalog: Catalog, ownership: Ownership) -
         return frozenset()
     if len({member.topics for member in group.members}) < 2:
         return frozenset()  # as in most groups: the leader subscribes to what all do
-    if catalog.pass_ms <= group.generation_ms:
+    if is_older_than_generation(catalog, group):
         return frozenset()  # one that has no owner may be gone: the next pass tells
     assigned = {place.topic for place in ownership.owners}
     had = {entry.topic for member in group.members for entry in member.owned}

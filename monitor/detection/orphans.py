@@ -18,6 +18,7 @@ from monitor.detection.own_shares import OWN_SHARES
 from monitor.detection.own_shares import horizon_ms as shares_horizon_ms
 from monitor.detection.sentences import orphaned
 from monitor.detection.streams_groups import is_half_done, is_streams, tells_what_follows
+from monitor.detection.topics import is_older_than_generation
 from monitor.findings import FINDINGS
 from monitor.model import (
     Catalog,
@@ -53,7 +54,7 @@ def orphans_of(
     if group.kind in OWN_SHARES:
         return _left_over(group, catalog, ownership, expectation, unowned)
     late = LatePartitions(group, catalog, ownership, expectation, unowned)
-    if catalog.pass_ms <= group.generation_ms:  # what the generation lacks may be gone: the next pass tells
+    if is_older_than_generation(catalog, group):  # what the generation lacks may be gone: the next pass tells
         unowned = {
             place: state
             for place, state in unowned.items()

@@ -22,6 +22,7 @@ from monitor.detection.ownership import held_since_ms
 from monitor.detection.patience import in_vain_since_ms
 from monitor.detection.rhythm import BATCH_MS, FEWEST_COMMITS, RHYTHMS, is_usual
 from monitor.detection.sentences import dead_members, not_committing, unanswering_members, unnoticed_members
+from monitor.detection.topics import is_older_than_generation
 from monitor.detection.transactions import Markers, is_held_back
 from monitor.model import CommittedOffset, Finding, FindingKind, Member, Phase, TopicPartition, Value
 
@@ -136,16 +137,19 @@ def silent_partitions(facts: Facts) -> Silent:
     """The partitions of a living group that are not committed.
 
     Partitions without an owner are left out: nobody can commit them, and the finding about the owner says so, or will
-    once the members have had the time to share them out. So are
-    those where an open transaction holds back all that waits: nobody who reads only committed records can have it, and
-    those where nothing but the marker of a transaction is left.
+    once the members have had the time to share them out, or a pass of the collectors has shown that they are still
+    there. So are those where an open transaction holds back all that waits: nobody who reads only committed records
+    can have it, and those where nothing but the marker of a transaction is left.
     """
     if facts.group.phase in {Phase.EMPTY, Phase.GONE, Phase.UNSEEN}:
         return {}
     silent: Silent = {}
     markers = Markers(facts)
+    is_owner_awaited = facts.is_settling or (
+        facts.ownership.is_lived_in and is_older_than_generation(facts.catalog, facts.group)
+    )
     for row in facts.waiting:
-        is_nobodys = row.orphan is not None or (facts.is_settling and not row.owners)
+        is_nobodys = row.orphan is not None or (is_owner_awaited and not row.owners)
         if not is_nobodys and not is_held_back(row):
             place = TopicPartition(row.topic, row.partition)
             since_ms = in_vain_since_ms(facts, row, facts.committed[place].committed_ms)

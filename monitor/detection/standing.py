@@ -19,7 +19,7 @@ from monitor.detection.modern_groups import expect_targets, named
 from monitor.detection.own_shares import OWN_SHARES, expect_shares, grown_ms, readable
 from monitor.detection.ownership import read_ownership
 from monitor.detection.streams_groups import is_streams
-from monitor.detection.topics import Topics
+from monitor.detection.topics import Topics, is_older_than_generation
 from monitor.model import Catalog, GroupKind, GroupState, Member, MemberVerdict, Phase, Sharing, Value
 
 _RENAMED = OWN_SHARES | {GroupKind.CONSUMER, GroupKind.SHARE}
@@ -157,7 +157,7 @@ def _outlines(standing: Standing, topics: Topics) -> tuple[bytes, ...]:
     """
     ownership = standing.ownership
     concerned = ownership.subscribed.union([place.topic for place in ownership.owners])
-    is_older, watched_ms = topics.catalog.pass_ms <= standing.group.generation_ms, topics.catalog.watched_ms
+    is_older, watched_ms = is_older_than_generation(topics.catalog, standing.group), topics.catalog.watched_ms
     return (
         b"older" if is_older else b"newer",
         b"" if watched_ms <= standing.group.generation_ms else str(watched_ms).encode(),

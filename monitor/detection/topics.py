@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 import msgspec
 
-from monitor.model import Catalog, PartitionState, TopicPartition, TopicShape, TopicState, number
+from monitor.model import Catalog, GroupState, PartitionState, TopicPartition, TopicShape, TopicState, number
 
 Places = dict[TopicPartition, PartitionState]
 """Partitions that exist, in order."""
@@ -52,6 +52,11 @@ def _outline(state: TopicState) -> bytes:
 
 def _digest(value: object) -> bytes:
     return blake2b(_encode(value), digest_size=16).digest()
+
+
+def is_older_than_generation(catalog: Catalog, group: GroupState) -> bool:
+    """Whether no pass of the collectors has begun since the generation: a partition that it lacks may be gone."""
+    return catalog.pass_ms <= group.generation_ms
 
 
 def count_now(state: TopicState) -> int:

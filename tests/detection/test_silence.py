@@ -406,6 +406,27 @@ def test_only_the_members_of_a_kip_848_group_that_took_something_over_have_time(
     assert found(state, ALL_BUSY) == [("not_committing", 700, (), places("t", 0, 1))]
 
 
+@pytest.mark.parametrize(("pass_s", "told"), [(989, []), (991, ["grew"])])
+def test_what_a_member_that_left_did_not_commit_is_its_heirs_or_nobodys(pass_s, told):
+    """C1 hung, and is gone since 990 s; what it had is not in the new generation. The next pass tells that it exists.
+
+    Nobody who is left has failed to commit anything meanwhile.
+    """
+    state = group(
+        member("C0", ["t"], {"t": (0, 1)}),
+        offsets=(
+            committed(0, 20, 985, 990, 995),
+            committed(1, 20, 985, 990, 995),
+            committed(2, 10, 500),
+            committed(3, 10, 500),
+        ),
+        generation_ms=990_000,
+    )
+    topics = replace(ALL_BUSY, pass_ms=pass_s * 1000)
+    findings = evaluate(state, topics, NOW_MS, DetectionSettings()).findings
+    assert [finding.reason for finding in findings if finding.kind is not FindingKind.DRIFT] == told
+
+
 def test_others_who_fell_silent_later_prove_nothing():
     """C1 went on for 200 s after C0 had stopped, and then stopped too, with records waiting."""
     offsets = (committed(0, 10, 500), committed(1, 10, 500), committed(2, 10, 900, 905, 910), committed(3, 10, 910))
