@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
+from monitor.detection.behind import find_behind, find_former_log
 from monitor.detection.burrow import BurrowSettings, worst_of
+from monitor.detection.double_owned import find_double_owned
 from monitor.detection.drift import find_current_drift, find_replayed_drift, find_target_drift
-from monitor.detection.duplicates import find_duplicate_clients
+from monitor.detection.duplicate_clients import find_duplicate_clients
 from monitor.detection.facts import Facts, Ownership
-from monitor.detection.handovers import find_late_handovers
 from monitor.detection.imbalance import find_idle_members, find_imbalance
 from monitor.detection.lag import (
-    find_behind,
-    find_former_log,
     is_of_former_log,
     lag_at_least_ms,
     lag_by_topic,
@@ -21,9 +20,9 @@ from monitor.detection.lag import (
     lag_records,
     total,
 )
+from monitor.detection.late_handover import find_late_handovers
 from monitor.detection.orphans import find_orphaned, orphans_of
 from monitor.detection.own_shares import OWN_SHARES
-from monitor.detection.ownership import find_double_owned
 from monitor.detection.progress import catch_up_ms, lag_status, pace_of, paced_rows, progress_of, total_pace
 from monitor.detection.rebalancing import find_long_rebalance, find_storm, rebalancing_since_ms
 from monitor.detection.retention import find_close_to_loss, find_records_lost, kept_waiting, lost_records

@@ -6,38 +6,12 @@ nobody could remove without them.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 
-from monitor.detection.facts import Balance, Facts, Ownership
-from monitor.detection.optimum import smallest_largest
+from monitor.detection.facts import Facts
 from monitor.detection.sentences import idle as idle_sentence
 from monitor.detection.sentences import imbalance as imbalance_sentence
-from monitor.model import Finding, FindingKind, Member
-
-
-def balance_of(members: tuple[Member, ...], ownership: Ownership) -> Balance | None:
-    """How even the owned partitions are. None if nobody owns anything, or if a member cannot be read.
-
-    A partition that its owner does not subscribe is left out on both sides: no assignment may give it to that member.
-    One with two owners is work for two on both sides: that is another finding, and not also an imbalance.
-    """
-    if not ownership.complete:
-        return None
-    distinct = {member.topics: frozenset(member.topics) for member in members}
-    topics_of = {member.member_id: distinct[member.topics] for member in members}
-    loads: Counter[str] = Counter()
-    partitions: Counter[str] = Counter()
-    for place, owners in ownership.owners.items():
-        rightful = [owner for owner in owners if place.topic in topics_of[owner]]
-        loads.update(rightful)
-        partitions[place.topic] += len(rightful)
-    if not loads:
-        return None
-    largest = max(loads.values())
-    member_id = min(member for member, load in loads.items() if load == largest)
-    optimum = smallest_largest(list(topics_of.values()), partitions)
-    return Balance(member_id=member_id, largest=largest, optimum=optimum, topics=len(partitions))
+from monitor.model import Finding, FindingKind
 
 
 def find_imbalance(facts: Facts) -> Iterable[Finding]:

@@ -12,9 +12,9 @@ from collections.abc import Set as AbstractSet
 from msgspec.structs import replace
 
 from monitor.detection.alternatives import alternative_to
+from monitor.detection.balance import balance_of
 from monitor.detection.expectation import expect
 from monitor.detection.facts import Balance, Expectation, Ownership
-from monitor.detection.imbalance import balance_of
 from monitor.detection.modern_groups import expect_targets, named
 from monitor.detection.own_shares import OWN_SHARES, expect_shares, grown_ms, readable
 from monitor.detection.ownership import read_ownership

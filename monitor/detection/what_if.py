@@ -11,7 +11,7 @@ from typing import Final
 
 from monitor.assignors import AssignorError
 from monitor.assignors.kafka_client.member_order import in_assignment_order
-from monitor.detection.balance_change import BalanceSide, balance_side
+from monitor.detection.balance import BalanceSide, balance_side
 from monitor.detection.facts import Owners
 from monitor.detection.inputs import GroupInputs, QuestionError
 from monitor.detection.own_rehearsal import own_roster, partitions_of, shared, strategy_for

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from monitor.detection.balance_change import BalanceSide
+from monitor.detection.balance import BalanceSide
 from monitor.detection.sentences import counted, listed, places, ranges, shown
 from monitor.detection.what_if import MemberChange, WhatIf
 from monitor.model import TopicPartitions
