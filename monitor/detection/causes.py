@@ -9,24 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from monitor.detection.facts import Expectation
+from monitor.detection.facts import Cause, Expectation
 from monitor.detection.libraries import JAVA, library_of, writes_unlike_java
-from monitor.model import DriftCause, GroupState, Member, Value
+from monitor.model import DriftCause, GroupState, Member
 
 RACK_AWARE: Final = frozenset({"range", "sticky", "cooperative-sticky"})
 """The client's assignors that look at racks (KIP-881)."""
-
-
-class Cause(Value):
-    """A cause with what was seen of it: words (libraries, assignors), and the members concerned, sorted.
-
-    ``is_exact``: it was recomputed, and explains every partition.
-    """
-
-    cause: DriftCause
-    seen: tuple[str, ...] = ()
-    members: tuple[str, ...] = ()
-    is_exact: bool = False
 
 
 Rule = Callable[[GroupState, Expectation], Cause | None]

@@ -12,6 +12,7 @@ from monitor.detection.settings import DetectionSettings
 from monitor.model import (
     Catalog,
     CommittedOffset,
+    DriftCause,
     GroupState,
     Handover,
     MemberVerdict,
@@ -94,6 +95,18 @@ class Expectation(Value):
     handovers: tuple[Handover, ...] = ()
     fit: Fit | None = None
     left_out: frozenset[str] = frozenset()
+
+
+class Cause(Value):
+    """A cause with what was seen of it: words (libraries, assignors), and the members concerned, sorted.
+
+    ``is_exact``: it was recomputed, and explains every partition.
+    """
+
+    cause: DriftCause
+    seen: tuple[str, ...] = ()
+    members: tuple[str, ...] = ()
+    is_exact: bool = False
 
 
 class Alternative(Value):

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
-from monitor.detection.causes import Cause
-from monitor.detection.facts import Balance, Difference, Growth, Skew
+from monitor.detection.facts import Balance, Cause, Difference, Growth, Skew
 from monitor.detection.own_shares import OWN_SHARES
 from monitor.detection.streams_groups import error_of, is_streams, tells_what_follows
 from monitor.detection.units import unit_of

@@ -14,9 +14,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from monitor.protocol import offsets_topic
 from monitor.protocol.errors import REASONS, DecodeError
-from monitor.protocol.offsets_topic import Foreign, decode_record, read_record
+from monitor.protocol.offsets_topic import Foreign, decode_record, decoder, read_record
 from monitor.protocol.records import RECORD_TYPES
 from monitor.protocol.schema import shown
 from tests.protocol.captures import BROKERS, records
@@ -128,11 +127,11 @@ def _agrees_with_the_schema(key: bytes, value: bytes | None, event: object) -> N
         raise MisreadError("the schema reads it")
     if record.value is not None and record.version is not None:
         shown(record.value, record.version)
-    if isinstance(event, Foreign | offsets_topic.OffsetCommitted):
+    if isinstance(event, Foreign | decoder.OffsetCommitted):
         group = shown(record.key, 0).get("group", shown(record.key, 0).get("groupId"))
         if event.group != group:
             raise MisreadError("another group")
-    if isinstance(event, offsets_topic.OffsetCommitted) and record.value is not None and record.version is not None:
+    if isinstance(event, decoder.OffsetCommitted) and record.value is not None and record.version is not None:
         said = shown(record.value, record.version)
         if (event.offset, event.committed_ms) != (said["offset"], said["commitTimestamp"]):
             raise MisreadError("another commit")

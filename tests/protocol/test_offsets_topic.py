@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.model import GroupDeleted, Member, MembershipStored, OffsetCommitted, OffsetDeleted, TopicPartitions
-from monitor.protocol import offsets_topic
 from monitor.protocol.errors import REASONS, DecodeError
-from monitor.protocol.offsets_topic import Foreign, decode_record
+from monitor.protocol.offsets_topic import Foreign, decode_record, decoder
 from tests.protocol.captures import BROKERS, records
 
 ALL = [record for broker in BROKERS for record in records(broker)]
@@ -325,7 +324,7 @@ def test_a_commit_that_is_dated_ahead_counts_where_the_record_has_no_time():
 def test_there_is_no_partition_below_0():
     key = "0001 0002 6731 0002 7430 ffffffff"
     assert refused(key, None) == "bad_number"
-    assert offsets_topic.commit_place(bytes.fromhex(key)) is None
+    assert decoder.commit_place(bytes.fromhex(key)) is None
 
 
 @pytest.mark.parametrize(
@@ -409,9 +408,9 @@ COMMITS = [record for record in ALL if record.record_type == 1 and record.value 
 
 @given(st.sampled_from(COMMITS).flatmap(lambda record: mutated(record.key)))
 def test_the_short_way_of_a_key_agrees_with_the_reading_field_by_schema(key):
-    assert outcome(offsets_topic._commit_key, key) == outcome(offsets_topic._commit_key_by_schema, key)
+    assert outcome(decoder._commit_key, key) == outcome(decoder._commit_key_by_schema, key)
 
 
 @given(st.sampled_from(COMMITS).flatmap(lambda record: mutated(record.value)))
 def test_the_short_way_of_a_commit_agrees_with_the_reading_field_by_schema(value):
-    assert outcome(offsets_topic._commit_value, value) == outcome(offsets_topic._commit_value_by_schema, value)
+    assert outcome(decoder._commit_value, value) == outcome(decoder._commit_value_by_schema, value)

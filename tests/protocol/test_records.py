@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.protocol.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
-from monitor.protocol.decoded_line import decoded_line
 from monitor.protocol.offsets_topic import read_record
+from monitor.protocol.offsets_topic.decoded_line import decoded_line
 from monitor.protocol.reader import Reader
 from monitor.protocol.records import RECORD_TYPES
 from monitor.protocol.schema import Message, _Wire, read_message, read_versioned, shown

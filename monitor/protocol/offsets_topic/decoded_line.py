@@ -21,7 +21,7 @@ from monitor.protocol.consumer_protocol import (
     read_subscription,
 )
 from monitor.protocol.errors import DecodeError
-from monitor.protocol.offsets_topic import DecodedRecord, read_record
+from monitor.protocol.offsets_topic.decoder import DecodedRecord, read_record
 from monitor.protocol.records.classic import GroupMetadataValue
 from monitor.protocol.records.consumer import ConsumerGroupMemberMetadataValue
 from monitor.protocol.schema import Message, shown

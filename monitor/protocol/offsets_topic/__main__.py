@@ -7,7 +7,7 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from typing import Final
 
-from monitor.protocol.decoded_line import decoded_line
+from monitor.protocol.offsets_topic.decoded_line import decoded_line
 
 _INTERRUPTED: Final = 130  # as a shell reports a command that Ctrl-C ended
 _PROGRAM: Final = "python -m monitor.protocol.offsets_topic"
@@ -49,3 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _INTERRUPTED
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

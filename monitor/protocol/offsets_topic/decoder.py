@@ -7,7 +7,6 @@ errors.
 
 from __future__ import annotations
 
-import sys
 from base64 import urlsafe_b64decode
 from struct import Struct
 from struct import error as StructError  # noqa: N812 -- "error" alone would say nothing at its use
@@ -230,9 +229,3 @@ def topic_key_of(topic_id: str) -> int:
         return int.from_bytes(urlsafe_b64decode(f"{topic_id}==")[:8], signed=True)
     except ValueError:
         return 0
-
-
-if __name__ == "__main__":
-    from monitor.protocol.command import main
-
-    sys.exit(main())

@@ -1,0 +1,23 @@
+"""Records of ``__consumer_offsets``: to events, and as a command to what Kafka itself reads in them."""
+
+from monitor.protocol.offsets_topic.decoder import (
+    CommitPlace,
+    DecodedRecord,
+    Foreign,
+    commit_place,
+    decode_record,
+    group_of_key,
+    read_record,
+    topic_key_of,
+)
+
+__all__ = [
+    "CommitPlace",
+    "DecodedRecord",
+    "Foreign",
+    "commit_place",
+    "decode_record",
+    "group_of_key",
+    "read_record",
+    "topic_key_of",
+]
