@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.commit_history import RECENT, SLOT_MS, SLOTS, columns_of, extend, newest_in, points_of, thin
 from monitor.model import CommitPoint
+from monitor.model.commit_history import RECENT, SLOT_MS, SLOTS, columns_of, extend, newest_in, points_of, thin
 
 STEPS = st.sampled_from([0, 1_000, 20_000, SLOT_MS, 3 * SLOT_MS, -SLOT_MS, -1])
 COMMITS = st.lists(STEPS, max_size=80).map(

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from monitor.escaping import escaped
+from monitor.model.escaping import escaped
 
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
 CONTROLS = "".join(map(chr, (*range(0x20), *range(0x7F, 0xA0))))

@@ -18,7 +18,7 @@ from dashboards.alerts.rule import (
     severity_of,
 )
 from dashboards.queries import in_state
-from monitor.findings import Severity
+from monitor.model.findings import Severity
 
 MANY_RECORDS = 10_000
 """So many waiting records are a lag where no age is known."""

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from dashboards.queries import check_labels, everywhere
-from monitor.findings import FINDINGS, Severity
+from monitor.model.findings import FINDINGS, Severity
 
 RUNBOOKS: Final = "docs/runbooks.md"
 """Where the runbooks are, in this repository: each rule has a section of its name."""

@@ -12,7 +12,7 @@ import msgspec
 import typer
 from rich.console import RenderableType
 
-from monitor.escaping import escaped_lines
+from monitor.model.escaping import escaped_lines
 
 if TYPE_CHECKING:  # loaded when a question is asked: --help must be quick
     from monitor.asking.way_in import WayIn

@@ -8,7 +8,7 @@ from typing import Final
 import typer
 
 from monitor.checking.report import ConfigReport, Watched
-from monitor.escaping import escaped
+from monitor.model.escaping import escaped
 
 LABEL_WIDTH: Final = 12
 """The longest label and two spaces."""

@@ -23,8 +23,8 @@ from typer.completion import shell_complete
 
 from monitor.asking.commands import add_commands
 from monitor.checking.command import add_check_config
-from monitor.escaping import escaped_lines
 from monitor.manual import add_manuals
+from monitor.model.escaping import escaped_lines
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monitor.escaping import escaped
+from monitor.model.escaping import escaped
 
 
 class ConfigError(Exception):

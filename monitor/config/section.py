@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 from pydantic_core import PydanticCustomError
 
 from monitor.config.client import is_secret
-from monitor.escaping import escaped
+from monitor.model.escaping import escaped
 
 LONGEST_FOLDER: Final = 200
 """A name becomes a folder of the checkpoint, percent-encoded. File systems take 255 bytes, and endings come to it."""

@@ -35,7 +35,6 @@ from monitor.detection.topics import Places, Topics
 from monitor.detection.transactions import find_open_transaction, records_held_back
 from monitor.detection.unread import find_abandoned, find_unattended
 from monitor.detection.unreadable import find_unreadable
-from monitor.findings import rank
 from monitor.model import (
     Catalog,
     CommittedOffset,
@@ -48,6 +47,7 @@ from monitor.model import (
     PartitionVerdict,
     TopicPartition,
 )
+from monitor.model.findings import rank
 
 Rule = Callable[[Facts], Iterable[Finding]]
 
@@ -76,7 +76,7 @@ RULES: Final[tuple[Rule, ...]] = (
     find_idle_members,
     find_abandoned,
 )
-"""All rules. Which of their findings is worse is monitor.findings' to say, not this order."""
+"""All rules. Which of their findings is worse is monitor.model.findings' to say, not this order."""
 
 _OF_OWNERS: Final = frozenset(
     {

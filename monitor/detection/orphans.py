@@ -19,7 +19,6 @@ from monitor.detection.own_shares import horizon_ms as shares_horizon_ms
 from monitor.detection.sentences import orphaned
 from monitor.detection.streams_groups import is_half_done, is_streams, tells_what_follows
 from monitor.detection.topics import is_older_than_generation
-from monitor.findings import FINDINGS
 from monitor.model import (
     Catalog,
     Finding,
@@ -31,6 +30,7 @@ from monitor.model import (
     Phase,
     TopicPartition,
 )
+from monitor.model.findings import FINDINGS
 
 Known = dict[TopicPartition, PartitionState]
 Orphans = dict[TopicPartition, OrphanReason]

@@ -13,9 +13,9 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Final
 
-from monitor.commit_history import columns_of
 from monitor.detection.burrow import INTERVALS, BurrowSettings, BurrowWindow, status_of
 from monitor.model import CommittedOffset, EndOffsetAt, LagStatus, Pace, PartitionState, PartitionVerdict, Value
+from monitor.model.commit_history import columns_of
 
 PACE_MS: Final = 300_000
 """A pace is that of the last five minutes before the newest observed end."""

@@ -1,7 +1,7 @@
 """What silence is usual in a partition: how long its records waited before the commits that are remembered.
 
 Some consumers commit every 5 s, others by hand after a batch of ten minutes, so one threshold for all either accuses
-the second or finds the first late. The commits themselves tell (monitor.commit_history): of the newest, the time
+the second or finds the first late. The commits themselves tell (monitor.model.commit_history): of the newest, the time
 between one and the next counts, whoever made them, and only while records waited. In a topic that gets a record an
 hour, an hour without a commit shows nothing of its consumer.
 
@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Final
 
-from monitor.commit_history import RECENT, columns_of, count_of
 from monitor.model import CommitPoint, CommittedOffset, EndOffsetAt, PartitionState
+from monitor.model.commit_history import RECENT, columns_of, count_of
 
 RHYTHMS: Final = 3
 """How many times its usual time between two commits a consumer may be silent: two commits that stay away are no

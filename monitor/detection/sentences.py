@@ -16,7 +16,6 @@ from monitor.detection.facts import Balance, Cause, Difference, Growth, Skew
 from monitor.detection.own_shares import OWN_SHARES
 from monitor.detection.streams_groups import error_of, is_streams, tells_what_follows
 from monitor.detection.units import unit_of
-from monitor.escaping import escaped
 from monitor.model import (
     DriftCause,
     GroupKind,
@@ -31,6 +30,7 @@ from monitor.model import (
     RebalanceCause,
     TopicPartition,
 )
+from monitor.model.escaping import escaped
 
 LISTED: Final = 10
 """How many partitions (or runs of them), topics or members a sentence lists before it only counts the rest."""

@@ -16,7 +16,6 @@ from math import inf
 from statistics import median
 from typing import Final
 
-from monitor.commit_history import RECENT, columns_of, count_of
 from monitor.detection.facts import Facts
 from monitor.detection.ownership import held_since_ms
 from monitor.detection.patience import in_vain_since_ms
@@ -25,6 +24,7 @@ from monitor.detection.sentences import dead_members, not_committing, unanswerin
 from monitor.detection.topics import is_older_than_generation
 from monitor.detection.transactions import Markers, is_held_back
 from monitor.model import CommittedOffset, Finding, FindingKind, Member, Phase, TopicPartition, Value
+from monitor.model.commit_history import RECENT, columns_of, count_of
 
 LONGEST_BATCH_MS: Final = 3_600_000
 """A member that says that it may take longer than this between two polls has switched that limit off, and said nothing

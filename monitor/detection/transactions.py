@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from monitor.commit_history import columns_of
 from monitor.detection.facts import Facts
 from monitor.detection.sentences import open_transaction
 from monitor.model import Finding, FindingKind, OrphanReason, PartitionVerdict, Phase, TopicPartition
+from monitor.model.commit_history import columns_of
 
 
 def is_held_back(row: PartitionVerdict) -> bool:

@@ -15,11 +15,11 @@ from msgspec.structs import asdict, replace
 
 from monitor.detection.advice import advice
 from monitor.detection.ledger import finding_id
-from monitor.findings import rank
 from monitor.metrics.api_values import OpenFinding
 from monitor.metrics.ready_groups import ReadyGroups, worst_first
 from monitor.metrics.wording import searchable
 from monitor.model import ClusterSnapshot, Finding, FindingKind, GroupKind, GroupSummary, Phase, Value
+from monitor.model.findings import rank
 
 Row = TypeVar("Row", GroupSummary, OpenFinding)
 
@@ -34,7 +34,7 @@ class Order(StrEnum):
     NAME = "name"
     """By cluster, then by group."""
     WORST = "worst"
-    """The worst finding first (monitor.findings), the longest first."""
+    """The worst finding first (monitor.model.findings), the longest first."""
     LAG = "lag"
     """The largest first."""
     MEMBERS = "members"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from monitor.escaping import escaped
 from monitor.metrics.exposition_format import OPENMETRICS_END, Samples, header, labels, openmetrics_header
 from monitor.metrics.specs import FAMILIES
 from monitor.metrics.version import installed_version
 from monitor.model import CollectorHealth
+from monitor.model.escaping import escaped
 
 
 def add_collectors(samples: Samples, collectors: Iterable[CollectorHealth]) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import Final
 
-from monitor.findings import KINDS
 from monitor.metrics.ready_groups import ReadyGroups
 from monitor.metrics.wording import searchable
 from monitor.model import FindingKind, GroupSummary, Snapshot, Value
+from monitor.model.findings import KINDS
 
 
 class Column(StrEnum):

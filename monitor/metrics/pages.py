@@ -10,7 +10,6 @@ import jinja2
 from markupsafe import Markup
 
 from monitor.detection.units import unit_of
-from monitor.escaping import escaped
 from monitor.metrics.addresses import API, GroupAddress
 from monitor.metrics.asked import Asked
 from monitor.metrics.assignment_map import Mark
@@ -21,6 +20,7 @@ from monitor.metrics.page_options import PageOptions
 from monitor.metrics.what_if_form import LISTED_MEMBERS
 from monitor.metrics.wording import counted, grouped, visible
 from monitor.model import FindingKind
+from monitor.model.escaping import escaped
 
 KIND_WORDS: Final = {
     FindingKind.ORPHANED: "Orphaned",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from monitor.escaping import escaped
 from monitor.metrics.wording import age, counted, grouped, visible
 from monitor.model import ClusterSnapshot, Shard, Snapshot, WarmUpProgress
+from monitor.model.escaping import escaped
 
 
 def told(cluster: ClusterSnapshot) -> str:

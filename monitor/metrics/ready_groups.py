@@ -9,8 +9,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.findings import FINDINGS, rank
 from monitor.model import ClusterSnapshot, GroupSummary
+from monitor.model.findings import FINDINGS, rank
 
 _UNJUDGED: Final = len(FINDINGS)
 """The rank of a group of which it is not known whether anything is wrong."""
@@ -49,7 +49,7 @@ class ReadyGroups:
 
 
 def worst_first(summary: GroupSummary) -> tuple[int, int, str, str]:
-    """The worst finding first (monitor.findings), the longest first, then by name.
+    """The worst finding first (monitor.model.findings), the longest first, then by name.
 
     Those without findings come last, and of them first those that could not be judged.
     """

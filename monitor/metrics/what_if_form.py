@@ -13,11 +13,11 @@ from monitor.detection.rehearsal import BROKER_NAMES, CLIENT_NAMES
 from monitor.detection.sentences import shown
 from monitor.detection.what_if import Change, MemberChange, Move, PartitionCount, what_if
 from monitor.detection.what_if_sentences import consequences, held, mark, moving
-from monitor.escaping import escaped
 from monitor.metrics.api_query import NUMBERS, is_number
 from monitor.metrics.holders import Holder, Holders
 from monitor.metrics.rehearsals import affordable
 from monitor.model import GroupKind, GroupVerdict, Value
+from monitor.model.escaping import escaped
 
 ASKED: Final = "what-if"
 """In the query of an address that asks."""

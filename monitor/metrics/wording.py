@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from monitor.detection.durations import age, lasted
-from monitor.escaping import escaped
+from monitor.model.escaping import escaped
 
 __all__ = ["age", "counted", "grouped", "lasted", "rate", "searchable", "visible"]
 

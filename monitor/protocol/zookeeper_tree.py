@@ -11,8 +11,8 @@ from typing import Final, Literal
 
 import msgspec
 
-from monitor.escaping import escaped
 from monitor.model import Value
+from monitor.model.escaping import escaped
 from monitor.protocol.errors import Reason
 
 LONGEST_PATH: Final = 200

@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.commit_history import RECENT, SLOT_MS, thin
 from monitor.model import MOST, CommitPoint, Rewind
+from monitor.model.commit_history import RECENT, SLOT_MS, thin
 
 Column = NDArray[np.int64]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from monitor.commit_history import points_of
 from monitor.model import CommitRun, CommittedOffset, CommittedTopic, OffsetCommitted, Rewind
+from monitor.model.commit_history import points_of
 
 
 class CommittedTopics:

@@ -45,7 +45,7 @@ def fold_group(cluster: str, group: str, state: GroupState | None, events: Itera
     """The group after the events, which are all of this group and in the order of the log.
 
     - The newest commit of a partition is the last one in the log, whatever its timestamp says. At most 20 commits of a
-      partition are remembered (320 bytes, see monitor.commit_history), and the newest 40 rebalances of a
+      partition are remembered (320 bytes, see monitor.model.commit_history), and the newest 40 rebalances of a
       group: memory grows with members and partitions, not with time.
     - Where the broker was asked well after the newest commit in the log, its answer counts, see
       monitor.tracking.listed_offsets. The two logs have no common order, and none is needed.

@@ -11,8 +11,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.commit_history import newest_in
 from monitor.model import CommittedOffset
+from monitor.model.commit_history import newest_in
 from monitor.tracking.topic import SET_BACK_MS
 
 MARGIN_MS: Final = 5_000

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from monitor.commit_history import extend, with_commit
 from monitor.model import (
     CommitPoint,
     CommitRun,
@@ -17,6 +16,7 @@ from monitor.model import (
     Rewind,
     Value,
 )
+from monitor.model.commit_history import extend, with_commit
 from monitor.tracking.committed_topics import CommittedTopics
 from monitor.tracking.handovers import HandoversDraft
 from monitor.tracking.listed_offsets import as_it_counts, as_logged, with_listing

@@ -12,8 +12,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.commit_history import points_of
 from monitor.model import MOST, CommitPoint, CommittedOffset, GroupState, Phase, Rebalance, Value
+from monitor.model.commit_history import points_of
 from monitor.tracking.rebalances import was_noticed, with_changed
 
 
@@ -66,7 +66,7 @@ def pause_ms(before: CommittedOffset, first: CommitPoint, ended_ms: int) -> int:
     Longer than usual is longer than nine of ten of the gaps that are remembered: one of them may be another pause.
     Nothing is told where it is not known what is usual, nor of commits that are too far from the rebalance's end.
 
-    >>> from monitor.commit_history import extend
+    >>> from monitor.model.commit_history import extend
     >>> history = extend(b"", [CommitPoint(1_000 * n, n) for n in range(0, 50, 5)])
     >>> known = CommittedOffset(topic="t", partition=0, offset=45, committed_ms=45_000, history=history)
     >>> pause_ms(known, CommitPoint(62_000, 99), 50_000), pause_ms(known, CommitPoint(50_000, 50), 50_000)

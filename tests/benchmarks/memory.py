@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from monitor.commit_history import RECENT, SLOTS
+from monitor.model.commit_history import RECENT, SLOTS
 from tests.benchmarks.measured import cpu_s, memory_mb, report
 from tests.benchmarks.offsets_log import Crowd, broker_with_topics, loaded_job
 from tests.job_process import JobProcess

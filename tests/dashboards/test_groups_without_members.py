@@ -11,11 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from dashboards.alerts import rules_file
-from monitor.commit_history import CommitPoint, extend
 from monitor.detection.evaluate import evaluate
 from monitor.detection.settings import DetectionSettings
 from monitor.metrics.render import render_groups
 from monitor.model import CommittedOffset, EndOffsetAt, GroupKind, GroupState, Phase, Sharing, TopicState
+from monitor.model.commit_history import CommitPoint, extend
 from tests.dashboards.alert_cases import UP, Series
 from tests.dashboards.promtool import FIRED, run_cases
 from tests.detection.builders import catalog, group, topic

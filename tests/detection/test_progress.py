@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.commit_history import extend
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.burrow import BurrowSettings, status_of
 from monitor.detection.progress import (
@@ -26,6 +25,7 @@ from monitor.model import (
     PartitionVerdict,
     TopicState,
 )
+from monitor.model.commit_history import extend
 from tests.detection.builders import catalog, group, member
 
 MINUTE_BY_MINUTE = [(60 * minute, 1000 + 600 * minute) for minute in range(11)]

@@ -2,7 +2,6 @@
 
 import pytest
 
-from monitor.commit_history import extend
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.retention import kept_waiting, lost_records
 from monitor.model import (
@@ -16,6 +15,7 @@ from monitor.model import (
     TopicPartition,
     TopicState,
 )
+from monitor.model.commit_history import extend
 from tests.detection.builders import catalog, group, member, places
 
 GROWING = [(100 * n, 1000 * n) for n in range(11)]

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.commit_history import extend, with_commit
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.rhythm import is_usual
 from monitor.model import CommitPoint, CommittedOffset, EndOffsetAt, PartitionState, TopicState
+from monitor.model.commit_history import extend, with_commit
 from monitor.tracking.topic import add_end
 from tests.detection.builders import catalog, group, member
 from tests.detection.test_lag import partition

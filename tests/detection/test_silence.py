@@ -7,7 +7,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from monitor.commit_history import extend
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.evaluate import facts_of
 from monitor.detection.silence import silences, silent_partitions
@@ -24,6 +23,7 @@ from monitor.model import (
     Reconciliation,
     TopicState,
 )
+from monitor.model.commit_history import extend
 from tests.detection.builders import catalog, commit, group, member, places
 from tests.detection.test_lag import partition
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from monitor.commit_history import with_commit
 from monitor.detection import DetectionSettings, evaluate
 from monitor.model import (
     CommittedOffset,
@@ -21,6 +20,7 @@ from monitor.model import (
     RebalanceCause,
     TopicObserved,
 )
+from monitor.model.commit_history import with_commit
 from monitor.tracking.rebalances import recorded
 from monitor.tracking.topic import fold_topic
 from tests.detection.builders import catalog, commit, group, member, range_by_hand, topic

@@ -6,10 +6,10 @@ It is 1000 s. The log ends at 20; its end was 10 at 680 s, 11 at 700 s and 15 at
 import pytest
 from msgspec.structs import replace
 
-from monitor.commit_history import extend
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.transactions import is_held_back
 from monitor.model import CommitPoint, GroupKind, IdPartitions, LagStatus, Member, Phase, Reconciliation, Release
+from monitor.model.commit_history import extend
 from tests.detection.builders import group, member, places
 from tests.detection.test_lag import partition
 from tests.detection.test_silence import GOING_ON, NOW_MS, busy, committed, idle, pair, topics_of

@@ -13,7 +13,6 @@ from typing import Any
 
 from msgspec.structs import replace as changed
 
-from monitor.commit_history import extend
 from monitor.detection import DetectionSettings
 from monitor.model import (
     Catalog,
@@ -37,6 +36,7 @@ from monitor.model import (
     TopicPartitions,
     TopicState,
 )
+from monitor.model.commit_history import extend
 from tests.assignors.kafka_client.sticky.written import user_data
 
 Kind = FindingKind

@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.commit_history import thin
 from monitor.model import CommitPoint, Rewind
+from monitor.model.commit_history import thin
 from monitor.tracking.combining import combined
 
 ROWS = st.lists(

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from monitor.commit_history import RECENT, SLOTS
 from monitor.model import GroupKind, Phase, RebalanceCause
+from monitor.model.commit_history import RECENT, SLOTS
 from monitor.tracking.rebalances import MAX_REBALANCES
 from tests.protocol.captures import BROKERS, marks
 

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.commit_history import points_of, thin
 from monitor.model import (
     CommitPoint,
     CommitRun,
@@ -32,6 +31,7 @@ from monitor.model import (
     TargetEpochStored,
     TargetStored,
 )
+from monitor.model.commit_history import points_of, thin
 from monitor.tracking.group import fold_group
 from monitor.tracking.stored import decode_group_state, encode_state
 

@@ -10,7 +10,127 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
-from monitor.model import DriftKind, FindingKind, OrphanReason, Value
+from monitor.model.values import TopicPartition, TopicPartitions, Value
+
+
+class FindingKind(StrEnum):
+    """What can be wrong with a group. Which is worse is monitor.model.findings' to say, not this order."""
+
+    ORPHANED = "orphaned"
+    UNATTENDED = "unattended"
+    """A group without members, for which records wait."""
+    DEAD_MEMBER = "dead_member"
+    """A member is listed and owns partitions, and does nothing with them."""
+    DOUBLE_OWNED = "double_owned"
+    DRIFT = "drift"
+    IMBALANCE = "imbalance"
+    IDLE_MEMBERS = "idle_members"
+    LAG = "lag"
+    RETENTION = "retention"
+    ABANDONED = "abandoned"
+    """Records wait in topics that a living group once read and no longer subscribes."""
+    REBALANCE = "rebalance"
+    UNREADABLE_MEMBERS = "unreadable_members"
+    """Members sent bytes that cannot be decoded, so what is wrong with the group may not be seen."""
+
+
+class OrphanReason(StrEnum):
+    """Why nobody owns a partition that somebody should read."""
+
+    NO_MEMBERS = "no_members"
+    GREW = "grew"
+    UNSUBSCRIBED = "unsubscribed"
+    ASSIGNOR_GAP = "assignor_gap"
+    PENDING = "pending"
+    REBALANCING = "rebalancing"
+    """KIP-848: members or topics have changed, and the broker has yet to choose who is to have it."""
+    MIXED_STRATEGY = "mixed_strategy"
+    """RocketMQ: each member takes its share by another strategy, and this is in nobody's."""
+    MIXED_SUBSCRIPTION = "mixed_subscription"
+    """RocketMQ: it is in the share of a member that does not subscribe to the topic."""
+    LEADER_UNSUBSCRIBED = "leader_unsubscribed"
+    """The leader does not subscribe to the topic, and its assignor assigns only what the leader subscribes to."""
+    NO_TASK = "no_task"
+    """Kafka Streams: it belongs to no task that was given to a thread."""
+
+
+class DriftKind(StrEnum):
+    """Which expectation the owner differs from; or, quieter, that a tie of the assignor may explain the difference."""
+
+    REPLAYED = "replayed"
+    CURRENT = "current"
+    TIE = "tie"
+    TARGET = "target"
+    """KIP-848: the broker has chosen another owner than its assignor gives."""
+    PENDING = "pending"
+    """KIP-848: a member still has what another is to have, for longer than a handover takes."""
+
+
+class DriftCause(StrEnum):
+    """The most likely cause of a drift (monitor.detection.causes)."""
+
+    METADATA_STALE = "metadata_stale"
+    """Topics came, went or changed, and the members still have the older metadata."""
+    MIXED_ASSIGNORS = "mixed_assignors"
+    """The members seem to have different assignors under one name, or offer different ones."""
+    MIXED_SUBSCRIPTIONS = "mixed_subscriptions"
+    FOREIGN_CLIENT = "foreign_client"
+    """The member that assigns uses a library whose assignor differs from Kafka's."""
+    RACKS_CHANGED = "racks_changed"
+    TIE = "tie"
+    UNKNOWN = "unknown"
+
+
+class Finding(Value):
+    """One thing that is wrong: where, since when, and the sentence a person reads. ``cause`` is that of a drift."""
+
+    kind: FindingKind
+    reason: str
+    since_ms: int
+    sentence: str
+    partitions: tuple[TopicPartition, ...] = ()
+    members: tuple[str, ...] = ()
+    cause: DriftCause | None = None
+
+
+class FindingNews(StrEnum):
+    """What has happened to a finding."""
+
+    OPENED = "opened"
+    CHANGED = "changed"
+    CLOSED = "closed"
+
+
+class FindingRecord(Value, omit_defaults=False):
+    """One record of the findings topic: a finding as it was when it opened, changed or closed. docs/findings.md.
+
+    ``id`` is the same whenever this can be said of this group, also after a restart of the job. ``since_ms`` is when
+    it began to be true, ``opened_ms`` when it was first reported, ``at_ms`` when this happened. The lists are cut after
+    their first thousands; the counts are not.
+    """
+
+    id: str
+    event: FindingNews
+    cluster: str
+    group: str
+    kind: str
+    reason: str
+    since_ms: int
+    opened_ms: int
+    at_ms: int
+    sentence: str
+    partition_count: int
+    partitions: tuple[TopicPartitions, ...]
+    member_count: int
+    members: tuple[str, ...]
+    version: int = 1
+    cause: str | None = None
+
+
+class FindingOutdated(Value):
+    """That a finding was closed so long ago that its records need not be kept."""
+
+    id: str
 
 
 class Severity(StrEnum):

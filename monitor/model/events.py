@@ -1,0 +1,378 @@
+"""What records and collectors tell, one value a record: the job's only input."""
+
+from __future__ import annotations
+
+import msgspec
+
+from monitor.model.kinds import GroupKind, Sharing, Source
+from monitor.model.members import Member, Reconciliation
+from monitor.model.values import IdPartitions, PartitionId, Value
+
+
+class Event(Value, tag_field="event", tag=str.lower):
+    """Base of everything that can happen to a group, a topic or a source."""
+
+
+class OffsetCommitted(Event):
+    """A group committed an offset: the next record it will read of that partition.
+
+    ``topic_key`` are the first eight bytes of the topic's id, as a signed number: enough to tell a topic from another
+    one of that name. None: the broker did not write it (Kafka before 4.1, and commits of topics without an id).
+    """
+
+    group: str
+    topic: str
+    partition: PartitionId
+    offset: int
+    committed_ms: int
+    leader_epoch: int = -1
+    topic_key: int | None = None
+
+
+class CommitPoint(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A commit in a history: when, and of which offset."""
+
+    committed_ms: int
+    offset: int
+
+
+class Rewind(Value, array_like=True):
+    """A commit of an offset lower than the one committed before it: records will be delivered again."""
+
+    at_ms: int
+    before: int
+    after: int
+
+
+class CommitRun(Event):
+    """Commits of one partition that followed one another in the log, combined without losing what is tracked.
+
+    ``first`` is the first commit; ``points`` are, oldest first, those that a history keeps (see
+    monitor.commit_history), the newest last; ``rewinds`` counts the rewinds from the first commit on, and
+    ``rewound`` the records that they went back by; ``first_rewind`` is told if there are several. All commits of a run
+    are of the same topic (see OffsetCommitted.topic_key).
+    """
+
+    group: str
+    topic: str
+    partition: PartitionId
+    first: CommitPoint
+    points: tuple[CommitPoint, ...]
+    leader_epoch: int = -1
+    commits: int = 1
+    rewinds: int = 0
+    last_rewind: Rewind | None = None
+    rewound: int = 0
+    topic_key: int | None = None
+    first_rewind: Rewind | None = None
+
+
+class OffsetsListed(Event):
+    """What the broker itself says a group has committed: it knows the fate of transactions, the log's reader does not.
+
+    ``asked_ms`` is when the question was sent, by the collector's clock.
+    """
+
+    cluster: str
+    group: str
+    asked_ms: int
+    offsets: tuple[ListedOffset, ...]
+    version: int = 1
+
+
+class ListedOffset(Value):
+    """One committed offset in the broker's answer."""
+
+    topic: str
+    partition: PartitionId
+    offset: int
+
+
+class ObservedOffset(Value, array_like=True):
+    """A committed offset as a collector read it; ``committed_ms`` is when it was committed, where the system tells."""
+
+    topic: str
+    partition: PartitionId
+    offset: int
+    committed_ms: int | None = None
+
+
+class GroupObserved(Event):
+    """A whole group as a collector read it at ``observed_ms``, by the collector's clock.
+
+    ``pass_ms`` is when the pass began that read it. ``protocol`` is the group's assignor, None where nothing tells it.
+    ``generation`` and ``target_epoch`` are the system's own (None: it counts none, and groupwatch counts the changes
+    that it sees), ``state`` is the group's state in the system's words. ``regexes`` are the expressions that a KIP-848
+    group's members subscribe to, with the topics that they seem to stand for. ``partial``: not everybody who keeps
+    offsets of the group has told them, so those that are not named are as they were.
+    """
+
+    cluster: str
+    group: str
+    kind: GroupKind
+    source: Source
+    pass_ms: int
+    observed_ms: int
+    members: tuple[Member, ...] = ()
+    offsets: tuple[ObservedOffset, ...] = ()
+    protocol_type: str = "consumer"
+    protocol: str | None = None
+    generation: int | None = None
+    target_epoch: int | None = None
+    state: str | None = None
+    sharing: Sharing = Sharing.EXCLUSIVE
+    version: int = 1
+    regexes: tuple[ResolvedRegex, ...] = ()
+    partial: bool = False
+
+
+class GroupsListed(Event):
+    """A collector has read all groups that its source has; those that were last seen before and are not named are gone.
+
+    A group that has not changed need not have been written in the pass.
+    """
+
+    cluster: str
+    source: Source
+    pass_ms: int
+    completed_ms: int
+    groups: tuple[str, ...] = ()
+    version: int = 1
+
+
+class RebalanceSampled(Event):
+    """What a broker said of a classic group's state: that it rebalances, or (``state`` None) that it no longer does.
+
+    ``state`` is in the broker's words. ``since_ms`` is when it was first seen to rebalance, ``sampled_ms`` when it was
+    asked for this answer, both by the collector's clock. ``interval_ms``: so long before ``since_ms`` it was seen not
+    to rebalance; None: it was not looked at before.
+
+    Only once it is over: ``seen_ms`` is when the broker was last asked and it still rebalanced, ``gap_ms`` the longest
+    time from one question in between to the next, ``took_ms`` the longest that an answer took, from the one before the
+    first sight to this one, and ``broker`` the id of the broker. None and 0 from a collector that did not tell them.
+    """
+
+    cluster: str
+    group: str
+    state: str | None
+    since_ms: int
+    sampled_ms: int
+    interval_ms: int | None = None
+    seen_ms: int | None = None
+    gap_ms: int | None = None
+    took_ms: int = 0
+    broker: int | None = None
+    version: int = 1
+
+
+class OffsetDeleted(Event):
+    """A committed offset was deleted (by expiry, by an administrator, or because its topic went)."""
+
+    group: str
+    topic: str
+    partition: PartitionId
+
+
+class MembershipStored(Event):
+    """The coordinator wrote a completed generation of a classic group (no members: the group became Empty).
+
+    ``state_ms`` is when the group entered the state in which this was written: with members, when all had joined.
+    """
+
+    group: str
+    generation: int
+    protocol_type: str
+    protocol: str | None
+    leader: str | None
+    stored_ms: int
+    members: tuple[Member, ...] = ()
+    state_ms: int | None = None
+
+
+class GroupDeleted(Event):
+    """The coordinator deleted the group, or what made it a group of this kind (it was converted)."""
+
+    group: str
+    deleted_ms: int
+    kind: GroupKind = GroupKind.CLASSIC
+
+
+class EpochStored(Event):
+    """A KIP-848, share or streams group has a new epoch: its members or what they subscribe to changed.
+
+    ``metadata_hash`` stands for the subscribed topics as the broker knows them (0: none, or an older broker).
+    """
+
+    group: str
+    kind: GroupKind
+    epoch: int
+    stored_ms: int
+    metadata_hash: int = 0
+
+
+class SubscribedTopic(Value):
+    """A topic as a broker of Kafka 3.9 writes it for a group that subscribes to it."""
+
+    topic_id: str
+    topic: str
+    partitions: int
+
+
+class SubscribedTopicsStored(Event):
+    """The topics that a KIP-848 group subscribes to (Kafka 3.9; later brokers write a hash instead). Empty: deleted."""
+
+    group: str
+    stored_ms: int
+    topics: tuple[SubscribedTopic, ...] = ()
+
+
+class MemberStored(Event):
+    """A member joined a KIP-848, share or streams group, or changed what it says of itself."""
+
+    group: str
+    kind: GroupKind
+    member: Member
+    stored_ms: int
+
+
+class MemberRemoved(Event):
+    """A member left the group, was fenced, or its session ended: the log does not tell which."""
+
+    group: str
+    kind: GroupKind
+    member_id: str
+    removed_ms: int
+
+
+class TargetEpochStored(Event):
+    """The broker has chosen targets for the group epoch ``epoch`` (None: deleted)."""
+
+    group: str
+    kind: GroupKind
+    epoch: int | None
+    stored_ms: int
+
+
+class TargetStored(Event):
+    """What a member is to own (None: deleted). It holds until the next one, whatever the epoch."""
+
+    group: str
+    kind: GroupKind
+    member_id: str
+    target: tuple[IdPartitions, ...] | None
+
+
+class CurrentStored(Event):
+    """What a member owns now and how far it is; ``target`` of the reconciliation is not set."""
+
+    group: str
+    kind: GroupKind
+    member_id: str
+    current: Reconciliation
+
+
+class CurrentRemoved(Event):
+    """What a member owns was deleted."""
+
+    group: str
+    kind: GroupKind
+    member_id: str
+
+
+class RegexResolved(Event):
+    """The topics that the broker found for a regular expression of the group's members (None: deleted)."""
+
+    group: str
+    regex: str
+    topics: tuple[str, ...] | None
+    stored_ms: int
+
+
+class PartitionObserved(Value):
+    """One partition as a collector saw it; None where the broker did not answer for it.
+
+    ``stable`` is the last stable offset where that is below the end: a transaction that began there is open, and who
+    reads only committed records gets nothing from there on. None: nothing is held back, or it is not known.
+    """
+
+    partition: PartitionId
+    earliest: int | None = None
+    end: int | None = None
+    racks: tuple[str | None, ...] = ()
+    stable: int | None = None
+
+
+class TopicObserved(Event):
+    """A topic as a collector saw it. ``pass_ms`` is when the pass began that saw it."""
+
+    cluster: str
+    topic: str
+    pass_ms: int
+    observed_ms: int
+    partitions: tuple[PartitionObserved, ...]
+    topic_id: str | None = None
+    version: int = 1
+
+
+class PassCompleted(Event):
+    """A collector has written every topic of the cluster. Topics not seen since ``pass_ms`` no longer exist.
+
+    ``source_id`` is what tells what was read from another one at the same address: the id of a Kafka cluster, the birth
+    of a tree in ZooKeeper; None: it has none.
+    """
+
+    cluster: str
+    pass_ms: int
+    completed_ms: int
+    topics: int
+    version: int = 1
+    source_id: str | None = None
+
+
+class DecodeFailed(Event):
+    """A record could not be read. ``reason`` is a word from a short fixed list; the place lets a person find it."""
+
+    source: str
+    reason: str
+    log_partition: int
+    log_offset: int
+    position: int | None = None
+
+
+OffsetEvent = OffsetCommitted | CommitRun | OffsetDeleted | OffsetsListed
+
+ModernEvent = (
+    GroupDeleted
+    | EpochStored
+    | SubscribedTopicsStored
+    | MemberStored
+    | MemberRemoved
+    | TargetEpochStored
+    | TargetStored
+    | CurrentStored
+    | CurrentRemoved
+    | RegexResolved
+)
+"""What the records of KIP-848, share and streams groups tell."""
+
+MembershipEvent = MembershipStored | ModernEvent
+
+GroupEvent = OffsetEvent | MembershipEvent | RebalanceSampled | GroupObserved
+
+TopicEvent = TopicObserved | PassCompleted
+
+CollectedEvent = TopicEvent | OffsetsListed | RebalanceSampled | GroupObserved | GroupsListed
+"""What collectors write.
+
+Each has a ``version``, that of docs/events.md; it is written only where it is not 1. Who reads a version that it does
+not know refuses the event, and counts it.
+"""
+
+AnyEvent = GroupEvent | TopicEvent | GroupsListed | DecodeFailed
+
+
+class ResolvedRegex(Value):
+    """A regular expression of a KIP-848 group's members with the topics that the broker found for it."""
+
+    regex: str
+    topics: tuple[str, ...] = ()

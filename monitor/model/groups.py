@@ -1,0 +1,247 @@
+"""The state of one group: what is known now, folded from its events."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+from monitor.model.events import ResolvedRegex, Rewind, SubscribedTopic
+from monitor.model.kinds import GroupKind, Phase, Sharing, Source
+from monitor.model.members import Member
+from monitor.model.values import STATE_VERSION, PartitionId, TopicPartitions, Value
+
+
+class CommittedOffset(Value, array_like=True):
+    """The newest committed offset of one partition and when it was committed (the broker's clock).
+
+    ``history`` are commits before it and itself, packed and bounded (monitor.model.commit_history). ``rewinds`` is
+    counted since the partition was first committed. ``listed`` is the broker's own newest answer (None: it knows no
+    committed offset) and ``listed_ms`` when it was asked (0: never); ``offset`` is the one that counts of the two, see
+    monitor.tracking.listed_offsets.
+    """
+
+    topic: str
+    partition: PartitionId
+    offset: int
+    committed_ms: int
+    leader_epoch: int = -1
+    history: bytes = b""
+    rewinds: int = 0
+    last_rewind: Rewind | None = None
+    listed: int | None = None
+    listed_ms: int = 0
+
+
+class RebalanceCause(StrEnum):
+    """Why a group rebalanced, as far as the log can tell."""
+
+    JOIN = "join"
+    LEAVE = "leave"
+    """A member is gone. Of most members the log does not tell whether they left or timed out."""
+    TIMEOUT = "timeout"
+    """A member is gone that cannot have left by itself: a static one, or one that did not give back in time."""
+    SUBSCRIPTION = "subscription"
+    TOPICS = "topics"
+    """Subscribed topics came, went or have another number of partitions."""
+    STATIC_RESTART = "static_restart"
+    ASSIGNOR = "assignor"
+    HANDOVER = "handover"
+    """The second half of a cooperative rebalance: partitions that were given back get their new owners."""
+    UPGRADE = "upgrade"
+    """From the classic protocol to that of KIP-848."""
+    DOWNGRADE = "downgrade"
+    UNKNOWN = "unknown"
+
+
+FOLLOW_OF_THEMSELVES: Final = frozenset({RebalanceCause.HANDOVER, RebalanceCause.STATIC_RESTART})
+"""Causes of rebalances that are no sign of unrest: the second half of one that may be, and what nobody had to stop for.
+Who counts how often a group rebalances leaves out those that have no other cause."""
+
+
+class Held(Value):
+    """Partitions that a member had last; ``who`` is who it is over generations (monitor.tracking.moves).
+
+    The topics are in the words of the log: names, and ids in a KIP-848 group. There ``stopped_ms`` is until when it may
+    have read them: it was told then to give them back, or removed from the group (None: not known).
+    """
+
+    who: str
+    topics: tuple[TopicPartitions, ...]
+    stopped_ms: int | None = None
+
+
+class HeldCount(Value, array_like=True):
+    """How many partitions a member had."""
+
+    who: str
+    partitions: int
+
+
+class Taken(Value, array_like=True):
+    """Partitions of a KIP-848 group's topic that got a new owner, which has not committed them yet.
+
+    ``gained_ms`` is since when the new one has them, ``stopped_ms`` until when the one before may have read them (None:
+    not known). For ``topic_key`` see OffsetCommitted.
+    """
+
+    gained_ms: int
+    stopped_ms: int | None
+    topic_key: int
+    partitions: tuple[int, ...]
+
+
+SAMPLE_HOLDS_MS: Final = 30_000
+"""From this age on, what was said of a group's state no longer counts. A rebalance that goes on is told again at least
+every 10 s (monitor.collectors.group_states), so three were missed by then: the collector or its broker is away."""
+
+
+class Sampled(Value, array_like=True):
+    """That a classic group rebalances, as a collector saw it: first, last, and by how much it may have begun before.
+
+    ``interval_ms`` None: not known. ``over``: it was seen since that it no longer does.
+    """
+
+    first_ms: int
+    last_ms: int
+    interval_ms: int | None = None
+    over: bool = False
+
+
+class CommittedTopic(Value, array_like=True):
+    """Which topic of this name the group's newest commits are of (see OffsetCommitted.topic_key).
+
+    ``since_ms`` is when it was first known to have been made anew: commits before then were of another one (None: of no
+    other that is known of).
+    """
+
+    topic: str
+    key: int
+    since_ms: int | None = None
+
+
+class Sight(Value, array_like=True):
+    """What a collector saw of a classic group from its first answer that it rebalances to the first that it does not.
+
+    It may be of several rebalances, one after the other. All times are by the collector's clock; the answer to a
+    question holds for some instant of the ``took_ms`` after it. ``since_ms`` was the first question, ``seen_ms`` the
+    last one with that answer, ``over_ms`` the next, ``interval_ms`` passed between the one before the first and that
+    (None: there was none), ``gap_ms`` is the longest time between two of them (None: not known). ``broker`` answered.
+    ``told``: the rebalances of the history know what it tells (monitor.tracking.sights).
+    """
+
+    since_ms: int
+    seen_ms: int
+    over_ms: int
+    interval_ms: int | None = None
+    gap_ms: int | None = None
+    took_ms: int = 0
+    broker: int | None = None
+    told: bool = False
+
+
+class Rebalance(Value):
+    """A rebalance as the log shows it: up to which generation or epoch, when, and why.
+
+    ``started_ms`` of a classic group is when it had begun for certain by what a collector saw, if one saw it, and else
+    when its members had all joined (the waiting for them is not in the log); of the other kinds when the group's epoch
+    was raised. ``ended_ms`` None: under way. ``moved`` partitions have another owner than before, ``avoidable`` of them
+    would have stayed in the stickiest balanced assignment (monitor.tracking.moves). ``held`` is who had how much when
+    it began, while it is under way. ``is_first``: the group had no members before it.
+
+    ``pause_ms`` is summed over the ``paused_partitions``: how long they had no owner, or how much longer than usual
+    they were not committed around its end. ``burst_records`` are those that their first commits after it cover
+    (monitor.tracking.resumption).
+
+    ``uncertainty_ms``: by how much a classic rebalance may have begun before ``started_ms``; None: not known, it may
+    have been any time. The other kinds' beginning is exact.
+    """
+
+    generation: int
+    started_ms: int
+    ended_ms: int | None = None
+    causes: tuple[RebalanceCause, ...] = ()
+    joined: int = 0
+    left: int = 0
+    moved: int = 0
+    avoidable: int = 0
+    held: tuple[HeldCount, ...] = ()
+    is_first: bool = False
+    paused_partitions: int = 0
+    pause_ms: int = 0
+    burst_records: int = 0
+    uncertainty_ms: int | None = None
+
+
+class MembershipChange(Value):
+    """Something that happened to a KIP-848 group's members for which the group's epoch has not been raised yet."""
+
+    cause: RebalanceCause
+    instance_id: str | None = None
+
+
+class GroupState(Value):
+    """Everything known of one group. ``offsets`` is sorted by topic and partition.
+
+    ``generation_ms`` is when the newest generation was stored, ``phase_ms`` when the phase began; ``rebalances`` counts
+    the generations seen since the group was first seen, those that only emptied the group included. Of a KIP-848,
+    share or streams group ``generation`` is the epoch, and members are sorted by id.
+
+    ``unconfirmed`` are commits in the log that the broker does not know: their transaction is open or was aborted.
+
+    ``target_epoch`` is the epoch for which the broker has chosen targets. ``incomplete_members`` are those of whom the
+    log has told an assignment but not yet who they are (compaction changes the order). ``history`` are the newest
+    rebalances, oldest first, bounded; ``under_way`` is one that has not ended, ``pending`` what may lead to the next.
+
+    Counted since the group was first seen, as ``rebalances`` are: ``moved_partitions``, ``avoidable_moves`` and
+    ``rebalance_ms`` of all ended rebalances, ``pause_ms`` (summed over partitions) and ``burst_records`` of them, and
+    ``redelivered_records``, by which commits went back. ``released`` are partitions that were given back and that
+    nobody has yet. ``sampled`` is what a collector saw of a rebalance that the log does not tell of yet; ``sights`` are
+    what it saw from beginning to end, the newest ones. ``committed_topics`` tells a topic from one made anew, by name.
+    ``taken`` are partitions whose new owner has yet to commit them.
+
+    ``earlier_ms`` are when those rebalances ended that are no longer in the history and follow one another to it
+    (monitor.tracking.rebalances), oldest first, bounded. Empty for a group that seldom rebalances.
+
+    ``source`` is where all this comes from. Of a group that a collector reads as a whole, ``observed_ms`` is when it
+    last read it, ``generation`` counts the changes of members and what they own (unless its system counts some), and
+    ``sharing`` is how its members share partitions.
+    """
+
+    cluster: str
+    group: str
+    phase: Phase = Phase.UNSEEN
+    phase_ms: int = 0
+    protocol_type: str = ""
+    protocol: str | None = None
+    leader: str | None = None
+    generation: int = 0
+    generation_ms: int = 0
+    members: tuple[Member, ...] = ()
+    offsets: tuple[CommittedOffset, ...] = ()
+    rebalances: int = 0
+    version: int = STATE_VERSION
+    kind: GroupKind = GroupKind.CLASSIC
+    unconfirmed: tuple[CommittedOffset, ...] = ()
+    target_epoch: int | None = None
+    metadata_hash: int = 0
+    subscribed_topics: tuple[SubscribedTopic, ...] = ()
+    regexes: tuple[ResolvedRegex, ...] = ()
+    incomplete_members: tuple[Member, ...] = ()
+    history: tuple[Rebalance, ...] = ()
+    under_way: Rebalance | None = None
+    pending: tuple[MembershipChange, ...] = ()
+    moved_partitions: int = 0
+    avoidable_moves: int = 0
+    rebalance_ms: int = 0
+    redelivered_records: int = 0
+    released: tuple[Held, ...] = ()
+    pause_ms: int = 0
+    burst_records: int = 0
+    sampled: Sampled | None = None
+    earlier_ms: tuple[int, ...] = ()
+    sights: tuple[Sight, ...] = ()
+    committed_topics: tuple[CommittedTopic, ...] = ()
+    taken: tuple[Taken, ...] = ()
+    source: Source = Source.LOG
+    observed_ms: int = 0
+    sharing: Sharing = Sharing.EXCLUSIVE

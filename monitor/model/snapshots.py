@@ -1,0 +1,178 @@
+"""What a job knows and serves: the newest verdicts of every cluster, prepared for readers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from monitor.model.findings import Finding
+from monitor.model.kinds import Phase
+from monitor.model.topics import SourceState
+from monitor.model.values import Value
+
+EMPTY_GZIP: Final = bytes.fromhex("1f8b08000000000000ff03000000000000000000")
+"""No text at all, in gzip."""
+
+
+class FamilyBlock(Value):
+    """Rendered samples of one metric family, without its HELP and TYPE lines; every line ends with a newline.
+
+    ``group``: that group's alone, kept apart since it has so many; "": of any groups.
+    """
+
+    family: str
+    samples: str
+    group: str = ""
+
+
+class Deflated(Value):
+    """A text in raw deflate, cut so that pieces can follow one another (monitor.metrics.deflate).
+
+    ``crc`` is the CRC-32 of the text, ``size`` its length in bytes, ``lines`` how many lines it has.
+    """
+
+    data: bytes
+    crc: int
+    size: int
+    lines: int = 0
+
+
+class PackedBlock(Value):
+    """A FamilyBlock with its samples compressed, as it travels and waits.
+
+    ``bucket`` is that of the groups, None where it is not about groups of one bucket.
+    """
+
+    family: str
+    samples: Deflated
+    group: str = ""
+    bucket: int | None = None
+
+
+class GroupSummary(Value):
+    """One line of the overview: enough to list a group without judging it again.
+
+    ``members`` is None for a group that is known by its commits only. ``evaluated_ms`` is the same for all groups of a
+    cluster, so it is 0 until they are listed. ``unjudged`` is why the group could not be judged in the newest
+    micro-batch; all else is then of the last verdict, as far as there was one. None: it was judged.
+    """
+
+    cluster: str
+    group: str
+    kind: str
+    state: Phase
+    assignor: str | None
+    members: int | None
+    lag: int | None
+    findings: tuple[Finding, ...]
+    evaluated_ms: int = 0
+    unjudged: str | None = None
+
+
+class Shard(Value):
+    """Which share of the groups a job watches: that of number ``number`` (from 1) of ``of`` jobs. 1 of 1 is all.
+
+    The first shard also does what only one of the jobs may do.
+    """
+
+    number: int = 1
+    of: int = 1
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it does what only one of the jobs may do."""
+        return self.number == 1
+
+    @property
+    def is_all(self) -> bool:
+        """Whether there is no other."""
+        return self.of == 1
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+
+ALL_GROUPS: Final = Shard()
+"""The shard of a job that shares the groups with no other."""
+
+
+class WarmUpProgress(Value):
+    """How far the backlog that was seen at start has been read, in offsets: a compacted log has fewer records.
+
+    ``left_ms`` is an estimate of the time until nothing of it remains.
+    """
+
+    total: int
+    remaining: int
+    left_ms: int | None = None
+
+
+class CollectorHealth(Value):
+    """How the passes of one collector go; the counts are those since its process started.
+
+    ``collector`` is what it reads, in one word, ``name`` what that is called in the configuration. ``last_success_ms``
+    is when its newest complete pass was written, ``pass_ms`` how long its newest pass took. A pass is ``incomplete``
+    if something did not answer, and failed if nothing of it was written. ``problem`` says why the newest one was not
+    complete, ``warning`` what a complete one had to say, both in sentences.
+    """
+
+    cluster: str
+    collector: str
+    name: str
+    complete: int = 0
+    incomplete: int = 0
+    failed: int = 0
+    last_success_ms: int | None = None
+    pass_ms: int | None = None
+    problem: str | None = None
+    warning: str | None = None
+
+
+class ClusterSnapshot(Value):
+    """The newest evaluation of one cluster; ``groups`` are sorted by name.
+
+    ``ready`` is False until the backlog seen at start has been read. ``warm_up`` is there from the
+    first batch on until then. ``clock_behind_ms`` is to be added to its times to have those of the machine's clock,
+    which has been set lately unless it is 0. ``tells_findings``: they are told in a topic, unless there is a
+    ``findings_problem``; ``problem`` is about reading, and ``stalled`` says that it is that micro-batches no longer
+    end. ``collectors`` are those that run in this process.
+    """
+
+    cluster: str
+    ready: bool = False
+    evaluated_ms: int | None = None
+    batch_duration_ms: int | None = None
+    input_lag: int | None = None
+    warm_up: WarmUpProgress | None = None
+    evaluation_errors: int = 0
+    decode_errors: tuple[SourceState, ...] = ()
+    groups: tuple[GroupSummary, ...] = ()
+    blocks: tuple[PackedBlock, ...] = ()
+    catalog_ms: int | None = None
+    clock_behind_ms: int = 0
+    problem: str | None = None
+    stalled: bool = False
+    tells_findings: bool = False
+    findings_problem: str | None = None
+    collectors: tuple[CollectorHealth, ...] = ()
+
+    def age_ms(self, now_ms: int) -> int | None:
+        """How long ago its groups were judged, by the machine's clock; None: not yet."""
+        return None if self.evaluated_ms is None else max(0, now_ms - self.evaluated_ms - self.clock_behind_ms)
+
+
+class Snapshot(Value):
+    """Everything the HTTP app serves: prepared, immutable, replaced as a whole.
+
+    ``metrics_gzip`` is the exposition text, compressed. ``shard`` says of which groups it knows.
+    ``openmetrics_gzip`` is the same in OpenMetrics; None: it was not prepared.
+    """
+
+    clusters: tuple[ClusterSnapshot, ...] = ()
+    metrics_gzip: bytes = EMPTY_GZIP
+    shard: Shard = ALL_GROUPS
+    openmetrics_gzip: bytes | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether every cluster has been read up to the end that was seen at start, and none has stalled since."""
+        return bool(self.clusters) and all(cluster.ready and not cluster.stalled for cluster in self.clusters)

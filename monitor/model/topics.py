@@ -1,0 +1,103 @@
+"""The state of topics and of what was read: what is known now, folded from the events of collectors."""
+
+from __future__ import annotations
+
+import msgspec
+
+from monitor.model.values import STATE_VERSION, PartitionId, Value
+
+
+class EndOffsetAt(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Where a partition ended at an instant."""
+
+    at_ms: int
+    offset: int
+
+
+class Release(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Where a transaction held records back for long, and when it was seen to have ended."""
+
+    at_ms: int
+    offset: int
+
+
+class PartitionState(Value, gc=False):
+    """One partition of a topic.
+
+    ``first_seen_ms`` is when a collector first saw it; ``ends`` is oldest first, bounded. ``former_ms`` is when the
+    partition of this name was last seen that a deleted topic of this name had (0: none is known of). ``earliest_ms`` is
+    when a collector first saw the log begin at ``earliest`` (0: not known), ``earliest_end`` where it ended then.
+
+    ``stable`` is the last stable offset where a transaction is open (None: nothing is held back, or it is not known),
+    ``stable_ms`` when a collector first saw it there, ``released`` the end of the newest transaction that was long.
+
+    ``woken`` is where the log stood still for long the last time, and when a collector first saw it go on.
+
+    ``older`` are a few points of the end from before ``ends``, the further apart the older they are.
+    """
+
+    partition: PartitionId
+    first_seen_ms: int
+    earliest: int | None = None
+    end: int | None = None
+    racks: tuple[str | None, ...] = ()
+    ends: tuple[EndOffsetAt, ...] = ()
+    former_ms: int = 0
+    earliest_ms: int = 0
+    stable: int | None = None
+    stable_ms: int = 0
+    released: Release | None = None
+    earliest_end: int | None = None
+    woken: EndOffsetAt | None = None
+    older: tuple[EndOffsetAt, ...] = ()
+
+
+class TopicState(Value):
+    """A topic with its partitions in order. ``pass_ms`` is the start of the newest collector pass that saw it.
+
+    ``observed_ms`` is when it was last seen; anything older that still arrives is out of date. ``has_markers``: a
+    collector saw a transaction end in it, however short (what ends one is a marker, which takes an offset). ``missed``:
+    the newest completed pass did not see it; it has gone if the next one does not either.
+    """
+
+    cluster: str
+    topic: str
+    pass_ms: int
+    topic_id: str | None = None
+    partitions: tuple[PartitionState, ...] = ()
+    observed_ms: int = 0
+    version: int = STATE_VERSION
+    has_markers: bool = False
+    missed: bool = False
+
+
+class ErrorCount(Value):
+    """How often a reason occurred, and the place of the newest record that gave it."""
+
+    reason: str
+    count: int
+    log_partition: int
+    log_offset: int
+
+
+class SourceState(Value):
+    """What a source log gave that could not be read, by reason."""
+
+    cluster: str
+    source: str
+    errors: tuple[ErrorCount, ...] = ()
+    version: int = STATE_VERSION
+
+
+class Catalog(Value):
+    """All topics of a cluster that exist now, as of a completed collector pass; ``names`` are theirs by topic id.
+
+    ``watched_ms`` is when collectors began to look, as far as these topics show it: what was first seen then may be of
+    any age. What was first seen later came later.
+    """
+
+    cluster: str
+    pass_ms: int
+    topics: dict[str, TopicState] = msgspec.field(default_factory=dict)
+    names: dict[str, str] = msgspec.field(default_factory=dict)
+    watched_ms: int = 0

@@ -1,0 +1,180 @@
+"""The verdict on one group at an instant."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from monitor.model.findings import Finding, OrphanReason
+from monitor.model.kinds import Phase, Sharing, Source
+from monitor.model.members import MemberState
+from monitor.model.values import PartitionId, TopicPartition, Value
+
+
+class Handover(Value):
+    """Partitions of a KIP-848 group that ``owner`` still has and ``heir`` is to have (None: nobody).
+
+    ``is_told``: the broker has told the owner to give them back, else it has not heard from it since it chose.
+    ``grace_ms`` is the owner's rebalance timeout (None: not known).
+    """
+
+    owner: str
+    heir: str | None
+    is_told: bool
+    since_ms: int
+    grace_ms: int | None
+    partitions: tuple[TopicPartition, ...]
+
+
+class LagStatus(StrEnum):
+    """How the lag develops, by the rules of LinkedIn's Burrow (monitor.detection.burrow).
+
+    STOP, STALL and REWIND are said of a partition only, and ERR of a group that has such a partition.
+    """
+
+    OK = "ok"
+    WARN = "warn"
+    """Commits advance, and the lag never fell."""
+    ERR = "err"
+    STOP = "stop"
+    """No commits any more."""
+    STALL = "stall"
+    """Commits, always of the same offset."""
+    REWIND = "rewind"
+    """A commit of a lower offset than before, and none has got there again."""
+
+
+class Pace(msgspec.Struct, frozen=True, gc=False):
+    """How fast a partition is read and written, in records per second, over the same last minutes."""
+
+    consumed_per_s: float
+    produced_per_s: float
+
+
+class TopicLag(Value):
+    """What waits for a group in one topic: in records, and the age of the oldest. None: not known.
+
+    ``partitions`` are those of the topic in the verdict.
+    """
+
+    topic: str
+    lag: int | None = None
+    lag_ms: int | None = None
+    partitions: int = 0
+
+
+class PartitionVerdict(Value, gc=False):
+    """One partition of a group. Owners and expected owners are member ids; offsets and lag are in records.
+
+    ``expected`` is the owner that the assignor would choose now, ``replayed`` the one it should have chosen for the
+    inputs of the current generation; None: nobody, or not computable (see ``GroupVerdict.expectation``), or the same
+    as ``expected`` if the broker chooses.
+    ``committed`` None: no committed offset. ``lag`` None: not known. ``lag_ms``: age of the oldest waiting record.
+    ``status`` is Burrow's, None where the lag is not known; ``pace`` is measured only where records wait. ``stable`` is
+    the last stable offset, told only where records wait and a transaction holds some of the partition's records back.
+    """
+
+    topic: str
+    partition: PartitionId
+    owners: tuple[str, ...] = ()
+    expected: str | None = None
+    replayed: str | None = None
+    committed: int | None = None
+    earliest: int | None = None
+    end: int | None = None
+    lag: int | None = None
+    lag_ms: int | None = None
+    orphan: OrphanReason | None = None
+    status: LagStatus | None = None
+    pace: Pace | None = None
+    stable: int | None = None
+
+
+class MemberVerdict(Value):
+    """One member with the number of partitions it owns and would own if the group rebalanced now.
+
+    ``epoch`` and ``state`` are those of a member of a KIP-848, share or streams group. ``lag``: the records that are
+    known to wait in its partitions, together; what is not known is not counted. ``answers``, ``connections`` and
+    ``unreadable`` are those of the Member. ``idle`` None: that is not judged, as more than partitions counts there.
+    """
+
+    member_id: str
+    instance_id: str | None = None
+    client_id: str = ""
+    host: str = ""
+    topics: tuple[str, ...] = ()
+    partitions: int = 0
+    expected_partitions: int | None = None
+    idle: bool | None = False
+    epoch: int | None = None
+    state: MemberState | None = None
+    lag: int = 0
+    answers: bool = True
+    connections: int = 1
+    unreadable: str | None = None
+
+
+class GroupVerdict(Value):
+    """All that is known and judged of one group at ``evaluated_ms``. Findings are ordered worst first.
+
+    ``expectation`` is "exact" (assignor known, both expectations computed), "target" (KIP-848: ``expected`` is what the
+    broker has chosen), "invariants" (assignor not known to us) or "none" (no members, or a member whose bytes cannot
+    be read). ``imbalance_ratio`` is the largest member's partitions over the smallest largest that any assignment could
+    reach; None without members or partitions, and where partitions are not what is to be even (Kafka Streams).
+
+    ``status`` is Burrow's, None if no lag is known; ``topics`` are sorted by name. ``pace`` is the sum over the
+    partitions in which records wait, as far as it is known: ``paced_lag`` records wait where it is, nine tenths of
+    ``lag`` at least, or both are None; ``catch_up_ms`` is how long they take to be read, None if that is never at that
+    pace. ``lost`` are the records that retention removed before the group committed them (at most: offsets without a
+    record count), ``kept_waiting`` the largest share of a trimmed partition's log that waits for the group, from 0 to
+    1; both None if no lag is known.
+
+    ``rebalancing_since_ms``: a rebalance is known to be under way since then. The counts are those of the GroupState.
+
+    ``stable_lag`` are the records of ``lag`` that no open transaction holds back; None if ``lag`` is.
+
+    ``source`` is where it is known from, ``sharing`` how its members share partitions. Of a MetaQ group offsets and all
+    that is counted from them are bytes (monitor.detection.units). ``settles_ms`` is when the verdict may become another
+    by time alone, as its members may be about to share their partitions out anew; None: nothing is awaited.
+
+    ``lag_at_least_ms`` is the age, at least, of the oldest record that waits: ``lag_ms``, but also of partitions in
+    which the oldest record is from before what is remembered of their ends. None: no age is known.
+    """
+
+    cluster: str
+    group: str
+    kind: str
+    state: Phase
+    evaluated_ms: int
+    assignor: str | None = None
+    expectation: str = "none"
+    generation: int = 0
+    generation_ms: int = 0
+    members: tuple[MemberVerdict, ...] = ()
+    partitions: tuple[PartitionVerdict, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    lag: int | None = None
+    lag_ms: int | None = None
+    imbalance_ratio: float | None = None
+    rebalances: int = 0
+    status: LagStatus | None = None
+    topics: tuple[TopicLag, ...] = ()
+    pace: Pace | None = None
+    catch_up_ms: int | None = None
+    lost: int | None = None
+    kept_waiting: float | None = None
+    handovers: tuple[Handover, ...] = ()
+    rebalancing_since_ms: int | None = None
+    rebalance_ms: int = 0
+    moved_partitions: int = 0
+    avoidable_moves: int = 0
+    redelivered_records: int = 0
+    pause_ms: int = 0
+    burst_records: int = 0
+    stable_lag: int | None = None
+    paced_lag: int | None = None
+    source: Source = Source.LOG
+    sharing: Sharing = Sharing.EXCLUSIVE
+    settles_ms: int | None = None
+    lag_at_least_ms: int | None = None
