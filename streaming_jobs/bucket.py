@@ -19,11 +19,11 @@ from monitor.model import (
     TopicObserved,
     TopicState,
 )
+from monitor.tracking.decode_errors import fold_source
 from monitor.tracking.group import fold_group
-from monitor.tracking.observed import has_gone
-from monitor.tracking.offsets_change import KIND, decode_moved, encode_moved, moved_offsets, with_moved
-from monitor.tracking.source import fold_source
-from monitor.tracking.stored import (
+from monitor.tracking.offsets.delta import KIND, decode_moved, encode_moved, moved_offsets, with_moved
+from monitor.tracking.polled.group import has_gone
+from monitor.tracking.serialization import (
     StateCorruptError,
     decode_group_state,
     decode_source_state,

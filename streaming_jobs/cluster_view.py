@@ -19,8 +19,8 @@ from monitor.model import (
     SourceState,
     TopicState,
 )
-from monitor.tracking.offsets_change import decode_moved, with_moved
-from monitor.tracking.stored import decode_group_state, decode_source_state, decode_topic_state, encode_state
+from monitor.tracking.offsets.delta import decode_moved, with_moved
+from monitor.tracking.serialization import decode_group_state, decode_source_state, decode_topic_state, encode_state
 from monitor.tracking.topic import catalog_of
 from streaming_jobs.rows import ALL_BLOCKS, BucketRow, RowKind, family_and_group
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from monitor.model import CommitRun, OffsetCommitted
-from monitor.protocol.commit_columns import CommitColumns, are_sound, commit_columns
+from monitor.protocol.kafka.commit_columns import CommitColumns, are_sound, commit_columns
+from monitor.protocol.kafka.commit_runs import Run, combined
 from monitor.protocol.offsets_topic import CommitPlace, commit_place
-from monitor.tracking.combining import Run, combined
 
 
 class PlacedEvent(NamedTuple):

@@ -22,7 +22,6 @@ from monitor.model import (
     RebalanceSampled,
     Shard,
 )
-from monitor.protocol.errors import DecodeError
 from monitor.protocol.events_topic import (
     cluster_named,
     decode_event,
@@ -31,6 +30,7 @@ from monitor.protocol.events_topic import (
     require_source,
 )
 from monitor.protocol.offsets_topic import Foreign, decode_record
+from monitor.protocol.wire.errors import DecodeError
 from streaming_jobs.buckets import Entity, bucket_of
 from streaming_jobs.commit_rows import CommitRows
 from streaming_jobs.sharding import own_records, watches

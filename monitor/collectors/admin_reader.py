@@ -29,9 +29,9 @@ from monitor.collectors.kafka_catalog import wall_clock_ms
 from monitor.collectors.reading import Reading
 from monitor.config import ClusterSettings
 from monitor.model import GroupObserved, Source, Value
-from monitor.protocol.admin_answers import Coordinator, FindCoordinatorAnswer, ListGroupsAnswer, read_answer
-from monitor.protocol.admin_questions import Api
-from monitor.protocol.errors import DecodeError
+from monitor.protocol.kafka_admin.requests import Api
+from monitor.protocol.kafka_admin.responses import Coordinator, FindCoordinatorAnswer, ListGroupsAnswer, read_answer
+from monitor.protocol.wire.errors import DecodeError
 
 REWRITE_MS: Final = 180_000
 """A group that has not changed is written again after this time at most, for a job that has started since."""

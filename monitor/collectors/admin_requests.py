@@ -18,7 +18,7 @@ from kafka.admin import KafkaAdminClient
 from kafka.errors import InvalidReceiveError, KafkaTimeoutError
 
 from monitor.model import Value
-from monitor.protocol.admin_questions import VERSIONS, Api, request_body
+from monitor.protocol.kafka_admin.requests import VERSIONS, Api, request_body
 
 WINDOW: Final = 3
 """Questions on their way to one broker. A broker answers those of a connection one after the other, so that more would

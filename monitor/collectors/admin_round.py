@@ -15,7 +15,9 @@ from msgspec.structs import replace
 from monitor.collectors.admin_requests import AdminRequests, Answer, NoAnswer, Question
 from monitor.collectors.connection import error_name
 from monitor.model import GroupObserved, Value
-from monitor.protocol.admin_answers import (
+from monitor.protocol.kafka_admin.described_groups import AnyDescribed, observed_group
+from monitor.protocol.kafka_admin.requests import SEVERAL_GROUPS, Api
+from monitor.protocol.kafka_admin.responses import (
     ConsumerGroupDescribeAnswer,
     DescribeGroupsAnswer,
     OffsetFetchAnswer,
@@ -25,9 +27,7 @@ from monitor.protocol.admin_answers import (
     TopicFetched,
     read_answer,
 )
-from monitor.protocol.admin_questions import SEVERAL_GROUPS, Api
-from monitor.protocol.described_groups import AnyDescribed, observed_group
-from monitor.protocol.errors import DecodeError
+from monitor.protocol.wire.errors import DecodeError
 
 GROUPS_A_QUESTION: Final = 100
 """A broker answers a question as a whole: more groups would only make it and its connection wait longer at a time."""

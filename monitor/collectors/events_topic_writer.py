@@ -21,8 +21,8 @@ from monitor.model import (
     RebalanceSampled,
     TopicObserved,
 )
-from monitor.protocol.bounds import latest_ms
 from monitor.protocol.events_topic import encode_event
+from monitor.protocol.wire.bounds import latest_ms
 
 PARTITION: Final = 0
 """All events of a cluster are in one partition, even if somebody created the topic with more: their order counts."""

@@ -15,8 +15,8 @@ from monitor.collectors.errors import CollectorError, FindingsNotRead, FindingsT
 from monitor.collectors.own_topics import TopicPlan, ensure_topic, single_partition
 from monitor.config import ClusterSettings, ConfigError
 from monitor.model import FindingOutdated, FindingRecord
-from monitor.protocol.errors import DecodeError
 from monitor.protocol.findings_topic import decode_finding, encode_finding
+from monitor.protocol.wire.errors import DecodeError
 
 PARTITION: Final = 0
 """All findings of a cluster are in one partition: their order counts."""

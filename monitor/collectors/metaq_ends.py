@@ -10,7 +10,6 @@ from typing import Final
 
 from monitor.collectors.zookeeper_reading import Ends, PartitionEnds
 from monitor.model import TopicPartition, Value
-from monitor.protocol.errors import DecodeError
 from monitor.protocol.metaq_text import (
     OK,
     Head,
@@ -19,7 +18,8 @@ from monitor.protocol.metaq_text import (
     decode_offsets,
     stats_offsets_request,
 )
-from monitor.protocol.zookeeper_groups import SeenBroker, SeenTree
+from monitor.protocol.wire.errors import DecodeError
+from monitor.protocol.zookeeper.groups import SeenBroker, SeenTree
 
 ANSWER_LIMIT_S: Final = 3.0
 """For one broker, from the connection to the last byte."""

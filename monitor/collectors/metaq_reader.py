@@ -7,7 +7,7 @@ from monitor.collectors.zookeeper_reading import ZooKeeperReader
 from monitor.collectors.zookeeper_session import ZooKeeperSession
 from monitor.config.systems import ZooKeeperSettings
 from monitor.model import GroupKind
-from monitor.protocol.zookeeper_metaq import OFFSET_PATHS, PATHS, metaq_tree
+from monitor.protocol.zookeeper.metaq import OFFSET_PATHS, PATHS, metaq_tree
 
 
 class MetaQReader(ZooKeeperReader):

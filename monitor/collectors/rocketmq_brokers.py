@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from monitor.collectors.errors import CollectorError
 from monitor.collectors.rocketmq_connection import RocketMQConnection
-from monitor.protocol.rocketmq_answers import BrokerAddress
+from monitor.protocol.rocketmq.responses import BrokerAddress
 
 Result = TypeVar("Result")
 Given = TypeVar("Given")

@@ -11,10 +11,10 @@ from typing import Final
 
 from monitor.collectors.errors import ConnectionFailed
 from monitor.model import Value
-from monitor.protocol.errors import DecodeError
-from monitor.protocol.rocketmq_acl import Signer
-from monitor.protocol.rocketmq_frame import LENGTH_SIZE, Frame, decode_frame, encode_request, frame_length
-from monitor.protocol.rocketmq_requests import Request
+from monitor.protocol.rocketmq.acl import Signer
+from monitor.protocol.rocketmq.frame import LENGTH_SIZE, Frame, decode_frame, encode_request, frame_length
+from monitor.protocol.rocketmq.requests import Request
+from monitor.protocol.wire.errors import DecodeError
 
 WINDOW: Final = 64
 """Requests that are on their way at a time. They are some 200 bytes each, so that sending them never blocks."""

@@ -21,7 +21,8 @@ from monitor.model import (
     TopicPartitions,
     Value,
 )
-from monitor.protocol.rocketmq_answers import (
+from monitor.protocol.rocketmq.names import is_of_proxy, is_topic
+from monitor.protocol.rocketmq.responses import (
     POP,
     CommittedOffset,
     GroupConnections,
@@ -30,7 +31,6 @@ from monitor.protocol.rocketmq_answers import (
     RequestMode,
     RouteQueues,
 )
-from monitor.protocol.rocketmq_names import is_of_proxy, is_topic
 
 
 class MemberSeen(Value):

@@ -18,11 +18,11 @@ from msgspec.structs import replace
 from monitor.collectors.errors import ConnectionFailed
 from monitor.collectors.rocketmq_connection import RocketMQConnection, Unanswered
 from monitor.model import Value
-from monitor.protocol.errors import DecodeError
-from monitor.protocol.rocketmq_answers import Queue, RunningInfo, running_info_in
-from monitor.protocol.rocketmq_frame import Frame
-from monitor.protocol.rocketmq_names import class_name, is_topic
-from monitor.protocol.rocketmq_requests import running_info
+from monitor.protocol.rocketmq.frame import Frame
+from monitor.protocol.rocketmq.names import class_name, is_topic
+from monitor.protocol.rocketmq.requests import running_info
+from monitor.protocol.rocketmq.responses import Queue, RunningInfo, running_info_in
+from monitor.protocol.wire.errors import DecodeError
 
 WINDOW: Final = 8
 """Members that a broker is asked about at a time."""

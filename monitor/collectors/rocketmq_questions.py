@@ -9,8 +9,9 @@ from monitor.collectors.errors import ConnectionFailed, PermissionMissing
 from monitor.collectors.rocketmq_connection import RocketMQConnection
 from monitor.model import Value
 from monitor.protocol import rocketmq_requests as requests
-from monitor.protocol.errors import DecodeError
-from monitor.protocol.rocketmq_answers import (
+from monitor.protocol.rocketmq.frame import Frame
+from monitor.protocol.rocketmq.requests import Code, Refused, Request
+from monitor.protocol.rocketmq.responses import (
     BrokerAddress,
     CommittedOffset,
     GroupConnections,
@@ -25,8 +26,7 @@ from monitor.protocol.rocketmq_answers import (
     route_in,
     topic_stats_in,
 )
-from monitor.protocol.rocketmq_frame import Frame
-from monitor.protocol.rocketmq_requests import Code, Refused, Request
+from monitor.protocol.wire.errors import DecodeError
 
 Decoded = TypeVar("Decoded")
 

@@ -42,9 +42,9 @@ from monitor.collectors.rocketmq_questions import Survey
 from monitor.config import RocketMQSettings
 from monitor.config.errors import ConfigError
 from monitor.model import GroupObserved, Source, TopicObserved
-from monitor.protocol.rocketmq_acl import Signer
-from monitor.protocol.rocketmq_answers import BrokerAddress, CommittedOffset, QueueRange, RequestMode, RouteQueues
-from monitor.protocol.rocketmq_names import is_group, is_of_proxy, is_topic
+from monitor.protocol.rocketmq.acl import Signer
+from monitor.protocol.rocketmq.names import is_group, is_of_proxy, is_topic
+from monitor.protocol.rocketmq.responses import BrokerAddress, CommittedOffset, QueueRange, RequestMode, RouteQueues
 
 MOST_THREADS: Final = 32
 """Brokers that are asked at the same time, those that are asked about silent clients included."""

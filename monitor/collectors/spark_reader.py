@@ -14,8 +14,8 @@ from monitor.collectors.kafka_catalog import wall_clock_ms
 from monitor.collectors.reading import Reading
 from monitor.config.systems import SparkQueriesSettings
 from monitor.model import GroupKind, GroupObserved, Source, Value
-from monitor.protocol.errors import DecodeError
 from monitor.protocol.spark_offsets import QueryOffsets, newest_first, read_query_offsets
+from monitor.protocol.wire.errors import DecodeError
 
 LARGEST_FILE: Final = 32 << 20
 """Room for more than a million partitions; what is larger is no offset log."""

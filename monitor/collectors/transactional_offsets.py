@@ -21,12 +21,12 @@ from msgspec.structs import replace
 from monitor.collectors.partial_answers import PartialAnswers
 from monitor.collectors.topic_observation import partitions_by_leader, topic_error
 from monitor.model import ListedOffset, OffsetsListed, Value
-from monitor.protocol.group_partition import group_partition
+from monitor.protocol.kafka.group_partition import group_partition
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
 SETTLE_MS: Final = 30_000
 """How much later than the last movement the broker must have been asked once. It is more than the margin by which an
-answer must be younger than the last commit (monitor.tracking.listed_offsets), as the clocks of the two differ and a
+answer must be younger than the last commit (monitor.tracking.offsets.precedence), as the clocks of the two differ and a
 broker takes its time to apply the end of a transaction."""
 
 RELIST_MS: Final = 300_000

@@ -19,7 +19,7 @@ from monitor.collectors.zookeeper_reading import Ends, PartitionEnds
 from monitor.config import ClusterSettings
 from monitor.config.systems import ZooKeeperSettings
 from monitor.model import TopicPartition
-from monitor.protocol.zookeeper_groups import SeenTree
+from monitor.protocol.zookeeper.groups import SeenTree
 
 CONNECT_LIMIT_S: Final = 5.0
 

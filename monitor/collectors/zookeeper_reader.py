@@ -9,10 +9,10 @@ from monitor.collectors.zookeeper_reading import ZooKeeperReader
 from monitor.collectors.zookeeper_session import ZooKeeperSession
 from monitor.config.systems import ZooKeeperSettings
 from monitor.model import GroupKind
-from monitor.protocol.zookeeper_filter import INTERNAL_TOPICS
-from monitor.protocol.zookeeper_groups import SeenTree
-from monitor.protocol.zookeeper_kafka import OFFSET_PATHS, PATHS, kafka_tree
-from monitor.protocol.zookeeper_tree import Tree
+from monitor.protocol.zookeeper.groups import SeenTree
+from monitor.protocol.zookeeper.kafka import OFFSET_PATHS, PATHS, kafka_tree
+from monitor.protocol.zookeeper.topic_filter import INTERNAL_TOPICS
+from monitor.protocol.zookeeper.tree import Tree
 
 
 class KafkaZooKeeperReader(ZooKeeperReader):

@@ -28,8 +28,8 @@ from monitor.model import (
     TopicPartition,
     Value,
 )
-from monitor.protocol.zookeeper_groups import CONSUMERS, SeenGroup, SeenTopic, SeenTree
-from monitor.protocol.zookeeper_tree import Tree, joined, told
+from monitor.protocol.zookeeper.groups import CONSUMERS, SeenGroup, SeenTopic, SeenTree
+from monitor.protocol.zookeeper.tree import Tree, joined, told
 
 SETTLE_S: Final = 3.0
 """So long groups that change are read again within one reading."""

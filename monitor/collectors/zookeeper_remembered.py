@@ -12,8 +12,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.protocol.zookeeper_groups import SeenTree
-from monitor.protocol.zookeeper_tree import Node, Tree
+from monitor.protocol.zookeeper.groups import SeenTree
+from monitor.protocol.zookeeper.tree import Node, Tree
 
 _OF_BROKERS: Final = "brokers/"
 

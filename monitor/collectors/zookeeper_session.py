@@ -34,7 +34,7 @@ from kazoo.protocol.states import Callback, EventType, WatchedEvent
 
 from monitor.collectors.errors import CollectorError, ConnectionFailed, PermissionMissing
 from monitor.config.systems import ZooKeeperSettings
-from monitor.protocol.zookeeper_tree import Node, Tree, joined
+from monitor.protocol.zookeeper.tree import Node, Tree, joined
 
 IN_FLIGHT: Final = 500
 """So many questions wait for answers at a time: enough to keep ZooKeeper busy, few enough for a small memory."""

@@ -63,7 +63,7 @@ def find_storm(facts: Facts) -> Iterable[Finding]:
     """At least ``storm_rebalances`` within ``storm_window_ms``, now or at any instant of the last ``storm_window_ms``.
 
     So it is over after as long a calm as it takes to count one, and a group that goes on at just that rate is told of
-    once. Which rebalances there were is remembered for long enough to tell (monitor.tracking.rebalances): the newest 40
+    once. Which rebalances there were is remembered for long enough to tell (monitor.tracking.rebalances.history): the newest 40
     with all there is to say of them, 1,000 older ones with their end, if there was no hour without one between. A storm
     that outlasts them seems to begin where they begin.
     """

@@ -34,7 +34,7 @@ class DetectionSettings(Value):
             has been false for as long. A rolling restart of five members makes ten rebalances (five leave, five join),
             and is meant, also right after all have joined. The second halves of cooperative rebalances and returns of
             static members do not count. Not more than half of what is kept of a group (40,
-            monitor.tracking.rebalances), or cooperative groups never have so many.
+            monitor.tracking.rebalances.history), or cooperative groups never have so many.
         storm_window_ms: see there; 10 min is longer than such a restart takes.
         rocketmq_settling_ms: for so long after the members of a RocketMQ group or what they hold have changed, nothing
             is said of who should have what. A client shares its queues out every 20 s (``RebalanceService``; most are

@@ -17,7 +17,7 @@ class CommittedOffset(Value, array_like=True):
     ``history`` are commits before it and itself, packed and bounded (monitor.model.commit_history). ``rewinds`` is
     counted since the partition was first committed. ``listed`` is the broker's own newest answer (None: it knows no
     committed offset) and ``listed_ms`` when it was asked (0: never); ``offset`` is the one that counts of the two, see
-    monitor.tracking.listed_offsets.
+    monitor.tracking.offsets.precedence.
     """
 
     topic: str
@@ -59,7 +59,7 @@ Who counts how often a group rebalances leaves out those that have no other caus
 
 
 class Held(Value):
-    """Partitions that a member had last; ``who`` is who it is over generations (monitor.tracking.moves).
+    """Partitions that a member had last; ``who`` is who it is over generations (monitor.tracking.classic.moves).
 
     The topics are in the words of the log: names, and ids in a KIP-848 group. There ``stopped_ms`` is until when it may
     have read them: it was told then to give them back, or removed from the group (None: not known).
@@ -126,7 +126,7 @@ class Sight(Value, array_like=True):
     question holds for some instant of the ``took_ms`` after it. ``since_ms`` was the first question, ``seen_ms`` the
     last one with that answer, ``over_ms`` the next, ``interval_ms`` passed between the one before the first and that
     (None: there was none), ``gap_ms`` is the longest time between two of them (None: not known). ``broker`` answered.
-    ``told``: the rebalances of the history know what it tells (monitor.tracking.sights).
+    ``told``: the rebalances of the history know what it tells (monitor.tracking.rebalances.duration).
     """
 
     since_ms: int
@@ -145,12 +145,12 @@ class Rebalance(Value):
     ``started_ms`` of a classic group is when it had begun for certain by what a collector saw, if one saw it, and else
     when its members had all joined (the waiting for them is not in the log); of the other kinds when the group's epoch
     was raised. ``ended_ms`` None: under way. ``moved`` partitions have another owner than before, ``avoidable`` of them
-    would have stayed in the stickiest balanced assignment (monitor.tracking.moves). ``held`` is who had how much when
+    would have stayed in the stickiest balanced assignment (monitor.tracking.classic.moves). ``held`` is who had how much when
     it began, while it is under way. ``is_first``: the group had no members before it.
 
     ``pause_ms`` is summed over the ``paused_partitions``: how long they had no owner, or how much longer than usual
     they were not committed around its end. ``burst_records`` are those that their first commits after it cover
-    (monitor.tracking.resumption).
+    (monitor.tracking.rebalances.impact).
 
     ``uncertainty_ms``: by how much a classic rebalance may have begun before ``started_ms``; None: not known, it may
     have been any time. The other kinds' beginning is exact.
@@ -200,7 +200,7 @@ class GroupState(Value):
     ``taken`` are partitions whose new owner has yet to commit them.
 
     ``earlier_ms`` are when those rebalances ended that are no longer in the history and follow one another to it
-    (monitor.tracking.rebalances), oldest first, bounded. Empty for a group that seldom rebalances.
+    (monitor.tracking.rebalances.history), oldest first, bounded. Empty for a group that seldom rebalances.
 
     ``source`` is where all this comes from. Of a group that a collector reads as a whole, ``observed_ms`` is when it
     last read it, ``generation`` counts the changes of members and what they own (unless its system counts some), and

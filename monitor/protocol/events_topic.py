@@ -21,9 +21,9 @@ from monitor.model import (
     TopicObserved,
     TopicPartitions,
 )
-from monitor.protocol.bounds import MOST_OFFSET, MOST_PARTITIONS, latest_ms
-from monitor.protocol.errors import DecodeError
-from monitor.protocol.json_value import decoded_json
+from monitor.protocol.wire.bounds import MOST_OFFSET, MOST_PARTITIONS, latest_ms
+from monitor.protocol.wire.errors import DecodeError
+from monitor.protocol.wire.json_value import decoded_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from monitor.model import FindingRecord
-from monitor.protocol.json_value import decoded_json
+from monitor.protocol.wire.json_value import decoded_json
 
 _ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final = msgspec.json.Decoder(FindingRecord)

@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from monitor.model import Value
-from monitor.protocol.errors import DecodeError, Shortfall
+from monitor.protocol.wire.errors import DecodeError, Shortfall
 
 LONGEST_HEAD: Final = 128
 """Bytes of an answer's first line; more are no answer."""

@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 
 from monitor.model import ObservedOffset, Value
-from monitor.protocol.errors import DecodeError
+from monitor.protocol.wire.errors import DecodeError
 
 VERSION: Final = "v1"
 NO_OFFSET: Final = "-"

@@ -26,14 +26,14 @@ from monitor.model import (
     Source,
 )
 from monitor.tracking import classic
-from monitor.tracking.handovers import HandoversDraft
-from monitor.tracking.modern import ModernDraft, is_deletion, kind_of
-from monitor.tracking.observed import commits_of, counts, with_reading
-from monitor.tracking.offsets import Commit, FrozenOffsets, OffsetsDraft
+from monitor.tracking.kip848.handovers import HandoversDraft
+from monitor.tracking.kip848.records import ModernDraft, is_deletion, kind_of
+from monitor.tracking.offsets.commits import Commit, FrozenOffsets, OffsetsDraft
 from monitor.tracking.phases import TRANSITIONS, Happened
-from monitor.tracking.resumption import NOTHING, newest_end_ms, with_cost
-from monitor.tracking.sampled import with_sample
-from monitor.tracking.sights import with_durations
+from monitor.tracking.polled.group import commits_of, counts, with_reading
+from monitor.tracking.rebalances.duration import with_durations
+from monitor.tracking.rebalances.impact import NOTHING, newest_end_ms, with_cost
+from monitor.tracking.rebalances.in_progress import with_sample
 from monitor.tracking.transition import entered
 
 _UNMOVED_BY_COMMITS: Final = frozenset(p for p in Phase if TRANSITIONS[p, Happened.COMMITTED] is p)
@@ -48,10 +48,10 @@ def fold_group(cluster: str, group: str, state: GroupState | None, events: Itera
       partition are remembered (320 bytes, see monitor.model.commit_history), and the newest 40 rebalances of a
       group: memory grows with members and partitions, not with time.
     - Where the broker was asked well after the newest commit in the log, its answer counts, see
-      monitor.tracking.listed_offsets. The two logs have no common order, and none is needed.
-    - What a collector saw of a rebalance before the log told of it counts until then, see monitor.tracking.sampled.
-      What it saw from beginning to end tells how long rebalances took, see monitor.tracking.sights.
-    - A group that a collector reads as a whole is as the newest reading says, see monitor.tracking.observed. Once the
+      monitor.tracking.offsets.precedence. The two logs have no common order, and none is needed.
+    - What a collector saw of a rebalance before the log told of it counts until then, see monitor.tracking.rebalances.in_progress.
+      What it saw from beginning to end tells how long rebalances took, see monitor.tracking.rebalances.duration.
+    - A group that a collector reads as a whole is as the newest reading says, see monitor.tracking.polled.group. Once the
       log tells of a group, readings of it no longer count.
     - ``rebalances`` counts every stored generation that differs from the one stored before it, the first one seen and
       those that only emptied the group included; of a KIP-848, share or streams group every epoch. A rewrite of the

@@ -19,18 +19,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from monitor.protocol.consumer_protocol import (
+from monitor.protocol.kafka.consumer_protocol import (
     ConsumerProtocolAssignment,
     ConsumerProtocolSubscription,
     NamedPartitions,
 )
-from monitor.protocol.offsets_topic import decode_record
-from monitor.protocol.records.classic import (
+from monitor.protocol.kafka.records.classic import (
     ClassicMember,
     GroupMetadataKey,
     GroupMetadataValue,
     OffsetCommitKey,
 )
+from monitor.protocol.offsets_topic import decode_record
 from streaming_jobs.decoding import ChunkOfEvents, OffsetsLogDecoder
 from tests.protocol.encoding import encoded, encoded_key
 

@@ -29,7 +29,7 @@ from monitor.model import (
     TopicPartitions,
     TopicState,
 )
-from monitor.tracking.stored import encode_state
+from monitor.tracking.serialization import encode_state
 from streaming_jobs.board import Board
 from streaming_jobs.cluster_view import ClusterView
 from streaming_jobs.evaluation import Evaluation, LookedAt

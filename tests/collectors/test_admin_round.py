@@ -15,7 +15,7 @@ from monitor.collectors.admin_requests import AdminRequests
 from monitor.collectors.admin_round import GROUPS_A_QUESTION, Listing, Round
 from monitor.collectors.reading_collector import ReadingCollector
 from monitor.model import GroupObserved, GroupsListed
-from monitor.protocol.admin_questions import Api
+from monitor.protocol.kafka_admin.requests import Api
 from tests.job_process import eventually
 from tests.streaming_jobs.clients import admin, create_topic
 

@@ -17,8 +17,8 @@ from kafka.errors import (
 )
 
 from monitor.collectors.transactional_offsets import RELIST_MS, SETTLE_MS, TransactionalOffsets
-from monitor.protocol.group_partition import group_partition
-from monitor.tracking.listed_offsets import MARGIN_MS
+from monitor.protocol.kafka.group_partition import group_partition
+from monitor.tracking.offsets.precedence import MARGIN_MS
 
 PARTITIONS = 4
 GROUP = {group_partition(name, PARTITIONS): name for name in (f"group-{n}" for n in range(PARTITIONS))}

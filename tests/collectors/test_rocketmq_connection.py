@@ -11,9 +11,9 @@ import pytest
 
 from monitor.collectors.errors import ConnectionFailed
 from monitor.collectors.rocketmq_connection import Access, RocketMQConnection, Unanswered, tls_context
-from monitor.protocol.rocketmq_acl import Signer
-from monitor.protocol.rocketmq_frame import MAX_FRAME
-from monitor.protocol.rocketmq_requests import cluster_info, connections, running_info
+from monitor.protocol.rocketmq.acl import Signer
+from monitor.protocol.rocketmq.frame import MAX_FRAME
+from monitor.protocol.rocketmq.requests import cluster_info, connections, running_info
 from tests.collectors.rocketmq_server import Reply, Request, frame, serving
 from tests.protocol.test_rocketmq_acl import hmac_sha1
 

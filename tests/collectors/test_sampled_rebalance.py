@@ -13,7 +13,7 @@ from monitor.collectors.kafka_catalog import KafkaCatalogCollector, wall_clock_m
 from monitor.model import OffsetCommitted, RebalanceCause, RebalanceSampled
 from monitor.protocol.offsets_topic import Foreign, decode_record
 from monitor.tracking.group import fold_group
-from monitor.tracking.sights import AFTERWARDS_MS, FARTHEST_MS, VISIBLE_MS
+from monitor.tracking.rebalances.duration import AFTERWARDS_MS, FARTHEST_MS, VISIBLE_MS
 from tests.job_process import eventually
 from tests.streaming_jobs.clients import member
 

@@ -22,7 +22,7 @@ from monitor.model import (
     TopicState,
 )
 from monitor.tracking.group import fold_group
-from monitor.tracking.observed import has_gone
+from monitor.tracking.polled.group import has_gone
 
 CAPTURE = Path(__file__).parent.parent / "fixtures" / "spark-checkpoint"
 BATCH_MS = 1795340552480

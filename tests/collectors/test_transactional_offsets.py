@@ -11,7 +11,7 @@ from monitor.collectors.transactional_offsets import OFFSETS_TOPIC, RELIST_MS, S
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
 from monitor.model import ListedOffset
-from monitor.protocol.group_partition import group_partition
+from monitor.protocol.kafka.group_partition import group_partition
 from tests.job_process import eventually
 from tests.streaming_jobs.clients import commit, create_topic, transaction
 

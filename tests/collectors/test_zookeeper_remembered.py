@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from monitor.collectors.zookeeper_remembered import Remembering
-from monitor.protocol.zookeeper_groups import SeenTree
-from monitor.protocol.zookeeper_kafka import kafka_tree
-from monitor.protocol.zookeeper_metaq import metaq_tree
-from monitor.protocol.zookeeper_tree import Node, Tree, tree_of
+from monitor.protocol.zookeeper.groups import SeenTree
+from monitor.protocol.zookeeper.kafka import kafka_tree
+from monitor.protocol.zookeeper.metaq import metaq_tree
+from monitor.protocol.zookeeper.tree import Node, Tree, tree_of
 
 TWO_PARTS = b'{"broker":"m","numParts":2}'
 GARBAGE = b"\x00garbage"

@@ -17,7 +17,7 @@ from monitor.collectors.zookeeper_session import ZooKeeperSession
 from monitor.embedded.ports import free_ports
 from monitor.embedded.zookeeper import EmbeddedZooKeeper
 from monitor.model import TopicPartitions
-from monitor.protocol.zookeeper_kafka import OFFSET_PATHS, PATHS, kafka_tree
+from monitor.protocol.zookeeper.kafka import OFFSET_PATHS, PATHS, kafka_tree
 from tests.collectors.zookeepers import client, kafka_settings, load_capture, make_group
 from tests.job_process import eventually
 from tests.protocol.zookeeper_captures import captured

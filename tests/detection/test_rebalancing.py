@@ -20,7 +20,7 @@ from monitor.model import (
     Reconciliation,
     Sampled,
 )
-from monitor.tracking.rebalances import MAX_REBALANCES
+from monitor.tracking.rebalances.history import MAX_REBALANCES
 from tests.detection.builders import ASSIGNED, NOW, catalog, commit, group, range_by_hand, topic
 
 Cause = RebalanceCause

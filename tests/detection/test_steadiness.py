@@ -21,7 +21,7 @@ from monitor.model import (
     TopicObserved,
 )
 from monitor.model.commit_history import with_commit
-from monitor.tracking.rebalances import recorded
+from monitor.tracking.rebalances.history import recorded
 from monitor.tracking.topic import fold_topic
 from tests.detection.builders import catalog, commit, group, member, range_by_hand, topic
 

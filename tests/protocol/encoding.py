@@ -1,4 +1,4 @@
-"""Writes Kafka's messages, by the annotations of their classes: the other direction of monitor.protocol.schema."""
+"""Writes Kafka's messages, by the annotations of their classes: the other direction of monitor.protocol.wire.schema."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from monitor.protocol.schema import Message, _Limits, _Wire
+from monitor.protocol.wire.schema import Message, _Limits, _Wire
 
 _CODES = {
     _Wire.INT8: ">b",

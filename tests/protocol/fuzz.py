@@ -14,10 +14,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from monitor.protocol.errors import REASONS, DecodeError
+from monitor.protocol.kafka.records import RECORD_TYPES
 from monitor.protocol.offsets_topic import Foreign, decode_record, decoder, read_record
-from monitor.protocol.records import RECORD_TYPES
-from monitor.protocol.schema import shown
+from monitor.protocol.wire.errors import REASONS, DecodeError
+from monitor.protocol.wire.schema import shown
 from tests.protocol.captures import BROKERS, records
 
 _LENGTHS = (

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from monitor.protocol.errors import DecodeError
+from monitor.protocol.wire.errors import DecodeError
 
 SETS = ("4.9.7", "4.9.7-mixed", "5.5.0", "5.5.0-modes", "5.5.0-proxy")
 _FOLDER = Path(__file__).parent.parent / "fixtures" / "rocketmq"

@@ -12,7 +12,9 @@ from kafka.protocol.consumer import OffsetFetchResponse
 
 from monitor.model import GroupKind, IdPartitions, MemberState, ResolvedRegex, StreamsNotice
 from monitor.protocol import admin_answers
-from monitor.protocol.admin_answers import (
+from monitor.protocol.events_topic import decode_event, encode_event
+from monitor.protocol.kafka_admin.described_groups import observed_group
+from monitor.protocol.kafka_admin.responses import (
     NOT_ASKED,
     AssignmentDescribed,
     ConsumerGroupDescribeAnswer,
@@ -27,9 +29,7 @@ from monitor.protocol.admin_answers import (
     TopicFetched,
     read_answer,
 )
-from monitor.protocol.described_groups import observed_group
-from monitor.protocol.errors import DecodeError
-from monitor.protocol.events_topic import decode_event, encode_event
+from monitor.protocol.wire.errors import DecodeError
 
 ANSWERS = [
     ListGroupsAnswer,

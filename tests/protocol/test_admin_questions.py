@@ -9,7 +9,7 @@ from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
 from kafka.protocol.consumer import OffsetFetchRequest
 from kafka.protocol.metadata import FindCoordinatorRequest
 
-from monitor.protocol.admin_questions import SEVERAL_GROUPS, VERSIONS, Api, request_body
+from monitor.protocol.kafka_admin.requests import SEVERAL_GROUPS, VERSIONS, Api, request_body
 
 names = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=200), min_size=1, max_size=4)
 

@@ -3,9 +3,9 @@
 import base64
 from collections import Counter
 
-from monitor.protocol.errors import DecodeError
 from monitor.protocol.offsets_topic import read_record
-from monitor.protocol.schema import shown
+from monitor.protocol.wire.errors import DecodeError
+from monitor.protocol.wire.schema import shown
 from tests.oracle.original import Original
 from tests.protocol.fuzz import mutated_records
 

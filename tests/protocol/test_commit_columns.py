@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.model import OffsetCommitted
-from monitor.protocol.commit_columns import are_sound, commit_columns
-from monitor.protocol.errors import DecodeError
+from monitor.protocol.kafka.commit_columns import are_sound, commit_columns
 from monitor.protocol.offsets_topic import decode_record
+from monitor.protocol.wire.errors import DecodeError
 from tests.protocol.captures import BROKERS, records
 from tests.protocol.test_offsets_topic import mutated
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.model import TopicPartitions
-from monitor.protocol.consumer_protocol import (
+from monitor.protocol.kafka.consumer_protocol import (
     ConsumerProtocolSubscription,
     NamedPartitions,
     accept_subscription,
@@ -13,8 +13,8 @@ from monitor.protocol.consumer_protocol import (
     read_assignment,
     read_subscription,
 )
-from monitor.protocol.errors import DecodeError
 from monitor.protocol.offsets_topic import decode_record
+from monitor.protocol.wire.errors import DecodeError
 
 TOPICS = "00000001 0002 7430"  # ["t0"]
 PARTITIONS = "00000001 0002 7430 00000002 00000003 00000001"  # t0: 3, 1

@@ -13,8 +13,8 @@ from msgspec import inspect
 
 from monitor import model
 from monitor.model import CollectedEvent
-from monitor.protocol.errors import REASONS
 from monitor.protocol.events_topic import EVENTS_VERSION, decode_event, encode_event
+from monitor.protocol.wire.errors import REASONS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "events.md").read_text(encoding="utf-8")
 EVENTS = get_args(CollectedEvent)

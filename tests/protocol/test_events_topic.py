@@ -26,7 +26,6 @@ from monitor.model import (
     TopicObserved,
     TopicPartitions,
 )
-from monitor.protocol.errors import DecodeError
 from monitor.protocol.events_topic import (
     EVENTS_VERSION,
     decode_event,
@@ -34,6 +33,7 @@ from monitor.protocol.events_topic import (
     require_partitions,
     require_past,
 )
+from monitor.protocol.wire.errors import DecodeError
 
 TIMES = st.integers(0, 2**63 - 1)
 PLACES = st.integers(0, 2**60)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.model import FindingNews, FindingRecord, TopicPartitions
-from monitor.protocol.errors import DecodeError
 from monitor.protocol.findings_topic import decode_finding, encode_finding
+from monitor.protocol.wire.errors import DecodeError
 
 RECORD = FindingRecord(
     id="00ff",

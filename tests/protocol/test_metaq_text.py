@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.protocol.errors import DecodeError
 from monitor.protocol.metaq_text import (
     LONGEST_BODY,
     LONGEST_HEAD,
@@ -18,6 +17,7 @@ from monitor.protocol.metaq_text import (
     decode_offsets,
     stats_offsets_request,
 )
+from monitor.protocol.wire.errors import DecodeError
 from tests.protocol.zookeeper_captures import FIXTURES
 
 EXCHANGES = json.loads((FIXTURES / "metaq-broker-stats.json").read_text())["exchanges"]

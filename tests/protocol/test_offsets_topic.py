@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.model import GroupDeleted, Member, MembershipStored, OffsetCommitted, OffsetDeleted, TopicPartitions
-from monitor.protocol.errors import REASONS, DecodeError
 from monitor.protocol.offsets_topic import Foreign, decode_record, decoder
+from monitor.protocol.wire.errors import REASONS, DecodeError
 from tests.protocol.captures import BROKERS, records
 
 ALL = [record for broker in BROKERS for record in records(broker)]

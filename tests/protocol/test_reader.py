@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.protocol.errors import DecodeError
-from monitor.protocol.reader import Reader
+from monitor.protocol.wire.errors import DecodeError
+from monitor.protocol.wire.reader import Reader
 
 
 @pytest.mark.parametrize(

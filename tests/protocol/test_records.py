@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.protocol.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
+from monitor.protocol.kafka.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
+from monitor.protocol.kafka.records import RECORD_TYPES
+from monitor.protocol.kafka.sticky_user_data import StickyUserData
 from monitor.protocol.offsets_topic import read_record
 from monitor.protocol.offsets_topic.decoded_line import decoded_line
-from monitor.protocol.reader import Reader
-from monitor.protocol.records import RECORD_TYPES
-from monitor.protocol.schema import Message, _Wire, read_message, read_versioned, shown
-from monitor.protocol.sticky_user_data import StickyUserData
+from monitor.protocol.wire.reader import Reader
+from monitor.protocol.wire.schema import Message, _Wire, read_message, read_versioned, shown
 from tests.protocol.captures import BROKERS, lines, records
 from tests.protocol.encoding import encoded, encoded_key, taken_apart, written
 

@@ -1,7 +1,7 @@
 import base64
 import hashlib
 
-from monitor.protocol.rocketmq_acl import Signer, signature
+from monitor.protocol.rocketmq.acl import Signer, signature
 
 
 def hmac_sha1(key: bytes, data: bytes) -> str:

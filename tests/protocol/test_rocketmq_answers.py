@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from monitor.protocol import rocketmq_answers as answers
 from monitor.protocol import rocketmq_requests as requests
-from monitor.protocol.errors import REASONS, DecodeError
-from monitor.protocol.rocketmq_answers import MAX_QUEUES, Connection, Queue
-from monitor.protocol.rocketmq_requests import Request
+from monitor.protocol.rocketmq.requests import Request
+from monitor.protocol.rocketmq.responses import MAX_QUEUES, Connection, Queue
+from monitor.protocol.wire.errors import REASONS, DecodeError
 from tests.protocol.rocketmq_captures import Exchange, exchange, exchanges, refusal
 
 READERS: dict[int, Callable[[bytes], Any]] = {

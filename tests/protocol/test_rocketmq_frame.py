@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitor.protocol.errors import REASONS, DecodeError
-from monitor.protocol.rocketmq_frame import MAX_FRAME, Frame, decode_frame, encode_request, frame_length
+from monitor.protocol.rocketmq.frame import MAX_FRAME, Frame, decode_frame, encode_request, frame_length
+from monitor.protocol.wire.errors import REASONS, DecodeError
 from tests.protocol.rocketmq_captures import Exchange, exchanges, refusal
 
 TEXT = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=20)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitor.protocol.errors import REASONS, DecodeError
-from monitor.protocol.rocketmq_json import MAX_DEPTH, Pairs, decode_json
+from monitor.protocol.rocketmq.json import MAX_DEPTH, Pairs, decode_json
+from monitor.protocol.wire.errors import REASONS, DecodeError
 from tests.protocol.rocketmq_captures import Exchange, exchanges, refusal, without_pairs
 
 ANSWERS = [each for each in exchanges() if "__error__" not in each.decoded]

@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from monitor.model import ObservedOffset
-from monitor.protocol.errors import DecodeError
 from monitor.protocol.spark_offsets import newest_first, read_query_offsets
+from monitor.protocol.wire.errors import DecodeError
 
 CAPTURE = Path(__file__).parent.parent / "fixtures" / "spark-checkpoint" / "offsets" / "2"
 """A query of two Kafka sources with a rate source between them."""

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.model import StreamsNotice
-from monitor.protocol.consumer_protocol import read_assignment
-from monitor.protocol.errors import DecodeError
+from monitor.protocol.kafka.consumer_protocol import read_assignment
+from monitor.protocol.kafka.streams_assignment import TaskId, read_assignment_info, streams_notice
 from monitor.protocol.offsets_topic import read_record
-from monitor.protocol.streams_assignment import TaskId, read_assignment_info, streams_notice
+from monitor.protocol.wire.errors import DecodeError
 from tests.protocol.streams_captures import GROUPS, event_of, records, written
 
 NEVER = 2**63 - 1

@@ -6,8 +6,8 @@ import pytest
 
 from monitor.assignors.kafka_zookeeper.group import Pattern, Registration
 from monitor.assignors.kafka_zookeeper.topic_filter import AssignorError, topic_filter
-from monitor.protocol.errors import DecodeError
-from monitor.protocol.zookeeper_filter import LONGEST, listed_topics
+from monitor.protocol.wire.errors import DecodeError
+from monitor.protocol.zookeeper.topic_filter import LONGEST, listed_topics
 from tests.assignors.vectors import read
 
 TOPICS = ["a", "b", "ab", "a.b", "a|b", "hl-a", "hl-b", "__consumer_offsets", "__other", "ü"]

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.model import GroupKind, GroupObserved, Source
-from monitor.protocol.zookeeper_kafka import kafka_tree
-from monitor.protocol.zookeeper_metaq import metaq_tree
-from monitor.protocol.zookeeper_tree import Node, told, tree_of
+from monitor.protocol.zookeeper.kafka import kafka_tree
+from monitor.protocol.zookeeper.metaq import metaq_tree
+from monitor.protocol.zookeeper.tree import Node, told, tree_of
 from tests.protocol.zookeeper_captures import captured_tree
 
 SYSTEMS = pytest.mark.parametrize("decode", [kafka_tree, metaq_tree])

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from monitor.model import Member, ObservedOffset, TopicPartitions
-from monitor.protocol.zookeeper_groups import MOST_MEMBERS, SeenBroker, SeenTopic, SeenTree
-from monitor.protocol.zookeeper_kafka import kafka_tree
+from monitor.protocol.zookeeper.groups import MOST_MEMBERS, SeenBroker, SeenTopic, SeenTree
+from monitor.protocol.zookeeper.kafka import kafka_tree
 from tests.protocol.zookeeper_captures import captured_tree, group, owned, what, written
 
 A_AND_B = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from monitor.model import Member, ObservedOffset, TopicPartitions
-from monitor.protocol.zookeeper_groups import SeenBroker, SeenTopic, SeenTree
-from monitor.protocol.zookeeper_metaq import MOST_PARTITIONS, metaq_tree
+from monitor.protocol.zookeeper.groups import SeenBroker, SeenTopic, SeenTree
+from monitor.protocol.zookeeper.metaq import MOST_PARTITIONS, metaq_tree
 from tests.protocol.zookeeper_captures import captured_tree, group, owned, what, written
 
 

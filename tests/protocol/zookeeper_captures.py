@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from monitor.model import PartitionId
-from monitor.protocol.zookeeper_groups import SeenGroup, SeenTree
-from monitor.protocol.zookeeper_tree import Node, Tree, tree_of
+from monitor.protocol.zookeeper.groups import SeenGroup, SeenTree
+from monitor.protocol.zookeeper.tree import Node, Tree, tree_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "zookeeper"
 

@@ -351,9 +351,9 @@ STORMS: Final = (
         topics=T4,
         members=(Start("a", RANGE_ASSIGNOR, ("t",), more={"revoke_ms": PAUSE_S * 1000}),),
         steps=(
-            # by then there are enough commits to know how often there is one (monitor.tracking.resumption)
+            # by then there are enough commits to know how often there is one (monitor.tracking.rebalances.impact)
             Step(26, "second", Start("b", RANGE_ASSIGNOR, ("t",))),
-            # how long it took is told 30 s after it (monitor.tracking.sights)
+            # how long it took is told 30 s after it (monitor.tracking.rebalances.duration)
             Step(26 + PAUSE_S + 30 + SLACK_S, "enough", Burst("t", 1)),
         ),
         expected=(

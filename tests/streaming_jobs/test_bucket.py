@@ -16,7 +16,7 @@ from monitor.model import (
     Source,
     TopicObserved,
 )
-from monitor.tracking.stored import StateCorruptError, StateVersionError
+from monitor.tracking.serialization import StateCorruptError, StateVersionError
 from monitor.tracking.topic import catalog_of
 from streaming_jobs.bucket import Bucket, Entry, packed, unpacked
 from streaming_jobs.bucket_judge import BucketJudge

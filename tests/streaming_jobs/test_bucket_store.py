@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from monitor.detection.rules import DetectionRules
 from monitor.model import OffsetCommitted
-from monitor.tracking.stored import encode_state
+from monitor.tracking.serialization import encode_state
 from streaming_jobs import bucket, bucket_store
 from streaming_jobs.bucket import Bucket
 from streaming_jobs.bucket_judge import BucketJudge

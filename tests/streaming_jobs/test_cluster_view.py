@@ -3,8 +3,8 @@
 import msgspec
 
 from monitor.model import DecodeFailed, GroupState, PartitionObserved, PassCompleted, TopicObserved
-from monitor.tracking.source import fold_source
-from monitor.tracking.stored import encode_state
+from monitor.tracking.decode_errors import fold_source
+from monitor.tracking.serialization import encode_state
 from monitor.tracking.topic import fold_topic
 from streaming_jobs.cluster_view import ClusterView
 from streaming_jobs.rows import BucketRow, RowKind

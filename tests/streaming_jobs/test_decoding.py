@@ -17,9 +17,9 @@ from monitor.model import (
     Rewind,
     TopicObserved,
 )
-from monitor.protocol.errors import DecodeError
 from monitor.protocol.events_topic import encode_event
 from monitor.protocol.offsets_topic import Foreign, decode_record
+from monitor.protocol.wire.errors import DecodeError
 from monitor.tracking.group import fold_group
 from streaming_jobs.buckets import Entity, bucket_of
 from streaming_jobs.decoding import EventsDecoder, OffsetsLogDecoder

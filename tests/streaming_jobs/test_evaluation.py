@@ -6,7 +6,7 @@ from monitor.detection.evaluate import evaluate
 from monitor.detection.rules import DetectionRules
 from monitor.detection.settings import DetectionSettings
 from monitor.detection.topics import Topics
-from monitor.tracking.stored import encode_state
+from monitor.tracking.serialization import encode_state
 from streaming_jobs.cluster_view import ClusterView
 from streaming_jobs.evaluation import MOST_LOOKED_AT, Evaluation, LookedAt
 from streaming_jobs.rows import BucketRow, RowKind

@@ -13,8 +13,8 @@ from typing import Final
 import pytest
 
 from monitor.embedded.broker import EmbeddedKafka
-from monitor.protocol.group_partition import group_partition
-from monitor.protocol.records.classic import OffsetCommitKey, OffsetCommitValue
+from monitor.protocol.kafka.group_partition import group_partition
+from monitor.protocol.kafka.records.classic import OffsetCommitKey, OffsetCommitValue
 from tests.benchmarks.offsets_log import LOG_PARTITIONS, Crowd, broker_with_topics, fill
 from tests.job_process import JobProcess, eventually
 from tests.protocol.encoding import encoded, encoded_key

@@ -18,10 +18,10 @@ from monitor.model import (
     Shard,
     TopicObserved,
 )
-from monitor.protocol.errors import DecodeError
 from monitor.protocol.events_topic import encode_event
+from monitor.protocol.kafka.records import RECORD_TYPES
 from monitor.protocol.offsets_topic import decode_record, group_of_key, read_record
-from monitor.protocol.records import RECORD_TYPES
+from monitor.protocol.wire.errors import DecodeError
 from streaming_jobs.buckets import Entity, bucket_of
 from streaming_jobs.checkpoint import Layout, differences
 from streaming_jobs.decoding import EventsDecoder, OffsetsLogDecoder

@@ -14,7 +14,7 @@ from monitor.collectors.reading import Reader, Reading
 from monitor.detection import DetectionSettings, evaluate
 from monitor.model import FindingKind, GroupsListed, GroupState, GroupVerdict, TopicState, Value
 from monitor.tracking.group import fold_group
-from monitor.tracking.observed import has_gone
+from monitor.tracking.polled.group import has_gone
 from monitor.tracking.topic import catalog_of, expire_topic, fold_topic
 
 CLUSTER: Final = "watched"

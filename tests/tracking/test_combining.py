@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from monitor.model import CommitPoint, Rewind
 from monitor.model.commit_history import thin
-from monitor.tracking.combining import combined
+from monitor.protocol.kafka.commit_runs import combined
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 9), st.integers(0, 30) | st.integers(0, 3_000_000)), max_size=120

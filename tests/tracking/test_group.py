@@ -33,7 +33,7 @@ from monitor.model import (
 )
 from monitor.model.commit_history import points_of, thin
 from monitor.tracking.group import fold_group
-from monitor.tracking.stored import decode_group_state, encode_state
+from monitor.tracking.serialization import decode_group_state, encode_state
 
 
 def commit(topic="t", partition=0, offset=1, at_ms=1):

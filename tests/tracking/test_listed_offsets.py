@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from monitor.model import ListedOffset, OffsetCommitted, OffsetDeleted, OffsetsListed
 from monitor.tracking.group import fold_group
-from monitor.tracking.listed_offsets import MARGIN_MS
-from monitor.tracking.stored import decode_group_state, encode_state
+from monitor.tracking.offsets.precedence import MARGIN_MS
+from monitor.tracking.serialization import decode_group_state, encode_state
 
 
 def commit(offset, at_ms, partition=0):

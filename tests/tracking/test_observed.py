@@ -19,7 +19,7 @@ from monitor.model import (
     TopicPartitions,
 )
 from monitor.tracking.group import fold_group
-from monitor.tracking.observed import has_gone
+from monitor.tracking.polled.group import has_gone
 
 TWO = (
     Member(member_id="a", topics=("T",), assigned=(TopicPartitions("T", ("broker-a-0", "broker-a-1")),)),

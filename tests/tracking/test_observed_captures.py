@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 from monitor.model import GroupKind, MemberState, Reconciliation
-from monitor.protocol.admin_answers import (
+from monitor.protocol.kafka_admin.described_groups import observed_group
+from monitor.protocol.kafka_admin.responses import (
     NOT_ASKED,
     AssignmentDescribed,
     ConsumerGroupDescribed,
@@ -17,7 +18,6 @@ from monitor.protocol.admin_answers import (
     ShareGroupDescribed,
     ShareMemberDescribed,
 )
-from monitor.protocol.described_groups import observed_group
 from monitor.tracking.group import fold_group
 from tests.tracking.comparison import differences
 from tests.tracking.test_group_captures import states_at_marks

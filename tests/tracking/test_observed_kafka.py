@@ -29,7 +29,7 @@ from monitor.model import (
     TopicPartitions,
 )
 from monitor.tracking.group import fold_group
-from monitor.tracking.observed import has_gone
+from monitor.tracking.polled.group import has_gone
 
 A = Member(member_id="a", topics=("t",), assigned=(TopicPartitions("t", (0, 1)),))
 B = Member(member_id="b", topics=("t",), assigned=(TopicPartitions("t", (2,)),))

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from monitor.model import STATE_VERSION, CommittedOffset, GroupState, OffsetCommitted, Phase
 from monitor.tracking.group import fold_group
-from monitor.tracking.offsets_change import decode_moved, encode_moved, moved_offsets, with_moved
-from monitor.tracking.stored import StateCorruptError, StateVersionError
+from monitor.tracking.offsets.delta import decode_moved, encode_moved, moved_offsets, with_moved
+from monitor.tracking.serialization import StateCorruptError, StateVersionError
 
 
 def group(*offsets: CommittedOffset) -> GroupState:

@@ -23,8 +23,8 @@ from monitor.model import (
     TopicPartitions,
 )
 from monitor.tracking.group import fold_group
-from monitor.tracking.modern import MAX_PENDING
-from monitor.tracking.rebalances import MAX_REBALANCES
+from monitor.tracking.kip848.records import MAX_PENDING
+from monitor.tracking.rebalances.history import MAX_REBALANCES
 
 CONSUMER = GroupKind.CONSUMER
 Cause = RebalanceCause

@@ -4,8 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.model import GroupKind, GroupState, Phase, Rebalance, RebalanceCause
-from monitor.tracking.classic import forgotten
-from monitor.tracking.rebalances import CALM_MS, MAX_EARLIER, MAX_REBALANCES, recorded
+from monitor.tracking.classic.records import forgotten
+from monitor.tracking.rebalances.history import CALM_MS, MAX_EARLIER, MAX_REBALANCES, recorded
 
 Cause = RebalanceCause
 NOBODY = GroupState(cluster="c", group="g", phase=Phase.STABLE)

@@ -11,7 +11,14 @@ from msgspec.structs import replace
 from monitor.collectors.group_states import GroupStates
 from monitor.model import Member, MembershipStored, OffsetCommitted, RebalanceSampled, Value
 from monitor.tracking.group import fold_group
-from monitor.tracking.sights import AFTERWARDS_MS, AGREED_MS, FARTHEST_MS, MAX_SIGHTS, TOGETHER_MS, VISIBLE_MS
+from monitor.tracking.rebalances.duration import (
+    AFTERWARDS_MS,
+    AGREED_MS,
+    FARTHEST_MS,
+    MAX_SIGHTS,
+    TOGETHER_MS,
+    VISIBLE_MS,
+)
 
 START_MS = 10_000_000
 AWAITED_MS = FARTHEST_MS + AFTERWARDS_MS

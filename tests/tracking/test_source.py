@@ -1,7 +1,7 @@
 """Records that could not be read are counted by reason, with the place of the newest."""
 
 from monitor.model import DecodeFailed, ErrorCount, SourceState
-from monitor.tracking.source import fold_source
+from monitor.tracking.decode_errors import fold_source
 
 
 def failed(reason, partition=0, offset=0):

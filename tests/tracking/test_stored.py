@@ -31,7 +31,7 @@ from monitor.model import (
     TopicPartitions,
     TopicState,
 )
-from monitor.tracking.stored import (
+from monitor.tracking.serialization import (
     StateCorruptError,
     StateVersionError,
     decode_group_state,

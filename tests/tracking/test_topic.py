@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from monitor.model import EndOffsetAt, PartitionObserved, PartitionState, TopicObserved, TopicState
-from monitor.tracking.stored import decode_topic_state, encode_state
+from monitor.tracking.serialization import decode_topic_state, encode_state
 from monitor.tracking.topic import MAX_POINTS, catalog_of, expire_topic, fold_topic
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from monitor.protocol.consumer_protocol import (
+from monitor.protocol.kafka.consumer_protocol import (
     ConsumerProtocolAssignment,
     ConsumerProtocolSubscription,
     Embedded,
@@ -20,12 +20,12 @@ from monitor.protocol.consumer_protocol import (
     read_assignment,
     read_subscription,
 )
-from monitor.protocol.errors import DecodeError
+from monitor.protocol.kafka.records.classic import GroupMetadataValue
+from monitor.protocol.kafka.records.consumer import ConsumerGroupMemberMetadataValue
+from monitor.protocol.kafka.sticky_user_data import remembered
 from monitor.protocol.offsets_topic.decoder import DecodedRecord, read_record
-from monitor.protocol.records.classic import GroupMetadataValue
-from monitor.protocol.records.consumer import ConsumerGroupMemberMetadataValue
-from monitor.protocol.schema import Message, shown
-from monitor.protocol.sticky_user_data import remembered
+from monitor.protocol.wire.errors import DecodeError
+from monitor.protocol.wire.schema import Message, shown
 
 Json = dict[str, object]
 

@@ -1,6 +1,6 @@
 """One record of ``__consumer_offsets`` to one event; as a command, to what Kafka itself reads in it.
 
-The formats are in monitor.protocol.records. Offset commits are nearly all of the log, so their common versions have a
+The formats are in monitor.protocol.kafka.records. Offset commits are nearly all of the log, so their common versions have a
 short way through; bytes that do not fit it are read again by their schema, which defines the format and names the
 errors.
 """
@@ -13,15 +13,20 @@ from struct import error as StructError  # noqa: N812 -- "error" alone would say
 from typing import Final
 
 from monitor.model import GroupDeleted, GroupEvent, OffsetCommitted, OffsetDeleted, Value
-from monitor.protocol.bounds import MOST_OFFSET, require_at_least, require_time
-from monitor.protocol.errors import DecodeError
-from monitor.protocol.group_metadata import membership
-from monitor.protocol.modern_groups import KINDS, modern_event
-from monitor.protocol.reader import Reader
-from monitor.protocol.records import RECORD_TYPES, RecordType
-from monitor.protocol.records.classic import GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue
-from monitor.protocol.records.consumer import GroupKey
-from monitor.protocol.schema import Message, read_message, read_versioned
+from monitor.protocol.kafka.group_metadata import membership
+from monitor.protocol.kafka.kip848_groups import KINDS, modern_event
+from monitor.protocol.kafka.records import RECORD_TYPES, RecordType
+from monitor.protocol.kafka.records.classic import (
+    GroupMetadataKey,
+    GroupMetadataValue,
+    OffsetCommitKey,
+    OffsetCommitValue,
+)
+from monitor.protocol.kafka.records.consumer import GroupKey
+from monitor.protocol.wire.bounds import MOST_OFFSET, require_at_least, require_time
+from monitor.protocol.wire.errors import DecodeError
+from monitor.protocol.wire.reader import Reader
+from monitor.protocol.wire.schema import Message, read_message, read_versioned
 
 _COMMIT_TYPES: Final = (b"\x00\x01", b"\x00\x00")  # 0 is the type of commits before Kafka 0.9
 
@@ -71,7 +76,7 @@ def decode_record(key: bytes | None, value: bytes | None, timestamp_ms: int) -> 
     """The event that a record of the offsets topic tells; a null value is a deletion.
 
     The metadata text, the topic id and the expire time of a commit are passed over. A commit of numbers beyond sense
-    (monitor.protocol.bounds) is none: what was committed before it stands.
+    (monitor.protocol.wire.bounds) is none: what was committed before it stands.
 
     >>> decode_record(bytes.fromhex("0001 0002 6731 0002 7430 00000007"), None, 0)
     OffsetDeleted(group='g1', topic='t0', partition=7)

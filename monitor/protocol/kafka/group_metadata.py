@@ -1,0 +1,97 @@
+"""A group metadata record as an event: one completed generation of a classic group."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from monitor.model import STREAM, Member, MembershipStored
+from monitor.protocol.kafka.consumer_protocol import (
+    ConsumerProtocolAssignment,
+    ConsumerProtocolSubscription,
+    Embedded,
+    accept_subscription,
+    by_topic,
+    read_assignment,
+)
+from monitor.protocol.kafka.records.classic import ClassicMember, GroupMetadataValue
+from monitor.protocol.kafka.streams_assignment import streams_notice
+from monitor.protocol.wire.bounds import require_at_least, require_time
+from monitor.protocol.wire.errors import DecodeError
+
+_NO_TIME: Final = -1
+
+CONSUMER: str = "consumer"
+"""The only protocol type whose members have ConsumerProtocol in their bytes."""
+
+
+def membership(group: str, stored: GroupMetadataValue, timestamp_ms: int) -> MembershipStored:
+    """The generation in this record, members in their order.
+
+    Of groups of another protocol type (Connect, Schema Registry) the members come without topics and assignment. A
+    member whose own bytes are broken stays in the group, with ``unreadable`` set and without what the broken part
+    would have said.
+
+    Args:
+        group: The group's id, from the key.
+        stored: The record's value.
+        timestamp_ms: The record's timestamp; becomes ``stored_ms``.
+
+    Raises:
+        DecodeError: The generation, or when it began, is beyond sense.
+    """
+    require_at_least(0, stored.generation)
+    state_ms = None if stored.current_state_timestamp == _NO_TIME else stored.current_state_timestamp
+    require_time(state_ms or 0, timestamp_ms)
+    return MembershipStored(
+        group=group,
+        generation=stored.generation,
+        protocol_type=stored.protocol_type,
+        protocol=stored.protocol,
+        leader=stored.leader,
+        stored_ms=timestamp_ms,
+        members=tuple([classic_member(member, stored.protocol_type, stored.protocol) for member in stored.members]),
+        state_ms=state_ms,
+    )
+
+
+def classic_member(stored: ClassicMember, protocol_type: str, protocol: str | None) -> Member:
+    """The member in the words of the model, its bytes read if the group's protocol type says how.
+
+    ``protocol`` is the group's assignor: what that of Kafka Streams writes beside the partitions is read, too.
+    """
+    wanted, given, problems = _NOTHING_WANTED, ConsumerProtocolAssignment(), []
+    assignment_read = False
+    if protocol_type == CONSUMER:
+        try:
+            wanted = accept_subscription(stored.subscription) if stored.subscription else wanted
+        except DecodeError as error:
+            problems.append(str(error))
+        try:
+            given = read_assignment(stored.assignment).message if stored.assignment else given
+            assignment_read = True
+        except DecodeError as error:
+            problems.append(str(error))
+    asked = wanted.message
+    return Member(
+        member_id=stored.member_id,
+        topics=asked.topics,
+        instance_id=stored.group_instance_id,
+        rack=asked.rack_id,
+        generation=asked.generation_id,
+        owned=by_topic(asked.owned_partitions),
+        user_data=asked.user_data,
+        assigned=by_topic(given.assigned_partitions),
+        client_id=stored.client_id,
+        host=stored.client_host,
+        session_timeout_ms=stored.session_timeout,
+        # Before version 1 there was one timeout for both (GroupMetadataManager.readGroupMessageValue).
+        rebalance_timeout_ms=stored.session_timeout if stored.rebalance_timeout < 0 else stored.rebalance_timeout,
+        unreadable="; ".join(problems) or None,
+        assignment_read=assignment_read and bool(problems),
+        is_abridged=wanted.is_abridged,
+        streams=streams_notice(given.user_data) if protocol == STREAM else None,
+    )
+
+
+_NOTHING_WANTED: Final = Embedded(0, ConsumerProtocolSubscription(), 0)
+"""The subscription of a member without bytes."""

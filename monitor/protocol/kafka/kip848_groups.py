@@ -1,0 +1,257 @@
+"""The records of KIP-848, share and streams groups as events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from monitor.model import (
+    ClassicProtocol,
+    CurrentRemoved,
+    CurrentStored,
+    EpochStored,
+    GroupDeleted,
+    GroupEvent,
+    GroupKind,
+    IdPartitions,
+    Member,
+    MemberRemoved,
+    MemberState,
+    MemberStored,
+    Reconciliation,
+    RegexResolved,
+    SubscribedTopic,
+    SubscribedTopicsStored,
+    TargetEpochStored,
+    TargetStored,
+)
+from monitor.protocol.kafka.consumer_protocol import accept_subscription
+from monitor.protocol.kafka.records.consumer import (
+    ClassicMemberMetadata,
+    ConsumerGroupCurrentMemberAssignmentValue,
+    ConsumerGroupMemberMetadataValue,
+    ConsumerGroupMetadataValue,
+    GroupKey,
+    MemberKey,
+    OwnedPartitions,
+    PartitionMetadataValue,
+    RegularExpressionKey,
+    RegularExpressionValue,
+    TargetAssignmentMemberValue,
+    TargetAssignmentMetadataValue,
+    TopicPartitionIds,
+)
+from monitor.protocol.kafka.records.share import (
+    EpochAndHashValue,
+    ShareGroupCurrentMemberAssignmentValue,
+    ShareGroupMemberMetadataValue,
+)
+from monitor.protocol.kafka.records.streams import (
+    OwnedTasks,
+    StreamsGroupCurrentMemberAssignmentValue,
+    StreamsGroupMemberMetadataValue,
+    StreamsGroupMetadataValue,
+    StreamsGroupTargetAssignmentMemberValue,
+    TaskIds,
+)
+from monitor.protocol.wire.bounds import MOST_PARTITIONS, require_at_least
+from monitor.protocol.wire.errors import DecodeError
+from monitor.protocol.wire.schema import Message
+
+_STATES: Final[Mapping[int, MemberState]] = MappingProxyType(
+    {
+        0: MemberState.STABLE,
+        1: MemberState.UNREVOKED_PARTITIONS,
+        2: MemberState.UNRELEASED_PARTITIONS,
+    }
+)
+"""Of a KIP-848 or share group (``group.modern.MemberState`` of the coordinator)."""
+
+_STREAMS_STATES: Final[Mapping[int, MemberState]] = MappingProxyType(
+    {
+        1: MemberState.STABLE,
+        2: MemberState.UNREVOKED_PARTITIONS,
+        3: MemberState.UNRELEASED_PARTITIONS,
+    }
+)
+"""Of a streams group (``group.streams.MemberState``); its tasks are what partitions are elsewhere."""
+
+_LEFT: Final = -2
+"""The epoch of a static member that left and may come back: no other is lower."""
+
+KINDS: Final[Mapping[int, GroupKind]] = MappingProxyType(
+    dict.fromkeys((3, 4, 5, 6, 7, 8, 16), GroupKind.CONSUMER)
+    | dict.fromkeys((10, 11, 12, 13, 14), GroupKind.SHARE)
+    | dict.fromkeys((17, 19, 20, 21, 22), GroupKind.STREAMS)
+)
+"""The kind of group by type of record, for the types that tell of its membership."""
+
+
+def modern_event(number: int, key: Message, value: Message | None, timestamp_ms: int) -> GroupEvent:
+    """What a record of one of the types in KINDS tells; a null value is a deletion.
+
+    Of a streams group only active tasks count as owned: standby and warm-up tasks read no input.
+
+    Raises:
+        DecodeError: An epoch, or a topic's number of partitions, is beyond sense.
+    """
+    kind = KINDS[number]
+    match key:
+        case RegularExpressionKey():
+            return _regex(key, value, timestamp_ms)
+        case MemberKey():
+            return _of_member(number, kind, key, value, timestamp_ms)
+        case GroupKey():
+            return _of_group(number, kind, key.group_id, value, timestamp_ms)
+        case _:
+            raise TypeError(f"no modern group has a key like {type(key).__name__}")
+
+
+def _of_group(number: int, kind: GroupKind, group: str, value: Message | None, timestamp_ms: int) -> GroupEvent:
+    match value:
+        case ConsumerGroupMetadataValue() | EpochAndHashValue() | StreamsGroupMetadataValue():
+            require_at_least(0, value.epoch)
+            return EpochStored(
+                group=group, kind=kind, epoch=value.epoch, stored_ms=timestamp_ms, metadata_hash=value.metadata_hash
+            )
+        case TargetAssignmentMetadataValue():
+            require_at_least(0, value.assignment_epoch)
+            return TargetEpochStored(group=group, kind=kind, epoch=value.assignment_epoch, stored_ms=timestamp_ms)
+        case PartitionMetadataValue():
+            return SubscribedTopicsStored(group=group, stored_ms=timestamp_ms, topics=_topics(value))
+    if number in (3, 11, 17):
+        return GroupDeleted(group=group, kind=kind, deleted_ms=timestamp_ms)
+    if number == 4:
+        return SubscribedTopicsStored(group=group, stored_ms=timestamp_ms)
+    return TargetEpochStored(group=group, kind=kind, epoch=None, stored_ms=timestamp_ms)
+
+
+def _of_member(number: int, kind: GroupKind, key: MemberKey, value: Message | None, timestamp_ms: int) -> GroupEvent:
+    group, member_id = key.group_id, key.member_id
+    if number in (5, 10, 19):
+        if value is None:
+            return MemberRemoved(group=group, kind=kind, member_id=member_id, removed_ms=timestamp_ms)
+        return MemberStored(group=group, kind=kind, member=_member(member_id, value), stored_ms=timestamp_ms)
+    if number in (7, 13, 21):
+        target = None if value is None else _target(value)
+        return TargetStored(group=group, kind=kind, member_id=member_id, target=target)
+    if value is None:
+        return CurrentRemoved(group=group, kind=kind, member_id=member_id)
+    return CurrentStored(group=group, kind=kind, member_id=member_id, current=_current(value, timestamp_ms))
+
+
+def _regex(key: RegularExpressionKey, value: Message | None, timestamp_ms: int) -> RegexResolved:
+    return RegexResolved(
+        group=key.group_id,
+        regex=key.regular_expression,
+        topics=value.topics if isinstance(value, RegularExpressionValue) else None,
+        stored_ms=timestamp_ms,
+    )
+
+
+def _topics(value: PartitionMetadataValue) -> tuple[SubscribedTopic, ...]:
+    if not all(0 <= topic.num_partitions <= MOST_PARTITIONS for topic in value.topics):
+        raise DecodeError("bad_number", 0)
+    return tuple(
+        SubscribedTopic(topic_id=topic.topic_id, topic=topic.topic_name, partitions=topic.num_partitions)
+        for topic in value.topics
+    )
+
+
+def _member(member_id: str, value: Message) -> Member:
+    match value:
+        case ConsumerGroupMemberMetadataValue():
+            return _consumer_member(member_id, value)
+        case ShareGroupMemberMetadataValue():
+            return Member(
+                member_id=member_id,
+                topics=value.subscribed_topic_names,
+                rack=value.rack_id,
+                client_id=value.client_id,
+                host=value.client_host,
+            )
+        case StreamsGroupMemberMetadataValue():
+            return Member(
+                member_id=member_id,
+                instance_id=value.instance_id,
+                rack=value.rack_id,
+                client_id=value.client_id,
+                host=value.client_host,
+                rebalance_timeout_ms=value.rebalance_timeout_ms,
+            )
+        case _:
+            raise TypeError(f"{type(value).__name__} tells nothing of a member")
+
+
+def _consumer_member(member_id: str, value: ConsumerGroupMemberMetadataValue) -> Member:
+    classic = value.classic_member_metadata or ClassicMemberMetadata()
+    offered, unreadable = _offered(classic)
+    return Member(
+        member_id=member_id,
+        topics=value.subscribed_topic_names,
+        instance_id=value.instance_id,
+        rack=value.rack_id,
+        client_id=value.client_id,
+        host=value.client_host,
+        session_timeout_ms=classic.session_timeout_ms,
+        rebalance_timeout_ms=value.rebalance_timeout_ms,
+        unreadable=unreadable,
+        regex=value.subscribed_topic_regex or None,
+        server_assignor=value.server_assignor,
+        classic_protocols=offered,
+    )
+
+
+def _offered(classic: ClassicMemberMetadata) -> tuple[tuple[ClassicProtocol, ...], str | None]:
+    """The assignors that a classic member offers; the first of their subscriptions that is broken, if one is."""
+    offered, unreadable = [], None
+    for protocol in classic.supported_protocols:
+        topics: tuple[str, ...] = ()
+        try:
+            topics = accept_subscription(protocol.metadata).message.topics
+        except DecodeError as error:
+            unreadable = unreadable or str(error)
+        offered.append(ClassicProtocol(name=protocol.name, topics=topics))
+    return tuple(offered), unreadable
+
+
+def _target(value: Message) -> tuple[IdPartitions, ...]:
+    match value:
+        case TargetAssignmentMemberValue():
+            return _partitions(value.topic_partitions)
+        case StreamsGroupTargetAssignmentMemberValue():
+            return _tasks(value.active_tasks)
+        case _:
+            raise TypeError(f"{type(value).__name__} is no target")
+
+
+def _current(value: Message, timestamp_ms: int) -> Reconciliation:
+    match value:
+        case ConsumerGroupCurrentMemberAssignmentValue():
+            state, assigned = _STATES.get(value.state), _partitions(value.assigned_partitions)
+            revoking = _partitions(value.partitions_pending_revocation)
+        case ShareGroupCurrentMemberAssignmentValue():
+            state, assigned, revoking = _STATES.get(value.state), _partitions(value.assigned_partitions), ()
+        case StreamsGroupCurrentMemberAssignmentValue():
+            state, assigned = _STREAMS_STATES.get(value.state), _tasks(value.active_tasks)
+            revoking = _tasks(value.active_tasks_pending_revocation)
+        case _:
+            raise TypeError(f"{type(value).__name__} is no current assignment")
+    require_at_least(_LEFT, value.member_epoch, value.previous_member_epoch)
+    return Reconciliation(
+        epoch=value.member_epoch,
+        previous_epoch=value.previous_member_epoch,
+        state=state or MemberState.UNKNOWN,
+        assigned=assigned,
+        revoking=revoking,
+        since_ms=timestamp_ms,
+    )
+
+
+def _partitions(entries: Iterable[TopicPartitionIds | OwnedPartitions]) -> tuple[IdPartitions, ...]:
+    return tuple(IdPartitions(entry.topic_id, entry.partitions) for entry in entries)
+
+
+def _tasks(entries: Iterable[TaskIds | OwnedTasks]) -> tuple[IdPartitions, ...]:
+    return tuple(IdPartitions(entry.subtopology_id, entry.partitions) for entry in entries)

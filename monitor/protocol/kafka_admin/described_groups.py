@@ -1,0 +1,230 @@
+"""What brokers tell of groups when they are asked, in the words in which the log of groups tells it.
+
+A broker tells less than its log. Of a classic group it tells neither the generation nor timeouts nor the leader, and
+while it rebalances not what its members subscribe to and own. Of a KIP-848 group it tells neither timeouts nor the
+topics that it found for a regular expression, and from 4.0 on it counts as a member's assignment also what the member
+has yet to give back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import re2
+from msgspec.structs import replace
+
+from monitor.model import (
+    GroupKind,
+    GroupObserved,
+    IdPartitions,
+    Member,
+    MemberState,
+    ObservedOffset,
+    Reconciliation,
+    ResolvedRegex,
+    Source,
+)
+from monitor.protocol.kafka.group_metadata import classic_member
+from monitor.protocol.kafka.records.classic import ClassicMember
+from monitor.protocol.kafka_admin.responses import (
+    AssignmentDescribed,
+    ClassicGroupDescribed,
+    ClassicMemberDescribed,
+    ConsumerGroupDescribed,
+    ConsumerMemberDescribed,
+    ShareGroupDescribed,
+    ShareMemberDescribed,
+    StreamsGroupDescribed,
+    StreamsMemberDescribed,
+    TasksDescribed,
+    TopicFetched,
+)
+
+AnyDescribed = ClassicGroupDescribed | ConsumerGroupDescribed | ShareGroupDescribed | StreamsGroupDescribed
+
+CHOSEN: Final = frozenset({"Stable", "Reconciling"})
+"""The states of a KIP-848 group in which its targets are for what its members subscribe to now."""
+
+
+def observed_group(
+    group: AnyDescribed, offsets: Iterable[TopicFetched], *, cluster: str, pass_ms: int, observed_ms: int
+) -> GroupObserved:
+    """The group with its committed offsets, all in an order of its own: brokers give members in any.
+
+    Args:
+        group: as its coordinator described it.
+        offsets: its committed offsets.
+        cluster: the name that the event bears.
+        pass_ms: when the pass began.
+        observed_ms: when the group was asked for.
+    """
+    seen = GroupObserved(
+        cluster=cluster,
+        group=group.group_id,
+        kind=GroupKind.CLASSIC,
+        source=Source.ADMIN,
+        pass_ms=pass_ms,
+        observed_ms=observed_ms,
+        members=tuple(sorted(_members(group), key=lambda member: member.member_id)),
+        offsets=tuple(_offsets(offsets)),
+        state=group.group_state,
+    )
+    return _of_its_kind(seen, group)
+
+
+def _of_its_kind(seen: GroupObserved, group: AnyDescribed) -> GroupObserved:
+    match group:
+        case ClassicGroupDescribed():
+            return replace(seen, protocol_type=group.protocol_type, protocol=group.protocol_data or None)
+        case ConsumerGroupDescribed():
+            kind, protocol = GroupKind.CONSUMER, group.assignor_name or None
+            seen = replace(seen, protocol=protocol, regexes=_regexes(group))
+        case ShareGroupDescribed():
+            kind = GroupKind.SHARE
+        case _:
+            kind = GroupKind.STREAMS
+    return replace(seen, kind=kind, generation=group.group_epoch, target_epoch=group.assignment_epoch)
+
+
+def _members(group: AnyDescribed) -> list[Member]:
+    match group:
+        case ClassicGroupDescribed():
+            return [_classic(member, group) for member in group.members]
+        case ConsumerGroupDescribed():
+            return [_consumer(member, group.assignment_epoch) for member in group.members]
+        case ShareGroupDescribed():
+            return [_share(member) for member in group.members]
+        case _:
+            return [_streams(member, group.assignment_epoch) for member in group.members]
+
+
+def _classic(member: ClassicMemberDescribed, group: ClassicGroupDescribed) -> Member:
+    stored = ClassicMember(
+        member_id=member.member_id,
+        group_instance_id=member.group_instance_id,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        rebalance_timeout=0,
+        session_timeout=0,
+        subscription=member.member_metadata,
+        assignment=member.member_assignment,
+    )
+    return classic_member(stored, group.protocol_type, group.protocol_data or None)
+
+
+def _consumer(member: ConsumerMemberDescribed, target_epoch: int) -> Member:
+    target = _partitions(member.target_assignment)
+    return Member(
+        member_id=member.member_id,
+        topics=tuple(sorted(member.subscribed_topic_names)),
+        instance_id=member.instance_id,
+        rack=member.rack_id,
+        client_id=member.client_id,
+        host=member.client_host,
+        regex=member.subscribed_topic_regex or None,
+        reconciliation=_standing(member.member_epoch, target_epoch, _partitions(member.assignment), target),
+    )
+
+
+def _share(member: ShareMemberDescribed) -> Member:
+    """Nobody has to give a partition of a share group back, and its target is not told."""
+    return Member(
+        member_id=member.member_id,
+        topics=tuple(sorted(member.subscribed_topic_names)),
+        rack=member.rack_id,
+        client_id=member.client_id,
+        host=member.client_host,
+        reconciliation=Reconciliation(epoch=member.member_epoch, assigned=_partitions(member.assignment)),
+    )
+
+
+def _streams(member: StreamsMemberDescribed, target_epoch: int) -> Member:
+    """Only active tasks count as owned, as in the log: standby and warm-up tasks read no input."""
+    target = _tasks(member.target_assignment)
+    return Member(
+        member_id=member.member_id,
+        instance_id=member.instance_id,
+        rack=member.rack_id,
+        client_id=member.client_id,
+        host=member.client_host,
+        reconciliation=_standing(member.member_epoch, target_epoch, _tasks(member.assignment), target),
+    )
+
+
+def _standing(
+    epoch: int, target_epoch: int, assigned: tuple[IdPartitions, ...], target: tuple[IdPartitions, ...]
+) -> Reconciliation:
+    """Where the member stands, which the broker does not tell, but follows from its own rules.
+
+    A member that has reached the epoch of the targets has given back what it had to, and waits for what it lacks. One
+    that has not, and owns more than it is to own, has been told to give that back (with its next heartbeat, seconds
+    after the targets were chosen).
+    """
+    beyond, kept = _without(assigned, target), assigned
+    state = MemberState.STABLE
+    if epoch >= target_epoch and assigned != target:
+        state, beyond = MemberState.UNRELEASED_PARTITIONS, ()
+    elif epoch >= 0 and beyond:
+        state, kept = MemberState.UNREVOKED_PARTITIONS, _without(assigned, beyond)
+    else:
+        beyond = ()
+    return Reconciliation(epoch=epoch, previous_epoch=epoch, state=state, assigned=kept, revoking=beyond, target=target)
+
+
+def _without(entries: tuple[IdPartitions, ...], others: tuple[IdPartitions, ...]) -> tuple[IdPartitions, ...]:
+    taken = {entry.id: frozenset(entry.partitions) for entry in others}
+    left = [
+        IdPartitions(entry.id, tuple([each for each in entry.partitions if each not in taken.get(entry.id, ())]))
+        for entry in entries
+    ]
+    return tuple([entry for entry in left if entry.partitions])
+
+
+def _partitions(assignment: AssignmentDescribed) -> tuple[IdPartitions, ...]:
+    found = [IdPartitions(entry.topic_id, tuple(sorted(entry.partitions))) for entry in assignment.topic_partitions]
+    return tuple(sorted(found))
+
+
+def _tasks(assignment: TasksDescribed) -> tuple[IdPartitions, ...]:
+    found = [IdPartitions(entry.subtopology_id, tuple(sorted(entry.partitions))) for entry in assignment.active_tasks]
+    return tuple(sorted(found))
+
+
+def _regexes(group: ConsumerGroupDescribed) -> tuple[ResolvedRegex, ...]:
+    """The expressions of the members, with those topics of the group's targets that they match.
+
+    The broker found them among all topics, and gave every partition of them to somebody; it uses RE2 as this does
+    (RE2/J, KIP-848). While targets are not chosen, nothing is told.
+    """
+    if group.group_state not in CHOSEN:
+        return ()
+    asked = sorted({member.subscribed_topic_regex for member in group.members if member.subscribed_topic_regex})
+    given = sorted(
+        {
+            entry.topic_name
+            for member in group.members
+            for entry in (*member.target_assignment.topic_partitions, *member.assignment.topic_partitions)
+        }
+    )
+    return tuple(ResolvedRegex(regex=regex, topics=_matching(regex, given)) for regex in asked)
+
+
+def _matching(regex: str, topics: Iterable[str]) -> tuple[str, ...]:
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        pattern = re2.compile(regex, options)
+    except re2.error:
+        return ()
+    return tuple(topic for topic in topics if pattern.fullmatch(topic) is not None)
+
+
+def _offsets(topics: Iterable[TopicFetched]) -> list[ObservedOffset]:
+    found = [
+        ObservedOffset(topic.name, partition.partition_index, partition.committed_offset)
+        for topic in topics
+        for partition in topic.partitions
+        if partition.committed_offset >= 0
+    ]
+    return sorted(found, key=lambda offset: (offset.topic, offset.partition))

@@ -1,0 +1,1 @@
+"""RocketMQ's remoting protocol: frames, signatures, requests and responses."""

@@ -1,0 +1,202 @@
+"""The tree of Kafka 0.8 to 0.10: brokers, topics, and the groups of the high-level consumer.
+
+Its layout is that of ``kafka.utils.ZkUtils``; what a consumer registers is ``kafka.consumer.TopicCount``. A member is a
+*thread* of a consumer, ``<consumer id>-<number>``: threads own partitions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Final, Literal
+
+import msgspec
+
+from monitor.model import Member
+from monitor.protocol.wire.errors import DecodeError
+from monitor.protocol.wire.json_value import decoded_json
+from monitor.protocol.zookeeper.groups import (
+    CONSUMERS,
+    MOST_MEMBERS,
+    GroupReader,
+    Layout,
+    SeenBroker,
+    SeenTopic,
+    SeenTree,
+    address_of,
+    number_of,
+)
+from monitor.protocol.zookeeper.topic_filter import listed_topics
+from monitor.protocol.zookeeper.tree import NodeProblem, Tree, joined
+
+PATHS: Final = ("brokers/ids/*", "brokers/topics/*", "consumers/*/ids/*", "consumers/*/owners/*/*")
+"""What has to be read; "*" is every child."""
+
+OFFSET_PATHS: Final = ("consumers/*/offsets/*/*",)
+
+_LARGEST_PARTITION: Final = 2**31 - 1
+_LARGEST_OFFSET: Final = 2**63 - 1
+_CHOSEN_BY_ITSELF: Final = re.compile(r"(.+)-\d{13}-[0-9a-f]{8}")
+
+Threads = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class _Registration(msgspec.Struct):
+    """How many threads of each topic, or of each topic on a list, a consumer has."""
+
+    subscription: dict[str, Threads]
+    pattern: Literal["static", "white_list", "black_list"]
+
+
+class _Topic(msgspec.Struct):
+    partitions: dict[str, list[int]]
+
+
+class _Broker(msgspec.Struct):
+    """``endpoints`` are there from 0.9 on; ``host`` is null and ``port`` -1 if none of them is without encryption."""
+
+    host: str | None = None
+    port: int = -1
+    endpoints: list[str] = []
+    version: int | None = None
+
+
+_REGISTRATION: Final = msgspec.json.Decoder(_Registration)
+_TOPIC: Final = msgspec.json.Decoder(_Topic)
+_BROKER: Final = msgspec.json.Decoder(_Broker)
+
+
+def kafka_tree(tree: Tree) -> SeenTree:
+    """What the tree tells. A node that cannot be read is a problem, and hides nothing else.
+
+    A consumer whose registration cannot be read, or whose list cannot be resolved, is a member that says so: what the
+    group should read is not known then.
+    """
+    problems: list[NodeProblem] = []
+    topics = _topics(tree, problems)
+    reader = GroupReader(tree, _LAYOUT, topics, problems)
+    groups = [reader.group(group, _threads(tree, group, topics, problems)) for group in reader.names()]
+    return SeenTree(
+        topics=tuple(topics),
+        brokers=tuple(_brokers(tree, problems)),
+        groups=tuple(group for group in groups if group is not None),
+        problems=tuple(problems),
+    )
+
+
+def consumer_of(thread: str) -> str:
+    """The id of the consumer that a thread is of.
+
+    >>> consumer_of("g_host-1795203222629-57b599c0-11")
+    'g_host-1795203222629-57b599c0'
+    """
+    return thread.rpartition("-")[0]
+
+
+def host_of(group: str, consumer: str) -> str:
+    """The host in the id that a consumer has chosen by itself; "" if it was chosen otherwise.
+
+    >>> host_of("g", "g_vm-1795203222629-57b599c0"), host_of("g", "g_fixedA")
+    ('vm', '')
+    """
+    chosen = _CHOSEN_BY_ITSELF.fullmatch(consumer.removeprefix(f"{group}_"))
+    return chosen[1] if chosen else ""
+
+
+def _topics(tree: Tree, problems: list[NodeProblem]) -> list[SeenTopic]:
+    topics = []
+    for topic in tree.under("brokers/topics"):
+        path = joined("brokers/topics", topic)
+        if path not in tree.nodes:
+            continue
+        try:
+            numbers = [_partition(name) for name in decoded_json(_TOPIC, tree.nodes[path].data).partitions]
+        except DecodeError as error:
+            problems.append(NodeProblem(path=path, what=error.reason))
+            continue
+        topics.append(SeenTopic(topic=topic, partitions=tuple(sorted(set(numbers)))))
+    return topics
+
+
+def _brokers(tree: Tree, problems: list[NodeProblem]) -> list[SeenBroker]:
+    brokers = []
+    for broker in tree.under("brokers/ids"):
+        path = joined("brokers/ids", broker)
+        if path not in tree.nodes:
+            continue
+        try:
+            registered = decoded_json(_BROKER, tree.nodes[path].data)
+            address = _address(registered)
+        except DecodeError as error:
+            problems.append(NodeProblem(path=path, what=error.reason))
+            continue
+        brokers.append(SeenBroker(broker=broker, address=address, form=registered.version))
+    return brokers
+
+
+def _address(broker: _Broker) -> str:
+    """Where a client without encryption and login reaches it."""
+    plain = [each.removeprefix("PLAINTEXT://") for each in broker.endpoints if each.startswith("PLAINTEXT://")]
+    if broker.host and broker.port > 0:
+        plain.insert(0, f"[{broker.host}]:{broker.port}" if ":" in broker.host else f"{broker.host}:{broker.port}")
+    return address_of(plain[0] if plain else "")
+
+
+def _threads(tree: Tree, group: str, topics: Sequence[SeenTopic], problems: list[NodeProblem]) -> list[Member]:
+    """All threads of the group's consumers."""
+    members: list[Member] = []
+    for consumer in tree.under(joined(CONSUMERS, group, "ids")):
+        path = joined(CONSUMERS, group, "ids", consumer)
+        if path not in tree.nodes:
+            continue
+        try:
+            counts = _counts(decoded_json(_REGISTRATION, tree.nodes[path].data), topics)
+        except DecodeError as error:
+            problems.append(NodeProblem(path=path, what=error.reason))
+            members.append(_member(group, consumer, consumer, unreadable=str(error)))
+            continue
+        threads = max(counts.values(), default=0)
+        if len(members) + threads > MOST_MEMBERS:
+            problems.append(NodeProblem(path=path, what="too_many"))
+            members.append(_member(group, consumer, consumer, unreadable="too many threads"))
+            continue
+        names = sorted(counts)
+        members += [
+            _member(group, consumer, f"{consumer}-{number}", tuple(name for name in names if counts[name] > number))
+            for number in range(threads)
+        ]
+    return members
+
+
+def _counts(registration: _Registration, topics: Sequence[SeenTopic]) -> Mapping[str, int]:
+    """The consumer's threads of each topic. On a list counts the first expression; "" stands for no topic at all."""
+    subscription, pattern = registration.subscription, registration.pattern
+    if pattern == "static" or not subscription:
+        return subscription
+    expression, threads = next(iter(subscription.items()))
+    matching = listed_topics(expression, [seen.topic for seen in topics], wanted=pattern == "white_list")
+    return dict.fromkeys(matching, threads) or {"": threads}
+
+
+def _member(
+    group: str, consumer: str, thread: str, topics: tuple[str, ...] = (), unreadable: str | None = None
+) -> Member:
+    return Member(
+        member_id=thread,
+        client_id=consumer,
+        host=host_of(group, consumer),
+        topics=tuple(topic for topic in topics if topic),
+        unreadable=unreadable,
+        assignment_read=unreadable is not None,  # who owns what stands elsewhere in the tree
+    )
+
+
+def _partition(name: str) -> int:
+    return number_of(name, _LARGEST_PARTITION)
+
+
+def _offset(data: bytes) -> int:
+    return number_of(data.decode("ascii", "replace"), _LARGEST_OFFSET)
+
+
+_LAYOUT: Final = Layout(partition=_partition, offset=_offset, client=consumer_of, host=host_of)

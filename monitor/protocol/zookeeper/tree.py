@@ -1,0 +1,124 @@
+"""A part of a ZooKeeper's tree as it was read at one moment, and what was found wrong in it.
+
+Paths are relative to the root that was read, without a leading slash; the root itself is "". Every name and every byte
+of data was written by somebody else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, Literal
+
+import msgspec
+
+from monitor.model import Value
+from monitor.model.escaping import escaped
+from monitor.protocol.wire.errors import Reason
+
+LONGEST_PATH: Final = 200
+"""So many characters of a path are shown."""
+
+What = (
+    Reason
+    | Literal[
+        "refused",  # the user may not read the node
+        "too_many",  # a number that no deployment has: of threads, or of partitions
+        "not_registered",  # it names a consumer or a thread that is not registered
+        "left_behind",  # the same, and the node outlives sessions: nobody reads there
+    ]
+)
+"""What can be wrong with a node."""
+
+_EXPLAINED: Final[Mapping[str, str]] = {
+    "refused": "groupwatch may not read it",
+    "too_many": "a number in it is larger than makes sense",
+    "not_registered": "its owner is not registered as a consumer with so many threads",
+    "left_behind": "its owner is not registered, and the node does not end with a session: nobody reads the partition",
+    "bad_json": "its data are not JSON",
+    "bad_event": "its data are JSON, but not what belongs there",
+    "bad_text": "it is not of the form that belongs there",
+    "bad_utf8": "its data are not UTF-8",
+}
+
+
+# A large tree needs tens of thousands of them. They can't be part of a cycle, so Python's collector need not see them.
+class Node(msgspec.Struct, frozen=True, gc=False):
+    """The data of a node, and of its Stat what is used.
+
+    ``ephemeral_owner`` is the session with which the node ends (None: it stays), ``modified_ms`` when the data were
+    last written, by the clock of ZooKeeper's leader.
+    """
+
+    data: bytes = b""
+    ephemeral_owner: int | None = None
+    version: int = 0
+    modified_ms: int = 0
+
+
+class NodeProblem(Value):
+    """A node that could not be used, or only in part."""
+
+    path: str
+    what: What
+
+    def __str__(self) -> str:
+        """A sentence for a person, without the final full stop."""
+        return f"{shown_path(self.path)}: {_EXPLAINED.get(self.what, self.what)}"
+
+
+class Tree(Value):
+    """The nodes with data that were read, the children of those that were listed, and those that were refused."""
+
+    nodes: dict[str, Node]
+    children: dict[str, tuple[str, ...]]
+    refused: tuple[str, ...] = ()
+
+    def under(self, path: str) -> tuple[str, ...]:
+        """The names of the children, sorted; none of a node that does not exist."""
+        return tuple(sorted(self.children.get(path, ())))
+
+
+def tree_of(nodes: Mapping[str, Node]) -> Tree:
+    """The tree that consists of these nodes and all above them.
+
+    >>> tree_of({"a/b": Node(b"1")}).children
+    {'a': ('b',), '': ('a',)}
+    """
+    children: dict[str, dict[str, None]] = {}
+    for path in nodes:
+        while path:
+            above, _, name = path.rpartition("/")
+            children.setdefault(above, {})[name] = None
+            path = above  # noqa: PLW2901 - climbs
+    return Tree(nodes=dict(nodes), children={above: tuple(names) for above, names in children.items()})
+
+
+def joined(*names: str) -> str:
+    """A path of names and paths; the root adds nothing.
+
+    >>> joined("", "consumers", "g")
+    'consumers/g'
+    """
+    return "/".join(name for name in names if name)
+
+
+def shown_path(path: str) -> str:
+    r"""A path as it can stand in a sentence: what cannot be printed is escaped, a long one is cut.
+
+    >>> shown_path("consumers/a\u2028b")
+    'consumers/a\\u2028b'
+    """
+    return escaped(path if len(path) <= LONGEST_PATH else f"{path[:LONGEST_PATH]}...")
+
+
+def told(problems: Iterable[NodeProblem], most: int) -> tuple[str, ...]:
+    """The problems as sentences; of those of one kind so many, and how many more there are."""
+    by_kind: dict[str, list[NodeProblem]] = {}
+    for problem in problems:
+        by_kind.setdefault(problem.what, []).append(problem)
+    sentences = []
+    for alike in by_kind.values():
+        sentences += [f"{problem}." for problem in alike[:most]]
+        if len(alike) > most:
+            sentences.append(f"{len(alike) - most} more nodes: {_EXPLAINED.get(alike[0].what, alike[0].what)}.")
+    return tuple(sentences)

@@ -1,0 +1,1 @@
+"""Classic groups: their records, the causes of their rebalances, and what these moved."""

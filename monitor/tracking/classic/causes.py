@@ -1,0 +1,123 @@
+"""Why a classic group has a new generation, from the two records: the generation before and the one after.
+
+The log has no record of what a member did, only the members of each completed generation. So a member that left and
+one that timed out look alike, except static members: those do not leave when they close (KIP-345).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from monitor.model import (
+    GroupState,
+    Member,
+    MembershipStored,
+    Phase,
+    Rebalance,
+    RebalanceCause,
+)
+from monitor.tracking.classic.moves import places_of, who
+from monitor.tracking.rebalances.history import in_order
+
+
+def classic_rebalance(before: GroupState, stored: MembershipStored) -> Rebalance:
+    """The completed rebalance that this record tells of, the group having been in the state before it."""
+    gone = _by_id(before.members, without=stored.members)
+    new = _by_id(stored.members, without=before.members)
+    restarted = _instances(gone.values()) & _instances(new.values())
+    left = [member for member in gone.values() if member.instance_id not in restarted]
+    joined = [member for member in new.values() if member.instance_id not in restarted]
+    causes = _of_conversion(before) or [
+        *_of_members(joined, left, restarted=bool(restarted)),
+        *_of_those_who_stayed(before, stored),
+    ]
+    if _begins_unseen(before, stored):
+        causes = []
+    elif not causes:
+        causes = _of_partitions(before.members, stored.members)
+    return Rebalance(
+        generation=stored.generation,
+        started_ms=_started_ms(stored),
+        ended_ms=stored.stored_ms,
+        causes=in_order(causes),
+        joined=len(joined),
+        left=len(left),
+        is_first=not before.members,
+    )
+
+
+def static_restart(before: GroupState, stored: MembershipStored) -> Rebalance | None:
+    """The same generation rewritten because static members came back under new ids; None if it was something else.
+
+    Nobody had to stop for it, so it is no rebalance by itself (GroupCoordinator: a static member that rejoins with an
+    unchanged subscription while the group is stable).
+    """
+    gone = _by_id(before.members, without=stored.members)
+    new = _by_id(stored.members, without=before.members)
+    if not _instances(gone.values()) & _instances(new.values()):
+        return None
+    return Rebalance(
+        generation=stored.generation,
+        started_ms=stored.stored_ms,
+        ended_ms=stored.stored_ms,
+        causes=(RebalanceCause.STATIC_RESTART,),
+    )
+
+
+def removal_of(member: Member) -> RebalanceCause:
+    """Why a member of a classic group is gone."""
+    return RebalanceCause.LEAVE if member.instance_id is None else RebalanceCause.TIMEOUT
+
+
+def _of_conversion(before: GroupState) -> list[RebalanceCause]:
+    return [change.cause for change in before.pending if change.cause is RebalanceCause.DOWNGRADE]
+
+
+def _of_members(joined: list[Member], left: list[Member], *, restarted: bool) -> list[RebalanceCause]:
+    causes = [removal_of(member) for member in left]
+    if joined:
+        causes.append(RebalanceCause.JOIN)
+    if restarted:
+        causes.append(RebalanceCause.STATIC_RESTART)
+    return causes
+
+
+def _of_those_who_stayed(before: GroupState, stored: MembershipStored) -> list[RebalanceCause]:
+    known = {who(member): member for member in before.members}
+    causes = []
+    if any(set(known[name].topics) != set(m.topics) for m in stored.members if (name := who(m)) in known):
+        causes.append(RebalanceCause.SUBSCRIPTION)
+    if before.protocol and stored.protocol and before.protocol != stored.protocol:
+        causes.append(RebalanceCause.ASSIGNOR)
+    return causes
+
+
+def _of_partitions(before: tuple[Member, ...], after: tuple[Member, ...]) -> list[RebalanceCause]:
+    """Nothing is known to have changed but the partitions that were given out.
+
+    What a cooperative assignor holds back was owned by somebody when it did (KIP-429); what a topic gained was not.
+    """
+    had = set(places_of(topics for member in before for topics in member.assigned))
+    have = set(places_of(topics for member in after for topics in member.assigned))
+    if had == have:
+        return []
+    given_back = set(places_of(topics for member in before for topics in member.owned))
+    return [RebalanceCause.HANDOVER if had < have and have - had <= given_back else RebalanceCause.TOPICS]
+
+
+def _begins_unseen(before: GroupState, stored: MembershipStored) -> bool:
+    """Whether the log was first read in the middle of this group's life."""
+    return before.phase is Phase.UNSEEN and stored.generation > 1
+
+
+def _started_ms(stored: MembershipStored) -> int:
+    return stored.stored_ms if stored.state_ms is None else min(stored.state_ms, stored.stored_ms)
+
+
+def _by_id(members: tuple[Member, ...], *, without: tuple[Member, ...]) -> Mapping[str, Member]:
+    others = {member.member_id for member in without}
+    return {member.member_id: member for member in members if member.member_id not in others}
+
+
+def _instances(members: Iterable[Member]) -> set[str | None]:
+    return {member.instance_id for member in members} - {None}

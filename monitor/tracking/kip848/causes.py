@@ -1,0 +1,73 @@
+"""Why a KIP-848, share or streams group has a new epoch, from the records that came before it.
+
+The coordinator writes what happened to a member first and the group's new epoch after it, so what has happened since
+the last epoch is the cause of the next. A member that leaves and one whose session ends leave the same records; only
+of some it can be told that they cannot have left.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from monitor.model import (
+    EpochStored,
+    GroupState,
+    Member,
+    MembershipChange,
+    MemberState,
+    Rebalance,
+    RebalanceCause,
+    SubscribedTopicsStored,
+)
+from monitor.tracking.rebalances.history import in_order
+
+_LEFT_FOR_NOW: Final = -2  # LEAVE_GROUP_STATIC_MEMBER_EPOCH: a static member closed and may come back (KIP-848)
+
+
+def epoch_raised(state: GroupState, event: EpochStored) -> Rebalance:
+    """The rebalance that begins with this epoch."""
+    changes = [change.cause for change in state.pending]
+    if RebalanceCause.UPGRADE in changes:  # its members are not new, they only appear in other records now
+        changes = [RebalanceCause.UPGRADE]
+    elif not changes and state.generation_ms and state.metadata_hash != event.metadata_hash:
+        changes = [RebalanceCause.TOPICS]
+    return Rebalance(
+        generation=event.epoch,
+        started_ms=event.stored_ms,
+        causes=in_order(changes),
+        joined=changes.count(RebalanceCause.JOIN),
+        left=changes.count(RebalanceCause.LEAVE) + changes.count(RebalanceCause.TIMEOUT),
+    )
+
+
+def static_restart(epoch: int, at_ms: int) -> Rebalance:
+    """A static member that took its old place under a new id: nobody had to stop for it, the epoch stays."""
+    return Rebalance(generation=epoch, started_ms=at_ms, ended_ms=at_ms, causes=(RebalanceCause.STATIC_RESTART,))
+
+
+def removal_of(member: Member, removed_ms: int) -> RebalanceCause:
+    """TIMEOUT if the member cannot have left: a static one that was away, or one that did not give back in time."""
+    standing = member.reconciliation
+    if standing is None:
+        return RebalanceCause.LEAVE
+    away = standing.epoch == _LEFT_FOR_NOW
+    waited_ms = removed_ms - standing.since_ms
+    fenced = standing.state is MemberState.UNREVOKED_PARTITIONS and waited_ms >= member.rebalance_timeout_ms > 0
+    return RebalanceCause.TIMEOUT if away or fenced else RebalanceCause.LEAVE
+
+
+def subscription_changed(before: Member, after: Member) -> bool:
+    """Whether the member wants other topics than it did."""
+    return set(before.topics) != set(after.topics) or before.regex != after.regex
+
+
+def topics_changed(state: GroupState, event: SubscribedTopicsStored) -> bool:
+    """Whether the topics themselves changed, not the members' wishes: the record is written anew for both."""
+    if not state.subscribed_topics or not event.topics or state.pending:
+        return False
+    return set(state.subscribed_topics) != set(event.topics)
+
+
+def is_conversion(pending: tuple[MembershipChange, ...]) -> bool:
+    """Whether members went without a new epoch for it: then they live on in a classic group."""
+    return any(change.cause in (RebalanceCause.LEAVE, RebalanceCause.TIMEOUT) for change in pending)

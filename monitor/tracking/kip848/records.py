@@ -1,0 +1,314 @@
+"""The records of a KIP-848, share or streams group, folded one after the other.
+
+Kafka's own name for these kinds is "modern" (package ``group.modern`` of its coordinator). Each says in small records
+what a classic group says in one: who the members are, what each is to own (its target), and what it owns now.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from monitor.model import (
+    CurrentRemoved,
+    CurrentStored,
+    EpochStored,
+    GroupDeleted,
+    GroupKind,
+    GroupState,
+    IdPartitions,
+    Member,
+    MemberRemoved,
+    MembershipChange,
+    MemberState,
+    MemberStored,
+    ModernEvent,
+    Phase,
+    Rebalance,
+    RebalanceCause,
+    Reconciliation,
+    RegexResolved,
+    ResolvedRegex,
+    SubscribedTopicsStored,
+    TargetEpochStored,
+    TargetStored,
+    TopicPartition,
+)
+from monitor.tracking.classic.records import forgotten
+from monitor.tracking.kip848.causes import (
+    epoch_raised,
+    is_conversion,
+    removal_of,
+    static_restart,
+    subscription_changed,
+    topics_changed,
+)
+from monitor.tracking.kip848.moves import MovesDraft, costed
+from monitor.tracking.phases import Happened
+from monitor.tracking.rebalances.history import begun, ended, recorded
+from monitor.tracking.rebalances.impact import Handed, Resumed, with_cost
+from monitor.tracking.transition import entered
+
+
+def kind_of(event: ModernEvent) -> GroupKind:
+    """The kind of group that has such records; only KIP-848 groups have topics and regular expressions of their own."""
+    if isinstance(event, SubscribedTopicsStored | RegexResolved):
+        return GroupKind.CONSUMER
+    return event.kind
+
+
+def is_deletion(event: ModernEvent) -> bool:
+    """Whether the record is a tombstone."""
+    match event:
+        case GroupDeleted() | MemberRemoved() | CurrentRemoved():
+            return True
+        case TargetEpochStored():
+            return event.epoch is None
+        case TargetStored():
+            return event.target is None
+        case RegexResolved():
+            return event.topics is None
+        case SubscribedTopicsStored():
+            return not event.topics
+        case _:
+            return False
+
+
+MAX_PENDING: Final = 10_000
+"""How many changes are kept for which no epoch was raised. A broker raises it at once; a broken log may never."""
+
+
+class ModernDraft:
+    """A group of one of these kinds in the making: its members change in place, the rest is a state without them.
+
+    A member is complete once its own record was seen; what the log tells of it before that waits in
+    ``_incomplete``. ``_behind`` are the members that have not reached the targets (ConsumerGroupMember's
+    ``isReconciledTo``), kept up to date so that a record costs no walk over all members.
+    """
+
+    def __init__(self, state: GroupState, kind: GroupKind) -> None:
+        kept = state if state.kind is kind else forgotten(state, kind=kind, pending=state.pending)
+        self._members = {member.member_id: member for member in kept.members}
+        self._incomplete = {member.member_id: member for member in kept.incomplete_members}
+        self._moves = MovesDraft(kept.released)
+        self._state = replace(kept, members=(), incomplete_members=())
+        self._behind: set[str] = set()
+        self._compare_all()
+
+    @property
+    def kind(self) -> GroupKind:
+        """The kind of group that this is."""
+        return self._state.kind
+
+    def freeze(self) -> GroupState:
+        """The state as it is now, members sorted by id."""
+        return replace(
+            self._state,
+            members=tuple(self._members[key] for key in sorted(self._members)),
+            incomplete_members=tuple(self._incomplete[key] for key in sorted(self._incomplete)),
+            under_way=self._with_moves(),
+            released=self._moves.released(),
+        )
+
+    @property
+    def phase(self) -> Phase:
+        """Where the group stands."""
+        return self._state.phase
+
+    @property
+    def history(self) -> tuple[Rebalance, ...]:
+        """The newest rebalances."""
+        return self._state.history
+
+    def take_handed(self) -> dict[TopicPartition, Handed]:
+        """The partitions that got a new owner since this was last asked, with their topics' ids."""
+        handed, self._moves.handed = self._moves.handed, {}
+        return handed
+
+    def add_cost(self, resumed: Resumed) -> None:
+        """Partitions were committed again after the newest rebalance."""
+        self._state = with_cost(self._state, resumed)
+
+    def apply(self, event: ModernEvent) -> None:
+        """Take one record of this kind of group."""
+        match event:
+            case EpochStored():
+                self._raise_epoch(event)
+            case TargetEpochStored():
+                self._state = replace(self._state, target_epoch=event.epoch)
+                self._compare_all()
+                self._stand(event.stored_ms)
+            case RegexResolved():
+                self._resolve(event)
+            case SubscribedTopicsStored():
+                self._name_topics(event)
+            case GroupDeleted():
+                self._delete(event)
+            case _:
+                self._apply_to_member(event)
+
+    def _apply_to_member(
+        self, event: MemberStored | MemberRemoved | TargetStored | CurrentStored | CurrentRemoved
+    ) -> None:
+        match event:
+            case MemberStored():
+                self._store_member(event)
+            case MemberRemoved():
+                self._remove_member(event)
+            case TargetStored():
+                self._reconcile(event.member_id, target=event.target)
+                self._stand(self._state.phase_ms)  # it has no time of its own, and moves only a group just found
+            case CurrentStored():
+                self._reconcile(event.member_id, current=event.current)
+                self._reach(event.current.epoch)
+                self._stand(event.current.since_ms)
+            case CurrentRemoved():
+                self._reconcile(event.member_id, current=Reconciliation())
+                self._stand(self._state.phase_ms)  # nor has this; the member's own tombstone follows
+
+    def _raise_epoch(self, event: EpochStored) -> None:
+        state = self._state
+        if event.epoch != state.generation:
+            rebalance = epoch_raised(state, event)
+            if state.under_way is None:
+                held = self._moves.held_counts(self._members.values())
+                rebalance = replace(rebalance, held=held, is_first=not held)
+            state = begun(state, rebalance)
+            state = replace(state, generation_ms=event.stored_ms, rebalances=state.rebalances + 1, pending=())
+        self._state = replace(state, generation=event.epoch, metadata_hash=event.metadata_hash)
+        self._stand(event.stored_ms)
+
+    def _store_member(self, event: MemberStored) -> None:
+        stored, key = event.member, event.member.member_id
+        before = self._members.get(key)
+        waiting = before or self._incomplete.pop(key, None)
+        self._members[key] = replace(stored, reconciliation=waiting.reconciliation if waiting else Reconciliation())
+        self._compare(key)
+        if before is None:
+            self._joined(stored, event.stored_ms)
+        elif subscription_changed(before, stored):
+            self._note(RebalanceCause.SUBSCRIPTION)
+        self._stand(event.stored_ms)
+
+    def _joined(self, member: Member, at_ms: int) -> None:
+        """A new member, or a static one that came back under a new id: then what its going was noted as was none."""
+        gone = [c for c in self._state.pending if c.instance_id is not None and c.instance_id == member.instance_id]
+        if not gone:
+            self._note(RebalanceCause.JOIN, member.instance_id)
+            return
+        pending = tuple(change for change in self._state.pending if change not in gone)
+        self._state = recorded(replace(self._state, pending=pending), static_restart(self._state.generation, at_ms))
+
+    def _remove_member(self, event: MemberRemoved) -> None:
+        self._incomplete.pop(event.member_id, None)
+        member = self._members.pop(event.member_id, None)
+        if member is not None:
+            self._behind.discard(event.member_id)
+            self._moves.remove(member, event.removed_ms)
+            self._note(removal_of(member, event.removed_ms), member.instance_id)
+        self._stand(event.removed_ms)
+
+    def _reconcile(
+        self, key: str, *, current: Reconciliation | None = None, target: tuple[IdPartitions, ...] | None = None
+    ) -> None:
+        """A new current assignment keeps the target; without one, the target is what changes."""
+        members = self._members if key in self._members else self._incomplete
+        member = members.get(key) or Member(member_id=key)
+        before = member.reconciliation or Reconciliation()
+        after = replace(before, target=target) if current is None else replace(current, target=before.target)
+        if current is not None and members is self._members and self._state.kind is GroupKind.CONSUMER:
+            self._moves.change(member, after)
+        if members is self._incomplete and after == Reconciliation():
+            self._incomplete.pop(key, None)
+            return
+        members[key] = replace(member, reconciliation=after)
+        self._compare(key)
+
+    def _reach(self, epoch: int) -> None:
+        """A member is never ahead of the targets, nor these of the group: both have at least the member's epoch.
+
+        From Kafka 4.3 on a group begins at epoch 1 with empty targets, and no record says so (ModernGroup and
+        StreamsGroup; KAFKA-20268). One whose only expression fits no topic stays there.
+        """
+        if epoch > (self._state.target_epoch or 0):
+            generation = max(epoch, self._state.generation)
+            self._state = replace(self._state, generation=generation, target_epoch=epoch)
+            self._compare_all()
+
+    def _resolve(self, event: RegexResolved) -> None:
+        known = {resolved.regex: resolved for resolved in self._state.regexes}
+        before = known.pop(event.regex, None)
+        if event.topics is not None:
+            known[event.regex] = ResolvedRegex(regex=event.regex, topics=event.topics)
+            if before is None:
+                self._note(RebalanceCause.SUBSCRIPTION)
+            elif set(before.topics) != set(event.topics):
+                self._note(RebalanceCause.TOPICS)
+        self._state = replace(self._state, regexes=tuple(known[regex] for regex in sorted(known)))
+        self._stand(event.stored_ms)
+
+    def _name_topics(self, event: SubscribedTopicsStored) -> None:
+        if topics_changed(self._state, event):
+            self._note(RebalanceCause.TOPICS)
+        self._state = replace(self._state, subscribed_topics=event.topics)
+        self._stand(event.stored_ms)
+
+    def _delete(self, event: GroupDeleted) -> None:
+        """A group is deleted when it is empty; members that went without a new epoch went into a classic group."""
+        downgrade = (MembershipChange(cause=RebalanceCause.DOWNGRADE),)
+        pending = downgrade if is_conversion(self._state.pending) else ()
+        self._end(event.deleted_ms)
+        state = entered(self._state, Happened.DELETED, event.deleted_ms)
+        self._state = forgotten(state, pending=pending)
+        self._moves.begin_anew()
+        self._members, self._incomplete, self._behind = {}, {}, set()
+
+    def _note(self, cause: RebalanceCause, instance_id: str | None = None) -> None:
+        change = MembershipChange(cause=cause, instance_id=instance_id)
+        self._state = replace(self._state, pending=(*self._state.pending, change)[-MAX_PENDING:])
+
+    def _stand(self, at_ms: int) -> None:
+        happened = self._standing()
+        self._state = entered(self._state, happened, at_ms)
+        if happened in (Happened.EMPTIED, Happened.SETTLED):
+            self._end(at_ms)
+
+    def _end(self, at_ms: int) -> None:
+        """What a rebalance cost is told once it is over; without one under way nobody gains what another had.
+
+        But who is gone may have left something: the epoch in which others gain it comes after the member's tombstones.
+        """
+        if (rebalance := self._state.under_way) is not None:
+            rebalance = costed(rebalance, self._moves.moved, self._members)
+            self._state = ended(replace(self._state, under_way=rebalance), at_ms)
+        self._moves.begin_anew(keeping=bool(self._state.pending))
+
+    def _with_moves(self) -> Rebalance | None:
+        """The rebalance under way with what it has moved so far, as the draft ends here."""
+        rebalance = self._state.under_way
+        return rebalance and replace(rebalance, moved=rebalance.moved + self._moves.moved)
+
+    def _standing(self) -> Happened:
+        """Where the group stands by the coordinator's own rule (``maybeUpdateGroupState`` of each kind of group)."""
+        if not self._members:
+            return Happened.EMPTIED
+        if self._state.kind is GroupKind.SHARE:
+            return Happened.SETTLED
+        if self._state.generation > (self._state.target_epoch or 0):
+            return Happened.RAISED
+        return Happened.DIVERGED if self._behind else Happened.SETTLED
+
+    def _compare_all(self) -> None:
+        for key in self._members:
+            self._compare(key)
+
+    def _compare(self, key: str) -> None:
+        member = self._members.get(key)
+        if member is None:
+            return
+        now = member.reconciliation or Reconciliation()
+        if now.epoch == (self._state.target_epoch or 0) and now.state is MemberState.STABLE:
+            self._behind.discard(key)
+        else:
+            self._behind.add(key)

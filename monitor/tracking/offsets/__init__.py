@@ -1,0 +1,1 @@
+"""Commits: from which source they count, of which topic they are, and what changed."""

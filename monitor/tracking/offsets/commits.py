@@ -1,0 +1,184 @@
+"""The committed offsets of a group while a piece of its log is folded in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from monitor.model import (
+    CommitPoint,
+    CommitRun,
+    CommittedOffset,
+    CommittedTopic,
+    OffsetCommitted,
+    OffsetDeleted,
+    OffsetsListed,
+    PartitionId,
+    Rewind,
+    Value,
+)
+from monitor.model.commit_history import extend, with_commit
+from monitor.tracking.kip848.handovers import HandoversDraft
+from monitor.tracking.offsets.precedence import as_it_counts, as_logged, with_listing
+from monitor.tracking.offsets.topic_identity import CommittedTopics
+from monitor.tracking.rebalances.impact import NOTHING, pause_ms
+
+Commit = OffsetCommitted | CommitRun
+
+
+class FrozenOffsets(Value):
+    """The committed offsets that count, and those that the broker does not know; both sorted by partition."""
+
+    counting: tuple[CommittedOffset, ...]
+    unconfirmed: tuple[CommittedOffset, ...]
+
+
+class OffsetsDraft:
+    """Committed offsets by partition, as the log has them: the newest commit is the last one, whatever its time says.
+
+    What the broker answered is kept beside; which of the two counts is decided when the draft is frozen.
+    """
+
+    __slots__ = ("_known", "_topics", "handovers", "redelivered", "resumed", "resumes_after_ms")
+
+    def __init__(self, offsets: Iterable[CommittedOffset], topics: Iterable[CommittedTopic] = ()) -> None:
+        self._known = {
+            (known.topic, known.partition): as_logged(known) if known.listed_ms else known for known in offsets
+        }
+        self._topics = CommittedTopics(topics)
+        self.redelivered = 0
+        """Records by which commits went back since the draft was begun: they are delivered again."""
+        self.resumes_after_ms: int | None = None
+        """When a rebalance ended: the first commit of a partition after it tells how long that was not read."""
+        self.handovers: HandoversDraft | None = None
+        """Of a KIP-848 group: only what gets another owner pauses then, whenever that is. That is told of commits that
+        name the topic's id; of others it is told as of a classic group."""
+        self.resumed = NOTHING
+        """What was told so since it was last taken."""
+
+    def __bool__(self) -> bool:
+        """Whether any partition has a committed offset."""
+        return bool(self._known)
+
+    def commit(self, event: Commit) -> None:
+        """Take one commit, or a run of them."""
+        place = event.topic, event.partition
+        before = self._known.get(place)
+        self._topics.note(event)
+        if isinstance(event, CommitRun):
+            after, first, at_ms = _after_run(before, event), event.first.offset, event.first.committed_ms
+            if event.rewound:
+                self._redeliver_inside(before, event)
+        else:
+            after, first, at_ms = _after(before, event), event.offset, event.committed_ms
+        self._known[place] = after
+        if before is None:
+            return
+        if first < before.offset:
+            self._redeliver(before, Rewind(at_ms, before.offset, first))
+        ended_ms = self.resumes_after_ms
+        if self.handovers is not None and event.topic_key is not None:
+            if self.handovers:
+                point = CommitPoint(at_ms, first)
+                self._add_pause(self.handovers.pause_ms(event.topic_key, before, point), before, point)
+        elif ended_ms is not None and before.committed_ms <= ended_ms < at_ms and first != before.offset:
+            point = CommitPoint(at_ms, first)
+            self._add_pause(pause_ms(before, point, ended_ms), before, point)
+
+    def _redeliver(self, before: CommittedOffset, fall: Rewind) -> None:
+        """Count the records of a commit that went back behind the one before it."""
+        if not self._topics.is_made_anew(before, fall):
+            self.redelivered += fall.before - fall.after
+
+    def _redeliver_inside(self, before: CommittedOffset | None, run: CommitRun) -> None:
+        """Count the records by which commits went back inside a run."""
+        self.redelivered += run.rewound
+        fall = run.first_rewind or run.last_rewind
+        if fall is None or before is None or run.first.offset < before.offset:
+            return
+        if self._topics.is_made_anew(before, fall):
+            self.redelivered -= fall.before - fall.after
+
+    def _add_pause(self, paused_ms: int, before: CommittedOffset, first: CommitPoint) -> None:
+        if paused_ms:
+            self.resumed = self.resumed.and_after(paused_ms, max(0, first.offset - before.offset))
+
+    def topics(self) -> tuple[CommittedTopic, ...]:
+        """The topics in which something is committed, as far as they are told."""
+        return self._topics.of(topic for topic, _ in self._known)
+
+    def delete(self, event: OffsetDeleted) -> None:
+        """Forget a partition with its history."""
+        self._known.pop((event.topic, event.partition), None)
+
+    def at(self, topic: str, partition: PartitionId) -> int | None:
+        """The committed offset of a partition; None: there is none."""
+        known = self._known.get((topic, partition))
+        return None if known is None else known.offset
+
+    def keep_only(self, places: Iterable[tuple[str, PartitionId]]) -> None:
+        """Forget all other partitions."""
+        kept = frozenset(places)
+        if not self._known.keys() <= kept:
+            self._known = {place: known for place, known in self._known.items() if place in kept}
+
+    def list(self, event: OffsetsListed) -> None:
+        """Take the broker's answer for the partitions that the log has told of.
+
+        Others are left: an answer may be older than the deletion of the group, and would bring it back for good.
+        """
+        listed = {(entry.topic, entry.partition): entry.offset for entry in event.offsets}
+        for place, known in self._known.items():
+            self._known[place] = with_listing(known, listed.get(place), event.asked_ms)
+
+    def freeze(self) -> FrozenOffsets:
+        """All partitions as they are now."""
+        counting, unconfirmed = [], []
+        for place in sorted(self._known):
+            known = self._known[place]
+            counts = as_it_counts(known) if known.listed_ms else known
+            if counts is None:
+                unconfirmed.append(known)
+            else:
+                counting.append(counts)
+        return FrozenOffsets(tuple(counting), tuple(unconfirmed))
+
+
+def _after(before: CommittedOffset | None, event: OffsetCommitted) -> CommittedOffset:
+    """Written out by position: this is done for nearly every record of the log."""
+    offset, at_ms = event.offset, event.committed_ms
+    if before is None:
+        history = with_commit(b"", at_ms, offset)
+        return CommittedOffset(event.topic, event.partition, offset, at_ms, event.leader_epoch, history)
+    rewinds, last_rewind = before.rewinds, before.last_rewind
+    if offset < before.offset:
+        rewinds, last_rewind = rewinds + 1, Rewind(at_ms, before.offset, offset)
+    return CommittedOffset(
+        before.topic,
+        before.partition,
+        offset,
+        at_ms,
+        event.leader_epoch,
+        with_commit(before.history, at_ms, offset),
+        rewinds,
+        last_rewind,
+        before.listed,
+        before.listed_ms,
+    )
+
+
+def _after_run(before: CommittedOffset | None, run: CommitRun) -> CommittedOffset:
+    first, newest = run.first, run.points[-1]
+    falls = before is not None and first.offset < before.offset
+    into = Rewind(first.committed_ms, before.offset, first.offset) if before is not None and falls else None
+    return CommittedOffset(
+        run.topic,
+        run.partition,
+        newest.offset,
+        newest.committed_ms,
+        run.leader_epoch,
+        extend(before.history if before else b"", run.points),
+        run.rewinds + falls + (before.rewinds if before else 0),
+        run.last_rewind or into or (before.last_rewind if before else None),
+        before.listed if before else None,
+        before.listed_ms if before else 0,
+    )

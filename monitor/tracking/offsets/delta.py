@@ -1,0 +1,72 @@
+"""What commits change of a group, apart from all that they leave as it was.
+
+A group of 10,000 partitions is megabytes of state; a micro-batch moves some of its offsets. What is stored and sent is
+what has moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from monitor.model import STATE_VERSION, CommittedOffset, GroupState
+from monitor.tracking.serialization import StateCorruptError, StateVersionError
+
+Offsets = tuple[CommittedOffset, ...]
+
+
+class _Envelope(msgspec.Struct, array_like=True, frozen=True):
+    """As of a whole state: the version stands in front, so that any version can tell."""
+
+    version: int
+    offsets: msgspec.Raw
+
+
+_ENVELOPES: Final = msgspec.msgpack.Decoder(_Envelope)
+_OFFSETS: Final = msgspec.msgpack.Decoder(Offsets)
+KIND: Final = "change of offsets"
+
+
+def moved_offsets(before: GroupState, after: GroupState) -> Offsets | None:
+    """The committed offsets that differ; None if anything else differs too, or if partitions have come or gone."""
+    if len(before.offsets) != len(after.offsets) or _rest(before) != _rest(after):
+        return None
+    pairs = zip(before.offsets, after.offsets, strict=True)
+    moved = [(old, new) for old, new in pairs if old is not new and old != new]
+    if any((old.topic, old.partition) != (new.topic, new.partition) for old, new in moved):
+        return None
+    return tuple([new for _, new in moved])
+
+
+def with_moved(group: GroupState, moved: Iterable[CommittedOffset]) -> GroupState:
+    """The group after its offsets have moved: ``with_moved(before, moved_offsets(before, after)) == after``."""
+    newest = {(offset.topic, offset.partition): offset for offset in moved}
+    return replace(group, offsets=tuple([newest.get((old.topic, old.partition), old) for old in group.offsets]))
+
+
+def encode_moved(moved: Offsets) -> bytes:
+    """Moved offsets as bytes that name the version of the states."""
+    return msgspec.msgpack.encode((STATE_VERSION, moved))
+
+
+def decode_moved(data: bytes) -> Offsets:
+    """The moved offsets in these bytes.
+
+    Raises:
+        StateVersionError: a newer version wrote them.
+        StateCorruptError: the bytes are no such thing.
+    """
+    try:
+        envelope = _ENVELOPES.decode(data)
+        if envelope.version > STATE_VERSION:
+            raise StateVersionError(envelope.version)
+        return _OFFSETS.decode(envelope.offsets)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, MemoryError) as error:
+        raise StateCorruptError(KIND) from error
+
+
+def _rest(group: GroupState) -> GroupState:
+    return replace(group, offsets=())

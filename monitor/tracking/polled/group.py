@@ -1,0 +1,184 @@
+"""A group that a collector reads as a whole, folded into what is known of it.
+
+Its system keeps no log of what happened, so what changed between two readings has happened between them: members that
+came or went are a rebalance, an offset that moved is a commit. What came and went between two readings is not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from types import MappingProxyType
+from typing import Final
+
+from msgspec.structs import replace
+
+from monitor.model import (
+    FOLLOW_OF_THEMSELVES,
+    GroupKind,
+    GroupObserved,
+    GroupsListed,
+    GroupState,
+    Member,
+    MembershipStored,
+    OffsetCommitted,
+    PartitionId,
+    Phase,
+    Rebalance,
+    RebalanceCause,
+    Sharing,
+    Source,
+    TopicPartitions,
+    Value,
+)
+from monitor.tracking import classic
+from monitor.tracking.offsets.commits import OffsetsDraft
+from monitor.tracking.polled.kafka import with_kafka_reading
+
+SET_BACK_MS: Final = 60_000
+"""A reading that is older than the one before it in the log by more than this is not late: the clock was set back."""
+
+AGREED_MS: Final = 40_000
+"""Within this time of a change, all members have shared partitions out anew (RocketMQ's do so every 20 s, ZooKeeper's
+try again after some seconds) and have been read (every 10 s)."""
+
+
+BETTER_FIRST: Final = MappingProxyType({source: place for place, source in enumerate(Source)})
+"""Of two sources that tell of a group of one name, the one that is named first in ``Source`` counts."""
+
+
+class _Seat(Value):
+    """What makes an assignment another one, of a member."""
+
+    member_id: str
+    topics: tuple[str, ...]
+    assigned: tuple[TopicPartitions, ...]
+    connections: int
+
+
+def counts(state: GroupState, event: GroupObserved) -> bool:
+    """Whether the reading counts: not if the group is known from a better source, nor if it is older than the last.
+
+    A clock that was set back far makes it count again.
+    """
+    if BETTER_FIRST[event.source] > BETTER_FIRST[state.source] and state.phase not in (Phase.UNSEEN, Phase.GONE):
+        return False
+    return event.observed_ms >= state.observed_ms or event.observed_ms < state.observed_ms - SET_BACK_MS
+
+
+def with_reading(state: GroupState, event: GroupObserved) -> GroupState:
+    """The group with the members that the reading found; its offsets are folded in by the commits of the reading.
+
+    A reading that finds the members as they were changes nothing but its date, and what they say of themselves.
+    """
+    if event.source is Source.ADMIN:
+        return with_kafka_reading(state, event)
+    before = state if state.kind is event.kind and state.source is event.source else _anew(state, event)
+    if event.sharing is Sharing.EXCLUSIVE and not all(member.answers for member in event.members):
+        event = replace(event, members=_with_what_was_known(before.members, event.members))
+    if event.kind is not GroupKind.SPARK and (before.phase is Phase.UNSEEN or not _alike(before, event)):
+        before = _rebalanced(before, event)
+    return replace(
+        before,
+        observed_ms=event.observed_ms,
+        members=event.members,
+        protocol=event.protocol,
+        sharing=event.sharing,
+    )
+
+
+def commits_of(event: GroupObserved, known: OffsetsDraft) -> Iterator[OffsetCommitted]:
+    """The commits that the reading shows: of every partition whose offset is not the one that was known."""
+    for seen in event.offsets:
+        if known.at(seen.topic, seen.partition) != seen.offset:
+            yield OffsetCommitted(
+                group=event.group,
+                topic=seen.topic,
+                partition=seen.partition,
+                offset=seen.offset,
+                committed_ms=event.observed_ms if seen.committed_ms is None else seen.committed_ms,
+            )
+
+
+def has_gone(state: GroupState, listed: GroupsListed, named: AbstractSet[str]) -> bool:
+    """Whether the group is of the listing's source, was last read before it, and is not among those it names."""
+    return state.source is listed.source and state.group not in named and state.observed_ms < listed.pass_ms
+
+
+def _with_what_was_known(before: tuple[Member, ...], now: tuple[Member, ...]) -> tuple[Member, ...]:
+    """The members; one that does not answer has what it had before, as far as no other says that it has it.
+
+    It is not known to have given anything up, so its silence is no rebalance.
+    """
+    known = {member.member_id: member for member in before}
+    taken = {
+        (entry.topic, partition)
+        for member in now
+        if member.answers
+        for entry in member.assigned
+        for partition in entry.partitions
+    }
+    return tuple([_recalled(member, known.get(member.member_id), taken) for member in now])
+
+
+def _recalled(member: Member, before: Member | None, taken: AbstractSet[tuple[str, PartitionId]]) -> Member:
+    if member.answers or before is None:
+        return member
+    left = [
+        TopicPartitions(entry.topic, tuple([each for each in entry.partitions if (entry.topic, each) not in taken]))
+        for entry in member.assigned or before.assigned
+    ]
+    return replace(
+        member,
+        topics=member.topics or before.topics,
+        assigned=tuple([entry for entry in left if entry.partitions]),
+        assignor=member.assignor or before.assignor,
+    )
+
+
+def _anew(state: GroupState, event: GroupObserved) -> GroupState:
+    return GroupState(cluster=state.cluster, group=state.group, kind=event.kind, source=event.source)
+
+
+def _alike(state: GroupState, event: GroupObserved) -> bool:
+    if event.generation is not None:
+        return event.generation == state.generation
+    return _seats(state.members) == _seats(event.members)
+
+
+def _seats(members: tuple[Member, ...]) -> list[_Seat]:
+    """The same in whatever order members and their topics are told."""
+    seats = [
+        _Seat(each.member_id, tuple(sorted(each.topics)), tuple(sorted(each.assigned)), each.connections)
+        for each in members
+    ]
+    return sorted(seats, key=lambda seat: seat.member_id)
+
+
+def _rebalanced(before: GroupState, event: GroupObserved) -> GroupState:
+    """A rebalance, which the classic group's rules tell best: who came and went, what moved and what had to."""
+    stored = MembershipStored(
+        group=event.group,
+        generation=before.generation + 1 if event.generation is None else event.generation,
+        protocol_type=event.protocol_type,
+        protocol=event.protocol,
+        leader=None,
+        stored_ms=event.observed_ms,
+        members=event.members,
+    )
+    after = classic.stored(replace(before, kind=GroupKind.CLASSIC), stored)
+    return replace(after, kind=event.kind, source=event.source, history=_as_read(after.history))
+
+
+def _as_read(history: tuple[Rebalance, ...]) -> tuple[Rebalance, ...]:
+    """The history, the newest of it in the words of what readings tell.
+
+    That the same members hold other partitions is, in a log, a sign of other topics. Here it is mostly the rest of the
+    change before: members share partitions out one after the other.
+    """
+    *earlier, newest = history
+    if newest.causes != (RebalanceCause.TOPICS,):
+        return history
+    begun_ms = [each.ended_ms for each in earlier if not FOLLOW_OF_THEMSELVES.issuperset(each.causes)]
+    follows = bool(begun_ms) and (newest.ended_ms or 0) - (begun_ms[-1] or 0) <= AGREED_MS
+    return (*earlier, replace(newest, causes=(RebalanceCause.HANDOVER if follows else RebalanceCause.UNKNOWN,)))

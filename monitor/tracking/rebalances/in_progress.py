@@ -1,0 +1,56 @@
+"""That a classic group rebalances now, as a collector sees it: the log shows a rebalance only once it is complete.
+
+The two logs have no common order, and the collector's clock is not the broker's. So a sample that is hardly younger
+than the newest generation belongs to a rebalance that is over, and tells nothing about now. How long rebalances took is
+told by :mod:`monitor.tracking.rebalances.duration`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from monitor.model import (
+    SAMPLE_HOLDS_MS,
+    GroupKind,
+    GroupState,
+    Phase,
+    RebalanceSampled,
+    Sampled,
+)
+from monitor.tracking.rebalances.duration import with_sight
+
+MARGIN_MS: Final = 1_000
+"""How much younger than a generation a sample must be to tell of the next rebalance: two clocks differ."""
+
+
+def with_sample(state: GroupState, event: RebalanceSampled) -> GroupState:
+    """The group after an answer of its broker.
+
+    Nothing changes for a group that the log does not know (it would never be forgotten), or that it calls another kind.
+    """
+    if state.kind is not GroupKind.CLASSIC or state.phase in {Phase.UNSEEN, Phase.GONE}:
+        return state
+    if event.state is None:
+        ended = state if state.sampled is None else replace(state, sampled=replace(state.sampled, over=True))
+        return with_sight(ended, event)
+    if event.sampled_ms <= state.generation_ms + MARGIN_MS:
+        return state
+    return replace(state, sampled=_seen(state, event))
+
+
+def left_of(sampled: Sampled | None, stored_ms: int) -> Sampled | None:
+    """What a sample still tells once a generation was stored: that the next rebalance had begun, if it is younger."""
+    if sampled is None or sampled.over or sampled.last_ms <= stored_ms + MARGIN_MS:
+        return None
+    return replace(sampled, first_ms=max(sampled.first_ms, stored_ms))
+
+
+def _seen(state: GroupState, event: RebalanceSampled) -> Sampled:
+    """It goes on, or has begun: not before the newest generation, which the collector may have missed in between."""
+    before = state.sampled
+    if before is not None and not before.over and event.since_ms - before.last_ms <= SAMPLE_HOLDS_MS:
+        return replace(before, last_ms=event.sampled_ms)
+    first_ms = max(min(event.since_ms, event.sampled_ms), state.generation_ms)
+    return Sampled(first_ms=first_ms, last_ms=event.sampled_ms, interval_ms=event.interval_ms)
