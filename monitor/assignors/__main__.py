@@ -9,9 +9,9 @@ from io import FileIO
 from textwrap import fill
 from typing import BinaryIO, Final
 
-from monitor.assignors.answering import Remarks, answer_line
-from monitor.assignors.families import FAMILIES
-from monitor.assignors.limits import CASE_ITEMS, LINE_BYTES
+from monitor.assignors.vectors.answering import Remarks, answer_line
+from monitor.assignors.vectors.families import FAMILIES
+from monitor.assignors.vectors.limits import CASE_ITEMS, LINE_BYTES
 
 _INTERRUPTED: Final = 130  # as a shell reports a command that Ctrl-C ended
 _DESCRIPTION: Final = f"""\

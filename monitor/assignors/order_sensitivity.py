@@ -16,9 +16,9 @@ from typing import Final, Protocol, runtime_checkable
 from msgspec.structs import replace
 
 from monitor.assignors.assignor import Assignor
-from monitor.assignors.chosen_hash import names_in_order
 from monitor.assignors.errors import AssignorError
-from monitor.assignors.java_order import hash_map_order, string_key
+from monitor.assignors.java.hash_collisions import names_in_order
+from monitor.assignors.java.order import hash_map_order, string_key
 from monitor.model import Assignment, Member, MemberAssignment, TopicShape, numbers
 
 ORDERS: Final = 16

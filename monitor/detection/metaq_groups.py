@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from monitor.assignors import UnknownAssignor, find
-from monitor.assignors.java_text import string_key
+from monitor.assignors.java.text import string_key
 from monitor.assignors.metaq.consishash import Consishash
 from monitor.assignors.registry import System
 from monitor.detection.best_fit import Candidate, OwnersOf, metaq_candidates

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from monitor.assignors.java_order import string_key
+from monitor.assignors.java.order import string_key
 from monitor.assignors.kafka_client.member_order import in_assignment_order
 from monitor.assignors.kafka_client.sticky.user_data import Memory, read_cooperative, read_sticky
 from monitor.detection.durations import age

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.assignors.java_text import string_key
+from monitor.assignors.java.text import string_key
 from monitor.assignors.rocketmq.message_queue import sorted_queues
 from monitor.detection.rocketmq_groups import queue_of, strategy_of
 from monitor.detection.sentences import counted, listed, owner, people, shown

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from monitor.assignors.limits import CASE_ITEMS, LINE_BYTES
+from monitor.assignors.vectors.limits import CASE_ITEMS, LINE_BYTES
 from tests.assignors.vectors import families, original, read
 
 ROOT = Path(__file__).parents[2]

@@ -4,7 +4,7 @@ import pytest
 from msgspec import ValidationError
 
 from monitor.assignors import AssignorError
-from monitor.assignors.java_cases import answer
+from monitor.assignors.vectors.java_cases import answer
 from tests.assignors.vectors import read
 
 VECTORS = read("java.order")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.assignors.java_hash import (
+from monitor.assignors.java.hash import (
     string_hash,
     string_hashes,
     topic_id_partition_hash,
@@ -16,7 +16,7 @@ from monitor.assignors.java_hash import (
     topic_partition_hashes,
     uuid_hash,
 )
-from monitor.assignors.java_uuid import Uuid
+from monitor.assignors.java.uuid import Uuid
 
 STRINGS = {
     "": 0,

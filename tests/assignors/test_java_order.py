@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.assignors.java_hash import (
+from monitor.assignors.java.hash import (
     integer_hash,
     string_hash,
     string_hashes,
@@ -21,7 +21,7 @@ from monitor.assignors.java_hash import (
     topic_partition_hashes,
     uuid_hash,
 )
-from monitor.assignors.java_order import (
+from monitor.assignors.java.order import (
     hash_map_order,
     hash_set_copy_order,
     is_decided,
@@ -30,7 +30,7 @@ from monitor.assignors.java_order import (
     string_key,
     table_size,
 )
-from monitor.assignors.java_uuid import Uuid, parse_uuid
+from monitor.assignors.java.uuid import Uuid, parse_uuid
 from tests.assignors.vectors import read
 
 VECTORS = [vector for vector in read("java.order") if vector["input"]["kind"] == "string"]

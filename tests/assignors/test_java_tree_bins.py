@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.assignors.java_tree_bins import LIST_SIZE, BinKey, TreeBin, divide, fill
+from monitor.assignors.java.tree_bins import LIST_SIZE, BinKey, TreeBin, divide, fill
 
 hash_codes = st.lists(st.integers(-(2**31), 2**31 - 1), min_size=1, max_size=80)
 

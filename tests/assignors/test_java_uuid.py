@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.assignors.java_uuid import ZERO_UUID, Uuid, parse_uuid
+from monitor.assignors.java.uuid import ZERO_UUID, Uuid, parse_uuid
 
 longs = st.integers(-(2**63), 2**63 - 1)
 

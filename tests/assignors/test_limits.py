@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from msgspec import ValidationError
 
-from monitor.assignors.limits import CASE_ITEMS, check_size
+from monitor.assignors.vectors.limits import CASE_ITEMS, check_size
 
 MILLION = 10**6
 

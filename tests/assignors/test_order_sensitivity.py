@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.assignors import find
-from monitor.assignors.chosen_hash import names_in_order
-from monitor.assignors.java_order import hash_map_order, string_key
+from monitor.assignors.java.hash_collisions import names_in_order
+from monitor.assignors.java.order import hash_map_order, string_key
 from monitor.assignors.order_sensitivity import order_sensitive, other_orders
 from tests.assignors.strategies import groups, topic_shapes
 

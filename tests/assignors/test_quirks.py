@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.assignors import find
-from monitor.assignors.quirks import quirks_of, quirks_of_queues
+from monitor.assignors.anomalies import quirks_of, quirks_of_queues
 from monitor.model import Assignment, Member, MemberAssignment, Quirk, TopicPartitions, TopicShape
 from tests.assignors.strategies import groups, topic_shapes
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.assignors.case_line import CaseLine
-from monitor.assignors.remarks import is_order_sensitive, quirks_of_answer
+from monitor.assignors.vectors.case_line import CaseLine
+from monitor.assignors.vectors.remarks import is_order_sensitive, quirks_of_answer
 from tests.assignors.vectors import ERRATA, families, original, read
 
 

@@ -43,7 +43,7 @@ def _lines(family: str) -> tuple[bytes, ...]:
 
 def answer(vector: Vector) -> dict[str, Any]:
     """What our assignor says, in the form of the vector: under "expected" or "error", as JSON would carry it."""
-    families = import_module("monitor.assignors.families")
+    families = import_module("monitor.assignors.vectors.families")
     try:
         said = families.answer(vector["assignor"], vector["input"])
     except AssignorError as error:

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from monitor.assignors.kafka_zookeeper.cases import Case, group_of
+from monitor.assignors.vectors.kafka_zookeeper_cases import Case, group_of
 from monitor.detection.best_fit import Candidate, Fit, Place, best_fit, metaq_candidates, zookeeper_candidates
 from tests.assignors.vectors import read
 

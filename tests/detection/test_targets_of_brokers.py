@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from monitor.assignors.kafka_broker.cases import members_of, read_case
+from monitor.assignors.vectors.kafka_broker_cases import members_of, read_case
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.targets import is_chosen
 from monitor.model import (

@@ -10,7 +10,7 @@ from typing import Any, Final
 from msgspec import ValidationError
 
 from monitor.assignors.errors import AssignorError
-from monitor.assignors.families import answer
+from monitor.assignors.vectors.families import answer
 
 Case = dict[str, Any]
 Answer = dict[str, Any]

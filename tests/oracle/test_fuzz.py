@@ -7,12 +7,12 @@ from itertools import islice
 
 import pytest
 
-from monitor.assignors.answering import answer_line
 from monitor.assignors.errors import AssignorError
 from monitor.assignors.kafka_broker import cases as kafka_broker
 from monitor.assignors.kafka_broker.share_simple import ShareSimpleAssignor
 from monitor.assignors.kafka_broker.uniform import UniformAssignor
 from monitor.assignors.kafka_client import cases as kafka_client
+from monitor.assignors.vectors.answering import answer_line
 from tests.oracle import fuzz
 from tests.oracle.agreement import ours, shrink
 from tests.oracle.cases import BROKER_FAMILIES, CLIENT_FAMILIES, random_cases

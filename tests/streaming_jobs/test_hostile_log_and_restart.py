@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from monitor.assignors.java_order import string_hash
+from monitor.assignors.java.order import string_hash
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
 from tests.job_process import JobProcess, Samples, eventually, running

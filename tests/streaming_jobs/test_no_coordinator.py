@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from monitor.assignors.java_text import string_hash
+from monitor.assignors.java.text import string_hash
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
 from tests.job_process import JobProcess, eventually

@@ -11,10 +11,10 @@ from enum import StrEnum
 from itertools import pairwise
 
 from monitor.assignors.errors import AssignorError
-from monitor.assignors.java_hash import integer_hash, uuid_hash
-from monitor.assignors.java_order import hash_map_order, hash_set_copy_order
-from monitor.assignors.java_tree_bins import TREE_SIZE
-from monitor.assignors.java_uuid import Uuid, parse_uuid
+from monitor.assignors.java.hash import integer_hash, uuid_hash
+from monitor.assignors.java.order import hash_map_order, hash_set_copy_order
+from monitor.assignors.java.tree_bins import TREE_SIZE
+from monitor.assignors.java.uuid import Uuid, parse_uuid
 from monitor.model import Assignment, Member, MemberAssignment, TopicPartitions, TopicShape, Value, numbers
 
 

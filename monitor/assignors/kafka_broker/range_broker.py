@@ -28,10 +28,10 @@ from functools import cache
 from itertools import pairwise
 from typing import ClassVar
 
+from monitor.assignors.anomalies import quirks_of
 from monitor.assignors.errors import AssignorError
 from monitor.assignors.kafka_broker.group import BrokerGroup, SubscriptionType, collect, form_group
 from monitor.assignors.kafka_client.member_order import in_assignment_order
-from monitor.assignors.quirks import quirks_of
 from monitor.model import Assignment, Member, TopicPartitions, TopicShape, Value
 
 

@@ -34,11 +34,11 @@ from typing import ClassVar
 
 import msgspec
 
-from monitor.assignors.java_hash import integer_hash, topic_id_partition_hash
-from monitor.assignors.java_order import hash_map_order
+from monitor.assignors.anomalies import quirks_of
+from monitor.assignors.java.hash import integer_hash, topic_id_partition_hash
+from monitor.assignors.java.order import hash_map_order
 from monitor.assignors.kafka_broker.group import BrokerGroup, SubscriptionType, as_assignment, form_group
-from monitor.assignors.kafka_broker.share_round import ShareRound, share_out
-from monitor.assignors.quirks import quirks_of
+from monitor.assignors.kafka_broker.share_pass import ShareRound, share_out
 from monitor.model import Assignment, Member, TopicPartitions, TopicShape, Value, numbers
 
 Given = dict[int, set[int]]

@@ -30,11 +30,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from monitor.assignors.java_order import hash_map_order
+from monitor.assignors.anomalies import quirks_of
+from monitor.assignors.java.order import hash_map_order
 from monitor.assignors.kafka_broker.group import BrokerGroup, SubscriptionType, as_assignment, form_group
 from monitor.assignors.kafka_broker.uniform_different import assign_different
 from monitor.assignors.kafka_broker.uniform_same import assign_same
-from monitor.assignors.quirks import quirks_of
 from monitor.model import Assignment, Member, TopicPartitions, TopicShape, Value
 
 __all__ = ["TopicPartitions", "UniformAssignor"]

@@ -26,7 +26,7 @@ from typing import Final
 
 from monitor.assignors.errors import AssignorError
 from monitor.assignors.kafka_broker.group import BrokerGroup
-from monitor.assignors.kafka_broker.levels import Levels
+from monitor.assignors.kafka_broker.load_bounds import Levels
 
 ROUNDS: Final = 16
 _NOBODY: Final = -1

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitor.assignors.errors import AssignorError
-from monitor.assignors.java_order import set_copy_capacity
+from monitor.assignors.java.order import set_copy_capacity
 from monitor.assignors.kafka_broker.group import BrokerGroup, Holding
 from monitor.model import Value
 

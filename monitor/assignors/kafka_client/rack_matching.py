@@ -32,8 +32,8 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from monitor.assignors.kafka_client.batches import Batch
-from monitor.assignors.kafka_client.shares import Share
+from monitor.assignors.kafka_client.allotment import Share
+from monitor.assignors.kafka_client.copartitioned import Batch
 from monitor.model import TopicShape
 
 Rack = str | None

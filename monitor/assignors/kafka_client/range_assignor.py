@@ -42,10 +42,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from monitor.assignors.kafka_client.batches import Batch, form_batches
+from monitor.assignors.kafka_client.allotment import Share, SharedTopic, collect
+from monitor.assignors.kafka_client.copartitioned import Batch, form_batches
 from monitor.assignors.kafka_client.member_order import in_assignment_order
 from monitor.assignors.kafka_client.rack_matching import gains_from_racks, share_by_racks
-from monitor.assignors.kafka_client.shares import Share, SharedTopic, collect
 from monitor.assignors.kafka_client.subscribed_topics import subscribed_topics
 from monitor.model import Assignment, Member, TopicShape
 

@@ -35,8 +35,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from monitor.assignors.errors import AssignorError
+from monitor.assignors.kafka_client.allotment import Share, SharedTopic, collect
 from monitor.assignors.kafka_client.member_order import in_assignment_order
-from monitor.assignors.kafka_client.shares import Share, SharedTopic, collect
 from monitor.assignors.kafka_client.subscribed_topics import SubscribedTopic, subscribed_topics
 from monitor.model import Assignment, Member, TopicShape
 

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain
 
-from monitor.assignors.java_order import string_key
+from monitor.assignors.java.order import string_key
 from monitor.model import Member, TopicShape, Value
 
 

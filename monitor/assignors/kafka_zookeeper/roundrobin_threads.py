@@ -34,7 +34,7 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar, Final
 
 from monitor.assignors.errors import AssignorError
-from monitor.assignors.java_text import string_hash, string_key
+from monitor.assignors.java.text import string_hash, string_key
 from monitor.assignors.kafka_zookeeper.group import (
     ConsumerShare,
     Pattern,

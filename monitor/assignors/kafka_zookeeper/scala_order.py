@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from monitor.assignors.java_text import string_hash
+from monitor.assignors.java.text import string_hash
 
 _WORD: Final = 0xFFFF_FFFF
 _FIRST_TABLE: Final = 16

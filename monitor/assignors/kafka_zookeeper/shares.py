@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from monitor.assignors.java_text import string_key
+from monitor.assignors.java.text import string_key
 from monitor.assignors.kafka_zookeeper.group import ConsumerShare, ThreadShare, ZooKeeperGroup
 from monitor.assignors.kafka_zookeeper.threads import Thread
 from monitor.model import TopicPartitions, Value

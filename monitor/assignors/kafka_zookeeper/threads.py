@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from monitor.assignors.errors import AssignorError
-from monitor.assignors.java_text import string_key
+from monitor.assignors.java.text import string_key
 from monitor.assignors.kafka_zookeeper.group import Pattern, Registration, ZooKeeperGroup
 from monitor.assignors.kafka_zookeeper.scala_order import mutable_map_order
 from monitor.assignors.kafka_zookeeper.topic_filter import topic_filter

@@ -30,7 +30,7 @@ from hashlib import md5
 from typing import Final
 
 from monitor.assignors.errors import AssignorError
-from monitor.assignors.java_order import hash_map_order
+from monitor.assignors.java.order import hash_map_order
 from monitor.assignors.metaq.strategy import Plan, Strategy
 
 _DIGESTS: Final = 40

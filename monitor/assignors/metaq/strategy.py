@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 
-from monitor.assignors.client_share import ClientShare
 from monitor.assignors.errors import AssignorError
+from monitor.assignors.self_assignment import ClientShare
 from monitor.model import Value
 
 Plan = Callable[[str], Sequence[str]]

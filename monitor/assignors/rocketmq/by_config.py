@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from monitor.assignors.client_share import ClientShare
 from monitor.assignors.rocketmq.message_queue import MessageQueue
 from monitor.assignors.rocketmq.strategy import Plan, Queues, Strategy
+from monitor.assignors.self_assignment import ClientShare
 
 
 class ByConfig(Strategy):

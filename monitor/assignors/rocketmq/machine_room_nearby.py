@@ -25,7 +25,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from monitor.assignors.errors import AssignorError
-from monitor.assignors.java_text import string_key
+from monitor.assignors.java.text import string_key
 from monitor.assignors.rocketmq.averagely import Averagely
 from monitor.assignors.rocketmq.message_queue import MessageQueue
 from monitor.assignors.rocketmq.strategy import Plan, Queues, Strategy

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from monitor.assignors.java_text import string_key
+from monitor.assignors.java.text import string_key
 
 
 class MessageQueue(msgspec.Struct, frozen=True, gc=False):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 
-from monitor.assignors.client_share import ClientShare
 from monitor.assignors.errors import AssignorError
 from monitor.assignors.rocketmq.message_queue import MessageQueue
+from monitor.assignors.self_assignment import ClientShare
 from monitor.model import Value
 
 Queues = Sequence[MessageQueue]

@@ -6,7 +6,7 @@ import pytest
 from msgspec import ValidationError
 
 from monitor.assignors.errors import AssignorError
-from monitor.assignors.kafka_broker.cases import answer, assignable_of, members_of, read_case, topics_of
+from monitor.assignors.vectors.kafka_broker_cases import answer, assignable_of, members_of, read_case, topics_of
 from monitor.model import Member, TopicPartitions, TopicShape
 from tests.assignors.kafka_broker.groups import UUIDS
 

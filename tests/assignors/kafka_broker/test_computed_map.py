@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.assignors.kafka_broker.computed_map import computed_map_order
+from monitor.assignors.kafka_broker.java_compute_if_absent import computed_map_order
 
 
 @pytest.mark.parametrize(

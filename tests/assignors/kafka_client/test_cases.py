@@ -6,8 +6,8 @@ import pytest
 from msgspec import ValidationError
 
 from monitor.assignors.errors import AssignorError
-from monitor.assignors.kafka_client.cases import answer, assignor_of, members_of, read_case, topics_of
 from monitor.assignors.kafka_client.sticky import CooperativeStickyAssignor, StickyAssignor
+from monitor.assignors.vectors.kafka_client_cases import answer, assignor_of, members_of, read_case, topics_of
 from monitor.model import Member, TopicPartitions, TopicShape
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.assignors.client_share import ClientShare
 from monitor.assignors.metaq.consishash import Consishash
 from monitor.assignors.metaq.default import Default
+from monitor.assignors.self_assignment import ClientShare
 
 both = pytest.mark.parametrize("strategy", [Default(), Consishash()], ids=["default", "consishash"])
 partitions = st.lists(st.builds("{}-{}".format, st.integers(0, 3), st.integers(0, 12)), unique=True, max_size=20)

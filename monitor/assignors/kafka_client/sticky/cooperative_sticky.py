@@ -34,9 +34,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from monitor.assignors.kafka_client.sticky.both import Sticky
+from monitor.assignors.kafka_client.sticky.base import Sticky
+from monitor.assignors.kafka_client.sticky.pending_revocations import moving_partitions, without
 from monitor.assignors.kafka_client.sticky.solution import Question, Solution, ask, solve, to_assignment
-from monitor.assignors.kafka_client.sticky.transfers import moving_partitions, without
 from monitor.assignors.kafka_client.sticky.user_data import Memory, read_cooperative
 from monitor.model import Assignment, Member, TopicShape
 

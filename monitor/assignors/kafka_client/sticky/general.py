@@ -41,13 +41,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from monitor.assignors.kafka_client.sticky.balance import Balance, earlier_owners
-from monitor.assignors.kafka_client.sticky.claims import Claims
-from monitor.assignors.kafka_client.sticky.general_roster import Roster, form_roster
-from monitor.assignors.kafka_client.sticky.holdings import Holdings, Stretch, keep_owned, unassigned
-from monitor.assignors.kafka_client.sticky.places import KnownTopics
+from monitor.assignors.kafka_client.sticky.balance_with_stale_claims import WatchfulBalance
+from monitor.assignors.kafka_client.sticky.current_assignment import Holdings, Stretch, keep_owned, unassigned
+from monitor.assignors.kafka_client.sticky.least_loaded import Standing
+from monitor.assignors.kafka_client.sticky.partition_index import KnownTopics
+from monitor.assignors.kafka_client.sticky.potential_consumers import Roster, form_roster
+from monitor.assignors.kafka_client.sticky.prior_ownership import Claims
 from monitor.assignors.kafka_client.sticky.racks import Racks
-from monitor.assignors.kafka_client.sticky.standing import Standing
-from monitor.assignors.kafka_client.sticky.watchful_balance import WatchfulBalance
 from monitor.model import Value
 
 

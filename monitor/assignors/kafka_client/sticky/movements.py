@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Final
 
-from monitor.assignors.kafka_client.sticky.places import KnownTopics, partition_of
+from monitor.assignors.kafka_client.sticky.partition_index import KnownTopics, partition_of
 from monitor.model import Value
 
 _SMALLEST_TABLE: Final = 16

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from monitor.assignors.errors import AssignorError
-from monitor.assignors.java_order import string_key
-from monitor.assignors.kafka_client.sticky.places import Places
+from monitor.assignors.java.order import string_key
+from monitor.assignors.kafka_client.sticky.partition_index import Places
 
 
 class Quotas:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from monitor.assignors.kafka_client.sticky.places import KnownTopics, Places, partition_of, topic_of
+from monitor.assignors.kafka_client.sticky.partition_index import KnownTopics, Places, partition_of, topic_of
 from monitor.model import Member, TopicShape, Value
 
 Homes = frozenset[str]

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from monitor.assignors.java_order import hash_map_order
-from monitor.assignors.kafka_client.sticky.claims import settle_claims
+from monitor.assignors.anomalies import quirks_of
+from monitor.assignors.java.order import hash_map_order
 from monitor.assignors.kafka_client.sticky.general import assign_general
-from monitor.assignors.kafka_client.sticky.places import KnownTopics, Places, known_topics
+from monitor.assignors.kafka_client.sticky.partition_index import KnownTopics, Places, known_topics
+from monitor.assignors.kafka_client.sticky.prior_ownership import settle_claims
 from monitor.assignors.kafka_client.sticky.racks import find_racks
 from monitor.assignors.kafka_client.sticky.uniform import assign_uniform
 from monitor.assignors.kafka_client.sticky.user_data import Memory
-from monitor.assignors.quirks import quirks_of
 from monitor.model import Assignment, Member, MemberAssignment, TopicShape, Value
 
 

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from monitor.assignors.kafka_client.sticky.both import Sticky
+from monitor.assignors.kafka_client.sticky.base import Sticky
 from monitor.assignors.kafka_client.sticky.solution import Question, solve, to_assignment
 from monitor.assignors.kafka_client.sticky.user_data import read_sticky
 from monitor.model import Assignment

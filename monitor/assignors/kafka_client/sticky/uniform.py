@@ -40,10 +40,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitor.assignors.errors import AssignorError
-from monitor.assignors.kafka_client.sticky.claims import Claims
-from monitor.assignors.kafka_client.sticky.places import KnownTopics, Places, partitions_of, topics_of
+from monitor.assignors.kafka_client.sticky.partition_index import KnownTopics, Places, partitions_of, topics_of
+from monitor.assignors.kafka_client.sticky.prior_ownership import Claims
 from monitor.assignors.kafka_client.sticky.quotas import Quotas
-from monitor.assignors.kafka_client.sticky.rack_round import match_racks
+from monitor.assignors.kafka_client.sticky.rack_aware_pass import match_racks
 from monitor.assignors.kafka_client.sticky.racks import Racks
 from monitor.model import Value
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.assignors.java_hash import string_hash
+from monitor.assignors.java.hash import string_hash
 from monitor.assignors.kafka_client.sticky.movements import PlaceSet
 
 MIXED = [5, 3, 9, 0, 12, -6, -4, 7, 1, 2]  # -6 takes 5 away again

@@ -13,8 +13,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, ValidationError
 
-from monitor.assignors.java_order import hash_map_order
-from monitor.assignors.java_uuid import parse_uuid
+from monitor.assignors.java.order import hash_map_order
+from monitor.assignors.java.uuid import parse_uuid
 from monitor.assignors.kafka_broker.group import BrokerGroup, SubscriptionType, form_group
 from monitor.assignors.kafka_broker.range_broker import BrokerRangeAssignor
 from monitor.assignors.kafka_broker.share_simple import simple

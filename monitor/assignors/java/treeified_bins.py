@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.assignors.java_tree_bins import TREE_SIZE, BinKey, TreeBin, divide, fill
+from monitor.assignors.java.tree_bins import TREE_SIZE, BinKey, TreeBin, divide, fill
 
 Numbers = NDArray[np.int64]
 NaturalOf = Callable[[int], "bytes | msgspec.Struct"]

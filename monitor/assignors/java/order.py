@@ -16,11 +16,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.assignors.java_crowds import NaturalOf, Numbers
-from monitor.assignors.java_hash_map import first_table, iterate
-from monitor.assignors.java_text import string_hash, string_key
-from monitor.assignors.java_tree_bins import TREE_SIZE
-from monitor.assignors.java_uuid import Uuid
+from monitor.assignors.java.hash_map import first_table, iterate
+from monitor.assignors.java.text import string_hash, string_key
+from monitor.assignors.java.tree_bins import TREE_SIZE
+from monitor.assignors.java.treeified_bins import NaturalOf, Numbers
+from monitor.assignors.java.uuid import Uuid
 
 __all__ = [
     "hash_map_order",

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from monitor.assignors.java_order import hash_map_order
-from monitor.assignors.kafka_client.sticky.claims import places_of
+from monitor.assignors.java.order import hash_map_order
+from monitor.assignors.kafka_client.sticky.prior_ownership import places_of
 from monitor.assignors.kafka_client.sticky.solution import Solution
 from monitor.model import Member, Value
 

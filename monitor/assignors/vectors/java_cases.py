@@ -18,15 +18,15 @@ import msgspec
 from msgspec import Meta, ValidationError
 
 from monitor.assignors.errors import AssignorError
-from monitor.assignors.java_hash import (
+from monitor.assignors.java.hash import (
     integer_hash,
     string_hash,
     topic_id_partition_hash,
     topic_partition_hash,
     uuid_hash,
 )
-from monitor.assignors.java_order import hash_map_order, hash_set_copy_order, string_key
-from monitor.assignors.java_uuid import Uuid, parse_uuid
+from monitor.assignors.java.order import hash_map_order, hash_set_copy_order, string_key
+from monitor.assignors.java.uuid import Uuid, parse_uuid
 from monitor.model import TopicPartition, Value
 
 _Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]

@@ -15,9 +15,9 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from monitor.assignors.java_hash import Hashes
-from monitor.assignors.java_hash_map import first_table, mix
-from monitor.assignors.java_tree_bins import SMALLEST_TABLE, BinKey, TreeBin, divide
+from monitor.assignors.java.hash import Hashes
+from monitor.assignors.java.hash_map import first_table, mix
+from monitor.assignors.java.tree_bins import SMALLEST_TABLE, BinKey, TreeBin, divide
 
 Key = TypeVar("Key", bound=Hashable)
 

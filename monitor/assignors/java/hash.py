@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.assignors.java_text import string_hash, string_hashes
-from monitor.assignors.java_uuid import Uuid
+from monitor.assignors.java.text import string_hash, string_hashes
+from monitor.assignors.java.uuid import Uuid
 
 __all__ = [
     "Hashes",

@@ -6,11 +6,11 @@ import json
 
 from msgspec import ValidationError
 
-from monitor.assignors.case_line import CaseLine, InvalidLineError, read_line
 from monitor.assignors.errors import AssignorError
-from monitor.assignors.families import answer
-from monitor.assignors.limits import check_size
-from monitor.assignors.remarks import is_order_sensitive, quirks_of_answer
+from monitor.assignors.vectors.case_line import CaseLine, InvalidLineError, read_line
+from monitor.assignors.vectors.families import answer
+from monitor.assignors.vectors.limits import check_size
+from monitor.assignors.vectors.remarks import is_order_sensitive, quirks_of_answer
 from monitor.model import Value
 
 Reply = dict[str, object]

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
+from monitor.assignors.anomalies import quirks_of, quirks_of_queues
 from monitor.assignors.assignor import Assignor
-from monitor.assignors.case_line import CaseLine
 from monitor.assignors.errors import AssignorError
 from monitor.assignors.kafka_broker import BrokerRangeAssignor, ShareSimpleAssignor, UniformAssignor
 from monitor.assignors.kafka_broker import cases as kafka_broker
@@ -17,7 +17,7 @@ from monitor.assignors.kafka_client import cases as kafka_client
 from monitor.assignors.kafka_zookeeper import cases as kafka_zookeeper
 from monitor.assignors.kafka_zookeeper.threads import threads_of
 from monitor.assignors.order_sensitivity import order_sensitive
-from monitor.assignors.quirks import quirks_of, quirks_of_queues
+from monitor.assignors.vectors.case_line import CaseLine
 from monitor.model import Assignment, Member, MemberAssignment, Quirk, TopicPartitions, TopicShape, Value
 
 Answer = Mapping[str, object]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from monitor.assignors.java_text import string_hashes
+from monitor.assignors.java.text import string_hashes
 
 _DIGITS: Final = 7
 _BASE: Final = 31
@@ -23,7 +23,7 @@ def names_in_order(places: Sequence[int]) -> list[str]:
     Args:
         places: each number below ``len(places)`` once.
 
-    >>> from monitor.assignors.java_order import hash_map_order
+    >>> from monitor.assignors.java.order import hash_map_order
     >>> names = names_in_order([2, 0, 1])
     >>> names == sorted(names), [names.index(name) for name in hash_map_order(names)]
     (True, [1, 2, 0])

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import Final, Never
 
-from monitor.assignors.limits import LINE_BYTES
+from monitor.assignors.vectors.limits import LINE_BYTES
 from monitor.model import Value
 
 CaseId = str | int | None

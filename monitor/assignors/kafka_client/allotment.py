@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from monitor.assignors.java_order import string_key
+from monitor.assignors.java.order import string_key
 from monitor.model import Assignment, Member, MemberAssignment, TopicPartitions, Value
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.assignors.java_text import string_hash, string_key
+from monitor.assignors.java.text import string_hash, string_key
 from monitor.model import Member, TopicPartitions, TopicShape, Value
 
 Places = NDArray[np.int64]

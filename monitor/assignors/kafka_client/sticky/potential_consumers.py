@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from monitor.assignors.java_order import string_key
-from monitor.assignors.kafka_client.sticky.places import KnownTopics
+from monitor.assignors.java.order import string_key
+from monitor.assignors.kafka_client.sticky.partition_index import KnownTopics
 from monitor.model import Value
 
 

@@ -16,8 +16,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.assignors.java_crowds import Crowds, NaturalOf, Numbers
-from monitor.assignors.java_tree_bins import SMALLEST_TABLE, TREE_SIZE
+from monitor.assignors.java.tree_bins import SMALLEST_TABLE, TREE_SIZE
+from monitor.assignors.java.treeified_bins import Crowds, NaturalOf, Numbers
 from monitor.model import Value
 
 _WORD: Final = 0xFFFF_FFFF

@@ -26,9 +26,9 @@ from math import ceil
 from typing import Generic, TypeVar
 
 from monitor.assignors.errors import AssignorError
-from monitor.assignors.java_hash import integer_hash
-from monitor.assignors.java_order import hash_map_order
-from monitor.assignors.kafka_broker.computed_map import computed_map_order
+from monitor.assignors.java.hash import integer_hash
+from monitor.assignors.java.order import hash_map_order
+from monitor.assignors.kafka_broker.java_compute_if_absent import computed_map_order
 from monitor.model import Value
 
 Place = TypeVar("Place", bound=Hashable)

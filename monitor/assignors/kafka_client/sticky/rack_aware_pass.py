@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from monitor.assignors.kafka_client.sticky.places import Places
+from monitor.assignors.kafka_client.sticky.partition_index import Places
 from monitor.assignors.kafka_client.sticky.quotas import Quotas
 from monitor.assignors.kafka_client.sticky.racks import Homes, Racks
 from monitor.model import Value

@@ -1,0 +1,1 @@
+"""What of Java's library decides an assignment: hashes, the order of hash maps, text, UUIDs."""
