@@ -11,7 +11,7 @@ from urllib.parse import quote
 import msgspec
 from pyspark.sql import SparkSession
 
-from monitor.collectors.preflight import LogBounds
+from monitor.collectors.kafka.preflight import LogBounds
 from monitor.model import ALL_GROUPS
 from streaming_jobs.buckets import buckets_for
 from streaming_jobs.hadoop_files import FilesError, HadoopFiles

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pyspark.sql import SparkSession
 
-from monitor.collectors.checkpoint_files import CheckpointUnreadable
+from monitor.collectors.spark.checkpoint_files import CheckpointUnreadable
 from streaming_jobs.hadoop_files import FilesError, HadoopFiles
 
 

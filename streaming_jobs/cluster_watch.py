@@ -17,11 +17,11 @@ import msgspec
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from monitor.collectors.awaited_passes import AwaitedPasses
-from monitor.collectors.client_properties import spark_options
-from monitor.collectors.counted_passes import CountedPasses
 from monitor.collectors.errors import NotYetReadable
-from monitor.collectors.preflight import OFFSETS_TOPIC, LogBounds, end_offsets, reader_group
+from monitor.collectors.kafka.preflight import OFFSETS_TOPIC, LogBounds, end_offsets, reader_group
+from monitor.collectors.kafka_client.client_properties import spark_options
+from monitor.collectors.passes.health import CountedPasses
+from monitor.collectors.remote_collector import AwaitedPasses
 from monitor.config import SparkSettings
 from monitor.model import ALL_GROUPS, Shard
 from streaming_jobs.board import Board

@@ -15,9 +15,9 @@ from typing import Final
 
 from monitor.checking.remarks import require_startable
 from monitor.collectors.configured import ConfiguredCollectors, MakeReader
-from monitor.collectors.counted_passes import CountedPasses
 from monitor.collectors.errors import CollectorError
-from monitor.collectors.preflight import check_carrier
+from monitor.collectors.kafka.preflight import check_carrier
+from monitor.collectors.passes.health import CountedPasses
 from monitor.config import ClusterSettings, ConfigError, Settings, load
 from monitor.metrics.collect_app import create_collect_app
 from monitor.metrics.server import ListenError

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 from typing import Final
 
-from monitor.collectors.findings_topic import FindingsTopic, sentence_of
+from monitor.collectors.kafka.findings_topic import FindingsTopic, sentence_of
 from monitor.config import ClusterSettings
 from monitor.detection.ledger import Ledger
 from monitor.model import FindingOutdated, FindingRecord, GroupSummary, Shard

@@ -9,7 +9,7 @@ from typing import Final
 
 from monitor.checking.remarks import require_startable
 from monitor.collectors.errors import CollectorError, NotYetReadable
-from monitor.collectors.preflight import check
+from monitor.collectors.kafka.preflight import check
 from monitor.config import ConfigError, Settings, load, with_compat, with_shard
 from monitor.embedded.errors import EmbeddedError
 from monitor.embedded.jars import spark_kafka_jars

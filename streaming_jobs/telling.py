@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from monitor.collectors.counted_passes import CountedPasses
+from monitor.collectors.passes.health import CountedPasses
 
 log = logging.getLogger(__name__)
 

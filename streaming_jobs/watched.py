@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from monitor.collectors.awaited_passes import COLLECT, FIRST_SHARD, AwaitedPasses
 from monitor.collectors.configured import ConfiguredCollectors
-from monitor.collectors.counted_passes import CountedPasses
+from monitor.collectors.passes.health import CountedPasses
 from monitor.collectors.readers import kind_of
+from monitor.collectors.remote_collector import COLLECT, FIRST_SHARD, AwaitedPasses
 from monitor.config import ClusterSettings, Settings, System
 from monitor.model import CollectorHealth
 

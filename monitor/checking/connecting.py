@@ -9,7 +9,7 @@ from typing import Final
 
 from monitor.checking.report import Connection
 from monitor.collectors.errors import CollectorError, NotYetReadable
-from monitor.collectors.preflight import ClusterFacts, check, check_carrier
+from monitor.collectors.kafka.preflight import ClusterFacts, check, check_carrier
 from monitor.config import ClusterSettings, ConfigError, RocketMQSettings, Settings, System
 
 AT_ONCE: Final = 8

@@ -19,7 +19,7 @@ from monitor.checking.checkpoint_place import checkpoint_without_jars, folder_he
 from monitor.checking.intervals import seldom_judged, seldom_read
 from monitor.checking.machine import absent_programs, java, no_temporary_folder, rather_few_files, too_few_files
 from monitor.checking.spark_properties import is_master, not_of_spark, unguarded_cluster, wrong_master, wrong_properties
-from monitor.collectors.client_properties import kafka_python_arguments, spark_options
+from monitor.collectors.kafka_client.client_properties import kafka_python_arguments, spark_options
 from monitor.config import ConfigError, HttpSettings, Settings
 from monitor.config.client import is_secret
 from monitor.metrics.access_errors import AccessError

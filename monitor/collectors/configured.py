@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from monitor.collectors.kafka_catalog import KafkaCatalogCollector, wall_clock_ms
+from monitor.collectors.kafka.catalog import KafkaCatalogCollector, wall_clock_ms
+from monitor.collectors.polling import ReadingCollector
 from monitor.collectors.readers import Readable, kind_of, reader_of
-from monitor.collectors.reading import Reader
-from monitor.collectors.reading_collector import ReadingCollector
+from monitor.collectors.snapshot import Reader
 from monitor.config import ClusterSettings, Settings, SparkQueriesSettings, System
 
 MakeReader = Callable[[Readable], Reader]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from monitor.collectors.checkpoint_files import CheckpointFiles
-from monitor.collectors.kafka_catalog import wall_clock_ms
-from monitor.collectors.reading import Reader
+from monitor.collectors.kafka.catalog import wall_clock_ms
+from monitor.collectors.snapshot import Reader
+from monitor.collectors.spark.checkpoint_files import CheckpointFiles
 from monitor.config import ClusterSettings, RocketMQSettings, SparkQueriesSettings, ZooKeeperSettings
 
 Readable = RocketMQSettings | ZooKeeperSettings | SparkQueriesSettings | ClusterSettings
@@ -26,17 +26,17 @@ def reader_of(
     reader: Reader
     match settings:
         case RocketMQSettings():
-            from monitor.collectors.rocketmq_reader import RocketMQReader  # noqa: PLC0415 -- see above
+            from monitor.collectors.rocketmq.reader import RocketMQReader  # noqa: PLC0415 -- see above
 
             reader = RocketMQReader(settings, clock)
         case ZooKeeperSettings():
             reader = _of_zookeeper(settings)
         case SparkQueriesSettings():
-            from monitor.collectors.spark_reader import SparkCheckpointReader  # noqa: PLC0415 -- see above
+            from monitor.collectors.spark.reader import SparkCheckpointReader  # noqa: PLC0415 -- see above
 
             reader = SparkCheckpointReader(settings, files, clock=clock)
         case ClusterSettings():
-            from monitor.collectors.admin_reader import AdminReader  # noqa: PLC0415 -- see above
+            from monitor.collectors.kafka.admin_reader import AdminReader  # noqa: PLC0415 -- see above
 
             reader = AdminReader(settings, clock)
     return reader
@@ -45,11 +45,11 @@ def reader_of(
 def _of_zookeeper(settings: ZooKeeperSettings) -> Reader:
     reader: Reader
     if settings.system == "metaq":
-        from monitor.collectors.metaq_reader import MetaQReader  # noqa: PLC0415 -- see above
+        from monitor.collectors.zookeeper.metaq_reader import MetaQReader  # noqa: PLC0415 -- see above
 
         reader = MetaQReader(settings)
     else:
-        from monitor.collectors.zookeeper_reader import KafkaZooKeeperReader  # noqa: PLC0415 -- see above
+        from monitor.collectors.zookeeper.kafka_reader import KafkaZooKeeperReader  # noqa: PLC0415 -- see above
 
         reader = KafkaZooKeeperReader(settings)
     return reader

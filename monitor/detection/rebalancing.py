@@ -1,6 +1,6 @@
 """Rebalances that last too long, and too many of them: while a group rebalances, part of it or all of it stands still.
 
-That a classic group rebalances is known by samples of its state (monitor.collectors.group_states); of the other kinds
+That a classic group rebalances is known by samples of its state (monitor.collectors.kafka.rebalance_sampler); of the other kinds
 the log tells it.
 """
 

@@ -92,7 +92,7 @@ class Taken(Value, array_like=True):
 
 SAMPLE_HOLDS_MS: Final = 30_000
 """From this age on, what was said of a group's state no longer counts. A rebalance that goes on is told again at least
-every 10 s (monitor.collectors.group_states), so three were missed by then: the collector or its broker is away."""
+every 10 s (monitor.collectors.kafka.rebalance_sampler), so three were missed by then: the collector or its broker is away."""
 
 
 class Sampled(Value, array_like=True):

@@ -15,9 +15,9 @@ import time
 
 from kafka import KafkaConsumer, TopicPartition
 
-from monitor.collectors.admin_reader import AdminReader
 from monitor.collectors.errors import CollectorError
-from monitor.collectors.reading_collector import ReadingCollector
+from monitor.collectors.kafka.admin_reader import AdminReader
+from monitor.collectors.polling import ReadingCollector
 from monitor.config import ClusterSettings
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.model import Value

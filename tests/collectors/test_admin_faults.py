@@ -16,8 +16,8 @@ from kafka.admin import (
     ResourceType,
 )
 
-from monitor.collectors.admin_reader import AdminReader
 from monitor.collectors.errors import CollectorError
+from monitor.collectors.kafka.admin_reader import AdminReader
 from monitor.config import ClusterSettings
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.collectors.admin_reader import REWRITE_MS, AdminReader
 from monitor.collectors.errors import ConnectionFailed
+from monitor.collectors.kafka.admin_reader import REWRITE_MS, AdminReader
 from monitor.config import ClusterSettings
 from monitor.model import GroupKind, GroupState, Phase, Source
 from monitor.tracking.group import fold_group

@@ -10,10 +10,10 @@ from kafka import OffsetAndMetadata, TopicPartition
 from kafka.admin import KafkaAdminClient
 from kafka.errors import BrokerResponseError, NoError
 
-from monitor.collectors.admin_reader import AdminReader
-from monitor.collectors.admin_requests import AdminRequests
-from monitor.collectors.admin_round import GROUPS_A_QUESTION, Listing, Round
-from monitor.collectors.reading_collector import ReadingCollector
+from monitor.collectors.kafka.admin_poll import GROUPS_A_QUESTION, Listing, Round
+from monitor.collectors.kafka.admin_reader import AdminReader
+from monitor.collectors.kafka.admin_requests import AdminRequests
+from monitor.collectors.polling import ReadingCollector
 from monitor.model import GroupObserved, GroupsListed
 from monitor.protocol.kafka_admin.requests import Api
 from tests.job_process import eventually

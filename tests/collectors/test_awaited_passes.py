@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from monitor.collectors.awaited_passes import AwaitedPasses
-from monitor.collectors.kafka_catalog import KafkaCatalogCollector
+from monitor.collectors.kafka.catalog import KafkaCatalogCollector
+from monitor.collectors.remote_collector import AwaitedPasses
 from monitor.config import ClusterSettings
 from monitor.embedded.ports import free_ports
 from tests.job_process import eventually

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.collectors.client_properties import (
+from monitor.collectors.kafka_client.client_properties import (
     IGNORED_BY_PYTHON,
     NOT_IN_PYTHON,
     NUMBERS,
@@ -20,7 +20,7 @@ from monitor.collectors.client_properties import (
     kafka_python_arguments,
     spark_options,
 )
-from monitor.collectors.jaas import jaas_line, parse_jaas
+from monitor.collectors.kafka_client.jaas import jaas_line, parse_jaas
 from monitor.config import ClusterSettings, ConfigError
 
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"

@@ -8,7 +8,7 @@ from kafka import KafkaProducer
 from kafka.admin import ConfigResource, ConfigResourceType
 
 from monitor.collectors.errors import ConnectionFailed, FindingsTopicReplaced
-from monitor.collectors.findings_topic import FindingsTopic
+from monitor.collectors.kafka.findings_topic import FindingsTopic
 from monitor.config import ClusterSettings
 from monitor.embedded.ports import free_ports
 from monitor.model import FindingNews, FindingOutdated

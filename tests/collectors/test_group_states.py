@@ -12,7 +12,7 @@ from kafka.errors import (
 )
 from msgspec.structs import replace
 
-from monitor.collectors.group_states import REPEAT_MS, GroupStates
+from monitor.collectors.kafka.rebalance_sampler import REPEAT_MS, GroupStates
 from monitor.model import SAMPLE_HOLDS_MS, RebalanceSampled
 
 NOW = 1_000_000

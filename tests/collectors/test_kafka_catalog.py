@@ -13,8 +13,8 @@ from kafka.admin import KafkaAdminClient, OffsetSpec
 from kafka.errors import KafkaConnectionError, KafkaTimeoutError, NotCoordinatorError
 
 from monitor.collectors import connection
-from monitor.collectors.kafka_catalog import KafkaCatalogCollector
-from monitor.collectors.topic_observation import offsets_of
+from monitor.collectors.kafka.catalog import KafkaCatalogCollector
+from monitor.collectors.kafka.topic_poll import offsets_of
 from monitor.config import ClusterSettings
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings

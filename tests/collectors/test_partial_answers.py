@@ -16,7 +16,7 @@ from kafka.errors import (
     TopicAuthorizationFailedError,
 )
 
-from monitor.collectors.transactional_offsets import RELIST_MS, SETTLE_MS, TransactionalOffsets
+from monitor.collectors.kafka.transactional_offsets import RELIST_MS, SETTLE_MS, TransactionalOffsets
 from monitor.protocol.kafka.group_partition import group_partition
 from monitor.tracking.offsets.precedence import MARGIN_MS
 

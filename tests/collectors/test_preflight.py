@@ -29,8 +29,8 @@ from monitor.collectors.errors import (
     OffsetsTopicMissing,
     PermissionMissing,
 )
-from monitor.collectors.kafka_catalog import KafkaCatalogCollector
-from monitor.collectors.preflight import ClusterFacts, PartitionBounds
+from monitor.collectors.kafka.catalog import KafkaCatalogCollector
+from monitor.collectors.kafka.preflight import ClusterFacts, PartitionBounds
 from monitor.config import ClusterSettings
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings

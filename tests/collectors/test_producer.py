@@ -23,8 +23,8 @@ from kafka.admin import (
 from kafka.errors import KafkaError
 from msgspec.structs import replace
 
-from monitor.collectors.connection import close_producer, open_admin, open_producer
-from monitor.collectors.events_topic_writer import dated, ensure_events_topic, write_completion
+from monitor.collectors.kafka.events_writer import dated, ensure_events_topic, write_completion
+from monitor.collectors.kafka_client.connection import close_producer, open_admin, open_producer
 from monitor.config import ClusterSettings, ConfigError
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from monitor.collectors.admin_reader import AdminReader
-from monitor.collectors.metaq_reader import MetaQReader
+from monitor.collectors.kafka.admin_reader import AdminReader
 from monitor.collectors.readers import kind_of, reader_of
-from monitor.collectors.rocketmq_reader import RocketMQReader
-from monitor.collectors.spark_reader import SparkCheckpointReader
-from monitor.collectors.zookeeper_reader import KafkaZooKeeperReader
+from monitor.collectors.rocketmq.reader import RocketMQReader
+from monitor.collectors.spark.reader import SparkCheckpointReader
+from monitor.collectors.zookeeper.kafka_reader import KafkaZooKeeperReader
+from monitor.collectors.zookeeper.metaq_reader import MetaQReader
 from monitor.config import load
 
 

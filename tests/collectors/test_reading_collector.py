@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from monitor.collectors.errors import ConnectionFailed
-from monitor.collectors.reading import Reading
-from monitor.collectors.reading_collector import LONGEST_PAUSE_S, ReadingCollector
+from monitor.collectors.polling import LONGEST_PAUSE_S, ReadingCollector
+from monitor.collectors.snapshot import Reading
 from monitor.model import GroupKind, GroupObserved, PartitionObserved, Source, TopicObserved
 from tests.job_process import eventually
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from monitor.collectors.errors import ConnectionFailed
-from monitor.collectors.rocketmq_connection import Access, RocketMQConnection, Unanswered, tls_context
+from monitor.collectors.rocketmq.connection import Access, RocketMQConnection, Unanswered, tls_context
 from monitor.protocol.rocketmq.acl import Signer
 from monitor.protocol.rocketmq.frame import MAX_FRAME
 from monitor.protocol.rocketmq.requests import cluster_info, connections, running_info

@@ -3,8 +3,8 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 
-from monitor.collectors.rocketmq_connection import Access, RocketMQConnection
-from monitor.collectors.rocketmq_members import ASK_AGAIN_S, MAX_SUSPECTS, Asked, MemberInfos, MemberKey
+from monitor.collectors.rocketmq.connection import Access, RocketMQConnection
+from monitor.collectors.rocketmq.members import ASK_AGAIN_S, MAX_SUSPECTS, Asked, MemberInfos, MemberKey
 from tests.collectors.rocketmq_server import Client, Cluster, Server
 
 

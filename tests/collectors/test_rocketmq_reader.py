@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from monitor.collectors.errors import CollectorError, ConnectionFailed, PermissionMissing
-from monitor.collectors.reading import Reading
-from monitor.collectors.rocketmq_reader import RocketMQReader
+from monitor.collectors.rocketmq.reader import RocketMQReader
+from monitor.collectors.snapshot import Reading
 from monitor.config import ConfigError, RocketMQSettings
 from monitor.model import (
     GroupKind,

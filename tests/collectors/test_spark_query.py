@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.collectors.checkpoint_files import CheckpointUnreadable, LocalFiles
-from monitor.collectors.spark_reader import SparkCheckpointReader
+from monitor.collectors.spark.checkpoint_files import CheckpointUnreadable, LocalFiles
+from monitor.collectors.spark.reader import SparkCheckpointReader
 from monitor.config.systems import SparkQueriesSettings
 from monitor.embedded.jars import spark_kafka_jars
 from streaming_jobs import checkpoint_files

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from monitor.collectors.spark_reader import LARGEST_FILE, SparkCheckpointReader
+from monitor.collectors.spark.reader import LARGEST_FILE, SparkCheckpointReader
 from monitor.config.systems import SparkQueriesSettings
 from monitor.detection import DetectionSettings, evaluate
 from monitor.model import (

@@ -12,7 +12,7 @@ from kafka.errors import KafkaConnectionError, TopicAuthorizationFailedError, Un
 from kafka.protocol.consumer import IsolationLevel
 from kafka.structs import OffsetAndTimestamp
 
-from monitor.collectors.topic_observation import StableOffsets, observe_topics
+from monitor.collectors.kafka.topic_poll import StableOffsets, observe_topics
 from monitor.model import PartitionObserved
 from tests.job_process import eventually
 from tests.streaming_jobs.clients import produce

@@ -7,7 +7,7 @@ from kafka import TopicPartition
 from kafka.admin import KafkaAdminClient
 from kafka.errors import UnknownTopicOrPartitionError
 
-from monitor.collectors.transactional_offsets import OFFSETS_TOPIC, RELIST_MS, SETTLE_MS, TransactionalOffsets
+from monitor.collectors.kafka.transactional_offsets import OFFSETS_TOPIC, RELIST_MS, SETTLE_MS, TransactionalOffsets
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
 from monitor.model import ListedOffset

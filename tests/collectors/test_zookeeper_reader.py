@@ -11,9 +11,9 @@ import pytest
 
 from monitor.collectors import metaq_ends, zookeeper_kafka_ends, zookeeper_reading
 from monitor.collectors.errors import ConnectionFailed
-from monitor.collectors.metaq_ends import BrokerFailed, broker_offsets
-from monitor.collectors.metaq_reader import MetaQReader
-from monitor.collectors.zookeeper_reader import KafkaZooKeeperReader
+from monitor.collectors.zookeeper.kafka_reader import KafkaZooKeeperReader
+from monitor.collectors.zookeeper.metaq_ends import BrokerFailed, broker_offsets
+from monitor.collectors.zookeeper.metaq_reader import MetaQReader
 from monitor.config.systems import ZooKeeperSettings
 from monitor.embedded.ports import free_ports
 from monitor.model import GroupKind, PartitionObserved, Source, TopicPartitions

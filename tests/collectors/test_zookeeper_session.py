@@ -13,7 +13,7 @@ from kazoo.security import make_digest_acl
 
 from monitor.collectors import zookeeper_session
 from monitor.collectors.errors import CollectorError, ConnectionFailed, PermissionMissing
-from monitor.collectors.zookeeper_session import ZooKeeperSession
+from monitor.collectors.zookeeper.session import ZooKeeperSession
 from monitor.embedded.ports import free_ports
 from monitor.embedded.zookeeper import EmbeddedZooKeeper
 from monitor.model import TopicPartitions

@@ -16,7 +16,7 @@ import msgspec
 
 from monitor.collectors.errors import ConnectionFailed
 from monitor.collectors.readers import Readable
-from monitor.collectors.reading import Reading
+from monitor.collectors.snapshot import Reading
 from monitor.config import load
 from monitor.embedded.jars import spark_kafka_jars
 from streaming_jobs.board import Board

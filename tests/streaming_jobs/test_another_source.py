@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.collectors.errors import AnotherSource
-from monitor.collectors.known_source import KnownSource
+from monitor.collectors.passes.known_source import KnownSource
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
 from tests.job_process import JobProcess, eventually, running

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from monitor.collectors.counted_passes import CountedPasses
 from monitor.collectors.errors import ConnectionFailed
-from monitor.collectors.reading import Reading
+from monitor.collectors.passes.health import CountedPasses
+from monitor.collectors.snapshot import Reading
 from monitor.config import ClusterSettings, ConfigError, Settings, SparkQueriesSettings
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.ports import free_ports

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from kafka.errors import TopicAuthorizationFailedError
 
-from monitor.collectors.findings_topic import FindingsTopic
+from monitor.collectors.kafka.findings_topic import FindingsTopic
 from monitor.config import ClusterSettings
 from monitor.detection.ledger import KEPT_CLOSED_MS
 from monitor.embedded.broker import EmbeddedKafka

@@ -13,7 +13,7 @@ from kafka import TopicPartition
 from kafka.admin import OffsetSpec
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from monitor.collectors.findings_topic import FindingsTopic
+from monitor.collectors.kafka.findings_topic import FindingsTopic
 from monitor.config import ClusterSettings
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.ports import free_ports

@@ -14,8 +14,8 @@ import pytest
 from kafka import KafkaProducer
 from msgspec.structs import replace
 
-from monitor.collectors.reading import Reading
-from monitor.collectors.reading_collector import ReadingCollector
+from monitor.collectors.polling import ReadingCollector
+from monitor.collectors.snapshot import Reading
 from monitor.config import ClusterSettings
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.model import (

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from kafka import OffsetAndMetadata, TopicPartition
 
-from monitor.collectors.preflight import LogBounds, end_offsets
+from monitor.collectors.kafka.preflight import LogBounds, end_offsets
 from monitor.config.settings import ClusterSettings
 from monitor.embedded.broker import EmbeddedKafka
 from tests.streaming_jobs.clients import create_topic, simple_consumer

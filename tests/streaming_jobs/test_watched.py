@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from monitor.collectors.awaited_passes import AwaitedPasses
 from monitor.collectors.configured import ConfiguredCollectors
 from monitor.collectors.readers import Readable
-from monitor.collectors.reading import Reading
+from monitor.collectors.remote_collector import AwaitedPasses
+from monitor.collectors.snapshot import Reading
 from monitor.config import SparkSettings, load
 from monitor.model import Shard, Source
 from streaming_jobs.cluster_watch import layout_of

@@ -10,10 +10,10 @@ from contextlib import ExitStack
 from types import MappingProxyType
 from typing import Final
 
-from monitor.collectors.metaq_reader import MetaQReader
-from monitor.collectors.reading import Reader
-from monitor.collectors.rocketmq_reader import RocketMQReader
-from monitor.collectors.zookeeper_reader import KafkaZooKeeperReader
+from monitor.collectors.rocketmq.reader import RocketMQReader
+from monitor.collectors.snapshot import Reader
+from monitor.collectors.zookeeper.kafka_reader import KafkaZooKeeperReader
+from monitor.collectors.zookeeper.metaq_reader import MetaQReader
 from monitor.config.systems import RocketMQSettings, ZooKeeperSettings
 from monitor.detection import DetectionSettings
 from monitor.embedded.clients import JavaClients, kafka010_clients, metaq_clients, rocketmq_clients

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monitor.collectors.reading import Reading
+from monitor.collectors.snapshot import Reading
 from monitor.model import (
     FindingKind,
     GroupKind,

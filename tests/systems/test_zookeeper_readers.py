@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from kafka import KafkaProducer
 
-from monitor.collectors.metaq_reader import MetaQReader
-from monitor.collectors.zookeeper_reader import KafkaZooKeeperReader
+from monitor.collectors.zookeeper.kafka_reader import KafkaZooKeeperReader
+from monitor.collectors.zookeeper.metaq_reader import MetaQReader
 from monitor.config.systems import ZooKeeperSettings
 from monitor.embedded import kafka010
 from monitor.embedded.clients import Held, kafka010_clients, metaq_clients

@@ -10,7 +10,7 @@ from typing import Final, Self
 
 from msgspec.structs import replace
 
-from monitor.collectors.reading import Reader, Reading
+from monitor.collectors.snapshot import Reader, Reading
 from monitor.detection import DetectionSettings, evaluate
 from monitor.model import FindingKind, GroupsListed, GroupState, GroupVerdict, TopicState, Value
 from monitor.tracking.group import fold_group

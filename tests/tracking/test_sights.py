@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from kafka.errors import KafkaConnectionError
 from msgspec.structs import replace
 
-from monitor.collectors.group_states import GroupStates
+from monitor.collectors.kafka.rebalance_sampler import GroupStates
 from monitor.model import Member, MembershipStored, OffsetCommitted, RebalanceSampled, Value
 from monitor.tracking.group import fold_group
 from monitor.tracking.rebalances.duration import (

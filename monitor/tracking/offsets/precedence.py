@@ -2,7 +2,7 @@
 
 Who reads uncommitted records sees the commits of a transaction before its end, and also if it is aborted; the records
 that tell the end are never given to consumers. The broker knows. Its answer is asked for groups that may be concerned
-(monitor.collectors.transactional_offsets) and kept beside what the log says; this module decides between the two.
+(monitor.collectors.kafka.transactional_offsets) and kept beside what the log says; this module decides between the two.
 """
 
 from __future__ import annotations

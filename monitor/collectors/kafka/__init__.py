@@ -1,0 +1,1 @@
+"""What a Kafka cluster is asked: topics, groups, open transactions; and the topics that groupwatch writes there."""

@@ -1,0 +1,185 @@
+"""One round of questions about all groups of a Kafka cluster: who their members are, and what they have committed.
+
+A hundred groups to a question, several questions on their way to every broker. What is wrong with one group is that
+group's alone: it is not told in this round, and what was known of it stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from kafka.errors import for_code
+from msgspec.structs import replace
+
+from monitor.collectors.kafka.admin_requests import AdminRequests, Answer, NoAnswer, Question
+from monitor.collectors.kafka_client.connection import error_name
+from monitor.model import GroupObserved, Value
+from monitor.protocol.kafka_admin.described_groups import AnyDescribed, observed_group
+from monitor.protocol.kafka_admin.requests import SEVERAL_GROUPS, Api
+from monitor.protocol.kafka_admin.responses import (
+    ConsumerGroupDescribeAnswer,
+    DescribeGroupsAnswer,
+    OffsetFetchAnswer,
+    OneGroupsOffsetFetchAnswer,
+    ShareGroupDescribeAnswer,
+    StreamsGroupDescribeAnswer,
+    TopicFetched,
+    read_answer,
+)
+from monitor.protocol.wire.errors import DecodeError
+
+GROUPS_A_QUESTION: Final = 100
+"""A broker answers a question as a whole: more groups would only make it and its connection wait longer at a time."""
+
+DEAD: Final = "Dead"
+"""The state of a classic group that has been deleted."""
+
+_ANSWERS: Final[
+    Mapping[
+        Api,
+        type[
+            DescribeGroupsAnswer | ConsumerGroupDescribeAnswer | ShareGroupDescribeAnswer | StreamsGroupDescribeAnswer
+        ],
+    ]
+] = {
+    Api.DESCRIBE_GROUPS: DescribeGroupsAnswer,
+    Api.CONSUMER_GROUP_DESCRIBE: ConsumerGroupDescribeAnswer,
+    Api.SHARE_GROUP_DESCRIBE: ShareGroupDescribeAnswer,
+    Api.STREAMS_GROUP_DESCRIBE: StreamsGroupDescribeAnswer,
+}
+_NOT_FOUND: Final = 69  # GROUP_ID_NOT_FOUND
+
+
+class Listing(Value):
+    """The groups that the brokers list, by the broker that coordinates each, with what to ask for it."""
+
+    homes: dict[str, int]
+    asks: dict[str, Api]
+    answered: frozenset[int]
+    problems: tuple[str, ...]
+
+
+class Round:
+    """One round of questions about all groups, and what came of it."""
+
+    def __init__(self, cluster: str, pass_ms: int, requests: AdminRequests) -> None:
+        self._cluster = cluster
+        self._pass_ms = pass_ms
+        self._requests = requests
+        self._fetches_several = (requests.newest(Api.OFFSET_FETCH) or 0) >= SEVERAL_GROUPS
+        self._described: dict[str, AnyDescribed] = {}
+        self._asked_ms: dict[str, int] = {}
+        self._fetched: dict[str, tuple[TopicFetched, ...]] = {}
+        self._failed: dict[str, set[str]] = {}
+        self._again: list[Question] = []
+
+    def ask(self, listing: Listing) -> None:
+        """Ask for all groups; what did not fit into an answer, or could not be read, is asked for again in halves."""
+        questions = list(self._questions(listing))
+        while questions:
+            self._again = []
+            for answer in self._requests.ask(questions):
+                self._take(answer)
+            questions = self._again
+
+    def groups(self) -> Iterator[GroupObserved]:
+        """The groups of which both the members and the offsets are known."""
+        for name, described in self._described.items():
+            offsets = self._fetched.get(name)
+            if offsets is not None:
+                yield observed_group(
+                    described,
+                    offsets,
+                    cluster=self._cluster,
+                    pass_ms=self._pass_ms,
+                    observed_ms=max(self._pass_ms, self._asked_ms[name]),
+                )
+
+    def problems(self) -> tuple[str, ...]:
+        """What was not told of groups, a sentence for each reason."""
+        return tuple(
+            f"Cluster {self._cluster}: {len(groups)} group{'s are' if len(groups) > 1 else ' is'} not told ({reason}),"
+            f" one of them {min(groups)[:60]!a}; what was known stays."
+            for reason, groups in sorted(self._failed.items())
+        )
+
+    def _questions(self, listing: Listing) -> Iterator[Question]:
+        by_home: dict[tuple[int, Api], list[str]] = {}
+        for group, api in listing.asks.items():
+            by_home.setdefault((listing.homes[group], api), []).append(group)
+        for (broker, api), groups in by_home.items():
+            if self._requests.newest(api) is None:
+                self._fail("UnsupportedVersion", groups)
+                continue
+            for some in portions(groups):
+                yield Question(broker=broker, api=api, groups=tuple(some))
+                yield from self._fetches(broker, api, some)
+
+    def _fetches(self, broker: int, api: Api, groups: Sequence[str]) -> Iterator[Question]:
+        if api is Api.SHARE_GROUP_DESCRIBE:  # they commit no offsets
+            self._fetched.update(dict.fromkeys(groups, ()))
+        elif self._fetches_several:
+            yield Question(broker=broker, api=Api.OFFSET_FETCH, groups=tuple(groups))
+        else:
+            yield from (Question(broker=broker, api=Api.OFFSET_FETCH, groups=(group,)) for group in groups)
+
+    def _take(self, answer: Answer | NoAnswer) -> None:
+        question = answer.question
+        if isinstance(answer, NoAnswer):
+            self._take_none(question, answer.error, may_be_one=answer.is_too_large)
+            return
+        try:
+            if question.api is Api.OFFSET_FETCH:
+                self._take_offsets(answer)
+            else:
+                self._take_descriptions(answer)
+        except DecodeError:
+            self._take_none(question, "the answer cannot be read", may_be_one=True)
+
+    def _take_none(self, question: Question, reason: str, *, may_be_one: bool) -> None:
+        groups = question.groups
+        if may_be_one and len(groups) > 1:
+            middle = len(groups) // 2
+            self._again += [replace(question, groups=half) for half in (groups[:middle], groups[middle:])]
+        else:
+            self._fail(reason, groups)
+
+    def _take_descriptions(self, answer: Answer) -> None:
+        told = read_answer(_ANSWERS[answer.question.api], answer.version, answer.data)
+        for group in told.groups:
+            if group.error_code:
+                self._fail_with(group.error_code, group.group_id)
+            elif group.group_state != DEAD:
+                self._described[group.group_id] = group
+                self._asked_ms[group.group_id] = answer.asked_ms
+
+    def _take_offsets(self, answer: Answer) -> None:
+        if answer.version >= SEVERAL_GROUPS:
+            told = read_answer(OffsetFetchAnswer, answer.version, answer.data)
+            for group in told.groups:
+                self._take_topics(group.group_id, group.error_code, group.topics)
+            return
+        one = read_answer(OneGroupsOffsetFetchAnswer, answer.version, answer.data)
+        self._take_topics(answer.question.groups[0], one.error_code, one.topics)
+
+    def _take_topics(self, group: str, error_code: int, topics: tuple[TopicFetched, ...]) -> None:
+        """An offset that is not told would look deleted, so the group is told with all of them or not."""
+        codes = [partition.error_code for topic in topics for partition in topic.partitions if partition.error_code]
+        if error_code or codes:
+            self._fail_with(error_code or codes[0], group)
+        else:
+            self._fetched[group] = topics
+
+    def _fail_with(self, code: int, group: str) -> None:
+        if code != _NOT_FOUND:  # deleted since it was listed
+            self._fail(error_name(for_code(code)()), [group])
+
+    def _fail(self, reason: str, groups: Iterable[str]) -> None:
+        self._failed.setdefault(reason, set()).update(groups)
+
+
+def portions(groups: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The groups in portions for one question each."""
+    for start in range(0, len(groups), GROUPS_A_QUESTION):
+        yield groups[start : start + GROUPS_A_QUESTION]

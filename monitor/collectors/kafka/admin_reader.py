@@ -1,0 +1,201 @@
+"""The groups of a Kafka cluster as its brokers tell them when asked: for clusters whose offsets topic may not be read.
+
+Every broker lists the groups that it coordinates, so no coordinator has to be looked for. Then each is asked for its
+own groups, see :mod:`monitor.collectors.kafka.admin_poll`. Groups that have not changed are not told again in every pass.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+from kafka.admin import KafkaAdminClient
+from kafka.errors import for_code
+from msgspec.structs import replace
+
+from monitor.collectors.errors import ConnectionFailed
+from monitor.collectors.kafka.admin_poll import DEAD, Listing, Round, portions
+from monitor.collectors.kafka.admin_requests import AdminRequests, Answer, NoAnswer, Question
+from monitor.collectors.kafka.catalog import wall_clock_ms
+from monitor.collectors.kafka_client.connection import (
+    CONNECT_LIMIT_S,
+    REQUEST_LIMIT_MS,
+    error_name,
+    open_admin,
+    requests_explained,
+)
+from monitor.collectors.snapshot import Reading
+from monitor.config import ClusterSettings
+from monitor.model import GroupObserved, Source, Value
+from monitor.protocol.kafka_admin.requests import Api
+from monitor.protocol.kafka_admin.responses import Coordinator, FindCoordinatorAnswer, ListGroupsAnswer, read_answer
+from monitor.protocol.wire.errors import DecodeError
+
+REWRITE_MS: Final = 180_000
+"""A group that has not changed is written again after this time at most, for a job that has started since."""
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_DESCRIBES: Final[Mapping[str, Api]] = {
+    "": Api.DESCRIBE_GROUPS,  # brokers before 3.8 have no others
+    "classic": Api.DESCRIBE_GROUPS,
+    "consumer": Api.CONSUMER_GROUP_DESCRIBE,
+    "share": Api.SHARE_GROUP_DESCRIBE,
+    "streams": Api.STREAMS_GROUP_DESCRIBE,
+}
+"""What to ask for a group of each type, as a broker names it."""
+
+
+class _Written(Value):
+    """What was written of a group, as a number that another content would not have, and when."""
+
+    content: int
+    at_ms: int
+
+
+class AdminReader:
+    """Reads the groups of one Kafka cluster by the admin API, with their offsets; its topics are read by others."""
+
+    def __init__(
+        self,
+        cluster: ClusterSettings,
+        clock: Callable[[], int] = wall_clock_ms,
+        connect_limit_s: float = CONNECT_LIMIT_S,
+    ) -> None:
+        """Prepare; the first reading connects.
+
+        Args:
+            cluster: the cluster.
+            clock: gives the time in milliseconds since the epoch.
+            connect_limit_s: how long an attempt to connect may take.
+        """
+        self._cluster = cluster
+        self._clock = clock
+        self._connect_limit_s = connect_limit_s
+        self._admin: KafkaAdminClient | None = None
+        self._written: dict[str, _Written] = {}
+        self._listed: frozenset[str] = frozenset()
+        self._absent: frozenset[str] = frozenset()
+
+    def read(self, pass_ms: int) -> Reading:
+        """All groups there are; in ``groups`` those that have changed since they were last read, or are due anyway.
+
+        Raises:
+            ConfigError: the client properties cannot be used.
+            ConnectionFailed: no broker can be asked.
+        """
+        requests = self._connected()
+        with requests_explained(self._cluster):
+            brokers = requests.brokers()
+        listing = self._list(requests, brokers)
+        round_ = Round(self._cluster.name, pass_ms, requests)
+        round_.ask(listing)
+        complete = listing.answered == frozenset(brokers)
+        names = frozenset(listing.homes) | self._not_certainly_gone(requests, listing, complete=complete)
+        self._listed = names if complete else self._listed | names
+        self._written = {group: written for group, written in self._written.items() if group in self._listed}
+        return Reading(
+            source=Source.ADMIN,
+            groups=tuple(group for group in round_.groups() if self._is_due(group)),
+            complete=complete,
+            problems=(*listing.problems, *round_.problems()),
+            listed=tuple(sorted(names)),
+        )
+
+    def close(self) -> None:
+        """Close the connections, and write everything anew with the next reading: the last may not have arrived."""
+        self._written = {}
+        admin, self._admin = self._admin, None
+        if admin is not None:
+            admin.close()
+
+    def _connected(self) -> AdminRequests:
+        if self._admin is None:
+            self._admin = open_admin(self._cluster, self._connect_limit_s)
+        return AdminRequests(self._admin, REQUEST_LIMIT_MS / 1000, self._clock)
+
+    def _list(self, requests: AdminRequests, brokers: Sequence[int]) -> Listing:
+        homes: dict[str, int] = {}
+        asks: dict[str, Api] = {}
+        answered, reasons = set(), {}
+        for answer in requests.ask([Question(broker=broker, api=Api.LIST_GROUPS) for broker in brokers]):
+            broker = answer.question.broker
+            told = _listed(answer)
+            if isinstance(told, str):
+                reasons[broker] = told
+                continue
+            answered.add(broker)
+            for group in told.groups:
+                api = _DESCRIBES.get(group.group_type.lower())
+                homes[group.group_id] = broker
+                if api is not None and group.group_state != DEAD:
+                    asks[group.group_id] = api
+        if not answered:
+            raise ConnectionFailed(
+                f"Cluster {self._cluster.name}: no broker says which groups there are"
+                f" ({', '.join(sorted(set(reasons.values()))) or 'there is none'})."
+            )
+        problems = tuple(
+            f"Cluster {self._cluster.name}: broker {broker} does not say which groups it has ({reason})."
+            for broker, reason in sorted(reasons.items())
+        )
+        return Listing(homes=homes, asks=asks, answered=frozenset(answered), problems=problems)
+
+    def _not_certainly_gone(self, requests: AdminRequests, listing: Listing, *, complete: bool) -> frozenset[str]:
+        """Groups that nobody lists and that may exist all the same.
+
+        A group may be on its way to another coordinator, so one listing without it tells nothing. And while the
+        partition of the offsets topic that has it is without a leader, nobody lists it.
+        """
+        missing = self._listed - listing.homes.keys()
+        if not complete:
+            return missing
+        suspected, self._absent = self._absent & missing, missing
+        return missing - self._gone(requests, sorted(suspected), listing)
+
+    def _gone(self, requests: AdminRequests, groups: Sequence[str], listing: Listing) -> frozenset[str]:
+        """Of these, those whose coordinator is there and does not list them."""
+        if requests.newest(Api.FIND_COORDINATOR) is None:
+            return frozenset(groups)  # brokers before 3.0, which are asked for one at a time
+        anybody = min(listing.answered)
+        questions = [
+            Question(broker=anybody, api=Api.FIND_COORDINATOR, groups=tuple(some)) for some in portions(groups)
+        ]
+        return frozenset(
+            found.key
+            for answer in requests.ask(questions)
+            if isinstance(answer, Answer)
+            for found in _coordinators(answer)
+            if found.error_code == 0 and found.node_id in listing.answered
+        )
+
+    def _is_due(self, group: GroupObserved) -> bool:
+        """Whether to write the group; it is then taken to be written."""
+        content = hash(_ENCODER.encode(replace(group, pass_ms=0, observed_ms=0)))
+        before = self._written.get(group.group)
+        if before is not None and before.content == content:
+            # not all in one pass: a part of the interval is a group's own
+            interval_ms = REWRITE_MS - zlib.crc32(group.group.encode()) % (REWRITE_MS // 2)
+            if 0 <= group.pass_ms - before.at_ms < interval_ms:
+                return False
+        self._written[group.group] = _Written(content=content, at_ms=group.pass_ms)
+        return True
+
+
+def _listed(answer: Answer | NoAnswer) -> ListGroupsAnswer | str:
+    """The broker's groups, or why they are not told."""
+    if isinstance(answer, NoAnswer):
+        return answer.error
+    try:
+        told = read_answer(ListGroupsAnswer, answer.version, answer.data)
+    except DecodeError:
+        return "the answer cannot be read"
+    return error_name(for_code(told.error_code)()) if told.error_code else told
+
+
+def _coordinators(answer: Answer) -> tuple[Coordinator, ...]:
+    try:
+        return read_answer(FindCoordinatorAnswer, answer.version, answer.data).coordinators
+    except DecodeError:
+        return ()

@@ -1,0 +1,198 @@
+"""The collector of a Kafka cluster's topics: a pass at a fixed rhythm, each written to the events topic."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from kafka import KafkaProducer
+from kafka.admin import KafkaAdminClient
+from kafka.errors import KafkaError
+
+from monitor.collectors.errors import CollectorError
+from monitor.collectors.kafka.events_writer import (
+    ensure_events_topic,
+    send_samples,
+    write_completion,
+    write_offsets,
+    write_topics,
+)
+from monitor.collectors.kafka.rebalance_sampler import SAMPLE_S, GroupStates
+from monitor.collectors.kafka.topic_poll import StableOffsets, cluster_id_of, observe_topics
+from monitor.collectors.kafka.transactional_offsets import TransactionalOffsets
+from monitor.collectors.kafka_client.connection import CONNECT_LIMIT_S, close_producer, open_admin, open_producer
+from monitor.collectors.passes.collector import AttemptedPasses
+from monitor.config import ClusterSettings, ConfigError
+from monitor.model import PassCompleted, TopicObserved
+
+CLOSE_LIMIT_S: Final = 1.0
+
+RENEW_S: Final = 20.0
+"""How often a new client is tried while the ends of some partitions are not told, as when they have no leader."""
+
+
+def wall_clock_ms() -> int:
+    """Now, in milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+class KafkaCatalogCollector(AttemptedPasses):
+    """Watches the topics of one cluster and writes what it sees to the cluster's events topic.
+
+    ``run`` belongs to one thread.
+    """
+
+    a_pass = "a pass over the topics"
+
+    def __init__(
+        self,
+        cluster: ClusterSettings,
+        clock: Callable[[], int] = wall_clock_ms,
+        connect_limit_s: float = CONNECT_LIMIT_S,
+    ) -> None:
+        """Prepare a collector; it connects at the first pass.
+
+        Args:
+            cluster: the cluster; its ``collect_interval_s`` is the time between the starts of two passes.
+            clock: gives the time in milliseconds since the epoch.
+            connect_limit_s: how long one attempt to connect may take.
+        """
+        super().__init__(cluster.name, "kafka", cluster.name)
+        self._cluster = cluster
+        self._clock = clock
+        self._connect_limit_s = connect_limit_s
+        self._admin: KafkaAdminClient | None = None
+        self._producer: KafkaProducer | None = None
+        self._pass_ms = 0
+        self._transactions = TransactionalOffsets(cluster.name)
+        self._states = GroupStates(cluster.name)
+        self._stable = StableOffsets()
+        self._next_sample_s = 0.0
+        self._renewed_s = -RENEW_S
+
+    def run(self, stop: threading.Event) -> None:
+        """Make a pass now and then one every interval, until ``stop``; a failed one is made again at the next interval.
+
+        A pass that takes longer than the interval is followed by the next one at the next multiple of the interval.
+        Between two passes the brokers are asked every second which groups rebalance.
+        """
+        interval_s = self._cluster.collect_interval_s
+        begin = time.monotonic()
+        try:
+            while not stop.is_set():
+                self.attempt()
+                passed_s = time.monotonic() - begin
+                self._sample_until(begin + passed_s + interval_s - passed_s % interval_s, stop)
+        finally:
+            self.close()
+
+    def _sample_until(self, due_s: float, stop: threading.Event) -> None:
+        """Sample the groups' states once a second until the next pass is due."""
+        self._states.begin_pass()
+        while not stop.is_set() and (now_s := time.monotonic()) < due_s:
+            if now_s >= self._next_sample_s:
+                self._next_sample_s = now_s + SAMPLE_S
+                self._sample(due_s, stop)
+            stop.wait(max(0.0, min(due_s, self._next_sample_s) - time.monotonic()))
+
+    def _sample(self, due_s: float, stop: threading.Event) -> None:
+        """Ask the brokers which groups rebalance now, and send it; nothing if there is no connection.
+
+        What goes wrong is no failure of a pass, and the next pass says it if the cluster is away. A broker that does
+        not answer holds up the next pass, and the end, for one time limit at most.
+        """
+        admin, producer = self._admin, self._producer
+        if admin is None or producer is None:
+            return
+        try:
+            for samples in self._states.ask(admin, self._clock):
+                send_samples(producer, self._cluster.events_topic, samples)
+                if stop.is_set() or time.monotonic() >= due_s:
+                    return
+        except (KafkaError, OSError):
+            return
+
+    def collect(self) -> PassCompleted:
+        """Make one pass: see all topics, write them, then write and return that the pass is complete.
+
+        Where uncommitted records are read, what the brokers say of transactional commits is written behind it. A pass
+        is complete without it: most clusters have no transactions, and the log of offsets counts where it is missing.
+
+        Raises:
+            CollectorError: no connection.
+            ConfigError: the client properties cannot be used.
+            KafkaError: the cluster did not say what topics it has, or the events were not written.
+        """
+        admin, producer = self._clients()
+        cluster_id = cluster_id_of(admin)
+        self.source.require(cluster_id)
+        self._pass_ms = max(self._clock(), self._pass_ms + 1)
+        name, destination = self._cluster.name, self._cluster.events_topic
+        topics = observe_topics(
+            admin, self._stable, cluster=name, pass_ms=self._pass_ms, observed_ms=self._not_before_the_pass()
+        )
+        write_topics(producer, destination, topics)
+        ended_ms = self._not_before_the_pass()
+        completed = PassCompleted(
+            cluster=name,
+            pass_ms=self._pass_ms,
+            completed_ms=ended_ms,
+            topics=len(topics),
+            source_id=cluster_id,
+        )
+        self.warning = write_completion(producer, destination, completed)
+        if self._corrects_the_log:
+            for listed in self._transactions.ask(admin, self._clock):
+                write_offsets(producer, destination, listed)
+        if self._transactions.needs_new_client or self._has_lost_a_leader(topics):
+            self._renew_admin(admin)
+        self.last_success_ms = completed.completed_ms
+        self.complete_passes += 1
+        self.problem = None
+        return completed
+
+    @property
+    def _corrects_the_log(self) -> bool:
+        """Whether the log of offsets is read, with the commits of transactions that may come to nothing."""
+        return self._cluster.groups_from == "log" and self._cluster.offsets_isolation == "read_uncommitted"
+
+    def _has_lost_a_leader(self, topics: Iterable[TopicObserved]) -> bool:
+        """Whether an end was not told, and the client is not new: it may not know a broker that has come back.
+
+        kafka-python forgets a broker that is away when it next asks who there is, and asks again after five minutes.
+        """
+        is_new = time.monotonic() - self._renewed_s < RENEW_S
+        return not is_new and any(partition.end is None for topic in topics for partition in topic.partitions)
+
+    def _not_before_the_pass(self) -> int:
+        """Now; after the clock was set back, the beginning of the pass, which is never before that of the last one."""
+        return max(self._clock(), self._pass_ms)
+
+    def close(self) -> None:
+        """Close the connections. The next pass opens new ones."""
+        admin, producer = self._admin, self._producer
+        self._admin = self._producer = None
+        if producer is not None:
+            close_producer(producer, CLOSE_LIMIT_S)
+        if admin is not None:
+            admin.close()
+
+    def _clients(self) -> tuple[KafkaAdminClient, KafkaProducer]:
+        if self._admin is None:
+            self._admin = open_admin(self._cluster, self._connect_limit_s)
+            self.source.require(cluster_id_of(self._admin))  # before a topic is made there
+        if self._producer is None:
+            self.has_made_topic |= ensure_events_topic(self._admin, self._cluster.events_topic)
+            self._producer = open_producer(self._cluster, self._connect_limit_s)
+        return self._admin, self._producer
+
+    def _renew_admin(self, old: KafkaAdminClient) -> None:
+        """Take a new admin client; keep the old one if its bootstrap servers are those that are away."""
+        try:
+            self._admin = open_admin(self._cluster, self._connect_limit_s)
+        except (CollectorError, ConfigError):
+            return
+        self._renewed_s = time.monotonic()
+        old.close()

@@ -1,0 +1,175 @@
+"""Writing a pass to a cluster's events topic: first the topics, then, once they are all there, that it is complete."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Final
+
+from kafka import KafkaProducer
+from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
+from kafka.errors import KafkaError
+from msgspec.structs import replace
+
+from monitor.collectors.kafka.managed_topics import TopicPlan, ensure_topic, single_partition
+from monitor.model import (
+    CollectedEvent,
+    GroupObserved,
+    GroupsListed,
+    OffsetsListed,
+    PassCompleted,
+    RebalanceSampled,
+    TopicObserved,
+)
+from monitor.protocol.events_topic import encode_event
+from monitor.protocol.wire.bounds import latest_ms
+
+PARTITION: Final = 0
+"""All events of a cluster are in one partition, even if somebody created the topic with more: their order counts."""
+
+RETENTION_MS: Final = 3_600_000
+MAX_MESSAGE_BYTES: Final = 8 << 20
+"""Room for one topic of 100,000 partitions."""
+
+WRITE_LIMIT_S: Final = 20.0
+DATED_BY_BROKERS: Final = ("message.timestamp.type", "LogAppendTime")
+"""A setting of a topic, and its value: nobody who writes can set the time of a record."""
+
+log = logging.getLogger(__name__)
+
+
+def ensure_events_topic(admin: KafkaAdminClient, topic: str) -> bool:
+    """Create the events topic if it is missing: one partition, one hour, up to three replicas.
+
+    One that is there is left as it is, but for who dates its records, which topics of earlier versions left open.
+
+    Returns:
+        Whether it was created.
+
+    Raises:
+        KafkaError: it can be neither seen nor created.
+    """
+    if ensure_topic(admin, topic, events_topic_plan):
+        return True
+    _have_brokers_date(admin, topic)
+    return False
+
+
+def _have_brokers_date(admin: KafkaAdminClient, topic: str) -> None:
+    """Set LogAppendTime if it is not set: a writer who dates records could write times that nothing can read."""
+    name, wanted = DATED_BY_BROKERS
+    resource, kind = ConfigResource(ConfigResourceType.TOPIC, topic), ConfigResourceType.TOPIC.name.lower()
+    try:
+        described = admin.describe_configs([resource])[kind][topic]  # nothing, if this user may not see them
+        if described.get(name, {}).get("value") == wanted:
+            return
+        resource.configs = {name: wanted}
+        said = admin.alter_configs([resource], raise_on_unknown=False)[kind][topic]
+    except KafkaError as error:  # brokers before 0.11 can neither tell nor change it
+        said = type(error).__name__
+    if said == "OK":
+        log.info("The brokers date the records of %s from now on (%s=%s)", topic, name, wanted)
+    else:
+        log.warning("%s may have %s=CreateTime, and that cannot be seen or changed (%s)", topic, name, said)
+
+
+def events_topic_plan(admin: KafkaAdminClient) -> TopicPlan:
+    """How the events topic is created: the brokers date its records, so that who writes them cannot."""
+    configs = {
+        "cleanup.policy": "delete",
+        "retention.ms": RETENTION_MS,
+        "max.message.bytes": MAX_MESSAGE_BYTES,
+        **dict([DATED_BY_BROKERS]),
+    }
+    return single_partition(admin, {key: str(value) for key, value in configs.items()})
+
+
+def write_topics(producer: KafkaProducer, destination: str, topics: Iterable[TopicObserved]) -> None:
+    """Write one event for each topic, in the given order, and wait until all are there.
+
+    Raises:
+        KafkaError: an event was not written within 20 s.
+    """
+    _write(producer, destination, ((event.topic, event) for event in topics))
+
+
+def write_offsets(producer: KafkaProducer, destination: str, listed: Iterable[OffsetsListed]) -> None:
+    """Write what the broker said of each group's offsets, and wait until all is there.
+
+    Raises:
+        KafkaError: an event was not written within 20 s.
+    """
+    _write(producer, destination, ((event.group, event) for event in listed))
+
+
+def write_groups(producer: KafkaProducer, destination: str, groups: Iterable[GroupObserved]) -> None:
+    """Write one event for each group, in the given order, and wait until all are there.
+
+    Raises:
+        KafkaError: an event was not written within 20 s.
+    """
+    _write(producer, destination, ((event.group, dated(event)) for event in groups))
+
+
+def dated(event: GroupObserved) -> GroupObserved:
+    """The event with no commit later than the reading that saw it: ZooKeeper, or a Spark query, may be ahead."""
+    at_ms = event.observed_ms
+    if all(each.committed_ms is None or each.committed_ms <= at_ms for each in event.offsets):
+        return event
+    offsets = [
+        replace(each, committed_ms=each.committed_ms and min(each.committed_ms, at_ms)) for each in event.offsets
+    ]
+    return replace(event, offsets=tuple(offsets))
+
+
+def write_listing(producer: KafkaProducer, destination: str, listed: GroupsListed) -> None:
+    """Write which groups there are, and wait until it is there.
+
+    Raises:
+        KafkaError: it was not written within 20 s.
+    """
+    _write(producer, destination, [("", listed)])
+
+
+def write_completion(producer: KafkaProducer, destination: str, completed: PassCompleted) -> str | None:
+    """Write that the pass is complete and wait until it is there. Its key is empty, as no topic's is.
+
+    Returns:
+        That the clock of this machine is so far ahead of the brokers' that the pass is refused, as a sentence; else
+        None, also where the brokers do not date the topic's records.
+
+    Raises:
+        KafkaError: it was not written within 20 s.
+    """
+    written_ms = _write(producer, destination, [("", completed)])
+    if completed.completed_ms <= latest_ms(written_ms):
+        return None
+    return (
+        f"Cluster {completed.cluster}: the clock of this machine is {(completed.completed_ms - written_ms) // 60_000} "
+        f"minutes ahead of the brokers', so what its collectors write is refused (from_the_future). Set the clock."
+    )
+
+
+def send_samples(producer: KafkaProducer, destination: str, samples: Iterable[RebalanceSampled]) -> None:
+    """Send what was seen of rebalances, in their order, without waiting for it to be there: the next sample is due.
+
+    What is not written within the producer's own limit is lost; a rebalance that goes on is told again.
+
+    Raises:
+        KafkaError: the producer takes none.
+    """
+    for event in samples:
+        producer.send(destination, key=event.group.encode(), value=encode_event(event), partition=PARTITION)
+
+
+def _write(producer: KafkaProducer, destination: str, events: Iterable[tuple[str, CollectedEvent]]) -> int:
+    """Write events under their keys, and wait until all are there; when the last was written, in ms (0: no event)."""
+    written = [
+        producer.send(destination, key=key.encode(), value=encode_event(event), partition=PARTITION)
+        for key, event in events
+    ]
+    producer.flush(WRITE_LIMIT_S)
+    written_ms = 0
+    for event in written:
+        written_ms = event.get(WRITE_LIMIT_S).timestamp
+    return written_ms

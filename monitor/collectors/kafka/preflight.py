@@ -1,0 +1,313 @@
+"""Before the job starts: is the cluster there, may the user do what groupwatch does, where does its log end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Final
+from uuid import uuid4
+
+from kafka import KafkaConsumer, TopicPartition
+from kafka.admin import KafkaAdminClient, OffsetSpec
+from kafka.errors import (
+    AuthorizationError,
+    CoordinatorLoadInProgressError,
+    CoordinatorNotAvailableError,
+    KafkaError,
+    NotCoordinatorError,
+    TopicAlreadyExistsError,
+    TopicAuthorizationFailedError,
+    UnknownTopicOrPartitionError,
+)
+
+from monitor.collectors.errors import (
+    ConnectionFailed,
+    CoordinatorMissing,
+    OffsetsTopicMissing,
+    PermissionMissing,
+)
+from monitor.collectors.kafka.events_writer import events_topic_plan
+from monitor.collectors.kafka.topic_poll import Described, cluster_id_of, kafka_text, topic_error
+from monitor.collectors.kafka_client.connection import (
+    CONNECT_LIMIT_S,
+    error_name,
+    open_admin,
+    open_consumer,
+    requests_explained,
+)
+from monitor.config import ClusterSettings
+from monitor.model import Value
+
+OFFSETS_TOPIC: Final = "__consumer_offsets"
+READ_UNCOMMITTED: Final = "read_uncommitted"
+READER_GROUPS: Final = "groupwatch"
+"""What the names of the groups begin with in whose name Spark's source asks for offsets, though it commits none."""
+
+READER_TRIES: Final = 30
+"""How many names for such a group are tried, each of which falls into a partition of the offsets topic by chance."""
+
+COORDINATOR_PAUSE_S: Final = 0.3
+"""How long to wait where there is no coordinator: the first question for one makes a cluster create its topic."""
+
+FETCH_LIMIT_MS: Final = 1000
+
+
+class ClusterFacts(Value, frozen=True):
+    """A cluster as it is before the start. ``events_topic_exists``: else the collector may create it.
+
+    ``offsets_partitions`` is 0 where the offsets topic is not to be read.
+    """
+
+    cluster: str
+    brokers: int
+    offsets_partitions: int
+    events_topic_exists: bool
+
+
+class PartitionBounds(Value, frozen=True):
+    """The first offset of a partition's log, and the one after its last.
+
+    ``written`` is the latter whatever is committed; ``end`` may be before it where only what is committed is read.
+    """
+
+    partition: int
+    begin: int
+    end: int
+    written: int
+
+
+class LogBounds(Value, frozen=True):
+    """Where the partitions of a topic begin and end, in the order of their numbers.
+
+    ``topic_id`` and ``cluster_id`` tell it from a topic of the same name; None: the brokers are too old to have them.
+    """
+
+    topic: str
+    partitions: tuple[PartitionBounds, ...]
+    topic_id: str | None = None
+    cluster_id: str | None = None
+
+    @property
+    def begins(self) -> dict[int, int]:
+        """The first offset of each partition."""
+        return {bounds.partition: bounds.begin for bounds in self.partitions}
+
+    @property
+    def ends(self) -> dict[int, int]:
+        """The end offset of each partition."""
+        return {bounds.partition: bounds.end for bounds in self.partitions}
+
+    @property
+    def records(self) -> int:
+        """The span of all logs, in records; a compacted log has fewer."""
+        return sum(bounds.end - bounds.begin for bounds in self.partitions)
+
+
+def check(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> ClusterFacts:
+    """Make sure that groupwatch can work with this cluster: reach it, read its offsets topic, write its events.
+
+    The offsets topic is not looked at if the groups come from elsewhere (``groups_from``).
+
+    Raises:
+        ConfigError: the client properties cannot be used.
+        ConnectionFailed: no broker let the user in within ``limit_s`` seconds.
+        PermissionMissing: names the first missing permission.
+        OffsetsTopicMissing: no group has ever committed here.
+        CoordinatorMissing: no coordinator answers.
+    """
+    with open_admin(cluster, limit_s) as admin, requests_explained(cluster):
+        brokers = len(admin.describe_cluster()["brokers"])
+        wanted = [OFFSETS_TOPIC] if cluster.groups_from == "log" else []
+        described = {topic["name"]: topic for topic in admin.describe_topics([*wanted, cluster.events_topic])}
+        logs, events_topic = [described[topic] for topic in wanted], described[cluster.events_topic]
+        missing = _offsets_topic_missing(cluster, logs[0]) if logs else None
+        exists = _check_events_topic(cluster, admin, events_topic)
+        if missing is not None:
+            raise missing
+        _check_readable(cluster, [*logs, events_topic] if exists else logs, limit_s)
+        _answered_group(cluster, admin)  # last: a job can wait for a coordinator, and not for a permission
+    return ClusterFacts(
+        cluster=cluster.name,
+        brokers=brokers,
+        offsets_partitions=sum(len(log["partitions"]) for log in logs),
+        events_topic_exists=exists,
+    )
+
+
+def check_carrier(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> None:
+    """Make sure that collectors can work with this cluster: reach it, and write its events.
+
+    Raises:
+        ConfigError, ConnectionFailed, PermissionMissing: as for ``check``.
+    """
+    with open_admin(cluster, limit_s) as admin, requests_explained(cluster):
+        (events_topic,) = admin.describe_topics([cluster.events_topic])
+        _check_events_topic(cluster, admin, events_topic, "WRITE")
+
+
+def end_offsets(cluster: ClusterSettings, topic: str = OFFSETS_TOPIC, limit_s: float = CONNECT_LIMIT_S) -> LogBounds:
+    """Where the logs of a topic begin and end now; they end at an open transaction if that is how they are read.
+
+    Raises:
+        ConfigError, ConnectionFailed, PermissionMissing: as for ``check``.
+        OffsetsTopicMissing: there is no such topic.
+    """
+    with open_admin(cluster, limit_s) as admin, requests_explained(cluster):
+        (described,) = admin.describe_topics([topic])
+        _check_described(cluster, described, "DESCRIBE and READ")
+        partitions, cluster_id = _partitions(described), cluster_id_of(admin)
+        try:
+            begins = admin.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.EARLIEST))
+            latest = dict.fromkeys(partitions, OffsetSpec.LATEST)
+            written = admin.list_partition_offsets(latest)
+            ends = written
+            if cluster.offsets_isolation != READ_UNCOMMITTED:
+                ends = admin.list_partition_offsets(latest, isolation_level=cluster.offsets_isolation)
+        except AuthorizationError as error:
+            raise _may_not(cluster, "read", topic, error, "DESCRIBE and READ") from None
+    return LogBounds(
+        topic=topic,
+        partitions=tuple(
+            PartitionBounds(
+                partition=place.partition,
+                begin=begins[place].offset,
+                end=ends[place].offset,
+                written=written[place].offset,
+            )
+            for place in partitions
+        ),
+        topic_id=kafka_text(described.get("topic_id")),
+        cluster_id=cluster_id,
+    )
+
+
+def _offsets_topic_missing(cluster: ClusterSettings, described: Described) -> OffsetsTopicMissing | None:
+    """That the offsets topic is not there yet is told last: it comes by itself, what else is wrong does not."""
+    try:
+        _check_offsets_topic(cluster, described)
+    except OffsetsTopicMissing as missing:
+        return missing
+    return None
+
+
+def _check_offsets_topic(cluster: ClusterSettings, described: Described) -> None:
+    _check_described(cluster, described, "DESCRIBE and READ")
+    _check_granted(cluster, described, "READ")
+    leaderless = [p["partition_index"] for p in described["partitions"] if p["leader_id"] < 0]
+    if leaderless:
+        raise ConnectionFailed(
+            f"Cluster {cluster.name}: {len(leaderless)} of {len(described['partitions'])} partitions of"
+            f" {OFFSETS_TOPIC} have no leader now. Check the brokers."
+        )
+
+
+def _check_described(cluster: ClusterSettings, described: Described, needed: str) -> None:
+    error = topic_error(described)
+    if error is None:
+        return
+    topic = described["name"]
+    if issubclass(error, AuthorizationError):
+        raise _may_not(cluster, "read", topic, error(), needed)
+    if issubclass(error, UnknownTopicOrPartitionError):
+        reason = "no consumer group has committed an offset yet" if topic == OFFSETS_TOPIC else "it was not created"
+        raise OffsetsTopicMissing(f"Cluster {cluster.name}: there is no {topic}; {reason}.")
+    raise error(topic)
+
+
+def _check_granted(cluster: ClusterSettings, described: Described, operation: str) -> None:
+    """The broker lists what the user may do with a topic (KIP-430); from brokers before 2.3 no list comes."""
+    granted = described.get("authorized_operations")
+    if granted is not None and operation not in granted:
+        verb, topic = operation.lower(), described["name"]
+        needed = "DESCRIBE and READ" if operation == "READ" else operation
+        raise _may_not(cluster, verb, topic, TopicAuthorizationFailedError(), needed)
+
+
+def _check_events_topic(
+    cluster: ClusterSettings, admin: KafkaAdminClient, described: Described, *operations: str
+) -> bool:
+    """Whether the events topic exists; if so the user may do these operations (read and write), if not create it."""
+    error = topic_error(described)
+    if error is not None and issubclass(error, UnknownTopicOrPartitionError):
+        _check_creatable(cluster, admin)
+        return False
+    if error is not None and issubclass(error, AuthorizationError):
+        raise _may_not(cluster, "see", cluster.events_topic, error(), "CREATE, DESCRIBE, READ and WRITE")
+    for operation in operations or ("READ", "WRITE"):
+        _check_granted(cluster, described, operation)
+    return True
+
+
+def _check_creatable(cluster: ClusterSettings, admin: KafkaAdminClient) -> None:
+    try:
+        admin.create_topics({cluster.events_topic: events_topic_plan(admin)}, validate_only=True)
+    except AuthorizationError as error:
+        raise _may_not(cluster, "create", cluster.events_topic, error, "CREATE, DESCRIBE, READ and WRITE") from None
+    except TopicAlreadyExistsError:
+        return
+
+
+def reader_group(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> str:
+    """A new group in whose name Spark's source can ask for offsets: its coordinator answers.
+
+    A record that a coordinator cannot read keeps it from loading its partition of the offsets topic, for good, and
+    Spark's source would wait for it without end. The name is used for nothing else: Spark keeps its consumers by it.
+
+    Raises:
+        ConfigError, ConnectionFailed, PermissionMissing, CoordinatorMissing: as for ``check``.
+    """
+    with open_admin(cluster, limit_s) as admin, requests_explained(cluster):
+        return _answered_group(cluster, admin)
+
+
+def _answered_group(cluster: ClusterSettings, admin: KafkaAdminClient) -> str:
+    refusal: KafkaError = CoordinatorNotAvailableError()
+    for _ in range(READER_TRIES):
+        group = f"{READER_GROUPS}-{uuid4().hex}"
+        try:
+            admin.list_group_offsets({group: None})
+        except AuthorizationError as error:
+            raise PermissionMissing(
+                f"Cluster {cluster.name}: user may not use groups whose names begin with {READER_GROUPS}"
+                f" ({error_name(error)}). Grant DESCRIBE on the group prefix {READER_GROUPS}."
+            ) from None
+        except (NotCoordinatorError, CoordinatorNotAvailableError, CoordinatorLoadInProgressError) as error:
+            refusal = error
+            if isinstance(error, CoordinatorNotAvailableError):
+                time.sleep(COORDINATOR_PAUSE_S)
+        else:
+            return group
+    raise CoordinatorMissing(
+        f"Cluster {cluster.name}: no group coordinator answers ({error_name(refusal)}), and Spark's Kafka source asks"
+        f" one before it reads. Check the brokers' logs for the loading of {OFFSETS_TOPIC}."
+    )
+
+
+def _check_readable(cluster: ClusterSettings, topics: Sequence[Described], limit_s: float) -> None:
+    """Fetch from the end of every topic, as the job will: nothing less proves that reading works."""
+    consumer = open_consumer(cluster, limit_s)
+    try:
+        for described in topics:
+            _fetch(cluster, consumer, described)
+    finally:
+        consumer.close()
+
+
+def _fetch(cluster: ClusterSettings, consumer: KafkaConsumer, described: Described) -> None:
+    partitions = _partitions(described)
+    consumer.assign(partitions)
+    consumer.seek_to_end(*partitions)
+    try:
+        consumer.poll(timeout_ms=FETCH_LIMIT_MS)
+    except AuthorizationError as error:
+        raise _may_not(cluster, "read", described["name"], error, "DESCRIBE and READ") from None
+
+
+def _partitions(described: Described) -> list[TopicPartition]:
+    return [TopicPartition(described["name"], n) for n in sorted(p["partition_index"] for p in described["partitions"])]
+
+
+def _may_not(cluster: ClusterSettings, verb: str, topic: str, error: KafkaError, needed: str) -> PermissionMissing:
+    return PermissionMissing(
+        f"Cluster {cluster.name}: user may not {verb} {topic} ({error_name(error)}). Grant {needed} on it."
+    )

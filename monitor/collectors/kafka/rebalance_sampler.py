@@ -1,0 +1,201 @@
+"""Which classic groups rebalance now, as their brokers say: the log shows a rebalance only once it is complete.
+
+Each broker is asked for its groups in the two states of a classic rebalance (``ListGroups`` with a filter of states,
+KIP-518), so the answer is empty most of the time, however many groups there are. It names only groups that the user may
+describe. A group is told when it is first seen, then again after as long as it has been seen, at least every REPEAT_MS,
+and once when it is no longer seen.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from kafka.admin import GroupState, KafkaAdminClient
+from msgspec.structs import replace
+
+from monitor.collectors.kafka_client.batch_requests import PartialAnswers
+from monitor.model import SAMPLE_HOLDS_MS, RebalanceSampled, Value
+
+REBALANCING: Final = (GroupState.PREPARING_REBALANCE, GroupState.COMPLETING_REBALANCE)
+"""kafka-python 3.0.12 takes the names themselves for unknown ones, whatever it says of them."""
+
+SAMPLE_S: Final = 1.0
+"""How often a broker is asked. It is how exact the beginning of a rebalance is: members hear of one with their next
+heartbeat, up to 3 s later by default, so most rebalances that somebody has to wait for are seen. The broker goes over
+its groups for the answer, so it is not asked more often."""
+
+REPEAT_MS: Final = 10_000
+"""How often a rebalance that goes on is told, so that a job that starts knows of it, and that nobody has to believe for
+long in one whose collector has died (SAMPLE_HOLDS_MS)."""
+
+BROKERS: Final = "which brokers there are"
+STATES: Final = "which groups rebalance now"
+
+log = logging.getLogger(__name__)
+
+
+class _Asked(Value):
+    """When a broker was asked, and how long its answer took."""
+
+    at_ms: int
+    took_ms: int
+
+
+class _Seen(Value):
+    """A group that rebalances: which broker said so, since when, and when it was last seen and told.
+
+    ``gap_ms`` is the longest time between two sights, ``took_ms`` the longest that an answer took, from
+    the one before the first sight on.
+    """
+
+    broker: int
+    since_ms: int
+    seen_ms: int
+    told_ms: int
+    interval_ms: int | None
+    gap_ms: int
+    took_ms: int
+
+    def is_due(self, now_ms: int) -> bool:
+        """Whether to tell it again: soon at first, as a sample is not believed that is as old as a generation."""
+        return now_ms - self.told_ms >= min(REPEAT_MS, self.told_ms - self.since_ms)
+
+
+class GroupStates:
+    """Asks the brokers of a cluster, one after the other, which groups rebalance. For one thread."""
+
+    def __init__(self, cluster: str) -> None:
+        """Prepare; ``cluster`` is the name that the events bear."""
+        self._cluster = cluster
+        self._questions = PartialAnswers(self._warn, needed="Kafka 2.6")
+        self._brokers: tuple[int, ...] | None = None
+        self._silent: set[int] = set()
+        self._asked: dict[int, _Asked] = {}
+        self._seen: dict[str, _Seen] = {}
+
+    def begin_pass(self) -> None:
+        """Look up the brokers again, and ask those again that did not answer: each costs a time limit at most once."""
+        self._brokers = None
+        self._silent = set()
+
+    def ask(self, admin: KafkaAdminClient, clock: Callable[[], int]) -> Iterator[list[RebalanceSampled]]:
+        """What there is to tell now, a list for each broker; whoever takes no more leaves the other brokers unasked.
+
+        The cluster's errors are not raised: they are said in the log, once.
+
+        Args:
+            admin: a connected client.
+            clock: gives the time in milliseconds since the epoch.
+        """
+        for broker in self._known_brokers(admin):
+            if broker in self._silent:
+                continue
+            now_ms = clock()
+            groups = self._questions.ask(
+                STATES, [broker], lambda some: {each: _rebalancing(admin, each) for each in some}
+            )
+            answer = groups.get(broker)
+            if answer is None:
+                self._silent.add(broker)
+                yield []
+                continue
+            asked = _Asked(at_ms=now_ms, took_ms=max(0, clock() - now_ms))
+            yield self._told(broker, answer, asked)
+            self._asked[broker] = asked
+        self._forget_the_lost(clock())
+
+    def _known_brokers(self, admin: KafkaAdminClient) -> tuple[int, ...]:
+        if self._brokers is None:
+            told = self._questions.ask(BROKERS, [self._cluster], lambda names: dict.fromkeys(names, _brokers(admin)))
+            self._brokers = told.get(self._cluster) or ()
+            self._asked = {broker: asked for broker, asked in self._asked.items() if broker in self._brokers}
+        return self._brokers
+
+    def _told(self, broker: int, groups: dict[str, str], asked: _Asked) -> list[RebalanceSampled]:
+        told = [
+            self._event(group, state, asked.at_ms)
+            for group, state in groups.items()
+            if self._note(group, broker, asked)
+        ]
+        ended = [group for group, seen in self._seen.items() if seen.broker == broker and group not in groups]
+        told += [self._over(group, asked) for group in ended]
+        for group in ended:
+            del self._seen[group]
+        return told
+
+    def _note(self, group: str, broker: int, asked: _Asked) -> bool:
+        """Remember that the group was seen, and say whether that is to be told."""
+        now_ms = asked.at_ms
+        before = self._seen.get(group) or self._first_seen(broker, now_ms)
+        is_due = before.is_due(now_ms)
+        self._seen[group] = replace(
+            before,
+            broker=broker,
+            seen_ms=now_ms,
+            told_ms=now_ms if is_due else before.told_ms,
+            gap_ms=max(before.gap_ms, now_ms - before.seen_ms),
+            took_ms=max(before.took_ms, asked.took_ms),
+        )
+        return is_due
+
+    def _first_seen(self, broker: int, now_ms: int) -> _Seen:
+        before = self._asked.get(broker)
+        return _Seen(
+            broker=broker,
+            since_ms=now_ms,
+            seen_ms=now_ms,
+            told_ms=now_ms,
+            interval_ms=None if before is None else max(0, now_ms - before.at_ms),
+            gap_ms=0,
+            took_ms=0 if before is None else before.took_ms,
+        )
+
+    def _event(self, group: str, state: str | None, now_ms: int) -> RebalanceSampled:
+        seen = self._seen[group]
+        return RebalanceSampled(
+            cluster=self._cluster,
+            group=group,
+            state=state,
+            since_ms=seen.since_ms,
+            sampled_ms=now_ms,
+            interval_ms=seen.interval_ms,
+        )
+
+    def _over(self, group: str, asked: _Asked) -> RebalanceSampled:
+        seen = self._seen[group]
+        return replace(
+            self._event(group, None, asked.at_ms),
+            seen_ms=seen.seen_ms,
+            gap_ms=seen.gap_ms,
+            took_ms=max(seen.took_ms, asked.took_ms),
+            broker=seen.broker,
+        )
+
+    def _forget_the_lost(self, now_ms: int) -> None:
+        """Nobody believes any more in what was last seen so long ago; its broker does not answer, or is gone."""
+        lost = [group for group, seen in self._seen.items() if now_ms - seen.seen_ms > SAMPLE_HOLDS_MS]
+        for group in lost:
+            self._asked.pop(self._seen.pop(group).broker, None)  # its last answer was not that nobody rebalances
+
+    def _warn(self, what: str) -> None:
+        log.warning(
+            "Cluster %s: %s; how long members are waited for in rebalances of classic groups is not known meanwhile.",
+            self._cluster,
+            what,
+        )
+
+
+def _rebalancing(admin: KafkaAdminClient, broker: int) -> dict[str, str]:
+    """The groups of the broker that rebalance, with their states.
+
+    A broker that passes the filter over, as no Kafka does, would give all its groups: those are left out here.
+    """
+    found = admin.list_groups(broker_ids=[broker], states_filter=list(REBALANCING))
+    states = {str(row["group_id"]): str(row["group_state"]) for row in found}
+    return {group: state for group, state in states.items() if state in REBALANCING}
+
+
+def _brokers(admin: KafkaAdminClient) -> tuple[int, ...]:
+    return tuple(sorted(broker["broker_id"] for broker in admin.describe_cluster()["brokers"]))

@@ -1,0 +1,194 @@
+"""The committed offsets of groups that commit in transactions, as the broker knows them.
+
+A reader of uncommitted records cannot tell a commit in a transaction from another, nor whether the transaction was
+committed. So the broker is asked: first which partitions of the offsets topic have producers at all (only transactions
+write there with a producer id; KIP-664), then, while something moves there, for the offsets of all groups of those
+partitions. A cluster without transactions is asked two small questions a pass. Every leader is asked for itself: it is
+also the coordinator of its partitions' groups, and what is wrong with one hides nothing of the others.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from kafka import OffsetAndMetadata, TopicPartition
+from kafka.admin import KafkaAdminClient, ProducerState
+from kafka.errors import LeaderNotAvailableError, UnknownTopicOrPartitionError
+from msgspec.structs import replace
+
+from monitor.collectors.kafka.topic_poll import partitions_by_leader, topic_error
+from monitor.collectors.kafka_client.batch_requests import PartialAnswers
+from monitor.model import ListedOffset, OffsetsListed, Value
+from monitor.protocol.kafka.group_partition import group_partition
+
+OFFSETS_TOPIC: Final = "__consumer_offsets"
+SETTLE_MS: Final = 30_000
+"""How much later than the last movement the broker must have been asked once. It is more than the margin by which an
+answer must be younger than the last commit (monitor.tracking.offsets.precedence), as the clocks of the two differ and a
+broker takes its time to apply the end of a transaction."""
+
+RELIST_MS: Final = 300_000
+"""How often it is asked when nothing moves, for a job that has started since."""
+
+GROUPS_A_REQUEST: Final = 100
+
+LEADERS: Final = "who leads the partitions of the offsets topic"
+TRANSACTIONS: Final = "which transactions there are"
+GROUPS: Final = "which groups there are"
+OFFSETS: Final = "what a group has committed"
+
+log = logging.getLogger(__name__)
+
+
+class _Activity(Value):
+    """What was seen of the transactions in one partition of the offsets topic, and when it was last seen to move."""
+
+    producers: tuple[str, ...] = ()
+    open: bool = False
+    moved_ms: int = 0
+    listed_ms: int = 0
+
+    def is_due(self, now_ms: int) -> bool:
+        """Whether its groups have to be asked for."""
+        is_settled = not self.open and self.listed_ms > self.moved_ms + SETTLE_MS
+        return not is_settled or (bool(self.producers) and now_ms - self.listed_ms >= RELIST_MS)
+
+
+class TransactionalOffsets:
+    """Asks a cluster for the committed offsets of groups that transactions may have touched. For one thread."""
+
+    def __init__(self, cluster: str) -> None:
+        self._cluster = cluster
+        self._partitions = 0
+        self._activity: dict[int, _Activity] = {}
+        self._questions = PartialAnswers(self._warn)
+        self._has_said_none_visible = False
+        self.needs_new_client = False
+        """Whether the newest pass missed a group's offsets: kafka-python asks only once who coordinates a group."""
+
+    def ask(self, admin: KafkaAdminClient, clock: Callable[[], int]) -> Iterator[list[OffsetsListed]]:
+        """The answers for this pass in portions, a group each; none where nothing has moved.
+
+        A portion counts as asked for when the next one is: what the caller could not write is asked again. What the
+        cluster does not tell is said in the log, once, and asked again at the next pass; what the user may not know,
+        with the next movement. Until then the log of offsets counts. The cluster's errors are not raised.
+
+        Args:
+            admin: a connected client.
+            clock: gives the time in milliseconds since the epoch.
+        """
+        self.needs_new_client = False
+        for leader, places in self._places(admin).items():
+            due = self._due(admin, leader, places, clock)
+            groups = self._groups(admin, leader, due) if due else None
+            if groups is not None:
+                yield from self._listings(admin, groups, due, clock)
+
+    def _places(self, admin: KafkaAdminClient) -> dict[int, list[TopicPartition]]:
+        """The partitions of the offsets topic by leader."""
+        topic = self._questions.ask(LEADERS, [OFFSETS_TOPIC], lambda names: _described(admin, names)).get(OFFSETS_TOPIC)
+        if topic is None:
+            return {}
+        self._partitions = len(topic["partitions"])
+        leaders = partitions_by_leader([topic])
+        led = {place for places in leaders.values() for place in places}
+        leaderless = {TopicPartition(OFFSETS_TOPIC, number) for number in range(self._partitions)} - led
+        self._questions.note_failure(TRANSACTIONS, sorted(leaderless), LeaderNotAvailableError())
+        return leaders
+
+    def _due(
+        self, admin: KafkaAdminClient, leader: int, places: Sequence[TopicPartition], clock: Callable[[], int]
+    ) -> set[int]:
+        """The partitions that told their producers and whose groups have to be asked for."""
+        states = self._questions.ask(
+            TRANSACTIONS, places, lambda some: admin.describe_producers(some, broker_id=leader)
+        )
+        now_ms = clock()  # what has moved did so before the answer
+        told = {place.partition: state.active_producers for place, state in states.items() if state is not None}
+        for partition, producers in told.items():
+            self._note(partition, producers, now_ms)
+        return {number for number in told if number in self._activity and self._activity[number].is_due(now_ms)}
+
+    def _note(self, partition: int, producers: Sequence[ProducerState], now_ms: int) -> None:
+        seen = tuple(sorted(map(repr, producers)))
+        before = self._activity.get(partition, _Activity())
+        if seen != before.producers:
+            self._activity[partition] = _Activity(
+                producers=seen,
+                open=any(producer.current_transaction_start_offset >= 0 for producer in producers),
+                moved_ms=now_ms,
+                listed_ms=before.listed_ms,
+            )
+
+    def _groups(self, admin: KafkaAdminClient, leader: int, partitions: set[int]) -> list[str] | None:
+        """The groups of these partitions that the user may see; None if the leader did not tell."""
+        found = self._questions.ask(
+            GROUPS, [leader], lambda brokers: {broker: admin.list_groups(broker_ids=[broker]) for broker in brokers}
+        ).get(leader)
+        if found is None:
+            return None
+        concerned = sorted(
+            group for group in (str(row["group_id"]) for row in found) if self._home(group) in partitions
+        )
+        if not concerned and not self._has_said_none_visible:
+            self._has_said_none_visible = True
+            self._warn("groups commit in transactions, but none is visible: that needs DESCRIBE on the groups")
+        return concerned
+
+    def _listings(
+        self, admin: KafkaAdminClient, groups: list[str], partitions: set[int], clock: Callable[[], int]
+    ) -> Iterator[list[OffsetsListed]]:
+        asked_ms = clock()
+        told: set[str] = set()
+        for some in _portions(groups):
+            answers = self._questions.ask(
+                OFFSETS, some, lambda portion: admin.list_group_offsets(dict.fromkeys(portion))
+            )
+            yield [self._listed(group, known, asked_ms) for group, known in answers.items() if known is not None]
+            told.update(answers)
+        missed = {self._home(group) for group in groups if group not in told}
+        self.needs_new_client |= bool(missed)
+        for partition in partitions - missed:
+            self._activity[partition] = replace(self._activity[partition], listed_ms=asked_ms)
+
+    def _listed(self, group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata], asked_ms: int) -> OffsetsListed:
+        return OffsetsListed(
+            cluster=self._cluster,
+            group=group,
+            asked_ms=asked_ms,
+            offsets=tuple(
+                ListedOffset(topic=place.topic, partition=place.partition, offset=known.offset)
+                for place, known in sorted(offsets.items())
+                if known.offset >= 0
+            ),
+        )
+
+    def _home(self, group: str) -> int:
+        return group_partition(group, self._partitions)
+
+    def _warn(self, what: str) -> None:
+        log.warning(
+            "Cluster %s: %s; commits of aborted transactions look committed until the next commit."
+            ' offsets_isolation = "read_committed" avoids that at a price, see the README.',
+            self._cluster,
+            what,
+        )
+
+
+def _described(admin: KafkaAdminClient, topics: Sequence[str]) -> dict[str, Any]:
+    """The topics that exist; kafka-python does not raise their errors."""
+    found = {}
+    for topic in admin.describe_topics(list(topics)):
+        error = topic_error(topic)
+        if error is None:
+            found[topic["name"]] = topic
+        elif not issubclass(error, UnknownTopicOrPartitionError):
+            raise error(topic["name"])
+    return found
+
+
+def _portions(groups: list[str]) -> Iterator[list[str]]:
+    for start in range(0, len(groups), GROUPS_A_REQUEST):
+        yield groups[start : start + GROUPS_A_REQUEST]

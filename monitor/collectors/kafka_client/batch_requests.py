@@ -1,0 +1,89 @@
+"""Questions about many things at once: what is told is used, and what is not is said in the log, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Final, TypeVar
+
+from kafka.errors import (
+    AuthorizationError,
+    BrokerResponseError,
+    KafkaError,
+    RequestTimedOutError,
+    TopicAuthorizationFailedError,
+    UnsupportedVersionError,
+)
+
+from monitor.collectors.kafka_client.connection import error_name
+
+Item = TypeVar("Item", bound=Hashable)
+Answer = TypeVar("Answer")
+
+ABOUT_ALL: Final = (RequestTimedOutError, TopicAuthorizationFailedError, UnsupportedVersionError)
+"""Errors of a broker that would be the same for each half of the question."""
+
+
+class PartialAnswers:
+    """Asks, and keeps in mind what was not told, so that each kind of failure is said once until it has healed."""
+
+    def __init__(self, say: Callable[[str], None], needed: str = "Kafka 2.8") -> None:
+        """Prepare.
+
+        Args:
+            say: is given a sentence without its full stop for each new kind of failure.
+            needed: the oldest brokers that answer these questions.
+        """
+        self._say = say
+        self._needed = needed
+        self._not_told: dict[tuple[str, str], set[Hashable]] = {}
+
+    def ask(
+        self, question: str, items: Sequence[Item], answer: Callable[[Sequence[Item]], Mapping[Item, Answer]]
+    ) -> dict[Item, Answer | None]:
+        """The answers by item: None where the user may not know, and no entry where the cluster did not tell.
+
+        kafka-python raises the error of one item and drops the answers for the others, so these are asked again in
+        halves.
+
+        Args:
+            question: what is asked for, as the beginning of a sentence.
+            items: what it is asked for.
+            answer: asks the cluster about some of the items.
+        """
+        try:
+            told = answer(items)
+        except (KafkaError, OSError) as error:
+            if len(items) > 1 and _may_be_about_one(error):
+                middle = len(items) // 2
+                return self.ask(question, items[:middle], answer) | self.ask(question, items[middle:], answer)
+            self.note_failure(question, items, error)
+            return dict.fromkeys(items) if isinstance(error, AuthorizationError) else {}
+        self._note_success(question, items)
+        return dict(told)
+
+    def note_failure(self, question: str, items: Sequence[Hashable], error: Exception) -> None:
+        """Keep in mind, and say if it is new, that a question was not answered for these items."""
+        kind = (question, self._reason(error))
+        if items and kind not in self._not_told:
+            self._not_told[kind] = set()
+            self._say(f"{question} was not told ({kind[1]})")
+        if items:
+            self._not_told[kind].update(items)
+
+    def _reason(self, error: Exception) -> str:
+        if isinstance(error, UnsupportedVersionError):
+            return f"its brokers are older than {self._needed}"
+        if isinstance(error, AuthorizationError):
+            return f"the user may not ask, {error_name(error)}"
+        return f"{error_name(error)}, it is asked again"
+
+    def _note_success(self, question: str, items: Sequence[Hashable]) -> None:
+        for kind, concerned in list(self._not_told.items()):
+            if kind[0] == question:
+                concerned.difference_update(items)
+                if not concerned:
+                    del self._not_told[kind]
+
+
+def _may_be_about_one(error: Exception) -> bool:
+    return isinstance(error, BrokerResponseError) and not isinstance(error, ABOUT_ALL)

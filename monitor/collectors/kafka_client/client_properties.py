@@ -1,0 +1,326 @@
+"""One set of client properties, two clients: Spark's Kafka source (Java) and kafka-python.
+
+Properties have their Java names. Beside them ``sasl.username`` and ``sasl.password`` may stand for the line of
+``sasl.jaas.config``. What kafka-python cannot honour is an error here, before anything connects.
+"""
+
+from __future__ import annotations
+
+import difflib
+import ssl
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from monitor.collectors.kafka_client.jaas import LOGIN_MODULES, jaas_line, parse_jaas
+from monitor.collectors.kafka_client.java_values import wrong_values
+from monitor.config import ClusterSettings, ConfigError
+from monitor.model import Value
+
+SET_BY_GROUPWATCH: Final = frozenset(
+    {
+        "bootstrap.servers",
+        "group.id",
+        "key.serializer",
+        "key.deserializer",
+        "value.serializer",
+        "value.deserializer",
+        "auto.offset.reset",
+        "enable.auto.commit",
+        "interceptor.classes",
+    }
+)
+"""Properties that a user cannot choose: groupwatch or Spark's Kafka source sets them, or the source refuses them."""
+
+NUMBERS: Final[Mapping[str, str]] = {
+    "request.timeout.ms": "request_timeout_ms",
+    "reconnect.backoff.ms": "reconnect_backoff_ms",
+    "reconnect.backoff.max.ms": "reconnect_backoff_max_ms",
+    "retry.backoff.ms": "retry_backoff_ms",
+    "metadata.max.age.ms": "metadata_max_age_ms",
+    "connections.max.idle.ms": "connections_max_idle_ms",
+    "receive.buffer.bytes": "receive_buffer_bytes",
+    "send.buffer.bytes": "send_buffer_bytes",
+}
+"""Properties with a number that all three clients of kafka-python take, and their names there."""
+
+IDEMPOTENCE: Final = "enable.idempotence"
+"""A property of producers; consumers, and so Spark's source, do not know it."""
+
+SECURITY: Final = frozenset(
+    {
+        "security.protocol",
+        "sasl.mechanism",
+        "sasl.jaas.config",
+        "sasl.username",
+        "sasl.password",
+        "ssl.truststore.location",
+        "ssl.truststore.type",
+        "ssl.truststore.certificates",
+        "ssl.keystore.location",
+        "ssl.keystore.type",
+        "ssl.key.password",
+        "ssl.endpoint.identification.algorithm",
+    }
+)
+"""Security properties that are translated."""
+
+NOT_IN_PYTHON: Final[Mapping[str, str]] = {
+    "ssl.keystore.key": "write key and certificates to one PEM file and name it by ssl.keystore.location",
+    "ssl.keystore.certificate.chain": "write key and certificates to one PEM file and name it by ssl.keystore.location",
+    "ssl.engine.factory.class": "use ssl.truststore.location and ssl.keystore.location with PEM files",
+    "ssl.truststore.provider": "use a PEM file",
+    "ssl.keystore.provider": "use a PEM file",
+    "security.providers": "use PEM files and SASL PLAIN or SCRAM",
+    "sasl.login.class": "use SASL PLAIN or SCRAM",
+    "sasl.login.callback.handler.class": "use SASL PLAIN or SCRAM",
+    "sasl.client.callback.handler.class": "use SASL PLAIN or SCRAM",
+}
+"""Properties that decide whether a connection is possible and safe, and that only Java knows: what to do instead."""
+
+IGNORED_BY_PYTHON: Final = frozenset(
+    {
+        "allow.auto.create.topics",
+        "check.crcs",
+        "client.rack",
+        "default.api.timeout.ms",
+        "enable.metrics.push",
+        "exclude.internal.topics",
+        "fetch.max.bytes",
+        "fetch.max.wait.ms",
+        "fetch.min.bytes",
+        "heartbeat.interval.ms",
+        "isolation.level",
+        "max.partition.fetch.bytes",
+        "max.poll.interval.ms",
+        "max.poll.records",
+        "metadata.recovery.rebootstrap.trigger.ms",
+        "metadata.recovery.strategy",
+        "partition.assignment.strategy",
+        "session.timeout.ms",
+        "socket.connection.setup.timeout.max.ms",
+        "socket.connection.setup.timeout.ms",
+        "ssl.cipher.suites",
+        "ssl.enabled.protocols",
+        "ssl.keymanager.algorithm",
+        "ssl.keystore.password",
+        "ssl.protocol",
+        "ssl.provider",
+        "ssl.secure.random.implementation",
+        "ssl.trustmanager.algorithm",
+        "ssl.truststore.password",
+    }
+)
+"""Properties that only Spark's source gets: they tune it, or they narrow what TLS already checks (1.2 at least)."""
+
+IGNORED_PREFIXES: Final = ("metric", "auto.include.jmx", "sasl.kerberos.", "sasl.oauthbearer.", "sasl.login.")
+
+
+class Hidden(str):
+    """A secret for a client that logs its arguments: it has the value, and prints as something else."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """Never the value."""
+        return "'[hidden]'"
+
+    def __str__(self) -> str:
+        """Never the value."""
+        return "[hidden]"
+
+
+class Login(Value, frozen=True):
+    """Who logs in. Its text shows no password."""
+
+    username: str
+    password: str
+
+    def __repr__(self) -> str:
+        """The user only."""
+        return f"Login(username={self.username!r})"
+
+
+def spark_options(cluster: ClusterSettings) -> dict[str, str]:
+    """The options of Spark's Kafka source and sink for this cluster, every property prefixed ``kafka.``.
+
+    The values hold the secrets in clear text, as Spark needs them.
+
+    Raises:
+        ConfigError: a reference that leads nowhere, a property that groupwatch sets itself, or a login that
+            cannot be read.
+    """
+    properties = _checked_properties(cluster)
+    login = _login(cluster, properties)
+    if login is not None and "sasl.jaas.config" not in properties:
+        properties["sasl.jaas.config"] = jaas_line(properties["sasl.mechanism"], login.username, login.password)
+    options = {"kafka.bootstrap.servers": cluster.bootstrap_servers}
+    named = {
+        key: value for key, value in properties.items() if key not in ("sasl.username", "sasl.password", IDEMPOTENCE)
+    }
+    return options | {f"kafka.{key}": value for key, value in named.items()}
+
+
+def kafka_python_arguments(cluster: ClusterSettings) -> dict[str, Any]:
+    """The keyword arguments that KafkaAdminClient, KafkaProducer and KafkaConsumer all take for this cluster.
+
+    TLS is handed over as one ``ssl_context``; the password prints as ``[hidden]``.
+
+    Raises:
+        ConfigError: as for ``spark_options``, and what kafka-python cannot honour, with what to do instead.
+    """
+    properties = _checked_properties(cluster)
+    for key in properties:
+        _check_python_knows(cluster, key)
+    protocol = _security_protocol(properties)
+    arguments: dict[str, Any] = {
+        "bootstrap_servers": list(cluster.addresses),
+        "client_id": properties.get("client.id", "groupwatch"),
+        "security_protocol": protocol,
+        **_tuning(properties),
+    }
+    login = _login(cluster, properties)
+    if login is not None:
+        arguments["sasl_mechanism"] = properties["sasl.mechanism"]
+        arguments["sasl_plain_username"] = login.username
+        arguments["sasl_plain_password"] = Hidden(login.password)
+    if protocol.endswith("SSL"):
+        arguments["ssl_context"] = _ssl_context(cluster, properties)
+    return arguments
+
+
+def wants_idempotence(cluster: ClusterSettings) -> bool:
+    """Whether what is written to this cluster may be written idempotently: unless the properties say no.
+
+    Raises:
+        ConfigError: as for ``spark_options``.
+    """
+    return _checked_properties(cluster).get(IDEMPOTENCE, "true").lower() == "true"
+
+
+def _checked_properties(cluster: ClusterSettings) -> dict[str, str]:
+    properties = cluster.client_properties()
+    own = sorted(SET_BY_GROUPWATCH & properties.keys())
+    problems = [f"{cluster.client_place}.{key} is set by groupwatch itself; remove it." for key in own]
+    problems += [f"{cluster.client_place}.{key} should be {told}." for key, told in wrong_values(properties)]
+    if problems:
+        raise ConfigError(*problems)
+    return properties
+
+
+def _check_python_knows(cluster: ClusterSettings, key: str) -> None:
+    place = f"{cluster.client_place}.{key}"
+    if key in NOT_IN_PYTHON:
+        raise ConfigError(f"{place} works only in Java clients; {NOT_IN_PYTHON[key]}.")
+    known = SECURITY | NUMBERS.keys() | IGNORED_BY_PYTHON | {"client.id", "client.dns.lookup", IDEMPOTENCE}
+    if key not in known and not key.startswith(IGNORED_PREFIXES):
+        near = difflib.get_close_matches(key, known, n=1)
+        suggestion = f" (did you mean {near[0]}?)" if near else ""
+        raise ConfigError(f"{place} is not a property of Kafka clients that groupwatch knows{suggestion}.")
+
+
+def _security_protocol(properties: Mapping[str, str]) -> str:
+    return properties.get("security.protocol", "PLAINTEXT").strip().upper()
+
+
+def _tuning(properties: Mapping[str, str]) -> dict[str, Any]:
+    tuning: dict[str, Any] = {}
+    for key, argument in NUMBERS.items():
+        if key in properties:
+            number = int(properties[key])
+            # Java: -1 leaves the size of a buffer to the operating system. kafka-python says that by no argument.
+            tuning |= {} if number < 0 else {argument: number}
+    if "client.dns.lookup" in properties:
+        tuning["client_dns_lookup"] = properties["client.dns.lookup"].strip()
+    return tuning
+
+
+def _login(cluster: ClusterSettings, properties: Mapping[str, str]) -> Login | None:
+    """Who logs in, from the JAAS line or from the two properties; None without SASL."""
+    if not _security_protocol(properties).startswith("SASL"):
+        return None
+    mechanism = properties.get("sasl.mechanism", "GSSAPI")
+    if mechanism not in LOGIN_MODULES:
+        ours = ", ".join(LOGIN_MODULES)
+        place = f"{cluster.client_place}.sasl.mechanism"
+        if mechanism in ("GSSAPI", "OAUTHBEARER"):
+            raise ConfigError(f"{place} is {mechanism}, which groupwatch cannot use; create a user for one of {ours}.")
+        raise ConfigError(f"{place} should be one of {ours}.")
+    read: Callable[[ClusterSettings, Mapping[str, str], str], Login]
+    read = _login_of_jaas if "sasl.jaas.config" in properties else _login_of_two_properties
+    return read(cluster, properties, mechanism)
+
+
+def _login_of_two_properties(cluster: ClusterSettings, properties: Mapping[str, str], mechanism: str) -> Login:
+    missing = [key for key in ("sasl.username", "sasl.password") if not properties.get(key)]
+    if missing:
+        place = cluster.client_place
+        raise ConfigError(*(f"{place}.{key} is required for SASL {mechanism}." for key in missing))
+    return Login(username=properties["sasl.username"], password=properties["sasl.password"])
+
+
+def _login_of_jaas(cluster: ClusterSettings, properties: Mapping[str, str], mechanism: str) -> Login:
+    place = f"{cluster.client_place}.sasl.jaas.config"
+    if "sasl.username" in properties or "sasl.password" in properties:
+        raise ConfigError(f"{place} and sasl.username with sasl.password say the same thing; remove one of them.")
+    entry = parse_jaas(properties["sasl.jaas.config"])
+    if entry is None:
+        raise ConfigError(f"{place} is not of the form: module required name=value ... ;")
+    module = LOGIN_MODULES[mechanism]
+    if entry.module.rpartition(".")[2] != module.rpartition(".")[2]:
+        raise ConfigError(f"{place} should use {module} for SASL {mechanism}.")
+    if entry.options.get("tokenauth", "false").lower() == "true":
+        raise ConfigError(f"{place} asks for a delegation token, which works only in Java clients; create a user.")
+    missing = [option for option in ("username", "password") if not entry.options.get(option)]
+    if missing:
+        raise ConfigError(f"{place} has no {' and no '.join(missing)}.")
+    return Login(username=entry.options["username"], password=entry.options["password"])
+
+
+def _ssl_context(cluster: ClusterSettings, properties: Mapping[str, str]) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.check_hostname = properties.get("ssl.endpoint.identification.algorithm", "https").lower() == "https"
+    _load_truststore(context, cluster, properties)
+    _load_keystore(context, cluster, properties)
+    return context
+
+
+def _load_truststore(context: ssl.SSLContext, cluster: ClusterSettings, properties: Mapping[str, str]) -> None:
+    location, inline = properties.get("ssl.truststore.location"), properties.get("ssl.truststore.certificates")
+    if location is None and inline is None:
+        context.load_default_certs()
+        return
+    _check_pem(cluster, properties, "ssl.truststore")
+    try:
+        context.load_verify_locations(cafile=location, cadata=inline)
+    except OSError as error:
+        key = "location" if location is not None else "certificates"
+        raise ConfigError(_unreadable(f"{cluster.client_place}.ssl.truststore.{key}", error)) from None
+
+
+def _load_keystore(context: ssl.SSLContext, cluster: ClusterSettings, properties: Mapping[str, str]) -> None:
+    location = properties.get("ssl.keystore.location")
+    if location is None:
+        return
+    _check_pem(cluster, properties, "ssl.keystore")
+    try:
+        # Without a password OpenSSL would ask for one on the terminal.
+        context.load_cert_chain(location, password=properties.get("ssl.key.password", ""))
+    except OSError as error:
+        raise ConfigError(_unreadable(f"{cluster.client_place}.ssl.keystore.location", error)) from None
+
+
+def _check_pem(cluster: ClusterSettings, properties: Mapping[str, str], store: str) -> None:
+    kind = properties.get(f"{store}.type", "JKS")
+    place = f"{cluster.client_place}.{store}.type"
+    if kind.upper() in ("JKS", "PKCS12"):
+        how = f'export it to a PEM file and set {store}.type = "PEM"'
+        raise ConfigError(f"{place} is {kind}, which only Java clients can read; {how}.")
+    if kind.upper() != "PEM":
+        raise ConfigError(f'{place} should be "PEM".')
+
+
+def _unreadable(place: str, error: OSError) -> str:
+    if isinstance(error, ssl.SSLError):
+        return f"{place} is not a PEM file that can be used, or ssl.key.password does not open it."
+    return f"{place} cannot be read ({error.strerror})."

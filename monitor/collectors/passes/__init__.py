@@ -1,0 +1,1 @@
+"""A collector's passes: repeated, counted, and of one source only."""

@@ -1,0 +1,206 @@
+"""What the members of RocketMQ's groups say of themselves: asked through a broker, remembered when one falls silent.
+
+A broker keeps one of its 16 threads for administrators busy for up to 10 s for each client that does not answer
+(Broker2Client.callClient). So few are asked at a time, a client that was silent is asked again beside the reading and
+not before its last question is over, and never more than a few of those at once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor, Future
+from typing import Final
+
+from msgspec.structs import replace
+
+from monitor.collectors.errors import ConnectionFailed
+from monitor.collectors.rocketmq.connection import RocketMQConnection, Unanswered
+from monitor.model import Value
+from monitor.protocol.rocketmq.frame import Frame
+from monitor.protocol.rocketmq.names import class_name, is_topic
+from monitor.protocol.rocketmq.requests import running_info
+from monitor.protocol.rocketmq.responses import Queue, RunningInfo, running_info_in
+from monitor.protocol.wire.errors import DecodeError
+
+WINDOW: Final = 8
+"""Members that a broker is asked about at a time."""
+
+MAX_SILENCES: Final = 8
+"""When so many did not answer in one reading, a broker is asked no more: the rest counts as it was."""
+
+MAX_SUSPECTS: Final = 4
+"""So many of those that were silent before are asked again at a time."""
+
+PULL_ONLY: Final = "registerTopics"
+"""A property that only DefaultMQPullConsumer has, which tells none of the queues that it reads."""
+
+ASK_AGAIN_S: Final = 10.0
+"""How long a broker waits for a client; only then has it given up the last question."""
+
+
+class MemberKey(Value):
+    """A member: clients of several groups may have the same id."""
+
+    group: str
+    client_id: str
+
+
+class Asked(Value):
+    """A member, and the address of the broker through which it is asked."""
+
+    key: MemberKey
+    address: str
+
+
+class Told(Value):
+    """What a member said when it answered last; ``answers`` False: it does not any more, or it never did.
+
+    ``assignor`` is the class of its strategy, without package. ``chooses`` : it decides itself what it reads, and does
+    not say what. ``unreadable``: why its newest answer could not be read.
+    """
+
+    topics: tuple[str, ...] | None = None
+    held: tuple[Queue, ...] = ()
+    pops: bool = False
+    chooses: bool = False
+    is_broadcasting: bool = False
+    assignor: str | None = None
+    answers: bool = True
+    unreadable: str | None = None
+
+
+Answer = Frame | Unanswered
+Answers = Mapping[MemberKey, Answer]
+
+SILENT: Final = Told(answers=False)
+"""A member that has never answered."""
+
+
+class MemberInfos:
+    """Asks the members, reading after reading, and remembers what each said last. For one thread."""
+
+    def __init__(
+        self, connect: Callable[[str], RocketMQConnection], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Prepare; ``connect`` gives a new connection to an address, ``clock`` a monotonic time in seconds."""
+        self._connect: Final = connect
+        self._clock: Final = clock
+        self._connections: dict[str, RocketMQConnection] = {}
+        self._told: dict[MemberKey, Told] = {}
+        self._asked_s: dict[MemberKey, float] = {}
+        self._again: dict[str, Future[Answers]] = {}
+
+    def read(self, members: Sequence[Asked], pool: Executor) -> Mapping[MemberKey, Told]:
+        """What each of the members says, or said last. Others are forgotten."""
+        self._forget({member.key for member in members}, {member.address for member in members})
+        self._take_answers_of_suspects()
+        suspects = [member for member in members if not self._told.get(member.key, _UNKNOWN).answers]
+        known = {member.key for member in suspects}
+        others = [member for member in members if member.key not in known]
+        self._ask_suspects(suspects, pool)
+        asked = [pool.submit(_answers, self._connection(address), keys) for address, keys in _by_address(others)]
+        for future in asked:
+            self._take(future.result())
+        return {member.key: self._told.get(member.key, SILENT) for member in members}
+
+    def close(self) -> None:
+        """Close the connections; what the members said is kept."""
+        for future in self._again.values():
+            future.cancel()
+        self._again = {}
+        for connection in self._connections.values():
+            connection.close()
+        self._connections = {}
+
+    def _forget(self, kept: set[MemberKey], addresses: set[str]) -> None:
+        for address in self._connections.keys() - addresses:
+            self._connections.pop(address).close()
+        self._told = {key: told for key, told in self._told.items() if key in kept}
+        self._asked_s = {key: at for key, at in self._asked_s.items() if key in kept}
+
+    def _ask_suspects(self, suspects: Sequence[Asked], pool: Executor) -> None:
+        """Send the questions that are due, and do not wait for them: the next reading takes what comes."""
+        now = self._clock()
+        due = [each for each in suspects if now - self._asked_s.get(each.key, 0.0) >= ASK_AGAIN_S]
+        for address, keys in _by_address(sorted(due, key=lambda each: self._asked_s.get(each.key, 0.0))):
+            if address not in self._again:
+                first = keys[:MAX_SUSPECTS]
+                self._asked_s |= dict.fromkeys(first, now)
+                self._again[address] = pool.submit(_answers_apart, self._connect(address), first)
+
+    def _take_answers_of_suspects(self) -> None:
+        for address in [address for address, future in self._again.items() if future.done()]:
+            self._take(self._again.pop(address).result())
+
+    def _connection(self, address: str) -> RocketMQConnection:
+        if address not in self._connections:
+            self._connections[address] = self._connect(address)
+        return self._connections[address]
+
+    def _take(self, answers: Answers) -> None:
+        now = self._clock()
+        for key, answer in answers.items():
+            before = self._told.get(key)
+            told = _told(answer, before)
+            if told is None:
+                continue
+            if not told.answers and (before is None or before.answers):
+                self._asked_s[key] = now
+            self._told[key] = told
+
+
+_UNKNOWN: Final = Told()
+"""A member that has not been asked yet is asked as one that answers."""
+
+
+def _answers(connection: RocketMQConnection, keys: Sequence[MemberKey]) -> Answers:
+    requests = [running_info(key.group, key.client_id) for key in keys]
+    try:
+        answers = connection.ask_alone(requests, WINDOW, MAX_SILENCES)
+    except ConnectionFailed:
+        return {}  # the reading's own connection to that broker fails too, and says so
+    return dict(zip(keys, answers, strict=True))
+
+
+def _answers_apart(connection: RocketMQConnection, keys: Sequence[MemberKey]) -> Answers:
+    """On a connection that is closed afterwards."""
+    try:
+        return _answers(connection, keys)
+    finally:
+        connection.close()
+
+
+def _told(answer: Answer, before: Told | None) -> Told | None:
+    """What is known of a member after this answer; None: no more than before."""
+    last = before or Told()
+    if answer is Unanswered.NOT_SENT:
+        return None
+    if isinstance(answer, Unanswered) or answer.code:
+        return replace(last, answers=False)
+    try:
+        return _said(running_info_in(answer.body))
+    except DecodeError as error:
+        return replace(last, unreadable=str(error))
+
+
+def _by_address(members: Iterable[Asked]) -> list[tuple[str, list[MemberKey]]]:
+    """The members in their order, by the broker through which they are asked."""
+    keys: dict[str, list[MemberKey]] = defaultdict(list)
+    for member in members:
+        keys[member.address].append(member.key)
+    return list(keys.items())
+
+
+def _said(info: RunningInfo) -> Told:
+    topics = tuple(topic for topic in info.topics if is_topic(topic))
+    held = tuple(queue for queue in info.held if is_topic(queue.topic))
+    return Told(
+        topics=topics,
+        held=held,
+        pops=any(is_topic(queue.topic) for queue in info.popped) or any(queue.number < 0 for queue in held),
+        chooses=PULL_ONLY in info.properties or bool(info.held and not info.topics),
+        is_broadcasting=info.properties.get("messageModel") == "BROADCASTING",
+        assignor=class_name(info.properties.get("allocateMessageQueueStrategy")),
+    )

@@ -1,0 +1,281 @@
+"""Reads a RocketMQ cluster as a whole: groups and who is in them, what each member holds, offsets, and topics.
+
+Members and offsets are kept by brokers, each for its own queues, so every broker is asked. In the order of asking:
+groups and their connections; the members; committed offsets; the routes of the topics; the offsets of their queues,
+which are thus never older than what was committed.
+
+A broker that does not answer, or whose master is away, tells no offsets: readings of groups are partial then. One that
+does not say who is connected to it may have all members of a group that nobody else has any of, so such a group is not
+told. Members that others have are all there are, as every member of a group is to subscribe to the same topics, and
+connects to all their brokers.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import re2
+from msgspec.structs import replace
+
+from monitor.collectors import rocketmq_questions as questions
+from monitor.collectors.errors import CollectorError, ConnectionFailed
+from monitor.collectors.kafka.catalog import wall_clock_ms
+from monitor.collectors.rocketmq.brokers import Brokers
+from monitor.collectors.rocketmq.connection import Access, RocketMQConnection, tls_context
+from monitor.collectors.rocketmq.groups import (
+    GroupSeen,
+    Moment,
+    QueueOffset,
+    group_observed,
+    group_seen,
+    observed_topic,
+    queue_offsets,
+    topics_of,
+)
+from monitor.collectors.rocketmq.members import Asked, MemberInfos, MemberKey, Told
+from monitor.collectors.rocketmq.requests import Survey
+from monitor.collectors.snapshot import Reading
+from monitor.config import RocketMQSettings
+from monitor.config.errors import ConfigError
+from monitor.model import GroupObserved, Source, TopicObserved
+from monitor.protocol.rocketmq.acl import Signer
+from monitor.protocol.rocketmq.names import is_group, is_of_proxy, is_topic
+from monitor.protocol.rocketmq.responses import BrokerAddress, CommittedOffset, QueueRange, RequestMode, RouteQueues
+
+MOST_THREADS: Final = 32
+"""Brokers that are asked at the same time, those that are asked about silent clients included."""
+
+Routes = Mapping[str, Sequence[RouteQueues]]
+Members = Mapping[MemberKey, Told]
+Offsets = Mapping[str, tuple[CommittedOffset, ...]]
+"""Committed offsets by the broker that keeps them."""
+
+
+class RocketMQReader:
+    """Reads a RocketMQ cluster of 4.9 or 5. For one thread; it has threads of its own, which ``close`` ends."""
+
+    def __init__(self, settings: RocketMQSettings, clock: Callable[[], int] = wall_clock_ms) -> None:
+        """Prepare; the first reading connects. ``clock`` gives the time in milliseconds since the epoch."""
+        self._settings: Final = settings
+        self._clock: Final = clock
+        self._groups: Final = _expression(settings.groups)
+        self._members: Final = MemberInfos(self._opened)
+        self._access: Access | None = None
+        self._pool: ThreadPoolExecutor | None = None
+        self._servers = list(settings.addresses)
+        self._connections: dict[str, RocketMQConnection] = {}
+
+    def read(self, pass_ms: int) -> Reading:
+        """All groups of users that have members or offsets, and the topics that they read.
+
+        Raises:
+            ConfigError: a secret or the file of certificates cannot be read.
+            ConnectionFailed: no name server answers, or no broker.
+            PermissionMissing: no broker lets us ask.
+        """
+        server, known = self._name_server()
+        brokers = Brokers(self._settings.name, known, self._connection, self._threads())
+        seen, modes = self._groups_of(brokers)
+        has_all = not brokers.failures
+        told = self._told(brokers, seen)
+        seen = _still_there(brokers, seen, told)
+        moment = Moment(cluster=self._settings.name, pass_ms=pass_ms, observed_ms=self._clock())
+        offsets = brokers.ask_all(lambda broker, _: questions.offsets(broker), None)
+        routes = self._routes(server, _topics(seen, told, offsets))
+        moment = replace(moment, partial=bool(brokers.failures or brokers.slaves))
+        told_of = [each for each in seen if each.members or has_all]
+        groups = _groups_observed(told_of, told, _by_group(offsets, routes, brokers.slaves), modes, moment)
+        return Reading(
+            source=Source.SYSTEM,
+            topics=self._topics_observed(brokers, routes, moment),
+            groups=tuple(groups),
+            complete=not brokers.failures,
+            problems=tuple(brokers.problems),
+        )
+
+    def close(self) -> None:
+        """Close all connections. What members said is kept; secrets are looked up again."""
+        self._members.close()
+        for connection in self._connections.values():
+            connection.close()
+        self._connections = {}
+        self._access = None
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _name_server(self) -> tuple[RocketMQConnection, tuple[BrokerAddress, ...]]:
+        """The first name server that answers, which is the first to be asked next time, and the brokers it knows."""
+        failures: list[str] = []
+        for address in tuple(self._servers):
+            server = self._connection(address)
+            try:
+                known = questions.brokers(server)
+            except CollectorError as error:
+                failures.append(str(error))
+                self._ask_another_first()
+            else:
+                self._keep({*self._servers, *(each.address for each in known)})
+                return server, known
+        raise ConnectionFailed(f"Cluster {self._settings.name}: no name server answers. {' '.join(failures)}")
+
+    def _routes(self, server: RocketMQConnection, topics: Iterable[str]) -> Routes:
+        try:
+            return questions.routes(server, sorted(topics))
+        except CollectorError as error:
+            self._ask_another_first()
+            raise type(error)(f"Cluster {self._settings.name}: {error}") from None
+
+    def _ask_another_first(self) -> None:
+        self._servers.append(self._servers.pop(0))
+
+    def _groups_of(self, brokers: Brokers) -> tuple[list[GroupSeen], list[RequestMode]]:
+        surveys = brokers.ask_all(questions.survey, self._is_watched)
+        if not surveys:
+            if brokers.failures:
+                raise type(brokers.failures[0])(brokers.problems[-1])
+            raise ConnectionFailed(f"Cluster {self._settings.name}: no broker is registered with {self._servers[0]}.")
+        return _groups_seen(surveys), [mode for survey in surveys.values() for mode in survey.modes]
+
+    def _told(self, brokers: Brokers, seen: Sequence[GroupSeen]) -> Members:
+        """What the members say; those that came by the proxy never do."""
+        asked = [
+            Asked(key=MemberKey(group=group.group, client_id=each.client_id), address=brokers.addresses[each.broker])
+            for group in seen
+            for each in group.members
+            if not is_of_proxy(each.client_id)
+        ]
+        return self._members.read(asked, self._threads())
+
+    def _topics_observed(self, brokers: Brokers, routes: Routes, moment: Moment) -> tuple[TopicObserved, ...]:
+        observed_ms = self._clock()
+        ranges: dict[str, list[QueueRange]] = defaultdict(list)
+        wanted = {broker: of for broker, of in _topics_by_broker(routes).items() if broker not in brokers.slaves}
+        for found in brokers.ask(questions.ranges, wanted).values():
+            for each in found:
+                ranges[each.queue.topic].append(each)
+        return tuple(
+            observed_topic(topic, route, ranges[topic], moment, observed_ms)
+            for topic, route in sorted(routes.items())
+            if any(each.readable for each in route)
+        )
+
+    def _is_watched(self, group: str) -> bool:
+        return is_group(group) and self._groups.fullmatch(group) is not None
+
+    def _connection(self, address: str) -> RocketMQConnection:
+        """The one connection to a server that answers for itself."""
+        if address not in self._connections:
+            self._connections[address] = self._opened(address)
+        return self._connections[address]
+
+    def _opened(self, address: str) -> RocketMQConnection:
+        if self._access is None:
+            self._access = _access(self._settings)
+        return RocketMQConnection(address, self._access)
+
+    def _keep(self, addresses: set[str]) -> None:
+        """Close the connections to servers that are gone."""
+        for address in self._connections.keys() - addresses:
+            self._connections.pop(address).close()
+
+    def _threads(self) -> ThreadPoolExecutor:
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix=f"rocketmq-{self._settings.name}")
+        return self._pool
+
+
+def _expression(groups: str) -> Any:  # noqa: ANN401 - re2 has no types
+    """An expression for whole names, in which a dot is any character: a name may hold a line break."""
+    options = re2.Options()
+    options.dot_nl = True
+    return re2.compile(groups, options)
+
+
+def _access(settings: RocketMQSettings) -> Access:
+    signer, tls = None, None
+    if settings.access_key is not None and settings.secret_key is not None:
+        access_key = settings.access_key.resolve(f"{settings.place}.access_key")
+        signer = Signer(access_key, settings.secret_key.resolve(f"{settings.place}.secret_key"))
+    if settings.tls:
+        try:
+            tls = tls_context(settings.tls_ca_file)
+        except OSError as error:
+            reason = error.strerror or "it holds no certificates"
+            raise ConfigError(f"{settings.place}.tls_ca_file cannot be used ({reason}).") from None
+    return Access(limit_s=settings.request_limit_s, tls=tls, signer=signer)
+
+
+def _groups_seen(surveys: Mapping[str, Survey]) -> list[GroupSeen]:
+    """All groups, by name."""
+    names = sorted({group for survey in surveys.values() for group in survey.groups})
+    return [
+        group_seen(name, {broker: survey.live[name] for broker, survey in surveys.items() if name in survey.live})
+        for name in names
+    ]
+
+
+def _still_there(brokers: Brokers, seen: Sequence[GroupSeen], told: Members) -> list[GroupSeen]:
+    """The groups without the members that have left since they were listed: those did not answer either."""
+    doubtful = [each.group for each in seen if any(_is_silent(each.group, m.client_id, told) for m in each.members)]
+    if not doubtful:
+        return list(seen)
+    failures = len(brokers.failures)
+    now = brokers.ask_all(questions.connections, doubtful)
+    if len(brokers.failures) > failures:
+        return list(seen)  # who is connected to a broker that does not say so any more has not left
+    present = {
+        (group, each.client_id) for live in now.values() for group, found in live.items() for each in found.connections
+    }
+    return [each if each.group not in doubtful else each.without(present) for each in seen]
+
+
+def _is_silent(group: str, client_id: str, told: Members) -> bool:
+    said = told.get(MemberKey(group=group, client_id=client_id))
+    return said is not None and not said.answers
+
+
+def _topics(seen: Sequence[GroupSeen], told: Members, offsets: Offsets) -> set[str]:
+    """The topics that a group reads, or has read."""
+    groups = {each.group for each in seen}
+    subscribed = {topic for each in seen for topic in topics_of(each, told)}
+    return subscribed | {
+        each.topic for kept in offsets.values() for each in kept if each.group in groups and is_topic(each.topic)
+    }
+
+
+def _by_group(offsets: Offsets, routes: Routes, slaves: AbstractSet[str]) -> dict[str, list[QueueOffset]]:
+    """The offsets of every group that has any; those that a slave tells are left out."""
+    readable = {(each.broker, topic): each.readable for topic, route in routes.items() for each in route}
+    found: dict[str, list[QueueOffset]] = defaultdict(list)
+    for broker, kept in offsets.items():
+        for each in queue_offsets(broker, kept, readable):
+            of_group = found[each.group]
+            if broker not in slaves:
+                of_group.append(each)
+    return found
+
+
+def _groups_observed(
+    seen: Sequence[GroupSeen],
+    told: Members,
+    offsets: Mapping[str, Sequence[QueueOffset]],
+    modes: Sequence[RequestMode],
+    moment: Moment,
+) -> Iterator[GroupObserved]:
+    """The groups that have members or offsets: brokers keep the names of others, too."""
+    for each in seen:
+        if each.members or each.group in offsets:
+            yield group_observed(each, told, offsets.get(each.group, ()), modes, moment)
+
+
+def _topics_by_broker(routes: Routes) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for topic, route in sorted(routes.items()):
+        for each in route:
+            found[each.broker].append(topic)
+    return found

@@ -1,0 +1,115 @@
+"""What RocketMQ's brokers and name servers are asked in a reading, and what they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeVar
+
+from monitor.collectors.errors import ConnectionFailed, PermissionMissing
+from monitor.collectors.rocketmq.connection import RocketMQConnection
+from monitor.model import Value
+from monitor.protocol import rocketmq_requests as requests
+from monitor.protocol.rocketmq.frame import Frame
+from monitor.protocol.rocketmq.requests import Code, Refused, Request
+from monitor.protocol.rocketmq.responses import (
+    BrokerAddress,
+    CommittedOffset,
+    GroupConnections,
+    QueueRange,
+    RequestMode,
+    RouteQueues,
+    brokers_in,
+    connections_in,
+    groups_in,
+    offsets_in,
+    request_modes_in,
+    route_in,
+    topic_stats_in,
+)
+from monitor.protocol.wire.errors import DecodeError
+
+Decoded = TypeVar("Decoded")
+
+_ACL_4: Final = "AclException"
+"""What 4.9 says when it does not let somebody in; the code is that of any error."""
+
+_NO_MEMBERS: Final = Refused.CONSUMER_NOT_ONLINE
+_NO_TOPIC: Final = Refused.TOPIC_NOT_EXIST
+_NOT_IN_4: Final = Refused.NOT_SUPPORTED
+
+
+class Survey(Value):
+    """What a broker knows of the groups that are asked for: who is connected, and who is to read what by POP.
+
+    ``groups`` are those that are configured there, live or not; ``live`` the ones with connections.
+    """
+
+    groups: tuple[str, ...]
+    live: Mapping[str, GroupConnections]
+    modes: tuple[RequestMode, ...]
+
+
+def brokers(server: RocketMQConnection) -> tuple[BrokerAddress, ...]:
+    """All brokers that a name server knows. Raises like ``survey``."""
+    return _one(server, requests.cluster_info(), brokers_in)
+
+
+def routes(server: RocketMQConnection, topics: Sequence[str]) -> dict[str, tuple[RouteQueues, ...]]:
+    """The queues of the topics that a name server knows, by topic. Raises like ``survey``."""
+    answers = _many(server, [requests.route(topic) for topic in topics], route_in, _NO_TOPIC)
+    return {topic: answer for topic, answer in zip(topics, answers, strict=True) if answer is not None}
+
+
+def survey(broker: RocketMQConnection, is_watched: Callable[[str], bool]) -> Survey:
+    """What a broker knows of the watched groups.
+
+    Raises:
+        ConnectionFailed: it does not answer, or not so that it could be understood.
+        PermissionMissing: it does not let us ask.
+    """
+    groups = tuple(group for group in _one(broker, requests.subscription_groups(), groups_in) if is_watched(group))
+    modes = _many(broker, [requests.request_modes()], request_modes_in, _NOT_IN_4)[0]
+    return Survey(groups=groups, live=connections(broker, groups), modes=modes or ())
+
+
+def connections(broker: RocketMQConnection, groups: Sequence[str]) -> dict[str, GroupConnections]:
+    """The connections of the groups that have any. Raises like ``survey``."""
+    answers = _many(broker, [requests.connections(group) for group in groups], connections_in, _NO_MEMBERS)
+    return {group: answer for group, answer in zip(groups, answers, strict=True) if answer and answer.connections}
+
+
+def offsets(broker: RocketMQConnection) -> tuple[CommittedOffset, ...]:
+    """All offsets that a broker keeps. Raises like ``survey``."""
+    return _one(broker, requests.all_offsets(), offsets_in)
+
+
+def ranges(broker: RocketMQConnection, topics: Sequence[str]) -> list[QueueRange]:
+    """The first and the end offsets of a broker's queues of these topics. Raises like ``survey``."""
+    answers = _many(broker, [requests.topic_stats(topic) for topic in topics], topic_stats_in, _NO_TOPIC)
+    return [each for answer in answers if answer is not None for each in answer]
+
+
+def _one(asked: RocketMQConnection, request: Request, decode: Callable[[bytes], Decoded]) -> Decoded:
+    return _decoded(asked, request, asked.ask([request])[0], decode)
+
+
+def _many(
+    asked: RocketMQConnection, wanted: Sequence[Request], decode: Callable[[bytes], Decoded], absent: Refused
+) -> list[Decoded | None]:
+    """The answers to the requests; None for one that was refused with a code that says that there is no such thing."""
+    return [
+        None if answer.code == absent else _decoded(asked, request, answer, decode)
+        for request, answer in zip(wanted, asked.ask(wanted), strict=True)
+    ]
+
+
+def _decoded(asked: RocketMQConnection, request: Request, answer: Frame, decode: Callable[[bytes], Decoded]) -> Decoded:
+    name = Code(request.code).name
+    if answer.code == Refused.NO_PERMISSION or _ACL_4 in (answer.remark or ""):
+        raise PermissionMissing(f"{asked} refuses {name}: the access key may not do this, or is not the right one.")
+    if answer.code:
+        raise ConnectionFailed(f"{asked} refuses {name} (code {answer.code}).")
+    try:
+        return decode(answer.body)
+    except DecodeError as error:
+        raise ConnectionFailed(f"{asked} answers {name} with something unreadable ({error}).") from None

@@ -1,0 +1,190 @@
+"""What the readers of MetaQ's and of Kafka's groups in ZooKeeper have in common.
+
+While a group rebalances its owners are released and claimed again, which takes a moment (0.15 s of an empty tree were
+seen, some seconds where two consumers' claims collide). Such a moment is no state of the group: one that changes is
+read again for up to three seconds, and if it still changes then, what was read of it before is told once more.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Final, Protocol
+
+import re2
+from msgspec.structs import replace
+
+from monitor.collectors.kafka.catalog import wall_clock_ms
+from monitor.collectors.snapshot import Reading
+from monitor.collectors.zookeeper.remembered import Remembering
+from monitor.collectors.zookeeper.session import ZooKeeperSession
+from monitor.config.systems import ZooKeeperSettings
+from monitor.model import (
+    GroupKind,
+    GroupObserved,
+    PartitionObserved,
+    Source,
+    TopicObserved,
+    TopicPartition,
+    Value,
+)
+from monitor.protocol.zookeeper.groups import CONSUMERS, SeenGroup, SeenTopic, SeenTree
+from monitor.protocol.zookeeper.tree import Tree, joined, told
+
+SETTLE_S: Final = 3.0
+"""So long groups that change are read again within one reading."""
+
+QUIET_S: Final = 0.3
+"""A group of which no change was told for so long does not change at the moment."""
+
+CLAIMED_S: Final = 10.0
+"""Longer than this after the last change nobody claims any more what has no owner: four tries, two seconds apart
+(``rebalance.max.retries``, ``rebalance.backoff.ms``)."""
+
+HOLD_S: Final = 30.0
+"""A group that changes all the time is told as it is after that."""
+
+BROKERS: Final = "brokers"
+"""A node that the first broker makes, and that stays as long as the tree does."""
+
+_STEP_S: Final = 0.2
+_TOLD: Final = 5
+"""So many problems of a kind are told."""
+
+
+class PartitionEnds(Value):
+    """The first offset of a partition's log and the next one to be written; None: not known."""
+
+    earliest: int | None = None
+    end: int | None = None
+
+
+UNKNOWN_ENDS: Final = PartitionEnds()
+
+
+class Ends(Value):
+    """What brokers say of their partitions, and what kept some from it, in sentences."""
+
+    ends: dict[TopicPartition, PartitionEnds]
+    problems: tuple[str, ...] = ()
+
+
+class EndOffsets(Protocol):
+    """Asks the brokers of a tree for the ends of their partitions. A broker that does not answer is a problem only."""
+
+    def of(self, seen: SeenTree) -> Ends:
+        """The ends of the tree's topics."""
+
+    def close(self) -> None:
+        """Close what is open."""
+
+
+class ZooKeeperReader:
+    """Reads groups that are kept in ZooKeeper; see the module. For one thread."""
+
+    def __init__(
+        self,
+        settings: ZooKeeperSettings,
+        kind: GroupKind,
+        session: ZooKeeperSession,
+        decode: Callable[[Tree], SeenTree],
+        ends: EndOffsets,
+    ) -> None:
+        """Prepare; nothing connects yet.
+
+        Args:
+            settings: what to read.
+            kind: of the groups.
+            session: reads the tree.
+            decode: tells what is in it.
+            ends: asks the brokers.
+        """
+        self._settings = settings
+        self._kind = kind
+        self._session = session
+        self._decode = Remembering(decode)
+        self._ends = ends
+        self._strategies = [(re2.compile(groups), strategy) for groups, strategy in settings.strategies.items()]
+        self._told: dict[str, GroupObserved] = {}
+        self._held_since_s: dict[str, float] = {}
+
+    def read(self, pass_ms: int) -> Reading:
+        """Everything, now. See ``monitor.collectors.snapshot.Reader``."""
+        seen = self._settled()
+        observed_ms = max(wall_clock_ms(), pass_ms)
+        groups = tuple(self._observed(group, pass_ms, observed_ms) for group in seen.groups)
+        self._told = {group.group: group for group in groups}
+        self._held_since_s = {name: since_s for name, since_s in self._held_since_s.items() if name in self._told}
+        ends = self._ends.of(seen)
+        start = f"Cluster {self._settings.name}: "
+        return Reading(
+            source=Source.SYSTEM,
+            topics=tuple(self._topic(topic, ends, pass_ms, observed_ms) for topic in seen.topics),
+            groups=groups,
+            complete=all(each.what != "refused" or each.path.startswith(f"{CONSUMERS}/") for each in seen.problems),
+            problems=tuple(start + sentence for sentence in (*told(seen.problems, _TOLD), *ends.problems)),
+            source_id=self._session.birth(BROKERS),
+        )
+
+    def close(self) -> None:
+        """Close what is open. The next reading opens it again. What nodes of brokers said last is kept."""
+        self._told, self._held_since_s = {}, {}
+        self._session.close()
+        self._ends.close()
+
+    def _settled(self) -> SeenTree:
+        """The tree when nothing in it changes any more, or after ``SETTLE_S``."""
+        deadline_s = time.monotonic() + SETTLE_S
+        while True:
+            seen = self._decode.decoded(self._session.tree())
+            is_steady = not any(self._moves(group, SETTLE_S) for group in seen.groups)
+            if is_steady or time.monotonic() + _STEP_S > deadline_s:
+                return seen
+            time.sleep(_STEP_S)
+
+    def _moves(self, group: SeenGroup, claimed_s: float) -> bool:
+        """Whether the group changes, or has changed lately and has yet to claim what has no owner."""
+        unit = joined(CONSUMERS, group.group)
+        quiet_s = self._session.quiet_s(unit)
+        is_claiming = group.unowned > 0 and quiet_s < claimed_s
+        return is_claiming or quiet_s < QUIET_S or unit in self._session.unsteady()
+
+    def _observed(self, group: SeenGroup, pass_ms: int, observed_ms: int) -> GroupObserved:
+        """The group as it is; as it was before, while it moves."""
+        now = GroupObserved(
+            cluster=self._settings.name,
+            group=group.group,
+            kind=self._kind,
+            source=Source.SYSTEM,
+            pass_ms=pass_ms,
+            observed_ms=observed_ms,
+            members=group.members,
+            offsets=group.offsets,
+            protocol=self._strategy(group.group),
+        )
+        before = self._told.get(group.group)
+        if before is None or not self._moves(group, CLAIMED_S):
+            self._held_since_s.pop(group.group, None)
+            return now
+        if time.monotonic() - self._held_since_s.setdefault(group.group, time.monotonic()) > HOLD_S:
+            return now
+        return replace(before, pass_ms=pass_ms, offsets=group.offsets)
+
+    def _strategy(self, group: str) -> str | None:
+        named = (strategy for groups, strategy in self._strategies if groups.fullmatch(group) is not None)
+        return next(named, None)
+
+    def _topic(self, topic: SeenTopic, ends: Ends, pass_ms: int, observed_ms: int) -> TopicObserved:
+        return TopicObserved(
+            cluster=self._settings.name,
+            topic=topic.topic,
+            pass_ms=pass_ms,
+            observed_ms=observed_ms,
+            partitions=tuple(_partitions(topic, ends)),
+        )
+
+
+def _partitions(topic: SeenTopic, ends: Ends) -> Iterator[PartitionObserved]:
+    for partition in topic.partitions:
+        known = ends.ends.get(TopicPartition(topic.topic, partition), UNKNOWN_ENDS)
+        yield PartitionObserved(partition=partition, earliest=known.earliest, end=known.end)

@@ -1,0 +1,31 @@
+"""The reader of the groups that Kafka 0.8 to 0.10 keeps in ZooKeeper."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from monitor.collectors.zookeeper.base import ZooKeeperReader
+from monitor.collectors.zookeeper.kafka_ends import KafkaEnds
+from monitor.collectors.zookeeper.session import ZooKeeperSession
+from monitor.config.systems import ZooKeeperSettings
+from monitor.model import GroupKind
+from monitor.protocol.zookeeper.groups import SeenTree
+from monitor.protocol.zookeeper.kafka import OFFSET_PATHS, PATHS, kafka_tree
+from monitor.protocol.zookeeper.topic_filter import INTERNAL_TOPICS
+from monitor.protocol.zookeeper.tree import Tree
+
+
+class KafkaZooKeeperReader(ZooKeeperReader):
+    """Groups of the high-level consumer: its threads are the members. Offsets and ends are in records."""
+
+    def __init__(self, settings: ZooKeeperSettings) -> None:
+        """Prepare; the first reading connects."""
+        session = ZooKeeperSession(settings, PATHS, OFFSET_PATHS)
+        super().__init__(settings, GroupKind.ZOOKEEPER, session, _watched, KafkaEnds(settings))
+
+
+def _watched(tree: Tree) -> SeenTree:
+    """What the tree tells, without internal topics and topics without partitions."""
+    seen = kafka_tree(tree)
+    topics = tuple(topic for topic in seen.topics if topic.partitions and topic.topic not in INTERNAL_TOPICS)
+    return replace(seen, topics=topics)

@@ -1,0 +1,140 @@
+"""The end offsets of MetaQ's partitions, by the text protocol of its brokers: one short connection to each master."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+from monitor.collectors.zookeeper.base import Ends, PartitionEnds
+from monitor.model import TopicPartition, Value
+from monitor.protocol.metaq_text import (
+    OK,
+    Head,
+    PartitionOffsets,
+    decode_head,
+    decode_offsets,
+    stats_offsets_request,
+)
+from monitor.protocol.wire.errors import DecodeError
+from monitor.protocol.zookeeper.groups import SeenBroker, SeenTree
+
+ANSWER_LIMIT_S: Final = 3.0
+"""For one broker, from the connection to the last byte."""
+
+AT_ONCE: Final = 16
+"""So many brokers are asked at a time."""
+
+_OPAQUE: Final = 16
+_NEVER_WRITTEN: Final = PartitionEnds(earliest=0, end=0)
+
+
+class BrokerFailed(Exception):  # noqa: N818 - it reads as what happened
+    """A broker gave no usable answer; the text is the end of a sentence."""
+
+
+class _Answer(Value):
+    """What came of asking one broker; ``failure`` None: it answered."""
+
+    broker: SeenBroker
+    offsets: tuple[PartitionOffsets, ...] = ()
+    failure: str | None = None
+
+
+class MetaQEnds:
+    """Asks every master that is there. What a broker does not say leaves its partitions without ends."""
+
+    def of(self, seen: SeenTree) -> Ends:
+        """The first and the next byte of every partition.
+
+        A broker names only partitions that were ever written, so what it leaves out is empty.
+        """
+        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="metaq-ends") as pool:
+            answers = list(pool.map(_asked, seen.brokers))
+        told = {answer.broker.broker: _by_place(answer) for answer in answers if answer.failure is None}
+        ends = {}
+        for topic in seen.topics:
+            for partition in topic.partitions:
+                place = TopicPartition(topic.topic, partition)
+                broker = str(partition).partition("-")[0]
+                if broker in told:
+                    ends[place] = told[broker].get(place, _NEVER_WRITTEN)
+        return Ends(ends=ends, problems=(*_failures(answers), *_without_master(seen)))
+
+    def close(self) -> None:
+        """Nothing stays open."""
+
+
+def broker_offsets(address: str, limit_s: float = ANSWER_LIMIT_S) -> tuple[PartitionOffsets, ...]:
+    """What one broker says of all its partitions.
+
+    Args:
+        address: ``host:port``.
+        limit_s: seconds from the connection to the last byte.
+
+    Raises:
+        BrokerFailed: it gave no usable answer.
+    """
+    deadline_s = time.monotonic() + limit_s
+    host, _, port = address.rpartition(":")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=limit_s) as connection:
+            connection.sendall(stats_offsets_request(_OPAQUE))
+            return _received(connection, deadline_s)
+    except TimeoutError:
+        raise BrokerFailed(f"did not answer within {limit_s:g} s") from None
+    except (OSError, OverflowError, UnicodeError) as error:  # the last: a name that no name server could know
+        raise BrokerFailed(f"cannot be reached ({getattr(error, 'strerror', None) or error})") from None
+    except DecodeError as error:
+        raise BrokerFailed(f"gave an answer that cannot be read ({error})") from None
+
+
+def _received(connection: socket.socket, deadline_s: float) -> tuple[PartitionOffsets, ...]:
+    data = bytearray()
+    head: Head | None = None
+    while head is None or len(data) < head.size + head.length:
+        left_s = deadline_s - time.monotonic()
+        if left_s <= 0:
+            raise TimeoutError
+        connection.settimeout(left_s)
+        chunk = connection.recv(1 << 16)
+        if not chunk:
+            raise BrokerFailed("ended the connection within its answer")
+        data += chunk
+        head = decode_head(bytes(data[:256])) if head is None else head
+    if head.status != OK or head.opaque != _OPAQUE:
+        raise BrokerFailed(f"refused the question (status {head.status})")
+    return decode_offsets(bytes(data[head.size : head.size + head.length]))
+
+
+def _asked(broker: SeenBroker) -> _Answer:
+    try:
+        return _Answer(broker=broker, offsets=broker_offsets(broker.address, ANSWER_LIMIT_S))
+    except BrokerFailed as failure:
+        return _Answer(broker=broker, failure=str(failure))
+
+
+def _by_place(answer: _Answer) -> dict[TopicPartition, PartitionEnds]:
+    broker = answer.broker.broker
+    return {
+        TopicPartition(each.topic, f"{broker}-{each.partition}"): PartitionEnds(earliest=each.earliest, end=each.end)
+        for each in answer.offsets
+    }
+
+
+def _failures(answers: Iterable[_Answer]) -> list[str]:
+    return [
+        f"Broker {answer.broker.broker} at {answer.broker.address} {answer.failure}: the ends of its partitions are"
+        " not known."
+        for answer in answers
+        if answer.failure is not None
+    ]
+
+
+def _without_master(seen: SeenTree) -> list[str]:
+    """Brokers that offer topics, as their slaves go on doing, and have no master to ask."""
+    offering = {str(partition).partition("-")[0] for topic in seen.topics for partition in topic.partitions}
+    missing = sorted(offering - {broker.broker for broker in seen.brokers})
+    return [f"Broker {broker} has no master: the ends of its partitions are not known." for broker in missing]
