@@ -8,7 +8,7 @@ from typing import Protocol
 
 import msgspec
 
-from monitor.detection.inputs import GroupInputs
+from monitor.detection.evaluation_input import GroupInputs
 from monitor.metrics.lag_history import LagHistory, LagPoint
 from monitor.metrics.render import prepared
 from monitor.metrics.snapshot_lines import ClusterInputs, NotJudgedError

@@ -13,10 +13,10 @@ from typing import Final
 import msgspec
 
 from monitor.detection.evaluate import judge
-from monitor.detection.rules import DetectionRules
-from monitor.detection.settled import is_settled
-from monitor.detection.standing import Standings
-from monitor.detection.topics import Topics
+from monitor.detection.ownership.assignment_view import Standings
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.thresholds.overrides import DetectionRules
+from monitor.detection.time_invariance import is_settled
 from monitor.metrics.deflate import deflated
 from monitor.metrics.granularity import ALL_SERIES, SeriesRules
 from monitor.metrics.publish import summary_of, unjudged_summary

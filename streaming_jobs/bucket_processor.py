@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
-from monitor.detection.rules import DetectionRules
-from monitor.detection.topics import Topics
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.metrics.granularity import ALL_SERIES, SeriesRules
 from monitor.model import Catalog
 from streaming_jobs.bucket import Entry, Key

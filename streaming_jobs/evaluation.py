@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from monitor.detection.evaluate import judge
-from monitor.detection.inputs import GroupInputs
-from monitor.detection.rules import DetectionRules
-from monitor.detection.standing import Standing, Standings
-from monitor.detection.topics import Topics
+from monitor.detection.evaluation_input import GroupInputs
+from monitor.detection.ownership.assignment_view import Standing, Standings
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.model import Catalog, GroupState, GroupVerdict
 from streaming_jobs.cluster_view import ClusterView
 

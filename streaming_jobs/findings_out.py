@@ -9,7 +9,7 @@ from typing import Final
 
 from monitor.collectors.kafka.findings_topic import FindingsTopic, sentence_of
 from monitor.config import ClusterSettings
-from monitor.detection.ledger import Ledger
+from monitor.detection.finding_changes import Ledger
 from monitor.model import FindingOutdated, FindingRecord, GroupSummary, Shard
 from streaming_jobs.clock import passed_ms
 from streaming_jobs.sharding import watches

@@ -16,9 +16,9 @@ from pyspark.sql import SparkSession
 from monitor.collectors.configured import ConfiguredCollectors, MakeReader
 from monitor.collectors.readers import reader_of
 from monitor.config import DetectionOptions, Settings, Thresholds
-from monitor.detection.burrow import BurrowSettings
-from monitor.detection.rules import DetectionRules, Override
-from monitor.detection.settings import DetectionSettings
+from monitor.detection.thresholds.burrow import BurrowSettings
+from monitor.detection.thresholds.overrides import DetectionRules, Override
+from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.metrics.granularity import Detail, DetailOverride, SeriesRules
 from streaming_jobs.board import Board
 from streaming_jobs.catalog_shelf import CatalogShelf

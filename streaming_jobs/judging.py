@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 
-from monitor.detection.rules import DetectionRules
+from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.metrics.granularity import ALL_SERIES, SeriesRules
 from monitor.model import ALL_GROUPS, Shard
 from streaming_jobs.catalog_shelf import CatalogShelf

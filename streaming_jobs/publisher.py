@@ -13,8 +13,8 @@ from uuid import uuid4
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
 
-from monitor.detection.rules import DetectionRules
-from monitor.detection.topics import Topics
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.metrics.cluster_lines import render_cluster
 from monitor.metrics.granularity import ALL_SERIES, SeriesRules
 from monitor.metrics.render import packed, render_catalog

@@ -9,7 +9,7 @@ from typing import Final
 
 from pyspark.sql.streaming.query import StreamingQuery
 
-from monitor.detection.telling import utc
+from monitor.detection.messages.notification import utc
 from streaming_jobs.session import JVM_GONE
 from streaming_jobs.stall import StallWatch
 from streaming_jobs.watched import Watched

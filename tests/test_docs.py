@@ -12,7 +12,7 @@ import typer.main
 
 from monitor.cli.app import app
 from monitor.config.settings import Thresholds
-from monitor.detection.advice import ADVICE
+from monitor.detection.messages.advice import ADVICE
 from monitor.metrics.specs import METRICS
 from monitor.model import DriftCause
 from tests.detection.said import Rules

@@ -16,8 +16,8 @@ from monitor.model.escaping import escaped_lines
 
 if TYPE_CHECKING:  # loaded when a question is asked: --help must be quick
     from monitor.asking.way_in import WayIn
-    from monitor.detection.inputs import GroupInputs
-    from monitor.detection.what_if import PartitionCount
+    from monitor.detection.evaluation_input import GroupInputs
+    from monitor.explain.what_if import PartitionCount
 
 DEFAULT_URL = "http://127.0.0.1:9464"
 CANNOT_ANSWER_CODE = 2
@@ -65,7 +65,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
 
     def answer() -> None:
         from monitor.asking.shown import explanation_shown  # noqa: PLC0415 -- --help must be quick
-        from monitor.detection.questions import explained  # noqa: PLC0415 -- as above
+        from monitor.explain.query import explained  # noqa: PLC0415 -- as above
 
         inputs = _inputs(url, snapshot, cluster, group, _way_in(token_file, user, password_file, ca_file))
         found = explained(inputs, topic, partition)
@@ -143,8 +143,8 @@ def snapshot(  # noqa: PLR0913, PLR0917 -- as above
 
 
 def _counts(typed: list[str]) -> tuple[PartitionCount, ...]:
-    from monitor.detection.inputs import QuestionError  # noqa: PLC0415 -- --help must be quick
-    from monitor.detection.questions import counts_typed  # noqa: PLC0415 -- as above
+    from monitor.detection.evaluation_input import QuestionError  # noqa: PLC0415 -- --help must be quick
+    from monitor.explain.query import counts_typed  # noqa: PLC0415 -- as above
 
     try:
         return counts_typed(typed)
@@ -179,7 +179,7 @@ def _tell(answer: msgspec.Struct, as_json: bool, shown: Callable[[], RenderableT
 def _exit_with(action: Callable[[], None]) -> None:
     """Run a command's work; what a person can mend is one sentence, not a stack trace."""
     from monitor.asking.source import SourceError  # noqa: PLC0415 -- as above
-    from monitor.detection.inputs import QuestionError  # noqa: PLC0415 -- as above
+    from monitor.detection.evaluation_input import QuestionError  # noqa: PLC0415 -- as above
 
     try:
         action()

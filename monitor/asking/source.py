@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from monitor.asking.way_in import OPEN_WAY, WayIn, WayInError
-from monitor.detection.inputs import GroupInputs
-from monitor.detection.sentences import shown
+from monitor.detection.evaluation_input import GroupInputs
+from monitor.detection.messages.findings import shown
 from monitor.metrics.addresses import SAVED, GroupAddress
 from monitor.metrics.snapshot_lines import SnapshotFileError, find_inputs, read_lines
 from monitor.metrics.wording import visible

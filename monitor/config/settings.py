@@ -158,7 +158,7 @@ class SparkSettings(Section):
 class Thresholds(Section):
     """From where on something is a finding.
 
-    The meaning and the defaults are those of ``monitor.detection.settings``.
+    The meaning and the defaults are those of ``monitor.detection.thresholds.thresholds``.
     """
 
     imbalance_ratio: float = Field(default=1.25, ge=1, le=1_000_000, allow_inf_nan=False)

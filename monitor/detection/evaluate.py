@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from monitor.detection.behind import find_behind, find_former_log
-from monitor.detection.burrow import BurrowSettings, worst_of
-from monitor.detection.double_owned import find_double_owned
-from monitor.detection.drift import find_current_drift, find_replayed_drift, find_target_drift
-from monitor.detection.duplicate_clients import find_duplicate_clients
-from monitor.detection.facts import Facts, Ownership
-from monitor.detection.imbalance import find_idle_members, find_imbalance
-from monitor.detection.lag import (
+from monitor.detection.lag.lag import (
     is_of_former_log,
     lag_at_least_ms,
     lag_by_topic,
@@ -20,21 +13,28 @@ from monitor.detection.lag import (
     lag_records,
     total,
 )
-from monitor.detection.late_handover import find_late_handovers
-from monitor.detection.orphans import find_orphaned, orphans_of
-from monitor.detection.own_shares import OWN_SHARES
-from monitor.detection.progress import catch_up_ms, lag_status, pace_of, paced_rows, progress_of, total_pace
-from monitor.detection.rebalancing import find_long_rebalance, find_storm, rebalancing_since_ms
-from monitor.detection.retention import find_close_to_loss, find_records_lost, kept_waiting, lost_records
-from monitor.detection.settings import DetectionSettings
-from monitor.detection.settling import as_of_ms, next_ms, settles_ms, told_until_ms
-from monitor.detection.silence import find_silent
-from monitor.detection.skew import find_lag_imbalance, members_with_lag
-from monitor.detection.standing import Standing, stand
-from monitor.detection.topics import Places, Topics
-from monitor.detection.transactions import find_open_transaction, records_held_back
-from monitor.detection.unread import find_abandoned, find_unattended
-from monitor.detection.unreadable import find_unreadable
+from monitor.detection.lag.throughput import catch_up_ms, lag_status, pace_of, paced_rows, progress_of, total_pace
+from monitor.detection.ownership.assignment_view import Standing, stand
+from monitor.detection.ownership.catalog_view import Places, Topics
+from monitor.detection.ownership.context import Facts, Ownership
+from monitor.detection.ownership.self_assigned.grace_period import as_of_ms, next_ms, settles_ms, told_until_ms
+from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
+from monitor.detection.rules.behind import find_behind, find_former_log
+from monitor.detection.rules.double_owned import find_double_owned
+from monitor.detection.rules.drift import find_current_drift, find_replayed_drift, find_target_drift
+from monitor.detection.rules.duplicate_clients import find_duplicate_clients
+from monitor.detection.rules.imbalance import find_idle_members, find_imbalance
+from monitor.detection.rules.lag_imbalance import find_lag_imbalance, members_with_lag
+from monitor.detection.rules.late_handover import find_late_handovers
+from monitor.detection.rules.open_transaction import find_open_transaction, records_held_back
+from monitor.detection.rules.orphaned import find_orphaned, orphans_of
+from monitor.detection.rules.rebalance import find_long_rebalance, find_storm, rebalancing_since_ms
+from monitor.detection.rules.retention import find_close_to_loss, find_records_lost, kept_waiting, lost_records
+from monitor.detection.rules.stalled_commits import find_silent
+from monitor.detection.rules.unattended import find_abandoned, find_unattended
+from monitor.detection.rules.unreadable_members import find_unreadable
+from monitor.detection.thresholds.burrow import BurrowSettings, worst_of
+from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.model import (
     Catalog,
     CommittedOffset,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.detection.statements import Explanation
-from monitor.detection.what_if import WhatIf
+from monitor.explain.statements import Explanation
+from monitor.explain.what_if import WhatIf
 from monitor.metrics.addresses import API, SAVED
 from monitor.metrics.api_list import Order
 from monitor.metrics.api_query import Parameter

@@ -13,8 +13,8 @@ from typing import Final, Generic, TypeVar
 import msgspec
 from msgspec.structs import asdict, replace
 
-from monitor.detection.advice import advice
-from monitor.detection.ledger import finding_id
+from monitor.detection.finding_changes import finding_id
+from monitor.detection.messages.advice import advice
 from monitor.metrics.api_values import OpenFinding
 from monitor.metrics.ready_groups import ReadyGroups, worst_first
 from monitor.metrics.wording import searchable

@@ -15,9 +15,9 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from monitor.detection.inputs import GroupInputs, QuestionError, only_concerned
-from monitor.detection.questions import counts_typed, explained
-from monitor.detection.what_if import Change, what_if
+from monitor.detection.evaluation_input import GroupInputs, QuestionError, only_concerned
+from monitor.explain.query import counts_typed, explained
+from monitor.explain.what_if import Change, what_if
 from monitor.metrics.addresses import API, SAVED
 from monitor.metrics.api_addresses import ADDRESSES, EXPLAIN, GROUP, HISTORY, ROOT, WHAT_IF, Address
 from monitor.metrics.api_answer import JSON, JsonAnswer

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from monitor.detection.inputs import GroupInputs, QuestionError
-from monitor.detection.questions import explained
-from monitor.detection.statements import Explanation
-from monitor.detection.telling import utc
+from monitor.detection.evaluation_input import GroupInputs, QuestionError
+from monitor.detection.messages.notification import utc
+from monitor.explain.query import explained
+from monitor.explain.statements import Explanation
 from monitor.metrics.holders import Holders
 from monitor.metrics.page_options import PageOptions
 from monitor.metrics.sparkline import Sparkline

@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Final
 
-from monitor.detection.sentences import counted, ranges
+from monitor.detection.messages.findings import counted, ranges
 from monitor.metrics.holders import Holder, Holders
 from monitor.model import GroupVerdict, PartitionId, PartitionVerdict, Sharing, Value
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from monitor.detection.lag import total
+from monitor.detection.lag.lag import total
 from monitor.metrics.exposition_format import Samples, labels
 from monitor.model import FamilyBlock, GroupKind, GroupSummary, Phase
 

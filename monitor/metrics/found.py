@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from monitor.detection.inputs import GroupInputs
+from monitor.detection.evaluation_input import GroupInputs
 from monitor.metrics.addresses import GroupAddress, group_address
 from monitor.metrics.lag_history import LagPoint
 from monitor.metrics.readiness import share_told, told

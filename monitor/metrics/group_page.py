@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from monitor.detection.advice import advice
-from monitor.detection.own_shares import OWN_SHARES
-from monitor.detection.telling import utc
-from monitor.detection.units import unit_of
+from monitor.detection.messages.advice import advice
+from monitor.detection.messages.notification import utc
+from monitor.detection.messages.units import unit_of
+from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.metrics.assignment_map import TopicMap, assignment_map
 from monitor.metrics.holders import Holder, Holders
 from monitor.metrics.overview import FindingLine

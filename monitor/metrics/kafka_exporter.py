@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.detection.lag import total
+from monitor.detection.lag.lag import total
 from monitor.metrics.exposition_format import Samples, labels
 from monitor.metrics.granularity import Detail, SeriesRules
 from monitor.model import GroupKind, GroupVerdict, PartitionVerdict, Phase, TopicState

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.detection.advice import advice
-from monitor.detection.telling import utc
+from monitor.detection.messages.advice import advice
+from monitor.detection.messages.notification import utc
 from monitor.metrics.addresses import PAGE, GroupAddress
 from monitor.metrics.listing import KindCount, Listing, Wish
 from monitor.metrics.readiness import share_told, told

@@ -9,7 +9,7 @@ from typing import Final
 import jinja2
 from markupsafe import Markup
 
-from monitor.detection.units import unit_of
+from monitor.detection.messages.units import unit_of
 from monitor.metrics.addresses import API, GroupAddress
 from monitor.metrics.asked import Asked
 from monitor.metrics.assignment_map import Mark

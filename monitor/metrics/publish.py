@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import asdict, replace
 
-from monitor.detection.advice import advice
+from monitor.detection.messages.advice import advice
 from monitor.model import Finding, GroupState, GroupSummary, GroupVerdict, Phase
 
 

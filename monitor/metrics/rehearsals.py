@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.detection.inputs import QuestionError
-from monitor.detection.what_if import Change
+from monitor.detection.evaluation_input import QuestionError
+from monitor.explain.what_if import Change
 
 MOST_PARTITIONS: Final = 100_000
 """A what-if with more is for the command, which works it out elsewhere: in the job it would take a core for long."""

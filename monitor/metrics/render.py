@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Final
 
-from monitor.detection.own_shares import OWN_SHARES
-from monitor.detection.retention import lost_records
+from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
+from monitor.detection.rules.retention import lost_records
 from monitor.metrics.cluster_lines import STATES
 from monitor.metrics.collector_lines import add_collectors
 from monitor.metrics.deflate import Run, deflated, gzip_of, run_of

@@ -12,9 +12,9 @@ from typing import Final, Protocol
 
 import msgspec
 
-from monitor.detection.inputs import GroupInputs, only_concerned
-from monitor.detection.sentences import shown
-from monitor.detection.settings import DetectionSettings
+from monitor.detection.evaluation_input import GroupInputs, only_concerned
+from monitor.detection.messages.findings import shown
+from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.metrics.wording import visible
 from monitor.model import STATE_VERSION, Catalog, GroupState, TopicState, Value
 

@@ -7,12 +7,12 @@ from typing import Final
 
 from starlette.datastructures import QueryParams
 
-from monitor.detection.inputs import GroupInputs, QuestionError
-from monitor.detection.own_rehearsal import NAMES as OWN_NAMES
-from monitor.detection.rehearsal import BROKER_NAMES, CLIENT_NAMES
-from monitor.detection.sentences import shown
-from monitor.detection.what_if import Change, MemberChange, Move, PartitionCount, what_if
-from monitor.detection.what_if_sentences import consequences, held, mark, moving
+from monitor.detection.evaluation_input import GroupInputs, QuestionError
+from monitor.detection.messages.findings import shown
+from monitor.explain.self_assigned_simulation import NAMES as OWN_NAMES
+from monitor.explain.simulation import BROKER_NAMES, CLIENT_NAMES
+from monitor.explain.what_if import Change, MemberChange, Move, PartitionCount, what_if
+from monitor.explain.what_if_text import consequences, held, mark, moving
 from monitor.metrics.api_query import NUMBERS, is_number
 from monitor.metrics.holders import Holder, Holders
 from monitor.metrics.rehearsals import affordable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monitor.detection.durations import age, lasted
+from monitor.detection.messages.durations import age, lasted
 from monitor.model.escaping import escaped
 
 __all__ = ["age", "counted", "grouped", "lasted", "rate", "searchable", "visible"]

@@ -67,7 +67,7 @@ class DriftKind(StrEnum):
 
 
 class DriftCause(StrEnum):
-    """The most likely cause of a drift (monitor.detection.causes)."""
+    """The most likely cause of a drift (monitor.detection.rules.drift_causes)."""
 
     METADATA_STALE = "metadata_stale"
     """Topics came, went or changed, and the members still have the older metadata."""

@@ -28,7 +28,7 @@ class Handover(Value):
 
 
 class LagStatus(StrEnum):
-    """How the lag develops, by the rules of LinkedIn's Burrow (monitor.detection.burrow).
+    """How the lag develops, by the rules of LinkedIn's Burrow (monitor.detection.thresholds.burrow).
 
     STOP, STALL and REWIND are said of a partition only, and ERR of a group that has such a partition.
     """
@@ -135,7 +135,7 @@ class GroupVerdict(Value):
     ``stable_lag`` are the records of ``lag`` that no open transaction holds back; None if ``lag`` is.
 
     ``source`` is where it is known from, ``sharing`` how its members share partitions. Of a MetaQ group offsets and all
-    that is counted from them are bytes (monitor.detection.units). ``settles_ms`` is when the verdict may become another
+    that is counted from them are bytes (monitor.detection.messages.units). ``settles_ms`` is when the verdict may become another
     by time alone, as its members may be about to share their partitions out anew; None: nothing is awaited.
 
     ``lag_at_least_ms`` is the age, at least, of the oldest record that waits: ``lag_ms``, but also of partitions in

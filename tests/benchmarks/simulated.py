@@ -10,9 +10,9 @@ from typing import Final
 import msgspec
 
 from monitor.detection.evaluate import judge
-from monitor.detection.rules import DetectionRules
-from monitor.detection.standing import stand
-from monitor.detection.topics import Topics
+from monitor.detection.ownership.assignment_view import stand
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.metrics.publish import summary_of
 from monitor.metrics.render import packed, render_groups
 from monitor.model import (

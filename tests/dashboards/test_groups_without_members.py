@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from dashboards.alerts import rules_file
 from monitor.detection.evaluate import evaluate
-from monitor.detection.settings import DetectionSettings
+from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.metrics.render import render_groups
 from monitor.model import CommittedOffset, EndOffsetAt, GroupKind, GroupState, Phase, Sharing, TopicState
 from monitor.model.commit_history import CommitPoint, extend

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from monitor import detection
-from monitor.detection.orphans import TOLD
+from monitor.detection.rules.orphaned import TOLD
 from monitor.model import DriftKind, FindingKind, OrphanReason
 
 

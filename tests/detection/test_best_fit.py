@@ -4,7 +4,14 @@ import msgspec
 import pytest
 
 from monitor.assignors.vectors.kafka_zookeeper_cases import Case, group_of
-from monitor.detection.best_fit import Candidate, Fit, Place, best_fit, metaq_candidates, zookeeper_candidates
+from monitor.detection.ownership.inference import (
+    Candidate,
+    Fit,
+    Place,
+    best_fit,
+    metaq_candidates,
+    zookeeper_candidates,
+)
 from tests.assignors.vectors import read
 
 P0, P1, P2 = (Place("t", str(number)) for number in range(3))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from monitor.detection.burrow import BurrowJudgement, BurrowSettings, BurrowWindow, judge_window, worst_of
+from monitor.detection.thresholds.burrow import BurrowJudgement, BurrowSettings, BurrowWindow, judge_window, worst_of
 from monitor.model import LagStatus
 
 OK, WARN, ERR, STOP, STALL, REWIND = LagStatus

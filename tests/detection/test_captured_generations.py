@@ -6,7 +6,7 @@ import pytest
 
 from monitor.assignors import find
 from monitor.assignors.kafka_client.sticky.user_data import is_foreign
-from monitor.detection.ownership import owners_by_partition
+from monitor.detection.ownership.current import owners_by_partition
 from monitor.model import MemberAssignment, MembershipStored, TopicShape
 from monitor.protocol.offsets_topic import decode_record
 from tests.protocol import captures

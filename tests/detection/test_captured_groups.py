@@ -6,12 +6,12 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.explain import explain_group
-from monitor.detection.explain_partition import explain_partition
-from monitor.detection.inputs import GroupInputs, QuestionError
-from monitor.detection.settled import is_settled
-from monitor.detection.statements import Explanation
-from monitor.detection.what_if import Change, PartitionCount, WhatIf, what_if
+from monitor.detection.evaluation_input import GroupInputs, QuestionError
+from monitor.detection.time_invariance import is_settled
+from monitor.explain.group import explain_group
+from monitor.explain.partition import explain_partition
+from monitor.explain.statements import Explanation
+from monitor.explain.what_if import Change, PartitionCount, WhatIf, what_if
 from monitor.model import Catalog, Finding, GroupKind, GroupObserved, GroupVerdict, PartitionId, Phase, Sharing, Source
 from tests.detection.captured_groups import (
     READ,

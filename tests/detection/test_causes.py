@@ -3,9 +3,9 @@
 import pytest
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.causes import CURRENT, REPLAYED, Cause, cause_of
-from monitor.detection.facts import Difference, Expectation, Growth
-from monitor.detection.sentences import drift_current, drift_replayed
+from monitor.detection.messages.findings import drift_current, drift_replayed
+from monitor.detection.ownership.context import Difference, Expectation, Growth
+from monitor.detection.rules.drift_causes import CURRENT, REPLAYED, Cause, cause_of
 from monitor.model import DriftCause, DriftKind, FindingKind, PartitionState, TopicState
 from tests.detection.builders import CREATED, NOW, catalog, group, member, places, topic
 

@@ -4,11 +4,11 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.assignors.kafka_client.sticky.user_data import Memory, write_sticky
-from monitor.detection.advice import advice
-from monitor.detection.explain import explain_group
-from monitor.detection.explain_partition import explain_partition
-from monitor.detection.inputs import GroupInputs, QuestionError
-from monitor.detection.statements import About
+from monitor.detection.evaluation_input import GroupInputs, QuestionError
+from monitor.detection.messages.advice import advice
+from monitor.explain.group import explain_group
+from monitor.explain.partition import explain_partition
+from monitor.explain.statements import About
 from monitor.model import (
     Finding,
     FindingKind,

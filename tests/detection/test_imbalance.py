@@ -2,7 +2,7 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.standing import stand
+from monitor.detection.ownership.assignment_view import stand
 from monitor.model import FindingKind, GroupKind, IdPartitions, Reconciliation
 from tests.detection.builders import ASSIGNED, NOW, catalog, group, member, range_by_hand, topic
 

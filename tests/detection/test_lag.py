@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.lag import lag_ms, lag_records, total, waiting_since_ms
+from monitor.detection.lag.lag import lag_ms, lag_records, total, waiting_since_ms
 from monitor.model import Catalog, EndOffsetAt, FindingKind, PartitionState, Phase, TopicState
 from tests.detection.builders import commit, group, member
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from monitor.detection.ledger import KEPT_CLOSED_MS, MOST_BYTES, MOST_MEMBERS, MOST_PARTITIONS, Ledger, finding_id
+from monitor.detection.finding_changes import (
+    KEPT_CLOSED_MS,
+    MOST_BYTES,
+    MOST_MEMBERS,
+    MOST_PARTITIONS,
+    Ledger,
+    finding_id,
+)
 from monitor.model import (
     Finding,
     FindingKind,

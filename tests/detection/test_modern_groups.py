@@ -4,8 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.detection.evaluate import evaluate
-from monitor.detection.modern_groups import named
-from monitor.detection.settings import DetectionSettings
+from monitor.detection.ownership.kip848 import named
+from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.model import (
     FindingKind,
     GroupKind,

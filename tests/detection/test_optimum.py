@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.detection.optimum import smallest_largest
+from monitor.detection.ownership.optimum import smallest_largest
 
 
 @pytest.mark.parametrize(

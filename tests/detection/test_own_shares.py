@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.explain_partition import explain_partition
-from monitor.detection.inputs import GroupInputs
+from monitor.detection.evaluation_input import GroupInputs
+from monitor.explain.partition import explain_partition
 from monitor.model import (
     Catalog,
     GroupKind,

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.burrow import BurrowSettings, status_of
-from monitor.detection.progress import (
+from monitor.detection.lag.throughput import (
     burrow_window,
     catch_up_ms,
     lag_status,
@@ -15,6 +14,7 @@ from monitor.detection.progress import (
     progress_of,
     total_pace,
 )
+from monitor.detection.thresholds.burrow import BurrowSettings, status_of
 from monitor.model import (
     CommitPoint,
     CommittedOffset,

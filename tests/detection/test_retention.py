@@ -3,7 +3,7 @@
 import pytest
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.retention import kept_waiting, lost_records
+from monitor.detection.rules.retention import kept_waiting, lost_records
 from monitor.model import (
     CommitPoint,
     CommittedOffset,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.rhythm import is_usual
+from monitor.detection.lag.commit_cadence import is_usual
 from monitor.model import CommitPoint, CommittedOffset, EndOffsetAt, PartitionState, TopicState
 from monitor.model.commit_history import extend, with_commit
 from monitor.tracking.topic import add_end

@@ -2,8 +2,8 @@ import pickle
 
 import pytest
 
-from monitor.detection.rules import DetectionRules, Override
-from monitor.detection.settings import DetectionSettings
+from monitor.detection.thresholds.overrides import DetectionRules, Override
+from monitor.detection.thresholds.thresholds import DetectionSettings
 
 FIRST, SECOND, THIRD = (DetectionSettings(lag_records=number) for number in (1, 2, 3))
 RULES = DetectionRules(

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.evaluate import facts_of
-from monitor.detection.silence import silences, silent_partitions
-from monitor.detection.standing import stand
-from monitor.detection.topics import Topics
+from monitor.detection.ownership.assignment_view import stand
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.rules.stalled_commits import silences, silent_partitions
 from monitor.model import (
     CommitPoint,
     FindingKind,

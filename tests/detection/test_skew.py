@@ -4,9 +4,9 @@ import pytest
 
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.evaluate import facts_of
-from monitor.detection.skew import lag_share
-from monitor.detection.standing import stand
-from monitor.detection.topics import Topics
+from monitor.detection.ownership.assignment_view import stand
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.rules.lag_imbalance import lag_share
 from monitor.model import CommittedOffset, EndOffsetAt, FindingKind, PartitionState, TopicState
 from tests.detection.builders import catalog, group, member, places
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from monitor.detection import standing
-from monitor.detection.standing import Standings, stand
-from monitor.detection.topics import Topics
+from monitor.detection.ownership.assignment_view import Standings, stand
+from monitor.detection.ownership.catalog_view import Topics
 from monitor.model import (
     Catalog,
     CommittedTopic,

@@ -11,8 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.explain import explain_group
-from monitor.detection.inputs import GroupInputs
+from monitor.detection.evaluation_input import GroupInputs
+from monitor.explain.group import explain_group
 from monitor.model import (
     Catalog,
     CommittedOffset,

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from monitor.assignors.vectors.kafka_broker_cases import members_of, read_case
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.targets import is_chosen
+from monitor.detection.ownership.targets import is_chosen
 from monitor.model import (
     Catalog,
     DriftKind,

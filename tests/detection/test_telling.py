@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from monitor import detection
-from monitor.detection.advice import ADVICE
-from monitor.detection.telling import told
+from monitor.detection.messages.advice import ADVICE
+from monitor.detection.messages.notification import told
 from monitor.model import DriftKind, Finding, FindingKind, OrphanReason
 
 PLACES = [*Path(detection.__file__).parent.glob("*.py")]

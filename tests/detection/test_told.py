@@ -16,10 +16,10 @@ from rich.console import Console
 
 from monitor.asking.shown import explanation_shown
 from monitor.detection import evaluate
-from monitor.detection.explain import explain_group
-from monitor.detection.inputs import GroupInputs
-from monitor.detection.sentences import LISTED
-from monitor.detection.telling import told
+from monitor.detection.evaluation_input import GroupInputs
+from monitor.detection.messages.findings import LISTED
+from monitor.detection.messages.notification import told
+from monitor.explain.group import explain_group
 from monitor.metrics.group_page import group_page
 from monitor.metrics.overview import ClusterLine
 from monitor.metrics.page_options import PageOptions

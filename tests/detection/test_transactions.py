@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.transactions import is_held_back
+from monitor.detection.rules.open_transaction import is_held_back
 from monitor.model import CommitPoint, GroupKind, IdPartitions, LagStatus, Member, Phase, Reconciliation, Release
 from monitor.model.commit_history import extend
 from tests.detection.builders import group, member, places

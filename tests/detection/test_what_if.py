@@ -8,9 +8,9 @@ from hypothesis import given
 from msgspec.structs import replace
 
 from monitor.detection.evaluate import evaluate
-from monitor.detection.inputs import GroupInputs, QuestionError
-from monitor.detection.settings import DetectionSettings
-from monitor.detection.what_if import Change, PartitionCount, WhatIf, what_if
+from monitor.detection.evaluation_input import GroupInputs, QuestionError
+from monitor.detection.thresholds.thresholds import DetectionSettings
+from monitor.explain.what_if import Change, PartitionCount, WhatIf, what_if
 from monitor.model import GroupKind, GroupState, Phase, TopicPartition
 from tests.detection import test_modern_groups as modern
 from tests.detection.builders import ASSIGNED, NOW, catalog, group, member, range_by_hand, topic

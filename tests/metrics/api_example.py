@@ -5,9 +5,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.detection.evaluate import judge
-from monitor.detection.settings import DetectionSettings
-from monitor.detection.standing import stand
-from monitor.detection.topics import Topics
+from monitor.detection.ownership.assignment_view import stand
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.metrics.lag_history import LagPoint
 from monitor.model import ClusterSnapshot, GroupState, GroupVerdict, Phase, WarmUpProgress
 from tests.detection.builders import NOW, catalog, commit, group, member, topic

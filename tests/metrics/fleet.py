@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from monitor.detection.evaluate import evaluate
-from monitor.detection.inputs import GroupInputs
-from monitor.detection.settings import DetectionSettings
+from monitor.detection.evaluation_input import GroupInputs
+from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.metrics.lag_history import LagPoint
 from monitor.metrics.publish import summary_of
 from monitor.metrics.snapshot_lines import ClusterInputs

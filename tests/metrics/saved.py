@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from monitor.detection.inputs import GroupInputs
-from monitor.detection.settings import DetectionSettings
+from monitor.detection.evaluation_input import GroupInputs
+from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.metrics.snapshot_lines import Evaluated, NotJudgedError, all_lines
 from monitor.model import Catalog, GroupState
 

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.detection.evaluate import evaluate
-from monitor.detection.settings import DetectionSettings
+from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.metrics.app import create_app
 from monitor.metrics.collect_app import create_collect_app
 from monitor.metrics.pages import Pages

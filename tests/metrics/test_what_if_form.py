@@ -4,8 +4,8 @@ import pytest
 from starlette.datastructures import QueryParams
 
 from monitor.detection.evaluate import evaluate
-from monitor.detection.inputs import GroupInputs, QuestionError
-from monitor.detection.settings import DetectionSettings
+from monitor.detection.evaluation_input import GroupInputs, QuestionError
+from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.metrics.holders import Holders
 from monitor.metrics.what_if_form import WhatIfAnswer, WhatIfForm, what_if_answer, what_if_form
 from monitor.model import GroupKind, GroupVerdict

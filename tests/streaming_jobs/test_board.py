@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from monitor.detection.settings import DetectionSettings
-from monitor.detection.topics import Topics
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.metrics.lag_history import LagPoint
 from monitor.metrics.snapshot_lines import NotJudgedError
 from monitor.model import Catalog, ClusterSnapshot, GroupSummary, Phase

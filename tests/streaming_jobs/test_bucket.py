@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from monitor.detection.rules import DetectionRules
+from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.model import (
     GroupKind,
     GroupObserved,

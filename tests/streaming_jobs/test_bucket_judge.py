@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from monitor.config import DetectionOptions, DetectionOverride
 from monitor.detection import evaluate
-from monitor.detection.rules import DetectionRules
-from monitor.detection.settings import DetectionSettings
-from monitor.detection.topics import Topics
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.thresholds.overrides import DetectionRules
+from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.metrics import series_cap
 from monitor.metrics.granularity import Detail, DetailOverride, SeriesRules
 from monitor.metrics.publish import summary_of

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.detection.rules import DetectionRules
+from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.model import OffsetCommitted
 from monitor.tracking.serialization import encode_state
 from streaming_jobs import bucket, bucket_store

@@ -3,9 +3,9 @@
 from msgspec.structs import replace
 
 from monitor.detection.evaluate import evaluate
-from monitor.detection.rules import DetectionRules
-from monitor.detection.settings import DetectionSettings
-from monitor.detection.topics import Topics
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.thresholds.overrides import DetectionRules
+from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.tracking.serialization import encode_state
 from streaming_jobs.cluster_view import ClusterView
 from streaming_jobs.evaluation import MOST_LOOKED_AT, Evaluation, LookedAt

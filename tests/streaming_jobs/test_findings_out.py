@@ -11,7 +11,7 @@ from kafka.errors import TopicAuthorizationFailedError
 
 from monitor.collectors.kafka.findings_topic import FindingsTopic
 from monitor.config import ClusterSettings
-from monitor.detection.ledger import KEPT_CLOSED_MS
+from monitor.detection.finding_changes import KEPT_CLOSED_MS
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.settings import BrokerSettings
 from monitor.model import ALL_GROUPS, FindingRecord, Shard

@@ -1,0 +1,46 @@
+"""All that a verdict on one group depends on, in one value: it can be saved, sent, and asked again elsewhere."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from monitor.detection.ownership.assignment_view import without_offsets
+from monitor.detection.ownership.kip848 import named
+from monitor.detection.thresholds.thresholds import DetectionSettings
+from monitor.model import Catalog, GroupState, Value
+
+
+class QuestionError(Exception):
+    """A question that cannot be answered; the text is one sentence that says why and what can be asked."""
+
+
+class GroupInputs(Value):
+    """A group, the topics it may concern, the instant and the thresholds: equal inputs give equal verdicts.
+
+    ``catalog`` may have more topics than concern the group; see :func:`only_concerned`.
+    """
+
+    group: GroupState
+    catalog: Catalog
+    now_ms: int
+    settings: DetectionSettings = DetectionSettings()
+
+
+def only_concerned(inputs: GroupInputs) -> GroupInputs:
+    """The same without the topics that the group neither subscribes, owns nor has committed: no verdict needs them."""
+    catalog = inputs.catalog
+    topics = {name: catalog.topics[name] for name in _concerned(inputs) if name in catalog.topics}
+    names = {state.topic_id: state.topic for state in topics.values() if state.topic_id is not None}
+    return replace(inputs, catalog=replace(catalog, topics=topics, names=names))
+
+
+def _concerned(inputs: GroupInputs) -> list[str]:
+    """The topics by name, sorted. Of a KIP-848 group its members' targets are among them."""
+    group = named(without_offsets(inputs.group), inputs.catalog)
+    found = {offset.topic for offset in (*inputs.group.offsets, *inputs.group.unconfirmed)}
+    for member in group.members:
+        found.update(member.topics)
+        found.update(entry.topic for entry in (*member.assigned, *member.owned))
+        targets = member.reconciliation.target if member.reconciliation else None
+        found.update(name for entry in targets or () if (name := inputs.catalog.names.get(entry.id)) is not None)
+    return sorted(found)

@@ -1,0 +1,1 @@
+"""How far behind a group is, how fast it consumes, and how often it commits."""

@@ -1,0 +1,142 @@
+"""How far behind a group is: in records, and as the age of the oldest record that waits.
+
+A number is only given where it is known. No committed offset, no end offset, or a commit older than the kept history
+of end offsets: the number is absent (None). The last would allow "at least so old", but a lower bound is not a
+measurement, and mixing the two makes a graph lie; so a replay from the beginning reads as unknown until the history
+covers it. For alerts, which ask whether something is too old, the lower bound is a number of its own.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+
+from monitor.detection.ownership.context import Facts
+from monitor.model import (
+    MOST,
+    CommittedOffset,
+    EndOffsetAt,
+    PartitionState,
+    PartitionVerdict,
+    TopicLag,
+    TopicPartition,
+)
+
+
+def lag_records(committed: int | None, end: int | None) -> int | None:
+    """The records after the commit, MOST at most; 0 if the end is older than the commit, None if one is not known.
+
+    >>> lag_records(90, 100), lag_records(100, 90), lag_records(None, 100)
+    (10, 0, None)
+    """
+    if committed is None or end is None:
+        return None
+    lag = end - committed
+    return 0 if lag < 0 else lag if lag < MOST else MOST
+
+
+def is_of_former_log(commit: CommittedOffset, partition: PartitionState) -> bool:
+    """Whether the commit was made before the topic was deleted and created anew: nothing can be counted from it.
+
+    A commit beyond the end is no sign of that: the end was looked at before, and by how much cannot be told where the
+    clocks of broker and collector differ.
+    """
+    return commit.committed_ms <= partition.former_ms
+
+
+def lag_ms(partition: PartitionState, committed: int, now_ms: int) -> int | None:
+    """The age of the oldest record that waits; 0 if none does, None if the history does not reach back to it.
+
+    The record at the committed offset was written when the end of the log passed that offset: between two observed
+    ends, the instant is interpolated linearly. Records that retention has removed do not wait: the oldest that exists
+    counts.
+    """
+    if partition.end is None:
+        return None
+    if partition.end <= committed:
+        return 0
+    earliest = partition.earliest
+    position = committed if earliest is None or earliest <= committed else earliest
+    if partition.end <= position:
+        return None
+    age_ms = _age_ms(partition.ends, position, partition.end, now_ms)
+    if age_ms is None and partition.older:
+        return _age_ms((*partition.older, *partition.ends[:1]), position, partition.end, now_ms)
+    return age_ms
+
+
+def lag_at_least_ms(facts: Facts, known_ms: int | None) -> int | None:
+    """How old the oldest record that waits for the group is at least; None if nothing is known of that.
+
+    ``known_ms`` is the oldest known age. A record from before all that is remembered of its partition is as old at
+    least as the memory.
+    """
+    older = [_remembered_ms(facts, row) for row in facts.waiting if row.lag_ms is None]
+    return max([age for age in (known_ms, *older) if age is not None], default=None)
+
+
+def _remembered_ms(facts: Facts, row: PartitionVerdict) -> int | None:
+    """Since when the end of a partition with waiting records is remembered; None if retention has removed them."""
+    state = facts.known[TopicPartition(row.topic, row.partition)]
+    points = state.older or state.ends
+    if not points or (row.end or 0) <= (row.earliest or 0):
+        return None
+    return max(0, facts.now_ms - points[0].at_ms)
+
+
+def waiting_since_ms(partition: PartitionState, committed: int, now_ms: int) -> int | None:
+    """Since when records have been waiting for certain: the first observed end beyond the commit. None if none waits.
+
+    Unlike the age this never guesses: of a topic that was idle and then got a record, it is the observation that saw
+    the record, and of a commit older than the history it is the beginning of the history.
+    """
+    position = max(committed, partition.earliest or 0)
+    if partition.end is None or partition.end <= position:
+        return None
+    first_beyond = _reached(partition.ends, position)
+    return partition.ends[first_beyond].at_ms if first_beyond < len(partition.ends) else now_ms
+
+
+def _age_ms(ends: Sequence[EndOffsetAt], position: int, end: int, now_ms: int) -> int | None:
+    upper = _reached(ends, position)
+    if upper == 0:
+        return None
+    began_ms, began = ends[upper - 1].at_ms, ends[upper - 1].offset
+    passed_ms, passed = (ends[upper].at_ms, ends[upper].offset) if upper < len(ends) else (now_ms, end)
+    age_ms = now_ms - began_ms - round((position - began) * (passed_ms - began_ms) / (passed - began))
+    return age_ms if age_ms > 0 else 0
+
+
+def _reached(ends: Sequence[EndOffsetAt], position: int) -> int:
+    """The index after the newest end that was not beyond the position (a topic made anew has ends that go back)."""
+    index = len(ends)
+    for end in reversed(ends):
+        if end.offset <= position:
+            return index
+        index -= 1
+    return 0
+
+
+def total(lags: Iterable[int | None]) -> int | None:
+    """The sum of what is known, MOST at most; None if nothing is.
+
+    >>> total([2, None, 3]), total([None])
+    (5, None)
+    """
+    known = [lag for lag in lags if lag is not None]
+    return min(MOST, sum(known)) if known else None
+
+
+def lag_by_topic(rows: Sequence[PartitionVerdict]) -> tuple[TopicLag, ...]:
+    """One line for each topic of the rows, which are sorted."""
+    lines: list[TopicLag] = []
+    start = 0
+    while start < len(rows):
+        topic = rows[start].topic
+        end = len(rows) if rows[-1].topic == topic else bisect_right(rows, topic, lo=start, key=attrgetter("topic"))
+        own = rows[start:end]
+        age_ms = max([row.lag_ms for row in own if row.lag_ms is not None], default=None)
+        lines.append(TopicLag(topic, total([row.lag for row in own]), age_ms, end - start))
+        start = end
+    return tuple(lines)

@@ -1,0 +1,49 @@
+"""How long records must have waited in vain before a group or a member is blamed for it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from monitor.detection.lag.lag import waiting_since_ms
+from monitor.detection.ownership.context import Facts
+from monitor.detection.ownership.self_assigned.grace_period import told_until_ms
+from monitor.model import PartitionState, PartitionVerdict, TopicPartition
+
+COVERED_MS: Final = 300_000
+"""How far back the history of ends shows for certain what waited: it covers about ten minutes of a busy topic
+(monitor.tracking.topic). A longer patience can't be asked of it: there, it is asked of the last sign only."""
+
+
+def in_vain_since_ms(facts: Facts, row: PartitionVerdict, sign_ms: int) -> int | None:
+    """Since when records have waited in a partition for somebody who gave a sign of life last at ``sign_ms``.
+
+    That is the sign, or the first record's arrival if that was seen and was later. The history of ends shows it, and
+    where the log had stood still for ten minutes at the commit, when it went on stays known until it has stood still
+    for as long again. Beyond both it is the sign: the answer moves back then, once, and by less than ten minutes unless
+    the log has stood still twice. Where a transaction had held back what waits, it waits since the end of that. None:
+    not for as long as ``commit_silence_ms``, or nothing that still exists waits.
+
+    Args:
+        facts: of the group.
+        row: a partition in which records wait.
+        sign_ms: when whoever should read it was last known to live.
+    """
+    patience_ms = facts.settings.commit_silence_ms
+    if facts.now_ms - sign_ms < patience_ms:  # nearly always, so this is asked first
+        return None
+    place = TopicPartition(row.topic, row.partition)
+    state, offset = facts.known[place], facts.committed[place].offset
+    now_ms = told_until_ms(facts.group, state, facts.now_ms)
+    if state.released is not None and state.released.offset == offset:
+        sign_ms = max(sign_ms, state.released.at_ms)
+    waiting_ms = waiting_since_ms(state, offset, now_ms)
+    if waiting_ms is None or now_ms - waiting_ms < max(min(patience_ms, COVERED_MS), 1):
+        return None
+    arrived_ms = waiting_ms if waiting_ms > state.ends[0].at_ms else sign_ms
+    since_ms = max(sign_ms, _went_on_ms(state, offset) or arrived_ms)
+    return since_ms if now_ms - since_ms >= max(patience_ms, 1) else None
+
+
+def _went_on_ms(state: PartitionState, committed: int) -> int | None:
+    """When the log went on from the commit, where it had stood still for long; None if it is not known to have."""
+    return state.woken.at_ms if state.woken is not None and state.woken.offset == committed else None

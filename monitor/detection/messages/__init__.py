@@ -1,0 +1,1 @@
+"""What findings say to a person: sentences, advice, numbers with their units."""

@@ -1,0 +1,30 @@
+"""A finding as a person is told it where the page is not at hand: which group, what, since when, and what to do."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from monitor.detection.messages.advice import advice
+from monitor.detection.messages.findings import shown
+from monitor.model import Finding
+
+
+def told(group: str, finding: Finding) -> str:
+    """The finding in full. It is the same text as long as nothing changes.
+
+    >>> from monitor.model import FindingKind
+    >>> finding = Finding(kind=FindingKind.DRIFT, reason="tie", since_ms=0, sentence="A tie.")
+    >>> told("payments", finding)
+    "Group payments: A tie. Since 1970-01-01 00:00:00 UTC. Nothing: both answers are the assignor's own."
+    """
+    parts = (f"Group {shown(group)}: {finding.sentence}", f"Since {utc(finding.since_ms)}.", advice(finding))
+    return " ".join(part for part in parts if part)
+
+
+def utc(instant_ms: int) -> str:
+    """An instant as a person reads it, to the second.
+
+    >>> utc(1_795_315_215_999)
+    '2026-11-22 02:40:15 UTC'
+    """
+    return f"{np.datetime64(instant_ms // 1000, 's')} UTC".replace("T", " ", 1)

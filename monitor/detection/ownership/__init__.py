@@ -1,0 +1,1 @@
+"""Who owns which partition, who should, and how even that is."""

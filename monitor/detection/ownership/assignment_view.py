@@ -1,0 +1,220 @@
+"""What can be said of a group without its offsets. It changes with members and topics only, so it can be remembered.
+
+Asking the assignor is the most expensive part of a verdict, and in most micro-batches nothing has changed that it
+looks at. A standing that was lost is made again; nothing but time depends on remembering it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Set as AbstractSet
+
+from msgspec.structs import replace
+
+from monitor.detection.ownership.alternatives import alternative_to
+from monitor.detection.ownership.balance import balance_of
+from monitor.detection.ownership.catalog_view import Topics, is_older_than_generation
+from monitor.detection.ownership.context import Balance, Expectation, Ownership
+from monitor.detection.ownership.current import read_ownership
+from monitor.detection.ownership.expected import expect
+from monitor.detection.ownership.kip848 import expect_targets, named
+from monitor.detection.ownership.self_assigned.groups import OWN_SHARES, expect_shares, grown_ms, readable
+from monitor.detection.ownership.streams_groups import is_streams
+from monitor.model import Catalog, GroupKind, GroupState, Member, MemberVerdict, Phase, Sharing, Value
+
+_RENAMED = OWN_SHARES | {GroupKind.CONSUMER, GroupKind.SHARE}
+"""Groups of which more is known with the catalog than their state tells: topics by name, strategies that fit."""
+
+
+_BY_ID = frozenset({GroupKind.CONSUMER, GroupKind.SHARE, GroupKind.STREAMS})
+"""Groups that know topics by their ids."""
+
+
+class Standing(Value):
+    """Who owns what in a group, and who should. ``group`` is the group with its topics by name, without its offsets.
+
+    ``grown_ms`` is of a group whose members work out their own shares (monitor.detection.ownership.self_assigned.groups).
+    """
+
+    group: GroupState
+    ownership: Ownership
+    expectation: Expectation
+    members: tuple[MemberVerdict, ...]
+    balance: Balance | None
+    grown_ms: int = 0
+
+    def named(self, group: GroupState) -> GroupState:
+        """The group with its offsets and with its topics by name."""
+        if group.kind not in _RENAMED:
+            return group
+        own = self.group
+        return replace(group, protocol=own.protocol, protocol_type=own.protocol_type, members=own.members)
+
+
+def stand(group: GroupState, catalog: Catalog) -> Standing:
+    """The standing of a group. Its offsets are not looked at, and of the catalog nothing that moves with the records.
+
+    That is the contract of :class:`Standings`: of a topic, only what :meth:`Topics.outline` covers may be read here.
+    """
+    group = without_offsets(group)
+    if group.kind in OWN_SHARES:
+        return _stand_by_shares(readable(group, catalog), catalog)
+    group = named(group, catalog)
+    ownership = read_ownership(group)
+    expectation = (expect_targets if group.kind is GroupKind.CONSUMER else expect)(group, catalog, ownership)
+    return Standing(
+        group=group,
+        ownership=ownership,
+        expectation=_sharing(expectation, ownership),
+        members=_members(group, catalog, ownership, expectation),
+        balance=_balance(group, ownership),
+    )
+
+
+def _stand_by_shares(group: GroupState, catalog: Catalog) -> Standing:
+    ownership = read_ownership(group)
+    found = expect_shares(group, catalog, ownership)
+    return Standing(
+        group=replace(group, protocol=found.strategy),
+        ownership=ownership,
+        expectation=_sharing(found.expectation, ownership),
+        members=_members(group, catalog, ownership, found.expectation),
+        balance=_balance(group, ownership),
+        grown_ms=grown_ms(group, catalog, ownership),
+    )
+
+
+def _balance(group: GroupState, ownership: Ownership) -> Balance | None:
+    is_judged = group.phase is Phase.STABLE and not is_streams(group)  # which balances tasks, over processes
+    balance = balance_of(group.members, ownership) if is_judged else None
+    if balance is None or balance.largest <= balance.optimum:
+        return balance
+    return replace(balance, alternative=alternative_to(group, ownership, balance))
+
+
+def without_offsets(group: GroupState) -> GroupState:
+    """What a standing depends on, of the group: nothing that moves with commits, or while a rebalance is under way.
+
+    What rebalances cost is told by the commits after them.
+    """
+    return replace(
+        group,
+        offsets=(),
+        unconfirmed=(),
+        sampled=None,
+        sights=(),
+        taken=(),
+        committed_topics=(),
+        history=(),
+        earlier_ms=(),
+        rebalance_ms=0,
+        pause_ms=0,
+        burst_records=0,
+        redelivered_records=0,
+        observed_ms=0,
+    )
+
+
+class _Remembered(Value):
+    """A standing, and what it was made from."""
+
+    group: GroupState
+    outlines: tuple[bytes, ...]
+    standing: Standing
+
+
+class Standings:
+    """Standings of the groups of one cluster, each made again only when something that it depends on has changed."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, _Remembered] = {}
+        self.made = 0
+        """How many were made since the beginning."""
+
+    def of(self, group: GroupState, topics: Topics) -> Standing:
+        """The standing of the group among these topics: the same as ``stand(group, topics.catalog)``."""
+        bare = without_offsets(group)
+        known = self._known.get(group.group)
+        if known is not None and known.group == bare and known.outlines == _outlines(known.standing, topics):
+            return known.standing
+        standing = stand(group, topics.catalog)
+        self._known[group.group] = _Remembered(group=bare, outlines=_outlines(standing, topics), standing=standing)
+        self.made += 1
+        return standing
+
+    def keep_only(self, groups: AbstractSet[str]) -> None:
+        """Drop what is remembered of all other groups."""
+        if not self._known.keys() <= groups:
+            known = list(self._known.items())  # at once: other threads may add to it meanwhile
+            self._known = {name: remembered for name, remembered in known if name in groups}
+
+
+def _outlines(standing: Standing, topics: Topics) -> tuple[bytes, ...]:
+    """All that a standing depends on besides the group.
+
+    Whether the catalog is older than the generation decides whom to believe about new partitions, and since when it is
+    kept, which are new; the names of topics decide what the ids of a modern group mean.
+    """
+    ownership = standing.ownership
+    concerned = ownership.subscribed.union([place.topic for place in ownership.owners])
+    is_older, watched_ms = is_older_than_generation(topics.catalog, standing.group), topics.catalog.watched_ms
+    return (
+        b"older" if is_older else b"newer",
+        b"" if watched_ms <= standing.group.generation_ms else str(watched_ms).encode(),
+        topics.names_digest if standing.group.kind in _BY_ID else b"",
+        *(topics.outline(topic) for topic in sorted(concerned)),
+    )
+
+
+def _sharing(expectation: Expectation, ownership: Ownership) -> Expectation:
+    """The same, with one mapping where they are equal: most groups own what they should, and there are many."""
+    owners = ownership.owners
+    replayed = owners if expectation.replayed == owners else expectation.replayed
+    current = replayed if expectation.current == replayed else expectation.current
+    return replace(expectation, current=current, replayed=replayed)
+
+
+def _members(
+    group: GroupState, catalog: Catalog, ownership: Ownership, expectation: Expectation
+) -> tuple[MemberVerdict, ...]:
+    owned = Counter(owner for owners in ownership.owners.values() for owner in owners)
+    expected = Counter(owner for owners in expectation.current.values() for owner in owners)
+    current = expectation.current
+    heirs = Counter(owner for place in expectation.pending for owner in current.get(place, ()))
+    existing = {topic for topic in ownership.subscribed if topic in catalog.topics}
+    known, by_tasks = expectation.kind in ("exact", "target"), is_streams(group)
+    return tuple(
+        MemberVerdict(
+            member_id=member.member_id,
+            instance_id=member.instance_id,
+            client_id=member.client_id,
+            host=member.host,
+            topics=member.topics,
+            partitions=owned[member.member_id],
+            expected_partitions=expected[member.member_id] if known else None,
+            epoch=member.reconciliation.epoch if member.reconciliation else None,
+            state=member.reconciliation.state if member.reconciliation else None,
+            answers=member.answers,
+            connections=member.connections,
+            unreadable=member.unreadable if member.answers else None,
+            idle=None  # it may have standby tasks, and more threads than tasks are usual
+            if by_tasks
+            else group.sharing is Sharing.EXCLUSIVE
+            and not _is_unconsidered(member, group)
+            and _is_idle(member, owned, expected if member.reconciliation else heirs, existing),
+        )
+        for member in group.members
+    )
+
+
+def _is_unconsidered(member: Member, group: GroupState) -> bool:
+    """The member of a KIP-848 group is new, and the broker has yet to choose with it."""
+    standing = member.reconciliation
+    return group.phase is Phase.ASSIGNING and standing is not None and standing.target is None
+
+
+def _is_idle(member: Member, owned: Counter[str], coming: Counter[str], existing: set[str]) -> bool:
+    """It could read something, and does not, and is not about to get something either."""
+    if owned[member.member_id] or member.unreadable is not None or existing.isdisjoint(member.topics):
+        return False
+    return not coming[member.member_id]

@@ -1,0 +1,174 @@
+"""What the rules know of a group: read once, then handed to every rule."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+import msgspec
+
+from monitor.detection.ownership.inference import Fit
+from monitor.detection.thresholds.thresholds import DetectionSettings
+from monitor.model import (
+    Catalog,
+    CommittedOffset,
+    DriftCause,
+    GroupState,
+    Handover,
+    MemberVerdict,
+    PartitionState,
+    PartitionVerdict,
+    TopicPartition,
+    Value,
+)
+
+Owners = dict[TopicPartition, tuple[str, ...]]
+"""The member ids that own a partition, sorted. A partition that nobody owns has no entry."""
+
+Judgement = Literal["exact", "target", "invariants", "none"]
+"""How much can be said about who should own what; see ``GroupVerdict.expectation``."""
+
+
+class Ownership(Value):
+    """What the members subscribe and hold. ``complete``: a living group of consumers, every member readable.
+
+    ``is_lived_in``: a living group of consumers, readable or not. ``owners_known``: and every member's assignment can
+    be read, so that nobody has what is not in ``owners``; of some members the subscription may be missing.
+    """
+
+    owners: Owners
+    subscribed: frozenset[str]
+    complete: bool
+    is_lived_in: bool = True
+    owners_known: bool = True
+
+
+class Growth(Value):
+    """A topic whose number of partitions is another now than the newest generation was assigned for.
+
+    ``since_ms`` is when a collector first saw the newest partition; None for a topic that lost partitions. ``is_seen``:
+    collectors saw it change after the generation; else the assignment shows that its leader knew it otherwise.
+    """
+
+    topic: str
+    before: int
+    after: int
+    since_ms: int | None = None
+    is_seen: bool = True
+
+
+class Difference(Value):
+    """Partitions with another owner than expected, sorted, and both owners (member ids) of the first: the example."""
+
+    partitions: tuple[TopicPartition, ...]
+    expected: tuple[str, ...]
+    actual: tuple[str, ...]
+
+
+class Expectation(Value):
+    """Who should own what: ``current`` for the topics as they are now, ``replayed`` for the inputs of the generation.
+
+    ``stale_metadata``: the actual assignment is exactly what the assignor gives for fewer (or other) partitions than
+    the catalog had by then, so the leader worked from older metadata, and ``replayed`` is that assignment.
+    ``changes`` lists what differs between the inputs of the two. ``pending`` are the partitions that the assignor gave
+    to nobody because their former owner has to let go first. ``tie``: the owners differ from ``replayed``, but another
+    order of the members could have made the assignor decide otherwise. ``like`` names the client library whose known
+    variant of the assignor gives exactly the owners, where Kafka's own does not. Nothing of this is known unless
+    ``kind`` is "exact"; if it is "target", ``current`` is what the broker itself has chosen, and ``pending`` and
+    ``handovers`` are known too; ``replayed`` is then what the assignor gives, and empty where that is the same.
+
+    ``left_out`` are topics that the leader of a classic group does not assign because it does not subscribe to them
+    (monitor.detection.ownership.leaders_topics).
+
+    ``fit`` is of a group whose members each work out their own share (monitor.detection.ownership.self_assigned.groups): which strategy
+    explains the owners best. There ``replayed`` is what it gives for the partitions that the members know.
+    """
+
+    kind: Judgement
+    current: Owners = msgspec.field(default_factory=dict)
+    replayed: Owners = msgspec.field(default_factory=dict)
+    stale_metadata: bool = False
+    changes: tuple[Growth, ...] = ()
+    pending: frozenset[TopicPartition] = frozenset()
+    tie: bool = False
+    like: str | None = None
+    handovers: tuple[Handover, ...] = ()
+    fit: Fit | None = None
+    left_out: frozenset[str] = frozenset()
+
+
+class Cause(Value):
+    """A cause with what was seen of it: words (libraries, assignors), and the members concerned, sorted.
+
+    ``is_exact``: it was recomputed, and explains every partition.
+    """
+
+    cause: DriftCause
+    seen: tuple[str, ...] = ()
+    members: tuple[str, ...] = ()
+    is_exact: bool = False
+
+
+class Alternative(Value):
+    """Another assignor, and how many partitions its largest member would have."""
+
+    assignor: str
+    largest: int
+
+
+class Balance(Value):
+    """The member with most partitions, how many they are, and how many the largest member must have at least.
+
+    ``alternative`` is an assignor that would be more even; None: there is none, or none was asked. ``topics`` are
+    those of which something is owned.
+    """
+
+    member_id: str
+    largest: int
+    optimum: int
+    alternative: Alternative | None = None
+    topics: int = 0
+
+    @property
+    def ratio(self) -> float:
+        """1.0 is as even as the subscriptions allow."""
+        return self.largest / self.optimum
+
+
+class Skew(StrEnum):
+    """Why most of a group's lag is that of one member."""
+
+    KEYS = "keys"
+    """One of its partitions gets most of the records: key skew."""
+    ASSIGNMENT = "assignment"
+    """Several busy partitions are together there, and others could take some."""
+    MEMBER = "member"
+    """Its partitions get no more records than others."""
+
+
+class Facts(Value):
+    """Everything a rule may look at.
+
+    ``known`` holds the partitions that exist now and concern the group: those of subscribed topics, and owned or
+    committed ones of others. ``committed`` holds the group's offsets by partition, ``partitions`` and ``members`` the
+    judged rows, ``waiting`` those of the partitions in which records wait. ``is_settling``: the members may be about to
+    share their partitions out anew, so nothing is said of who should have them (monitor.detection.ownership.self_assigned.grace_period).
+    """
+
+    group: GroupState
+    catalog: Catalog
+    now_ms: int
+    settings: DetectionSettings
+    ownership: Ownership
+    expectation: Expectation
+    known: dict[TopicPartition, PartitionState]
+    committed: dict[TopicPartition, CommittedOffset]
+    partitions: tuple[PartitionVerdict, ...]
+    members: tuple[MemberVerdict, ...]
+    balance: Balance | None
+    waiting: tuple[PartitionVerdict, ...] = ()
+    is_settling: bool = False
+
+    def not_later_than_now(self, instant_ms: int) -> int:
+        """The instant, or now if another machine's clock put it into the future: an age is never negative."""
+        return min(instant_ms, self.now_ms)

@@ -1,0 +1,122 @@
+"""KIP-848 and share groups in the words of the rules: topics by name, and owned partitions as assigned ones.
+
+Their records name topics by id. The catalog knows the ids of the topics that exist; brokers of Kafka 3.9 write the
+names too. An id that nobody knows belongs to a topic that was deleted, and is left out.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap, Counter
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from monitor.detection.ownership.context import Expectation, Ownership
+from monitor.detection.ownership.current import owners_by_partition
+from monitor.detection.ownership.handovers import handovers_of
+from monitor.detection.ownership.targets import recomputed
+from monitor.model import (
+    Catalog,
+    GroupKind,
+    GroupState,
+    IdPartitions,
+    Member,
+    MemberAssignment,
+    Reconciliation,
+    Source,
+    TopicPartitions,
+)
+
+DEFAULT_ASSIGNOR: Final = "uniform"
+"""What brokers use unless a member asks for another: the first of ``group.consumer.assignors``, whose default this is.
+The log does not tell it where it was set to something else."""
+
+Names = Mapping[str, str]
+"""Topics' names by their ids."""
+
+
+def named(group: GroupState, catalog: Catalog) -> GroupState:
+    """The group with its members' topics by name; a classic or streams group as it is.
+
+    A member's ``assigned`` is what it may own: also what it has been told to give back and has not yet given back. A
+    streams group's members own tasks of its topology, and of those the log does not tell the partitions.
+    """
+    if group.kind not in (GroupKind.CONSUMER, GroupKind.SHARE):
+        return group
+    names = _names(group, catalog)
+    found = {resolved.regex: resolved.topics for resolved in group.regexes}
+    is_consumer = group.kind is GroupKind.CONSUMER
+    return replace(
+        group,
+        protocol=_assignor(group) if is_consumer and group.members else None,
+        protocol_type="consumer" if is_consumer else "",
+        members=tuple(_named_member(member, names, found) for member in group.members),
+    )
+
+
+def expect_targets(group: GroupState, catalog: Catalog, ownership: Ownership) -> Expectation:
+    """What the broker has chosen for the members: that is where they are heading.
+
+    ``pending`` are partitions of which the new owner has to wait until the former one has given them back.
+    """
+    if not ownership.complete:
+        return Expectation(kind="none")
+    names = _names(group, catalog)
+    aimed = with_targets(group, catalog)
+    targets = owners_by_partition(MemberAssignment(member_id=m.member_id, topics=m.assigned) for m in aimed)
+    return Expectation(
+        kind="target",
+        current=targets,
+        replayed=recomputed(group, aimed, catalog, targets),
+        pending=frozenset(targets.keys() - ownership.owners.keys()),
+        handovers=tuple(
+            handover
+            for member in group.members
+            for handover in handovers_of(group, member, _by_name(_standing(member).revoking, names), targets)
+        )
+        if targets != ownership.owners
+        else (),
+    )
+
+
+def with_targets(group: GroupState, catalog: Catalog) -> tuple[Member, ...]:
+    """The members with what the broker has chosen for them as ``assigned``; nothing where it has yet to choose.
+
+    That is also what its assignors take for what a member has (``targetAssignment`` of ``GroupSpec``).
+    """
+    names = _names(group, catalog)
+    return tuple(replace(member, assigned=_by_name(_standing(member).target or (), names)) for member in group.members)
+
+
+def _names(group: GroupState, catalog: Catalog) -> Names:
+    written = {topic.topic_id: topic.topic for topic in group.subscribed_topics}
+    return ChainMap(catalog.names, written)  # no copy: a catalog may have many thousand topics
+
+
+def _named_member(member: Member, names: Names, found: Mapping[str, tuple[str, ...]]) -> Member:
+    standing = _standing(member)
+    of_regex = found.get(member.regex, ()) if member.regex is not None else ()
+    return replace(
+        member,
+        topics=tuple(dict.fromkeys((*member.topics, *of_regex))),
+        assigned=_by_name((*standing.assigned, *standing.revoking), names),
+        unreadable=None,  # that is about what a classic member offers; what it has is the broker's own record
+    )
+
+
+def _standing(member: Member) -> Reconciliation:
+    return member.reconciliation or Reconciliation()
+
+
+def _by_name(partitions: Iterable[IdPartitions], names: Names) -> tuple[TopicPartitions, ...]:
+    return tuple(TopicPartitions(names[entry.id], entry.partitions) for entry in partitions if entry.id in names)
+
+
+def _assignor(group: GroupState) -> str:
+    """What the broker told; else what most members ask for (``ConsumerGroup.computePreferredServerAssignor``)."""
+    if group.source is Source.ADMIN and group.protocol is not None:
+        return group.protocol
+    asked = Counter(member.server_assignor for member in group.members if member.server_assignor is not None)
+    most = max(asked.values(), default=0)
+    return min((name for name, count in asked.items() if count == most), default=DEFAULT_ASSIGNOR)

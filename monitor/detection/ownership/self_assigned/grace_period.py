@@ -1,0 +1,69 @@
+"""How long a group whose members share partitions among themselves is given before anything is said of who has what.
+
+A collector reads such a group every few seconds, and its members need some more to agree: a reading in between shows
+partitions that are nobody's, or that two have, and nothing is wrong.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from monitor.detection.ownership.self_assigned.duplicate_ids import duplicates_of
+from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
+from monitor.detection.thresholds.thresholds import DetectionSettings
+from monitor.model import GroupKind, GroupState, PartitionState, Phase, Source
+
+_ROCKETMQ: Final = GroupKind.ROCKETMQ  # looked up once: this is asked for a million partitions
+
+
+def as_of_ms(group: GroupState, pass_ms: int, now_ms: int) -> int:
+    """The instant of which anything is known: that of the newest reading, of a group that a collector reads.
+
+    While that collector is away nothing is seen to be committed, which is no sign that nothing is. A system's members,
+    offsets and topics come from one collector. The topics that a Spark query reads come from another one, whose passes
+    tell nothing of the query. Of answers (ADMIN) a group that has not changed is written anew only now and then: its
+    age says nothing.
+
+    Args:
+        group: the group.
+        pass_ms: when the newest complete reading of its system began.
+        now_ms: now.
+    """
+    if group.source is Source.CHECKPOINT:
+        return min(now_ms, group.observed_ms)
+    return min(now_ms, max(group.observed_ms, pass_ms)) if group.kind in OWN_SHARES else now_ms
+
+
+def told_until_ms(group: GroupState, state: PartitionState, as_of_ms: int) -> int:
+    """The instant up to which anything is known of a partition of the group.
+
+    A RocketMQ broker tells both, where its queues end and what was committed there. While it tells neither, nobody is
+    seen to commit, and that nothing is committed must not be said.
+    """
+    if group.kind is not _ROCKETMQ or not state.ends:
+        return as_of_ms
+    return min(as_of_ms, state.ends[-1].at_ms)
+
+
+def settles_ms(group: GroupState, grown_ms: int, settings: DetectionSettings) -> int:
+    """From when on the assignment counts. 0 of groups that are known from a log: what that tells is complete.
+
+    Args:
+        group: with what its members have held since ``generation_ms``.
+        grown_ms: when the newest partition of its topics came, if after that (0: none).
+        settings: the times.
+    """
+    if group.kind not in OWN_SHARES or group.phase is not Phase.STABLE:
+        return 0
+    if group.kind is not GroupKind.ROCKETMQ:
+        return max(group.generation_ms, grown_ms) + settings.zookeeper_settling_ms
+    known_ms = grown_ms + settings.route_refresh_ms if grown_ms else 0
+    return max(group.generation_ms, known_ms) + settings.rocketmq_settling_ms
+
+
+def next_ms(group: GroupState, grown_ms: int, settings: DetectionSettings, now_ms: int) -> int | None:
+    """When the verdict may become another by time alone; None: never, as far as this module goes."""
+    instants = [settles_ms(group, grown_ms, settings)]
+    if duplicates_of(group):
+        instants.append(group.generation_ms + settings.connection_expiry_ms)
+    return min([instant for instant in instants if instant > now_ms], default=None)

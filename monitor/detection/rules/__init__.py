@@ -1,0 +1,1 @@
+"""The rules: each looks at the facts of one group and yields findings."""

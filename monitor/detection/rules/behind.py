@@ -1,0 +1,69 @@
+"""Groups that are behind by more records than they may, or by commits that nothing can be counted from."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+
+from monitor.detection.lag.lag import is_of_former_log
+from monitor.detection.messages.findings import behind, former_log
+from monitor.detection.ownership.context import Facts
+from monitor.model import EndOffsetAt, Finding, FindingKind, PartitionVerdict, TopicPartition
+
+
+def find_former_log(facts: Facts) -> Iterable[Finding]:
+    """Commits from before a topic was deleted and created anew: where the group will read on, nobody can say."""
+    known, committed = facts.known, facts.committed
+    uncounted = (row for row in facts.partitions if row.lag is None and row.committed is not None)
+    places = (TopicPartition(row.topic, row.partition) for row in uncounted)
+    of_anew = (place for place in places if place in known and known[place].former_ms)
+    partitions = tuple(sorted(p for p in of_anew if is_of_former_log(committed[p], known[p])))
+    if partitions:
+        first_seen_ms = min(known[place].first_seen_ms for place in partitions)
+        yield Finding(
+            kind=FindingKind.LAG,
+            reason="former_log",
+            since_ms=facts.not_later_than_now(first_seen_ms),
+            sentence=former_log(partitions),
+            partitions=partitions,
+        )
+
+
+def find_behind(facts: Facts) -> Iterable[Finding]:
+    """More records wait for the group than the settings allow; in any phase, also for a group without members."""
+    threshold = facts.settings.lag_records
+    if threshold is None:
+        return
+    waiting = facts.waiting
+    if sum(row.lag or 0 for row in waiting) > threshold:
+        partitions = tuple(TopicPartition(row.topic, row.partition) for row in waiting)
+        yield Finding(
+            kind=FindingKind.LAG,
+            reason="behind",
+            since_ms=_behind_since_ms(facts, waiting, threshold),
+            sentence=behind(threshold, partitions, facts.group.kind),
+            partitions=partitions,
+        )
+
+
+def _behind_since_ms(facts: Facts, waiting: Sequence[PartitionVerdict], threshold: int) -> int:
+    """The first observation by which the ends had passed the present commits by more than the threshold.
+
+    Commits go forward, so the lag has been above the threshold at least since then. Now, if only the newest ends show
+    it.
+    """
+    behind_of = [(facts.known[TopicPartition(row.topic, row.partition)].ends, row.committed or 0) for row in waiting]
+    instants = sorted({end.at_ms for ends, _ in behind_of for end in ends if end.at_ms <= facts.now_ms})
+
+    def too_many(instant_ms: int) -> bool:
+        return sum(_waited_at(ends, committed, instant_ms) for ends, committed in behind_of) > threshold
+
+    index = bisect_left(instants, True, key=too_many)
+    return instants[index] if index < len(instants) else facts.now_ms
+
+
+def _waited_at(ends: Sequence[EndOffsetAt], committed: int, instant_ms: int) -> int:
+    """The records beyond the commit that had been observed by the instant."""
+    return max(
+        (end.offset - committed for end in ends if end.at_ms <= instant_ms and end.offset > committed), default=0
+    )

@@ -1,0 +1,41 @@
+"""Partitions that two members hold at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from monitor.detection.messages.findings import double_owned
+from monitor.detection.ownership.context import Facts, Owners
+from monitor.model import Finding, FindingKind, GroupKind, Sharing, TopicPartition
+
+
+def find_double_owned(facts: Facts) -> Iterable[Finding]:
+    """Partitions that two members hold in the same generation: both read them, every record is processed twice.
+
+    The members of a share group are meant to (KIP-932), as are those of a RocketMQ group that broadcasts.
+    """
+    if facts.group.kind is GroupKind.SHARE or facts.group.sharing is not Sharing.EXCLUSIVE:
+        return
+    double = {place: owners for place, owners in facts.ownership.owners.items() if len(owners) > 1}
+    if double:
+        by_strategy = {place: owners for place, owners in double.items() if _is_by_strategy(facts, place)}
+        for is_mixed, own in ((True, by_strategy), (False, {p: o for p, o in double.items() if p not in by_strategy})):
+            if own:
+                yield _double_owned(facts, own, is_mixed)
+
+
+def _is_by_strategy(facts: Facts, place: TopicPartition) -> bool:
+    """Whether several members take it because each shares partitions out by another strategy (RocketMQ)."""
+    return facts.expectation.fit is not None and len(facts.expectation.replayed.get(place, ())) > 1
+
+
+def _double_owned(facts: Facts, double: Owners, is_mixed: bool) -> Finding:
+    partitions = tuple(sorted(double))
+    return Finding(
+        kind=FindingKind.DOUBLE_OWNED,
+        reason="mixed_strategy" if is_mixed else "same_generation",
+        since_ms=facts.not_later_than_now(facts.group.generation_ms),
+        sentence=double_owned(partitions, double[partitions[0]], facts.group, is_mixed=is_mixed),
+        partitions=partitions,
+        members=tuple(sorted({owner for owners in double.values() for owner in owners})),
+    )

@@ -1,0 +1,93 @@
+"""Partitions whose owner is another than the expected one.
+
+Only partitions that exist are compared: what a member still holds of a deleted topic harms nobody. A partition whose
+owner differs from both expectations for the same cause is told once, as "replayed": a rebalance would not put it
+right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from monitor.detection.messages.findings import drift_current, drift_replayed, drift_target
+from monitor.detection.ownership.context import Difference, Facts, Owners
+from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
+from monitor.detection.rules.drift_causes import CURRENT, OWN, REPLAYED, TARGET, cause_of
+from monitor.model import DriftCause, DriftKind, Finding, FindingKind, TopicPartition
+
+
+def find_replayed_drift(facts: Facts) -> Iterable[Finding]:
+    """The assignment is not what the assignor gives for the inputs of the generation, nor for older metadata."""
+    replayed = facts.expectation.replayed
+    partitions = _differing(facts, replayed) if facts.expectation.kind == "exact" else ()
+    if partitions and facts.group.kind in OWN_SHARES:
+        nobodys = {TopicPartition(row.topic, row.partition) for row in facts.partitions if row.orphan is not None}
+        partitions = tuple([place for place in partitions if place not in nobodys])  # that is told, and by whom
+    if partitions:
+        cause = cause_of(OWN if facts.group.kind in OWN_SHARES else REPLAYED, facts.group, facts.expectation)
+        yield Finding(
+            kind=FindingKind.DRIFT,
+            reason=DriftKind.TIE if cause.cause is DriftCause.TIE else DriftKind.REPLAYED,
+            since_ms=facts.not_later_than_now(facts.group.generation_ms),
+            sentence=drift_replayed(_difference(partitions, replayed, facts.ownership.owners), cause, facts.group),
+            partitions=partitions,
+            cause=cause.cause,
+        )
+
+
+def find_current_drift(facts: Facts) -> Iterable[Finding]:
+    """The inputs have changed since the generation, and with them the owner of these partitions: a rebalance is due."""
+    current, replayed = facts.expectation.current, facts.expectation.replayed
+    if facts.expectation.kind != "exact" or current is replayed or current == replayed:
+        return
+    differing = _differing(facts, current)
+    pending = facts.expectation.pending  # on their way to the new owner already
+    partitions = tuple(p for p in differing if current.get(p) != replayed.get(p) and p not in pending)
+    if partitions:
+        cause = cause_of(CURRENT, facts.group, facts.expectation)
+        yield Finding(
+            kind=FindingKind.DRIFT,
+            reason=DriftKind.CURRENT,
+            since_ms=facts.not_later_than_now(_inputs_changed_ms(facts)),
+            sentence=drift_current(
+                _difference(partitions, current, facts.ownership.owners), cause, facts.group, facts.expectation.changes
+            ),
+            partitions=partitions,
+            cause=cause.cause,
+        )
+
+
+def find_target_drift(facts: Facts) -> Iterable[Finding]:
+    """KIP-848: the broker has chosen other owners than its assignor gives (monitor.detection.ownership.targets)."""
+    chosen, given = facts.expectation.current, facts.expectation.replayed
+    if facts.expectation.kind != "target" or not given:
+        return
+    partitions = tuple(sorted(place for place in facts.known if chosen.get(place) != given.get(place)))
+    if partitions:
+        cause = cause_of(TARGET, facts.group, facts.expectation)
+        yield Finding(
+            kind=FindingKind.DRIFT,
+            reason=DriftKind.TARGET,
+            since_ms=facts.not_later_than_now(facts.group.generation_ms),
+            sentence=drift_target(_difference(partitions, given, chosen), cause, facts.group),
+            partitions=partitions,
+            cause=cause.cause,
+        )
+
+
+def _differing(facts: Facts, expected: Owners) -> tuple[TopicPartition, ...]:
+    owners = facts.ownership.owners
+    if expected is owners:  # as it mostly is: see monitor.detection.ownership.assignment_view
+        return ()
+    return tuple(sorted(place for place in facts.known if owners.get(place) != expected.get(place)))
+
+
+def _difference(partitions: tuple[TopicPartition, ...], expected: Owners, actual: Owners) -> Difference:
+    first = partitions[0]
+    return Difference(partitions=partitions, expected=expected.get(first, ()), actual=actual.get(first, ()))
+
+
+def _inputs_changed_ms(facts: Facts) -> int:
+    """When the newest partition that makes the difference was first seen; not before the generation."""
+    seen = [change.since_ms for change in facts.expectation.changes if change.since_ms is not None]
+    return max(facts.group.generation_ms, *seen) if seen else facts.group.generation_ms

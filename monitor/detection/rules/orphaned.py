@@ -1,0 +1,219 @@
+"""Partitions that somebody should read and nobody owns, each with the reason.
+
+Only where it is certain: a group of the consumer protocol whose members can all be read, or that has none left. Simple
+consumers (offsets only) choose their partitions themselves, and a partition that no longer exists needs no owner.
+
+Two of the reasons are no finding by themselves: a group that is switched off, and a topic that a group has turned away
+from, harm nobody until records wait there (monitor.detection.rules.unattended).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from monitor.detection.messages.findings import orphaned
+from monitor.detection.ownership.catalog_view import is_older_than_generation
+from monitor.detection.ownership.context import Expectation, Facts, Ownership
+from monitor.detection.ownership.late_partitions import LatePartitions, horizon_ms
+from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
+from monitor.detection.ownership.self_assigned.groups import horizon_ms as shares_horizon_ms
+from monitor.detection.ownership.streams_groups import is_half_done, is_streams, tells_what_follows
+from monitor.model import (
+    Catalog,
+    Finding,
+    FindingKind,
+    GroupKind,
+    GroupState,
+    OrphanReason,
+    PartitionState,
+    Phase,
+    TopicPartition,
+)
+from monitor.model.findings import FINDINGS
+
+Known = dict[TopicPartition, PartitionState]
+Orphans = dict[TopicPartition, OrphanReason]
+
+TOLD: Final = tuple(OrphanReason(spec.reason) for spec in FINDINGS if spec.kind is FindingKind.ORPHANED)
+"""The reasons that are findings."""
+
+
+def orphans_of(
+    group: GroupState, catalog: Catalog, ownership: Ownership, expectation: Expectation, known: Known
+) -> Orphans:
+    """Every orphaned partition of the group with its reason."""
+    if group.phase is Phase.EMPTY and group.protocol_type == "consumer" and group.generation > 0:
+        places = (TopicPartition(offset.topic, offset.partition) for offset in group.offsets)
+        return {place: OrphanReason.NO_MEMBERS for place in places if place in known}
+    if not ownership.complete and (group.kind in OWN_SHARES or not ownership.is_lived_in):
+        return {}
+    unowned = {place: state for place, state in known.items() if place not in ownership.owners}
+    if not unowned:
+        return {}
+    if group.kind in OWN_SHARES:
+        return _left_over(group, catalog, ownership, expectation, unowned)
+    late = LatePartitions(group, catalog, ownership, expectation, unowned)
+    if is_older_than_generation(catalog, group):  # what the generation lacks may be gone: the next pass tells
+        unowned = {
+            place: state
+            for place, state in unowned.items()
+            if place.topic not in ownership.subscribed or not late.may_be_gone(place, state)
+        }
+    if not ownership.complete:
+        unowned = _certain(unowned, ownership, late)
+    reason = _Reasons(group, ownership, expectation, late)
+    return {place: reason.of(place, state) for place, state in unowned.items()}
+
+
+def _certain(unowned: Known, ownership: Ownership, late: LatePartitions) -> Known:
+    """What nobody owns for certain, and somebody should, of a group with members that cannot be read.
+
+    One whose assignment cannot be read may own whatever the others do not, but for what came later. What one subscribes
+    to that cannot be read is not known either, so of other topics nothing is said.
+    """
+    return {
+        place: state
+        for place, state in unowned.items()
+        if place.topic in ownership.subscribed and (ownership.owners_known or late.came_later(place, state))
+    }
+
+
+class _Reasons:
+    """Why nobody owns a partition where a leader or the broker assigns; what is certain is asked first."""
+
+    def __init__(self, group: GroupState, ownership: Ownership, expectation: Expectation, late: LatePartitions) -> None:
+        self._ownership = ownership
+        self._expectation = expectation
+        self._late = late
+        self._is_of_broker = group.kind is GroupKind.CONSUMER
+        self._is_undecided = group.phase is Phase.ASSIGNING
+        self._is_streams = is_streams(group)
+        self._is_half_done = is_half_done(group)
+        is_known = expectation.kind == "exact" or (self._is_streams and tells_what_follows(group))
+        self._let_go = frozenset() if is_known else _had_before(group)
+
+    def of(self, place: TopicPartition, state: PartitionState) -> OrphanReason:
+        return self._told(place) or self._inferred(place, state)
+
+    def _told(self, place: TopicPartition) -> OrphanReason | None:
+        """What the group's own records tell, whenever the partition came."""
+        if place in self._expectation.pending:
+            return OrphanReason.PENDING
+        if place.topic not in self._ownership.subscribed:
+            return OrphanReason.UNSUBSCRIBED
+        if self._is_undecided:
+            return OrphanReason.REBALANCING
+        return OrphanReason.LEADER_UNSUBSCRIBED if place.topic in self._expectation.left_out else None
+
+    def _inferred(self, place: TopicPartition, state: PartitionState) -> OrphanReason:
+        if self._late.came_later(place, state):
+            is_anew = self._is_of_broker and bool(state.former_ms)  # its epoch knows the topic by its former id
+            return OrphanReason.REBALANCING if is_anew else OrphanReason.GREW
+        if self._is_half_done or place in self._let_go:
+            return OrphanReason.PENDING
+        if self._late.was_unknown(place, state):
+            return OrphanReason.GREW
+        return OrphanReason.NO_TASK if self._is_streams else OrphanReason.ASSIGNOR_GAP
+
+
+def _had_before(group: GroupState) -> frozenset[TopicPartition]:
+    """What members still had as they joined: a cooperative assignor takes it in one generation, and then gives it.
+
+    Members that give back all before they join, as with assignors that are not cooperative, have nothing then.
+    """
+    return frozenset(
+        TopicPartition(entry.topic, number)
+        for member in group.members
+        for entry in member.owned
+        for number in entry.partitions
+    )
+
+
+def _left_over(
+    group: GroupState, catalog: Catalog, ownership: Ownership, expectation: Expectation, unowned: Known
+) -> Orphans:
+    """Why nobody has these partitions in a group whose members each work out their own share."""
+    owned = {place.topic for place in ownership.owners}
+    topics = {place.topic for place in unowned} & ownership.subscribed
+    horizons = {topic: shares_horizon_ms(group, catalog.topics[topic], owned=topic in owned) for topic in topics}
+    reasons = {topic: _reason_in(group, topic, expectation) for topic in topics}
+
+    def reason(place: TopicPartition, state: PartitionState) -> OrphanReason:
+        if place.topic not in topics:
+            return OrphanReason.UNSUBSCRIBED
+        if state.first_seen_ms > horizons[place.topic] or (expectation.stale_metadata and place in expectation.current):
+            return OrphanReason.GREW
+        if expectation.kind == "exact" and expectation.current.get(place):
+            return OrphanReason.PENDING
+        return reasons[place.topic]
+
+    return {place: reason(place, state) for place, state in unowned.items()}
+
+
+def _reason_in(group: GroupState, topic: str, expectation: Expectation) -> OrphanReason:
+    """Why a partition of the topic is in nobody's share."""
+    if expectation.kind != "exact":
+        return OrphanReason.ASSIGNOR_GAP
+    if any(topic not in member.topics for member in group.members):
+        return OrphanReason.MIXED_SUBSCRIPTION
+    mixed = len({member.assignor for member in group.members}) > 1
+    return OrphanReason.MIXED_STRATEGY if mixed else OrphanReason.ASSIGNOR_GAP
+
+
+def find_orphaned(facts: Facts) -> Iterable[Finding]:
+    """One finding for each reason, with all its partitions and the age of the oldest."""
+    by_reason: dict[OrphanReason, list[TopicPartition]] = {}
+    for row in facts.partitions:
+        if row.orphan is not None:
+            by_reason.setdefault(row.orphan, []).append(TopicPartition(row.topic, row.partition))
+    for reason in TOLD:
+        if reason in by_reason:
+            yield _finding(facts, reason, tuple(by_reason[reason]))
+
+
+def _finding(facts: Facts, reason: OrphanReason, partitions: tuple[TopicPartition, ...]) -> Finding:
+    oldest_ms = min(facts.known[place].first_seen_ms for place in partitions)
+    return Finding(
+        kind=FindingKind.ORPHANED,
+        reason=reason,
+        since_ms=facts.not_later_than_now(_since_ms(facts.group, reason, oldest_ms)),
+        sentence=orphaned(
+            reason,
+            partitions,
+            facts.group,
+            seen_growing=_seen_growing(facts, partitions),
+            awaited=_awaited(facts, partitions) if reason is OrphanReason.PENDING else (),
+        ),
+        partitions=partitions,
+    )
+
+
+def _awaited(facts: Facts, partitions: tuple[TopicPartition, ...]) -> tuple[str, ...]:
+    """Whom partitions on their way wait for: who joined with them and lets them go; of KIP-848, who is to take them."""
+    if facts.group.kind is GroupKind.CONSUMER or facts.group.kind in OWN_SHARES:
+        return tuple(sorted({heir for place in partitions for heir in facts.expectation.current.get(place, ())}))
+    wanted = frozenset(partitions)
+    had = (
+        (member, entry, number)
+        for member in facts.group.members
+        for entry in member.owned
+        for number in entry.partitions
+    )
+    return tuple(
+        sorted({member.member_id for member, entry, number in had if TopicPartition(entry.topic, number) in wanted})
+    )
+
+
+def _seen_growing(facts: Facts, partitions: tuple[TopicPartition, ...]) -> bool:
+    """Whether collectors saw every one of the partitions come, after the generation, to a topic they already knew."""
+    topics = {place.topic for place in partitions}
+    horizons = {topic: horizon_ms(facts.group, facts.catalog, topic, owned=True) for topic in topics}
+    return all(facts.known[place].first_seen_ms > horizons[place.topic] for place in partitions)
+
+
+def _since_ms(group: GroupState, reason: OrphanReason, first_seen_ms: int) -> int:
+    """Since when it is certain. A partition older than the generation lacks an owner at least since that generation."""
+    if reason is OrphanReason.REBALANCING:
+        return max(first_seen_ms, group.under_way.started_ms if group.under_way else group.phase_ms)
+    return max(first_seen_ms, group.generation_ms) if reason is OrphanReason.GREW else group.generation_ms

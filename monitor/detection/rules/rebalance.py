@@ -1,0 +1,110 @@
+"""Rebalances that last too long, and too many of them: while a group rebalances, part of it or all of it stands still.
+
+That a classic group rebalances is known by samples of its state (monitor.collectors.kafka.rebalance_sampler); of the other kinds
+the log tells it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from monitor.detection.messages.findings import rebalance_storm, rebalancing_long
+from monitor.detection.ownership.context import Facts
+from monitor.model import (
+    FOLLOW_OF_THEMSELVES,
+    SAMPLE_HOLDS_MS,
+    Finding,
+    FindingKind,
+    GroupKind,
+    GroupState,
+    MemberState,
+    Phase,
+    Rebalance,
+    RebalanceCause,
+)
+
+_UNDER_WAY: Final = frozenset({Phase.ASSIGNING, Phase.RECONCILING})
+
+
+def rebalancing_since_ms(group: GroupState, now_ms: int) -> int | None:
+    """Since when the group is known to rebalance; None if it is not known to, which is no proof for a classic group."""
+    if group.kind is not GroupKind.CLASSIC:
+        return group.under_way.started_ms if group.under_way and group.phase in _UNDER_WAY else None
+    seen = group.sampled
+    if seen is None or seen.over or now_ms - seen.last_ms > SAMPLE_HOLDS_MS:
+        return None
+    return seen.first_ms
+
+
+def find_long_rebalance(facts: Facts) -> Iterable[Finding]:
+    """The rebalance that is under way lasts longer than ``rebalance_long_ms``; it has been too long since then."""
+    since_ms = rebalancing_since_ms(facts.group, facts.now_ms)
+    limit_ms = facts.settings.rebalance_long_ms
+    if since_ms is None or facts.now_ms - since_ms < limit_ms:
+        return
+    awaited = _awaited(facts.group)
+    yield Finding(
+        kind=FindingKind.REBALANCE,
+        reason="long",
+        since_ms=since_ms + limit_ms,
+        sentence=rebalancing_long(facts.group, limit_ms, awaited),
+        members=awaited,
+    )
+
+
+def _awaited(group: GroupState) -> tuple[str, ...]:
+    """The members of a KIP-848 group that have yet to give partitions back; of a classic group they are not known."""
+    standings = ((member.member_id, member.reconciliation) for member in group.members)
+    return tuple(name for name, now in standings if now and now.state is MemberState.UNREVOKED_PARTITIONS)
+
+
+def find_storm(facts: Facts) -> Iterable[Finding]:
+    """At least ``storm_rebalances`` within ``storm_window_ms``, now or at any instant of the last ``storm_window_ms``.
+
+    So it is over after as long a calm as it takes to count one, and a group that goes on at just that rate is told of
+    once. Which rebalances there were is remembered for long enough to tell (monitor.tracking.rebalances.history): the newest 40
+    with all there is to say of them, 1,000 older ones with their end, if there was no hour without one between. A storm
+    that outlasts them seems to begin where they begin.
+    """
+    enough, window_ms = facts.settings.storm_rebalances, facts.settings.storm_window_ms
+    history = facts.group.history
+    if len(history) < enough or (history[-enough].ended_ms or 0) <= facts.now_ms - 2 * window_ms:
+        return  # nearly every group: this rule is asked of all of them
+    counted = [each for each in history if not FOLLOW_OF_THEMSELVES.issuperset(each.causes)]
+    ends = sorted([*facts.group.earlier_ms, *[each.ended_ms for each in counted if each.ended_ms is not None]])
+    since_ms = storm_since_ms(ends, enough, window_ms, facts.now_ms)
+    if since_ms is not None:
+        yield Finding(
+            kind=FindingKind.REBALANCE,
+            reason="storm",
+            since_ms=facts.not_later_than_now(since_ms),
+            sentence=rebalance_storm(enough, window_ms, _causes(counted[-enough:]), facts.group.kind),
+        )
+
+
+def storm_since_ms(ends: Sequence[int], enough: int, window_ms: int, now_ms: int) -> int | None:
+    """Since when there has been a storm; None if there is none now.
+
+    The window before an instant holds enough of the ends (sorted) from the last of so many on, until the first of them
+    is as old as the window. The storm is over when that has been false for as long as the window again.
+
+    >>> storm_since_ms([0, 10, 20, 24], enough=3, window_ms=25, now_ms=30)
+    20
+    >>> storm_since_ms([0, 10, 20, 71], enough=3, window_ms=25, now_ms=49)
+    20
+    >>> storm_since_ms([0, 10, 20, 71], enough=3, window_ms=25, now_ms=50) is None
+    True
+    """
+    since_ms = until_ms = None
+    for first_ms, last_ms in zip(ends, ends[enough - 1 :], strict=False):
+        if last_ms - first_ms < window_ms:
+            if until_ms is None or last_ms > until_ms:
+                since_ms = last_ms
+            until_ms = first_ms + 2 * window_ms
+    return since_ms if until_ms is not None and now_ms < until_ms else None
+
+
+def _causes(rebalances: Iterable[Rebalance]) -> tuple[RebalanceCause, ...]:
+    found = {cause for rebalance in rebalances for cause in rebalance.causes} - FOLLOW_OF_THEMSELVES
+    return tuple(cause for cause in RebalanceCause if cause in found)

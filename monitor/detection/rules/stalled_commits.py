@@ -1,0 +1,391 @@
+"""Partitions that are not committed while records wait there, and members of which none is: one fact, told once.
+
+A member that is listed sends heartbeats, or did until its session ends; that does not mean that it works. If none of
+its partitions is committed while others of the group go on, it is the member that is told. If nobody commits, or a
+living member leaves out some of its partitions, the partitions are told. Neither is told while what is usual there
+explains it (:class:`_Habits`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from heapq import nlargest
+from itertools import pairwise
+from math import inf
+from statistics import median
+from typing import Final
+
+from monitor.detection.lag.commit_cadence import BATCH_MS, FEWEST_COMMITS, RHYTHMS, is_usual
+from monitor.detection.lag.waiting import in_vain_since_ms
+from monitor.detection.messages.findings import dead_members, not_committing, unanswering_members, unnoticed_members
+from monitor.detection.ownership.catalog_view import is_older_than_generation
+from monitor.detection.ownership.context import Facts
+from monitor.detection.ownership.current import held_since_ms
+from monitor.detection.rules.open_transaction import Markers, is_held_back
+from monitor.model import CommittedOffset, Finding, FindingKind, Member, Phase, TopicPartition, Value
+from monitor.model.commit_history import RECENT, columns_of, count_of
+
+LONGEST_BATCH_MS: Final = 3_600_000
+"""A member that says that it may take longer than this between two polls has switched that limit off, and said nothing
+(Kafka Streams did so by default, with the largest number there is)."""
+
+NOTICED: Final = 4 / 3
+"""Times its session, a member that has gone is missed at the latest: the others learn of it with their next heartbeat,
+and that is sent three times in a session (Kafka's advice for ``heartbeat.interval.ms``)."""
+
+WORTH_TELLING: Final = 2
+"""Times ``commit_silence_ms``: what the group will have noticed by then is awaited. To tell first that a member may be
+gone, and a moment later that it is not, would be two findings for one fact."""
+
+SHUFFLES: Final = 5
+"""So many rebalances while records wait in a partition, and so many times ``commit_silence_ms``: no owner is given the
+time that a new one has any more."""
+
+LEFT_FOR_NOW: Final = -2
+"""The epoch of a static member that has closed and may come back (``LEAVE_GROUP_STATIC_MEMBER_EPOCH`` of Kafka)."""
+
+Silent = dict[TopicPartition, int]
+"""Partitions without a commit while records wait, each with since when."""
+
+
+class MemberSilence(Value):
+    """What makes a member dead, each question for itself. ``since_ms``: since when it would be.
+
+    ``waits``: records wait in a partition of it that it does not commit. ``silent``: it has not committed anything for
+    ``commit_silence_ms``, in transactions that are open or were aborted neither. ``settled``: it has had its partitions
+    for as long. ``unusual``: the silence is longer than its rhythm explains. ``outlasts_session``: and longer than
+    its session by a third: had it gone, the group would have noticed. ``others_go_on``: another member has committed
+    well after the silence began, and is not in the same state. ``session_ms``: how long the group would take to notice
+    (inf: that long nobody waits for it, or it is not known).
+    """
+
+    member_id: str
+    since_ms: int
+    waits: bool
+    silent: bool
+    settled: bool
+    unusual: bool
+    outlasts_session: bool
+    others_go_on: bool
+    session_ms: float = inf
+
+    @property
+    def is_dead(self) -> bool:
+        """Listed, owning, and doing nothing."""
+        return self.outlasts_session and self._does_nothing
+
+    @property
+    def is_unnoticed(self) -> bool:
+        """The same, but it may as well be gone: its session is not over yet."""
+        return not self.outlasts_session and self.session_ms < inf and self._does_nothing
+
+    @property
+    def _does_nothing(self) -> bool:
+        return self.waits and self.silent and self.settled and self.unusual and self.others_go_on
+
+
+def find_silent(facts: Facts) -> Iterable[Finding]:
+    """Members that do nothing, then partitions that are not committed and are neither theirs nor of somebody new."""
+    silent = silent_partitions(facts)
+    if not silent:
+        return
+    habits = _Habits(facts)
+    blamed = _Roll(facts, silent, habits).blamed() if _somebody_went_on(facts, silent) else []
+    unanswering = {member.member_id for member in facts.group.members if not member.answers}
+    dead = [own for own in blamed if own.is_dead and own.member_id not in unanswering]
+    hung = [own for own in blamed if own.is_dead and own.member_id in unanswering]
+    worth_ms = WORTH_TELLING * facts.settings.commit_silence_ms / NOTICED
+    unnoticed = [own for own in blamed if own.is_unnoticed and own.session_ms >= worth_ms]
+    if dead:
+        own = _Told(facts, dead)
+        yield _finding(own, "silent", dead_members(own.members, own.partitions, facts.group))
+    if hung:
+        own = _Told(facts, hung)
+        yield _finding(own, "no_answer", unanswering_members(own.members, own.partitions, facts.group))
+    if unnoticed:
+        own = _Told(facts, unnoticed)
+        sentence = unnoticed_members(own.members, own.partitions, facts.group, own.session_ms)
+        yield _finding(own, "unnoticed", sentence)
+    told, newcomers = {member.member_id for member in blamed}, _newcomers(facts)
+    rest = {
+        place: since_ms
+        for place, since_ms in silent.items()
+        if told.isdisjoint(owners := facts.ownership.owners.get(place, ()))
+        and (newcomers.isdisjoint(owners) or _goes_from_hand_to_hand(facts, since_ms))
+        and not habits.explain_place(place, since_ms)
+    }
+    if rest:
+        partitions = tuple(sorted(rest))
+        holders = sorted({own for place in rest for own in facts.ownership.owners.get(place, ())})
+        yield Finding(
+            kind=FindingKind.LAG,
+            reason="not_committing",
+            since_ms=min(rest.values()),
+            sentence=not_committing(partitions, facts.settings.commit_silence_ms, holders, facts.group),
+            partitions=partitions,
+        )
+
+
+def _somebody_went_on(facts: Facts, silent: Silent) -> bool:
+    """Whether anything was committed well after the first silence began: else nobody is dead, and none is asked."""
+    signs = [commit.committed_ms for commit in (*facts.group.offsets, *facts.group.unconfirmed)]
+    return max(signs) > min(silent.values()) + facts.settings.commit_silence_ms // 2
+
+
+def silent_partitions(facts: Facts) -> Silent:
+    """The partitions of a living group that are not committed.
+
+    Partitions without an owner are left out: nobody can commit them, and the finding about the owner says so, or will
+    once the members have had the time to share them out, or a pass of the collectors has shown that they are still
+    there. So are those where an open transaction holds back all that waits: nobody who reads only committed records
+    can have it, and those where nothing but the marker of a transaction is left.
+    """
+    if facts.group.phase in {Phase.EMPTY, Phase.GONE, Phase.UNSEEN}:
+        return {}
+    silent: Silent = {}
+    markers = Markers(facts)
+    is_owner_awaited = facts.is_settling or (
+        facts.ownership.is_lived_in and is_older_than_generation(facts.catalog, facts.group)
+    )
+    for row in facts.waiting:
+        is_nobodys = row.orphan is not None or (is_owner_awaited and not row.owners)
+        if not is_nobodys and not is_held_back(row):
+            place = TopicPartition(row.topic, row.partition)
+            since_ms = in_vain_since_ms(facts, row, facts.committed[place].committed_ms)
+            if since_ms is not None and not markers.alone_wait(row):
+                silent[place] = since_ms
+    return silent
+
+
+def _newcomers(facts: Facts) -> frozenset[str]:
+    """The members that may not have had what they have for ``commit_silence_ms``.
+
+    They are not to blame yet: the last commit in a partition that they have taken over is of somebody else.
+    """
+    since_ms = facts.now_ms - facts.settings.commit_silence_ms
+    members = facts.group.members
+    return frozenset(member.member_id for member in members if held_since_ms(facts.group, member) > since_ms)
+
+
+def _goes_from_hand_to_hand(facts: Facts, since_ms: int) -> bool:
+    """Whether a group rebalances again and again while records wait: then its owners are always new, and nobody reads.
+
+    What lies before its members came back does not count: they may have to read for a while until they commit.
+    """
+    returned_ms = [each.ended_ms for each in facts.group.history if each.is_first and each.ended_ms is not None]
+    began_ms = max([since_ms, *returned_ms])
+    patience_ms = facts.settings.commit_silence_ms
+    if facts.now_ms - began_ms < SHUFFLES * patience_ms:
+        return False
+    ends = [each.ended_ms for each in facts.group.history if each.ended_ms is not None]
+    return sum(began_ms < ended_ms for ended_ms in ends) >= SHUFFLES
+
+
+def silences(facts: Facts, silent: Silent) -> list[MemberSilence]:
+    """What can be said of every member that owns something, in the order of the members' ids."""
+    roll = _Roll(facts, silent, _Habits(facts))
+    return [roll.silence(member_id) for member_id in sorted(roll.held)]
+
+
+class _Habits:
+    """What silence is usual in a group.
+
+    Asked in this order, until something is known:
+
+    - the commits of the partitions themselves, whoever made them: a hang must not pass for the habit of who is next;
+    - the least usual time between two commits in any partition of the owner, but not more than such a time may be in
+      which nobody knows whether records waited: there may have been none for hours;
+    - how long the owner may take between two polls: the rebalance timeout that it joined with is
+      ``max.poll.interval.ms`` in Java's consumer and in librdkafka's, after which they leave the group by themselves.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._limits_ms: dict[str, float | None] = {}
+        self._batches_ms: dict[str, int] = {}
+
+    @cached_property
+    def held(self) -> dict[str, list[TopicPartition]]:
+        """The committed partitions of each member. A member that has never committed gives no evidence of anything."""
+        held: dict[str, list[TopicPartition]] = {}
+        for place, owners in self._facts.ownership.owners.items():
+            if place in self._facts.committed:
+                for owner in owners:
+                    held.setdefault(owner, []).append(place)
+        return held
+
+    @cached_property
+    def members(self) -> dict[str, Member]:
+        return {member.member_id: member for member in self._facts.group.members}
+
+    @cached_property
+    def group_gap_ms(self) -> float | None:
+        """The least usual time between two commits of the group's partitions."""
+        return min(_gaps(self._facts, self._facts.committed), default=None)
+
+    def explain_place(self, place: TopicPartition, since_ms: int) -> bool:
+        """Whether a partition's silence since then is usual there, or for one of its owners."""
+        facts, silence_ms, commit = self._facts, self._facts.now_ms - since_ms, self._facts.committed[place]
+        owners = facts.ownership.owners.get(place, ())
+        if count_of(commit.history) >= FEWEST_COMMITS:  # else it tells nothing, and often of every partition
+            batch_ms = max([self._longest_batch_ms(owner) for owner in owners], default=BATCH_MS)
+            usual = is_usual(commit, facts.known[place], silence_ms, batch_ms)
+            if usual is not None:
+                return usual
+        for owner in owners:
+            limit_ms = self._limit_ms(owner)
+            if limit_ms is not None and silence_ms < limit_ms:
+                return True
+        return False
+
+    def explain(self, owner: str, places: Iterable[TopicPartition], silence_ms: int) -> bool | None:
+        """Whether a silence of a member in some of its partitions is usual; None: nothing is known of it.
+
+        By the commits of the partitions, the one with the least patience counts.
+        """
+        facts, usual, batch_ms = self._facts, None, self._longest_batch_ms(owner)
+        for place in places:
+            answer = is_usual(facts.committed[place], facts.known[place], silence_ms, batch_ms)
+            if answer is False:
+                return False
+            usual = usual or answer
+        if usual is not None:
+            return usual
+        limit_ms = self._limit_ms(owner)
+        return None if limit_ms is None else silence_ms < limit_ms
+
+    def _limit_ms(self, owner: str) -> float | None:
+        """How long an owner is usually silent, whatever the partition; None: nothing is known of it."""
+        if owner not in self._limits_ms:
+            gap_ms = min(_gaps(self._facts, self.held.get(owner, ())), default=None)
+            if gap_ms is None:
+                self._limits_ms[owner] = _batch_ms(self.members.get(owner))
+            else:
+                self._limits_ms[owner] = RHYTHMS * min(gap_ms, self._longest_batch_ms(owner))
+        return self._limits_ms[owner]
+
+    def _longest_batch_ms(self, owner: str) -> int:
+        """How long an owner may take with what it has polled."""
+        if owner not in self._batches_ms:
+            self._batches_ms[owner] = _batch_ms(self.members.get(owner)) or BATCH_MS
+        return self._batches_ms[owner]
+
+
+class _Roll:
+    """The members of a group with what is asked of each, looked up once: there may be thousands."""
+
+    def __init__(self, facts: Facts, silent: Silent, habits: _Habits) -> None:
+        self._facts = facts
+        self._silent = silent
+        self._habits = habits
+        self.held = habits.held
+        self._signs = _signs(facts, self.held)
+        going_on = [(ms, own) for own, ms in self._signs.items() if not _is_stuck(facts, silent, self.held[own], ms)]
+        self._newest = nlargest(2, going_on)
+
+    def blamed(self) -> list[MemberSilence]:
+        """The members that do nothing. If nobody goes on none is told, and the rest need not be asked."""
+        waiting = {owner for place in self._silent for owner in self._facts.ownership.owners.get(place, ())}
+        asked = [self.silence(member_id) for member_id in sorted(waiting)] if self._newest else []
+        return [member for member in asked if member.is_dead or member.is_unnoticed]
+
+    def silence(self, member_id: str) -> MemberSilence:
+        """What can be said of one member."""
+        facts, sign_ms, held = self._facts, self._signs[member_id], self.held[member_id]
+        member, patience_ms = self._habits.members.get(member_id), facts.settings.commit_silence_ms
+        held_ms = _held_since_ms(facts, member)
+        waiting = [place for place in held if place in self._silent]
+        since_ms = max(sign_ms, held_ms, min([self._silent[place] for place in waiting], default=0))
+        others_ms = max([ms for ms, other in self._newest if other != member_id], default=0)
+        session_ms = _session_ms(member)
+        return MemberSilence(
+            member_id=member_id,
+            since_ms=since_ms,
+            waits=bool(waiting),
+            silent=facts.now_ms - sign_ms >= patience_ms,
+            settled=facts.now_ms - held_ms >= patience_ms,
+            unusual=self._is_unusual(member_id, waiting, since_ms),
+            outlasts_session=facts.now_ms - since_ms > NOTICED * session_ms,
+            others_go_on=others_ms > since_ms + patience_ms // 2,
+            session_ms=session_ms,
+        )
+
+    def _is_unusual(self, member_id: str, waiting: Iterable[TopicPartition], since_ms: int) -> bool:
+        """Of a member of which nothing is known, the group's rhythm counts; if there is none, nothing is unusual."""
+        silence_ms = self._facts.now_ms - since_ms
+        explained = self._habits.explain(member_id, waiting, silence_ms)
+        if explained is None:
+            gap_ms = self._habits.group_gap_ms
+            return gap_ms is not None and silence_ms >= RHYTHMS * gap_ms
+        return not explained
+
+
+def _is_stuck(facts: Facts, silent: Silent, places: Iterable[TopicPartition], sign_ms: int) -> bool:
+    is_silent = facts.now_ms - sign_ms >= facts.settings.commit_silence_ms
+    return is_silent and any(place in silent for place in places)
+
+
+def _signs(facts: Facts, held: Mapping[str, Iterable[TopicPartition]]) -> dict[str, int]:
+    """The newest commit of any partition of each member, those whose transaction has not ended well included."""
+    newest = {place: commit.committed_ms for place, commit in facts.committed.items()}
+    for tried in facts.group.unconfirmed:
+        place = TopicPartition(tried.topic, tried.partition)
+        newest[place] = max(tried.committed_ms, newest.get(place, 0))
+    return {member_id: max([newest[place] for place in places]) for member_id, places in held.items()}
+
+
+def _held_since_ms(facts: Facts, member: Member | None) -> int:
+    return facts.group.generation_ms if member is None else held_since_ms(facts.group, member)
+
+
+def _session_ms(member: Member | None) -> float:
+    """After how long without a sign the broker removes the member; never, if it said that it comes back (KIP-848)."""
+    standing = member.reconciliation if member is not None else None
+    if member is None or (standing is not None and standing.epoch == LEFT_FOR_NOW):
+        return inf
+    return member.session_timeout_ms
+
+
+def _batch_ms(member: Member | None) -> int | None:
+    """How long a member may take with what it has polled; None: not known."""
+    limit_ms = 0 if member is None else member.rebalance_timeout_ms
+    return limit_ms if 0 < limit_ms <= LONGEST_BATCH_MS else None
+
+
+def _gaps(facts: Facts, places: Iterable[TopicPartition]) -> list[float]:
+    """The usual times between two commits of the partitions, as far as there are enough. The least of them counts.
+
+    Each is the middle one of the newest, whether records waited or not: a night without records is no rhythm.
+    """
+    return [gap for place in places if (gap := _gap_ms(facts.committed[place])) is not None]
+
+
+def _gap_ms(commit: CommittedOffset) -> float | None:
+    if count_of(commit.history) < FEWEST_COMMITS:
+        return None
+    times, _ = columns_of(commit.history)
+    return median([after - before for before, after in pairwise(times[-RECENT:])])
+
+
+def _finding(own: _Told, reason: str, sentence: str) -> Finding:
+    return Finding(
+        kind=FindingKind.DEAD_MEMBER,
+        reason=reason,
+        since_ms=own.since_ms,
+        sentence=sentence,
+        partitions=own.partitions,
+        members=own.members,
+    )
+
+
+class _Told:
+    """Members that do nothing, with all their partitions."""
+
+    def __init__(self, facts: Facts, silences: list[MemberSilence]) -> None:
+        self.members = tuple(member.member_id for member in silences)
+        blamed, owners = frozenset(self.members), facts.ownership.owners.items()
+        own = (place for place, holders in owners if not blamed.isdisjoint(holders) and place in facts.known)
+        self.partitions = tuple(sorted(own))
+        self.since_ms = facts.not_later_than_now(min(member.since_ms for member in silences))
+        self.session_ms = int(max([member.session_ms for member in silences if member.session_ms < inf], default=0))

@@ -1,0 +1,76 @@
+"""Records that wait where nobody is to read them: the whole group is away, or it has turned away from a topic.
+
+Neither is wrong by itself. A batch job has no members between its runs, and a group that reads another topic now keeps
+its old offsets until the broker forgets them (``offsets.retention.minutes`` after the last commit, 7 days by default;
+the rows vanish with them, so nothing is dropped here). It is told when records wait there for longer than a restart
+takes.
+
+A group that is known by its commits only (a simple consumer that chooses its own partitions) lives as long as it
+commits; when it stops, that is told as "not committing", because the log cannot tell whether it is gone or hangs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from monitor.detection.lag.waiting import in_vain_since_ms
+from monitor.detection.messages.findings import abandoned, unattended
+from monitor.detection.ownership.context import Facts
+from monitor.detection.rules.open_transaction import Markers, is_held_back
+from monitor.model import Finding, FindingKind, OrphanReason, Phase, TopicPartition
+
+Since = dict[TopicPartition, int]
+"""Since when records have waited in vain, by partition."""
+
+
+def find_unattended(facts: Facts) -> Iterable[Finding]:
+    """Records wait for a group that has no members, longer than a restart takes.
+
+    Somebody may commit for such a group all the same, with partitions chosen by itself or by resetting offsets: the
+    newest commit of any partition is a sign of life as good as the last member's leaving. What an open transaction
+    holds back does not wait for members (monitor.detection.rules.open_transaction).
+    """
+    if facts.group.phase is not Phase.EMPTY or not facts.waiting:
+        return
+    newest_ms = max([offset.committed_ms for offset in facts.group.offsets], default=0)
+    sign_ms = max(facts.group.phase_ms, newest_ms)
+    unread: Since = {}
+    markers = Markers(facts)
+    for row in facts.waiting:
+        waits_for_members = row.orphan is OrphanReason.NO_MEMBERS and not is_held_back(row)
+        since_ms = in_vain_since_ms(facts, row, sign_ms) if waits_for_members else None
+        if since_ms is not None and not markers.alone_wait(row):
+            unread[TopicPartition(row.topic, row.partition)] = since_ms
+    if unread:
+        partitions, since_ms = tuple(sorted(unread)), min(unread.values())
+        yield Finding(
+            kind=FindingKind.UNATTENDED,
+            reason="no_members",
+            since_ms=since_ms,
+            sentence=unattended(partitions),
+            partitions=partitions,
+        )
+
+
+def find_abandoned(facts: Facts) -> Iterable[Finding]:
+    """Records wait in topics that the group has committed and that no member subscribes any more.
+
+    The age is that of the last commit: when the group turned away is not in the log, when it last read is.
+    """
+    unread: Since = {}
+    markers = Markers(facts)
+    for row in facts.waiting:
+        if row.orphan is OrphanReason.UNSUBSCRIBED:
+            place = TopicPartition(row.topic, row.partition)
+            since_ms = in_vain_since_ms(facts, row, facts.committed[place].committed_ms)
+            if since_ms is not None and not markers.alone_wait(row):
+                unread[place] = since_ms
+    if unread:
+        partitions, since_ms = tuple(sorted(unread)), min(unread.values())
+        yield Finding(
+            kind=FindingKind.ABANDONED,
+            reason="unsubscribed",
+            since_ms=since_ms,
+            sentence=abandoned(partitions),
+            partitions=partitions,
+        )

@@ -1,0 +1,205 @@
+"""Why a partition belongs to whom it belongs, by the rule of the group's assignor.
+
+Every number in it is read from what the assignor itself gave for the generation, never counted by a rule of our own.
+Where the rule does not lead to the owner, or the rule is not known, that is what is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from monitor.assignors.java.order import string_key
+from monitor.assignors.kafka_client.member_order import in_assignment_order
+from monitor.assignors.kafka_client.sticky.user_data import Memory, read_cooperative, read_sticky
+from monitor.detection.messages.durations import age
+from monitor.detection.messages.findings import counted, era, listed, owner, ranges, shown
+from monitor.detection.ownership.assignment_view import Standing
+from monitor.detection.ownership.context import Owners
+from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
+from monitor.detection.ownership.streams_groups import is_streams
+from monitor.explain.self_assigned import why_by_shares
+from monitor.model import GroupKind, Member, MemberState, TopicPartition, number
+
+
+def why(standing: Standing, place: TopicPartition, now_ms: int) -> str:
+    """The sentences that say why the owner of a partition is who it is, or that this cannot be told."""
+    group, expectation = standing.group, standing.expectation
+    if group.kind is GroupKind.SHARE:
+        return "The members of a share group read partitions together; nobody has to own one alone."
+    if group.kind in OWN_SHARES:
+        return why_by_shares(standing, place)
+    if expectation.kind == "none":
+        if any(member.unreadable is not None for member in group.members):
+            return "Why cannot be told: groupwatch cannot decode what some members sent."
+        return "Who owns what is not known: the group has no members whose subscriptions can be read."
+    if expectation.kind == "target":
+        return _by_the_broker(standing, place, now_ms)
+    return _by_the_leader(standing, place)
+
+
+def _by_the_leader(standing: Standing, place: TopicPartition) -> str:
+    group, expectation = standing.group, standing.expectation
+    name = shown(group.protocol or "none")
+    if is_streams(group):
+        return _by_task(standing, place)
+    if place.topic in expectation.left_out:
+        return f"The leader does not subscribe to the topic, and its assignor {name} assigns only the leader's topics."
+    if expectation.kind != "exact":
+        return f"The assignor {name} cannot be replayed here, so why cannot be told."
+    owners, replayed = standing.ownership.owners.get(place, ()), expectation.replayed.get(place, ())
+    if owners != replayed:
+        return (
+            f"For {era(group)} the assignor {name} gives it to {owner(replayed)}, so why it belongs to "
+            f"{owner(owners)} cannot be told by its rule."
+        )
+    if not owners:
+        return _nobody(standing, place)
+    return _by_rule(standing, place, owners[0])
+
+
+def _by_task(standing: Standing, place: TopicPartition) -> str:
+    owners = standing.ownership.owners.get(place, ())
+    if not owners:
+        return f"In {era(standing.group)} no thread has a task that reads it."
+    return f"Kafka Streams gave a task that reads it to {owner(owners)}; what it weighs for that, no record has."
+
+
+def _nobody(standing: Standing, place: TopicPartition) -> str:
+    if place in standing.expectation.pending:
+        return f"Its former owner lets go in {era(standing.group)}, and only the next generation gives it to another."
+    if not any(place.topic in member.topics for member in standing.group.members):
+        return "No member subscribes to the topic."
+    return f"The assignor did not have it when it made {era(standing.group)}."
+
+
+def _by_rule(standing: Standing, place: TopicPartition, owner_id: str) -> str:
+    match standing.group.protocol:
+        case "range":
+            return _range(standing, place, owner_id)
+        case "roundrobin":
+            return _roundrobin(standing, place, owner_id)
+        case _:
+            return _sticky(standing, place, owner_id)
+
+
+# --- range ------------------------------------------------------------------------------------------------------------
+
+
+def _range(standing: Standing, place: TopicPartition, owner_id: str) -> str:
+    replayed = standing.expectation.replayed
+    everything = _of_topic(replayed, place.topic)
+    run = [number for number in everything if owner_id in replayed[TopicPartition(place.topic, number)]]
+    asking = [member for member in standing.group.members if place.topic in member.topics]
+    ids = [member.member_id for member in in_assignment_order(asking)]
+    told = (
+        f"range: partitions {ranges(everything)} of {shown(place.topic)} are split over "
+        f"{counted(len(ids), 'member')} sorted by member id (instance id first): "
+        f"{shown(owner_id)} is {ordinal(ids.index(owner_id) + 1)} and gets {ranges(run)}."
+    )
+    if any(member.rack for member in asking):
+        told += " Racks of members and replicas may have had a part in it."
+    return told
+
+
+def _of_topic(owners: Owners, topic: str) -> list[int]:
+    return sorted(number(place.partition) for place in owners if place.topic == topic)
+
+
+# --- roundrobin -------------------------------------------------------------------------------------------------------
+
+
+def _roundrobin(standing: Standing, place: TopicPartition, owner_id: str) -> str:
+    replayed = standing.expectation.replayed
+    line = sorted(replayed, key=lambda each: (string_key(each.topic), each.partition))
+    index = line.index(place)
+    circle = listed([member.member_id for member in in_assignment_order(standing.group.members)])
+    told = (
+        f"roundrobin: {counted(len(line), 'partition')}, in the order of topic and number, are dealt in the circle of "
+        f"members ({circle}); this is the {ordinal(index + 1)}, and "
+    )
+    if index == 0:
+        return f"{told}the circle begins with {shown(owner_id)}, the first that subscribes to the topic."
+    before = line[index - 1]
+    return (
+        f"{told}after partition {before.partition} of {shown(before.topic)} for {owner(replayed[before])} the next "
+        f"that subscribes to the topic is {shown(owner_id)}."
+    )
+
+
+# --- sticky and cooperative-sticky ------------------------------------------------------------------------------------
+
+
+def _sticky(standing: Standing, place: TopicPartition, owner_id: str) -> str:
+    group, name = standing.group, standing.group.protocol
+    claims = {member.member_id: _memory(member, name) for member in group.members}
+    claiming = [member_id for member_id, memory in claims.items() if _has(memory, place)]
+    if owner_id in claiming:
+        told = f"{name}: {shown(owner_id)} kept it, as it said when it joined {era(group)} that it owned it"
+        generation = claims[owner_id].generation
+        return f"{told} in generation {generation}." if generation is not None and generation >= 0 else f"{told}."
+    if not claiming:
+        return (
+            f"{name}: no member said when it joined {era(group)} that it owned it (it was new, or its owner had left "
+            f"or given it up), so it went to {shown(owner_id)} to even the group out."
+        )
+    return f"{name}: {_taken(standing, place, claims[claiming[0]], claiming[0])}"
+
+
+def _taken(standing: Standing, place: TopicPartition, memory: Memory, former: str) -> str:
+    members = {member.member_id: member for member in standing.group.members}
+    if place.topic not in members[former].topics:
+        return f"{shown(former)} owned it before and does not subscribe to the topic any more."
+    had = sum(len(entry.partitions) for entry in memory.owned)
+    has = sum(former in owners for owners in standing.expectation.replayed.values())
+    share = f"said it owned {counted(had, 'partition')} and was left {has}"
+    if had > has:
+        return f"it was taken from {shown(former)}, which had more than its share: it {share}."
+    return f"it was taken from {shown(former)}, which {share}; why this one cannot be told."
+
+
+def _memory(member: Member, assignor: str | None) -> Memory:
+    """What a member said it owned when it joined, as its assignor reads it."""
+    if assignor == "sticky":
+        return read_sticky(member.user_data)
+    generation = member.generation if member.generation >= 0 else read_cooperative(member.user_data)
+    return Memory(owned=member.owned, generation=generation)
+
+
+def _has(memory: Memory, place: TopicPartition) -> bool:
+    return any(entry.topic == place.topic and place.partition in entry.partitions for entry in memory.owned)
+
+
+# --- the broker's choice ----------------------------------------------------------------------------------------------
+
+
+def _by_the_broker(standing: Standing, place: TopicPartition, now_ms: int) -> str:
+    group = standing.group
+    owners, target = standing.ownership.owners.get(place, ()), standing.expectation.current.get(place, ())
+    epoch = f" for epoch {group.target_epoch}" if group.target_epoch is not None else ""
+    chosen = f"The broker ({shown(group.protocol or '')}) chose {owner(target)}{epoch}"
+    if not target:
+        return f"The broker has chosen nobody{epoch}; {owner(owners)} has it."
+    if owners == target:
+        return f"{chosen}; {_held(group.members, owners, now_ms)}."
+    if owners:
+        return f"{chosen}; {owner(owners)} has not given it back yet."
+    return f"{chosen}, which has not taken it yet."
+
+
+def _held(members: Sequence[Member], owners: Sequence[str], now_ms: int) -> str:
+    standing = next((member.reconciliation for member in members if member.member_id in owners), None)
+    if standing is None or not standing.since_ms:
+        return f"{owner(owners)} has it"
+    waits = ", and waits for others" if standing.state is MemberState.UNRELEASED_PARTITIONS else ""
+    since = age(now_ms - standing.since_ms)
+    return f"{owner(owners)} has it in its epoch {standing.epoch}, at the latest since {since} ago{waits}"
+
+
+def ordinal(number: int) -> str:
+    """A place in an order.
+
+    >>> [ordinal(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 102, 111)]
+    ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st', '102nd', '111th']
+    """
+    ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"

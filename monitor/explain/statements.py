@@ -1,0 +1,94 @@
+"""What explanations are made of: statements with their evidence, about what was judged of a group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+
+from monitor.detection.evaluate import judge
+from monitor.detection.evaluation_input import GroupInputs
+from monitor.detection.messages.advice import advice
+from monitor.detection.messages.durations import age
+from monitor.detection.messages.findings import counted, era, shown
+from monitor.detection.ownership.assignment_view import Standing, stand
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.model import Finding, GroupState, GroupVerdict, PartitionId, Value
+
+
+class About(StrEnum):
+    """What a statement is about."""
+
+    GROUP = "group"
+    ASSIGNOR = "assignor"
+    MEMBERS = "members"
+    REBALANCE = "rebalance"
+    LAG = "lag"
+    PARTITION = "partition"
+    OWNER = "owner"
+    RULE = "rule"
+    EXPECTED = "expected"
+    OFFSETS = "offsets"
+    FINDING = "finding"
+
+
+class Statement(Value):
+    """A sentence, since when it is so (None: that is not known or no question), and what it rests on."""
+
+    about: About
+    sentence: str
+    since_ms: int | None = None
+    evidence: tuple[str, ...] = ()
+
+
+class Explanation(Value):
+    """What can be said of a group, or of one of its partitions, at an instant; ``statements`` are in reading order."""
+
+    cluster: str
+    group: str
+    evaluated_ms: int
+    statements: tuple[Statement, ...]
+    topic: str | None = None
+    partition: PartitionId | None = None
+
+
+class Judged(Value):
+    """A verdict with what it was made from."""
+
+    verdict: GroupVerdict
+    standing: Standing
+    group: GroupState
+    """With the names of its topics and its offsets."""
+
+    def age_of(self, instant_ms: int) -> str:
+        """How long ago an instant was."""
+        return age(self.verdict.evaluated_ms - instant_ms)
+
+
+def judged(inputs: GroupInputs) -> Judged:
+    """The verdict on these inputs, and what it was made from."""
+    topics, standing = Topics(inputs.catalog), stand(inputs.group, inputs.catalog)
+    verdict = judge(inputs.group, topics, standing, inputs.now_ms, inputs.settings)
+    return Judged(verdict=verdict, standing=standing, group=standing.named(inputs.group))
+
+
+def metadata_told(known: Judged) -> Iterator[str]:
+    """Which topics have changed since the generation."""
+    for change in known.standing.expectation.changes:
+        yield (
+            f"{shown(change.topic)} had {counted(change.before, 'partition')} for {era(known.group)} and has "
+            f"{change.after} now."
+        )
+
+
+def findings_told(findings: Sequence[Finding], none: str) -> Iterator[Statement]:
+    """Each finding with what to do; ``none`` is said where there is none."""
+    if not findings:
+        yield Statement(about=About.FINDING, sentence=none)
+    for finding in findings:
+        told = advice(finding)
+        yield Statement(
+            about=About.FINDING,
+            sentence=finding.sentence,
+            since_ms=finding.since_ms,
+            evidence=() if told is None else (f"What to do: {told}",),
+        )

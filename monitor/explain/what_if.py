@@ -1,0 +1,262 @@
+"""What a group's assignment would be if something about it were different.
+
+The answer is the assignor's for the members as they would join now, remembering what they have. Nothing is computed by
+another rule than those of ``monitor.assignors``; what had to be assumed stands in the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from monitor.assignors import AssignorError
+from monitor.assignors.kafka_client.member_order import in_assignment_order
+from monitor.detection.evaluation_input import GroupInputs, QuestionError
+from monitor.detection.messages.findings import counted, listed, shown
+from monitor.detection.ownership.balance import BalanceSide, balance_side
+from monitor.detection.ownership.catalog_view import count_now
+from monitor.detection.ownership.context import Owners
+from monitor.detection.ownership.current import owners_by_partition
+from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
+from monitor.explain.self_assigned_simulation import own_roster, partitions_of, shared, strategy_for
+from monitor.explain.simulation import Roster, choose_assignor, roster_of
+from monitor.model import Member, MemberAssignment, PartitionId, TopicPartition, TopicPartitions, Value
+
+MOST_MEMBERS: Final = 10_000
+MOST_PARTITIONS: Final = 1_000_000
+"""Larger groups are not rehearsed: a slip of the finger must not take hours."""
+
+
+class PartitionCount(Value):
+    """How many partitions a topic is to have."""
+
+    topic: str
+    partitions: int
+
+
+class Change(Value):
+    """What is to be different. All that is not said stays; nothing said at all is a rebalance now.
+
+    The members ``without`` leave first, then ``members`` is how many there are to be.
+    """
+
+    assignor: str | None = None
+    members: int | None = None
+    without: tuple[str, ...] = ()
+    partitions: tuple[PartitionCount, ...] = ()
+
+
+class MemberChange(Value):
+    """A member before and after. Partitions are sorted; ``idle`` is about after."""
+
+    member_id: str
+    before: tuple[TopicPartitions, ...] = ()
+    after: tuple[TopicPartitions, ...] = ()
+    partitions_before: int = 0
+    partitions_after: int = 0
+    joins: bool = False
+    leaves: bool = False
+    idle: bool = False
+
+
+class Move(Value):
+    """A partition that gets another owner; nobody: it has none."""
+
+    topic: str
+    partition: PartitionId
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+class WhatIf(Value):
+    """The answer. ``orphans`` are partitions of topics subscribed before that nobody would own."""
+
+    cluster: str
+    group: str
+    evaluated_ms: int
+    assignor: str
+    assignor_before: str | None
+    members: tuple[MemberChange, ...]
+    moves: tuple[Move, ...]
+    balance_before: BalanceSide | None
+    balance_after: BalanceSide | None
+    idle: tuple[str, ...] = ()
+    orphans: tuple[TopicPartition, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+
+def what_if(inputs: GroupInputs, change: Change) -> WhatIf:
+    """The assignment of the group if this were so, beside the one that it has.
+
+    Raises:
+        QuestionError: the change names what there is not, or the group's assignment cannot be computed.
+    """
+    if inputs.group.kind in OWN_SHARES:
+        return _what_if_shared(inputs, change)
+    before = roster_of(inputs)
+    members, told = _members(before, change)
+    counts = before.counts | _counts(before, change.partitions)
+    if sum(counts.values()) > MOST_PARTITIONS:
+        raise QuestionError(f"More than {MOST_PARTITIONS} partitions are not rehearsed.")
+    assignor = choose_assignor(before, change.assignor)
+    try:
+        answer = assignor.assign(members, before.shapes(counts))
+    except AssignorError as error:
+        raise QuestionError(f"The assignor {assignor.name} fails for this group: {shown(str(error))}.") from error
+    owners_after = owners_by_partition(answer)
+    return WhatIf(
+        cluster=inputs.group.cluster,
+        group=inputs.group.group,
+        evaluated_ms=inputs.now_ms,
+        assignor=assignor.name,
+        assignor_before=before.group.protocol,
+        members=tuple(_member_changes(before, members, answer)),
+        moves=tuple(_moves(before.owners, owners_after)),
+        balance_before=balance_side(before.group.members, before.owners),
+        balance_after=balance_side(members, owners_after),
+        idle=tuple(sorted(given.member_id for given in answer if not given.topics)),
+        orphans=tuple(_orphans(counts, owners_after)),
+        assumptions=(*before.assumptions, *told, *assignor.assumptions(before)),
+    )
+
+
+def _what_if_shared(inputs: GroupInputs, change: Change) -> WhatIf:
+    """As :func:`what_if`, where each member works out its own share."""
+    if change.partitions:
+        raise QuestionError(
+            "What if a topic had more partitions cannot be told here: they lie on brokers, and which is not said."
+        )
+    before = own_roster(inputs)
+    strategy = strategy_for(before, change.assignor)
+    members, told = _members(before, change)
+    answer = shared(before, members, strategy)
+    owners_after = owners_by_partition(answer)
+    every = (TopicPartition(topic, each) for topic, own in partitions_of(before).items() for each in own)
+    return WhatIf(
+        cluster=inputs.group.cluster,
+        group=inputs.group.group,
+        evaluated_ms=inputs.now_ms,
+        assignor=strategy or before.group.protocol or "",
+        assignor_before=before.group.protocol,
+        members=tuple(_member_changes(before, members, answer)),
+        moves=tuple(_moves(before.owners, owners_after)),
+        balance_before=balance_side(before.group.members, before.owners),
+        balance_after=balance_side(members, owners_after),
+        idle=tuple(sorted(given.member_id for given in answer if not given.topics)),
+        orphans=tuple(place for place in every if place not in owners_after),
+        assumptions=(*before.assumptions, *told),
+    )
+
+
+# --- the members ------------------------------------------------------------------------------------------------------
+
+
+def _members(roster: Roster, change: Change) -> tuple[tuple[Member, ...], tuple[str, ...]]:
+    leaving = {_named(roster, name).member_id for name in change.without}
+    staying = tuple(member for member in roster.members if member.member_id not in leaving)
+    told: tuple[str, ...] = ()
+    if change.members is not None:
+        staying, told = _resized(roster, staying, change.members)
+    if not staying:
+        raise QuestionError(f"Group {shown(roster.group.group)} would have no members: nothing would be assigned.")
+    return staying, told
+
+
+def _named(roster: Roster, name: str) -> Member:
+    """The member with this id, else with this instance id, else with this client id, which only one may have."""
+    for names in ("member_id", "instance_id", "client_id"):
+        found = [member for member in roster.members if getattr(member, names) == name]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            ids = listed([member.member_id for member in found])
+            raise QuestionError(f"{len(found)} members are called {shown(name)}; say which by its id: {ids}.")
+    known = listed([member.member_id for member in roster.members])
+    raise QuestionError(f"The group has no member {shown(name)}; its members are {known}.")
+
+
+def _resized(roster: Roster, members: tuple[Member, ...], count: int) -> tuple[tuple[Member, ...], tuple[str, ...]]:
+    if not 1 <= count <= MOST_MEMBERS:
+        raise QuestionError(f"A group is rehearsed with 1 to {MOST_MEMBERS} members, not with {count}.")
+    if count <= len(members):
+        return _reduced(roster, members, count)
+    topics = roster.usual_topics()
+    taken = {member.member_id for member in members}
+    free = (name for number in range(1, MOST_MEMBERS * 2) if (name := f"new-{number}") not in taken)
+    joining = tuple(Member(member_id=next(free), topics=topics, client_id="new") for _ in range(count - len(members)))
+    names = listed([member.member_id for member in joining])
+    told = [f"New members ({names}) subscribe to {listed(topics)}, have no rack and no instance id."]
+    told.append("Where they stand among the members depends on ids that they do not have yet: by these names here.")
+    return (*members, *joining), tuple(told)
+
+
+def _reduced(roster: Roster, members: tuple[Member, ...], count: int) -> tuple[tuple[Member, ...], tuple[str, ...]]:
+    """The last in the assignors' order leave: dynamic members before static ones."""
+    leaving = {member.member_id for member in in_assignment_order(members)[count:]}
+    if not leaving:
+        return members, ()
+    told = f"It is not said who leaves: the last in the assignors' order do ({listed(sorted(leaving))})."
+    return tuple(member for member in members if member.member_id not in leaving), (told,)
+
+
+# --- the topics -------------------------------------------------------------------------------------------------------
+
+
+def _counts(roster: Roster, wanted: Sequence[PartitionCount]) -> dict[str, int]:
+    subscribed = sorted({topic for member in roster.members for topic in member.topics})
+    for entry in wanted:
+        if entry.topic not in subscribed:
+            known = listed(subscribed)
+            raise QuestionError(f"No member subscribes to {shown(entry.topic)}; the group's topics are {known}.")
+        state = roster.catalog.topics.get(entry.topic)
+        now = count_now(state) if state else 0
+        if entry.partitions < max(now, 1):
+            has = f"{shown(entry.topic)} has {counted(now, 'partition')}"
+            raise QuestionError(f"{has}, and Kafka cannot make them {entry.partitions}: a topic only grows.")
+    return {entry.topic: entry.partitions for entry in wanted}
+
+
+def _orphans(counts: Mapping[str, int], owners: Owners) -> Iterator[TopicPartition]:
+    for topic in sorted(counts):
+        for partition in range(counts[topic]):
+            place = TopicPartition(topic, partition)
+            if place not in owners:
+                yield place
+
+
+# --- before and after -------------------------------------------------------------------------------------------------
+
+
+def _member_changes(
+    roster: Roster, members: Sequence[Member], given: Sequence[MemberAssignment]
+) -> Iterator[MemberChange]:
+    after = {each.member_id: each.topics for each in given}
+    before = {member.member_id: member.assigned for member in roster.members}
+    joining = [member.member_id for member in members if member.member_id not in before]
+    for member_id in (*before, *joining):
+        had, has = _sorted(before.get(member_id, ())), _sorted(after.get(member_id, ()))
+        yield MemberChange(
+            member_id=member_id,
+            before=had,
+            after=has,
+            partitions_before=_size(had),
+            partitions_after=_size(has),
+            joins=member_id not in before,
+            leaves=member_id not in after,
+            idle=member_id in after and not has,
+        )
+
+
+def _sorted(topics: Sequence[TopicPartitions]) -> tuple[TopicPartitions, ...]:
+    return tuple(sorted(TopicPartitions(each.topic, tuple(sorted(each.partitions))) for each in topics))
+
+
+def _size(topics: Sequence[TopicPartitions]) -> int:
+    return sum(len(each.partitions) for each in topics)
+
+
+def _moves(before: Owners, after: Owners) -> Iterator[Move]:
+    for place in sorted(before.keys() | after.keys()):
+        had, has = before.get(place, ()), after.get(place, ())
+        if had != has:
+            yield Move(topic=place.topic, partition=place.partition, before=had, after=has)
