@@ -9,10 +9,10 @@ from typing import Protocol
 import msgspec
 
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.metrics.lag_history import LagHistory, LagPoint
 from monitor.metrics.render import prepared
-from monitor.metrics.snapshot_lines import ClusterInputs, NotJudgedError
 from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, CollectorHealth, GroupVerdict, Shard, Snapshot
+from monitor.snapshot_file import ClusterInputs, NotJudgedError
+from monitor.web.views.lag_history import LagHistory, LagPoint
 
 
 class Judge(Protocol):

@@ -17,12 +17,12 @@ from monitor.detection.ownership.assignment_view import Standings
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.detection.time_invariance import is_settled
-from monitor.metrics.deflate import deflated
-from monitor.metrics.granularity import ALL_SERIES, SeriesRules
-from monitor.metrics.publish import summary_of, unjudged_summary
+from monitor.metrics.gzip_join import deflated
 from monitor.metrics.render import render_groups
 from monitor.metrics.series_cap import apart_if_large
+from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import FamilyBlock, GroupState, GroupSummary, GroupVerdict, Value
+from monitor.web.views.summary import summary_of, unjudged_summary
 from streaming_jobs.orders import Orders
 from streaming_jobs.rows import ALL_BLOCKS, BucketRow, RowKind, block_name
 

@@ -15,7 +15,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
-from monitor.metrics.granularity import ALL_SERIES, SeriesRules
+from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import Catalog
 from streaming_jobs.bucket import Entry, Key
 from streaming_jobs.bucket_judge import BucketJudge

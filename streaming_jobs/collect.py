@@ -19,9 +19,9 @@ from monitor.collectors.errors import CollectorError
 from monitor.collectors.kafka.preflight import check_carrier
 from monitor.collectors.passes.health import CountedPasses
 from monitor.config import ClusterSettings, ConfigError, Settings, load
-from monitor.metrics.collect_app import create_collect_app
-from monitor.metrics.server import ListenError
 from monitor.model import CollectorHealth
+from monitor.web.collect_app import create_collect_app
+from monitor.web.server import ListenError
 from streaming_jobs.clock import now_ms
 from streaming_jobs.lifetime import Lifetime
 from streaming_jobs.serving import http_server

@@ -23,9 +23,9 @@ from monitor.embedded.java import find_java
 from monitor.embedded.metaq import ROOT as METAQ_ROOT
 from monitor.embedded.performer import Happening
 from monitor.embedded.workload import DemoWorkload
-from monitor.metrics.readiness import told
-from monitor.metrics.server import HttpServer
 from monitor.model import ALL_GROUPS, Value
+from monitor.web.server import HttpServer
+from monitor.web.views.status import told
 from streaming_jobs.board import Board
 from streaming_jobs.demo_alerting import DemoAlerting
 from streaming_jobs.job import Job

@@ -19,7 +19,7 @@ from monitor.config import DetectionOptions, Settings, Thresholds
 from monitor.detection.thresholds.burrow import BurrowSettings
 from monitor.detection.thresholds.overrides import DetectionRules, Override
 from monitor.detection.thresholds.thresholds import DetectionSettings
-from monitor.metrics.granularity import Detail, DetailOverride, SeriesRules
+from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
 from streaming_jobs.board import Board
 from streaming_jobs.catalog_shelf import CatalogShelf
 from streaming_jobs.checkpoint_files import SparkFiles

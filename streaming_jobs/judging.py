@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, field
 
 from monitor.detection.thresholds.overrides import DetectionRules
-from monitor.metrics.granularity import ALL_SERIES, SeriesRules
+from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import ALL_GROUPS, Shard
 from streaming_jobs.catalog_shelf import CatalogShelf
 

@@ -13,7 +13,7 @@ from monitor.collectors.kafka.preflight import check
 from monitor.config import ConfigError, Settings, load, with_compat, with_shard
 from monitor.embedded.errors import EmbeddedError
 from monitor.embedded.jars import spark_kafka_jars
-from monitor.metrics.server import ListenError
+from monitor.web.server import ListenError
 from streaming_jobs.board import Board
 from streaming_jobs.checkpoint import CheckpointError
 from streaming_jobs.class_archive import ArchiveNotWrittenError

@@ -15,9 +15,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
-from monitor.metrics.cluster_lines import render_cluster
-from monitor.metrics.granularity import ALL_SERIES, SeriesRules
+from monitor.metrics.cluster_samples import render_cluster
 from monitor.metrics.render import packed, render_catalog
+from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, PackedBlock, Shard, SourceState
 from streaming_jobs.board import Board, Judge
 from streaming_jobs.catalog_shelf import CatalogShelf

@@ -5,9 +5,9 @@ from __future__ import annotations
 from starlette.applications import Starlette
 
 from monitor.config.http import HttpSettings
-from monitor.metrics.access_files import AccessFiles
-from monitor.metrics.found import Source
-from monitor.metrics.server import HttpServer
+from monitor.web.http.access_files import AccessFiles
+from monitor.web.server import HttpServer
+from monitor.web.views.snapshot_source import Source
 
 
 def http_server(source: Source | Starlette, settings: HttpSettings, port: int | None = None) -> HttpServer:

@@ -10,10 +10,10 @@ from typing import Final, Protocol
 
 import msgspec
 
-from monitor.metrics.readiness import still_to_read
-from monitor.metrics.time_left import Reading, time_left_ms
-from monitor.metrics.wording import counted
+from monitor.messages.formatting import counted
 from monitor.model import Value, WarmUpProgress
+from monitor.readiness.time_left import Reading, time_left_ms
+from monitor.web.views.status import still_to_read
 
 STANDING_BATCHES: Final = 5
 

@@ -29,8 +29,8 @@ from monitor.checking.spark_properties import AUTHENTICATE, SECRET
 from monitor.config import HttpSettings, Settings, load
 from monitor.embedded import guard
 from monitor.embedded.ports import free_ports
-from monitor.metrics.access_files import AccessFiles
-from monitor.metrics.server import HttpServer
+from monitor.web.http.access_files import AccessFiles
+from monitor.web.server import HttpServer
 from streaming_jobs import cluster_watch, session
 from streaming_jobs.board import Board
 from tests.health_checks import COMPOSE, SERVICES, asked_of, is_well

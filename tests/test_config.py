@@ -17,7 +17,7 @@ from monitor.config import (
     with_compat,
     with_shard,
 )
-from monitor.metrics.granularity import Detail, DetailOverride, SeriesRules
+from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
 from monitor.model import Shard
 from streaming_jobs.job import series_rules
 from tests.config_files import problems

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dashboards.alerts.rule import AGE, CLUSTER, COUNT, AlertRule, series
-from monitor.metrics.too_old import CATALOG_OLD_S, COLLECTOR_OLD_S, EVALUATION_OLD_S, OLD_FOR_S
+from monitor.metrics.staleness import CATALOG_OLD_S, COLLECTOR_OLD_S, EVALUATION_OLD_S, OLD_FOR_S
 from monitor.model.findings import Severity
 
 NAME = "{{ $labels.collector }} {{ $labels.name }}"

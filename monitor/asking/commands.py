@@ -131,7 +131,7 @@ def snapshot(  # noqa: PLR0913, PLR0917 -- as above
 
     def answer() -> None:
         from monitor.asking.source import saved_from_job  # noqa: PLC0415 -- as above
-        from monitor.metrics.addresses import GroupAddress  # noqa: PLC0415 -- as above
+        from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
 
         address = GroupAddress(cluster, group) if cluster is not None and group is not None else None
         way_in = _way_in(token_file, user, password_file, ca_file)

@@ -15,9 +15,9 @@ import msgspec
 from monitor.asking.way_in import OPEN_WAY, WayIn, WayInError
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.messages.findings import shown
-from monitor.metrics.addresses import SAVED, GroupAddress
-from monitor.metrics.snapshot_lines import SnapshotFileError, find_inputs, read_lines
-from monitor.metrics.wording import visible
+from monitor.messages.formatting import visible
+from monitor.snapshot_file import SnapshotFileError, find_inputs, read_lines
+from monitor.web.views.addresses import SAVED, GroupAddress
 
 TIMEOUT_S: Final = 60.0
 """So long the job may be silent: of a huge group, the first word may take seconds."""

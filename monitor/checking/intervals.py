@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from monitor.config import Settings
-from monitor.metrics.too_old import CATALOG_OLD_S, COLLECTOR_OLD_S, EVALUATION_OLD_S, OLD_FOR_S
+from monitor.metrics.staleness import CATALOG_OLD_S, COLLECTOR_OLD_S, EVALUATION_OLD_S, OLD_FOR_S
 from monitor.model import Value
 
 

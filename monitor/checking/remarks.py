@@ -22,9 +22,9 @@ from monitor.checking.spark_properties import is_master, not_of_spark, unguarded
 from monitor.collectors.kafka_client.client_properties import kafka_python_arguments, spark_options
 from monitor.config import ConfigError, HttpSettings, Settings
 from monitor.config.client import is_secret
-from monitor.metrics.access_errors import AccessError
-from monitor.metrics.access_files import AccessFiles, read_access
-from monitor.metrics.server import ListenError, require_own
+from monitor.web.http.access_errors import AccessError
+from monitor.web.http.access_files import AccessFiles, read_access
+from monitor.web.server import ListenError, require_own
 
 Look = Callable[[Settings], Iterator[str]]
 

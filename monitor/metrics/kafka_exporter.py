@@ -10,7 +10,7 @@ from typing import Final
 
 from monitor.detection.lag.lag import total
 from monitor.metrics.exposition_format import Samples, labels
-from monitor.metrics.granularity import Detail, SeriesRules
+from monitor.metrics.series_filter import Detail, SeriesRules
 from monitor.model import GroupKind, GroupVerdict, PartitionVerdict, Phase, TopicState
 
 _BY_COMMITS: Final = frozenset({GroupKind.CLASSIC, GroupKind.CONSUMER, GroupKind.STREAMS})

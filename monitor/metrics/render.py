@@ -13,9 +13,8 @@ from typing import Final
 
 from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.detection.rules.retention import lost_records
-from monitor.metrics.cluster_lines import STATES
-from monitor.metrics.collector_lines import add_collectors
-from monitor.metrics.deflate import Run, deflated, gzip_of, run_of
+from monitor.metrics.cluster_samples import STATES
+from monitor.metrics.collector_samples import add_collectors
 from monitor.metrics.exposition_format import (
     OPENMETRICS_END,
     Samples,
@@ -25,10 +24,11 @@ from monitor.metrics.exposition_format import (
     openmetrics_header,
     seconds,
 )
-from monitor.metrics.granularity import ALL_SERIES, Detail, SeriesRules
+from monitor.metrics.gzip_join import Run, deflated, gzip_of, run_of
 from monitor.metrics.kafka_exporter import add_as_kafka_exporter, add_topic_as_kafka_exporter
-from monitor.metrics.member_lines import add_members, add_owners
+from monitor.metrics.member_samples import add_members, add_owners
 from monitor.metrics.series_cap import CUT, fitted, render_left_out
+from monitor.metrics.series_filter import ALL_SERIES, Detail, SeriesRules
 from monitor.metrics.specs import FAMILIES, MetricSpec
 from monitor.metrics.version import installed_version
 from monitor.model import (

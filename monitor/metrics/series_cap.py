@@ -14,7 +14,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.metrics.exposition_format import Samples, labels
-from monitor.metrics.granularity import Detail
+from monitor.metrics.series_filter import Detail
 from monitor.metrics.specs import FAMILIES, MetricScope
 from monitor.model import ClusterSnapshot, FamilyBlock, PackedBlock, Value
 

@@ -25,7 +25,7 @@ class FamilyBlock(Value):
 
 
 class Deflated(Value):
-    """A text in raw deflate, cut so that pieces can follow one another (monitor.metrics.deflate).
+    """A text in raw deflate, cut so that pieces can follow one another (monitor.metrics.gzip_join).
 
     ``crc`` is the CRC-32 of the text, ``size`` its length in bytes, ``lines`` how many lines it has.
     """

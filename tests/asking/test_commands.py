@@ -10,8 +10,8 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from monitor.cli.app import app
-from monitor.metrics.server import HttpServer
 from monitor.model import ClusterSnapshot
+from monitor.web.server import HttpServer
 from tests.detection.builders import NOW, catalog, commit, group, member, topic
 from tests.metrics.examples import Served, offsets_only, ready_cluster, snapshot
 from tests.metrics.saved import Saved, pieces

@@ -6,8 +6,8 @@ from pathlib import Path
 import bcrypt
 import pytest
 
-from monitor.metrics.access_files import AccessFiles
-from monitor.metrics.server import HttpServer
+from monitor.web.http.access_files import AccessFiles
+from monitor.web.server import HttpServer
 from tests.answering import Answer, answering
 from tests.asking.test_commands import SAVED, ask
 from tests.metrics.certificates import Authority

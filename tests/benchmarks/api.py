@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from typing import Final
 from urllib.parse import urlsplit
 
-from monitor.metrics.server import HttpServer
+from monitor.web.server import HttpServer
 from tests.benchmarks.measured import cpu_s, quantile, report
 from tests.benchmarks.simulated import CLUSTER, HUGE, SimulatedJob
 

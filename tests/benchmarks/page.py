@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from msgspec.structs import replace
 from playwright.sync_api import Browser, CDPSession, sync_playwright
 
-from monitor.metrics.app import create_app
-from monitor.metrics.server import HttpServer
 from monitor.model import Snapshot, Value
+from monitor.web.app import create_app
+from monitor.web.server import HttpServer
 from tests.benchmarks.measured import cpu_s, quantile, report
 from tests.metrics.fleet import PARTITIONS, fleet
 from tests.programs import required

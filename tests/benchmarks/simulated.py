@@ -13,7 +13,6 @@ from monitor.detection.evaluate import judge
 from monitor.detection.ownership.assignment_view import stand
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
-from monitor.metrics.publish import summary_of
 from monitor.metrics.render import packed, render_groups
 from monitor.model import (
     Catalog,
@@ -30,6 +29,7 @@ from monitor.model import (
     TopicState,
 )
 from monitor.tracking.serialization import encode_state
+from monitor.web.views.summary import summary_of
 from streaming_jobs.board import Board
 from streaming_jobs.cluster_view import ClusterView
 from streaming_jobs.evaluation import Evaluation, LookedAt

@@ -11,10 +11,9 @@ from typing import Final
 
 import msgspec
 
-from monitor.metrics.cluster_lines import render_cluster
-from monitor.metrics.granularity import Detail, DetailOverride, SeriesRules
-from monitor.metrics.publish import summary_of
+from monitor.metrics.cluster_samples import render_cluster
 from monitor.metrics.render import packed, prepared, render_catalog, render_groups
+from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
 from monitor.model import (
     Catalog,
     ClusterSnapshot,
@@ -33,6 +32,7 @@ from monitor.model import (
     WarmUpProgress,
 )
 from monitor.model import Source as KnownFrom
+from monitor.web.views.summary import summary_of
 from tests.answering import Answer, answering
 from tests.metrics.examples import falling_behind, orders, unattended
 

@@ -21,11 +21,11 @@ from dashboards.grafana.group_lag import STATUSES
 from dashboards.grafana.links import TAG
 from dashboards.grafana.variables import PAGE_ADDRESS
 from monitor.config.settings import HttpSettings
-from monitor.metrics.addresses import PAGE, GroupAddress, group_address
 from monitor.metrics.render import STATES as EXPOSED_STATES
 from monitor.metrics.render import STATUSES as EXPOSED_STATUSES
 from monitor.metrics.specs import METRICS
 from monitor.model import FindingKind
+from monitor.web.views.addresses import PAGE, GroupAddress, group_address
 from tests.dashboards.boards import BOARDS, asked, panels
 
 ON_NO_DASHBOARD: Final[dict[str, str]] = {}

@@ -20,12 +20,12 @@ from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.messages.findings import LISTED
 from monitor.detection.messages.notification import told
 from monitor.explain.group import explain_group
-from monitor.metrics.group_page import group_page
-from monitor.metrics.overview import ClusterLine
-from monitor.metrics.page_options import PageOptions
-from monitor.metrics.pages import Pages
-from monitor.metrics.publish import verdict_json
 from monitor.model import Finding, GroupVerdict
+from monitor.web.page.group import group_page
+from monitor.web.page.options import PageOptions
+from monitor.web.page.render import Pages
+from monitor.web.views.overview import ClusterLine
+from monitor.web.views.summary import verdict_json
 from tests.detection.said import Rules
 from tests.detection.told_examples import NOW, Example, at, examples
 

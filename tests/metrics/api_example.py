@@ -8,8 +8,8 @@ from monitor.detection.evaluate import judge
 from monitor.detection.ownership.assignment_view import stand
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.thresholds import DetectionSettings
-from monitor.metrics.lag_history import LagPoint
 from monitor.model import ClusterSnapshot, GroupState, GroupVerdict, Phase, WarmUpProgress
+from monitor.web.views.lag_history import LagPoint
 from tests.detection.builders import NOW, catalog, commit, group, member, topic
 from tests.metrics.examples import Served, ready_cluster, snapshot
 from tests.metrics.saved import Saved

@@ -10,12 +10,12 @@ from typing import Final
 
 import httpx
 
-from monitor.metrics.api_addresses import ADDRESSES, Address
-from monitor.metrics.api_query import Parameter
-from monitor.metrics.app import create_app
-from monitor.metrics.openapi import openapi_document
-from monitor.metrics.server import HttpServer
 from monitor.metrics.version import installed_version
+from monitor.web.api.endpoints import ADDRESSES, Address
+from monitor.web.api.openapi import openapi_document
+from monitor.web.app import create_app
+from monitor.web.server import HttpServer
+from monitor.web.views.query import Parameter
 from tests.metrics.api_example import EXAMPLES, NOW_MS, example
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "api.md"

@@ -4,10 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from monitor.metrics.lag_history import LagPoint
-from monitor.metrics.publish import summary_of
 from monitor.metrics.render import packed, prepared, render_groups
-from monitor.metrics.snapshot_lines import ClusterInputs
 from monitor.model import (
     ClusterSnapshot,
     DriftKind,
@@ -24,6 +21,9 @@ from monitor.model import (
     TopicLag,
     TopicPartition,
 )
+from monitor.snapshot_file import ClusterInputs
+from monitor.web.views.lag_history import LagPoint
+from monitor.web.views.summary import summary_of
 
 NOW_MS = 1_700_000_100_000
 

@@ -11,9 +11,6 @@ from msgspec.structs import replace
 from monitor.detection.evaluate import evaluate
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.thresholds.thresholds import DetectionSettings
-from monitor.metrics.lag_history import LagPoint
-from monitor.metrics.publish import summary_of
-from monitor.metrics.snapshot_lines import ClusterInputs
 from monitor.model import (
     Catalog,
     ClusterSnapshot,
@@ -30,6 +27,9 @@ from monitor.model import (
     TopicPartitions,
     TopicState,
 )
+from monitor.snapshot_file import ClusterInputs
+from monitor.web.views.lag_history import LagPoint
+from monitor.web.views.summary import summary_of
 
 NOW_MS = 1_790_000_000_000
 MINUTE_MS = 60_000

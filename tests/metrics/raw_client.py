@@ -4,7 +4,7 @@ import re
 import socket
 import time
 
-from monitor.metrics.server import HttpServer
+from monitor.web.server import HttpServer
 
 PATIENCE_S = 60.0
 """No assertion about speed: when a test gives up."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.thresholds.thresholds import DetectionSettings
-from monitor.metrics.snapshot_lines import Evaluated, NotJudgedError, all_lines
 from monitor.model import Catalog, GroupState
+from monitor.snapshot_file import Evaluated, NotJudgedError, all_lines
 
 DEFAULTS = DetectionSettings()
 

@@ -17,10 +17,10 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.metrics import access_files
-from monitor.metrics.access_files import AccessFiles, WatchedAccess
-from monitor.metrics.server import AccessUnusable, HttpServer, ListenError
-from monitor.metrics.web_config import WebConfig, read_web_config
 from monitor.model import WarmUpProgress
+from monitor.web.http.access_files import AccessFiles, WatchedAccess
+from monitor.web.http.web_config import WebConfig, read_web_config
+from monitor.web.server import AccessUnusable, HttpServer, ListenError
 from tests.job_process import eventually
 from tests.metrics.certificates import Authority
 from tests.metrics.examples import Served, orders, ready_cluster, snapshot
@@ -465,8 +465,8 @@ def test_tls_alone_keeps_nobody_out_and_a_certificate_that_has_to_be_shown_does(
 
 def test_secrets_are_in_no_text_of_what_holds_them(files):
     """What a debugger, a traceback or a log line would show."""
-    from monitor.metrics.access_files import WatchedAccess  # noqa: PLC0415
-    from monitor.metrics.web_config import read_web_config  # noqa: PLC0415
+    from monitor.web.http.access_files import WatchedAccess  # noqa: PLC0415
+    from monitor.web.http.web_config import read_web_config  # noqa: PLC0415
 
     alice = hashed("wonder")
     access = files({"basic_auth_users": {"alice": alice}}, tokens=OLD)
@@ -478,7 +478,7 @@ def test_secrets_are_in_no_text_of_what_holds_them(files):
 
 
 def test_a_collecting_process_is_guarded_alike(files):
-    from monitor.metrics.collect_app import create_collect_app  # noqa: PLC0415
+    from monitor.web.collect_app import create_collect_app  # noqa: PLC0415
 
     with HttpServer(create_collect_app(lambda: ()), port=0, access=files(tokens=OLD)) as server:
         assert status(server) == 401

@@ -15,18 +15,18 @@ from msgspec.structs import replace
 from typer.testing import CliRunner
 
 from monitor.cli.app import app as commands
-from monitor.metrics.access_files import AccessFiles
-from monitor.metrics.addresses import GroupAddress
-from monitor.metrics.api_addresses import ADDRESSES, EXPLAIN, HISTORY, WHAT_IF, Address
-from monitor.metrics.api_clusters import condition
-from monitor.metrics.api_kept import KeptLists
-from monitor.metrics.api_list import Order, Wanted
-from monitor.metrics.app import create_app
-from monitor.metrics.limits import Limits
-from monitor.metrics.openapi import openapi_document
-from monitor.metrics.server import HttpServer
-from monitor.metrics.turns import AT_ONCE, Turns
 from monitor.model import CollectorHealth, Snapshot
+from monitor.web.api.cache import KeptLists
+from monitor.web.api.clusters import condition
+from monitor.web.api.endpoints import ADDRESSES, EXPLAIN, HISTORY, WHAT_IF, Address
+from monitor.web.api.lists import Order, Wanted
+from monitor.web.api.openapi import openapi_document
+from monitor.web.app import create_app
+from monitor.web.http.access_files import AccessFiles
+from monitor.web.http.concurrency import AT_ONCE, Turns
+from monitor.web.http.limits import Limits
+from monitor.web.server import HttpServer
+from monitor.web.views.addresses import GroupAddress
 from tests.detection.builders import NOW, catalog, commit, group, member, topic
 from tests.metrics.api_example import EXAMPLES, NOW_MS, example, job_of
 from tests.metrics.examples import HOSTILE_NAMES, Served

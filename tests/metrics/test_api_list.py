@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitor.metrics.api_list import ApiLists, CursorError, Order, Place, Wanted, cursor, encoded, read_cursor
 from monitor.model import ClusterSnapshot, Finding, FindingKind, GroupKind, GroupSummary, Phase
+from monitor.web.api.lists import ApiLists, CursorError, Order, Place, Wanted, cursor, encoded, read_cursor
 
 REASONS = {FindingKind.LAG: "behind", FindingKind.ORPHANED: "grew", FindingKind.DRIFT: "current"}
 

@@ -12,10 +12,6 @@ import msgspec
 import pytest
 from starlette.applications import Starlette
 
-from monitor.metrics.app import create_app
-from monitor.metrics.pages import KIND_WORDS
-from monitor.metrics.server import HttpServer
-from monitor.metrics.snapshot_lines import NotJudgedError, find_inputs
 from monitor.model import (
     ClusterSnapshot,
     FindingKind,
@@ -26,6 +22,10 @@ from monitor.model import (
     Snapshot,
     WarmUpProgress,
 )
+from monitor.snapshot_file import NotJudgedError, find_inputs
+from monitor.web.app import create_app
+from monitor.web.page.render import KIND_WORDS
+from monitor.web.server import HttpServer
 from tests.detection.builders import catalog, group, topic
 from tests.metrics.examples import (
     HOSTILE_NAMES,

@@ -2,9 +2,9 @@
 
 from msgspec.structs import replace
 
-from monitor.metrics.assignment_map import MOST_COLUMNS, MOST_TILES, Mark, TopicMap, assignment_map
-from monitor.metrics.holders import Holders
 from monitor.model import GroupVerdict, MemberVerdict, OrphanReason, PartitionVerdict, Sharing
+from monitor.web.page.assignment_map import MOST_COLUMNS, MOST_TILES, Mark, TopicMap, assignment_map
+from monitor.web.page.member_labels import Holders
 from tests.metrics.examples import orders
 
 LETTERS = {

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.metrics.connections import Awaits, Connection, Connections, client_of
-from monitor.metrics.limits import Limits
+from monitor.web.http.connections import Awaits, Connection, Connections, client_of
+from monitor.web.http.limits import Limits
 
 LIMITS = Limits(request_s=10, idle_s=60, stall_s=20, answer_s=300, linger_s=5, connections=4, connections_of_a_client=2)
 

@@ -6,7 +6,7 @@ import zlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.metrics.deflate import deflated, gzip_of, joined_crc, run_of, unpacked, unpacked_size
+from monitor.metrics.gzip_join import deflated, gzip_of, joined_crc, run_of, unpacked, unpacked_size
 from monitor.model import EMPTY_GZIP
 
 TEXTS = st.lists(st.binary(max_size=200) | st.integers(0, 100_000).map(lambda size: b"ab" * size), max_size=8)

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from monitor.metrics.app import create_app
-from monitor.metrics.collect_app import create_collect_app
-from monitor.metrics.server import HttpServer
 from monitor.model import CollectorHealth
+from monitor.web.app import create_app
+from monitor.web.collect_app import create_collect_app
+from monitor.web.server import HttpServer
 from tests.metrics.examples import NOW_MS, Served, offsets_only, orders, ready_cluster, snapshot
 from tests.metrics.raw_client import answer_to, status_of
 

@@ -5,10 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from monitor.metrics.cluster_lines import render_cluster
-from monitor.metrics.granularity import Detail, DetailOverride, SeriesRules
-from monitor.metrics.publish import summary_of
+from monitor.metrics.cluster_samples import render_cluster
 from monitor.metrics.render import render_catalog, render_groups
+from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
 from monitor.model import (
     Catalog,
     Finding,
@@ -22,6 +21,7 @@ from monitor.model import (
     TopicLag,
     TopicState,
 )
+from monitor.web.views.summary import summary_of
 from tests.metrics.examples import HOSTILE_NAMES, NOW_MS, offsets_only, orders
 
 CLUSTER, GROUP, TOPIC, PARTITION = Detail

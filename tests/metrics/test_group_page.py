@@ -5,13 +5,13 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
-from monitor.metrics.group_page import group_page
-from monitor.metrics.listing import Listing, Wish
-from monitor.metrics.overview import ClusterLine, overview
-from monitor.metrics.page_options import PageOptions
-from monitor.metrics.pages import Pages
-from monitor.metrics.publish import verdict_json
 from monitor.model import GroupKind, GroupVerdict, ObservedOffset, Source
+from monitor.web.page.group import group_page
+from monitor.web.page.options import PageOptions
+from monitor.web.page.render import Pages
+from monitor.web.views.group_list import Listing, Wish
+from monitor.web.views.overview import ClusterLine, overview
+from monitor.web.views.summary import verdict_json
 from tests.detection.captured_groups import catalog_of, lab, metaq, metaq_catalog, queues, rocketmq, topic, verdict_on
 from tests.metrics.examples import ready_cluster, snapshot
 

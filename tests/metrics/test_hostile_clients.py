@@ -17,9 +17,9 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from monitor.metrics.limits import Limits
-from monitor.metrics.server import HttpServer
 from monitor.model import Snapshot
+from monitor.web.http.limits import Limits
+from monitor.web.server import HttpServer
 from tests.job_process import eventually
 from tests.metrics.examples import HOSTILE_NAMES, Served, orders, ready_cluster, snapshot
 from tests.metrics.raw_client import (

@@ -4,8 +4,8 @@ import pytest
 from msgspec.structs import replace
 from prometheus_client.parser import text_string_to_metric_families
 
-from monitor.metrics.granularity import Detail, SeriesRules
 from monitor.metrics.render import render_catalog, render_groups
+from monitor.metrics.series_filter import Detail, SeriesRules
 from monitor.metrics.specs import KAFKA_EXPORTER
 from monitor.model import Catalog, FamilyBlock, GroupKind, PartitionState, PartitionVerdict, Phase, TopicState
 from tests.metrics.examples import HOSTILE_NAMES, offsets_only, orders, unattended

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.metrics.lag_history import LagHistory, LagPoint
 from monitor.model import GroupSummary, Phase
+from monitor.web.views.lag_history import LagHistory, LagPoint
 
 MINUTE = 60_000
 

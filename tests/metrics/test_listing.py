@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from monitor.metrics.listing import Column, KindCount, Listing, Listings, Wish
 from monitor.model import Finding, FindingKind, GroupVerdict
+from monitor.web.views.group_list import Column, KindCount, Listing, Listings, Wish
 from tests.metrics.examples import NOW_MS, offsets_only, orders, ready_cluster, snapshot
 
 

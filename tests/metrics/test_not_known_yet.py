@@ -9,8 +9,8 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from monitor.metrics.app import create_app
 from monitor.model import ClusterSnapshot, Snapshot, WarmUpProgress
+from monitor.web.app import create_app
 from tests.metrics.examples import NOW_MS, Served, offsets_only, orders, ready_cluster, snapshot
 from tests.metrics.test_app import Client
 

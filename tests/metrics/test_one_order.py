@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from dashboards.alerts import RULES
 from dashboards.alerts.rule import severity_of
 from monitor.detection import DetectionSettings, evaluate
-from monitor.metrics.api_list import ApiLists, Order, Wanted
-from monitor.metrics.listing import Listing, Wish
-from monitor.metrics.overview import overview
 from monitor.model import DriftKind, Finding, FindingKind, OrphanReason
 from monitor.model.findings import FINDINGS, KINDS, Severity, rank
+from monitor.web.api.lists import ApiLists, Order, Wanted
+from monitor.web.views.group_list import Listing, Wish
+from monitor.web.views.overview import overview
 from tests.dashboards.test_alerts import NOT_ALERTED, OF_SERIES_OF_THEIR_OWN, alerts_about
 from tests.detection.builders import ASSIGNED, NOW, catalog, commit, group, member, topic
 from tests.detection.said import Rules

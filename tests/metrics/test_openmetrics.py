@@ -14,13 +14,13 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as read_text
 from starlette.applications import Starlette
 
-from monitor.metrics.app import create_app
-from monitor.metrics.collect_app import create_collect_app
-from monitor.metrics.collector_lines import collectors_exposition
-from monitor.metrics.negotiation import prefers_gzip, prefers_openmetrics
+from monitor.metrics.collector_samples import collectors_exposition
 from monitor.metrics.render import prepared
 from monitor.metrics.specs import METRICS, MetricKind
 from monitor.model import ClusterSnapshot, CollectorHealth, Snapshot
+from monitor.web.app import create_app
+from monitor.web.collect_app import create_collect_app
+from monitor.web.negotiation import prefers_gzip, prefers_openmetrics
 from tests.metrics.examples import (
     HOSTILE_NAMES,
     Served,

@@ -2,9 +2,9 @@
 
 import msgspec
 
-from monitor.metrics.listing import Listing, Wish
-from monitor.metrics.overview import overview
 from monitor.model import CollectorHealth, Finding, FindingKind, GroupVerdict, Snapshot
+from monitor.web.views.group_list import Listing, Wish
+from monitor.web.views.overview import overview
 from tests.metrics.examples import NOW_MS, offsets_only, ready_cluster, snapshot
 
 

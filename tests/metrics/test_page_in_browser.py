@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
-from monitor.metrics.app import create_app
-from monitor.metrics.server import HttpServer
 from monitor.model import CommittedOffset, GroupState
+from monitor.web.app import create_app
+from monitor.web.server import HttpServer
 from tests.metrics.fleet import PARTITIONS, Fleet, fleet, group, topic
 from tests.programs import required
 
@@ -228,7 +228,7 @@ def test_a_page_whose_server_is_gone_says_that_it_is_stale_until_it_is_back(site
 
 
 def test_a_server_that_is_busy_is_not_said_to_be_away_but_what_a_proxy_says_is(site: Site):
-    """The words of a server that has too much to do are those of monitor.metrics.limits."""
+    """The words of a server that has too much to do are those of monitor.web.http.limits."""
     page = site.open()
     page.route("**/*", lambda route: route.fulfill(status=503, content_type="text/plain; charset=utf-8", body="Later."))
     renew(page)

@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 from hypothesis import given
 from starlette.datastructures import QueryParams
 
-from monitor.metrics.page_options import PageOptions
+from monitor.web.page.options import PageOptions
 
 
 def test_an_option_is_changed_and_the_others_stay():

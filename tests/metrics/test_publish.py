@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from monitor.metrics.publish import summary_of, verdict_json
 from monitor.model import GroupVerdict
+from monitor.web.views.summary import summary_of, verdict_json
 from tests.metrics.examples import offsets_only, orders
 
 

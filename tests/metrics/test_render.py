@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from monitor.metrics.cluster_lines import render_cluster
+from monitor.metrics.cluster_samples import render_cluster
 from monitor.metrics.exposition_format import number, seconds
-from monitor.metrics.granularity import Detail, SeriesRules
-from monitor.metrics.overview import cluster_line
-from monitor.metrics.publish import summary_of
 from monitor.metrics.render import exposition, join, packed, prepared, render_catalog, render_groups, render_self
+from monitor.metrics.series_filter import Detail, SeriesRules
 from monitor.metrics.specs import METRICS, MetricKind
 from monitor.model import (
     Catalog,
@@ -38,6 +36,8 @@ from monitor.model import (
     TopicState,
     WarmUpProgress,
 )
+from monitor.web.views.overview import cluster_line
+from monitor.web.views.summary import summary_of
 from tests.metrics.examples import (
     HOSTILE_NAMES,
     NOW_MS,

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from monitor.metrics.granularity import Detail, SeriesRules
 from monitor.metrics.render import packed, prepared, render_groups
 from monitor.metrics.series_cap import LARGE, Fitted, LeftOut, apart_if_large, fitted, render_left_out
+from monitor.metrics.series_filter import Detail, SeriesRules
 from monitor.metrics.specs import FAMILIES, MetricScope
 from monitor.model import ClusterSnapshot, FamilyBlock, GroupVerdict, PackedBlock, PartitionVerdict, TopicLag
 from tests.metrics.examples import offsets_only, orders

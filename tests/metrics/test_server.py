@@ -6,8 +6,8 @@ import threading
 import httpx
 import pytest
 
-from monitor.metrics.server import HttpServer, ListenError, PortTaken, _listen
 from monitor.model import Snapshot
+from monitor.web.server import HttpServer, ListenError, PortTaken, _listen
 from tests.metrics.examples import Served, orders, ready_cluster, snapshot
 
 

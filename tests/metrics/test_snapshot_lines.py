@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.metrics.snapshot_lines import CHUNK_BYTES, SnapshotFileError, find_inputs, group_lines
 from monitor.model import GroupKind, GroupState, GroupVerdict, IdPartitions, Member, Phase, Reconciliation
+from monitor.snapshot_file import CHUNK_BYTES, SnapshotFileError, find_inputs, group_lines
 from tests.detection.builders import ASSIGNED, NOW, catalog, commit, group, range_by_hand, topic
 from tests.metrics.saved import Saved, pieces
 

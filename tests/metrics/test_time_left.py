@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.metrics.time_left import Reading, time_left_ms
+from monitor.readiness.time_left import Reading, time_left_ms
 
 
 def readings(*pairs: tuple[int, int]) -> list[Reading]:

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from monitor.detection.evaluate import evaluate
 from monitor.detection.thresholds.thresholds import DetectionSettings
-from monitor.metrics.app import create_app
-from monitor.metrics.collect_app import create_collect_app
-from monitor.metrics.pages import Pages
 from monitor.model import ClusterSnapshot, CollectorHealth, Finding, FindingKind, GroupState
+from monitor.web.app import create_app
+from monitor.web.collect_app import create_collect_app
+from monitor.web.page.render import Pages
 from tests.detection.builders import NOW, catalog, commit, group, member, topic
 from tests.metrics.examples import Served, ready_cluster, snapshot
 from tests.metrics.saved import Saved

@@ -6,9 +6,9 @@ from starlette.datastructures import QueryParams
 from monitor.detection.evaluate import evaluate
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.detection.thresholds.thresholds import DetectionSettings
-from monitor.metrics.holders import Holders
-from monitor.metrics.what_if_form import WhatIfAnswer, WhatIfForm, what_if_answer, what_if_form
 from monitor.model import GroupKind, GroupVerdict
+from monitor.web.page.member_labels import Holders
+from monitor.web.page.what_if_form import WhatIfAnswer, WhatIfForm, what_if_answer, what_if_form
 from tests.detection.builders import NOW, catalog, group, member, topic
 
 TOPICS = catalog(topic("a", 3), topic("b", 3))

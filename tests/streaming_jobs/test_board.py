@@ -5,9 +5,9 @@ import pytest
 
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.thresholds import DetectionSettings
-from monitor.metrics.lag_history import LagPoint
-from monitor.metrics.snapshot_lines import NotJudgedError
 from monitor.model import Catalog, ClusterSnapshot, GroupSummary, Phase
+from monitor.snapshot_file import NotJudgedError
+from monitor.web.views.lag_history import LagPoint
 from streaming_jobs.board import Board
 from streaming_jobs.cluster_view import ClusterView
 from streaming_jobs.evaluation import Evaluation, LookedAt

@@ -14,9 +14,9 @@ from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.metrics import series_cap
-from monitor.metrics.granularity import Detail, DetailOverride, SeriesRules
-from monitor.metrics.publish import summary_of
 from monitor.metrics.render import join, packed, render_groups
+from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
+from monitor.web.views.summary import summary_of
 from streaming_jobs.bucket_judge import BucketJudge
 from streaming_jobs.cluster_view import ClusterView
 from streaming_jobs.job import detection_rules

@@ -20,10 +20,10 @@ from monitor.collectors.snapshot import Reading
 from monitor.config import ClusterSettings, ConfigError, Settings, SparkQueriesSettings
 from monitor.embedded.broker import EmbeddedKafka
 from monitor.embedded.ports import free_ports
-from monitor.metrics.collect_app import create_collect_app
-from monitor.metrics.collector_lines import collectors_exposition, collectors_told
+from monitor.metrics.collector_samples import collectors_exposition, collectors_told
 from monitor.model import CollectorHealth, GroupKind, GroupObserved, PassCompleted, Source
 from monitor.protocol.events_topic import decode_event
+from monitor.web.collect_app import create_collect_app
 from streaming_jobs.collect import Collecting, chosen_kinds
 from streaming_jobs.telling import Telling
 from tests.job_process import JobProcess, eventually

@@ -9,7 +9,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from monitor.config import ConfigError, load
-from monitor.metrics.server import AccessUnusable
+from monitor.web.server import AccessUnusable
 from streaming_jobs.collect import CANNOT_COLLECT
 from streaming_jobs.main import CANNOT_START
 from streaming_jobs.serving import http_server

@@ -1,0 +1,1 @@
+"""Numbers, ages and names as a person reads them."""

@@ -1,0 +1,1 @@
+"""The HTTP app: metrics and probes, the JSON API, and the status page."""

@@ -1,0 +1,1 @@
+"""The JSON API: addresses, lists, cached responses, and their documentation."""

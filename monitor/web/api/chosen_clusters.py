@@ -1,0 +1,65 @@
+"""The clusters that a list is asked about. A list never leaves one out unless its reader has said that it may.
+
+Whoever polls for findings takes a list without any for "all is well". So a list is refused while nothing is known of
+one of its clusters; and one that is as old as to be called stale says so in a header.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+from urllib.parse import quote
+
+from monitor.model import ClusterSnapshot, Snapshot, Value
+from monitor.web.api.endpoints import PARTIAL
+from monitor.web.views.overview import STALE_AFTER_MS
+from monitor.web.views.query import Query
+from monitor.web.views.snapshot_source import NotKnownYet, named
+
+NOT_READY: Final = "X-Not-Ready"
+STALE: Final = "X-Stale"
+
+_HINT: Final = "With partial=1 the answer leaves them out."
+
+
+class AskedClusters(Value):
+    """Those that are ready, of what is asked about; ``are_all``: of all that there are. ``left_out`` are the others."""
+
+    ready: tuple[ClusterSnapshot, ...]
+    left_out: tuple[ClusterSnapshot, ...]
+    are_all: bool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Which a list is to be limited to; (): it need not be."""
+        return () if self.are_all else tuple(each.cluster for each in self.ready)
+
+    def headers(self, now_ms: int) -> Mapping[str, str]:
+        """What a client should know beside the list: the clusters that it leaves out, and those that are stale."""
+        ages = ((each, each.age_ms(now_ms)) for each in self.ready)
+        stale = [each for each, age_ms in ages if age_ms is not None and age_ms >= STALE_AFTER_MS]
+        told = ((NOT_READY, self.left_out), (STALE, stale))
+        return {header: _as_header(clusters) for header, clusters in told if clusters}
+
+
+def asked_clusters(snapshot: Snapshot, query: Query) -> AskedClusters:
+    """The clusters that the parameters ``cluster`` name, all if there are none.
+
+    Raises:
+        HTTPException: 404, one is not watched; 503 (NotKnownYet), one is not ready and the query does not say
+            ``partial``, or none is ready.
+    """
+    names = query.texts("cluster")
+    asked: Sequence[ClusterSnapshot] = [named(snapshot, name) for name in names] if names else snapshot.clusters
+    ready = tuple(each for each in asked if each.ready)
+    left_out = tuple(each for each in asked if not each.ready)
+    if not ready:
+        raise NotKnownYet(left_out)
+    if left_out and not query.is_on(PARTIAL):
+        raise NotKnownYet(left_out, _HINT)
+    return AskedClusters(ready=ready, left_out=left_out, are_all=not names)
+
+
+def _as_header(clusters: Iterable[ClusterSnapshot]) -> str:
+    """Names in a list, each percent-encoded: a header holds only ASCII, and a name may have a comma."""
+    return ", ".join(quote(each.cluster, safe="", errors="replace") for each in clusters)

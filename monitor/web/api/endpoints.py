@@ -1,0 +1,171 @@
+"""The addresses of the API, declared once: routes, the list of them, their OpenAPI document and docs/api.md follow."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from monitor.explain.statements import Explanation
+from monitor.explain.what_if import WhatIf
+from monitor.model import FindingKind, GroupKind, GroupSummary, Phase, Value
+from monitor.web.api.lists import Order
+from monitor.web.api.types import ApiIndex, ClusterCondition, GroupHistory, OpenFinding
+from monitor.web.views.addresses import API, SAVED
+from monitor.web.views.query import Parameter
+from monitor.web.views.summary import ToldVerdict
+
+ROOT: Final = "/api/v1/"
+GROUP: Final = "{cluster}/{group}"
+EXPLAIN: Final = "/api/v1/explain/"
+WHAT_IF: Final = "/api/v1/what-if/"
+HISTORY: Final = "/api/v1/history/"
+OPENAPI: Final = "/api/v1/openapi.json"
+
+
+class Answer(Value):
+    """What an address answers with: a type of value, or a list of them; None: it is described elsewhere."""
+
+    type: type[Value] | None = None
+    is_list: bool = False
+    media: str = "application/json"
+
+
+class Address(Value):
+    """An address: its path in which names stand in braces, what it is for in a sentence, and its parameters."""
+
+    path: str
+    name: str
+    meaning: str
+    answer: Answer
+    parameters: tuple[Parameter, ...] = ()
+
+    @property
+    def is_of_group(self) -> bool:
+        """Whether it ends in a cluster and a group."""
+        return self.path.endswith(GROUP)
+
+
+_CLUSTER: Final = Parameter(name="cluster", meaning="Only of this cluster, or of one of these.", repeats=True)
+_SEARCH: Final = Parameter(name="q", meaning="Only groups whose name has this in it, in any case.")
+_FINDING: Final = Parameter(
+    name="finding",
+    meaning="Only with findings of this kind, or of one of these.",
+    words=tuple(FindingKind),
+    repeats=True,
+)
+_LIMIT: Final = Parameter(
+    name="limit",
+    meaning="So many at most. If there are more, the header Link has the address of the next ones (rel=next).",
+    is_number=True,
+)
+PARTIAL: Final = "partial"
+_PARTIAL: Final = Parameter(
+    name=PARTIAL,
+    meaning="Also while a cluster is not ready: of those that are. The header X-Not-Ready names the others.",
+    is_switch=True,
+)
+_CURSOR: Final = Parameter(name="cursor", meaning="Go on where the answer ended whose Link gave this.")
+
+ADDRESSES: Final = (
+    Address(path=ROOT, name="index", meaning="What there is to ask.", answer=Answer(type=ApiIndex)),
+    Address(
+        path="/api/v1/clusters",
+        name="clusters",
+        meaning="What each cluster is doing, and how fresh what is told of its groups is.",
+        answer=Answer(type=ClusterCondition, is_list=True),
+    ),
+    Address(
+        path=API.rstrip("/"),
+        name="groups",
+        meaning="The groups of all clusters, each with its findings. X-Total-Count has how many match.",
+        answer=Answer(type=GroupSummary, is_list=True),
+        parameters=(
+            _CLUSTER,
+            _SEARCH,
+            Parameter(name="problems", meaning="Only groups with findings.", is_switch=True),
+            _FINDING,
+            Parameter(
+                name="kind",
+                meaning="Only groups of this kind, or of one of these.",
+                words=tuple(GroupKind),
+                repeats=True,
+            ),
+            Parameter(
+                name="state", meaning="Only groups in this state, or in one of these.", words=tuple(Phase), repeats=True
+            ),
+            Parameter(
+                name="sort",
+                meaning="By name (as if nothing is said), worst finding, largest lag, or most members.",
+                words=tuple(Order),
+            ),
+            _LIMIT,
+            _CURSOR,
+            _PARTIAL,
+        ),
+    ),
+    Address(
+        path=f"{API}{GROUP}",
+        name="group",
+        meaning="Everything that is known and judged of a group: members, partitions, lag, findings with advice.",
+        answer=Answer(type=ToldVerdict),
+    ),
+    Address(
+        path="/api/v1/findings",
+        name="findings",
+        meaning="The open findings of all groups, the worst first. X-Total-Count has how many match.",
+        answer=Answer(type=OpenFinding, is_list=True),
+        parameters=(_CLUSTER, _SEARCH, _FINDING, _LIMIT, _CURSOR, _PARTIAL),
+    ),
+    Address(
+        path=f"{EXPLAIN}{GROUP}",
+        name="explain",
+        meaning="Who owns what and why, what is wrong and what to do: what groupwatch explain --json prints.",
+        answer=Answer(type=Explanation),
+        parameters=(
+            Parameter(name="topic", meaning="With a partition: explain that one."),
+            Parameter(name="partition", meaning="Its number; of RocketMQ BROKER-QUEUE, of MetaQ BROKER-NUMBER."),
+        ),
+    ),
+    Address(
+        path=f"{WHAT_IF}{GROUP}",
+        name="what-if",
+        meaning="The assignment that a group would have if something were different, or (nothing said) if it "
+        "rebalanced now: what groupwatch what-if --json prints.",
+        answer=Answer(type=WhatIf),
+        parameters=(
+            Parameter(name="assignor", meaning="Another assignor, for example roundrobin."),
+            Parameter(name="members", meaning="So many members; new ones subscribe like most.", is_number=True),
+            Parameter(name="without", meaning="Without this member (its id, instance id or client id).", repeats=True),
+            Parameter(name="partitions", meaning="TOPIC=N: with so many partitions of a topic.", repeats=True),
+        ),
+    ),
+    Address(
+        path=f"{HISTORY}{GROUP}",
+        name="history",
+        meaning="How a group's lag went in about the last 30 minutes, a point every 15 s or so.",
+        answer=Answer(type=GroupHistory),
+    ),
+    Address(
+        path=SAVED.rstrip("/"),
+        name="snapshot",
+        meaning="What the verdicts on all groups are made of, as lines of JSON (docs/explain.md).",
+        answer=Answer(media="application/x-ndjson"),
+        parameters=(_PARTIAL,),
+    ),
+    Address(
+        path=f"{SAVED}{GROUP}",
+        name="snapshot-of-group",
+        meaning="What the verdict on a group is made of, as lines of JSON (docs/explain.md).",
+        answer=Answer(media="application/x-ndjson"),
+    ),
+    Address(
+        path=OPENAPI,
+        name="openapi",
+        meaning="This API as an OpenAPI 3.1 document: every address, parameter and field.",
+        answer=Answer(),
+    ),
+)
+
+
+def address(name: str) -> Address:
+    """The address of that name."""
+    return next(each for each in ADDRESSES if each.name == name)

@@ -1,0 +1,255 @@
+"""The API: everything that the page shows, as JSON; to be read only. docs/api.md has every address with an example."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Final
+from urllib.parse import urlencode
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from monitor.detection.evaluation_input import GroupInputs, QuestionError, only_concerned
+from monitor.explain.query import counts_typed, explained
+from monitor.explain.what_if import Change, what_if
+from monitor.messages.formatting import visible
+from monitor.metrics.version import installed_version
+from monitor.model import FindingKind, GroupKind, Phase, Snapshot
+from monitor.snapshot_file import Evaluated, all_lines, group_lines
+from monitor.web.api.cache import KeptLists, Listed
+from monitor.web.api.chosen_clusters import asked_clusters
+from monitor.web.api.clusters import condition
+from monitor.web.api.endpoints import ADDRESSES, EXPLAIN, GROUP, HISTORY, ROOT, WHAT_IF, Address
+from monitor.web.api.lists import CursorError, Order, Wanted, cursor, read_cursor
+from monitor.web.api.openapi import openapi_document
+from monitor.web.api.response import JSON, JsonAnswer
+from monitor.web.api.types import ApiAddress, ApiIndex, GroupHistory
+from monitor.web.http.concurrency import Turns
+from monitor.web.views.addresses import API, SAVED
+from monitor.web.views.query import Query
+from monitor.web.views.snapshot_source import GroupFinder, Source
+from monitor.web.views.summary import verdict_json
+from monitor.web.views.what_if_limits import affordable
+
+log = logging.getLogger(__name__)
+
+Handler = Callable[[Request, Query], Response]
+Runner = Callable[[Callable[[], Response]], Awaitable[Response]]
+
+_LINES_OF_JSON: Final = "application/x-ndjson"
+_TAKING_TURNS: Final = frozenset({"group", "explain", "what-if"})
+"""Of a huge group these take a second or so, of all others a few milliseconds."""
+
+
+def api_routes(source: Source, now_ms: Callable[[], int], turns: Turns) -> list[Route]:
+    """Everything under ``/api/``. ``now_ms`` is the clock by which it tells how old an evaluation is."""
+    handlers = {**_Listing(source, now_ms).handlers(), **_OfGroups(source).handlers()}
+    routes = [
+        Route(
+            each.path.replace(GROUP, "{rest:any}"),
+            _endpoint(each, handlers[each.name], turns.take if each.name in _TAKING_TURNS else run_in_threadpool),
+        )
+        for each in ADDRESSES
+    ]
+    return [*routes, Route(ROOT.rstrip("/"), routes[0].endpoint), Route("/api/{rest:any}", _nothing_there)]
+
+
+async def _nothing_there(_: Request) -> Response:
+    raise HTTPException(404, f"The API has no such address; {ROOT} lists those that it has.")
+
+
+def _endpoint(address: Address, handle: Handler, run: Runner) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        query = Query(request, address.parameters)
+        try:
+            return await run(partial(handle, request, query))
+        except HTTPException:
+            raise
+        except Exception as error:
+            log.exception("The API could not answer at %s", address.path)
+            raise HTTPException(
+                500, f"There is no answer ({type(error).__name__}); the job's log says more."
+            ) from error
+
+    return answer
+
+
+# --- all groups -------------------------------------------------------------------------------------------------------
+
+
+class _Listing:
+    """What is told of all groups, or of none."""
+
+    def __init__(self, source: Source, now_ms: Callable[[], int]) -> None:
+        self._source = source
+        self._now_ms = now_ms
+        self._lists = KeptLists()
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """By the name of the address."""
+        return {
+            "index": self._index,
+            "clusters": self._clusters,
+            "groups": self._groups,
+            "findings": self._findings,
+            "snapshot": self._saved,
+            "openapi": lambda request, _: JsonAnswer(openapi_document()).to(request),
+        }
+
+    def _index(self, request: Request, _: Query) -> Response:
+        addresses = tuple(
+            ApiAddress(address=each.path, meaning=each.meaning, parameters=tuple(own.name for own in each.parameters))
+            for each in ADDRESSES
+        )
+        index = ApiIndex(version=installed_version(), shard=str(self._source.read().shard), addresses=addresses)
+        return _told(index).to(request)
+
+    def _clusters(self, request: Request, _: Query) -> Response:
+        now_ms = self._now_ms()
+        found = [condition(each, now_ms) for each in self._source.read().clusters]
+        return JsonAnswer(msgspec.json.encode(found)).to(request)
+
+    def _groups(self, request: Request, query: Query) -> Response:
+        order = next(iter(query.words("sort", Order)), Order.NAME)
+        wanted = msgspec.structs.replace(
+            _wanted(query, order),
+            problems=query.is_on("problems"),
+            kinds=query.words("kind", GroupKind),
+            states=query.words("state", Phase),
+        )
+        return self._listed(request, query, wanted, self._lists.groups)
+
+    def _findings(self, request: Request, query: Query) -> Response:
+        return self._listed(request, query, _wanted(query, Order.WORST), self._lists.findings)
+
+    def _listed(
+        self, request: Request, query: Query, wanted: Wanted, lists: Callable[[Snapshot, Wanted], Listed]
+    ) -> Response:
+        """The list that is wanted, of one snapshot: that of which it was seen that all clusters are ready."""
+        snapshot = self._source.read()
+        asked = asked_clusters(snapshot, query)
+        listed = lists(snapshot, msgspec.structs.replace(wanted, clusters=asked.names))
+        return _page(request, wanted, listed, asked.headers(self._now_ms()))
+
+    def _saved(self, request: Request, query: Query) -> Response:
+        """All groups, one by one: Starlette asks for the pieces in a thread, and a scrape need not wait for them."""
+        asked = asked_clusters(self._source.read(), query)
+        found = ((cluster, self._source.inputs(cluster.cluster)) for cluster in asked.ready)
+        evaluated = [
+            Evaluated(inputs=inputs, groups=tuple(summary.group for summary in cluster.groups))
+            for cluster, inputs in found
+            if inputs is not None
+        ]
+        lines = all_lines(evaluated) if request.method == "GET" else ()
+        return StreamingResponse(lines, headers=asked.headers(self._now_ms()), media_type=_LINES_OF_JSON)
+
+
+def _wanted(query: Query, order: Order) -> Wanted:
+    """What the query says of a list, but for the clusters."""
+    text = query.text("cursor")
+    try:
+        after = None if text is None else read_cursor(order, text)
+    except CursorError as error:
+        raise HTTPException(400, str(error)) from error
+    return Wanted(
+        search=query.text("q") or "",
+        findings=query.words("finding", FindingKind),
+        order=order,
+        limit=query.number("limit"),
+        after=after,
+    )
+
+
+def _page(request: Request, wanted: Wanted, listed: Listed, told: Mapping[str, str]) -> Response:
+    headers = {"X-Total-Count": str(listed.matching), **told}
+    if listed.after is not None:
+        asked = [item for item in request.query_params.multi_items() if item[0] != "cursor"]
+        query = urlencode([*asked, ("cursor", cursor(wanted.order, listed.after))])
+        headers["Link"] = f'<{request.scope["path"]}?{query}>; rel="next"'
+    return listed.answer.to(request, headers)
+
+
+# --- one group --------------------------------------------------------------------------------------------------------
+
+
+class _OfGroups:
+    """What is told of one group."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._find = GroupFinder(source)
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """By the name of the address."""
+        return {
+            "group": self._verdict,
+            "explain": self._explained,
+            "what-if": self._what_if,
+            "history": self._history,
+            "snapshot-of-group": self._saved,
+        }
+
+    def _verdict(self, request: Request, _: Query) -> Response:
+        return JsonAnswer(verdict_json(self._find.verdict(request, API).verdict)).to(request)
+
+    def _explained(self, request: Request, query: Query) -> Response:
+        topic, partition = query.text("topic"), query.text("partition")
+        inputs = only_concerned(self._find.inputs(request, EXPLAIN))
+        return _asked(inputs, lambda: explained(inputs, topic, partition)).to(request)
+
+    def _what_if(self, request: Request, query: Query) -> Response:
+        change = _change(query)
+        inputs = only_concerned(self._find.inputs(request, WHAT_IF))
+        return _asked(inputs, lambda: what_if(inputs, change)).to(request)
+
+    def _history(self, request: Request, _: Query) -> Response:
+        group = self._find.listed(request, HISTORY)
+        points = self._source.history(group.cluster, group.group)
+        return _told(GroupHistory(cluster=group.cluster, group=group.group, points=points)).to(request)
+
+    def _saved(self, request: Request, _: Query) -> Response:
+        return Response(group_lines(self._find.inputs(request, SAVED)), media_type=_LINES_OF_JSON)
+
+
+def _change(query: Query) -> Change:
+    try:
+        partitions = counts_typed(query.texts("partitions"))
+    except QuestionError as error:
+        raise HTTPException(400, f"partitions: {error}") from error
+    change = Change(
+        assignor=query.text("assignor"),
+        members=query.number("members"),
+        without=query.texts("without"),
+        partitions=partitions,
+    )
+    try:
+        return affordable(change)
+    except QuestionError as error:
+        raise HTTPException(400, str(error)) from error
+
+
+def _asked(inputs: GroupInputs, question: Callable[[], msgspec.Struct]) -> JsonAnswer:
+    """The answer; a rule that fails on this group is an error of this group."""
+    try:
+        return _told(question())
+    except QuestionError as error:
+        raise HTTPException(400, str(error)) from error
+    except Exception as error:
+        told = f"Group {visible(inputs.group.group)} of cluster {visible(inputs.group.cluster)} cannot be judged"
+        reason = f"{type(error).__name__}: {visible(str(error))}"
+        raise HTTPException(500, f"{told} ({reason}). The other groups are.") from error
+
+
+def _told(answer: msgspec.Struct) -> JsonAnswer:
+    return JsonAnswer(msgspec.json.encode(answer))
+
+
+def json_response(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Bytes of JSON as an answer."""
+    return Response(body, status, headers, media_type=JSON)

@@ -1,0 +1,52 @@
+"""The HTTP app: metrics, probes, pages and JSON, all read from one immutable snapshot.
+
+A scrape sends bytes that were prepared before, compressed: it computes nothing, asks no broker and waits for no batch
+(for a client that wants no gzip they are unpacked first). Metrics and probes are coroutines; pages are rendered in
+threads, so a slow page does not keep a scrape waiting. A group is judged again when somebody looks at it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from monitor.web.api.routes import api_routes, json_response
+from monitor.web.api.types import ApiError
+from monitor.web.http.concurrency import Turns
+from monitor.web.http.exact_routes import exact_app
+from monitor.web.page.render import Pages
+from monitor.web.page.routes import page_routes
+from monitor.web.probes import metrics_routes
+from monitor.web.views.snapshot_source import NotKnownYet, Source
+
+
+def create_app(source: Source, now_ms: Callable[[], int] | None = None) -> Starlette:
+    """The app over whatever snapshot is the newest. ``now_ms`` is the clock by which the page tells how old it is."""
+    pages, clock, turns = Pages(), now_ms or _system_ms, Turns()
+    routes = [*page_routes(source, pages, clock, turns), *metrics_routes(source), *api_routes(source, clock, turns)]
+    return exact_app(routes, {HTTPException: _Refusal(pages)})
+
+
+class _Refusal:
+    """An error as its reader can read it: JSON under /api/, else a page."""
+
+    def __init__(self, pages: Pages) -> None:
+        self._pages = pages
+
+    def __call__(self, request: Request, error: Exception) -> Response:
+        status, sentence = (error.status_code, error.detail) if isinstance(error, HTTPException) else (500, "")
+        headers = error.headers if isinstance(error, HTTPException) else None
+        if request.scope["path"].startswith("/api/"):
+            not_ready = error.clusters if isinstance(error, NotKnownYet) else ()
+            return json_response(msgspec.json.encode(ApiError(error=sentence, not_ready=not_ready)), status, headers)
+        return HTMLResponse(self._pages.message(f"{status}", sentence), status, headers)
+
+
+def _system_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,34 @@
+"""The HTTP app of a process that only collects: its metrics, and whether its collectors are well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from monitor.metrics.collector_samples import collectors_exposition, collectors_told, is_well
+from monitor.model import CollectorHealth
+from monitor.web.http.exact_routes import exact_app
+from monitor.web.probes import OPENMETRICS_HEADERS, TEXT_HEADERS, wants_openmetrics
+
+
+def create_collect_app(health: Callable[[], tuple[CollectorHealth, ...]]) -> Starlette:
+    """The app over whatever ``health`` says. It is ready while every collector's newest pass was complete."""
+
+    async def metrics(request: Request) -> PlainTextResponse:
+        openmetrics = wants_openmetrics(request)
+        headers = OPENMETRICS_HEADERS if openmetrics else TEXT_HEADERS
+        return PlainTextResponse(collectors_exposition(health(), openmetrics=openmetrics), headers=headers)
+
+    async def readyz(_: Request) -> PlainTextResponse:
+        known = health()
+        return PlainTextResponse(collectors_told(known), 200 if all(map(is_well, known)) else 503)
+
+    async def healthz(_: Request) -> PlainTextResponse:
+        return PlainTextResponse("ok\n")
+
+    routes = [Route("/metrics", metrics), Route("/readyz", readyz), Route("/healthz", healthz)]
+    return exact_app(routes)

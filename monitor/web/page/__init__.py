@@ -1,0 +1,1 @@
+"""The status page: overview, groups, map of partitions, what-if."""

@@ -1,0 +1,341 @@
+"""What the page of one group shows: findings, members, and partitions with those that are wrong first. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from monitor.detection.messages.advice import advice
+from monitor.detection.messages.notification import utc
+from monitor.detection.messages.units import unit_of
+from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
+from monitor.messages.formatting import age, lasted, rate
+from monitor.model import (
+    STREAM,
+    DriftKind,
+    Finding,
+    FindingKind,
+    GroupKind,
+    GroupVerdict,
+    MemberState,
+    MemberVerdict,
+    OrphanReason,
+    PartitionVerdict,
+    Sharing,
+    Source,
+    TopicLag,
+    TopicPartition,
+    Value,
+)
+from monitor.web.page.assignment_map import TopicMap, assignment_map
+from monitor.web.page.member_labels import Holder, Holders
+from monitor.web.views.overview import FindingLine
+
+SHOWN_PARTITIONS: Final = 500
+"""How many partitions the page lists, unless it is asked for all."""
+
+ORPHAN_WORDS: Final = {
+    OrphanReason.NO_MEMBERS: "no owner: group is empty",
+    OrphanReason.GREW: "no owner: topic grew",
+    OrphanReason.UNSUBSCRIBED: "no owner: not subscribed",
+    OrphanReason.ASSIGNOR_GAP: "no owner: assignor gap",
+    OrphanReason.PENDING: "no owner yet: handover",
+    OrphanReason.REBALANCING: "no owner yet: rebalancing",
+    OrphanReason.MIXED_STRATEGY: "no owner: strategies differ",
+    OrphanReason.MIXED_SUBSCRIPTION: "no owner: subscriptions differ",
+    OrphanReason.LEADER_UNSUBSCRIBED: "no owner: leader not subscribed",
+    OrphanReason.NO_TASK: "no owner: no task",
+}
+
+_MARKS: Final = {
+    (FindingKind.DRIFT, str(DriftKind.REPLAYED)): "not the assignor's choice",
+    (FindingKind.DRIFT, str(DriftKind.CURRENT)): "would move in a rebalance",
+    (FindingKind.DRIFT, str(DriftKind.TIE)): "another choice was possible",
+    (FindingKind.DRIFT, str(DriftKind.TARGET)): "not the choice of the broker's assignor",
+    (FindingKind.DRIFT, str(DriftKind.PENDING)): "handover takes long",
+    (FindingKind.UNATTENDED, "no_members"): "records wait, nobody reads",
+    (FindingKind.DEAD_MEMBER, "silent"): "its owner does nothing",
+    (FindingKind.DEAD_MEMBER, "unnoticed"): "its owner does nothing, or is gone",
+    (FindingKind.DEAD_MEMBER, "no_answer"): "its owner does not answer",
+    (FindingKind.DOUBLE_OWNED, "duplicate_client_id"): "two clients with one id",
+    (FindingKind.IMBALANCE, "lag"): "gets most records",
+    (FindingKind.ABANDONED, "unsubscribed"): "records wait, nobody reads",
+    (FindingKind.LAG, "not_committing"): "not committing",
+    (FindingKind.LAG, "open_transaction"): "behind an open transaction",
+    (FindingKind.LAG, "former_log"): "commit from before the topic was created anew",
+    (FindingKind.RETENTION, "records_lost"): "lost records",
+    (FindingKind.RETENTION, "close_to_loss"): "close to losing records",
+}
+
+LEFT_FOR_NOW: Final = -2
+"""The epoch of a static member that closed and whose session has not ended (KIP-848)."""
+
+_STANDINGS: Final = {
+    MemberState.UNREVOKED_PARTITIONS: "gives back partitions",
+    MemberState.UNRELEASED_PARTITIONS: "waits for partitions",
+}
+
+_JUDGEMENTS: Final = {
+    "exact": "The expected owners are what the assignor gives for the members and topics as they are now.",
+    "target": "The expected owners are those that the broker has chosen; members get there step by step.",
+    "invariants": "groupwatch does not have this assignor, so it cannot say who should own what.",
+    "none": "There are no members whose subscriptions can be read, so nobody is expected to own anything.",
+}
+
+
+_OF_KIND: Final = {
+    str(GroupKind.SHARE): "The members of a share group read partitions together; nobody has to own one alone.",
+    str(GroupKind.STREAMS): "The members of a streams group have tasks of its topology, which are not shown.",
+    str(GroupKind.SPARK): "The query reads all partitions itself; nobody is expected to own any.",
+}
+
+_OF_SHARING: Final = {
+    Sharing.BROADCAST: "The members broadcast: each reads every partition, and keeps its offsets for itself.",
+    Sharing.BY_RECORD: "The broker hands out records, not partitions; nobody has to own one alone.",
+}
+
+_NOT_FITTING: Final = (
+    "How the members share partitions is not known, or by a strategy that groupwatch does not have, so it cannot say "
+    "who should own what."
+)
+
+_NOT_DECODED: Final = (
+    "groupwatch cannot decode what some members sent, so who should own what is not known. The owners shown are those "
+    "that could be read."
+)
+
+_BY_TASKS: Final = (
+    "Kafka Streams assigns tasks and balances them over processes: whether a partition has an owner is judged, but not "
+    "who should own it or how even it is."
+)
+
+_SOURCES: Final = {
+    Source.LOG: "the log of its groups",
+    Source.ADMIN: "its brokers' answers (admin API)",
+    Source.SYSTEM: "readings of the system",
+    Source.CHECKPOINT: "its checkpoint",
+}
+
+_ERAS: Final = {
+    str(GroupKind.CLASSIC): "Generation",
+    str(GroupKind.ZOOKEEPER): "Assignment",
+    str(GroupKind.ROCKETMQ): "Assignment",
+    str(GroupKind.METAQ): "Assignment",
+}
+"""What the number of a group's assignment is called; else it is an epoch."""
+
+
+class MemberLine(Value):
+    """A member with its number on this page; ``standing`` says what it has yet to do, or what is odd about it."""
+
+    number: int
+    member: MemberVerdict
+    standing: str | None
+
+
+class TopicLine(Value):
+    """A topic of a group that reads several."""
+
+    topic: TopicLag
+    lag_age: str | None
+
+
+class PartitionLine(Value):
+    """A partition. ``marks`` says what is wrong with it; ``replayed`` is set where it differs from ``expected``."""
+
+    row: PartitionVerdict
+    owners: tuple[Holder, ...]
+    expected: Holder | None
+    replayed: Holder | None
+    as_expected: bool
+    lag_age: str | None
+    marks: tuple[str, ...]
+
+
+class GroupPage(Value):
+    """The whole page. ``hidden`` partitions are not listed. ``pace`` is read of written, where records wait.
+
+    ``unit`` is what a step of an offset is, ``era`` what the number of the assignment is called.
+    """
+
+    verdict: GroupVerdict
+    findings: tuple[FindingLine, ...]
+    judgement: str
+    members: tuple[MemberLine, ...]
+    partitions: tuple[PartitionLine, ...]
+    marked: int
+    hidden: int
+    lag_age: str | None
+    generation_age: str | None
+    topics: tuple[TopicLine, ...] = ()
+    pace: str | None = None
+    rebalances_took: str = ""
+    paused: str = ""
+    catch_up: str | None = None
+    unit: str = "record"
+    source: str = ""
+    era: str = "Generation"
+    map: tuple[TopicMap, ...] = ()
+
+
+def group_page(verdict: GroupVerdict, limit: int | None, sort: str = "", map_topic: str = "") -> GroupPage:
+    """The page of a group with at most so many partitions. ``sort`` is as in PageOptions; else it is the usual order.
+
+    ``map_topic`` is drawn in the map in any case.
+    """
+    holders, marks = Holders(verdict.members), _marks(verdict)
+    rows = _in_order(verdict, marks, sort)
+    return GroupPage(
+        verdict=verdict,
+        findings=tuple(_finding_line(verdict, finding) for finding in verdict.findings),
+        judgement=_judgement(verdict),
+        members=tuple(
+            MemberLine(number=n, member=member, standing=_standing(member))
+            for n, member in enumerate(verdict.members, 1)
+        ),
+        partitions=tuple(_partition_lines(verdict, rows[:limit], holders, marks)),
+        marked=sum(_is_marked(row, marks, alone=_is_alone(verdict)) for row in rows),
+        hidden=0 if limit is None else max(0, len(rows) - limit),
+        lag_age=_told_age(verdict.lag_ms),
+        generation_age=_told_age(verdict.evaluated_ms - verdict.generation_ms) if verdict.generation_ms else None,
+        topics=_topic_lines(verdict)[:limit],
+        pace=_pace(verdict),
+        rebalances_took=lasted(verdict.rebalance_ms),
+        paused=lasted(verdict.pause_ms),
+        catch_up=_catch_up(verdict),
+        unit=unit_of(verdict.kind),
+        source=_SOURCES[verdict.source],
+        era=_ERAS.get(verdict.kind, "Epoch"),
+        map=assignment_map(verdict, holders, map_topic),
+    )
+
+
+def _judgement(verdict: GroupVerdict) -> str:
+    if verdict.kind in OWN_SHARES and verdict.expectation == "invariants":
+        return _NOT_FITTING
+    if any(member.unreadable is not None for member in verdict.members):
+        return _NOT_DECODED
+    if verdict.kind == GroupKind.CLASSIC and verdict.assignor == STREAM:
+        return _BY_TASKS
+    of_all = _OF_KIND.get(verdict.kind) or _OF_SHARING.get(verdict.sharing)
+    return of_all or _JUDGEMENTS.get(verdict.expectation, "")
+
+
+def _topic_lines(verdict: GroupVerdict) -> tuple[TopicLine, ...]:
+    """Most lag first."""
+    topics = sorted(verdict.topics, key=lambda topic: (-(topic.lag or 0), topic.topic))
+    return tuple([TopicLine(topic=topic, lag_age=_told_age(topic.lag_ms)) for topic in topics])
+
+
+def _pace(verdict: GroupVerdict) -> str | None:
+    if verdict.pace is None:
+        return None
+    told = f"{rate(verdict.pace.consumed_per_s)} of {rate(verdict.pace.produced_per_s)} {unit_of(verdict.kind)}s/s"
+    return told + _part(verdict)
+
+
+def _part(verdict: GroupVerdict) -> str:
+    """Of how much of what waits the pace is known, if not of all; 99 % where it is nearly all."""
+    if verdict.lag is None or verdict.paced_lag is None or verdict.paced_lag >= verdict.lag:
+        return ""
+    return f", known where {100 * verdict.paced_lag // verdict.lag} % of them wait"
+
+
+def _catch_up(verdict: GroupVerdict) -> str | None:
+    """When nothing will wait any more; nothing is said of a group that waits for nothing."""
+    if verdict.pace is None:
+        return None
+    return "never, at this pace" if verdict.catch_up_ms is None else f"in {age(verdict.catch_up_ms)}"
+
+
+def _standing(member: MemberVerdict) -> str | None:
+    if not member.answers:
+        return "does not answer"
+    if member.unreadable is not None:
+        return "cannot be decoded"
+    if member.connections > 1:
+        return f"{member.connections} connections"
+    if member.epoch == LEFT_FOR_NOW:
+        return "left, may come back"
+    return _STANDINGS.get(member.state) if member.state is not None else None
+
+
+def _finding_line(verdict: GroupVerdict, finding: Finding) -> FindingLine:
+    return FindingLine(
+        kind=finding.kind,
+        sentence=finding.sentence,
+        age=age(verdict.evaluated_ms - finding.since_ms),
+        advice=advice(finding) or "",
+        since=utc(finding.since_ms),
+    )
+
+
+_Marks = Mapping[TopicPartition, Sequence[str]]
+
+_BY: Final[Mapping[str, Callable[[PartitionVerdict], int | None]]] = {
+    "lag": lambda row: row.lag,
+    "age": lambda row: row.lag_ms,
+    "committed": lambda row: row.committed,
+    "end": lambda row: row.end,
+}
+"""What the table of partitions can be sorted by, largest first, besides its places."""
+
+
+def _in_order(verdict: GroupVerdict, marks: _Marks, sort: str) -> Sequence[PartitionVerdict]:
+    """What is not known comes last in both orders. Of equal ones, those with a remark come first."""
+    turned, column = sort.startswith("-"), sort.removeprefix("-")
+    rows = sorted(verdict.partitions, key=lambda row: (row.topic, row.partition))
+    if column == "place":
+        return rows[::-1] if turned else rows
+    alone = _is_alone(verdict)
+    rows.sort(key=lambda row: not _is_marked(row, marks, alone=alone))
+    size = _BY.get(column)
+    if size is None:
+        return rows
+    known = sorted([row for row in rows if size(row) is not None], key=lambda row: size(row) or 0, reverse=not turned)
+    return known + [row for row in rows if size(row) is None]
+
+
+def _is_alone(verdict: GroupVerdict) -> bool:
+    """Whether a partition is to have one owner."""
+    return verdict.sharing is Sharing.EXCLUSIVE and verdict.settles_ms is None
+
+
+def _is_marked(row: PartitionVerdict, marks: _Marks, *, alone: bool) -> bool:
+    return (
+        row.orphan is not None or (alone and len(row.owners) > 1) or TopicPartition(row.topic, row.partition) in marks
+    )
+
+
+def _partition_lines(
+    verdict: GroupVerdict, rows: Iterable[PartitionVerdict], holders: Holders, marks: _Marks
+) -> Iterator[PartitionLine]:
+    known, alone = verdict.expectation in ("exact", "target"), _is_alone(verdict)
+    for row in rows:
+        count = len(row.owners) if alone else 1
+        orphan = [ORPHAN_WORDS[row.orphan]] if row.orphan is not None else []
+        double = ["two owners"] if count == 2 else [f"{count} owners"] if count > 2 else []
+        yield PartitionLine(
+            row=row,
+            owners=tuple(holders[owner] for owner in row.owners),
+            expected=None if row.expected is None else holders[row.expected],
+            replayed=None if row.replayed in (None, row.expected) else holders[row.replayed],
+            as_expected=known and row.owners == (() if row.expected is None else (row.expected,)),
+            lag_age=_told_age(row.lag_ms),
+            marks=(*orphan, *double, *marks.get(TopicPartition(row.topic, row.partition), ())),
+        )
+
+
+def _marks(verdict: GroupVerdict) -> dict[TopicPartition, list[str]]:
+    """What the findings say of each partition, beyond what its own row says."""
+    marks: dict[TopicPartition, list[str]] = {}
+    for finding in verdict.findings:
+        mark = _MARKS.get((finding.kind, finding.reason))
+        if mark is not None:
+            for place in finding.partitions:
+                marks.setdefault(place, []).append(mark)
+    return marks
+
+
+def _told_age(duration_ms: int | None) -> str | None:
+    return None if duration_ms is None else age(duration_ms)

@@ -1,0 +1,131 @@
+"""The HTML of the pages, from templates that escape all that they are given: for HTML, and for the eye."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.resources import files
+from typing import Final
+
+import jinja2
+from markupsafe import Markup
+
+from monitor.detection.messages.units import unit_of
+from monitor.messages.formatting import counted, grouped, visible
+from monitor.model import FindingKind
+from monitor.model.escaping import escaped
+from monitor.web.page.assignment_map import Mark
+from monitor.web.page.assignor_names import short, words
+from monitor.web.page.group import GroupPage
+from monitor.web.page.on_demand import Asked
+from monitor.web.page.options import PageOptions
+from monitor.web.page.what_if_form import LISTED_MEMBERS
+from monitor.web.views.addresses import API, GroupAddress
+from monitor.web.views.overview import ClusterLine, Overview
+
+KIND_WORDS: Final = {
+    FindingKind.ORPHANED: "Orphaned",
+    FindingKind.UNATTENDED: "Unattended",
+    FindingKind.DEAD_MEMBER: "Dead member",
+    FindingKind.DOUBLE_OWNED: "Double owned",
+    FindingKind.DRIFT: "Drift",
+    FindingKind.IMBALANCE: "Imbalance",
+    FindingKind.IDLE_MEMBERS: "Idle members",
+    FindingKind.LAG: "Lag",
+    FindingKind.RETENTION: "Retention",
+    FindingKind.ABANDONED: "Abandoned",
+    FindingKind.REBALANCE: "Rebalance",
+    FindingKind.UNREADABLE_MEMBERS: "Unreadable members",
+}
+
+MARKS: Final = {
+    Mark.RIGHT: "\N{BLACK SQUARE}",
+    Mark.HELD: "\N{MIDDLE DOT}",
+    Mark.STRAY: "\N{NOT EQUAL TO}",
+    Mark.AWAITED: "\N{WHITE CIRCLE}",
+    Mark.DOUBLE: "2",
+    Mark.ORPHAN: "\N{MULTIPLICATION SIGN}",
+}
+"""What stands in the map beside the colour, so that nobody needs to see colours."""
+
+LEGEND: Final = {
+    Mark.RIGHT: "has it, as expected",
+    Mark.HELD: "has it; who should is not known",
+    Mark.STRAY: "has it, another should",
+    Mark.AWAITED: "should have it",
+    Mark.DOUBLE: "has it, and so has another",
+    Mark.ORPHAN: "nobody has it",
+}
+
+NOTHING_ASKED: Final = Asked()
+
+
+def _file(name: str) -> bytes:
+    return files("monitor.web.page").joinpath("templates", name).read_bytes()
+
+
+STYLE: Final = _file("style.css")
+SCRIPT: Final = _file("page.js")
+ICON: Final = _file("icon.svg")
+VERSION: Final = hashlib.sha256(STYLE + SCRIPT + ICON).hexdigest()[:12]
+"""In the addresses of these files, so that a browser keeps them until they change."""
+
+REFRESH_S: Final = 5
+"""So often a page renews itself."""
+
+SLOW_REFRESH_S: Final = 60
+"""So often one that lists everything does, which may be thousands of rows."""
+
+MOST_NAME: Final = 80
+"""Of a longer name, a table shows the beginning; all of it is on the page of the group, and where a pointer rests."""
+
+
+class Pages:
+    """Renders the pages."""
+
+    def __init__(self) -> None:
+        self._templates = jinja2.Environment(
+            loader=jinja2.PackageLoader("monitor.metrics"),
+            autoescape=True,
+            finalize=_seen,
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._templates.filters |= {"visible": visible, "grouped": grouped, "kind_word": KIND_WORDS.__getitem__}
+        self._templates.globals |= {
+            "counted": counted,
+            "short_assignor": short,
+            "words": words,
+            "version": VERSION,
+            "unit_of": unit_of,
+            "most_name": MOST_NAME,
+            "refresh_s": REFRESH_S,
+            "slow_refresh_s": SLOW_REFRESH_S,
+            "marks": MARKS,
+            "legend": LEGEND,
+            "listed_members": LISTED_MEMBERS,
+        }
+
+    def overview(self, page: Overview, options: PageOptions) -> str:
+        """The list of groups."""
+        return self._render("overview.html", page=page, options=options)
+
+    def group(self, page: GroupPage, cluster: ClusterLine, options: PageOptions, asked: Asked = NOTHING_ASKED) -> str:
+        """One group, with what was asked about it."""
+        api_href = GroupAddress(page.verdict.cluster, page.verdict.group).under(API)
+        return self._render("group.html", page=page, cluster=cluster, options=options, asked=asked, api_href=api_href)
+
+    def message(self, title: str, sentence: str) -> str:
+        """A page that says one thing."""
+        return self._render("message.html", title=title, sentence=sentence)
+
+    def _render(self, template: str, **values: object) -> str:
+        return self._templates.get_template(template).render(values)
+
+
+def _seen(value: object) -> object:
+    """What a template shows: every text with what cannot be seen written out, in attributes as between tags.
+
+    Addresses are percent-encoded, so they have nothing to be written out. What is HTML already was made by a template.
+    """
+    return escaped(value) if isinstance(value, str) and not isinstance(value, Markup) else value

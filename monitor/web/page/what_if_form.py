@@ -1,0 +1,178 @@
+"""The form that asks what if, and the answer as the page of a group shows it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from starlette.datastructures import QueryParams
+
+from monitor.detection.evaluation_input import GroupInputs, QuestionError
+from monitor.detection.messages.findings import shown
+from monitor.explain.self_assigned_simulation import NAMES as OWN_NAMES
+from monitor.explain.simulation import BROKER_NAMES, CLIENT_NAMES
+from monitor.explain.what_if import Change, MemberChange, Move, PartitionCount, what_if
+from monitor.explain.what_if_text import consequences, held, mark, moving
+from monitor.model import GroupKind, GroupVerdict, Value
+from monitor.model.escaping import escaped
+from monitor.web.page.member_labels import Holder, Holders
+from monitor.web.views.query import NUMBERS, is_number
+from monitor.web.views.what_if_limits import affordable
+
+ASKED: Final = "what-if"
+"""In the query of an address that asks."""
+
+MOST_ROWS: Final = 200
+"""Longer tables are cut; the command ``groupwatch what-if --json`` has all."""
+
+LISTED_MEMBERS: Final = 500
+"""Of so many members, those to go without can be chosen in a list."""
+
+_ONE_VALUE: Final = ("assignor", "members", "grown", "to")
+"""Of these the form has one field each. An address may say more, of which all but one would count for nothing."""
+
+_ASSIGNORS: Final[Mapping[str, Sequence[str]]] = {
+    GroupKind.CLASSIC: CLIENT_NAMES,
+    GroupKind.CONSUMER: BROKER_NAMES,
+    **{str(kind): names for kind, names in OWN_NAMES.items()},
+}
+
+
+class WhatIfForm(Value):
+    """The form with what was filled in. ``assignors`` and ``topics`` can be chosen; a kind without is not rehearsed.
+
+    ``repeated`` are fields that an address, which somebody has typed, has more than once.
+    """
+
+    assignors: tuple[str, ...]
+    topics: tuple[str, ...]
+    is_asked: bool = False
+    assignor: str = ""
+    members: str = ""
+    without: tuple[str, ...] = ()
+    topic: str = ""
+    partitions: str = ""
+    repeated: tuple[str, ...] = ()
+
+
+class MemberRow(Value):
+    """A member before and after. ``mark`` says in a word what is remarkable, "" if nothing is."""
+
+    member: Holder
+    mark: str
+    before: int
+    after: int
+    has_before: str
+    has_after: str
+    is_same: bool
+
+
+class MoveRow(Value):
+    """A partition that gets another owner."""
+
+    move: Move
+    before: tuple[Holder, ...]
+    after: tuple[Holder, ...]
+
+
+class WhatIfAnswer(Value):
+    """The answer; its sentences say what else there is to know. ``more_members`` and ``more_moves`` are not listed."""
+
+    assignor: str
+    assignor_before: str
+    moving: str
+    members: tuple[MemberRow, ...]
+    moves: tuple[MoveRow, ...]
+    more_members: int
+    more_moves: int
+    sentences: tuple[str, ...]
+    assumptions: tuple[str, ...]
+
+
+def what_if_form(verdict: GroupVerdict, query: QueryParams) -> WhatIfForm:
+    """The form for this group, as it was sent."""
+    subscribed = {topic for member in verdict.members for topic in member.topics}
+    called = [name for each in verdict.members for name in (each.member_id, each.instance_id, each.client_id) if name]
+    return WhatIfForm(
+        assignors=tuple(_ASSIGNORS.get(verdict.kind, ())) if verdict.members else (),
+        topics=tuple(sorted(subscribed)) if verdict.kind not in OWN_NAMES else (),
+        is_asked=ASKED in query,
+        assignor=query.get("assignor", ""),
+        members=query.get("members", ""),
+        without=tuple(_meant(each, called) for each in query.getlist("without")),
+        topic=_meant(query.get("grown", ""), sorted(subscribed)),
+        partitions=query.get("to", ""),
+        repeated=tuple(name for name in _ONE_VALUE if len(query.getlist(name)) > 1),
+    )
+
+
+def _meant(sent: str, names: Sequence[str]) -> str:
+    """The name that a form means: on a page, also in a form, names are as they are shown (``Pages``)."""
+    return sent if sent in names else next((name for name in names if escaped(name) == sent), sent)
+
+
+def what_if_answer(inputs: GroupInputs, form: WhatIfForm, holders: Holders) -> WhatIfAnswer:
+    """What the group's assignment would be.
+
+    Raises:
+        QuestionError: something that was filled in cannot be so, or the assignment cannot be computed.
+    """
+    answer = what_if(inputs, affordable(_change(form)))
+    before = "" if answer.assignor_before in (None, answer.assignor) else answer.assignor_before or ""
+    return WhatIfAnswer(
+        assignor=answer.assignor,
+        assignor_before=before,
+        moving=moving(answer),
+        members=tuple(_member_row(each, holders) for each in answer.members[:MOST_ROWS]),
+        moves=tuple(_move_row(each, holders) for each in answer.moves[:MOST_ROWS]),
+        more_members=max(0, len(answer.members) - MOST_ROWS),
+        more_moves=max(0, len(answer.moves) - MOST_ROWS),
+        sentences=consequences(answer),
+        assumptions=answer.assumptions,
+    )
+
+
+def _change(form: WhatIfForm) -> Change:
+    if form.repeated:
+        raise QuestionError(f"{form.repeated[0]} may be given once only.")
+    if bool(form.topic) != bool(form.partitions.strip()):
+        raise QuestionError("A topic and its new number of partitions belong together: fill in both or none.")
+    return Change(
+        assignor=form.assignor or None,
+        members=_whole(form.members, "The number of members"),
+        without=tuple(each for each in form.without if each),
+        partitions=tuple(
+            PartitionCount(form.topic, count)
+            for count in [_whole(form.partitions, "The number of partitions")]
+            if count is not None
+        ),
+    )
+
+
+def _whole(text: str, what: str) -> int | None:
+    text = text.strip()
+    if not text:
+        return None
+    if not is_number(text):
+        raise QuestionError(f"{what} is {NUMBERS}, not {shown(text)}.")
+    return int(text)
+
+
+def _member_row(each: MemberChange, holders: Holders) -> MemberRow:
+    return MemberRow(
+        member=holders[each.member_id],
+        mark=mark(each),
+        before=each.partitions_before,
+        after=each.partitions_after,
+        has_before=held(each.before),
+        has_after=held(each.after),
+        is_same=each.before == each.after,
+    )
+
+
+def _move_row(move: Move, holders: Holders) -> MoveRow:
+    return MoveRow(
+        move=move,
+        before=tuple(holders[each] for each in move.before),
+        after=tuple(holders[each] for each in move.after),
+    )

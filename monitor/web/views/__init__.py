@@ -1,0 +1,1 @@
+"""What both page and API show: the newest snapshot, its groups in order, their summaries and histories."""

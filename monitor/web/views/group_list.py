@@ -1,0 +1,135 @@
+"""The groups of a snapshot, found and in order. Sorting thousands is done once for a snapshot, not for each reader."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from typing import Final
+
+from monitor.messages.formatting import searchable
+from monitor.model import FindingKind, GroupSummary, Snapshot, Value
+from monitor.model.findings import KINDS
+from monitor.web.views.ready_groups import ReadyGroups
+
+
+class Column(StrEnum):
+    """What the list of groups can be sorted by."""
+
+    FINDINGS = "findings"
+    """Worst first: what the list is sorted by if nothing is said."""
+    GROUP = "group"
+    CLUSTER = "cluster"
+    STATE = "state"
+    ASSIGNOR = "assignor"
+    MEMBERS = "members"
+    LAG = "lag"
+
+
+class Wish(Value):
+    """Which groups are wanted: whose name has ``search`` in it in any case, of that cluster and with that finding."""
+
+    search: str = ""
+    cluster: str = ""
+    kind: FindingKind | None = None
+    problems: bool = False
+    column: Column = Column.FINDINGS
+    turned: bool = False
+
+
+class KindCount(Value):
+    """How many groups have findings of a kind."""
+
+    kind: FindingKind
+    groups: int
+
+
+class Found(Value):
+    """The groups that are wanted, in order. The counts are those of all that match name and cluster."""
+
+    groups: tuple[GroupSummary, ...]
+    total: int
+    troubled: int
+    kinds: tuple[KindCount, ...]
+
+
+class Listing:
+    """The groups of one snapshot. Each order is computed when it is first asked for."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self._ready = ReadyGroups(snapshot.clusters)
+        self._ordered: dict[tuple[Column, bool], list[GroupSummary]] = {}
+        self._folded = {id(each): searchable(each.group) for each in self._ready.by_name}
+
+    def found(self, wish: Wish) -> Found:
+        """The groups that are wanted."""
+        matching = self._matching(wish)
+        troubled = [each for each in matching if each.findings]
+        if wish.kind is not None:
+            groups = [each for each in troubled if any(own.kind is wish.kind for own in each.findings)]
+        else:
+            groups = troubled if wish.problems else matching
+        return Found(groups=tuple(groups), total=len(matching), troubled=len(troubled), kinds=_kinds(troubled))
+
+    def dated(self, summary: GroupSummary) -> GroupSummary:
+        """A group of the list, with when it was judged."""
+        return self._ready.dated(summary)
+
+    def _matching(self, wish: Wish) -> list[GroupSummary]:
+        groups, wanted, folded = self._in_order(wish.column, wish.turned), searchable(wish.search), self._folded
+        if wish.cluster:
+            groups = [each for each in groups if each.cluster == wish.cluster]
+        return [each for each in groups if wanted in folded[id(each)]] if wanted else groups
+
+    def _in_order(self, column: Column, turned: bool) -> list[GroupSummary]:
+        found = self._ordered.get((column, turned))
+        if found is None:
+            found = self._ordered[column, turned] = _sorted(self._ready.by_worst, column, turned=turned)
+        return found
+
+
+class Listings:
+    """Keeps the listing of the newest snapshot that somebody has looked at."""
+
+    def __init__(self) -> None:
+        self._kept: Listing | None = None
+
+    def of(self, snapshot: Snapshot) -> Listing:
+        """The listing of that snapshot. Threads may ask at once; one of two equal answers is kept."""
+        kept = self._kept
+        if kept is None or kept.snapshot is not snapshot:
+            kept = self._kept = Listing(snapshot)
+        return kept
+
+
+_BY_TEXT: Final[Mapping[Column, Callable[[GroupSummary], str | None]]] = {
+    Column.GROUP: lambda each: each.group.casefold(),
+    Column.CLUSTER: lambda each: each.cluster,
+    Column.STATE: lambda each: each.state.value,
+    Column.ASSIGNOR: lambda each: each.assignor,
+}
+_BY_SIZE: Final[Mapping[Column, Callable[[GroupSummary], int | None]]] = {
+    Column.MEMBERS: lambda each: each.members,
+    Column.LAG: lambda each: each.lag,
+}
+"""Largest first: who sorts by lag looks for the most."""
+
+
+def _sorted(worst: list[GroupSummary], column: Column, *, turned: bool) -> list[GroupSummary]:
+    """Equal groups stand worst first. What is not known comes last in both orders: it is never what one looks for."""
+    if column is Column.FINDINGS:
+        return worst[::-1] if turned else worst
+    text = _BY_TEXT.get(column)
+    if text is not None:
+        known = sorted([each for each in worst if text(each) is not None], key=lambda e: text(e) or "", reverse=turned)
+        return known + [each for each in worst if text(each) is None]
+    size = _BY_SIZE[column]
+    known = sorted([each for each in worst if size(each) is not None], key=lambda e: size(e) or 0, reverse=not turned)
+    return known + [each for each in worst if size(each) is None]
+
+
+def _kinds(troubled: Iterable[GroupSummary]) -> tuple[KindCount, ...]:
+    """The kinds that are found, worst first, each group counted once for a kind."""
+    counts = Counter(kind for each in troubled for kind in {finding.kind for finding in each.findings})
+    return tuple(KindCount(kind=kind, groups=counts[kind]) for kind in KINDS if counts[kind])

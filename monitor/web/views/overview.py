@@ -1,0 +1,141 @@
+"""What the overview shows: the clusters, how many groups have what, and the groups that are wanted. Pure."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from monitor.detection.messages.advice import advice
+from monitor.detection.messages.notification import utc
+from monitor.messages.formatting import age
+from monitor.model import ClusterSnapshot, FindingKind, GroupSummary, Value
+from monitor.web.views.addresses import PAGE, GroupAddress
+from monitor.web.views.group_list import KindCount, Listing, Wish
+from monitor.web.views.status import share_told, told
+
+STALE_AFTER_MS: Final = 60_000
+"""From this age on, the page says that an evaluation is old: many times the interval between two batches."""
+
+SHOWN_GROUPS: Final = 50
+"""How many groups the page lists, unless it is asked for all."""
+
+
+class ClusterLine(Value):
+    """A cluster in the head of the page. ``progress`` is in percent of the backlog, None when there is none to read.
+
+    ``warning`` is what a person should know though the cluster is read and judged.
+    """
+
+    name: str
+    sentence: str
+    warning: str | None
+    ready: bool
+    failing: bool
+    evaluated: str | None
+    stale: bool
+    groups: int
+    progress: int | None
+
+
+class FindingLine(Value):
+    """A finding as it is shown. ``age`` is how long it had lasted when the group was judged, ``since`` when it began.
+
+    ``advice`` says what to do first, where there is room for it.
+    """
+
+    kind: FindingKind
+    sentence: str
+    age: str
+    advice: str = ""
+    since: str = ""
+
+
+class GroupLine(Value):
+    """A group in the list."""
+
+    summary: GroupSummary
+    href: str
+    findings: tuple[FindingLine, ...]
+
+
+class Overview(Value):
+    """The whole page. ``groups`` are listed, ``shown`` in all; the counts are of all that match name and cluster.
+
+    ``share`` says which groups are elsewhere, None if none is; ``waiting`` is of how many clusters none is known yet.
+    """
+
+    clusters: tuple[ClusterLine, ...]
+    groups: tuple[GroupLine, ...]
+    shown: int
+    hidden: int
+    total: int
+    troubled: int
+    kinds: tuple[KindCount, ...]
+    share: str | None
+    waiting: int = 0
+
+
+def overview(listing: Listing, now_ms: int, wish: Wish, limit: int | None) -> Overview:
+    """The page of what is wanted, with at most so many groups."""
+    found, snapshot = listing.found(wish), listing.snapshot
+    listed = found.groups[:limit]
+    return Overview(
+        clusters=tuple(cluster_line(cluster, now_ms) for cluster in snapshot.clusters),
+        groups=tuple(_group_line(listing.dated(each)) for each in listed),
+        shown=len(found.groups),
+        hidden=len(found.groups) - len(listed),
+        total=found.total,
+        troubled=found.troubled,
+        kinds=found.kinds,
+        share=None if snapshot.shard.is_all else share_told(snapshot.shard),
+        waiting=sum(not each.ready for each in snapshot.clusters if wish.cluster in ("", each.cluster)),
+    )
+
+
+def finding_lines(summary: GroupSummary) -> tuple[FindingLine, ...]:
+    """The findings in their order, with their ages."""
+    return tuple(
+        FindingLine(
+            kind=each.kind,
+            sentence=each.sentence,
+            age=age(summary.evaluated_ms - each.since_ms),
+            advice=advice(each) or "",
+            since=utc(each.since_ms),
+        )
+        for each in summary.findings
+    )
+
+
+def cluster_line(cluster: ClusterSnapshot, now_ms: int) -> ClusterLine:
+    """A cluster's condition now."""
+    age_ms = cluster.age_ms(now_ms)
+    return ClusterLine(
+        name=cluster.cluster,
+        sentence=told(cluster),
+        warning=_warning(cluster),
+        ready=cluster.ready,
+        failing=cluster.problem is not None,
+        evaluated=None if age_ms is None else age(age_ms),
+        stale=age_ms is not None and age_ms >= STALE_AFTER_MS,
+        groups=len(cluster.groups),
+        progress=_progress(cluster),
+    )
+
+
+def _warning(cluster: ClusterSnapshot) -> str | None:
+    """What is wrong beside the reading: with the findings, with collectors that tell of more groups, and in passes."""
+    said = (sentence for each in cluster.collectors for sentence in (each.problem, each.warning))
+    beside = [sentence for sentence in said if sentence is not None and sentence not in (cluster.problem or "")]
+    problems = beside if cluster.findings_problem is None else [cluster.findings_problem, *beside]
+    return " ".join(problems) or None
+
+
+def _group_line(summary: GroupSummary) -> GroupLine:
+    href = GroupAddress(summary.cluster, summary.group).under(PAGE)
+    return GroupLine(summary=summary, href=href, findings=finding_lines(summary))
+
+
+def _progress(cluster: ClusterSnapshot) -> int | None:
+    warm_up = cluster.warm_up
+    if warm_up is None or not warm_up.total:
+        return None
+    return 100 * (warm_up.total - warm_up.remaining) // warm_up.total

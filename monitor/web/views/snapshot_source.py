@@ -1,0 +1,136 @@
+"""Where the HTTP app gets what it serves, and how a group is found there by the address of a request."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from monitor.detection.evaluation_input import GroupInputs
+from monitor.messages.formatting import visible
+from monitor.model import ClusterSnapshot, GroupSummary, GroupVerdict, Snapshot, Value
+from monitor.snapshot_file import ClusterInputs, NotJudgedError
+from monitor.web.views.addresses import GroupAddress, group_address
+from monitor.web.views.lag_history import LagPoint
+from monitor.web.views.status import share_told, told
+
+Answer = TypeVar("Answer")
+
+
+class Source(Protocol):
+    """Where the app gets what it serves."""
+
+    def read(self) -> Snapshot:
+        """The newest snapshot."""
+
+    def verdict(self, cluster: str, group: str) -> GroupVerdict | None:
+        """The newest verdict on a group; None if there is no such group.
+
+        Raises:
+            NotJudgedError: the group cannot be judged. The others can.
+        """
+
+    def inputs(self, cluster: str) -> ClusterInputs | None:
+        """What the newest verdicts on the groups of a cluster are made of; None if none has been judged."""
+
+    def history(self, cluster: str, group: str) -> tuple[LagPoint, ...]:
+        """How the group's lag went in about the last 30 minutes, the oldest point first; () if that is not known."""
+
+
+class NotKnownYet(HTTPException):
+    """Of some clusters nothing can be told yet: 503, never an empty answer, which would mean that all is well.
+
+    ``clusters`` are their names.
+    """
+
+    def __init__(self, clusters: Sequence[ClusterSnapshot], hint: str = "") -> None:
+        self.clusters = tuple(each.cluster for each in clusters)
+        sentences = [f"The groups of {visible(each.cluster)} are not known yet. {told(each)}" for each in clusters]
+        super().__init__(503, " ".join([*sentences, *([hint] if hint else [])] or ["No cluster is watched."]))
+
+
+class FoundGroup(Value):
+    """A group that an address names, and its cluster."""
+
+    cluster: ClusterSnapshot
+    verdict: GroupVerdict
+
+
+class GroupFinder:
+    """Finds the group that a request is about, or raises an HTTPException that says why there is none."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    def verdict(self, request: Request, prefix: str) -> FoundGroup:
+        """The newest verdict on the group that the path under ``prefix`` names."""
+        address = _address(request, prefix)
+        cluster = self.cluster(address.cluster)
+        verdict = _judged(address, self._source.verdict)
+        if verdict is not None:
+            return FoundGroup(cluster=cluster, verdict=verdict)
+        raise HTTPException(404, self._not_found(address))
+
+    def inputs(self, request: Request, prefix: str) -> GroupInputs:
+        """What the newest verdict on that group is made of."""
+        address = _address(request, prefix)
+        self.cluster(address.cluster)
+        found = _judged(address, self._group_inputs)
+        if found is None:
+            raise HTTPException(404, self._not_found(address))
+        return found
+
+    def listed(self, request: Request, prefix: str) -> GroupSummary:
+        """That group as it is listed: nothing is judged for it."""
+        address = _address(request, prefix)
+        groups = self.cluster(address.cluster).groups
+        place = bisect_left(groups, address.group, key=lambda each: each.group)
+        if groups[place : place + 1] and groups[place].group == address.group:
+            return groups[place]
+        raise HTTPException(404, self._not_found(address))
+
+    def cluster(self, name: str) -> ClusterSnapshot:
+        """The cluster of that name, if its groups are known."""
+        known = named(self._source.read(), name)
+        if not known.ready:
+            raise NotKnownYet([known])
+        return known
+
+    def _group_inputs(self, cluster: str, group: str) -> GroupInputs | None:
+        inputs = self._source.inputs(cluster)
+        return inputs.inputs(group) if inputs is not None else None
+
+    def _not_found(self, address: GroupAddress) -> str:
+        sentence = f"No group named {visible(address.group)} was found in cluster {visible(address.cluster)}."
+        shard = self._source.read().shard
+        return sentence if shard.is_all else f"{sentence} {share_told(shard)}"
+
+
+def named(snapshot: Snapshot, name: str) -> ClusterSnapshot:
+    """The cluster of that name, ready or not.
+
+    Raises:
+        HTTPException: 404, none is called so.
+    """
+    known = next((each for each in snapshot.clusters if each.cluster == name), None)
+    if known is None:
+        raise HTTPException(404, f"No cluster named {visible(name)} is watched.")
+    return known
+
+
+def _address(request: Request, prefix: str) -> GroupAddress:
+    address = group_address(request.scope["raw_path"].decode("ascii"), prefix)
+    if address is None:
+        raise HTTPException(404, "This address names no group: it must end in a cluster and a group.")
+    return address
+
+
+def _judged(address: GroupAddress, judge: Callable[[str, str], Answer | None]) -> Answer | None:
+    try:
+        return judge(address.cluster, address.group)
+    except NotJudgedError as error:
+        sentence = f"Group {visible(address.group)} of cluster {visible(address.cluster)} cannot be judged"
+        raise HTTPException(500, f"{sentence} ({visible(str(error))}). The other groups are.") from error

@@ -1,0 +1,52 @@
+"""What a cluster is doing, in one sentence: for /readyz and for the page."""
+
+from __future__ import annotations
+
+from monitor.messages.formatting import age, counted, grouped, visible
+from monitor.model import ClusterSnapshot, Shard, Snapshot, WarmUpProgress
+from monitor.model.escaping import escaped
+
+
+def told(cluster: ClusterSnapshot) -> str:
+    """One sentence: the problem if there is one, else whether the cluster is ready, else what it still waits for."""
+    if cluster.problem is not None:
+        return escaped(cluster.problem)
+    if cluster.ready:
+        return "Ready."
+    if cluster.warm_up is None:
+        return "Starting: the first batch has not been read."
+    if cluster.warm_up.remaining == 0:
+        return "The backlog has been read; the topics have still to be listed."
+    return f"Reading the backlog: {still_to_read(cluster.warm_up)}."
+
+
+def still_to_read(warm_up: WarmUpProgress) -> str:
+    """How much remains, and for about how long if that can be told: the seconds are rounded up.
+
+    >>> still_to_read(WarmUpProgress(total=3_000_000, remaining=1_200_000, left_ms=11_001))
+    '1,200,000 of 3,000,000 offsets still to read, about 12 s left'
+    """
+    text = f"{grouped(warm_up.remaining)} of {counted(warm_up.total, 'offset')} still to read"
+    if warm_up.left_ms is None:
+        return text
+    return f"{text}, about {age(-(-warm_up.left_ms // 1000) * 1000)} left"
+
+
+def told_of_all(snapshot: Snapshot) -> str:
+    """The shard, if there are several; a line for each cluster that is not ready or has stalled, "ready" if none is."""
+    if not snapshot.clusters:
+        return "No cluster is watched.\n"
+    share = "" if snapshot.shard.is_all else f"{share_told(snapshot.shard)}\n"
+    waiting = [
+        f"{visible(each.cluster)}: {told(each)}\n" for each in snapshot.clusters if each.stalled or not each.ready
+    ]
+    return share + ("".join(waiting) or "ready\n")
+
+
+def share_told(shard: Shard) -> str:
+    """Which groups are not here, as a sentence.
+
+    >>> share_told(Shard(number=2, of=3))
+    'Shard 2 of 3: the other groups are watched by other jobs.'
+    """
+    return f"Shard {shard.number} of {shard.of}: the other groups are watched by other jobs."
