@@ -63,7 +63,7 @@ bench-assignors: java $(INSTALLED) ## Measure the assignors beside the originals
 clean: ## Remove what make installed here (downloaded jars stay in the user's cache)
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
-# As monitor.embedded.java looks for it, but before anything is installed. macOS has a java that only says there is none.
+# As monitor.java_runtime.find_java looks for it, but before anything is installed. macOS has a java that only says there is none.
 java:
 	@IFS=:; for folder in "$${JAVA_HOME:-/nowhere}/bin" $$PATH; do \
 		"$$folder/java" -version 2>&1 | grep -qE 'version "(17|21)[".+-]' && exit 0; \

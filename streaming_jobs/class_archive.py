@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from monitor.embedded.jars import cache_dir, pyspark_jars_dir
+from monitor.java_runtime.jars import cache_dir, pyspark_jars_dir
 from monitor.model import Value
 
 log = logging.getLogger(__name__)

@@ -16,13 +16,13 @@ from monitor.config.http import HttpSettings
 from monitor.config.metrics import MetricsSettings
 from monitor.config.settings import ClusterSettings, DetectionOptions, SparkSettings
 from monitor.config.systems import RocketMQSettings, ZooKeeperSettings
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.demo_systems import KAFKA_ROOT, DemoSystem, DemoSystems
-from monitor.embedded.jars import kafka_jars, spark_kafka_jars
-from monitor.embedded.java import find_java
-from monitor.embedded.metaq import ROOT as METAQ_ROOT
-from monitor.embedded.performer import Happening
-from monitor.embedded.workload import DemoWorkload
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.metaq import ROOT as METAQ_ROOT
+from monitor.demo.workload.performer import Happening
+from monitor.demo.workload.run import DemoWorkload
+from monitor.demo.workload.systems import KAFKA_ROOT, DemoSystem, DemoSystems
+from monitor.java_runtime.find_java import find_java
+from monitor.java_runtime.jars import kafka_jars, spark_kafka_jars
 from monitor.model import ALL_GROUPS, Value
 from monitor.web.server import HttpServer
 from monitor.web.views.status import told

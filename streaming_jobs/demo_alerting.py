@@ -6,9 +6,9 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Final, Self
 
-from monitor.embedded.errors import ProgramNotFound
-from monitor.embedded.jars import Progress
-from monitor.embedded.prometheus import EmbeddedAlertmanager, EmbeddedPrometheus
+from monitor.demo.servers.prometheus import EmbeddedAlertmanager, EmbeddedPrometheus
+from monitor.java_runtime.errors import ProgramNotFound
+from monitor.java_runtime.jars import Progress
 
 WANTED_AS: Final = "prometheus"
 """What ``--with`` calls them."""

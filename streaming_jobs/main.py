@@ -11,8 +11,8 @@ from monitor.checking.remarks import require_startable
 from monitor.collectors.errors import CollectorError, NotYetReadable
 from monitor.collectors.kafka.preflight import check
 from monitor.config import ConfigError, Settings, load, with_compat, with_shard
-from monitor.embedded.errors import EmbeddedError
-from monitor.embedded.jars import spark_kafka_jars
+from monitor.java_runtime.errors import EmbeddedError
+from monitor.java_runtime.jars import spark_kafka_jars
 from monitor.web.server import ListenError
 from streaming_jobs.board import Board
 from streaming_jobs.checkpoint import CheckpointError

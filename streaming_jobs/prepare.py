@@ -13,11 +13,11 @@ from typing import Final
 
 from monitor.checking.remarks import require_spark
 from monitor.config import Settings, load
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.errors import last_lines
-from monitor.embedded.jars import kafka_jars, spark_kafka_jars
-from monitor.embedded.java import find_java
-from monitor.embedded.workload import DemoWorkload
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.workload.run import DemoWorkload
+from monitor.java_runtime.errors import last_lines
+from monitor.java_runtime.find_java import find_java
+from monitor.java_runtime.jars import kafka_jars, spark_kafka_jars
 from streaming_jobs.board import Board
 from streaming_jobs.class_archive import ArchiveNotWrittenError, ClassArchive, archive_for, to_write
 from streaming_jobs.class_path import driver_class_path, spark_has_defaults

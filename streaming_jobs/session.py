@@ -15,7 +15,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from monitor.config.client import SECRET_KEY
-from monitor.embedded.java import find_java
+from monitor.java_runtime.find_java import find_java
 from streaming_jobs.class_archive import WRITE, with_archive
 from streaming_jobs.class_path import CLASS_PATH, driver_class_path, spark_has_defaults
 from streaming_jobs.driver_jvm import (

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadFileScheduling
 
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from tests.beside import Beside
 
 BESIDE = {

@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from monitor.embedded.ports import free_ports, listening
+from monitor.demo.servers.ports import free_ports, listening
 from tests.dashboards.demo_alerting import AlertingSeen, asked_of
 from tests.dashboards.demo_boards import board_faults
 from tests.job_process import Samples, eventually, processes_of

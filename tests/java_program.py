@@ -1,11 +1,11 @@
-"""Java programs of the tests, from source; see :mod:`monitor.embedded.java_program`."""
+"""Java programs of the tests, from source; see :mod:`monitor.demo.java.program`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from monitor.embedded.jars import artifact_name, kafka_jars
-from monitor.embedded.java_program import java_command
+from monitor.demo.java.program import java_command
+from monitor.java_runtime.jars import artifact_name, kafka_jars
 
 __all__ = ["jars_of_kafka", "java_command"]
 

@@ -17,7 +17,7 @@ from typing import Any, Final, Self, TypeVar
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from monitor.embedded.ports import free_ports
+from monitor.demo.servers.ports import free_ports
 
 Answer = TypeVar("Answer")
 

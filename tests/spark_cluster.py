@@ -12,10 +12,10 @@ import urllib.request
 from pathlib import Path
 from typing import Any, Self
 
-from monitor.embedded.guarded import start_guarded
-from monitor.embedded.jars import pyspark_jars_dir
-from monitor.embedded.java import find_java
-from monitor.embedded.ports import free_ports
+from monitor.demo.servers.guarded import start_guarded
+from monitor.demo.servers.ports import free_ports
+from monitor.java_runtime.find_java import find_java
+from monitor.java_runtime.jars import pyspark_jars_dir
 from tests.job_process import BRIEF_JVM, eventually, processes_of
 
 ROOT = Path(__file__).parents[1]

@@ -22,7 +22,7 @@ from typing import Final
 
 from playwright.sync_api import Browser, sync_playwright
 
-from monitor.embedded.ports import free_ports
+from monitor.demo.servers.ports import free_ports
 from tests.demo_run import read
 from tests.job_process import eventually
 

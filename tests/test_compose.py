@@ -27,8 +27,8 @@ import yaml
 from dashboards.grafana import DATASOURCE_UID
 from monitor.checking.spark_properties import AUTHENTICATE, SECRET
 from monitor.config import HttpSettings, Settings, load
+from monitor.demo.servers.ports import free_ports
 from monitor.embedded import guard
-from monitor.embedded.ports import free_ports
 from monitor.web.http.access_files import AccessFiles
 from monitor.web.server import HttpServer
 from streaming_jobs import cluster_watch, session

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from monitor.config.settings import DetectionOptions
+from monitor.demo.java.clients import SESSION_MS
+from monitor.demo.servers.zookeeper import EmbeddedZooKeeper
+from monitor.demo.workload.script import ORDERS, WorkloadSettings
+from monitor.demo.workload.systems import ROUND_S, KafkaScene, MetaQScene, RocketMQScene
 from monitor.detection import DetectionSettings
-from monitor.embedded.clients import SESSION_MS
-from monitor.embedded.demo_systems import ROUND_S, KafkaScene, MetaQScene, RocketMQScene
-from monitor.embedded.jars import quiet
-from monitor.embedded.script import ORDERS, WorkloadSettings
-from monitor.embedded.zookeeper import EmbeddedZooKeeper
+from monitor.java_runtime.jars import quiet
 from streaming_jobs.demo import DemoOptions, settings_of
 
 PAGE = " ".join((Path(__file__).parents[1] / "docs" / "demo.md").read_text(encoding="utf-8").split())

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from monitor.embedded.errors import JavaNotFound
-from monitor.embedded.java import find_java
+from monitor.java_runtime.errors import JavaNotFound
+from monitor.java_runtime.find_java import find_java
 
 ROOT = Path(__file__).parents[1]
 MAKE = shutil.which("make") or "make"

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from monitor.config import Settings
-from monitor.embedded.errors import JavaNotFound
-from monitor.embedded.java import find_java
+from monitor.java_runtime.errors import JavaNotFound
+from monitor.java_runtime.find_java import find_java
 
 FEWEST_FILES: Final = 1024
 """The JVM alone has 400 files open when it watches one small cluster; more with every cluster and partition."""

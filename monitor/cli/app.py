@@ -159,7 +159,7 @@ def demo(
 ) -> None:
     """Start a real Kafka, real consumers that go wrong in several ways, and groupwatch, which says so."""
     _log_to_terminal(verbose)
-    from monitor.embedded.demo_systems import DemoSystem  # noqa: PLC0415 -- as above
+    from monitor.demo.workload.systems import DemoSystem  # noqa: PLC0415 -- as above
     from streaming_jobs.demo import DemoOptions, run_demo  # noqa: PLC0415 -- as above
     from streaming_jobs.demo_alerting import WANTED_AS as PROMETHEUS  # noqa: PLC0415 -- as above
 

@@ -19,7 +19,7 @@ from monitor.collectors.errors import CollectorError
 from monitor.collectors.kafka.admin_reader import AdminReader
 from monitor.collectors.polling import ReadingCollector
 from monitor.config import ClusterSettings
-from monitor.embedded.broker import EmbeddedKafka
+from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.model import Value
 from tests.benchmarks.measured import report
 from tests.benchmarks.offsets_log import Crowd, broker_with_topics, fill

@@ -12,9 +12,9 @@ from pathlib import Path
 from kafka import KafkaProducer
 from kafka.admin import NewTopic
 
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.jars import kafka_jars
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
+from monitor.java_runtime.jars import kafka_jars
 from tests.java_program import java_command
 from tests.job_process import JobProcess, running
 from tests.streaming_jobs.clients import admin, commit

@@ -17,8 +17,8 @@ from kafka import KafkaProducer
 
 from monitor.config import Settings
 from monitor.config.settings import ClusterSettings, SparkSettings
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.jars import spark_kafka_jars
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.java_runtime.jars import spark_kafka_jars
 from monitor.model import ClusterSnapshot
 from streaming_jobs.board import Board, Judge
 from streaming_jobs.job import Job

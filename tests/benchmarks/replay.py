@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from monitor.embedded.java import find_java
+from monitor.java_runtime.find_java import find_java
 from streaming_jobs.class_archive import USE
 from streaming_jobs.prepare import run_prepare
 from streaming_jobs.session import drivers_jvm

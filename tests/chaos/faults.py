@@ -13,7 +13,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Final
 
-from monitor.embedded.broker import EmbeddedKafka
+from monitor.demo.servers.broker import EmbeddedKafka
 from streaming_jobs import worker_daemon
 from tests.chaos.disk import Disk
 from tests.chaos.load import write_passes_of_tomorrow

@@ -22,8 +22,8 @@ from typing import Any, Final
 
 from kafka import TopicPartition
 
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from tests.brokers import SOON_BACK
 from tests.chaos.disk import Disk, NoDisk
 from tests.chaos.faults import CLUSTER, OTHERS, Fault, Havoc, await_evaluation, kill_all, plan

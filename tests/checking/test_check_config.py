@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from dashboards.alerts import RULES
 from monitor.checking.remarks import loads_no_code
 from monitor.cli.app import app
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.ports import free_ports
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.ports import free_ports
 from tests.metrics.certificates import Authority
 
 # kafka-python leaves a connection that was refused to the collector of garbage.

@@ -9,7 +9,7 @@ import warnings
 import pytest
 
 from monitor.config import ClusterSettings
-from monitor.embedded.zookeeper import EmbeddedZooKeeper
+from monitor.demo.servers.zookeeper import EmbeddedZooKeeper
 from monitor.protocol.events_topic import decode_event
 from tests.collectors.zookeepers import client
 

@@ -19,8 +19,8 @@ from kafka.admin import (
 from monitor.collectors.errors import CollectorError
 from monitor.collectors.kafka.admin_reader import AdminReader
 from monitor.config import ClusterSettings
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from monitor.protocol.kafka.group_partition import group_partition
 from tests.brokers import SOON_BACK
 from tests.job_process import eventually

@@ -10,7 +10,7 @@ import pytest
 from monitor.collectors.kafka.catalog import KafkaCatalogCollector
 from monitor.collectors.remote_collector import AwaitedPasses
 from monitor.config import ClusterSettings
-from monitor.embedded.ports import free_ports
+from monitor.demo.servers.ports import free_ports
 from tests.job_process import eventually
 
 # kafka-python leaves the sockets of failed connections to the garbage collector.

@@ -10,7 +10,7 @@ from kafka.admin import ConfigResource, ConfigResourceType
 from monitor.collectors.errors import ConnectionFailed, FindingsTopicReplaced
 from monitor.collectors.kafka.findings_topic import FindingsTopic
 from monitor.config import ClusterSettings
-from monitor.embedded.ports import free_ports
+from monitor.demo.servers.ports import free_ports
 from monitor.model import FindingNews, FindingOutdated
 from tests.job_process import eventually
 from tests.protocol.test_findings_topic import RECORD

@@ -16,8 +16,8 @@ from monitor.collectors import connection
 from monitor.collectors.kafka.catalog import KafkaCatalogCollector
 from monitor.collectors.kafka.topic_poll import offsets_of
 from monitor.config import ClusterSettings
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from monitor.model import OffsetsListed, PartitionObserved, PassCompleted, TopicObserved
 from monitor.tracking.topic import expire_topic, fold_topic
 from tests.brokers import SOON_BACK

@@ -32,8 +32,8 @@ from monitor.collectors.errors import (
 from monitor.collectors.kafka.catalog import KafkaCatalogCollector
 from monitor.collectors.kafka.preflight import ClusterFacts, PartitionBounds
 from monitor.config import ClusterSettings
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from monitor.protocol.kafka.group_partition import group_partition
 from tests.brokers import SOON_BACK
 from tests.job_process import eventually

@@ -26,8 +26,8 @@ from msgspec.structs import replace
 from monitor.collectors.kafka.events_writer import dated, ensure_events_topic, write_completion
 from monitor.collectors.kafka_client.connection import close_producer, open_admin, open_producer
 from monitor.config import ClusterSettings, ConfigError
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from monitor.model import GroupKind, GroupObserved, ObservedOffset, PassCompleted, Source
 from tests.job_process import eventually
 from tests.streaming_jobs.clients import values_of

@@ -7,7 +7,7 @@ import pytest
 from monitor.collectors.spark.checkpoint_files import CheckpointUnreadable, LocalFiles
 from monitor.collectors.spark.reader import SparkCheckpointReader
 from monitor.config.systems import SparkQueriesSettings
-from monitor.embedded.jars import spark_kafka_jars
+from monitor.java_runtime.jars import spark_kafka_jars
 from streaming_jobs import checkpoint_files
 from streaming_jobs.checkpoint_files import SparkFiles
 from streaming_jobs.hadoop_files import HadoopFiles

@@ -8,8 +8,8 @@ from kafka.admin import KafkaAdminClient
 from kafka.errors import UnknownTopicOrPartitionError
 
 from monitor.collectors.kafka.transactional_offsets import OFFSETS_TOPIC, RELIST_MS, SETTLE_MS, TransactionalOffsets
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from monitor.model import ListedOffset
 from monitor.protocol.kafka.group_partition import group_partition
 from tests.job_process import eventually

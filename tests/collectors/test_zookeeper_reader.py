@@ -15,7 +15,7 @@ from monitor.collectors.zookeeper.kafka_reader import KafkaZooKeeperReader
 from monitor.collectors.zookeeper.metaq_ends import BrokerFailed, broker_offsets
 from monitor.collectors.zookeeper.metaq_reader import MetaQReader
 from monitor.config.systems import ZooKeeperSettings
-from monitor.embedded.ports import free_ports
+from monitor.demo.servers.ports import free_ports
 from monitor.model import GroupKind, PartitionObserved, Source, TopicPartitions
 from monitor.protocol.metaq_text import PartitionOffsets
 from tests.collectors.zookeepers import client, kafka_settings, load_capture, make_group

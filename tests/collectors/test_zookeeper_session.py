@@ -14,8 +14,8 @@ from kazoo.security import make_digest_acl
 from monitor.collectors import zookeeper_session
 from monitor.collectors.errors import CollectorError, ConnectionFailed, PermissionMissing
 from monitor.collectors.zookeeper.session import ZooKeeperSession
-from monitor.embedded.ports import free_ports
-from monitor.embedded.zookeeper import EmbeddedZooKeeper
+from monitor.demo.servers.ports import free_ports
+from monitor.demo.servers.zookeeper import EmbeddedZooKeeper
 from monitor.model import TopicPartitions
 from monitor.protocol.zookeeper.kafka import OFFSET_PATHS, PATHS, kafka_tree
 from tests.collectors.zookeepers import client, kafka_settings, load_capture, make_group

@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from tests.brokers import SOON_BACK
 from tests.job_process import JobProcess, Samples, running
 from tests.streaming_jobs.clients import commit, create_topic, produce

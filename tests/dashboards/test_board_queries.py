@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from monitor.embedded.prometheus import EmbeddedPrometheus
+from monitor.demo.servers.prometheus import EmbeddedPrometheus
 from monitor.metrics.specs import METRICS
 from tests.dashboards.boards import ALL, BOARDS, Asked, Window, answer, asked, faults, get, sent
 from tests.dashboards.demo_boards import SILENT

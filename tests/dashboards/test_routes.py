@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from dashboards.alerts import RULES
-from monitor.embedded.prometheus import EmbeddedAlertmanager
+from monitor.demo.servers.prometheus import EmbeddedAlertmanager
 from tests.job_process import eventually
 from tests.programs import required
 

@@ -12,10 +12,10 @@ from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import ACL, ACLOperation, ACLPermissionType, KafkaAdminClient, ResourcePattern, ResourceType
 from kafka.errors import KafkaError, TopicAuthorizationFailedError
 
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.errors import BrokerFailed
-from monitor.embedded.ports import listening
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.ports import listening
+from monitor.demo.servers.settings import BrokerSettings
+from monitor.java_runtime.errors import BrokerFailed
 from tests.brokers import SOON_BACK
 
 pytestmark = pytest.mark.broker
@@ -137,7 +137,7 @@ def test_topics_and_records_survive_kill_9(tmp_path, topic_name):
 
 def test_the_death_of_the_parent_kills_the_broker(tmp_path):
     program = (
-        "import sys, time; from pathlib import Path; from monitor.embedded.broker import EmbeddedKafka\n"
+        "import sys, time; from pathlib import Path; from monitor.demo.servers.broker import EmbeddedKafka\n"
         "kafka = EmbeddedKafka(data_dir=Path(sys.argv[1])); kafka.start(); print(kafka.port, flush=True)\n"
         "time.sleep(600)"
     )

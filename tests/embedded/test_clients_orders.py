@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from monitor.embedded.clients import Held, JavaClients
-from monitor.embedded.errors import ClientsFailed
-from monitor.embedded.java_program import PROGRAMS
+from monitor.demo.java.clients import Held, JavaClients
+from monitor.demo.java.program import PROGRAMS
+from monitor.java_runtime.errors import ClientsFailed
 
 TOY = """
 import java.util.ArrayList;
@@ -38,7 +38,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     for name in ("Orders.java", "Start.java"):
         (tmp_path / name).write_text((PROGRAMS / name).read_text())
     (tmp_path / "Toy.java").write_text(TOY)
-    monkeypatch.setattr("monitor.embedded.clients.PROGRAMS", tmp_path)
+    monkeypatch.setattr("monitor.demo.java.clients.PROGRAMS", tmp_path)
     with JavaClients("Toy", [], []) as clients:
         yield clients
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from monitor.embedded.demo_systems import DemoSystems
+from monitor.demo.workload.systems import DemoSystems
 
 
 def test_without_a_wanted_system_nothing_runs_and_the_end_waits_for_nothing():

@@ -5,8 +5,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from monitor.embedded.errors import JarsNotResolved
-from monitor.embedded.jars import Coordinate, ivy_file, kafka_jars, resolve
+from monitor.java_runtime.errors import JarsNotResolved
+from monitor.java_runtime.jars import Coordinate, ivy_file, kafka_jars, resolve
 
 COORDINATE = Coordinate(organisation="org.example", artifact="thing", version="1.2.3")
 

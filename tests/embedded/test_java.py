@@ -2,8 +2,8 @@
 
 import pytest
 
-from monitor.embedded.errors import JavaNotFound
-from monitor.embedded.java import find_java
+from monitor.java_runtime.errors import JavaNotFound
+from monitor.java_runtime.find_java import find_java
 
 
 def fake_java(folder, version):

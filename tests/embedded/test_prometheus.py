@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from monitor.embedded.errors import ProgramNotFound, ServerFailed
-from monitor.embedded.ports import listening
-from monitor.embedded.prometheus import EmbeddedAlertmanager, EmbeddedPrometheus, program
+from monitor.demo.servers.ports import listening
+from monitor.demo.servers.prometheus import EmbeddedAlertmanager, EmbeddedPrometheus, program
+from monitor.java_runtime.errors import ProgramNotFound, ServerFailed
 from tests.answering import Answer, answering
 from tests.job_process import eventually
 from tests.programs import required

@@ -10,10 +10,10 @@ import pytest
 from kafka import KafkaConsumer, TopicPartition
 from kafka.admin import KafkaAdminClient
 
+from monitor.demo.workload.run import DemoWorkload
+from monitor.demo.workload.script import Action, Step, WorkloadSettings, steps
 from monitor.detection import DetectionSettings
-from monitor.embedded.errors import WorkloadFailed
-from monitor.embedded.script import Action, Step, WorkloadSettings, steps
-from monitor.embedded.workload import DemoWorkload
+from monitor.java_runtime.errors import WorkloadFailed
 
 QUICK = WorkloadSettings(
     orders_metadata_max_age_ms=10_000,
@@ -141,7 +141,7 @@ def test_stop_ends_the_process_and_empties_the_groups(broker, tmp_path):
 @pytest.mark.broker
 def test_the_death_of_the_parent_ends_the_workload(broker, tmp_path):
     program = (
-        "import sys, time; from pathlib import Path; from monitor.embedded.workload import DemoWorkload\n"
+        "import sys, time; from pathlib import Path; from monitor.demo.workload.run import DemoWorkload\n"
         "workload = DemoWorkload(sys.argv[1], Path(sys.argv[2])); workload.start()\n"
         "print(workload._process.pid, flush=True); time.sleep(600)"
     )
@@ -149,7 +149,7 @@ def test_the_death_of_the_parent_ends_the_workload(broker, tmp_path):
     with subprocess.Popen(command, stdout=subprocess.PIPE) as parent:
         assert parent.stdout is not None
         command_line = Path(f"/proc/{int(parent.stdout.readline())}/cmdline")
-        assert b"monitor.embedded.performer" in command_line.read_bytes()
+        assert b"monitor.demo.workload.performer" in command_line.read_bytes()
         parent.kill()
     wait_until(lambda: not (command_line.exists() and command_line.read_bytes()))  # empty: ended, not yet reaped
 

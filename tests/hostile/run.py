@@ -22,8 +22,8 @@ from typing import Any, Final, Self
 
 from kafka import KafkaProducer, OffsetAndMetadata, TopicPartition
 
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from tests.chaos.load import LOG_PARTITIONS, beside
 from tests.chaos.outcome import records_in
 from tests.chaos.run import different

@@ -10,8 +10,8 @@ from collections import Counter, defaultdict
 
 from kafka import KafkaConsumer, TopicPartition
 
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from monitor.protocol.offsets_topic import Foreign, decode_record
 from tests.live.crowd import PATIENCE_S, Crowd, Event
 from tests.live.minute import SEEDS, Log, Minute, comparable, report_of

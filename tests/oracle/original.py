@@ -27,7 +27,7 @@ _NEEDED: Final = frozenset(
 )
 
 
-class OriginalFailed(Exception):  # noqa: N818 - as monitor.embedded.errors
+class OriginalFailed(Exception):  # noqa: N818 - as monitor.java_runtime.errors
     """The JVM ended before it answered; the message has what it said last."""
 
 

@@ -15,8 +15,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from tests.live.crowd import Crowd
 from tests.scenarios.churn_groups import GRACE, Churn
 from tests.scenarios.hearing import Hearing, Pace, cpu_seconds

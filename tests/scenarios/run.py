@@ -19,8 +19,8 @@ from typing import Any, Final
 
 import msgspec
 
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from tests.job_process import JobProcess, eventually
 from tests.live.crowd import Crowd
 from tests.scenarios.churn_groups import Churn

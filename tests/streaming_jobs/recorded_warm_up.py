@@ -14,7 +14,7 @@ import msgspec
 
 from monitor.config import Settings
 from monitor.config.settings import ClusterSettings, SparkSettings
-from monitor.embedded.jars import spark_kafka_jars
+from monitor.java_runtime.jars import spark_kafka_jars
 from monitor.model import ClusterSnapshot, GroupVerdict, Value
 from streaming_jobs.board import Board, Judge
 from streaming_jobs.job import Job

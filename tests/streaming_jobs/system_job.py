@@ -18,7 +18,7 @@ from monitor.collectors.errors import ConnectionFailed
 from monitor.collectors.readers import Readable
 from monitor.collectors.snapshot import Reading
 from monitor.config import load
-from monitor.embedded.jars import spark_kafka_jars
+from monitor.java_runtime.jars import spark_kafka_jars
 from streaming_jobs.board import Board
 from streaming_jobs.checkpoint import CheckpointError
 from streaming_jobs.job import Job

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from monitor.collectors.errors import AnotherSource
 from monitor.collectors.passes.known_source import KnownSource
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from tests.job_process import JobProcess, eventually, running
 from tests.streaming_jobs.clients import admin, commit, create_topic, produce
 from tests.streaming_jobs.system_job import SystemJob, tell

@@ -27,8 +27,8 @@ from pyspark.sql import SparkSession
 from monitor.collectors.configured import ConfiguredCollectors
 from monitor.config import Settings
 from monitor.config.settings import ClusterSettings, DetectionOptions, SparkSettings
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.jars import spark_kafka_jars
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.java_runtime.jars import spark_kafka_jars
 from streaming_jobs.board import Board
 from streaming_jobs.catalog_shelf import CatalogShelf
 from streaming_jobs.checkpoint import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from monitor.embedded.jars import spark_kafka_jars
+from monitor.java_runtime.jars import spark_kafka_jars
 from streaming_jobs.class_path import MUCH_USED, SPARKS_DEFAULTS, spark_has_defaults, with_much_used_first
 from streaming_jobs.session import create_session, stop_session
 

@@ -9,8 +9,8 @@ from typing import Final
 
 import pytest
 
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from tests.brokers import SOON_BACK
 from tests.job_process import JobProcess, eventually, running
 from tests.streaming_jobs.clients import commit, create_topic, produce

@@ -18,8 +18,8 @@ from monitor.collectors.errors import ConnectionFailed
 from monitor.collectors.passes.health import CountedPasses
 from monitor.collectors.snapshot import Reading
 from monitor.config import ClusterSettings, ConfigError, Settings, SparkQueriesSettings
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.ports import free_ports
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.ports import free_ports
 from monitor.metrics.collector_samples import collectors_exposition, collectors_told
 from monitor.model import CollectorHealth, GroupKind, GroupObserved, PassCompleted, Source
 from monitor.protocol.events_topic import decode_event

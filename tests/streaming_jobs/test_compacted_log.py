@@ -12,8 +12,8 @@ import pytest
 from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition
 from kafka.admin import ConfigResource, ConfigResourceType
 
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from tests.job_process import eventually, running
 from tests.streaming_jobs.clients import admin, commit, create_topic, produce, simple_consumer, transaction
 from tests.streaming_jobs.clocked_job import HOUR_S, JobWithClock

@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from monitor.embedded.broker import EmbeddedKafka
+from monitor.demo.servers.broker import EmbeddedKafka
 from tests.job_process import JobProcess, eventually, processes_of
 from tests.streaming_jobs.clients import commit, create_topic
 

@@ -13,8 +13,8 @@ import pytest
 from kafka.admin import KafkaAdminClient, NewTopic
 from kafka.errors import KafkaError
 
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from tests.job_process import JobProcess, eventually, running
 from tests.streaming_jobs.clients import admin, commit, member, produce
 from tests.streaming_jobs.clocked_job import HOUR_S, JobWithClock

@@ -11,9 +11,9 @@ from kafka.errors import TopicAuthorizationFailedError
 
 from monitor.collectors.kafka.findings_topic import FindingsTopic
 from monitor.config import ClusterSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from monitor.detection.finding_changes import KEPT_CLOSED_MS
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.settings import BrokerSettings
 from monitor.model import ALL_GROUPS, FindingRecord, Shard
 from streaming_jobs import findings_out
 from streaming_jobs.findings_out import FindingsOut

@@ -14,8 +14,8 @@ from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartitio
 from kafka.admin import ACLResourcePatternType, KafkaAdminClient, NewTopic, ResourceType
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from tests.job_process import JobProcess, eventually, running
 from tests.streaming_jobs.test_guarded_cluster import PASSWORD, clusters, grant
 

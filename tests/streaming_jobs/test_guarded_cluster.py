@@ -21,8 +21,8 @@ from kafka.admin import (
     ResourceType,
 )
 
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from tests.job_process import JobProcess, running
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]

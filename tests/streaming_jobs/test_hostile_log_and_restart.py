@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from monitor.assignors.java.order import string_hash
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from tests.job_process import JobProcess, Samples, eventually, running
 from tests.streaming_jobs.clients import commit, create_topic, member, produce_into_offsets_log
 

@@ -15,8 +15,8 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from monitor.collectors.kafka.findings_topic import FindingsTopic
 from monitor.config import ClusterSettings
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.ports import free_ports
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.ports import free_ports
 from tests.job_process import JobProcess, eventually, running
 from tests.live.crowd import Crowd
 from tests.streaming_jobs.clients import admin, commit, create_topic, member, produce

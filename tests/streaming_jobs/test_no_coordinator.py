@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from monitor.assignors.java.text import string_hash
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from tests.job_process import JobProcess, eventually
 from tests.streaming_jobs.clients import LOG, admin, commit, create_topic, spoil_offsets_log
 

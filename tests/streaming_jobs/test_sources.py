@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.jars import spark_kafka_jars
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.java_runtime.jars import spark_kafka_jars
 from streaming_jobs.session import create_session, stop_session
 from streaming_jobs.sources import kafka_log
 from tests.streaming_jobs.clients import create_topic, produce

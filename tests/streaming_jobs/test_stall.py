@@ -13,7 +13,7 @@ import pytest
 
 from monitor.collectors.configured import ConfiguredCollectors
 from monitor.config import ClusterSettings, Settings
-from monitor.embedded.broker import EmbeddedKafka
+from monitor.demo.servers.broker import EmbeddedKafka
 from streaming_jobs.reading_problems import ReadingProblems
 from streaming_jobs.stall import FIRST_MS, GIVEN_UP_AFTER, LEAST_MS, LONGEST_BATCHES, TRIGGERS, StallWatch
 from streaming_jobs.watched import WatchList

@@ -18,8 +18,8 @@ import pytest
 from kafka import OffsetAndMetadata, TopicPartition
 
 from monitor.checking.spark_properties import SECRET
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from tests.health_checks import asked_of, is_well
 from tests.job_process import JobProcess, Samples, eventually, processes_of, running
 from tests.spark_cluster import ROOT, SPARK_HOME, StandaloneCluster, spark_environment

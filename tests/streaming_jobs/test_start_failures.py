@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from monitor.embedded.broker import EmbeddedKafka
+from monitor.demo.servers.broker import EmbeddedKafka
 from streaming_jobs.driver_jvm import JvmOutput
 from tests.job_process import eventually
 

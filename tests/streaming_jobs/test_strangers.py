@@ -18,11 +18,11 @@ import pytest
 from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition
 from kafka.admin import KafkaAdminClient, NewTopic
 
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.jars import pyspark_jars_dir
-from monitor.embedded.java_program import java_command
-from monitor.embedded.ports import free_ports
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.java.program import java_command
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.ports import free_ports
+from monitor.demo.servers.settings import BrokerSettings
+from monitor.java_runtime.jars import pyspark_jars_dir
 from streaming_jobs.run_folder import PREFIX
 from streaming_jobs.spark_network import LOOPBACK
 from tests.job_process import BRIEF_JVM, DRIVER_JVM, JobProcess, eventually

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from monitor.collectors.polling import ReadingCollector
 from monitor.collectors.snapshot import Reading
 from monitor.config import ClusterSettings
-from monitor.embedded.broker import EmbeddedKafka
+from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.model import (
     GroupKind,
     GroupObserved,

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.embedded.broker import EmbeddedKafka
-from monitor.embedded.settings import BrokerSettings
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
 from tests.job_process import JobProcess, eventually, running
 from tests.streaming_jobs.clients import commit, create_topic, produce, transaction
 

@@ -12,7 +12,7 @@ from kafka import OffsetAndMetadata, TopicPartition
 
 from monitor.collectors.kafka.preflight import LogBounds, end_offsets
 from monitor.config.settings import ClusterSettings
-from monitor.embedded.broker import EmbeddedKafka
+from monitor.demo.servers.broker import EmbeddedKafka
 from tests.streaming_jobs.clients import create_topic, simple_consumer
 from tests.streaming_jobs.recorded_warm_up import Published
 

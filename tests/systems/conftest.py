@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import pytest
 
-from monitor.embedded.kafka010 import EmbeddedKafka010, kafka010_jars
-from monitor.embedded.metaq import EmbeddedMetaQ, metaq_jars
-from monitor.embedded.rocketmq import NEWEST, OLDER, EmbeddedRocketMQ, rocketmq_jars
-from monitor.embedded.zookeeper import EmbeddedZooKeeper, zookeeper_jars
+from monitor.demo.servers.kafka010 import EmbeddedKafka010, kafka010_jars
+from monitor.demo.servers.metaq import EmbeddedMetaQ, metaq_jars
+from monitor.demo.servers.rocketmq import NEWEST, OLDER, EmbeddedRocketMQ, rocketmq_jars
+from monitor.demo.servers.zookeeper import EmbeddedZooKeeper, zookeeper_jars
 from tests.systems.stories import KafkaStory, MetaQStory, RocketMQStory, Story
 
 METAQ_TOPICS = {"crew": 4, "calm": 4, "killed": 4, "joined": 4, "paused": 4, "stuck": 4, "wide": 12}

@@ -15,11 +15,11 @@ from monitor.collectors.snapshot import Reader
 from monitor.collectors.zookeeper.kafka_reader import KafkaZooKeeperReader
 from monitor.collectors.zookeeper.metaq_reader import MetaQReader
 from monitor.config.systems import RocketMQSettings, ZooKeeperSettings
+from monitor.demo.java.clients import JavaClients, kafka010_clients, metaq_clients, rocketmq_clients
+from monitor.demo.servers.kafka010 import EmbeddedKafka010
+from monitor.demo.servers.rocketmq import EmbeddedRocketMQ
+from monitor.demo.servers.zookeeper import EmbeddedZooKeeper
 from monitor.detection import DetectionSettings
-from monitor.embedded.clients import JavaClients, kafka010_clients, metaq_clients, rocketmq_clients
-from monitor.embedded.kafka010 import EmbeddedKafka010
-from monitor.embedded.rocketmq import EmbeddedRocketMQ
-from monitor.embedded.zookeeper import EmbeddedZooKeeper
 from monitor.model import FindingKind, GroupVerdict
 from tests.systems.watching import CLUSTER, Found, Watch, now_ms
 

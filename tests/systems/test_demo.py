@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from monitor.embedded.ports import free_ports
+from monitor.demo.servers.ports import free_ports
 from tests.demo_run import MARK, ROOT, left_of, marked, read, running_demo
 from tests.job_process import eventually
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from monitor.embedded.clients import JavaClients, kafka010_clients, metaq_clients, rocketmq_clients
-from monitor.embedded.errors import ServerFailed
-from monitor.embedded.kafka010 import EmbeddedKafka010
-from monitor.embedded.ports import listening
-from monitor.embedded.zookeeper import EmbeddedZooKeeper
+from monitor.demo.java.clients import JavaClients, kafka010_clients, metaq_clients, rocketmq_clients
+from monitor.demo.servers.kafka010 import EmbeddedKafka010
+from monitor.demo.servers.ports import listening
+from monitor.demo.servers.zookeeper import EmbeddedZooKeeper
+from monitor.java_runtime.errors import ServerFailed
 from tests.job_process import eventually
 from tests.systems.conftest import METAQ_TOPICS
 
@@ -124,7 +124,7 @@ def test_a_server_that_cannot_start_names_its_log(tmp_path: Path, zookeeper, kaf
 
 def test_the_death_of_the_parent_kills_the_server(tmp_path: Path):
     program = (
-        "import sys, time; from pathlib import Path; from monitor.embedded.zookeeper import EmbeddedZooKeeper\n"
+        "import sys, time; from pathlib import Path; from monitor.demo.servers.zookeeper import EmbeddedZooKeeper\n"
         "server = EmbeddedZooKeeper(data_dir=Path(sys.argv[1])); server.start(); print(server.port, flush=True)\n"
         "time.sleep(600)"
     )

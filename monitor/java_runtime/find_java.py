@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from monitor.embedded.errors import JavaNotFound
+from monitor.java_runtime.errors import JavaNotFound
 from monitor.model import Value
 
 SUPPORTED: Final = (17, 21)

@@ -15,13 +15,13 @@ from typing import Final, Self
 from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 
-from monitor.embedded.errors import BrokerFailed
-from monitor.embedded.guarded import STOP_LIMIT_S, Process, end, start_guarded, stops
-from monitor.embedded.jars import Progress, kafka_jars, pyspark_jar, quiet
-from monitor.embedded.java import find_java
-from monitor.embedded.ports import free_ports, listening
-from monitor.embedded.server import JVM
-from monitor.embedded.settings import INTERNAL_USER, BrokerSettings, Place, log4j2_xml, server_properties
+from monitor.demo.servers.guarded import STOP_LIMIT_S, Process, end, start_guarded, stops
+from monitor.demo.servers.ports import free_ports, listening
+from monitor.demo.servers.server import JVM
+from monitor.demo.servers.settings import INTERNAL_USER, BrokerSettings, Place, log4j2_xml, server_properties
+from monitor.java_runtime.errors import BrokerFailed
+from monitor.java_runtime.find_java import find_java
+from monitor.java_runtime.jars import Progress, kafka_jars, pyspark_jar, quiet
 
 START_LIMIT_S: Final = 90
 """When a start is given up; it takes 3-5 s here, several times that on a machine that does other things."""

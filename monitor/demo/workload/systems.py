@@ -13,14 +13,14 @@ from itertools import count
 from types import TracebackType
 from typing import Final, Protocol, Self
 
-from monitor.embedded.clients import JavaClients, kafka010_clients, metaq_clients, rocketmq_clients
-from monitor.embedded.errors import ClientsFailed
-from monitor.embedded.jars import Progress, quiet
-from monitor.embedded.kafka010 import EmbeddedKafka010
-from monitor.embedded.metaq import EmbeddedMetaQ
-from monitor.embedded.performer import Happening
-from monitor.embedded.rocketmq import EmbeddedRocketMQ
-from monitor.embedded.zookeeper import EmbeddedZooKeeper
+from monitor.demo.java.clients import JavaClients, kafka010_clients, metaq_clients, rocketmq_clients
+from monitor.demo.servers.kafka010 import EmbeddedKafka010
+from monitor.demo.servers.metaq import EmbeddedMetaQ
+from monitor.demo.servers.rocketmq import EmbeddedRocketMQ
+from monitor.demo.servers.zookeeper import EmbeddedZooKeeper
+from monitor.demo.workload.performer import Happening
+from monitor.java_runtime.errors import ClientsFailed
+from monitor.java_runtime.jars import Progress, quiet
 
 logger = logging.getLogger(__name__)
 

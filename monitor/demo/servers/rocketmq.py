@@ -8,9 +8,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from monitor.embedded.jars import Coordinate, Progress, cache_dir, quiet, resolve
-from monitor.embedded.ports import free_ports, listening
-from monitor.embedded.server import ADD_OPENS, EmbeddedServer, class_path, properties_text
+from monitor.demo.servers.ports import free_ports, listening
+from monitor.demo.servers.server import ADD_OPENS, EmbeddedServer, class_path, properties_text
+from monitor.java_runtime.jars import Coordinate, Progress, cache_dir, quiet, resolve
 from monitor.model import Value
 
 NEWEST: Final = "5.5.0"

@@ -14,7 +14,7 @@ from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from kafka.errors import KafkaError
 
-from monitor.embedded.script import ORDERS, REPORTS, GroupPlan, WorkloadSettings
+from monitor.demo.workload.script import ORDERS, REPORTS, GroupPlan, WorkloadSettings
 
 logger = logging.getLogger(__name__)
 

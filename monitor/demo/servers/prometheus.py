@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from monitor.embedded.errors import ProgramNotFound
-from monitor.embedded.jars import Progress, quiet
-from monitor.embedded.ports import free_ports
-from monitor.embedded.server import EmbeddedServer
+from monitor.demo.servers.ports import free_ports
+from monitor.demo.servers.server import EmbeddedServer
+from monitor.java_runtime.errors import ProgramNotFound
+from monitor.java_runtime.jars import Progress, quiet
 
 PROMETHEUS: Final = "prometheus"
 ALERTMANAGER: Final = ("prometheus-alertmanager", "alertmanager")

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from monitor.embedded.jars import Coordinate, Progress, cache_dir, quiet, resolve
-from monitor.embedded.log4j import log4j1_properties
-from monitor.embedded.ports import free_ports, listening
-from monitor.embedded.server import ADD_OPENS, EmbeddedServer, class_path
-from monitor.embedded.zookeeper import EmbeddedZooKeeper
+from monitor.demo.servers.log4j import log4j1_properties
+from monitor.demo.servers.ports import free_ports, listening
+from monitor.demo.servers.server import ADD_OPENS, EmbeddedServer, class_path
+from monitor.demo.servers.zookeeper import EmbeddedZooKeeper
+from monitor.java_runtime.jars import Coordinate, Progress, cache_dir, quiet, resolve
 
 METAQ: Final = Coordinate(organisation="com.taobao.metamorphosis", artifact="metamorphosis-server", version="1.4.6.2")
 _CLIENT: Final = Coordinate(organisation="com.taobao.metamorphosis", artifact="metamorphosis-client", version="1.4.6.2")

@@ -13,9 +13,9 @@ from typing import IO, Final, Self
 
 import msgspec
 
-from monitor.embedded.errors import WorkloadFailed
-from monitor.embedded.performer import Happening
-from monitor.embedded.script import WorkloadSettings
+from monitor.demo.workload.performer import Happening
+from monitor.demo.workload.script import WorkloadSettings
+from monitor.java_runtime.errors import WorkloadFailed
 
 READY_LIMIT_S: Final = 60
 STOP_LIMIT_S: Final = 15
@@ -33,7 +33,7 @@ class DemoWorkload:
         """Prepare the workload; nothing starts yet. What its clients log goes to the end of ``log_file``."""
         self.log_file = log_file
         self._command = [
-            *(sys.executable, "-m", "monitor.embedded.performer", bootstrap_servers),
+            *(sys.executable, "-m", "monitor.demo.workload.performer", bootstrap_servers),
             msgspec.json.encode(settings or WorkloadSettings()).decode(),
         ]
         self._process: subprocess.Popen[bytes] | None = None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from monitor.embedded.jars import Coordinate, Progress, cache_dir, quiet, resolve
-from monitor.embedded.log4j import log4j1_properties
-from monitor.embedded.ports import free_ports, listening
-from monitor.embedded.server import ADD_OPENS, EmbeddedServer, class_path, properties_text
-from monitor.embedded.zookeeper import EmbeddedZooKeeper
+from monitor.demo.servers.log4j import log4j1_properties
+from monitor.demo.servers.ports import free_ports, listening
+from monitor.demo.servers.server import ADD_OPENS, EmbeddedServer, class_path, properties_text
+from monitor.demo.servers.zookeeper import EmbeddedZooKeeper
+from monitor.java_runtime.jars import Coordinate, Progress, cache_dir, quiet, resolve
 
 KAFKA_010: Final = Coordinate(organisation="org.apache.kafka", artifact="kafka_2.11", version="0.10.2.2")
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from monitor.embedded.jars import pyspark_jar
-from monitor.embedded.java import find_java
-from monitor.embedded.server import class_path
+from monitor.demo.servers.server import class_path
+from monitor.java_runtime.find_java import find_java
+from monitor.java_runtime.jars import pyspark_jar
 
 PROGRAMS: Final = Path(__file__).parent / "programs"
 

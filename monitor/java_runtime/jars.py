@@ -20,8 +20,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
 
-from monitor.embedded.errors import JarsNotResolved
-from monitor.embedded.java import Java, find_java
+from monitor.java_runtime.errors import JarsNotResolved
+from monitor.java_runtime.find_java import Java, find_java
 from monitor.model import Value
 
 Progress = Callable[[str], None]

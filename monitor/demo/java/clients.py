@@ -19,15 +19,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from monitor.embedded.errors import ClientsFailed
-from monitor.embedded.jars import Progress, quiet
-from monitor.embedded.java_program import PROGRAMS, java_command
-from monitor.embedded.kafka010 import EmbeddedKafka010, kafka010_jars
-from monitor.embedded.log4j import log4j1_properties
-from monitor.embedded.metaq import ROOT, metaq_jars
-from monitor.embedded.rocketmq import EmbeddedRocketMQ, rocketmq_jars
-from monitor.embedded.server import ADD_OPENS, JVM
-from monitor.embedded.zookeeper import EmbeddedZooKeeper
+from monitor.demo.java.program import PROGRAMS, java_command
+from monitor.demo.servers.kafka010 import EmbeddedKafka010, kafka010_jars
+from monitor.demo.servers.log4j import log4j1_properties
+from monitor.demo.servers.metaq import ROOT, metaq_jars
+from monitor.demo.servers.rocketmq import EmbeddedRocketMQ, rocketmq_jars
+from monitor.demo.servers.server import ADD_OPENS, JVM
+from monitor.demo.servers.zookeeper import EmbeddedZooKeeper
+from monitor.java_runtime.errors import ClientsFailed
+from monitor.java_runtime.jars import Progress, quiet
 from monitor.model import Value
 
 ANSWER_LIMIT_S: Final = 60

@@ -1,4 +1,4 @@
-"""The process that performs the demo's script: ``python -m monitor.embedded.performer BOOTSTRAP SETTINGS_JSON``.
+"""The process that performs the demo's script: ``python -m monitor.demo.workload.performer BOOTSTRAP SETTINGS_JSON``.
 
 It runs apart from the demo so that its threads do not share a GIL with it. Standard input is its leash: the line
 ``begin`` starts the script, the end of the input (also when the demo is killed) ends the process. Standard output has
@@ -18,8 +18,8 @@ from kafka import KafkaProducer
 from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError, TopicAlreadyExistsError
 
-from monitor.embedded.members import GroupMember
-from monitor.embedded.script import GROUPS, Action, Step, WorkloadSettings, steps
+from monitor.demo.workload.members import GroupMember
+from monitor.demo.workload.script import GROUPS, Action, Step, WorkloadSettings, steps
 from monitor.model import Value
 
 logger = logging.getLogger(__name__)

@@ -17,10 +17,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from monitor.embedded.errors import ServerFailed
-from monitor.embedded.guarded import Process, end, start_guarded, stops
-from monitor.embedded.jars import Progress, quiet
-from monitor.embedded.java import find_java
+from monitor.demo.servers.guarded import Process, end, start_guarded, stops
+from monitor.java_runtime.errors import ServerFailed
+from monitor.java_runtime.find_java import find_java
+from monitor.java_runtime.jars import Progress, quiet
 
 START_LIMIT_S: Final = 90
 """When a start is given up; it takes 1-4 s here, several times that on a machine that does other things."""

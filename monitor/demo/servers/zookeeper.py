@@ -7,9 +7,9 @@ import socket
 from pathlib import Path
 from typing import Final
 
-from monitor.embedded.jars import Coordinate, Progress, cache_dir, quiet, resolve
-from monitor.embedded.ports import free_ports
-from monitor.embedded.server import EmbeddedServer, class_path, properties_text
+from monitor.demo.servers.ports import free_ports
+from monitor.demo.servers.server import EmbeddedServer, class_path, properties_text
+from monitor.java_runtime.jars import Coordinate, Progress, cache_dir, quiet, resolve
 
 ZOOKEEPER: Final = Coordinate(organisation="org.apache.zookeeper", artifact="zookeeper", version="3.9.3")
 

@@ -1,0 +1,1 @@
+"""Java programs that run against those servers: clients of each system."""

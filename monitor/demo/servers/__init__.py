@@ -1,0 +1,1 @@
+"""Servers that run here for a while: Kafka, RocketMQ, MetaQ, ZooKeeper, Prometheus."""

@@ -1,0 +1,1 @@
+"""What the consumers of the demo do, and when."""

@@ -1,0 +1,1 @@
+"""Where Java is, and the jars that come with PySpark."""
