@@ -16,8 +16,8 @@ import typer.main
 from typer.testing import CliRunner
 
 from monitor.cli.app import app
-from monitor.man_page import man_page
-from monitor.manual import MANUALS, WHOLE
+from monitor.cli.man_page import man_page
+from monitor.cli.manual import MANUALS, WHOLE
 
 PAGE = Path(__file__).parents[1] / "docs" / "groupwatch.1"
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined] # it is a group of commands
@@ -106,7 +106,7 @@ def test_other_shells_get_their_own_script(shell: str, begins: str):
 
 
 def test_the_manual_page_is_made_of_the_commands_as_they_are():
-    assert PAGE.read_text(encoding="utf-8") == man_page(), "run: python -m monitor.man_page > docs/groupwatch.1"
+    assert PAGE.read_text(encoding="utf-8") == man_page(), "run: python -m monitor.cli.man_page > docs/groupwatch.1"
 
 
 def test_the_manual_page_is_set_without_a_warning():

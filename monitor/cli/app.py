@@ -21,9 +21,9 @@ import typer
 from rich.console import Console
 from typer.completion import shell_complete
 
-from monitor.asking.commands import add_commands
-from monitor.checking.command import add_check_config
-from monitor.manual import add_manuals
+from monitor.cli.check.command import add_check_config
+from monitor.cli.commands import add_commands
+from monitor.cli.manual import add_manuals
 from monitor.model.escaping import escaped_lines
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from monitor.asking.shown import explanation_shown
+from monitor.cli.render_answer import explanation_shown
 from monitor.detection import evaluate
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.messages.findings import LISTED

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from monitor.asking.way_in import OPEN_WAY, WayIn, WayInError
+from monitor.cli.http_client import OPEN_WAY, WayIn, WayInError
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.messages.findings import shown
 from monitor.messages.formatting import visible

@@ -1,4 +1,4 @@
-"""The manual page groupwatch(1), made of the commands: ``python -m monitor.man_page > docs/groupwatch.1``."""
+"""The manual page groupwatch(1), made of the commands: ``python -m monitor.cli.man_page > docs/groupwatch.1``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from inspect import cleandoc
 import typer.main
 
 from monitor.cli.app import app
-from monitor.manual import MANUALS, WHOLE, Meaning
+from monitor.cli.manual import MANUALS, WHOLE, Meaning
 from monitor.metrics.version import installed_version
 
 

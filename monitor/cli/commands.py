@@ -15,7 +15,7 @@ from rich.console import RenderableType
 from monitor.model.escaping import escaped_lines
 
 if TYPE_CHECKING:  # loaded when a question is asked: --help must be quick
-    from monitor.asking.way_in import WayIn
+    from monitor.cli.http_client import WayIn
     from monitor.detection.evaluation_input import GroupInputs
     from monitor.explain.what_if import PartitionCount
 
@@ -64,7 +64,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
         raise typer.BadParameter("a topic and a partition belong together")
 
     def answer() -> None:
-        from monitor.asking.shown import explanation_shown  # noqa: PLC0415 -- --help must be quick
+        from monitor.cli.render_answer import explanation_shown  # noqa: PLC0415 -- --help must be quick
         from monitor.explain.query import explained  # noqa: PLC0415 -- as above
 
         inputs = _inputs(url, snapshot, cluster, group, _way_in(token_file, user, password_file, ca_file))
@@ -97,7 +97,7 @@ def what_if(  # noqa: PLR0913, PLR0917 -- as above
     counts = _counts(partitions or [])
 
     def answer() -> None:
-        from monitor.asking.shown import what_if_shown  # noqa: PLC0415 -- as above
+        from monitor.cli.render_answer import what_if_shown  # noqa: PLC0415 -- as above
         from monitor.detection import what_if as asked  # noqa: PLC0415 -- as above
 
         change = asked.Change(
@@ -130,7 +130,7 @@ def snapshot(  # noqa: PLR0913, PLR0917 -- as above
         raise typer.BadParameter("a cluster and a group belong together")
 
     def answer() -> None:
-        from monitor.asking.source import saved_from_job  # noqa: PLC0415 -- as above
+        from monitor.cli.snapshot_source import saved_from_job  # noqa: PLC0415 -- as above
         from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
 
         address = GroupAddress(cluster, group) if cluster is not None and group is not None else None
@@ -153,13 +153,13 @@ def _counts(typed: list[str]) -> tuple[PartitionCount, ...]:
 
 
 def _way_in(token_file: Path | None, user: str | None, password_file: Path | None, ca_file: Path | None) -> WayIn:
-    from monitor.asking.way_in import WayIn  # noqa: PLC0415 -- as above
+    from monitor.cli.http_client import WayIn  # noqa: PLC0415 -- as above
 
     return WayIn(token_file=token_file, user=user, password_file=password_file, ca_file=ca_file)
 
 
 def _inputs(url: str, snapshot: Path | None, cluster: str, group: str, way_in: WayIn) -> GroupInputs:
-    from monitor.asking.source import inputs_from_file, inputs_from_job  # noqa: PLC0415 -- as above
+    from monitor.cli.snapshot_source import inputs_from_file, inputs_from_job  # noqa: PLC0415 -- as above
 
     return (
         inputs_from_job(url, cluster, group, way_in) if snapshot is None else inputs_from_file(snapshot, cluster, group)
@@ -171,14 +171,14 @@ def _tell(answer: msgspec.Struct, as_json: bool, shown: Callable[[], RenderableT
         sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(answer)) + b"\n")
         sys.stdout.buffer.flush()
         return
-    from monitor.asking.shown import tell  # noqa: PLC0415 -- as above
+    from monitor.cli.render_answer import tell  # noqa: PLC0415 -- as above
 
     tell(shown())
 
 
 def _exit_with(action: Callable[[], None]) -> None:
     """Run a command's work; what a person can mend is one sentence, not a stack trace."""
-    from monitor.asking.source import SourceError  # noqa: PLC0415 -- as above
+    from monitor.cli.snapshot_source import SourceError  # noqa: PLC0415 -- as above
     from monitor.detection.evaluation_input import QuestionError  # noqa: PLC0415 -- as above
 
     try:

@@ -15,10 +15,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from monitor.checking.checkpoint_place import checkpoint_without_jars, folder_here, no_checkpoint, unusable_checkpoint
-from monitor.checking.intervals import seldom_judged, seldom_read
-from monitor.checking.machine import absent_programs, java, no_temporary_folder, rather_few_files, too_few_files
-from monitor.checking.spark_properties import is_master, not_of_spark, unguarded_cluster, wrong_master, wrong_properties
+from monitor.cli.check.checkpoint_place import checkpoint_without_jars, folder_here, no_checkpoint, unusable_checkpoint
+from monitor.cli.check.intervals import seldom_judged, seldom_read
+from monitor.cli.check.machine import absent_programs, java, no_temporary_folder, rather_few_files, too_few_files
+from monitor.cli.check.spark_properties import (
+    is_master,
+    not_of_spark,
+    unguarded_cluster,
+    wrong_master,
+    wrong_properties,
+)
 from monitor.collectors.kafka_client.client_properties import kafka_python_arguments, spark_options
 from monitor.config import ConfigError, HttpSettings, Settings
 from monitor.config.client import is_secret

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from monitor.checking.report import Property, Watched
-from monitor.checking.spark_properties import is_master
+from monitor.cli.check.report import Property, Watched
+from monitor.cli.check.spark_properties import is_master
 from monitor.config import (
     ClusterSettings,
     DetectionOptions,
