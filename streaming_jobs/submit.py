@@ -11,7 +11,7 @@ import sys
 import threading
 
 from monitor.cli.app import app
-from streaming_jobs.session import SUBMITTED
+from streaming_jobs.runtime.session import SUBMITTED
 
 
 def main() -> None:

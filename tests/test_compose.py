@@ -32,7 +32,7 @@ from monitor.embedded import guard
 from monitor.web.http.access_files import AccessFiles
 from monitor.web.server import HttpServer
 from streaming_jobs import cluster_watch, session
-from streaming_jobs.board import Board
+from streaming_jobs.driver.snapshot_store import Board
 from tests.health_checks import COMPOSE, SERVICES, asked_of, is_well
 from tests.job_process import eventually
 from tests.metrics.certificates import Authority

@@ -19,7 +19,7 @@ from monitor.config import (
 )
 from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
 from monitor.model import Shard
-from streaming_jobs.job import series_rules
+from streaming_jobs.jobs.job import series_rules
 from tests.config_files import problems
 
 FULL = """

@@ -14,7 +14,7 @@ from monitor.demo.workload.script import ORDERS, WorkloadSettings
 from monitor.demo.workload.systems import ROUND_S, KafkaScene, MetaQScene, RocketMQScene
 from monitor.detection import DetectionSettings
 from monitor.java_runtime.jars import quiet
-from streaming_jobs.demo import DemoOptions, settings_of
+from streaming_jobs.jobs.demo.demo import DemoOptions, settings_of
 
 PAGE = " ".join((Path(__file__).parents[1] / "docs" / "demo.md").read_text(encoding="utf-8").split())
 SCRIPT = WorkloadSettings()

@@ -15,7 +15,7 @@ import typer.main
 
 from monitor.cli.app import app
 from streaming_jobs import cluster_watch, session
-from streaming_jobs.collect import END_LIMIT_S
+from streaming_jobs.jobs.collect import END_LIMIT_S
 from tests.programs import required
 
 UNITS = Path(__file__).parents[1] / "deploy" / "systemd"

@@ -28,6 +28,6 @@ def main() -> None:
 def _end(_number: int, _frame: FrameType | None) -> None:
     """End while the command's code is still being loaded: nothing was started, so nothing has to be put in order.
 
-    Once it is loaded, ``streaming_jobs.lifetime`` puts handlers of its own in the place of this one.
+    Once it is loaded, ``streaming_jobs.runtime.lifetime`` puts handlers of its own in the place of this one.
     """
     os._exit(0)

@@ -74,7 +74,7 @@ def run(
 ) -> None:
     """Watch the configured clusters until stopped."""
     _log_to_terminal(verbose)
-    from streaming_jobs.main import run_job  # noqa: PLC0415 -- Spark loads slowly, and --help must not wait for it
+    from streaming_jobs.jobs.main import run_job  # noqa: PLC0415 -- Spark loads slowly, and --help must not wait for it
 
     _exit_with(lambda: run_job(config, rebuild=rebuild, shard=shard, compat=compat))
 
@@ -95,7 +95,7 @@ def collect(
 ) -> None:
     """Run the collectors alone, for a job that runs elsewhere; no Spark and no Java is needed."""
     _log_to_terminal(verbose)
-    from streaming_jobs.collect import CANNOT_COLLECT, run_collect  # noqa: PLC0415 -- as above
+    from streaming_jobs.jobs.collect import CANNOT_COLLECT, run_collect  # noqa: PLC0415 -- as above
 
     _end_with(lambda: run_collect(config, only or (), port), CANNOT_COLLECT)
 
@@ -109,7 +109,7 @@ def prepare(
 ) -> None:
     """Fetch the jars and archive Java's classes, once per machine: starts are a second or two shorter."""
     _log_to_terminal(verbose)
-    from streaming_jobs.prepare import run_prepare  # noqa: PLC0415 -- as above
+    from streaming_jobs.jobs.prepare import run_prepare  # noqa: PLC0415 -- as above
 
     _exit_with(lambda: run_prepare(config))
 
@@ -160,8 +160,8 @@ def demo(
     """Start a real Kafka, real consumers that go wrong in several ways, and groupwatch, which says so."""
     _log_to_terminal(verbose)
     from monitor.demo.workload.systems import DemoSystem  # noqa: PLC0415 -- as above
-    from streaming_jobs.demo import DemoOptions, run_demo  # noqa: PLC0415 -- as above
-    from streaming_jobs.demo_alerting import WANTED_AS as PROMETHEUS  # noqa: PLC0415 -- as above
+    from streaming_jobs.jobs.demo.alerting import WANTED_AS as PROMETHEUS  # noqa: PLC0415 -- as above
+    from streaming_jobs.jobs.demo.demo import DemoOptions, run_demo  # noqa: PLC0415 -- as above
 
     names = {name.strip() for name in with_.split(",") if name.strip()}
     if unknown := sorted(names - {*DemoSystem, PROMETHEUS}):
@@ -207,8 +207,8 @@ def _rules_of_the_demo() -> str:
 
 def _exit_with(action: Callable[[], None]) -> None:
     """Run a command's work; an error that a person can mend is one sentence, not a stack trace."""
-    from streaming_jobs.lifetime import JobFailed  # noqa: PLC0415 -- as above
-    from streaming_jobs.main import CANNOT_START  # noqa: PLC0415 -- as above
+    from streaming_jobs.jobs.main import CANNOT_START  # noqa: PLC0415 -- as above
+    from streaming_jobs.runtime.lifetime import JobFailed  # noqa: PLC0415 -- as above
 
     try:
         _end_with(action, CANNOT_START)

@@ -31,7 +31,7 @@ from monitor.protocol.kafka.records.classic import (
     OffsetCommitKey,
 )
 from monitor.protocol.offsets_topic import decode_record
-from streaming_jobs.decoding import ChunkOfEvents, OffsetsLogDecoder
+from streaming_jobs.ingest.decoding import ChunkOfEvents, OffsetsLogDecoder
 from tests.protocol.encoding import encoded, encoded_key
 
 CHUNK, CHUNKS = 10_000, 40

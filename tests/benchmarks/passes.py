@@ -20,8 +20,8 @@ from monitor.config.settings import ClusterSettings, SparkSettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.java_runtime.jars import spark_kafka_jars
 from monitor.model import ClusterSnapshot
-from streaming_jobs.board import Board, Judge
-from streaming_jobs.job import Job
+from streaming_jobs.driver.snapshot_store import Board, Judge
+from streaming_jobs.jobs.job import Job
 from tests.benchmarks.measured import cpu_s, memory_mb, report
 from tests.benchmarks.offsets_log import Crowd, broker_with_topics, fill, produce_everywhere
 from tests.job_process import eventually

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from monitor.java_runtime.find_java import find_java
-from streaming_jobs.class_archive import USE
-from streaming_jobs.prepare import run_prepare
-from streaming_jobs.session import drivers_jvm
+from streaming_jobs.jobs.prepare import run_prepare
+from streaming_jobs.runtime.class_archive import USE
+from streaming_jobs.runtime.session import drivers_jvm
 from tests.benchmarks.measured import cpu_s, report
 from tests.benchmarks.offsets_log import Crowd, broker_with_topics, fill
 from tests.job_process import JobProcess, eventually

@@ -30,10 +30,10 @@ from monitor.model import (
 )
 from monitor.tracking.serialization import encode_state
 from monitor.web.views.summary import summary_of
-from streaming_jobs.board import Board
-from streaming_jobs.cluster_view import ClusterView
-from streaming_jobs.evaluation import Evaluation, LookedAt
-from streaming_jobs.rows import BucketRow, RowKind
+from streaming_jobs.driver.cluster_view import ClusterView
+from streaming_jobs.driver.snapshot_store import Board
+from streaming_jobs.driver.verdict_on_demand import Evaluation, LookedAt
+from streaming_jobs.ingest.schemas import BucketRow, RowKind
 
 CLUSTER: Final = "bench"
 KINDS: Final = 20

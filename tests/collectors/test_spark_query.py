@@ -9,9 +9,9 @@ from monitor.collectors.spark.reader import SparkCheckpointReader
 from monitor.config.systems import SparkQueriesSettings
 from monitor.java_runtime.jars import spark_kafka_jars
 from streaming_jobs import checkpoint_files
-from streaming_jobs.checkpoint_files import SparkFiles
-from streaming_jobs.hadoop_files import HadoopFiles
-from streaming_jobs.session import create_session, stop_session
+from streaming_jobs.runtime.hadoop_files import HadoopFiles
+from streaming_jobs.runtime.other_checkpoints import SparkFiles
+from streaming_jobs.runtime.session import create_session, stop_session
 from tests.job_process import BRIEF_JVM, DRIVER_JVM
 from tests.streaming_jobs.clients import create_topic, produce
 

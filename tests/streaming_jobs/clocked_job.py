@@ -13,7 +13,7 @@ EVALUATED = "groupwatch_last_evaluation_timestamp_seconds"
 HOUR_S = 3600
 
 WITH_A_CLOCK_FROM_A_FILE = (
-    "import pathlib, time, streaming_jobs.clock as clock;"
+    "import pathlib, time, streaming_jobs.runtime.clock as clock;"
     "ahead = pathlib.Path({ahead!r});"
     "clock.now_ms = clock.SteadyClock(lambda: time.time_ns() + int(ahead.read_text()) * 10**9);"
     "import monitor.cli as cli;"

@@ -16,8 +16,8 @@ from monitor.config import Settings
 from monitor.config.settings import ClusterSettings, SparkSettings
 from monitor.java_runtime.jars import spark_kafka_jars
 from monitor.model import ClusterSnapshot, GroupVerdict, Value
-from streaming_jobs.board import Board, Judge
-from streaming_jobs.job import Job
+from streaming_jobs.driver.snapshot_store import Board, Judge
+from streaming_jobs.jobs.job import Job
 from tests.job_process import BRIEF_JVM, DRIVER_JVM, eventually
 
 CLUSTER = "test"

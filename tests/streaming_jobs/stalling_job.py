@@ -12,13 +12,13 @@ LIMIT_S: Final = 4
 HOPELESS_S: Final = 10 * LIMIT_S
 
 WITH_SHORT_LIMITS: Final = (
-    "import streaming_jobs.stall as stall;"
+    "import streaming_jobs.runtime.stall as stall;"
     f"stall.LEAST_MS, stall.TRIGGERS, stall.LONGEST_BATCHES = {LIMIT_S * 1000}, 1, 1\n"
 )
 RUN: Final = "from monitor.cli import main\nmain()\n"
 
 STOPS_ITS_EXECUTOR: Final = (
-    "import pathlib, threading, time, streaming_jobs.job as job;"
+    "import pathlib, threading, time, streaming_jobs.jobs.job as job;"
     "order = pathlib.Path({order!r});"
     "started = job.Job.start;"
     "\ndef stop_executor(own):\n"

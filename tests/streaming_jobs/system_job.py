@@ -19,12 +19,12 @@ from monitor.collectors.readers import Readable
 from monitor.collectors.snapshot import Reading
 from monitor.config import load
 from monitor.java_runtime.jars import spark_kafka_jars
-from streaming_jobs.board import Board
-from streaming_jobs.checkpoint import CheckpointError
-from streaming_jobs.job import Job
-from streaming_jobs.lifetime import Lifetime
-from streaming_jobs.serving import http_server
-from streaming_jobs.session import kill_jvm
+from streaming_jobs.driver.snapshot_store import Board
+from streaming_jobs.jobs.job import Job
+from streaming_jobs.jobs.serving import http_server
+from streaming_jobs.runtime.checkpoint import CheckpointError
+from streaming_jobs.runtime.lifetime import Lifetime
+from streaming_jobs.runtime.session import kill_jvm
 from tests.job_process import JobProcess
 
 

@@ -8,10 +8,10 @@ from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.model import Catalog, ClusterSnapshot, GroupSummary, Phase
 from monitor.snapshot_file import NotJudgedError
 from monitor.web.views.lag_history import LagPoint
-from streaming_jobs.board import Board
-from streaming_jobs.cluster_view import ClusterView
-from streaming_jobs.evaluation import Evaluation, LookedAt
-from streaming_jobs.rows import BucketRow, RowKind
+from streaming_jobs.driver.cluster_view import ClusterView
+from streaming_jobs.driver.snapshot_store import Board
+from streaming_jobs.driver.verdict_on_demand import Evaluation, LookedAt
+from streaming_jobs.ingest.schemas import BucketRow, RowKind
 
 
 def test_a_group_whose_state_cannot_be_read_is_an_error_with_the_reason():

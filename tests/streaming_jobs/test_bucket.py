@@ -18,13 +18,13 @@ from monitor.model import (
 )
 from monitor.tracking.serialization import StateCorruptError, StateVersionError
 from monitor.tracking.topic import catalog_of
-from streaming_jobs.bucket import Bucket, Entry, packed, unpacked
-from streaming_jobs.bucket_judge import BucketJudge
-from streaming_jobs.bucket_processor import news
-from streaming_jobs.bucket_store import KeptBucket
-from streaming_jobs.buckets import Entity
-from streaming_jobs.orders import Orders
-from streaming_jobs.rows import RowKind
+from streaming_jobs.buckets.batch_context import Orders
+from streaming_jobs.buckets.bucket import Bucket, Entry, packed, unpacked
+from streaming_jobs.buckets.judge import BucketJudge
+from streaming_jobs.buckets.processor import news
+from streaming_jobs.buckets.store import KeptBucket
+from streaming_jobs.ingest.bucket_of import Entity
+from streaming_jobs.ingest.schemas import RowKind
 
 
 def commit(offset: int) -> bytes:

@@ -17,11 +17,11 @@ from monitor.metrics import series_cap
 from monitor.metrics.render import join, packed, render_groups
 from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
 from monitor.web.views.summary import summary_of
-from streaming_jobs.bucket_judge import BucketJudge
-from streaming_jobs.cluster_view import ClusterView
-from streaming_jobs.job import detection_rules
-from streaming_jobs.orders import Orders
-from streaming_jobs.rows import BucketRow, RowKind
+from streaming_jobs.buckets.batch_context import Orders
+from streaming_jobs.buckets.judge import BucketJudge
+from streaming_jobs.driver.cluster_view import ClusterView
+from streaming_jobs.ingest.schemas import BucketRow, RowKind
+from streaming_jobs.jobs.job import detection_rules
 from tests.detection.builders import NOW, catalog, commit, group, range_by_hand, topic
 
 MEMBERS = range_by_hand({"C0": ["a"], "C1": ["a"]}, {"a": 2})

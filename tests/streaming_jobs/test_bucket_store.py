@@ -15,13 +15,13 @@ from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.model import OffsetCommitted
 from monitor.tracking.serialization import encode_state
 from streaming_jobs import bucket, bucket_store
-from streaming_jobs.bucket import Bucket
-from streaming_jobs.bucket_judge import BucketJudge
-from streaming_jobs.bucket_processor import news
-from streaming_jobs.bucket_store import BucketStore, KeptBucket
-from streaming_jobs.buckets import Entity
-from streaming_jobs.cluster_view import ClusterView
-from streaming_jobs.orders import Orders
+from streaming_jobs.buckets.batch_context import Orders
+from streaming_jobs.buckets.bucket import Bucket
+from streaming_jobs.buckets.judge import BucketJudge
+from streaming_jobs.buckets.processor import news
+from streaming_jobs.buckets.store import BucketStore, KeptBucket
+from streaming_jobs.driver.cluster_view import ClusterView
+from streaming_jobs.ingest.bucket_of import Entity
 
 
 @dataclass
@@ -124,7 +124,7 @@ def test_the_driver_is_told_enough_to_know_every_group(batches, data):
         judged = data.draw(st.integers(0, 3)) > 0
         catalog = "some" if judged else None
         view.take(news(0, workers[worker], judge, Orders(run="r", batch=batch, now_ms=0, known=known, catalog=catalog)))
-        known = batch if judged else -1  # as streaming_jobs.publisher has it
+        known = batch if judged else -1  # as streaming_jobs.driver.publisher has it
         if judged:
             groups = workers[worker].bucket.groups()
             assert {name: view.group_state(name) for name in "abcdef"} == {name: groups.get(name) for name in "abcdef"}

@@ -8,7 +8,7 @@ from multiprocessing import AuthenticationError
 import pytest
 
 from streaming_jobs import catalog_shelf
-from streaming_jobs.catalog_shelf import CatalogShelf, ShelfAddress
+from streaming_jobs.buckets.catalog_server import CatalogShelf, ShelfAddress
 
 
 @pytest.fixture

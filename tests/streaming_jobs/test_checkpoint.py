@@ -29,9 +29,13 @@ from monitor.config import Settings
 from monitor.config.settings import ClusterSettings, DetectionOptions, SparkSettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.java_runtime.jars import spark_kafka_jars
-from streaming_jobs.board import Board
-from streaming_jobs.catalog_shelf import CatalogShelf
-from streaming_jobs.checkpoint import (
+from streaming_jobs.buckets.catalog_server import CatalogShelf
+from streaming_jobs.driver.shared import Judging
+from streaming_jobs.driver.snapshot_store import Board
+from streaming_jobs.jobs.cluster_watch import ClusterWatch, layout_of
+from streaming_jobs.jobs.job import detection_rules
+from streaming_jobs.jobs.watch_targets import Watched, WatchList
+from streaming_jobs.runtime.checkpoint import (
     FILE_MANAGER_KEY,
     LAYOUT_FILE,
     LOCAL_FILE_MANAGER,
@@ -39,13 +43,9 @@ from streaming_jobs.checkpoint import (
     CheckpointError,
     Layout,
 )
-from streaming_jobs.cluster_watch import ClusterWatch, layout_of
-from streaming_jobs.hadoop_files import HadoopFiles
-from streaming_jobs.job import detection_rules
-from streaming_jobs.judging import Judging
-from streaming_jobs.ownership import HeldByAnother, Lease, Owner
-from streaming_jobs.session import create_session, stop_session
-from streaming_jobs.watched import Watched, WatchList
+from streaming_jobs.runtime.checkpoint_lock import HeldByAnother, Lease, Owner
+from streaming_jobs.runtime.hadoop_files import HadoopFiles
+from streaming_jobs.runtime.session import create_session, stop_session
 from tests.job_process import BRIEF_JVM, DRIVER_JVM, JobProcess, eventually
 from tests.streaming_jobs.clients import commit, create_topic
 
@@ -158,7 +158,7 @@ def root(written: Path, tmp_path: Path) -> Path:
 @contextmanager
 def another_process(code: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A Python process that has run this code, and the line it printed; killed at the end."""
-    text = f"import sys; from pathlib import Path; from streaming_jobs.ownership import *; {code}; sys.stdin.read()"
+    text = f"import sys; from pathlib import Path; from streaming_jobs.runtime.checkpoint_lock import *; {code}; sys.stdin.read()"
     command = [sys.executable, "-c", text]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:

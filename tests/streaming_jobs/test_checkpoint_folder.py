@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streaming_jobs.checkpoint import folder_of
+from streaming_jobs.runtime.checkpoint import folder_of
 
 NAMES = st.text(st.one_of(st.sampled_from("./%~\\\0"), st.characters(exclude_categories=["Cs"])), max_size=8)
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from monitor.java_runtime.jars import kafka_jars, spark_kafka_jars
-from streaming_jobs.class_archive import ClassArchive, archive_for, to_write, with_archive
-from streaming_jobs.session import create_session, stop_session
+from streaming_jobs.runtime.class_archive import ClassArchive, archive_for, to_write, with_archive
+from streaming_jobs.runtime.session import create_session, stop_session
 from tests.job_process import BRIEF_JVM, DRIVER_JVM, PATIENCE_S, eventually
 
 OPTIONS = "-Dours=1"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from monitor.java_runtime.jars import spark_kafka_jars
-from streaming_jobs.class_path import MUCH_USED, SPARKS_DEFAULTS, spark_has_defaults, with_much_used_first
-from streaming_jobs.session import create_session, stop_session
+from streaming_jobs.runtime.class_path import MUCH_USED, SPARKS_DEFAULTS, spark_has_defaults, with_much_used_first
+from streaming_jobs.runtime.session import create_session, stop_session
 
 CONNECTOR = [Path("/cache/spark-sql-kafka.jar"), Path("/cache/kafka-clients.jar")]
 

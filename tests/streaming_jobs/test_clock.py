@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streaming_jobs.clock import SteadyClock
+from streaming_jobs.runtime.clock import SteadyClock
 
 SECOND_NS = 10**9
 HOUR_S = 3600

@@ -6,8 +6,8 @@ from monitor.model import DecodeFailed, GroupState, PartitionObserved, PassCompl
 from monitor.tracking.decode_errors import fold_source
 from monitor.tracking.serialization import encode_state
 from monitor.tracking.topic import fold_topic
-from streaming_jobs.cluster_view import ClusterView
-from streaming_jobs.rows import BucketRow, RowKind
+from streaming_jobs.driver.cluster_view import ClusterView
+from streaming_jobs.ingest.schemas import BucketRow, RowKind
 
 
 def topic(bucket: int, name: str, pass_ms: int) -> BucketRow:

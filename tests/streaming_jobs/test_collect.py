@@ -24,8 +24,8 @@ from monitor.metrics.collector_samples import collectors_exposition, collectors_
 from monitor.model import CollectorHealth, GroupKind, GroupObserved, PassCompleted, Source
 from monitor.protocol.events_topic import decode_event
 from monitor.web.collect_app import create_collect_app
-from streaming_jobs.collect import Collecting, chosen_kinds
-from streaming_jobs.telling import Telling
+from streaming_jobs.jobs.collect import Collecting, chosen_kinds
+from streaming_jobs.jobs.collector_log import Telling
 from tests.job_process import JobProcess, eventually
 from tests.listening import watched_listeners
 from tests.streaming_jobs.clients import values_of
@@ -107,7 +107,9 @@ def test_what_is_not_well_has_a_line(health: CollectorHealth, line: str):
 
 
 def test_nothing_of_spark_is_loaded():
-    code = "import sys, streaming_jobs.collect; sys.exit(bool({'pyspark', 'pandas', 'pyarrow'} & sys.modules.keys()))"
+    code = (
+        "import sys, streaming_jobs.jobs.collect; sys.exit(bool({'pyspark', 'pandas', 'pyarrow'} & sys.modules.keys()))"
+    )
     assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0
 
 

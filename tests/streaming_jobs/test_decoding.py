@@ -21,8 +21,8 @@ from monitor.protocol.events_topic import encode_event
 from monitor.protocol.offsets_topic import Foreign, decode_record
 from monitor.protocol.wire.errors import DecodeError
 from monitor.tracking.group import fold_group
-from streaming_jobs.buckets import Entity, bucket_of
-from streaming_jobs.decoding import EventsDecoder, OffsetsLogDecoder
+from streaming_jobs.ingest.bucket_of import Entity, bucket_of
+from streaming_jobs.ingest.decoding import EventsDecoder, OffsetsLogDecoder
 from tests.protocol.captures import records as captured
 
 # Key and value of commits as the format says: version, group, topic, partition / version 1, offset, metadata, times.

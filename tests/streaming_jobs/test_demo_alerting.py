@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dashboards.alerts import DEMO, rules_file
-from streaming_jobs.demo_alerting import DemoAlerting
+from streaming_jobs.jobs.demo.alerting import DemoAlerting
 
 
 def test_where_they_are_not_installed_the_package_is_told_and_the_demo_goes_on(monkeypatch, tmp_path):

@@ -7,9 +7,9 @@ from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.tracking.serialization import encode_state
-from streaming_jobs.cluster_view import ClusterView
-from streaming_jobs.evaluation import MOST_LOOKED_AT, Evaluation, LookedAt
-from streaming_jobs.rows import BucketRow, RowKind
+from streaming_jobs.driver.cluster_view import ClusterView
+from streaming_jobs.driver.verdict_on_demand import MOST_LOOKED_AT, Evaluation, LookedAt
+from streaming_jobs.ingest.schemas import BucketRow, RowKind
 from tests.detection.builders import NOW, catalog, commit, group, range_by_hand, topic
 
 MEMBERS = range_by_hand({"C0": ["a"], "C1": ["a"]}, {"a": 2})

@@ -16,8 +16,8 @@ from monitor.demo.servers.settings import BrokerSettings
 from monitor.detection.finding_changes import KEPT_CLOSED_MS
 from monitor.model import ALL_GROUPS, FindingRecord, Shard
 from streaming_jobs import findings_out
-from streaming_jobs.findings_out import FindingsOut
-from streaming_jobs.sharding import shard_of
+from streaming_jobs.driver.findings_publisher import FindingsOut
+from streaming_jobs.ingest.sharding import shard_of
 from tests.brokers import SOON_BACK
 from tests.detection.test_ledger import IDLE, ORPHANED, summary
 from tests.job_process import eventually

@@ -3,7 +3,7 @@
 import pytest
 
 from monitor.model import Catalog
-from streaming_jobs.first_pass import FirstPass
+from monitor.readiness.first_pass import FirstPass
 
 HOUR = 3_600_000
 

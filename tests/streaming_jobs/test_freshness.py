@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streaming_jobs.freshness import Freshness
+from monitor.readiness.freshness import Freshness
 
 
 class Readings:

@@ -44,7 +44,7 @@ def test_a_log_that_spark_passes_over_in_silence_ends_the_job_with_a_sentence(bo
     """Without the setting that groupwatch requires, Spark's Kafka source reads nothing of internal topics."""
     job = JobProcess(tmp_path, {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}})
     without = (
-        "import sys, streaming_jobs.session as session, monitor.cli as cli;"
+        "import sys, streaming_jobs.runtime.session as session, monitor.cli as cli;"
         "session.REQUIRED = session.REQUIRED | {'spark.sql.streaming.kafka.useDeprecatedOffsetFetching': 'false'};"
         "cli.main()"
     )

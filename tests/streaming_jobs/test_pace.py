@@ -1,6 +1,6 @@
 """That micro-batches take longer than the trigger is said once, and once more when it is over."""
 
-from streaming_jobs.pace import OBSERVED, Pace
+from monitor.readiness.trigger_lag import OBSERVED, Pace
 
 
 class Clock:

@@ -6,12 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from streaming_jobs.run_folder import LONGEST_SOCKET_FOLDER, PREFIX, SHORT_BASE, RunFolder, remove_abandoned
+from streaming_jobs.runtime.run_folder import LONGEST_SOCKET_FOLDER, PREFIX, SHORT_BASE, RunFolder, remove_abandoned
 
 HOLDS_ONE = """
 import sys
 from pathlib import Path
-from streaming_jobs.run_folder import RunFolder
+from streaming_jobs.runtime.run_folder import RunFolder
 folder = RunFolder(Path(sys.argv[1]))
 (folder.path / "library.so").write_bytes(b"x")
 print(folder.path, flush=True)

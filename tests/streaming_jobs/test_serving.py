@@ -10,9 +10,9 @@ from starlette.routing import Route
 
 from monitor.config import ConfigError, load
 from monitor.web.server import AccessUnusable
-from streaming_jobs.collect import CANNOT_COLLECT
-from streaming_jobs.main import CANNOT_START
-from streaming_jobs.serving import http_server
+from streaming_jobs.jobs.collect import CANNOT_COLLECT
+from streaming_jobs.jobs.main import CANNOT_START
+from streaming_jobs.jobs.serving import http_server
 
 TOKEN = "token-0123456789"
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from monitor.java_runtime.jars import spark_kafka_jars
-from streaming_jobs.session import DRIVER_MEMORY, create_session, drivers_jvm, stop_session
+from streaming_jobs.runtime.session import DRIVER_MEMORY, create_session, drivers_jvm, stop_session
 from tests.job_process import BRIEF_JVM, DRIVER_JVM
 
 

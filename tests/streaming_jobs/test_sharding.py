@@ -22,10 +22,10 @@ from monitor.protocol.events_topic import encode_event
 from monitor.protocol.kafka.records import RECORD_TYPES
 from monitor.protocol.offsets_topic import decode_record, group_of_key, read_record
 from monitor.protocol.wire.errors import DecodeError
-from streaming_jobs.buckets import Entity, bucket_of
-from streaming_jobs.checkpoint import Layout, differences
-from streaming_jobs.decoding import EventsDecoder, OffsetsLogDecoder
-from streaming_jobs.sharding import own_records, shard_of, watches
+from streaming_jobs.ingest.bucket_of import Entity, bucket_of
+from streaming_jobs.ingest.decoding import EventsDecoder, OffsetsLogDecoder
+from streaming_jobs.ingest.sharding import own_records, shard_of, watches
+from streaming_jobs.runtime.checkpoint import Layout, differences
 from tests.protocol.captures import records as captured
 from tests.streaming_jobs.test_decoding import KEY_G1_T0_7, VALUE_42, decoded, folded, logs, records
 

@@ -16,7 +16,7 @@ import pytest
 
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
-from streaming_jobs.sharding import shard_of
+from streaming_jobs.ingest.sharding import shard_of
 from tests.job_process import JobProcess, Samples, eventually
 from tests.streaming_jobs.clients import commit, create_topic, member, produce, produce_into_offsets_log
 

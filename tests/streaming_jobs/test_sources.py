@@ -10,8 +10,8 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.java_runtime.jars import spark_kafka_jars
-from streaming_jobs.session import create_session, stop_session
-from streaming_jobs.sources import kafka_log
+from streaming_jobs.ingest.sources import kafka_log
+from streaming_jobs.runtime.session import create_session, stop_session
 from tests.streaming_jobs.clients import create_topic, produce
 
 pytestmark = [

@@ -14,9 +14,9 @@ import pytest
 from monitor.collectors.configured import ConfiguredCollectors
 from monitor.config import ClusterSettings, Settings
 from monitor.demo.servers.broker import EmbeddedKafka
-from streaming_jobs.reading_problems import ReadingProblems
-from streaming_jobs.stall import FIRST_MS, GIVEN_UP_AFTER, LEAST_MS, LONGEST_BATCHES, TRIGGERS, StallWatch
-from streaming_jobs.watched import WatchList
+from streaming_jobs.jobs.reading_problems import ReadingProblems
+from streaming_jobs.jobs.watch_targets import WatchList
+from streaming_jobs.runtime.stall import FIRST_MS, GIVEN_UP_AFTER, LEAST_MS, LONGEST_BATCHES, TRIGGERS, StallWatch
 from tests.chaos.disk import Disk, NoDisk
 from tests.job_process import eventually
 from tests.streaming_jobs.clients import commit, create_topic

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from monitor.demo.servers.broker import EmbeddedKafka
-from streaming_jobs.driver_jvm import JvmOutput
+from streaming_jobs.runtime.driver_jvm import JvmOutput
 from tests.job_process import eventually
 
 START = """
 import sys, typer
 from monitor.cli.app import _exit_with
-from streaming_jobs.session import create_session
+from streaming_jobs.runtime.session import create_session
 try:
     _exit_with(lambda: create_session("local[1]", 1, [], dict(each.split("=", 1) for each in sys.argv[1:])))
 except typer.Exit as end:

@@ -23,8 +23,8 @@ from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.ports import free_ports
 from monitor.demo.servers.settings import BrokerSettings
 from monitor.java_runtime.jars import pyspark_jars_dir
-from streaming_jobs.run_folder import PREFIX
-from streaming_jobs.spark_network import LOOPBACK
+from streaming_jobs.runtime.run_folder import PREFIX
+from streaming_jobs.runtime.spark_network import LOOPBACK
 from tests.job_process import BRIEF_JVM, DRIVER_JVM, JobProcess, eventually
 from tests.listening import Listener, listeners, tree, watched_listeners
 

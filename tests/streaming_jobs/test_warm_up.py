@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from monitor.model import WarmUpProgress
-from streaming_jobs.warm_up import LogPosition, Reported, WarmUp, planned_end, reported_of
+from monitor.readiness.warm_up import LogPosition, Reported, WarmUp, planned_end, reported_of
 
 OFFSETS_TOPIC = "__consumer_offsets"
 

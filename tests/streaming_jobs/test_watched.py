@@ -12,8 +12,8 @@ from monitor.collectors.remote_collector import AwaitedPasses
 from monitor.collectors.snapshot import Reading
 from monitor.config import SparkSettings, load
 from monitor.model import Shard, Source
-from streaming_jobs.cluster_watch import layout_of
-from streaming_jobs.watched import Watched, WatchList
+from streaming_jobs.jobs.cluster_watch import layout_of
+from streaming_jobs.jobs.watch_targets import Watched, WatchList
 
 TEXT = """
 [clusters.main]

@@ -9,7 +9,7 @@ import pyspark
 import pytest
 from pyspark import daemon
 
-from streaming_jobs.worker_daemon import collect_young_garbage_only, leave_out_archives
+from streaming_jobs.runtime.worker_daemon import collect_young_garbage_only, leave_out_archives
 
 HOME = Path(pyspark.__file__).parent
 OWN = [str(HOME / "python/lib/pyspark.zip"), str(HOME / "jars/spark-core_2.13-4.0.0.jar")]

@@ -1,0 +1,159 @@
+"""Judge a bucket: its groups against the catalog, as summaries and as metrics. What is told twice is told once.
+
+What is right and wrong is decided by monitor.detection, how it reads by monitor.metrics; here rows are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Final
+
+import msgspec
+
+from monitor.detection.evaluate import judge
+from monitor.detection.ownership.assignment_view import Standings
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.thresholds.overrides import DetectionRules
+from monitor.detection.time_invariance import is_settled
+from monitor.metrics.gzip_join import deflated
+from monitor.metrics.render import render_groups
+from monitor.metrics.series_cap import apart_if_large
+from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
+from monitor.model import FamilyBlock, GroupState, GroupSummary, GroupVerdict, Value
+from monitor.web.views.summary import summary_of, unjudged_summary
+from streaming_jobs.buckets.batch_context import Orders
+from streaming_jobs.ingest.schemas import ALL_BLOCKS, BucketRow, RowKind, block_name
+
+NOTHING: Final = b""
+"""The digest of a block without samples."""
+NEVER: Final = -2
+LONGEST_REASON: Final = 500
+"""So many characters of an error are shown with its group; the log has all of it."""
+
+_SUMMARY: Final = msgspec.msgpack.Decoder(GroupSummary)
+
+
+class _Judged(Value):
+    """What was made of a state: the group as it is listed, and its samples. ``settled``: time alone changes nothing."""
+
+    state: GroupState
+    summary: bytes
+    blocks: tuple[FamilyBlock, ...]
+    settled: bool
+
+
+@dataclass(slots=True)
+class BucketJudge:
+    """The judge of one bucket in one Python worker. It remembers what it has told, and in which micro-batch.
+
+    A settled group is judged again only when its state or the catalog has changed: most groups of a large cluster
+    are quiet, and judging all of them was half of what an idle micro-batch cost.
+    """
+
+    number: int
+    rules: DetectionRules
+    series: SeriesRules = ALL_SERIES
+    made: int = 0
+    """How many verdicts were made since the beginning."""
+    _standings: Standings = field(default_factory=Standings)
+    _topics: Topics | None = None
+    _settled: dict[str, _Judged] = field(default_factory=dict)
+    _last: dict[str, _Judged] = field(default_factory=dict)
+    """The newest verdict on each group: what is shown of one that can no longer be judged."""
+    _summaries: dict[str, bytes] = field(default_factory=dict)
+    _digests: dict[str, bytes] = field(default_factory=dict)
+    _told: int = NEVER
+
+    def rows(self, groups: Mapping[str, GroupState], topics: Topics, orders: Orders) -> Iterator[BucketRow]:
+        """What the driver has to be told of these groups, which are all of the bucket.
+
+        That is what differs from what this judge told in the micro-batch before; if another worker told the driver
+        then, or if the driver knows nothing, it is all of it.
+        """
+        is_followed = self._told == orders.known
+        if not is_followed:
+            self._summaries, self._digests = {}, {}
+            yield BucketRow(self.number, RowKind.BLOCK, ALL_BLOCKS, None)
+        self._told = orders.batch
+        if topics is not self._topics:
+            self._topics, self._settled = topics, {}
+        are_gone = self._forget_all_but(groups)
+        made = self.made
+        blocks: list[FamilyBlock] = []
+        changed: list[msgspec.Raw] = []
+        for name, state in groups.items():
+            try:
+                judged = self._last[name] = self._judged(name, state, topics, orders.now_ms)
+            except Exception as error:  # one group's failure is its own; the others go on
+                reason = f"{type(error).__name__}: {error}"
+                yield BucketRow(self.number, RowKind.FAILURE, f"group/{name}", reason.encode("utf-8", "replace"))
+                judged = self._unjudged(name, state, reason)
+            blocks += judged.blocks
+            if self._summaries.get(name) != judged.summary:
+                self._summaries[name] = judged.summary
+                changed.append(msgspec.Raw(judged.summary))
+        if changed:
+            yield BucketRow(self.number, RowKind.SUMMARIES, "", msgspec.msgpack.encode(changed))
+        if not is_followed or are_gone or self.made > made:
+            yield from self._changed_blocks(blocks)
+
+    def _judged(self, name: str, state: GroupState, topics: Topics, now_ms: int) -> _Judged:
+        known = self._settled.pop(name, None)
+        if known is None or known.state is not state:
+            self.made += 1
+            verdict = judge(
+                state, topics, self._standings.of(state, topics), now_ms, self.rules.of(state.cluster, name)
+            )
+            known = _Judged(
+                state, msgspec.msgpack.encode(summary_of(verdict)), self._rendered(verdict), is_settled(verdict)
+            )
+        if known.settled:
+            self._settled[name] = known
+        return known
+
+    def _rendered(self, verdict: GroupVerdict) -> tuple[FamilyBlock, ...]:
+        blocks = render_groups([verdict], self.series)
+        return blocks if self.series.max_series is None else apart_if_large(verdict.group, blocks)
+
+    def _unjudged(self, name: str, state: GroupState, reason: str) -> _Judged:
+        """The last verdict on the group, marked; its samples stay as they were. After a start there may be none."""
+        last = self._last.get(name)
+        summary = unjudged_summary(state, None if last is None else _SUMMARY.decode(last.summary), _shown(reason))
+        return _Judged(state, msgspec.msgpack.encode(summary), () if last is None else last.blocks, settled=False)
+
+    def start_anew(self) -> None:
+        """The driver has been told to forget the bucket: tell it all."""
+        self._told = NEVER
+
+    def _forget_all_but(self, groups: Mapping[str, GroupState]) -> bool:
+        """Whether groups are gone. The driver has forgotten them too; one that comes back is told as new."""
+        self._standings.keep_only(groups.keys())
+        gone = self._summaries.keys() - groups.keys()
+        for name in gone:
+            del self._summaries[name]
+        for known in (self._settled, self._last):
+            for name in known.keys() - groups.keys():
+                del known[name]
+        return bool(gone)
+
+    def _changed_blocks(self, blocks: list[FamilyBlock]) -> Iterator[BucketRow]:
+        samples: dict[str, list[str]] = {name: [] for name in self._digests}
+        for block in blocks:
+            name = block_name(block.family, block.group) if block.group else block.family
+            samples.setdefault(name, []).append(block.samples)
+        for name, parts in samples.items():
+            text = "".join(parts).encode()
+            digest = blake2b(text, digest_size=16).digest() if text else NOTHING
+            if self._digests.get(name, NOTHING) != digest:
+                self._digests[name] = digest
+                yield BucketRow(
+                    self.number, RowKind.BLOCK, name, msgspec.msgpack.encode(deflated(text)) if text else None
+                )
+            if not text:
+                self._digests.pop(name, None)
+
+
+def _shown(reason: str) -> str:
+    return reason[:LONGEST_REASON].encode("utf-8", "replace").decode()

@@ -1,0 +1,138 @@
+"""Track and judge: the stateful stage. It carries rows between Spark, the bucket's state, and what decides.
+
+No rule lives here: events are folded by monitor.tracking, groups judged by monitor.detection.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
+
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.thresholds.overrides import DetectionRules
+from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
+from monitor.model import Catalog
+from streaming_jobs.buckets.batch_context import Orders, received
+from streaming_jobs.buckets.bucket import Entry, Key
+from streaming_jobs.buckets.catalog_server import ShelfAddress
+from streaming_jobs.buckets.judge import BucketJudge
+from streaming_jobs.buckets.store import BucketStore, KeptBucket
+from streaming_jobs.ingest.bucket_of import Entity
+from streaming_jobs.ingest.schemas import BucketRow, RowKind
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle, TimerValues
+
+
+@dataclass(slots=True)
+class _Memory:
+    """What this Python worker remembers of one run of one cluster's query. It may be lost at any time."""
+
+    run: str
+    buckets: dict[int, KeptBucket] = field(default_factory=dict)
+    judges: dict[int, BucketJudge] = field(default_factory=dict)
+    catalog: str = ""
+    topics: Topics | None = None
+
+
+OF_GROUPS: Final = frozenset({Entity.GROUP, Entity.OFFSETS})
+
+_MEMORIES: Final[dict[str, _Memory]] = {}
+"""By cluster. A worker serves the micro-batches of one run after the other."""
+
+
+class BucketProcessor(StatefulProcessor):
+    """Spark's side of a bucket: rows in, state read and written, rows out."""
+
+    def __init__(
+        self, cluster: str, shelf: ShelfAddress, rules: DetectionRules, series: SeriesRules = ALL_SERIES
+    ) -> None:
+        self.cluster = cluster
+        self._shelf = shelf
+        self._rules = rules
+        self._series = series
+        self._store: BucketStore
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """Open the bucket's state."""
+        self._store = BucketStore(handle)
+
+    def handleInputRows(  # type: ignore[override] # noqa: N802 -- Spark's name; in pandas mode it gives frames, not rows
+        self,
+        key: tuple[int],
+        rows: Iterator[pd.DataFrame],
+        timerValues: TimerValues,  # noqa: N803
+    ) -> Iterator[pd.DataFrame]:
+        """Fold the micro-batch's events into the bucket, and judge its groups; give what the driver does not know."""
+        # Not at the top: a query starts only after a Python that runs ``init`` alone, most of it spent on imports.
+        import pandas as pd  # noqa: PLC0415
+
+        number, orders = int(key[0]), received()
+        memory = _memory(self.cluster, orders.run)
+        # Taken out while it is changed: if this attempt fails half-way, nothing of it is remembered.
+        kept = self._store.bring_up_to_date(memory.buckets.pop(number, None), self.cluster, orders.batch)
+        judge = memory.judges.setdefault(number, BucketJudge(number, self._rules, self._series))
+        kept.bucket.fold_all(_by_entity(rows), orders.batch)
+        self._store.save(kept, orders.batch)
+        memory.buckets[number] = kept
+        told = [*news(number, kept, judge, orders), *self._verdicts(memory, kept, judge, orders)]
+        yield pd.DataFrame(told, columns=list(BucketRow._fields))
+
+    def _verdicts(self, memory: _Memory, kept: KeptBucket, judge: BucketJudge, orders: Orders) -> Iterator[BucketRow]:
+        """Fails if the catalog cannot be fetched: groups that were not judged must not look as if they were."""
+        if orders.catalog is not None:
+            yield from judge.rows(kept.bucket.groups(), self._topics(memory, orders.catalog), orders)
+
+    def _topics(self, memory: _Memory, key: str) -> Topics:
+        if memory.topics is None or memory.catalog != key:
+            memory.topics = Topics(msgspec.msgpack.decode(self._shelf.fetch(key), type=Catalog))
+            memory.catalog = key
+        return memory.topics
+
+    def close(self) -> None:
+        """Nothing is held open between micro-batches."""
+
+
+def _memory(cluster: str, run: str) -> _Memory:
+    known = _MEMORIES.get(cluster)
+    if known is None or known.run != run:
+        known = _MEMORIES[cluster] = _Memory(run)
+    return known
+
+
+def news(number: int, kept: KeptBucket, judge: BucketJudge, orders: Orders) -> Iterator[BucketRow]:
+    """The entities that have changed since the micro-batch that the driver knows; groups only once they are judged."""
+    bucket = kept.bucket
+    entries: list[Entry]
+    if orders.known < kept.loaded or orders.known < 0:
+        yield BucketRow(number, RowKind.WHOLE, "", b"")
+        judge.start_anew()
+        entries = bucket.entries(key for key in bucket.states if key[0] not in OF_GROUPS or orders.catalog is not None)
+    else:
+        entries = bucket.changes_since(orders.known)
+        bucket.forget_changes_until(orders.known)
+    for entity, name, state in map(msgspec.structs.astuple, entries):
+        if entity not in OF_GROUPS or orders.catalog is not None:
+            yield BucketRow(number, RowKind(entity), name, state)
+    if bucket.had_reading:
+        yield BucketRow(number, RowKind.READING, "", b"")
+    for name, text in bucket.failures.items():
+        yield BucketRow(number, RowKind.FAILURE, name, text.encode("utf-8", "replace"))
+
+
+def _by_entity(rows: Iterator[pd.DataFrame]) -> dict[Key, list[bytes]]:
+    """The payloads of every entity in the order of its log. A shuffle keeps no order, so it is restored here."""
+    found: dict[Key, list[tuple[int, bytes]]] = defaultdict(list)
+    for frame in rows:
+        for entity, name, position, payload in zip(
+            frame["entity"], frame["name"], frame["position"], frame["payload"], strict=True
+        ):
+            if entity != Entity.TICK:
+                found[Entity(entity), name].append((position, payload))
+    return {key: [payload for _, payload in sorted(chunks, key=lambda c: c[0])] for key, chunks in found.items()}

@@ -1,0 +1,187 @@
+"""What the driver knows of a cluster: the rows of all buckets, micro-batch after micro-batch, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from monitor.model import (
+    Catalog,
+    Deflated,
+    GroupState,
+    GroupSummary,
+    PackedBlock,
+    PassCompleted,
+    SourceState,
+    TopicState,
+)
+from monitor.tracking.offsets.delta import decode_moved, with_moved
+from monitor.tracking.serialization import decode_group_state, decode_source_state, decode_topic_state, encode_state
+from monitor.tracking.topic import catalog_of
+from streaming_jobs.ingest.schemas import ALL_BLOCKS, BucketRow, RowKind, family_and_group
+
+Known = TypeVar("Known")
+
+_SUMMARIES = msgspec.msgpack.Decoder(list[GroupSummary])
+_PASS = msgspec.msgpack.Decoder(PassCompleted)
+_DEFLATED = msgspec.msgpack.Decoder(Deflated)
+
+
+class _GroupBytes(NamedTuple):
+    """A state as it was told, and the moves of its offsets told since, oldest first."""
+
+    whole: bytes
+    moves: tuple[bytes, ...] = ()
+
+    def moved(self, move: bytes) -> _GroupBytes:
+        """With one move more. Once they are as large as the state they are put into it."""
+        moves = (*self.moves, move)
+        if sum(map(len, moves)) <= len(self.whole):
+            return _GroupBytes(self.whole, moves)
+        return _GroupBytes(encode_state(_GroupBytes(self.whole, moves).state()))
+
+    def state(self) -> GroupState:
+        """The newest state."""
+        return with_moved(decode_group_state(self.whole), (o for move in self.moves for o in decode_moved(move)))
+
+
+@dataclass(slots=True)
+class _BucketView:
+    """What is known of one bucket; states of groups are kept as bytes, and read when somebody asks for one."""
+
+    groups: dict[str, _GroupBytes] = field(default_factory=dict)
+    topics: dict[str, TopicState] = field(default_factory=dict)
+    sources: dict[str, SourceState] = field(default_factory=dict)
+    summaries: dict[str, GroupSummary] = field(default_factory=dict)
+    blocks: dict[str, Deflated] = field(default_factory=dict)
+    completed: PassCompleted | None = None
+
+
+@dataclass(slots=True)
+class ClusterView:
+    """The newest of everything that the buckets have told. For one thread, but for ``group_state``."""
+
+    cluster: str
+    failures: tuple[str, ...] = ()
+    catalog_changed: bool = False
+    readings: int = 0
+    """How many micro-batches had something of a collector's reading of the groups."""
+    unseen: int = 0
+    """How many topics the pass of the newest catalog names that nobody has seen since it began."""
+    _buckets: dict[int, _BucketView] = field(default_factory=dict)
+    _whole: dict[str, TopicState] = field(default_factory=dict)
+    """The topics of the newest pass that was complete."""
+
+    def take(self, rows: Iterable[BucketRow]) -> None:
+        """Take the rows of one micro-batch, all of them, those of one bucket in their order."""
+        failures: list[str] = []
+        fresh: dict[int, _BucketView] = {}
+        self.catalog_changed = read = False
+        for row in rows:
+            if row.kind is RowKind.FAILURE:
+                failures.append(f"{row.name}: {(row.payload or b'').decode()}")
+            elif row.kind is RowKind.READING:
+                read = True
+            else:
+                self.catalog_changed |= row.kind in (RowKind.WHOLE, RowKind.TOPIC, RowKind.PASS)
+                if row.kind is RowKind.WHOLE:
+                    fresh[row.bucket] = _BucketView()
+                else:
+                    bucket = fresh.get(row.bucket) or self._buckets.setdefault(row.bucket, _BucketView())
+                    _take(bucket, row)
+        self._buckets.update(fresh)  # once they are complete: others read meanwhile
+        self.failures = tuple(failures)
+        self.readings += read
+
+    def catalog(self) -> Catalog | None:
+        """The topics that the newest completed pass of the collector saw; None before the first.
+
+        Every bucket has been told of the pass; they can differ by one micro-batch at most, and the newest counts. A
+        pass that names more topics than are here since it began is not complete: what it lacks, it does not take away.
+        """
+        completed = self._newest_pass()
+        if completed is None:
+            return None
+        topics = [topic for bucket in self._buckets.values() for topic in bucket.topics.values()]
+        made = catalog_of(self.cluster, completed.pass_ms, topics)
+        seen = sum(topic.pass_ms >= completed.pass_ms for topic in topics)
+        self.unseen = max(0, completed.topics - seen)
+        if not self.unseen:
+            self._whole = made.topics
+            return made
+        kept = [topic for name, topic in self._whole.items() if name not in made.topics]
+        marked = [replace(topic, missed=True) for topic in kept]
+        return catalog_of(self.cluster, completed.pass_ms, [*made.topics.values(), *marked])
+
+    @property
+    def source_id(self) -> str | None:
+        """The id of what the newest completed pass was read from; None: it has none."""
+        completed = self._newest_pass()
+        return None if completed is None else completed.source_id
+
+    def _newest_pass(self) -> PassCompleted | None:
+        passes = [bucket.completed for bucket in self._buckets.values() if bucket.completed is not None]
+        return max(passes, key=lambda completed: completed.pass_ms, default=None)
+
+    def sources(self) -> tuple[SourceState, ...]:
+        """What could not be read, by source."""
+        found = (source for bucket in self._buckets.values() for source in bucket.sources.values())
+        return tuple(sorted(found, key=lambda source: source.source))
+
+    def summaries(self) -> tuple[GroupSummary, ...]:
+        """The groups, by name."""
+        found = (summary for bucket in self._buckets.values() for summary in bucket.summaries.values())
+        return tuple(sorted(found, key=lambda summary: summary.group))
+
+    def blocks(self) -> Iterator[PackedBlock]:
+        """The samples of all groups."""
+        for number, bucket in self._buckets.items():
+            for name, samples in bucket.blocks.items():
+                family, group = family_and_group(name)
+                yield PackedBlock(family=family, samples=samples, group=group, bucket=number)
+
+    def group_state(self, group: str) -> GroupState | None:
+        """The state of a group; None if there is no such group. May be called from any thread."""
+        found = (bucket.groups.get(group) for bucket in list(self._buckets.values()))
+        return next((known.state() for known in found if known is not None), None)
+
+
+def _take(bucket: _BucketView, row: BucketRow) -> None:
+    match row.kind:
+        case RowKind.GROUP:
+            _put(bucket.groups, row.name, _GroupBytes(row.payload) if row.payload else None)
+            if row.payload is None:
+                bucket.summaries.pop(row.name, None)
+        case RowKind.OFFSETS:
+            bucket.groups[row.name] = bucket.groups[row.name].moved(row.payload or b"")
+        case RowKind.TOPIC:
+            _put(bucket.topics, row.name, decode_topic_state(row.payload) if row.payload else None)
+        case RowKind.SOURCE:
+            _put(bucket.sources, row.name, decode_source_state(row.payload) if row.payload else None)
+        case RowKind.BLOCK if row.name == ALL_BLOCKS:
+            bucket.blocks.clear()
+        case RowKind.BLOCK:
+            _put(bucket.blocks, row.name, _DEFLATED.decode(row.payload) if row.payload else None)
+        case RowKind.PASS:
+            bucket.completed = _PASS.decode(row.payload) if row.payload else None
+        case _:
+            _take_summaries(bucket, row)
+
+
+def _put(known: dict[str, Known], name: str, value: Known | None) -> None:
+    if value is None:
+        known.pop(name, None)
+    else:
+        known[name] = value
+
+
+def _take_summaries(bucket: _BucketView, row: BucketRow) -> None:
+    if row.payload is None:
+        bucket.summaries.pop(row.name, None)
+        return
+    for summary in _SUMMARIES.decode(row.payload):
+        bucket.summaries[summary.group] = summary

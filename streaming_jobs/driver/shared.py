@@ -1,0 +1,28 @@
+"""What the clusters of a job have in common."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+
+from monitor.detection.thresholds.overrides import DetectionRules
+from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
+from monitor.model import ALL_GROUPS, Shard
+from streaming_jobs.buckets.catalog_server import CatalogShelf
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """Which groups of a cluster are judged, and by what: the thresholds, and where its catalogs are put.
+
+    ``series`` says which series the groups have.
+
+    ``start_turn`` is held by the cluster whose query is starting. A query starts with a Python of its own, for which
+    Spark waits 10 s and no longer: of several at a time on a busy machine, each could be too late again and again.
+    """
+
+    rules: DetectionRules
+    shelf: CatalogShelf
+    shard: Shard = ALL_GROUPS
+    start_turn: threading.Lock = field(default_factory=threading.Lock)
+    series: SeriesRules = ALL_SERIES

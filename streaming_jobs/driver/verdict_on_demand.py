@@ -1,0 +1,69 @@
+"""The verdict on one group, made when somebody looks at it, by what the newest evaluation was made of."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import Final
+
+from monitor.detection.evaluate import judge
+from monitor.detection.evaluation_input import GroupInputs
+from monitor.detection.ownership.assignment_view import Standing, Standings
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.thresholds.overrides import DetectionRules
+from monitor.model import Catalog, GroupState, GroupVerdict
+from streaming_jobs.driver.cluster_view import ClusterView
+
+MOST_LOOKED_AT: Final = 20
+"""Of how many groups the standings are remembered."""
+
+
+@dataclass(slots=True)
+class LookedAt:
+    """The standings of the groups that were looked at last: of a huge one they can take seconds. For all threads."""
+
+    standings: Standings = field(default_factory=Standings)
+    _names: dict[str, None] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def of(self, group: GroupState, topics: Topics) -> Standing:
+        """The standing of the group among these topics."""
+        with self._lock:
+            self._names.pop(group.group, None)
+            self._names[group.group] = None  # the newest stands last
+            if len(self._names) > MOST_LOOKED_AT:
+                del self._names[next(iter(self._names))]
+                self.standings.keep_only(set(self._names))
+        return self.standings.of(group, topics)  # not locked: who looks at a small group need not wait
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """An evaluation of a cluster that can be asked for a group."""
+
+    view: ClusterView
+    looked_at: LookedAt
+    topics: Topics
+    now_ms: int
+    rules: DetectionRules
+
+    def __call__(self, group: str) -> GroupVerdict | None:
+        """The verdict on it, made again from its state; None if there is no such group."""
+        state = self.view.group_state(group)
+        if state is None:
+            return None
+        settings = self.rules.of(state.cluster, state.group)
+        return judge(state, self.topics, self.looked_at.of(state, self.topics), self.now_ms, settings)
+
+    def inputs(self, group: str) -> GroupInputs | None:
+        """What the verdict on it is made of, with the whole catalog; None if there is no such group."""
+        state = self.view.group_state(group)
+        if state is None:
+            return None
+        settings = self.rules.of(state.cluster, state.group)
+        return GroupInputs(group=state, catalog=self.catalog, now_ms=self.now_ms, settings=settings)
+
+    @property
+    def catalog(self) -> Catalog:
+        """The topics by which groups are judged."""
+        return self.topics.catalog

@@ -1,0 +1,1 @@
+"""From the topics to rows: sources, decoding, and which bucket a group is in."""

@@ -1,0 +1,259 @@
+"""Decode: raw Kafka records to rows of events, chunk by chunk. Which bytes mean what is decided in monitor.protocol."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+
+from monitor.model import (
+    ALL_GROUPS,
+    AnyEvent,
+    DecodeFailed,
+    GroupObserved,
+    GroupsListed,
+    OffsetsListed,
+    PassCompleted,
+    RebalanceSampled,
+    Shard,
+)
+from monitor.protocol.events_topic import (
+    cluster_named,
+    decode_event,
+    require_partitions,
+    require_past,
+    require_source,
+)
+from monitor.protocol.offsets_topic import Foreign, decode_record
+from monitor.protocol.wire.errors import DecodeError
+from streaming_jobs.ingest.bucket_of import Entity, bucket_of
+from streaming_jobs.ingest.commit_rows import CommitRows
+from streaming_jobs.ingest.sharding import own_records, watches
+
+_SCHEMA = pa.schema(
+    [
+        ("bucket", pa.int32()),
+        ("entity", pa.string()),
+        ("name", pa.string()),
+        ("position", pa.int64()),
+        ("payload", pa.binary()),
+    ]
+)
+
+
+@dataclass(slots=True)
+class _Collected:
+    """The events of one entity within one chunk, and where in the log the first of them stood."""
+
+    position: int
+    events: list[AnyEvent] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class ChunkOfEvents:
+    """Events of one chunk of records, put together by entity so that a busy group costs one row, not thousands."""
+
+    buckets: int
+    _rows: dict[tuple[int, Entity, str], _Collected] = field(default_factory=dict)
+    _own: dict[tuple[Entity, str], _Collected] = field(default_factory=dict)
+
+    def add(self, entity: Entity, name: str, position: int, event: AnyEvent) -> None:
+        """Append the event to its entity's row."""
+        row = self._own.get((entity, name))
+        if row is None:
+            row = self._own[entity, name] = _Collected(position)
+            self._rows[bucket_of(entity, name, self.buckets), entity, name] = row
+        row.events.append(event)
+
+    def add_to_all(self, entity: Entity, position: int, event: AnyEvent) -> None:
+        """Append the event to every bucket: it concerns all that lives there."""
+        for bucket in range(self.buckets):
+            self.add_to(bucket, entity, "", position, event)
+
+    def add_to(self, bucket: int, entity: Entity, name: str, position: int, event: AnyEvent) -> None:
+        """Append the event to the entity's row in this bucket."""
+        row = self._rows.get((bucket, entity, name))
+        if row is None:
+            row = self._rows[bucket, entity, name] = _Collected(position)
+        row.events.append(event)
+
+    def to_arrow(self) -> pa.RecordBatch:
+        """The rows in the schema ENTITY_EVENTS."""
+        encode = msgspec.msgpack.Encoder().encode
+        columns: list[list[object]] = [[], [], [], [], []]
+        for (bucket, entity, name), row in self._rows.items():
+            values = (bucket, entity.value, _spark_text(name), row.position, encode(row.events))
+            for column, value in zip(columns, values, strict=True):
+                column.append(value)
+        return pa.RecordBatch.from_arrays(
+            [pa.array(column, type=kind.type) for column, kind in zip(columns, _SCHEMA, strict=True)], schema=_SCHEMA
+        )
+
+
+class Record(NamedTuple):
+    """One Kafka record, in the columns of streaming_jobs.ingest.sources.RECORD_COLUMNS."""
+
+    partition: int
+    offset: int
+    timestamp_ms: int
+    key: bytes | None
+    value: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class LogDecoder(ABC):
+    """Decodes chunks of a log: one batch of ENTITY_EVENTS for each batch of records.
+
+    A record that cannot be read becomes an event that counts it; the rest goes on. Of several jobs that share the
+    groups (``shard``), one counts it.
+    """
+
+    cluster: str
+    buckets: int
+    source: str
+    shard: Shard = ALL_GROUPS
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Decode, as Spark's mapInArrow calls it."""
+        for batch in batches:
+            chunk = ChunkOfEvents(self.buckets)
+            self.fill(chunk, batch)
+            yield chunk.to_arrow()
+
+    def fill(self, chunk: ChunkOfEvents, batch: pa.RecordBatch) -> None:
+        """Put what the records say into the chunk, one after the other."""
+        for record in _records(batch):
+            self.place_or_count(chunk, record)
+
+    def place_or_count(self, chunk: ChunkOfEvents, record: Record) -> None:
+        """Put what the record says into the chunk, or that it cannot be read."""
+        try:
+            self.place(chunk, record)
+        except DecodeError as error:
+            self.count(chunk, record, error)
+
+    def count(self, chunk: ChunkOfEvents, record: Record, error: DecodeError) -> None:
+        """Put into the chunk that the record cannot be read."""
+        chunk.add(Entity.SOURCE, self.source, record.offset, failed(self.source, error, record))
+
+    @abstractmethod
+    def place(self, chunk: ChunkOfEvents, record: Record) -> None:
+        """Put what the record says into the chunk; raises DecodeError if it cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetsLogDecoder(LogDecoder):
+    """Decodes ``__consumer_offsets``: events of groups. Records that tell nothing of them are passed over.
+
+    Commits are nearly all of the log: they are read by column, each distinct key once, and commits of one partition
+    that follow one another become one event. Any other record is read by itself, and ends the runs before it, so that
+    the events of a group come in the order of the log.
+    """
+
+    source: str = "__consumer_offsets"
+
+    def fill(self, chunk: ChunkOfEvents, batch: pa.RecordBatch) -> None:
+        """Put what the records say into the chunk, runs of commits between the other records."""
+        batch = own_records(batch, self.shard)
+        commits = CommitRows.of(batch)
+        begin = 0
+        for row in np.flatnonzero(~commits.regular).tolist():
+            self._place_commits(chunk, commits, begin, row)
+            self.place_or_count(chunk, _record(batch, row))
+            begin = row + 1
+        self._place_commits(chunk, commits, begin, len(commits.regular))
+
+    def place(self, chunk: ChunkOfEvents, record: Record) -> None:
+        """A commit, a generation, or a deletion, to its group."""
+        event = decode_record(record.key, record.value, record.timestamp_ms)
+        if not isinstance(event, Foreign):
+            chunk.add(Entity.GROUP, event.group, record.offset, event)
+
+    @staticmethod
+    def _place_commits(chunk: ChunkOfEvents, commits: CommitRows, begin: int, end: int) -> None:
+        if begin == end:
+            return
+        for event in commits.events(begin, end):
+            chunk.add(Entity.GROUP, event.event.group, event.position, event.event)
+
+
+@dataclass(frozen=True, slots=True)
+class EventsDecoder(LogDecoder):
+    """Decodes the collectors' topic; events of other clusters on the same topic are passed over.
+
+    Every shard reads of topics and passes. What tells of a group is passed over unless it is the shard's own; what
+    cannot be read is counted by the first shard. ``text_partitions``: the cluster's partitions are texts, not numbers;
+    an event with others is not read, as they would have no order among the cluster's own. Nor is one that is dated
+    ahead of its record, whose time is that of streaming_jobs.ingest.sources.events_log, nor the end of a pass over another
+    source than ``source_id``, if that is known.
+    """
+
+    source: str = "groupwatch.events"
+    text_partitions: bool = False
+    source_id: str | None = None
+
+    def count(self, chunk: ChunkOfEvents, record: Record, error: DecodeError) -> None:
+        """Put into the chunk that the record cannot be read, in the first shard, unless it names another cluster."""
+        if self.shard.is_first and cluster_named(record.value) in (None, self.cluster):
+            LogDecoder.count(self, chunk, record, error)  # super() does not know classes with slots
+
+    def place(self, chunk: ChunkOfEvents, record: Record) -> None:
+        """A topic and what concerns a group to their buckets, the end of a pass to all buckets."""
+        event = decode_event(record.value)
+        if event.cluster != self.cluster:
+            return
+        require_partitions(event, text=self.text_partitions)
+        require_past(event, record.timestamp_ms)
+        if isinstance(event, PassCompleted):
+            require_source(event, self.source_id)
+            chunk.add_to_all(Entity.PASS, record.offset, event)
+        elif isinstance(event, GroupsListed):
+            self._place_listing(chunk, record, event)
+        elif isinstance(event, OffsetsListed | RebalanceSampled | GroupObserved):
+            self._place_of_group(chunk, record, event)
+        else:
+            chunk.add(Entity.TOPIC, event.topic, record.offset, event)
+
+    def _place_of_group(
+        self, chunk: ChunkOfEvents, record: Record, event: OffsetsListed | RebalanceSampled | GroupObserved
+    ) -> None:
+        if watches(self.shard, event.group):
+            chunk.add(Entity.GROUP, event.group, record.offset, event)
+
+    def _place_listing(self, chunk: ChunkOfEvents, record: Record, event: GroupsListed) -> None:
+        """To every bucket, each with the names of its own groups: those that it does not find there are gone."""
+        own: dict[int, list[str]] = {bucket: [] for bucket in range(chunk.buckets)}
+        for group in event.groups:
+            own[bucket_of(Entity.GROUP, group, chunk.buckets)].append(group)
+        for bucket, groups in own.items():
+            listing = msgspec.structs.replace(event, groups=tuple(groups))
+            chunk.add_to(bucket, Entity.LISTING, event.source, record.offset, listing)
+
+
+def _record(batch: pa.RecordBatch, row: int) -> Record:
+    return Record._make(batch.column(name)[row].as_py() for name in Record._fields)
+
+
+def failed(source: str, error: DecodeError, record: Record) -> DecodeFailed:
+    """The event that counts a record which could not be read, with its place in the log."""
+    return DecodeFailed(
+        source=source,
+        reason=error.reason,
+        log_partition=record.partition,
+        log_offset=record.offset,
+        position=error.position,
+    )
+
+
+def _records(batch: pa.RecordBatch) -> Iterator[Record]:
+    columns = (batch.column(name).to_pylist() for name in Record._fields)
+    return map(Record._make, zip(*columns, strict=True))
+
+
+def _spark_text(name: str) -> str:
+    return name.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,1 @@
+"""The jobs: one that watches clusters, and one that only collects."""

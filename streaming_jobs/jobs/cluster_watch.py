@@ -1,0 +1,373 @@
+"""One cluster: its streaming query, started, watched and restarted after a failure, and its collectors beside it.
+
+A cluster is a Kafka cluster or another system: of that the query reads what a Kafka cluster carries (its events topic),
+and no log of offsets. Of jobs that share the groups, the first shard's has the collectors
+(docs/decisions/0011-shards.md); they may also run by themselves (``groupwatch collect``).
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from contextlib import suppress
+from typing import Final
+
+import msgspec
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from monitor.collectors.errors import NotYetReadable
+from monitor.collectors.kafka.preflight import OFFSETS_TOPIC, LogBounds, end_offsets, reader_group
+from monitor.collectors.kafka_client.client_properties import spark_options
+from monitor.collectors.passes.health import CountedPasses
+from monitor.collectors.remote_collector import AwaitedPasses
+from monitor.config import SparkSettings
+from monitor.model import ALL_GROUPS, Shard
+from monitor.readiness.first_pass import FirstPass
+from monitor.readiness.freshness import Freshness
+from monitor.readiness.trigger_lag import Pace
+from monitor.readiness.warm_up import LogPosition, WarmUp, planned_end, reported_of
+from streaming_jobs.buckets.pipeline import Spread, bucket_rows
+from streaming_jobs.buckets.processor import BucketProcessor
+from streaming_jobs.driver.findings_publisher import FindingsOut
+from streaming_jobs.driver.publisher import MicroBatchPublisher
+from streaming_jobs.driver.shared import Judging
+from streaming_jobs.driver.snapshot_store import Board
+from streaming_jobs.ingest.sources import events_log, kafka_log, ticks
+from streaming_jobs.jobs.collector_log import Telling
+from streaming_jobs.jobs.reading_problems import ReadingProblems
+from streaming_jobs.jobs.watch_targets import Watched
+from streaming_jobs.runtime.checkpoint import PARTITIONS_KEY, REBUILD, Checkpoint, CheckpointError, Layout
+from streaming_jobs.runtime.clock import now_ms, passed_ms
+from streaming_jobs.runtime.lifetime import JobFailed
+from streaming_jobs.runtime.query_errors import (
+    cause_of,
+    checkpoint_is_damaged,
+    disk_is_full,
+    no_restart_heals,
+    spark_takes_no_tasks,
+)
+from streaming_jobs.runtime.session import JVM_GONE
+from streaming_jobs.runtime.stall import StallWatch
+
+log = logging.getLogger(__name__)
+
+LOOK_S: Final = 0.2
+FIRST_PAUSE_S: Final = 2.0
+LONGEST_PAUSE_S: Final = 60.0
+END_LIMIT_S: Final = 15.0
+BEGIN_LIMIT_S: Final = 60.0
+"""How long a query that starts may keep the others from starting."""
+
+
+class ClusterWatch:
+    """Watches one cluster until stopped. A failed query is started again; its groups grow stale meanwhile."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        watched: Watched,
+        settings: SparkSettings,
+        judging: Judging,
+        board: Board,
+    ) -> None:
+        self._spark = spark
+        self._watched = watched
+        self._cluster = watched.carrier
+        self._settings = settings
+        self._judging = judging
+        self._board = board
+        self._stopping = threading.Event()
+        self._query: StreamingQuery | None = None
+        self._threads = (
+            *map(self._collecting, watched.collectors),
+            threading.Thread(target=self._run, name=f"watch-{watched.name}", daemon=True),
+        )
+        self._findings = FindingsOut(watched.carrier, judging.shard, watched.name)
+        self._fatal: JobFailed | CheckpointError | None = None
+        self._problems = ReadingProblems(watched, StallWatch(int(settings.trigger_s * 1000)))
+        self._checkpoint = Checkpoint(spark, settings.checkpoint or "", watched.name)
+
+    @property
+    def fatal(self) -> JobFailed | CheckpointError | None:
+        """Why going on makes no sense, once it does not; the job then ends."""
+        return self._fatal or self._replaced() or self._lost()
+
+    def _lost(self) -> JobFailed | None:
+        return self._failed(self._checkpoint.lost) if self._checkpoint.lost else None
+
+    def _replaced(self) -> CheckpointError | None:
+        """That a collector has met another system than the one that the checkpoint is of."""
+        found = (each.source.replaced for each in self._watched.collectors)
+        sentence = next((each for each in found if each is not None), None)
+        if sentence is None:
+            return None
+        path = self._checkpoint.path
+        return CheckpointError(f"{sentence} The checkpoint {path} is of the former one: go back to that, or {REBUILD}.")
+
+    def _failed(self, sentence: str) -> JobFailed:
+        return JobFailed(f"Cluster {self._watched.name}: {sentence}")
+
+    def claim(self, *, rebuild: bool) -> None:
+        """Have the cluster's checkpoint for this job, until ``stop``; with ``rebuild``, a new one.
+
+        Raises:
+            CheckpointError: it is in use, it does not fit the settings, or it cannot be reached.
+        """
+        self._checkpoint.claim(layout_of(self._watched, self._settings, self._judging.shard), rebuild=rebuild)
+        known = self._checkpoint.layout
+        for collector in self._watched.awaited:
+            is_of_carrier = isinstance(collector, AwaitedPasses) or not self._watched.is_system
+            collector.source.expected = known.cluster_id if is_of_carrier else known.source_id
+
+    def start(self) -> None:
+        """Begin collecting and reading."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """End the query after the micro-batch in progress, and the collector; then give the checkpoint back.
+
+        What has not ended within END_LIMIT_S, as when the cluster is away, is left to the end of the process.
+        """
+        self._stopping.set()
+        deadline = time.monotonic() + END_LIMIT_S
+        query = self._query
+        with suppress(*JVM_GONE):
+            if query is not None and query.isActive:
+                query.stop()
+        for thread in self._threads:
+            if thread.ident is not None:  # another cluster's error can end the job before this one was started
+                thread.join(timeout=max(0.0, deadline - time.monotonic()))
+        self._findings.close()
+        self._checkpoint.release()
+
+    def _collecting(self, collector: CountedPasses | AwaitedPasses) -> threading.Thread:
+        """The thread of a collector; what is known of its passes is shown after each, whatever the query does."""
+        if isinstance(collector, CountedPasses):
+            tell = Telling(collector)
+
+            def after_pass() -> None:
+                tell()
+                self._forget_former_events()
+                self._show_collectors()
+
+            collector.after_pass = after_pass
+        name = f"collector-{self._watched.name}"
+        return threading.Thread(target=collector.run, args=(self._stopping,), name=name, daemon=True)
+
+    def _forget_former_events(self) -> None:
+        """Take the events topic that a collector of this job has just created for the checkpoint's.
+
+        What it held is written again with each pass, so nothing is lost by it. One that others created is refused.
+        """
+        made = [each for each in self._watched.collectors if isinstance(each, CountedPasses) and each.has_made_topic]
+        for each in made:
+            each.has_made_topic = False
+        if made and self._checkpoint.layout.events_id is not None:
+            log.warning(
+                "Cluster %s: %s was missing, and was created anew", self._watched.name, self._cluster.events_topic
+            )
+            self._checkpoint.keep_id("events_id", None)
+
+    def _show_collectors(self) -> None:
+        self._board.report_collectors(self._watched.name, self._watched.health())
+        self._show_problem()
+
+    def _show_problem(self) -> None:
+        self._board.report_problem(self._watched.name, self._problems.sentence, stalled=self._problems.has_stalled)
+
+    def look(self) -> str | None:
+        """See whether micro-batches still end, and show it if not; a sentence once nothing will come of waiting.
+
+        Called once a second by a thread of its own: whatever hangs, this does not.
+        """
+        hopeless = self._problems.look(passed_ms(), now_ms(), self._query)
+        self._show_problem()
+        return hopeless and f"Cluster {self._watched.name}: {hopeless}"
+
+    def _run(self) -> None:
+        self._await_first_pass()
+        pause_s = FIRST_PAUSE_S
+        while not self._stopping.is_set() and self.fatal is None:
+            began, comes_by_itself = time.monotonic(), False
+            try:
+                self._problems.stall.restart(passed_ms())
+                self._problems.is_starting = True
+                self._query = self._started_query()
+                self._problems.is_starting = False
+                if self._stopping.is_set():  # told while the query was starting
+                    self._query.stop()
+                self._query.awaitTermination()
+            except Exception as error:
+                self._note(error)
+                comes_by_itself = isinstance(error, NotYetReadable)
+            self._query, self._problems.is_starting = None, False
+            if comes_by_itself or time.monotonic() - began > LONGEST_PAUSE_S:
+                pause_s = FIRST_PAUSE_S
+            self._stopping.wait(pause_s)
+            pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+
+    def _await_first_pass(self) -> None:
+        """Wait for the collectors' first passes, here or in another process: they create the events topic."""
+        while not self._watched.has_begun and self.fatal is None and not self._stopping.wait(LOOK_S):
+            self._show_problem()
+
+    def _note(self, error: Exception) -> None:
+        """Say why the query ended; decide whether a restart can heal it."""
+        if self._stopping.is_set():
+            return
+        cause = cause_of(error)
+        if isinstance(error, CheckpointError):
+            self._fatal = CheckpointError(f"Cluster {self._watched.name}: {error}")
+        elif no_restart_heals(error):
+            self._fatal = self._failed(cause)
+        elif spark_takes_no_tasks(error):
+            self._fatal = self._failed(f"Spark takes no tasks any more ({cause}). Start groupwatch again.")
+        elif checkpoint_is_damaged(error):
+            path = self._checkpoint.path
+            self._fatal = self._failed(f"the checkpoint {path} is damaged ({cause}). To go on, {REBUILD}.")
+        elif isinstance(error, NotYetReadable):
+            self._wait_for(str(error))
+        else:
+            problem = f"the disk is full ({cause})" if disk_is_full(error) else cause
+            log.warning("Cluster %s: the query ended (%s); it is started again", self._watched.name, problem)
+            self._problems.of_query = f"reading stopped: {problem}"
+            self._show_problem()
+
+    def _wait_for(self, sentence: str) -> None:
+        """Say once what a query cannot start without."""
+        if self._problems.of_query != sentence:
+            log.warning("%s Waiting for it.", sentence)
+        self._problems.of_query = sentence
+        self._show_problem()
+
+    @property
+    def _log(self) -> str:
+        """The topic that tells of the groups: the warm-up is over when it has been read."""
+        return OFFSETS_TOPIC if self._watched.reads_log else self._cluster.events_topic
+
+    def _started_query(self) -> StreamingQuery:
+        self._forget_former_events()
+        passes = end_offsets(self._cluster, self._cluster.events_topic)  # a first pass of this run is among them
+        log_bounds = end_offsets(self._cluster, self._log) if self._watched.reads_log else passes
+        self._checkpoint.require_logs(*{each.topic: each for each in (log_bounds, passes)}.values())
+        backlog = log_bounds if self._watched.reads_log else only_first_partition(passes)
+        log.info("Cluster %s: %s has %d offsets to read", self._watched.name, self._log, backlog.records)
+        publisher = MicroBatchPublisher(
+            spark=self._spark,
+            cluster=self._watched.name,
+            board=self._board,
+            shelf=self._judging.shelf,
+            warm_up=WarmUp(begin=backlog.begins, target=backlog.ends, told_ms=passed_ms()),
+            resumed=self._checkpoint.resumed,
+            position=self._position,
+            passes=FirstPass(
+                {0: passes.ends[0]},
+                own=self._judging.shard.is_first and self._watched.collects,
+                by_readings=self._watched.is_system,
+            ),
+            problem=lambda: self._problems.sentence,
+            stall=self._problems.stall,
+            note_source=self._note_source,
+            rules=self._judging.rules,
+            clock=now_ms,
+            pace=Pace(int(self._settings.trigger_s * 1000)),
+            findings=self._findings,
+            shard=self._judging.shard,
+            log_topic=self._log,
+            freshness=self._freshness(),
+            series=self._judging.series,
+        )
+        self._problems.lateness = lambda: publisher.lateness
+        writer = (
+            self._bucket_rows(backlog)
+            .writeStream.queryName(f"groupwatch-{self._watched.name}")
+            .foreachBatch(publisher)
+            .option("checkpointLocation", self._checkpoint.path)
+            .trigger(processingTime=f"{int(self._settings.trigger_s * 1000)} milliseconds")
+        )
+        with self._judging.start_turn:
+            query = writer.start()
+            self._await_begin(query, publisher.begun)
+        return query
+
+    @property
+    def _source_name(self) -> str:
+        """Where the layout has the id of what the collectors read."""
+        return "source_id" if self._watched.is_system else "cluster_id"
+
+    def _source_id(self) -> str | None:
+        known: str | None = getattr(self._checkpoint.layout, self._source_name)
+        return known
+
+    def _note_source(self, source_id: str) -> None:
+        """Keep the id of what the first pass was over. Passes over others are refused from the next query on."""
+        if self._source_id() is None:
+            self._checkpoint.keep_id(self._source_name, source_id)
+
+    def _await_begin(self, query: StreamingQuery, begun: threading.Event) -> None:
+        """Return when the query runs its first micro-batch, or has ended; or after a while, to hold nobody up."""
+        deadline = time.monotonic() + BEGIN_LIMIT_S
+        while not begun.wait(LOOK_S) and time.monotonic() < deadline:
+            if self._stopping.is_set() or not query.isActive:
+                return
+
+    def _freshness(self) -> Freshness | None:
+        """A log of offsets is read as it is written; what comes by readings is as new as those are."""
+        if self._watched.reads_log:
+            return None
+        return Freshness(int(self._watched.interval_s * 1000), self._watched.readings)
+
+    def _bucket_rows(self, backlog: LogBounds) -> DataFrame:
+        options = spark_options(self._cluster) | {"kafka.group.id": reader_group(self._cluster)}
+        most = self._settings.max_records_per_batch
+        offsets_log = (
+            kafka_log(self._spark, OFFSETS_TOPIC, len(backlog.ends), options | self._isolation(), most)
+            if self._watched.reads_log
+            else None
+        )
+        return bucket_rows(
+            offsets_log,
+            events_log(self._spark, self._cluster.events_topic, options, most),
+            ticks(self._spark, self._checkpoint.buckets),
+            BucketProcessor(self._watched.name, self._judging.shelf.address, self._judging.rules, self._judging.series),
+            Spread(
+                buckets=self._checkpoint.buckets,
+                shard=self._judging.shard,
+                text_partitions=self._watched.text_partitions,
+                source_id=self._source_id(),
+            ),
+        )
+
+    def _isolation(self) -> dict[str, str]:
+        return {"kafka.isolation.level": self._cluster.offsets_isolation}
+
+    def _position(self, batch_id: int) -> LogPosition:
+        progress = self._query.lastProgress if self._query is not None else None
+        planned = self._checkpoint.planned(batch_id)
+        return LogPosition(
+            read=planned_end(self._log, planned),
+            before=reported_of(self._log, progress.sources) if progress is not None else None,
+            events_read=planned_end(self._cluster.events_topic, planned),
+        )
+
+
+def only_first_partition(bounds: LogBounds) -> LogBounds:
+    """Of the events topic one partition is read, even if it has more."""
+    return msgspec.structs.replace(bounds, partitions=bounds.partitions[:1])
+
+
+def layout_of(watched: Watched, settings: SparkSettings, shard: Shard = ALL_GROUPS) -> Layout:
+    """What a checkpoint is to be like. Its numbers count only if somebody chose them."""
+    partitions = int(settings.conf.get(PARTITIONS_KEY, settings.shuffle_partitions))
+    return Layout(
+        cluster=watched.name,
+        buckets=settings.buckets or None,
+        events_topic=watched.carrier.events_topic,
+        shuffle_partitions=partitions or None,
+        shard=str(shard),
+        groups_from=watched.groups_from,
+        via=None if watched.carrier.name == watched.name else watched.carrier.name,
+    )

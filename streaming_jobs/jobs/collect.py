@@ -1,0 +1,140 @@
+"""The collectors alone, as a command: no Spark and no Java. A job elsewhere reads what they write.
+
+Whoever runs them so tells the job: ``collect = false`` in the table of what they collect.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from monitor.cli.check.config_checks import require_startable
+from monitor.collectors.configured import ConfiguredCollectors, MakeReader
+from monitor.collectors.errors import CollectorError
+from monitor.collectors.kafka.preflight import check_carrier
+from monitor.collectors.passes.health import CountedPasses
+from monitor.config import ClusterSettings, ConfigError, Settings, load
+from monitor.model import CollectorHealth
+from monitor.web.collect_app import create_collect_app
+from monitor.web.server import ListenError
+from streaming_jobs.jobs.collector_log import Telling
+from streaming_jobs.jobs.serving import http_server
+from streaming_jobs.runtime.clock import now_ms
+from streaming_jobs.runtime.lifetime import Lifetime
+
+log = logging.getLogger(__name__)
+
+KINDS: Final = ("kafka", "rocketmq", "zookeeper", "spark")
+"""What ``--only`` may name: the tables ``clusters``, ``rocketmq``, ``zookeeper`` and ``spark_queries``."""
+
+CANNOT_COLLECT: Final = (ConfigError, CollectorError, ListenError)
+"""Errors whose text is the whole story: what is not as it must be, and where."""
+
+END_LIMIT_S: Final = 2.0
+"""How long a pass that is under way may hold up the end of the command."""
+
+
+def run_collect(config: Path | None, only: Sequence[str] = (), port: int | None = None) -> None:
+    """Run the collectors of a configuration until SIGINT or SIGTERM.
+
+    Args:
+        config: the configuration file; None: variables only.
+        only: which of them, words of KINDS, also several in one text, separated by commas; none: all.
+        port: where metrics are served; None: the configuration's.
+
+    Raises:
+        ConfigError, CollectorError, ListenError: they cannot start (CANNOT_COLLECT).
+    """
+    settings = load(config)
+    Lifetime().run(partial(_collect, settings, chosen_kinds(only), port))
+
+
+def _collect(settings: Settings, kinds: Sequence[str], port: int | None, lifetime: Lifetime) -> None:
+    require_startable(settings, for_job=False)
+    collecting = Collecting(settings, kinds)
+    for carrier in collecting.carriers:
+        lifetime.go_on()
+        check_carrier(carrier)
+    app = create_collect_app(collecting.health)
+    with http_server(app, settings.http, port) as server:
+        log.info("The metrics are %s/metrics", server.url)
+        collecting.run(lifetime.stopping)
+        log.info("Stopping")
+
+
+def chosen_kinds(only: Sequence[str]) -> tuple[str, ...]:
+    """The words of KINDS that ``--only`` names, all of them if it names none.
+
+    >>> chosen_kinds(["spark,kafka"])
+    ('kafka', 'spark')
+
+    Raises:
+        ConfigError: another word.
+    """
+    named = {word.strip() for text in only for word in text.split(",")}
+    if not named <= set(KINDS):
+        raise ConfigError(f"--only should be one of {', '.join(KINDS)}, or several of them separated by commas.")
+    return tuple(kind for kind in KINDS if kind in named or not named)
+
+
+class Collecting:
+    """The chosen collectors of a configuration."""
+
+    def __init__(self, settings: Settings, kinds: Sequence[str], readers: MakeReader | None = None) -> None:
+        """Prepare them; they connect when they run. ``readers``: see ConfiguredCollectors.
+
+        Raises:
+            ConfigError: the configuration has nothing of these kinds.
+        """
+        self._settings = settings
+        self._make = ConfiguredCollectors(settings, now_ms, readers)
+        self.carriers: tuple[ClusterSettings, ...] = ()
+        """The Kafka clusters that they write to."""
+        collectors: list[CountedPasses] = []
+        carriers: dict[str, ClusterSettings] = {}
+        for kind in kinds:
+            for carrier, made in self._of_kind(kind):
+                carriers[carrier.name] = carrier
+                collectors.append(made)
+        if not collectors:
+            raise ConfigError(f"Nothing is to be collected: the configuration has no {' and no '.join(kinds)}.")
+        self._collectors = tuple(collectors)
+        self.carriers = tuple(carriers.values())
+
+    def health(self) -> tuple[CollectorHealth, ...]:
+        """How they go."""
+        return tuple(collector.health() for collector in self._collectors)
+
+    def run(self, stopping: threading.Event) -> None:
+        """Run them until ``stopping``; return soon after it, also if one of them waits for an answer."""
+        threads = [
+            threading.Thread(target=collector.run, args=(stopping,), name=f"collector-{number}", daemon=True)
+            for number, collector in enumerate(self._collectors)
+        ]
+        for collector in self._collectors:
+            collector.after_pass = Telling(collector)
+        for thread in threads:
+            thread.start()
+        stopping.wait()
+        deadline = time.monotonic() + END_LIMIT_S
+        for thread in threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+
+    def _of_kind(self, kind: str) -> Iterator[tuple[ClusterSettings, CountedPasses]]:
+        match kind:
+            case "kafka":
+                for cluster in self._settings.clusters.values():
+                    yield cluster, self._make.of_topics(cluster)
+                    yield from ((cluster, made) for made in self._make.of_groups(cluster))
+            case "spark":
+                for queries in self._settings.spark_queries.values():
+                    yield self._settings.carrier_of(queries), self._make.of_queries(queries)
+            case _:
+                systems = self._settings.rocketmq if kind == "rocketmq" else self._settings.zookeeper
+                for system in systems.values():
+                    yield self._settings.carrier_of(system), self._make.of_system(system)

@@ -1,0 +1,1 @@
+"""The job of ``groupwatch demo``, with its alerting and its transcript."""

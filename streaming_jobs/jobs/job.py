@@ -1,0 +1,244 @@
+"""The job: every configured cluster watched in one Spark session, its newest evaluation on a board."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from pyspark.sql import SparkSession
+
+from monitor.collectors.configured import ConfiguredCollectors, MakeReader
+from monitor.collectors.readers import reader_of
+from monitor.config import DetectionOptions, Settings, Thresholds
+from monitor.detection.thresholds.burrow import BurrowSettings
+from monitor.detection.thresholds.overrides import DetectionRules, Override
+from monitor.detection.thresholds.thresholds import DetectionSettings
+from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
+from streaming_jobs.buckets.catalog_server import CatalogShelf
+from streaming_jobs.driver.shared import Judging
+from streaming_jobs.driver.snapshot_store import Board
+from streaming_jobs.jobs.cluster_watch import ClusterWatch
+from streaming_jobs.jobs.watch_targets import WatchList
+from streaming_jobs.runtime.clock import now_ms
+from streaming_jobs.runtime.lifetime import JobFailed, Lifetime
+from streaming_jobs.runtime.other_checkpoints import SparkFiles
+from streaming_jobs.runtime.session import (
+    create_session,
+    forget_files_to_delete,
+    has_ended,
+    jvm_end_limit_s,
+    stop_session,
+)
+
+log = logging.getLogger(__name__)
+
+LOOK_S: Final = 0.5
+WATCHDOG_S: Final = 1.0
+
+FORGET_S: Final = 600.0
+"""How often the JVM is made to forget the sockets that are gone."""
+
+
+class Job:
+    """groupwatch, reading and judging, for the time of a ``with`` block. What it finds is put on the board."""
+
+    def __init__(  # noqa: PLR0913 -- nearly all of them have a default
+        self,
+        settings: Settings,
+        board: Board,
+        jars: Iterable[Path],
+        spark_log: Path | None = None,
+        *,
+        rebuild: bool = False,
+        readers: MakeReader | None = None,
+        lifetime: Lifetime | None = None,
+    ) -> None:
+        """Prepare a job; nothing starts yet.
+
+        Args:
+            settings: what to watch, and how.
+            board: where the results go.
+            jars: the Kafka connector's jars.
+            spark_log: where Spark writes; None: to the standard error.
+            rebuild: put the state of every cluster aside and read the logs again from their beginning.
+            readers: gives the readers of what is read as a whole; None: those of groupwatch.
+            lifetime: of the command; None: that of the block.
+        """
+        self._settings = settings
+        self._board = board
+        self._jars = tuple(jars)
+        self._spark_log = spark_log
+        self._rebuild = rebuild
+        self._readers = readers
+        self._lifetime = Lifetime() if lifetime is None else lifetime
+        self._watches: list[ClusterWatch] = []
+        self._stopped = threading.Event()
+        self._spark: SparkSession | None = None
+        self._shelf: CatalogShelf | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Start Spark, then watch the clusters.
+
+        Raises:
+            CheckpointError: a checkpoint is in use, was written with another layout, or cannot be reached.
+            ConfigError: Spark's properties refer to nothing, or its master needs a secret.
+            JvmNotStarted: Spark's JVM ended at once.
+            Stopped: the command was told to stop.
+        """
+        spark = self._settings.spark
+        self._spark = create_session(
+            spark.master,
+            spark.shuffle_partitions,
+            self._jars,
+            spark.properties(),
+            self._spark_log,
+            is_ending=lambda: self._lifetime.is_over,
+        )
+        self._shelf = CatalogShelf(self._spark.conf.get("spark.driver.host") or "127.0.0.1")
+        judging = Judging(
+            detection_rules(self._settings.detection),
+            self._shelf,
+            self._settings.shard,
+            series=series_rules(self._settings),
+        )
+        try:
+            for watched in self._watch_list(self._spark):
+                self._lifetime.go_on()
+                watch = ClusterWatch(self._spark, watched, spark, judging, self._board)
+                self._watches.append(watch)
+                watch.claim(rebuild=self._rebuild)
+        except BaseException:
+            self.stop()
+            raise
+        for watch in self._watches:
+            watch.start()
+        threading.Thread(target=self._look, name="watchdog", daemon=True).start()
+
+    def _look(self) -> None:
+        """See whether every cluster is still read, in a thread that asks nobody who may hang."""
+        while not self._stopped.wait(WATCHDOG_S):
+            for watch in self._watches:
+                hopeless = self._looked_at(watch)
+                if hopeless is not None and not self._lifetime.is_over:
+                    self._lifetime.give_up(hopeless)
+
+    def _looked_at(self, watch: ClusterWatch) -> str | None:
+        try:
+            return watch.look()
+        except Exception:  # the others are to be looked at all the same, and this one a second later
+            log.exception("The watchdog could not look")
+            return None
+
+    def _watch_list(self, spark: SparkSession) -> WatchList:
+        readers = self._readers or partial(reader_of, clock=now_ms, files=SparkFiles(spark))
+        return WatchList(
+            self._settings, ConfiguredCollectors(self._settings, now_ms, readers), self._settings.shard.is_first
+        )
+
+    def stop(self) -> None:
+        """End the queries, then Spark."""
+        self._stopped.set()
+        for watch in self._watches:
+            watch.stop()
+        if self._shelf is not None:
+            self._shelf.close()
+            self._shelf = None
+        if self._spark is not None:
+            stop_session(self._spark, jvm_end_limit_s(self._settings.spark.conf))
+            self._spark = None
+
+    def wait(self, stopping: threading.Event) -> None:
+        """Return when told to stop.
+
+        Raises:
+            JobFailed: a cluster met an error that no restart of its query can heal, or Spark has ended.
+            CheckpointError: what is read now is not what the checkpoint is of.
+        """
+        forgotten_s = time.monotonic()
+        while not stopping.wait(LOOK_S):
+            self.check()
+            if self._spark is not None and time.monotonic() - forgotten_s > FORGET_S:
+                forget_files_to_delete(self._spark)
+                forgotten_s = time.monotonic()
+
+    def check(self) -> None:
+        """See that the job can go on. Raises like ``wait``."""
+        for watch in self._watches:
+            if (fatal := watch.fatal) is not None:
+                raise fatal
+        if self._lifetime.given_up is not None:
+            raise JobFailed(self._lifetime.given_up)
+        if self._spark is not None and has_ended(self._spark):
+            raise JobFailed("Spark has ended, or its JVM was killed (out of memory?). Start groupwatch again.")
+
+
+def detection_rules(chosen: DetectionOptions) -> DetectionRules:
+    """The thresholds of all groups, from what a deployment configured."""
+    return DetectionRules(
+        default=detection_settings(chosen),
+        overrides=tuple(
+            Override(
+                groups=override.groups,
+                cluster=override.cluster,
+                settings=detection_settings(chosen.with_override(override)),
+            )
+            for override in chosen.overrides
+        ),
+    )
+
+
+def series_rules(settings: Settings) -> SeriesRules:
+    """Which series there are, from what a deployment configured.
+
+    kafka_exporter watches one cluster and has no label for it; only where several give such series they need one.
+    """
+    chosen = settings.metrics
+    of_kafka = len(settings.clusters) + sum(each.system == "kafka" for each in settings.zookeeper.values())
+    return SeriesRules(
+        detail=Detail(chosen.detail),
+        overrides=tuple(
+            DetailOverride(detail=Detail(o.detail), cluster=o.cluster, groups=o.groups, topics=o.topics)
+            for o in chosen.overrides
+        ),
+        allow_groups=chosen.allow_groups,
+        deny_groups=chosen.deny_groups,
+        allow_topics=chosen.allow_topics,
+        deny_topics=chosen.deny_topics,
+        kafka_exporter="kafka_exporter" in chosen.compat,
+        kafka_exporter_cluster=of_kafka > 1,
+        member_info=chosen.member_info,
+        owner_info=chosen.owner_info,
+        max_series=chosen.max_series,
+    )
+
+
+def detection_settings(chosen: Thresholds) -> DetectionSettings:
+    """The rules' thresholds in the rules' own units (ms), from what a deployment configured (s)."""
+    return DetectionSettings(
+        imbalance_ratio=chosen.imbalance_ratio,
+        commit_silence_ms=int(chosen.commit_silence_s * 1000),
+        lag_records=chosen.lag_records,
+        retention_share=chosen.retention_share,
+        burrow=BurrowSettings(allowed_lag=chosen.burrow_allowed_lag, minimum_complete=chosen.burrow_minimum_complete),
+        handover_ms=None if chosen.handover_s is None else int(chosen.handover_s * 1000),
+        rebalance_long_ms=int(chosen.rebalance_long_s * 1000),
+        storm_rebalances=chosen.storm_rebalances,
+        storm_window_ms=int(chosen.storm_window_s * 1000),
+        skew_records=chosen.skew_records,
+        skew_ms=int(chosen.skew_s * 1000),
+    )

@@ -1,0 +1,75 @@
+"""The job as a command: settings, checks that answer in one sentence, then watching until told to stop."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from monitor.cli.check.config_checks import require_startable
+from monitor.collectors.errors import CollectorError, NotYetReadable
+from monitor.collectors.kafka.preflight import check
+from monitor.config import ConfigError, Settings, load, with_compat, with_shard
+from monitor.java_runtime.errors import EmbeddedError
+from monitor.java_runtime.jars import spark_kafka_jars
+from monitor.web.server import ListenError
+from streaming_jobs.driver.snapshot_store import Board
+from streaming_jobs.jobs.job import Job
+from streaming_jobs.jobs.serving import http_server
+from streaming_jobs.runtime.checkpoint import CheckpointError
+from streaming_jobs.runtime.class_archive import ArchiveNotWrittenError
+from streaming_jobs.runtime.driver_jvm import JvmNotStarted
+from streaming_jobs.runtime.lifetime import Lifetime
+from streaming_jobs.runtime.session import kill_jvm
+
+log = logging.getLogger(__name__)
+
+CANNOT_START: Final = (
+    ConfigError,
+    EmbeddedError,
+    CollectorError,
+    ListenError,
+    CheckpointError,
+    ArchiveNotWrittenError,
+    JvmNotStarted,
+)
+"""Errors whose text is the whole story: what is not as it must be, and where. They end a command with exit code 2."""
+
+
+def run_job(config: Path | None, *, rebuild: bool = False, shard: str | None = None, compat: str | None = None) -> None:
+    """Watch the clusters of a configuration until SIGINT or SIGTERM.
+
+    Args:
+        config: the configuration file; None: variables only.
+        rebuild: begin anew with the logs' beginning.
+        shard: this job's share of the groups; goes before the configuration's.
+        compat: by which other exporters' names metrics are given as well; goes before the configuration's.
+
+    Raises:
+        ConfigError, CollectorError, ListenError, EmbeddedError, CheckpointError: the job cannot start (CANNOT_START).
+        JobFailed: it started, and met an error that no restart can heal.
+    """
+    settings = with_compat(with_shard(load(config), shard), compat)
+    Lifetime().run(partial(_watch, settings, rebuild=rebuild))
+
+
+def _watch(settings: Settings, lifetime: Lifetime, *, rebuild: bool) -> None:
+    lifetime.at_cut_off(kill_jvm)
+    require_startable(settings, for_job=True)
+    for cluster in settings.clusters.values():
+        lifetime.go_on()
+        try:
+            check(cluster)
+        except NotYetReadable as missing:
+            log.warning("%s Waiting for it.", missing)
+    jars = spark_kafka_jars(lifetime.progress)
+    board = Board(settings.watched_names, settings.shard, settings.metrics.max_series)
+    lifetime.go_on()
+    with (
+        http_server(board, settings.http) as server,
+        Job(settings, board, jars, rebuild=rebuild, lifetime=lifetime) as job,
+    ):
+        log.info("The page is %s/, the metrics %s/metrics", server.url, server.url)
+        job.wait(lifetime.stopping)
+        log.info("Stopping")
