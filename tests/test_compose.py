@@ -27,12 +27,13 @@ import yaml
 from dashboards.grafana import DATASOURCE_UID
 from monitor.cli.check.spark_properties import AUTHENTICATE, SECRET
 from monitor.config import HttpSettings, Settings, load
+from monitor.demo.servers import guard
 from monitor.demo.servers.ports import free_ports
-from monitor.embedded import guard
 from monitor.web.http.access_files import AccessFiles
 from monitor.web.server import HttpServer
-from streaming_jobs import cluster_watch, session
 from streaming_jobs.driver.snapshot_store import Board
+from streaming_jobs.jobs import cluster_watch
+from streaming_jobs.runtime import session
 from tests.health_checks import COMPOSE, SERVICES, asked_of, is_well
 from tests.job_process import eventually
 from tests.metrics.certificates import Authority

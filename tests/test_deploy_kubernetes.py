@@ -22,7 +22,8 @@ from dashboards.grafana import DATASOURCE_UID
 from dashboards.kubernetes import FOLDER, GENERATED, kubernetes_files
 from monitor.config import load
 from monitor.config.settings import shard_of_text
-from streaming_jobs import cluster_watch, session
+from streaming_jobs.jobs import cluster_watch
+from streaming_jobs.runtime import session
 from tests.programs import required
 
 ROOT = Path(__file__).parents[1]

@@ -14,8 +14,9 @@ import pytest
 import typer.main
 
 from monitor.cli.app import app
-from streaming_jobs import cluster_watch, session
+from streaming_jobs.jobs import cluster_watch
 from streaming_jobs.jobs.collect import END_LIMIT_S
+from streaming_jobs.runtime import session
 from tests.programs import required
 
 UNITS = Path(__file__).parents[1] / "deploy" / "systemd"

@@ -98,7 +98,7 @@ def what_if(  # noqa: PLR0913, PLR0917 -- as above
 
     def answer() -> None:
         from monitor.cli.render_answer import what_if_shown  # noqa: PLC0415 -- as above
-        from monitor.detection import what_if as asked  # noqa: PLC0415 -- as above
+        from monitor.explain import what_if as asked  # noqa: PLC0415 -- as above
 
         change = asked.Change(
             assignor=assignor,

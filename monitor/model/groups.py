@@ -92,7 +92,8 @@ class Taken(Value, array_like=True):
 
 SAMPLE_HOLDS_MS: Final = 30_000
 """From this age on, what was said of a group's state no longer counts. A rebalance that goes on is told again at least
-every 10 s (monitor.collectors.kafka.rebalance_sampler), so three were missed by then: the collector or its broker is away."""
+every 10 s (monitor.collectors.kafka.rebalance_sampler), so three were missed by then: the collector or its broker is
+away."""
 
 
 class Sampled(Value, array_like=True):
@@ -145,8 +146,8 @@ class Rebalance(Value):
     ``started_ms`` of a classic group is when it had begun for certain by what a collector saw, if one saw it, and else
     when its members had all joined (the waiting for them is not in the log); of the other kinds when the group's epoch
     was raised. ``ended_ms`` None: under way. ``moved`` partitions have another owner than before, ``avoidable`` of them
-    would have stayed in the stickiest balanced assignment (monitor.tracking.classic.moves). ``held`` is who had how much when
-    it began, while it is under way. ``is_first``: the group had no members before it.
+    would have stayed in the stickiest balanced assignment (monitor.tracking.classic.moves). ``held`` is who had how
+    much when it began, while it is under way. ``is_first``: the group had no members before it.
 
     ``pause_ms`` is summed over the ``paused_partitions``: how long they had no owner, or how much longer than usual
     they were not committed around its end. ``burst_records`` are those that their first commits after it cover

@@ -135,8 +135,9 @@ class GroupVerdict(Value):
     ``stable_lag`` are the records of ``lag`` that no open transaction holds back; None if ``lag`` is.
 
     ``source`` is where it is known from, ``sharing`` how its members share partitions. Of a MetaQ group offsets and all
-    that is counted from them are bytes (monitor.detection.messages.units). ``settles_ms`` is when the verdict may become another
-    by time alone, as its members may be about to share their partitions out anew; None: nothing is awaited.
+    that is counted from them are bytes (monitor.detection.messages.units). ``settles_ms`` is when the verdict may
+    become another by time alone, as its members may be about to share their partitions out anew; None: nothing is
+    awaited.
 
     ``lag_at_least_ms`` is the age, at least, of the oldest record that waits: ``lag_ms``, but also of partitions in
     which the oldest record is from before what is remembered of their ends. None: no age is known.

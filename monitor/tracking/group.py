@@ -25,7 +25,7 @@ from monitor.model import (
     RebalanceSampled,
     Source,
 )
-from monitor.tracking import classic
+from monitor.tracking.classic import records as classic
 from monitor.tracking.kip848.handovers import HandoversDraft
 from monitor.tracking.kip848.records import ModernDraft, is_deletion, kind_of
 from monitor.tracking.offsets.commits import Commit, FrozenOffsets, OffsetsDraft
@@ -49,10 +49,11 @@ def fold_group(cluster: str, group: str, state: GroupState | None, events: Itera
       group: memory grows with members and partitions, not with time.
     - Where the broker was asked well after the newest commit in the log, its answer counts, see
       monitor.tracking.offsets.precedence. The two logs have no common order, and none is needed.
-    - What a collector saw of a rebalance before the log told of it counts until then, see monitor.tracking.rebalances.in_progress.
-      What it saw from beginning to end tells how long rebalances took, see monitor.tracking.rebalances.duration.
-    - A group that a collector reads as a whole is as the newest reading says, see monitor.tracking.polled.group. Once the
-      log tells of a group, readings of it no longer count.
+    - What a collector saw of a rebalance before the log told of it counts until then, see
+      monitor.tracking.rebalances.in_progress. What it saw from beginning to end tells how long rebalances took, see
+      monitor.tracking.rebalances.duration.
+    - A group that a collector reads as a whole is as the newest reading says, see monitor.tracking.polled.group. Once
+      the log tells of a group, readings of it no longer count.
     - ``rebalances`` counts every stored generation that differs from the one stored before it, the first one seen and
       those that only emptied the group included; of a KIP-848, share or streams group every epoch. A rewrite of the
       same generation (a static member that came back), and the record of a group just created (no members, no protocol

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from monitor.model import STATE_VERSION, GroupState, SourceState, TopicState
-from monitor.tracking import stored_v1
+from monitor.tracking import serialization_v1 as stored_v1
 
 State = TypeVar("State", GroupState, TopicState, SourceState)
 

@@ -24,7 +24,8 @@ class Orders(Value):
         batch: the number of the micro-batch, the same when it is tried again.
         now_ms: the instant of all verdicts, in milliseconds since the epoch.
         known: the newest micro-batch of which the driver has everything; -1: none, so it wants to be told all.
-        catalog: the catalog to judge by, a key of :mod:`streaming_jobs.buckets.catalog_server`; None: nothing is judged yet.
+        catalog: the catalog to judge by, a key of :mod:`streaming_jobs.buckets.catalog_server`; None: nothing is judged
+        yet.
     """
 
     run: str

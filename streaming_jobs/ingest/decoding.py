@@ -189,8 +189,8 @@ class EventsDecoder(LogDecoder):
     Every shard reads of topics and passes. What tells of a group is passed over unless it is the shard's own; what
     cannot be read is counted by the first shard. ``text_partitions``: the cluster's partitions are texts, not numbers;
     an event with others is not read, as they would have no order among the cluster's own. Nor is one that is dated
-    ahead of its record, whose time is that of streaming_jobs.ingest.sources.events_log, nor the end of a pass over another
-    source than ``source_id``, if that is known.
+    ahead of its record, whose time is that of streaming_jobs.ingest.sources.events_log, nor the end of a pass over
+    another source than ``source_id``, if that is known.
     """
 
     source: str = "groupwatch.events"

@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from monitor.assignors.kafka_zookeeper import cases as kafka_zookeeper
 from monitor.assignors.kafka_zookeeper.group import Release
+from monitor.assignors.vectors import kafka_zookeeper_cases as kafka_zookeeper
 from tests.assignors.vectors import answer, families, is_right, original, read
 
 SIZES = {

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from monitor.assignors import AssignorError
-from monitor.assignors.kafka_client import cases as kafka_client
+from monitor.assignors.vectors import kafka_client_cases as kafka_client
 from monitor.model import Assignment, Member, TopicShape
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "vectors"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from monitor.demo.servers.broker import EmbeddedKafka
-from streaming_jobs import worker_daemon
+from streaming_jobs.runtime import worker_daemon
 from tests.chaos.disk import Disk
 from tests.chaos.load import write_passes_of_tomorrow
 from tests.job_process import JobProcess, eventually, processes_of

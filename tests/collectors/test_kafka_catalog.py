@@ -12,9 +12,9 @@ from kafka import KafkaProducer, TopicPartition
 from kafka.admin import KafkaAdminClient, OffsetSpec
 from kafka.errors import KafkaConnectionError, KafkaTimeoutError, NotCoordinatorError
 
-from monitor.collectors import connection
 from monitor.collectors.kafka.catalog import KafkaCatalogCollector
 from monitor.collectors.kafka.topic_poll import offsets_of
+from monitor.collectors.kafka_client import connection
 from monitor.config import ClusterSettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings

@@ -21,7 +21,6 @@ from kafka.admin import (
 )
 from kafka.structs import OffsetAndMetadata
 
-from monitor.collectors import preflight
 from monitor.collectors.errors import (
     CollectorError,
     ConnectionFailed,
@@ -29,6 +28,7 @@ from monitor.collectors.errors import (
     OffsetsTopicMissing,
     PermissionMissing,
 )
+from monitor.collectors.kafka import preflight
 from monitor.collectors.kafka.catalog import KafkaCatalogCollector
 from monitor.collectors.kafka.preflight import ClusterFacts, PartitionBounds
 from monitor.config import ClusterSettings

@@ -8,7 +8,7 @@ from monitor.collectors.spark.checkpoint_files import CheckpointUnreadable, Loca
 from monitor.collectors.spark.reader import SparkCheckpointReader
 from monitor.config.systems import SparkQueriesSettings
 from monitor.java_runtime.jars import spark_kafka_jars
-from streaming_jobs import checkpoint_files
+from streaming_jobs.runtime import other_checkpoints as checkpoint_files
 from streaming_jobs.runtime.hadoop_files import HadoopFiles
 from streaming_jobs.runtime.other_checkpoints import SparkFiles
 from streaming_jobs.runtime.session import create_session, stop_session

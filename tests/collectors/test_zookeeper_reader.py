@@ -9,8 +9,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from monitor.collectors import metaq_ends, zookeeper_kafka_ends, zookeeper_reading
 from monitor.collectors.errors import ConnectionFailed
+from monitor.collectors.zookeeper import base as zookeeper_reading
+from monitor.collectors.zookeeper import kafka_ends as zookeeper_kafka_ends
+from monitor.collectors.zookeeper import metaq_ends
 from monitor.collectors.zookeeper.kafka_reader import KafkaZooKeeperReader
 from monitor.collectors.zookeeper.metaq_ends import BrokerFailed, broker_offsets
 from monitor.collectors.zookeeper.metaq_reader import MetaQReader

@@ -11,8 +11,8 @@ from kazoo.client import KazooClient
 from kazoo.protocol.states import Callback
 from kazoo.security import make_digest_acl
 
-from monitor.collectors import zookeeper_session
 from monitor.collectors.errors import CollectorError, ConnectionFailed, PermissionMissing
+from monitor.collectors.zookeeper import session as zookeeper_session
 from monitor.collectors.zookeeper.session import ZooKeeperSession
 from monitor.demo.servers.ports import free_ports
 from monitor.demo.servers.zookeeper import EmbeddedZooKeeper

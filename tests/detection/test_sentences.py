@@ -1,7 +1,8 @@
 import pytest
 from msgspec.structs import replace
 
-from monitor.detection import DetectionSettings, evaluate, sentences
+from monitor.detection import DetectionSettings, evaluate
+from monitor.detection.messages import findings as sentences
 from monitor.model import EndOffsetAt, PartitionState, Phase, TopicState
 from tests.detection.builders import (
     ASSIGNED,

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from monitor.detection import standing
+from monitor.detection.ownership import assignment_view as standing
 from monitor.detection.ownership.assignment_view import Standings, stand
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.model import (

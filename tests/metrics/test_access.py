@@ -16,8 +16,8 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from monitor.metrics import access_files
 from monitor.model import WarmUpProgress
+from monitor.web.http import access_files
 from monitor.web.http.access_files import AccessFiles, WatchedAccess
 from monitor.web.http.web_config import WebConfig, read_web_config
 from monitor.web.server import AccessUnusable, HttpServer, ListenError

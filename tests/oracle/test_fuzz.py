@@ -8,10 +8,10 @@ from itertools import islice
 import pytest
 
 from monitor.assignors.errors import AssignorError
-from monitor.assignors.kafka_broker import cases as kafka_broker
 from monitor.assignors.kafka_broker.share_simple import ShareSimpleAssignor
 from monitor.assignors.kafka_broker.uniform import UniformAssignor
-from monitor.assignors.kafka_client import cases as kafka_client
+from monitor.assignors.vectors import kafka_broker_cases as kafka_broker
+from monitor.assignors.vectors import kafka_client_cases as kafka_client
 from monitor.assignors.vectors.answering import answer_line
 from tests.oracle import fuzz
 from tests.oracle.agreement import ours, shrink

@@ -11,8 +11,8 @@ from kafka.protocol.admin import DescribeGroupsResponse, ListGroupsResponse
 from kafka.protocol.consumer import OffsetFetchResponse
 
 from monitor.model import GroupKind, IdPartitions, MemberState, ResolvedRegex, StreamsNotice
-from monitor.protocol import admin_answers
 from monitor.protocol.events_topic import decode_event, encode_event
+from monitor.protocol.kafka_admin import responses as admin_answers
 from monitor.protocol.kafka_admin.described_groups import observed_group
 from monitor.protocol.kafka_admin.responses import (
     NOT_ASKED,

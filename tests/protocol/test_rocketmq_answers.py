@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitor.protocol import rocketmq_answers as answers
-from monitor.protocol import rocketmq_requests as requests
+from monitor.protocol.rocketmq import requests
+from monitor.protocol.rocketmq import responses as answers
 from monitor.protocol.rocketmq.requests import Request
 from monitor.protocol.rocketmq.responses import MAX_QUEUES, Connection, Queue
 from monitor.protocol.wire.errors import REASONS, DecodeError

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.model import OffsetCommitted
 from monitor.tracking.serialization import encode_state
-from streaming_jobs import bucket, bucket_store
+from streaming_jobs.buckets import bucket
+from streaming_jobs.buckets import store as bucket_store
 from streaming_jobs.buckets.batch_context import Orders
 from streaming_jobs.buckets.bucket import Bucket
 from streaming_jobs.buckets.judge import BucketJudge

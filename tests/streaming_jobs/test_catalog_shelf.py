@@ -7,7 +7,7 @@ from multiprocessing import AuthenticationError
 
 import pytest
 
-from streaming_jobs import catalog_shelf
+from streaming_jobs.buckets import catalog_server as catalog_shelf
 from streaming_jobs.buckets.catalog_server import CatalogShelf, ShelfAddress
 
 

@@ -158,7 +158,8 @@ def root(written: Path, tmp_path: Path) -> Path:
 @contextmanager
 def another_process(code: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A Python process that has run this code, and the line it printed; killed at the end."""
-    text = f"import sys; from pathlib import Path; from streaming_jobs.runtime.checkpoint_lock import *; {code}; sys.stdin.read()"
+    imports = "import sys; from pathlib import Path; from streaming_jobs.runtime.checkpoint_lock import *"
+    text = f"{imports}; {code}; sys.stdin.read()"
     command = [sys.executable, "-c", text]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:

@@ -15,7 +15,7 @@ from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from monitor.detection.finding_changes import KEPT_CLOSED_MS
 from monitor.model import ALL_GROUPS, FindingRecord, Shard
-from streaming_jobs import findings_out
+from streaming_jobs.driver import findings_publisher as findings_out
 from streaming_jobs.driver.findings_publisher import FindingsOut
 from streaming_jobs.ingest.sharding import shard_of
 from tests.brokers import SOON_BACK

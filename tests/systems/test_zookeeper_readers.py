@@ -15,9 +15,9 @@ from monitor.collectors.zookeeper.kafka_reader import KafkaZooKeeperReader
 from monitor.collectors.zookeeper.metaq_reader import MetaQReader
 from monitor.config.systems import ZooKeeperSettings
 from monitor.demo.java.clients import Held, kafka010_clients, metaq_clients
+from monitor.demo.servers import kafka010
 from monitor.demo.servers.kafka010 import EmbeddedKafka010
 from monitor.demo.servers.ports import listening
-from monitor.embedded import kafka010
 from monitor.java_runtime.jars import Coordinate, cache_dir, resolve
 from tests.collectors.zookeepers import client
 from tests.job_process import eventually

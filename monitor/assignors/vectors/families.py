@@ -8,12 +8,12 @@ from typing import Final
 
 from msgspec import ValidationError
 
-from monitor.assignors import java_cases
-from monitor.assignors.kafka_broker import cases as kafka_broker
-from monitor.assignors.kafka_client import cases as kafka_client
-from monitor.assignors.kafka_zookeeper import cases as kafka_zookeeper
-from monitor.assignors.metaq import cases as metaq
-from monitor.assignors.rocketmq import cases as rocketmq
+from monitor.assignors.vectors import java_cases
+from monitor.assignors.vectors import kafka_broker_cases as kafka_broker
+from monitor.assignors.vectors import kafka_client_cases as kafka_client
+from monitor.assignors.vectors import kafka_zookeeper_cases as kafka_zookeeper
+from monitor.assignors.vectors import metaq_cases as metaq
+from monitor.assignors.vectors import rocketmq_cases as rocketmq
 
 Answerer = Callable[[str, object], dict[str, object]]
 """Takes the name of the family and the input as JSON gave it; see ``kafka_client.cases.answer``."""

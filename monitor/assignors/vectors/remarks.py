@@ -12,11 +12,11 @@ from monitor.assignors.anomalies import quirks_of, quirks_of_queues
 from monitor.assignors.assignor import Assignor
 from monitor.assignors.errors import AssignorError
 from monitor.assignors.kafka_broker import BrokerRangeAssignor, ShareSimpleAssignor, UniformAssignor
-from monitor.assignors.kafka_broker import cases as kafka_broker
-from monitor.assignors.kafka_client import cases as kafka_client
-from monitor.assignors.kafka_zookeeper import cases as kafka_zookeeper
 from monitor.assignors.kafka_zookeeper.threads import threads_of
 from monitor.assignors.order_sensitivity import order_sensitive
+from monitor.assignors.vectors import kafka_broker_cases as kafka_broker
+from monitor.assignors.vectors import kafka_client_cases as kafka_client
+from monitor.assignors.vectors import kafka_zookeeper_cases as kafka_zookeeper
 from monitor.assignors.vectors.case_line import CaseLine
 from monitor.model import Assignment, Member, MemberAssignment, Quirk, TopicPartitions, TopicShape, Value
 

@@ -1,7 +1,8 @@
 """The groups of a Kafka cluster as its brokers tell them when asked: for clusters whose offsets topic may not be read.
 
 Every broker lists the groups that it coordinates, so no coordinator has to be looked for. Then each is asked for its
-own groups, see :mod:`monitor.collectors.kafka.admin_poll`. Groups that have not changed are not told again in every pass.
+own groups, see :mod:`monitor.collectors.kafka.admin_poll`. Groups that have not changed are not told again in every
+pass.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 from monitor.collectors.errors import ConnectionFailed, PermissionMissing
 from monitor.collectors.rocketmq.connection import RocketMQConnection
 from monitor.model import Value
-from monitor.protocol import rocketmq_requests as requests
+from monitor.protocol.rocketmq import requests
 from monitor.protocol.rocketmq.frame import Frame
 from monitor.protocol.rocketmq.requests import Code, Refused, Request
 from monitor.protocol.rocketmq.responses import (

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from monitor.embedded import guard
+from monitor.demo.servers import guard
 
 STOP_LIMIT_S: Final = 15
 

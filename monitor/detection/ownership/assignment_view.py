@@ -33,7 +33,8 @@ _BY_ID = frozenset({GroupKind.CONSUMER, GroupKind.SHARE, GroupKind.STREAMS})
 class Standing(Value):
     """Who owns what in a group, and who should. ``group`` is the group with its topics by name, without its offsets.
 
-    ``grown_ms`` is of a group whose members work out their own shares (monitor.detection.ownership.self_assigned.groups).
+    ``grown_ms`` is of a group whose members work out their own shares
+    (monitor.detection.ownership.self_assigned.groups).
     """
 
     group: GroupState

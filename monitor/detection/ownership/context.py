@@ -80,8 +80,9 @@ class Expectation(Value):
     ``left_out`` are topics that the leader of a classic group does not assign because it does not subscribe to them
     (monitor.detection.ownership.leaders_topics).
 
-    ``fit`` is of a group whose members each work out their own share (monitor.detection.ownership.self_assigned.groups): which strategy
-    explains the owners best. There ``replayed`` is what it gives for the partitions that the members know.
+    ``fit`` is of a group whose members each work out their own share
+    (monitor.detection.ownership.self_assigned.groups): which strategy explains the owners best. There ``replayed`` is
+    what it gives for the partitions that the members know.
     """
 
     kind: Judgement
@@ -152,7 +153,8 @@ class Facts(Value):
     ``known`` holds the partitions that exist now and concern the group: those of subscribed topics, and owned or
     committed ones of others. ``committed`` holds the group's offsets by partition, ``partitions`` and ``members`` the
     judged rows, ``waiting`` those of the partitions in which records wait. ``is_settling``: the members may be about to
-    share their partitions out anew, so nothing is said of who should have them (monitor.detection.ownership.self_assigned.grace_period).
+    share their partitions out anew, so nothing is said of who should have them
+    (monitor.detection.ownership.self_assigned.grace_period).
     """
 
     group: GroupState

@@ -1,7 +1,7 @@
 """Rebalances that last too long, and too many of them: while a group rebalances, part of it or all of it stands still.
 
-That a classic group rebalances is known by samples of its state (monitor.collectors.kafka.rebalance_sampler); of the other kinds
-the log tells it.
+That a classic group rebalances is known by samples of its state (monitor.collectors.kafka.rebalance_sampler); of the
+other kinds the log tells it.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ def find_storm(facts: Facts) -> Iterable[Finding]:
     """At least ``storm_rebalances`` within ``storm_window_ms``, now or at any instant of the last ``storm_window_ms``.
 
     So it is over after as long a calm as it takes to count one, and a group that goes on at just that rate is told of
-    once. Which rebalances there were is remembered for long enough to tell (monitor.tracking.rebalances.history): the newest 40
-    with all there is to say of them, 1,000 older ones with their end, if there was no hour without one between. A storm
-    that outlasts them seems to begin where they begin.
+    once. Which rebalances there were is remembered for long enough to tell (monitor.tracking.rebalances.history): the
+    newest 40 with all there is to say of them, 1,000 older ones with their end, if there was no hour without one
+    between. A storm that outlasts them seems to begin where they begin.
     """
     enough, window_ms = facts.settings.storm_rebalances, facts.settings.storm_window_ms
     history = facts.group.history

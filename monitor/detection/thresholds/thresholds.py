@@ -11,8 +11,8 @@ class DetectionSettings(Value):
 
     Attributes:
         commit_silence_ms: a living group that has not committed for this long, while records waited for at least as
-            long, is reported as not committing, unless that is usual there (monitor.detection.lag.commit_cadence). 60 s is twelve
-            times the commit interval of the Java client (``auto.commit.interval.ms``, 5 s).
+            long, is reported as not committing, unless that is usual there (monitor.detection.lag.commit_cadence).
+            60 s is twelve times the commit interval of the Java client (``auto.commit.interval.ms``, 5 s).
         imbalance_ratio: report a group whose largest member has at least this many times the partitions of the largest
             member in the best assignment. A remainder never counts: 3 and 2 is the best for 5 partitions.
         lag_records: report a group when more records than this wait for it (of MetaQ: bytes). None, the default: never;

@@ -1,8 +1,8 @@
 """One record of ``__consumer_offsets`` to one event; as a command, to what Kafka itself reads in it.
 
-The formats are in monitor.protocol.kafka.records. Offset commits are nearly all of the log, so their common versions have a
-short way through; bytes that do not fit it are read again by their schema, which defines the format and names the
-errors.
+The formats are in monitor.protocol.kafka.records. Offset commits are nearly all of the log, so their common versions
+have a short way through; bytes that do not fit it are read again by their schema, which defines the format and names
+the errors.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from monitor.model import (
     TopicPartitions,
     Value,
 )
-from monitor.tracking import classic
+from monitor.tracking.classic import records as classic
 from monitor.tracking.offsets.commits import OffsetsDraft
 from monitor.tracking.polled.kafka import with_kafka_reading
 

@@ -35,7 +35,7 @@ from monitor.model import (
     TopicPartitions,
     Value,
 )
-from monitor.tracking import classic
+from monitor.tracking.classic import records as classic
 from monitor.tracking.kip848.records import ModernDraft
 from monitor.tracking.phases import Happened
 from monitor.tracking.rebalances.history import with_changed

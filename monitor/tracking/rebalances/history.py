@@ -11,9 +11,9 @@ from monitor.model import FOLLOW_OF_THEMSELVES, MOST, GroupState, Rebalance, Reb
 
 MAX_REBALANCES: Final = 40
 """How many ended rebalances of a group are kept: enough to tell a storm of 20 in 10 minutes (storm_rebalances in
-monitor.detection.thresholds.thresholds) also where every second one is the second half of a cooperative one. Whether one goes on
-takes twenty minutes of them, and since when it does even more: see MAX_EARLIER. One takes about 120
-bytes of stored state, so a group that rebalances without end has 5 kB for it, and 10,000 such groups 50 MB."""
+monitor.detection.thresholds.thresholds) also where every second one is the second half of a cooperative one. Whether
+one goes on takes twenty minutes of them, and since when it does even more: see MAX_EARLIER. One takes about 120 bytes
+of stored state, so a group that rebalances without end has 5 kB for it, and 10,000 such groups 50 MB."""
 
 MAX_EARLIER: Final = 1_000
 """Of how many older ones it is kept when they ended, 9 bytes each: a storm that is only just one (20 in 10 minutes) is

@@ -13,10 +13,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.detection import metaq_groups, rocketmq_groups, zookeeper_groups
 from monitor.detection.ownership.catalog_view import first_seen_ms
 from monitor.detection.ownership.context import Expectation, Growth, Owners, Ownership
 from monitor.detection.ownership.inference import Candidate, OwnersOf, Place, best_fit
+from monitor.detection.ownership.self_assigned import metaq as metaq_groups
+from monitor.detection.ownership.self_assigned import rocketmq as rocketmq_groups
+from monitor.detection.ownership.self_assigned import zookeeper as zookeeper_groups
 from monitor.model import Catalog, GroupKind, GroupState, PartitionId, Sharing, TopicPartition, TopicState, Value
 
 Partitions = dict[str, tuple[PartitionId, ...]]

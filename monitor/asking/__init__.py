@@ -1,1 +1,0 @@
-"""Questions about one group that a person asks a running job or a saved snapshot: explain, what-if, snapshot."""

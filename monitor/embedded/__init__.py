@@ -1,1 +1,0 @@
-"""Real servers from jars for the demo and the tests, and the demo's workload."""
