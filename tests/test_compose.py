@@ -25,7 +25,7 @@ import pytest
 import yaml
 
 from dashboards.grafana import DATASOURCE_UID
-from monitor.cli.check.spark_properties import AUTHENTICATE, SECRET
+from monitor.checks.spark_properties import AUTHENTICATE, SECRET
 from monitor.config import HttpSettings, Settings, load
 from monitor.demo.servers import guard
 from monitor.demo.servers.ports import free_ports

@@ -21,7 +21,7 @@ import typer
 from rich.console import Console
 from typer.completion import shell_complete
 
-from monitor.cli.check.command import add_check_config
+from monitor.checks.command import add_check_config
 from monitor.cli.commands import add_commands
 from monitor.cli.manual import add_manuals
 from monitor.model.escaping import escaped_lines

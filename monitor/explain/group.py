@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.detection.messages.durations import age, lasted
 from monitor.detection.messages.findings import CAUSES, counted, era, ranges, shown
-from monitor.detection.messages.units import unit_of
 from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.detection.ownership.streams_groups import is_streams
 from monitor.explain.rebalance_costs import cost_of, costs_so_far
 from monitor.explain.self_assigned import sharing_told
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
+from monitor.messages.formatting import age, lasted
+from monitor.messages.units import unit_of
 from monitor.model import (
     GroupKind,
     GroupState,

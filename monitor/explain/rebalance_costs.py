@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from monitor.detection.messages.durations import lasted
 from monitor.detection.messages.findings import counted
+from monitor.messages.formatting import lasted
 from monitor.model import GroupState, Rebalance
 
 

@@ -135,7 +135,7 @@ class GroupVerdict(Value):
     ``stable_lag`` are the records of ``lag`` that no open transaction holds back; None if ``lag`` is.
 
     ``source`` is where it is known from, ``sharing`` how its members share partitions. Of a MetaQ group offsets and all
-    that is counted from them are bytes (monitor.detection.messages.units). ``settles_ms`` is when the verdict may
+    that is counted from them are bytes (monitor.messages.units). ``settles_ms`` is when the verdict may
     become another by time alone, as its members may be about to share their partitions out anew; None: nothing is
     awaited.
 

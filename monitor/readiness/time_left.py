@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from monitor.model import Value
+from monitor.messages.formatting import age, counted, grouped
+from monitor.model import Value, WarmUpProgress
 
 
 class Reading(Value):
@@ -31,3 +32,15 @@ def time_left_ms(readings: Sequence[Reading]) -> int | None:
     if read <= 0 or took_ms <= 0:
         return None
     return last.remaining * took_ms // read
+
+
+def still_to_read(warm_up: WarmUpProgress) -> str:
+    """How much remains, and for about how long if that can be told: the seconds are rounded up.
+
+    >>> still_to_read(WarmUpProgress(total=3_000_000, remaining=1_200_000, left_ms=11_001))
+    '1,200,000 of 3,000,000 offsets still to read, about 12 s left'
+    """
+    text = f"{grouped(warm_up.remaining)} of {counted(warm_up.total, 'offset')} still to read"
+    if warm_up.left_ms is None:
+        return text
+    return f"{text}, about {age(-(-warm_up.left_ms // 1000) * 1000)} left"

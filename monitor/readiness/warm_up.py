@@ -12,8 +12,7 @@ import msgspec
 
 from monitor.messages.formatting import counted
 from monitor.model import Value, WarmUpProgress
-from monitor.readiness.time_left import Reading, time_left_ms
-from monitor.web.views.status import still_to_read
+from monitor.readiness.time_left import Reading, still_to_read, time_left_ms
 
 STANDING_BATCHES: Final = 5
 

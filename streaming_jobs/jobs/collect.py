@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from monitor.cli.check.config_checks import require_startable
+from monitor.checks.config_checks import require_startable
 from monitor.collectors.configured import ConfiguredCollectors, MakeReader
 from monitor.collectors.errors import CollectorError
 from monitor.collectors.kafka.preflight import check_carrier

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from monitor.cli.check.config_checks import require_startable
+from monitor.checks.config_checks import require_startable
 from monitor.collectors.errors import CollectorError, NotYetReadable
 from monitor.collectors.kafka.preflight import check
 from monitor.config import ConfigError, Settings, load, with_compat, with_shard

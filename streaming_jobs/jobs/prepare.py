@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from monitor.cli.check.config_checks import require_spark
+from monitor.checks.config_checks import require_spark
 from monitor.config import Settings, load
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.workload.run import DemoWorkload

@@ -25,7 +25,7 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 
-from monitor.cli.check.targets import shown_property
+from monitor.checks.targets import shown_property
 from monitor.config.client import HIDDEN
 from monitor.config.settings import ENVIRONMENT_PREFIX
 from streaming_jobs.runtime.run_folder import RunFolder

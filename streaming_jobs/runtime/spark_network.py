@@ -9,7 +9,7 @@ import logging
 from collections.abc import Mapping
 from typing import Final
 
-from monitor.cli.check.spark_properties import AUTHENTICATE, missing_secret
+from monitor.checks.spark_properties import AUTHENTICATE, missing_secret
 from monitor.config import ConfigError
 
 log = logging.getLogger(__name__)

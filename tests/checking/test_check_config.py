@@ -12,8 +12,8 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from dashboards.alerts import RULES
+from monitor.checks.config_checks import loads_no_code
 from monitor.cli.app import app
-from monitor.cli.check.config_checks import loads_no_code
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.ports import free_ports
 from tests.metrics.certificates import Authority

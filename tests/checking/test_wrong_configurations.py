@@ -168,7 +168,7 @@ def test_a_checkpoint_that_this_user_may_not_write_is_a_problem(written: Written
     program = """
 import os, sys
 from pathlib import Path
-from monitor.cli.check.checkpoint_place import unusable_checkpoint
+from monitor.checks.checkpoint_place import unusable_checkpoint
 from monitor.config import Settings, SparkSettings
 os.setgid(65534); os.setuid(65534)
 print(*unusable_checkpoint(Settings(spark=SparkSettings(checkpoint="/root/x"))))

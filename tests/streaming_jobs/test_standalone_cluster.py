@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 from kafka import OffsetAndMetadata, TopicPartition
 
-from monitor.cli.check.spark_properties import SECRET
+from monitor.checks.spark_properties import SECRET
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from tests.health_checks import asked_of, is_well

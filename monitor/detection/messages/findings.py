@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
-from monitor.detection.messages.units import unit_of
 from monitor.detection.ownership.context import Balance, Cause, Difference, Growth, Skew
 from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.detection.ownership.streams_groups import error_of, is_streams, tells_what_follows
+from monitor.messages.units import unit_of
 from monitor.model import (
     DriftCause,
     GroupKind,

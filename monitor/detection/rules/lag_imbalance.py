@@ -14,11 +14,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.detection.messages.findings import lag_imbalance
-from monitor.detection.messages.units import as_offsets
 from monitor.detection.ownership.context import Facts, Skew
 from monitor.detection.ownership.current import held_since_ms
 from monitor.detection.ownership.streams_groups import is_streams
 from monitor.detection.rules.open_transaction import is_held_back
+from monitor.messages.units import as_offsets
 from monitor.model import (
     MOST,
     Finding,

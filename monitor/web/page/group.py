@@ -7,9 +7,9 @@ from typing import Final
 
 from monitor.detection.messages.advice import advice
 from monitor.detection.messages.notification import utc
-from monitor.detection.messages.units import unit_of
 from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.messages.formatting import age, lasted, rate
+from monitor.messages.units import unit_of
 from monitor.model import (
     STREAM,
     DriftKind,

@@ -9,8 +9,8 @@ from typing import Final
 import jinja2
 from markupsafe import Markup
 
-from monitor.detection.messages.units import unit_of
 from monitor.messages.formatting import counted, grouped, visible
+from monitor.messages.units import unit_of
 from monitor.model import FindingKind
 from monitor.model.escaping import escaped
 from monitor.web.page.assignment_map import Mark
@@ -84,7 +84,7 @@ class Pages:
 
     def __init__(self) -> None:
         self._templates = jinja2.Environment(
-            loader=jinja2.PackageLoader("monitor.metrics"),
+            loader=jinja2.PackageLoader("monitor.web.page"),
             autoescape=True,
             finalize=_seen,
             undefined=jinja2.StrictUndefined,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from monitor.messages.formatting import age, counted, grouped, visible
-from monitor.model import ClusterSnapshot, Shard, Snapshot, WarmUpProgress
+from monitor.messages.formatting import visible
+from monitor.model import ClusterSnapshot, Shard, Snapshot
 from monitor.model.escaping import escaped
+from monitor.readiness.time_left import still_to_read
 
 
 def told(cluster: ClusterSnapshot) -> str:
@@ -18,18 +19,6 @@ def told(cluster: ClusterSnapshot) -> str:
     if cluster.warm_up.remaining == 0:
         return "The backlog has been read; the topics have still to be listed."
     return f"Reading the backlog: {still_to_read(cluster.warm_up)}."
-
-
-def still_to_read(warm_up: WarmUpProgress) -> str:
-    """How much remains, and for about how long if that can be told: the seconds are rounded up.
-
-    >>> still_to_read(WarmUpProgress(total=3_000_000, remaining=1_200_000, left_ms=11_001))
-    '1,200,000 of 3,000,000 offsets still to read, about 12 s left'
-    """
-    text = f"{grouped(warm_up.remaining)} of {counted(warm_up.total, 'offset')} still to read"
-    if warm_up.left_ms is None:
-        return text
-    return f"{text}, about {age(-(-warm_up.left_ms // 1000) * 1000)} left"
 
 
 def told_of_all(snapshot: Snapshot) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 
 import typer
 
-from monitor.cli.check.report import ConfigReport, Watched
+from monitor.checks.report import ConfigReport, Watched
 from monitor.model.escaping import escaped
 
 LABEL_WIDTH: Final = 12

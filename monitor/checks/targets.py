@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from monitor.cli.check.report import Property, Watched
-from monitor.cli.check.spark_properties import is_master
+from monitor.checks.report import Property, Watched
+from monitor.checks.spark_properties import is_master
 from monitor.config import (
     ClusterSettings,
     DetectionOptions,

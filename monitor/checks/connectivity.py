@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-from monitor.cli.check.report import Connection
+from monitor.checks.report import Connection
 from monitor.collectors.errors import CollectorError, NotYetReadable
 from monitor.collectors.kafka.preflight import ClusterFacts, check, check_carrier
 from monitor.config import ClusterSettings, ConfigError, RocketMQSettings, Settings, System

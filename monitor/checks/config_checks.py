@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from monitor.cli.check.checkpoint_place import checkpoint_without_jars, folder_here, no_checkpoint, unusable_checkpoint
-from monitor.cli.check.intervals import seldom_judged, seldom_read
-from monitor.cli.check.machine import absent_programs, java, no_temporary_folder, rather_few_files, too_few_files
-from monitor.cli.check.spark_properties import (
+from monitor.checks.checkpoint_place import checkpoint_without_jars, folder_here, no_checkpoint, unusable_checkpoint
+from monitor.checks.intervals import seldom_judged, seldom_read
+from monitor.checks.machine import absent_programs, java, no_temporary_folder, rather_few_files, too_few_files
+from monitor.checks.spark_properties import (
     is_master,
     not_of_spark,
     unguarded_cluster,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:  # loaded when a file is checked: --help must be quick
-    from monitor.cli.check.report import ConfigReport
+    from monitor.checks.report import ConfigReport
 
 CANNOT_START_CODE = 2
 
@@ -49,17 +49,17 @@ def check_config(
         sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(report)) + b"\n")
         sys.stdout.buffer.flush()
     else:
-        from monitor.cli.check.render_report import tell  # noqa: PLC0415 -- as above
+        from monitor.checks.render_report import tell  # noqa: PLC0415 -- as above
 
         tell(report)
     raise typer.Exit(0 if report.can_start else CANNOT_START_CODE)
 
 
 def _report(file: Path | None, *, for_job: bool, limit_s: float | None) -> ConfigReport:
-    from monitor.cli.check.config_checks import problems, warnings  # noqa: PLC0415 -- as above
-    from monitor.cli.check.connectivity import connections  # noqa: PLC0415 -- --help must be quick
-    from monitor.cli.check.report import ConfigReport  # noqa: PLC0415 -- as above
-    from monitor.cli.check.targets import general, watched  # noqa: PLC0415 -- as above
+    from monitor.checks.config_checks import problems, warnings  # noqa: PLC0415 -- as above
+    from monitor.checks.connectivity import connections  # noqa: PLC0415 -- --help must be quick
+    from monitor.checks.report import ConfigReport  # noqa: PLC0415 -- as above
+    from monitor.checks.targets import general, watched  # noqa: PLC0415 -- as above
     from monitor.config import ConfigError, load  # noqa: PLC0415 -- as above
 
     named, command = str(file or "the environment"), "run" if for_job else "collect"
