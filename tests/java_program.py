@@ -1,10 +1,10 @@
-"""Java programs of the tests, from source; see :mod:`monitor.demo.java.program`."""
+"""Java programs of the tests, from source; see :mod:`monitor.demo.java.clients`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from monitor.demo.java.program import java_command
+from monitor.demo.java.clients import java_command
 from monitor.java_runtime.jars import artifact_name, kafka_jars
 
 __all__ = ["jars_of_kafka", "java_command"]

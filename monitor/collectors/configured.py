@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from monitor.collectors.kafka.catalog import KafkaCatalogCollector, wall_clock_ms
+from monitor.collectors.clock import wall_clock_ms
+from monitor.collectors.kafka.catalog import KafkaCatalogCollector
 from monitor.collectors.polling import ReadingCollector
 from monitor.collectors.readers import Readable, kind_of, reader_of
 from monitor.collectors.snapshot import Reader

@@ -13,7 +13,8 @@ from typing import Final
 
 from kafka import KafkaProducer
 
-from monitor.collectors.kafka.catalog import CLOSE_LIMIT_S, wall_clock_ms
+from monitor.collectors.clock import wall_clock_ms
+from monitor.collectors.kafka.catalog import CLOSE_LIMIT_S
 from monitor.collectors.kafka.events_writer import (
     ensure_events_topic,
     write_completion,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from monitor.collectors.kafka.catalog import wall_clock_ms
+from monitor.collectors.clock import wall_clock_ms
 from monitor.collectors.snapshot import Reader
 from monitor.collectors.spark.checkpoint_files import CheckpointFiles
 from monitor.config import ClusterSettings, RocketMQSettings, SparkQueriesSettings, ZooKeeperSettings
@@ -45,11 +45,11 @@ def reader_of(
 def _of_zookeeper(settings: ZooKeeperSettings) -> Reader:
     reader: Reader
     if settings.system == "metaq":
-        from monitor.collectors.zookeeper.metaq_reader import MetaQReader  # noqa: PLC0415 -- see above
+        from monitor.collectors.zookeeper.readers import MetaQReader  # noqa: PLC0415 -- see above
 
         reader = MetaQReader(settings)
     else:
-        from monitor.collectors.zookeeper.kafka_reader import KafkaZooKeeperReader  # noqa: PLC0415 -- see above
+        from monitor.collectors.zookeeper.readers import KafkaZooKeeperReader  # noqa: PLC0415 -- see above
 
         reader = KafkaZooKeeperReader(settings)
     return reader

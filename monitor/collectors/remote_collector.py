@@ -9,8 +9,8 @@ from typing import Final
 
 from kafka.errors import KafkaError
 
+from monitor.collectors.clock import wall_clock_ms
 from monitor.collectors.errors import CollectorError, OffsetsTopicMissing
-from monitor.collectors.kafka.catalog import wall_clock_ms
 from monitor.collectors.kafka.preflight import end_offsets
 from monitor.collectors.kafka_client.connection import CONNECT_LIMIT_S, error_name
 from monitor.collectors.passes.known_source import KnownSource

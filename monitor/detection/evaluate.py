@@ -20,12 +20,15 @@ from monitor.detection.ownership.context import Facts, Ownership
 from monitor.detection.ownership.self_assigned.grace_period import as_of_ms, next_ms, settles_ms, told_until_ms
 from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.detection.rules.behind import find_behind, find_former_log
-from monitor.detection.rules.double_owned import find_double_owned
-from monitor.detection.rules.drift import find_current_drift, find_replayed_drift, find_target_drift
-from monitor.detection.rules.duplicate_clients import find_duplicate_clients
+from monitor.detection.rules.double_owned import find_double_owned, find_duplicate_clients
+from monitor.detection.rules.drift import (
+    find_current_drift,
+    find_late_handovers,
+    find_replayed_drift,
+    find_target_drift,
+)
 from monitor.detection.rules.imbalance import find_idle_members, find_imbalance
 from monitor.detection.rules.lag_imbalance import find_lag_imbalance, members_with_lag
-from monitor.detection.rules.late_handover import find_late_handovers
 from monitor.detection.rules.open_transaction import find_open_transaction, records_held_back
 from monitor.detection.rules.orphaned import find_orphaned, orphans_of
 from monitor.detection.rules.rebalance import find_long_rebalance, find_storm, rebalancing_since_ms
@@ -266,3 +269,16 @@ class _Judge:
             pace,
             stable,
         )
+
+
+def is_settled(verdict: GroupVerdict) -> bool:
+    """Whether the verdict holds, but for its instant, until the group or its topics change.
+
+    Time enters a verdict by the age of a lag, by the rules about a lag, by the ages of findings, by those of handovers,
+    which are findings once they are old, and by a rebalance that is under way: it becomes too long by time alone, and
+    what a collector said of it becomes out of date. What was read of a group too soon after a change counts later. A
+    group without any of these has nothing that grows older; of rebalances that are over, time only makes fewer count.
+    Property tests hold the rules to this.
+    """
+    is_under_way = bool(verdict.handovers) or verdict.rebalancing_since_ms is not None or verdict.settles_ms is not None
+    return not verdict.lag and not verdict.findings and not is_under_way

@@ -10,7 +10,6 @@ from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.messages.findings import CAUSES, counted, era, ranges, shown
 from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.detection.ownership.streams_groups import is_streams
-from monitor.explain.rebalance_costs import cost_of, costs_so_far
 from monitor.explain.self_assigned import sharing_told
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
 from monitor.messages.formatting import age, lasted
@@ -26,6 +25,37 @@ from monitor.model import (
     Source,
     TopicPartition,
 )
+
+
+def cost_of(rebalance: Rebalance) -> str:
+    """What one rebalance cost, as far as the log tells.
+
+    >>> cost_of(Rebalance(5, 0, 9, moved=3, avoidable=1, paused_partitions=4, pause_ms=12_000, burst_records=70))
+    'It moved 3 partitions, 1 of which need not have moved; 4 partitions were paused for 12 s in all, and 70 records \
+had gathered by then.'
+    >>> cost_of(Rebalance(5, 0, 9))
+    'It moved no partition, and no pause was seen.'
+    """
+    moved = f"It moved {counted(rebalance.moved, 'partition') if rebalance.moved else 'no partition'}"
+    if rebalance.avoidable:
+        moved += f", {rebalance.avoidable} of which need not have moved"
+    if not rebalance.paused_partitions:
+        return f"{moved}{', and' if not rebalance.avoidable else ';'} no pause was seen."
+    were = "was" if rebalance.paused_partitions == 1 else "were"
+    paused = (
+        f"{counted(rebalance.paused_partitions, 'partition')} {were} paused for {lasted(rebalance.pause_ms)} in all"
+    )
+    return f"{moved}; {paused}, and {counted(rebalance.burst_records, 'record')} had gathered by then."
+
+
+def costs_so_far(group: GroupState) -> Iterator[str]:
+    """What all rebalances cost since the group was first seen."""
+    took, paused = lasted(group.rebalance_ms), lasted(group.pause_ms)
+    yield f"{counted(group.rebalances, 'rebalance')} since the group was first seen, {took} in all"
+    yield f"{counted(group.moved_partitions, 'partition')} moved, {group.avoidable_moves} of them for nothing"
+    yield f"{paused} of pauses, summed over partitions, and {counted(group.burst_records, 'record')} after"
+    yield f"{counted(group.redelivered_records, 'record')} delivered again, as commits went back"
+
 
 MOST_MEMBERS: Final = 50
 """So many members are told of one by one."""

@@ -29,12 +29,11 @@ from monitor.tracking.classic import records as classic
 from monitor.tracking.kip848.handovers import HandoversDraft
 from monitor.tracking.kip848.records import ModernDraft, is_deletion, kind_of
 from monitor.tracking.offsets.commits import Commit, FrozenOffsets, OffsetsDraft
-from monitor.tracking.phases import TRANSITIONS, Happened
+from monitor.tracking.phases import TRANSITIONS, Happened, entered
 from monitor.tracking.polled.group import commits_of, counts, with_reading
 from monitor.tracking.rebalances.duration import with_durations
 from monitor.tracking.rebalances.impact import NOTHING, newest_end_ms, with_cost
 from monitor.tracking.rebalances.in_progress import with_sample
-from monitor.tracking.transition import entered
 
 _UNMOVED_BY_COMMITS: Final = frozenset(p for p in Phase if TRANSITIONS[p, Happened.COMMITTED] is p)
 _LOG: Final = Source.LOG

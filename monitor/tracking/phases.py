@@ -7,7 +7,9 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from monitor.model import Phase
+from msgspec.structs import replace
+
+from monitor.model import GroupState, Phase
 
 
 class Happened(StrEnum):
@@ -99,3 +101,9 @@ TRANSITIONS: Final[Mapping[tuple[Phase, Happened], Phase]] = MappingProxyType(
 )
 """Every phase and every kind of event. No pair is left out as impossible: the log is data from outside, compaction may
 have taken any earlier record, and a fold that refused a pair would lose a group over it."""
+
+
+def entered(state: GroupState, happened: Happened, at_ms: int) -> GroupState:
+    """The state in the phase that the table gives; ``phase_ms`` moves only if the phase does."""
+    phase = TRANSITIONS[state.phase, happened]
+    return state if phase is state.phase else replace(state, phase=phase, phase_ms=at_ms)

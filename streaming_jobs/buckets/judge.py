@@ -12,11 +12,10 @@ from typing import Final
 
 import msgspec
 
-from monitor.detection.evaluate import judge
+from monitor.detection.evaluate import is_settled, judge
 from monitor.detection.ownership.assignment_view import Standings
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
-from monitor.detection.time_invariance import is_settled
 from monitor.metrics.gzip_join import deflated
 from monitor.metrics.render import render_groups
 from monitor.metrics.series_cap import apart_if_large

@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 from kafka import KafkaProducer, OffsetAndMetadata, TopicPartition
 from kafka.errors import KafkaError
 
-from monitor.protocol.kafka.group_partition import group_partition
+from monitor.protocol.kafka.group_metadata import group_partition
 from tests.live.crowd import Crowd
 from tests.live.script import CLASSIC, COOPERATIVE, MODERN, RANGE
 from tests.streaming_jobs.clients import offsets_log_producer, simple_consumer

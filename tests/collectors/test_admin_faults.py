@@ -21,7 +21,7 @@ from monitor.collectors.kafka.admin_reader import AdminReader
 from monitor.config import ClusterSettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
-from monitor.protocol.kafka.group_partition import group_partition
+from monitor.protocol.kafka.group_metadata import group_partition
 from tests.brokers import SOON_BACK
 from tests.job_process import eventually
 from tests.live.crowd import Crowd

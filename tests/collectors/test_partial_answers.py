@@ -17,7 +17,7 @@ from kafka.errors import (
 )
 
 from monitor.collectors.kafka.transactional_offsets import RELIST_MS, SETTLE_MS, TransactionalOffsets
-from monitor.protocol.kafka.group_partition import group_partition
+from monitor.protocol.kafka.group_metadata import group_partition
 from monitor.tracking.offsets.precedence import MARGIN_MS
 
 PARTITIONS = 4

@@ -34,7 +34,7 @@ from monitor.collectors.kafka.preflight import ClusterFacts, PartitionBounds
 from monitor.config import ClusterSettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
-from monitor.protocol.kafka.group_partition import group_partition
+from monitor.protocol.kafka.group_metadata import group_partition
 from tests.brokers import SOON_BACK
 from tests.job_process import eventually
 from tests.streaming_jobs.clients import produce_into_offsets_log

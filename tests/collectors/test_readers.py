@@ -8,8 +8,7 @@ from monitor.collectors.kafka.admin_reader import AdminReader
 from monitor.collectors.readers import kind_of, reader_of
 from monitor.collectors.rocketmq.reader import RocketMQReader
 from monitor.collectors.spark.reader import SparkCheckpointReader
-from monitor.collectors.zookeeper.kafka_reader import KafkaZooKeeperReader
-from monitor.collectors.zookeeper.metaq_reader import MetaQReader
+from monitor.collectors.zookeeper.readers import KafkaZooKeeperReader, MetaQReader
 from monitor.config import load
 
 

@@ -9,7 +9,8 @@ import pytest
 from kafka import KafkaConsumer, TopicPartition
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 
-from monitor.collectors.kafka.catalog import KafkaCatalogCollector, wall_clock_ms
+from monitor.collectors.clock import wall_clock_ms
+from monitor.collectors.kafka.catalog import KafkaCatalogCollector
 from monitor.model import OffsetCommitted, RebalanceCause, RebalanceSampled
 from monitor.protocol.offsets_topic import Foreign, decode_record
 from monitor.tracking.group import fold_group

@@ -11,7 +11,7 @@ from monitor.collectors.kafka.transactional_offsets import OFFSETS_TOPIC, RELIST
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from monitor.model import ListedOffset
-from monitor.protocol.kafka.group_partition import group_partition
+from monitor.protocol.kafka.group_metadata import group_partition
 from tests.job_process import eventually
 from tests.streaming_jobs.clients import commit, create_topic, transaction
 

@@ -13,9 +13,8 @@ from monitor.collectors.errors import ConnectionFailed
 from monitor.collectors.zookeeper import base as zookeeper_reading
 from monitor.collectors.zookeeper import kafka_ends as zookeeper_kafka_ends
 from monitor.collectors.zookeeper import metaq_ends
-from monitor.collectors.zookeeper.kafka_reader import KafkaZooKeeperReader
 from monitor.collectors.zookeeper.metaq_ends import BrokerFailed, broker_offsets
-from monitor.collectors.zookeeper.metaq_reader import MetaQReader
+from monitor.collectors.zookeeper.readers import KafkaZooKeeperReader, MetaQReader
 from monitor.config.systems import ZooKeeperSettings
 from monitor.demo.servers.ports import free_ports
 from monitor.model import GroupKind, PartitionObserved, Source, TopicPartitions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monitor.collectors.zookeeper.remembered import Remembering
+from monitor.collectors.zookeeper.base import Remembering
 from monitor.protocol.zookeeper.groups import SeenTree
 from monitor.protocol.zookeeper.kafka import kafka_tree
 from monitor.protocol.zookeeper.metaq import metaq_tree

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
+from monitor.detection.evaluate import is_settled
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
-from monitor.detection.time_invariance import is_settled
 from monitor.explain.group import explain_group
 from monitor.explain.partition import explain_partition
 from monitor.explain.statements import Explanation

@@ -3,7 +3,7 @@
 import pytest
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.time_invariance import is_settled
+from monitor.detection.evaluate import is_settled
 from monitor.model import DriftKind, FindingKind, Handover, MemberState, OrphanReason, Phase
 from tests.detection.builders import ASSIGNED, CREATED, NOW, places
 from tests.detection.test_modern_groups import CATALOG, ORDERS, group, ids, member

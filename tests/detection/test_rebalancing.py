@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
+from monitor.detection.evaluate import is_settled
 from monitor.detection.rules.rebalance import storm_since_ms
-from monitor.detection.time_invariance import is_settled
 from monitor.model import (
     SAMPLE_HOLDS_MS,
     FindingKind,

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.time_invariance import is_settled
+from monitor.detection.evaluate import is_settled
 from monitor.model import FindingKind, Phase
 from tests.detection.builders import NOW, catalog, commit, group, range_by_hand, topic
 from tests.detection.test_evaluate import ranged_groups

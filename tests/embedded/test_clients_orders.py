@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from monitor.demo.java.clients import Held, JavaClients
-from monitor.demo.java.program import PROGRAMS
+from monitor.demo.java.clients import PROGRAMS, Held, JavaClients
 from monitor.java_runtime.errors import ClientsFailed
 
 TOY = """

@@ -8,7 +8,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from monitor.protocol.kafka.group_partition import group_partition
+from monitor.protocol.kafka.group_metadata import group_partition
 from tests.chaos.load import EVENTS_TOPIC, HOSTILE_PARTITION, LOG_PARTITIONS
 from tests.protocol.fuzz import mutated_records
 

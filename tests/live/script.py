@@ -13,7 +13,7 @@ from typing import Any, Final
 from kafka import KafkaProducer
 from kafka.admin import KafkaAdminClient, NewTopic
 
-from monitor.protocol.kafka.group_partition import group_partition
+from monitor.protocol.kafka.group_metadata import group_partition
 from tests.live.crowd import PATIENCE_S, Crowd, Event
 
 LOG_PARTITIONS: Final = 16

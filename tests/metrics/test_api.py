@@ -17,9 +17,8 @@ from typer.testing import CliRunner
 from monitor.cli.app import app as commands
 from monitor.model import CollectorHealth, Snapshot
 from monitor.web.api.cache import KeptLists
-from monitor.web.api.clusters import condition
 from monitor.web.api.endpoints import ADDRESSES, EXPLAIN, HISTORY, WHAT_IF, Address
-from monitor.web.api.lists import Order, Wanted
+from monitor.web.api.lists import Order, Wanted, condition
 from monitor.web.api.openapi import openapi_document
 from monitor.web.app import create_app
 from monitor.web.http.access_files import AccessFiles

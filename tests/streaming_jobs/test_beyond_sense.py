@@ -14,7 +14,7 @@ from kafka import KafkaProducer
 
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
-from monitor.protocol.kafka.group_partition import group_partition
+from monitor.protocol.kafka.group_metadata import group_partition
 from tests.job_process import JobProcess, Samples, eventually, running
 from tests.streaming_jobs.clients import commit, create_topic, member, offsets_log_producer, produce
 

@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 from monitor.demo.servers.broker import EmbeddedKafka
-from monitor.protocol.kafka.group_partition import group_partition
+from monitor.protocol.kafka.group_metadata import group_partition
 from monitor.protocol.kafka.records.classic import OffsetCommitKey, OffsetCommitValue
 from tests.benchmarks.offsets_log import LOG_PARTITIONS, Crowd, broker_with_topics, fill
 from tests.job_process import JobProcess, eventually

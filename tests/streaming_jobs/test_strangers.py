@@ -18,7 +18,7 @@ import pytest
 from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition
 from kafka.admin import KafkaAdminClient, NewTopic
 
-from monitor.demo.java.program import java_command
+from monitor.demo.java.clients import java_command
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.ports import free_ports
 from monitor.demo.servers.settings import BrokerSettings

@@ -12,8 +12,7 @@ from typing import Final
 
 from monitor.collectors.rocketmq.reader import RocketMQReader
 from monitor.collectors.snapshot import Reader
-from monitor.collectors.zookeeper.kafka_reader import KafkaZooKeeperReader
-from monitor.collectors.zookeeper.metaq_reader import MetaQReader
+from monitor.collectors.zookeeper.readers import KafkaZooKeeperReader, MetaQReader
 from monitor.config.systems import RocketMQSettings, ZooKeeperSettings
 from monitor.demo.java.clients import JavaClients, kafka010_clients, metaq_clients, rocketmq_clients
 from monitor.demo.servers.kafka010 import EmbeddedKafka010

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from kafka import KafkaProducer
 
-from monitor.collectors.zookeeper.kafka_reader import KafkaZooKeeperReader
-from monitor.collectors.zookeeper.metaq_reader import MetaQReader
+from monitor.collectors.zookeeper.readers import KafkaZooKeeperReader, MetaQReader
 from monitor.config.systems import ZooKeeperSettings
 from monitor.demo.java.clients import Held, kafka010_clients, metaq_clients
 from monitor.demo.servers import kafka010

@@ -16,10 +16,10 @@ from kafka.admin import KafkaAdminClient
 from kafka.errors import for_code
 from msgspec.structs import replace
 
+from monitor.collectors.clock import wall_clock_ms
 from monitor.collectors.errors import ConnectionFailed
 from monitor.collectors.kafka.admin_poll import DEAD, Listing, Round, portions
 from monitor.collectors.kafka.admin_requests import AdminRequests, Answer, NoAnswer, Question
-from monitor.collectors.kafka.catalog import wall_clock_ms
 from monitor.collectors.kafka_client.connection import (
     CONNECT_LIMIT_S,
     REQUEST_LIMIT_MS,

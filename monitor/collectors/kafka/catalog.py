@@ -11,6 +11,7 @@ from kafka import KafkaProducer
 from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 
+from monitor.collectors.clock import wall_clock_ms
 from monitor.collectors.errors import CollectorError
 from monitor.collectors.kafka.events_writer import (
     ensure_events_topic,
@@ -31,11 +32,6 @@ CLOSE_LIMIT_S: Final = 1.0
 
 RENEW_S: Final = 20.0
 """How often a new client is tried while the ends of some partitions are not told, as when they have no leader."""
-
-
-def wall_clock_ms() -> int:
-    """Now, in milliseconds since the epoch."""
-    return time.time_ns() // 1_000_000
 
 
 class KafkaCatalogCollector(AttemptedPasses):

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from monitor.collectors.kafka.topic_poll import partitions_by_leader, topic_error
 from monitor.collectors.kafka_client.batch_requests import PartialAnswers
 from monitor.model import ListedOffset, OffsetsListed, Value
-from monitor.protocol.kafka.group_partition import group_partition
+from monitor.protocol.kafka.group_metadata import group_partition
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
 SETTLE_MS: Final = 30_000

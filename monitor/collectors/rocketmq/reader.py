@@ -21,8 +21,8 @@ from typing import Any, Final
 import re2
 from msgspec.structs import replace
 
+from monitor.collectors.clock import wall_clock_ms
 from monitor.collectors.errors import CollectorError, ConnectionFailed
-from monitor.collectors.kafka.catalog import wall_clock_ms
 from monitor.collectors.rocketmq import requests as questions
 from monitor.collectors.rocketmq.brokers import Brokers
 from monitor.collectors.rocketmq.connection import Access, RocketMQConnection, tls_context

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from monitor.collectors.kafka.catalog import wall_clock_ms
+from monitor.collectors.clock import wall_clock_ms
 from monitor.collectors.snapshot import Reading
 from monitor.collectors.spark.checkpoint_files import CheckpointFiles, CheckpointUnreadable, LocalFiles
 from monitor.config.systems import SparkQueriesSettings

@@ -14,9 +14,8 @@ from typing import Final, Protocol
 import re2
 from msgspec.structs import replace
 
-from monitor.collectors.kafka.catalog import wall_clock_ms
+from monitor.collectors.clock import wall_clock_ms
 from monitor.collectors.snapshot import Reading
-from monitor.collectors.zookeeper.remembered import Remembering
 from monitor.collectors.zookeeper.session import ZooKeeperSession
 from monitor.config.systems import ZooKeeperSettings
 from monitor.model import (
@@ -29,7 +28,36 @@ from monitor.model import (
     Value,
 )
 from monitor.protocol.zookeeper.groups import CONSUMERS, SeenGroup, SeenTopic, SeenTree
-from monitor.protocol.zookeeper.tree import Tree, joined, told
+from monitor.protocol.zookeeper.tree import Node, Tree, joined, told
+
+_OF_BROKERS: Final = "brokers/"
+
+
+class Remembering:
+    """Decodes tree after tree; what brokers have written and cannot be read now counts as when it last could be.
+
+    Such a node says nothing, not even that anything is gone, so partitions must not vanish from under their owners. It
+    may stay as it is for ever: the reading is complete all the same, and its problems name the node. What could never
+    be read, as after a restart of the collector, is not known, and everything else is told without it.
+    """
+
+    def __init__(self, decode: Callable[[Tree], SeenTree]) -> None:
+        """Remember nothing yet; ``decode`` tells what is in a tree."""
+        self._decode = decode
+        self._readable: dict[str, Node] = {}
+
+    def decoded(self, tree: Tree) -> SeenTree:
+        """What is in the tree. Problems are of the nodes as they are now; one that is gone is forgotten."""
+        seen = self._decode(tree)
+        present = {path: node for path, node in tree.nodes.items() if path.startswith(_OF_BROKERS)}
+        garbled = {each.path: each for each in seen.problems if each.path in present}
+        known = {path: self._readable[path] for path in garbled if path in self._readable}
+        self._readable = {path: node for path, node in present.items() if path not in garbled} | known
+        if not known:
+            return seen
+        seen = self._decode(replace(tree, nodes=tree.nodes | known))
+        return replace(seen, problems=(*(garbled[path] for path in known), *seen.problems))
+
 
 SETTLE_S: Final = 3.0
 """So long groups that change are read again within one reading."""

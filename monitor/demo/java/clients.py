@@ -19,16 +19,42 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from monitor.demo.java.program import PROGRAMS, java_command
 from monitor.demo.servers.kafka010 import EmbeddedKafka010, kafka010_jars
 from monitor.demo.servers.log4j import log4j1_properties
 from monitor.demo.servers.metaq import ROOT, metaq_jars
 from monitor.demo.servers.rocketmq import EmbeddedRocketMQ, rocketmq_jars
-from monitor.demo.servers.server import ADD_OPENS, JVM
+from monitor.demo.servers.server import ADD_OPENS, JVM, class_path
 from monitor.demo.servers.zookeeper import EmbeddedZooKeeper
 from monitor.java_runtime.errors import ClientsFailed
-from monitor.java_runtime.jars import Progress, quiet
+from monitor.java_runtime.find_java import find_java
+from monitor.java_runtime.jars import Progress, pyspark_jar, quiet
 from monitor.model import Value
+
+PROGRAMS: Final = Path(__file__).parent / "programs"
+
+_START: Final = PROGRAMS / "Start.java"
+
+
+def java_command(source: Path, *arguments: str, options: Iterable[str], jars: Iterable[Path]) -> list[str]:
+    """The command that compiles a program, with the other sources of its folder, and runs it.
+
+    Args:
+        source: the file of the class with ``main``.
+        arguments: what ``main`` is given.
+        options: of the JVM.
+        jars: what the program needs beside Janino.
+
+    Raises:
+        JavaNotFound: There is no usable Java.
+    """
+    return [
+        find_java().executable,
+        *options,
+        *("-cp", class_path([pyspark_jar("janino"), pyspark_jar("commons-compiler"), *jars])),
+        "org.codehaus.janino.SimpleCompiler",
+        *(str(_START), "Start", str(source.parent), source.stem, *arguments),
+    ]
+
 
 ANSWER_LIMIT_S: Final = 60
 """When an order is given up; to start a consumer takes 1-2 s here."""

@@ -1,12 +1,17 @@
-"""Partitions that two members hold at once."""
+"""Partitions that two members hold at once.
+
+Clients of RocketMQ that were given the same id are a case of their own: each takes the other for itself, and both read
+the same queues, while the broker keeps one entry for the id, so that the group looks as if it had one member.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from monitor.detection.messages.findings import double_owned
+from monitor.detection.messages.findings import double_owned, duplicate_clients
 from monitor.detection.ownership.context import Facts, Owners
-from monitor.model import Finding, FindingKind, GroupKind, Sharing, TopicPartition
+from monitor.detection.ownership.self_assigned.duplicate_ids import duplicates_of
+from monitor.model import Finding, FindingKind, GroupKind, Phase, Sharing, TopicPartition
 
 
 def find_double_owned(facts: Facts) -> Iterable[Finding]:
@@ -38,4 +43,24 @@ def _double_owned(facts: Facts, double: Owners, is_mixed: bool) -> Finding:
         sentence=double_owned(partitions, double[partitions[0]], facts.group, is_mixed=is_mixed),
         partitions=partitions,
         members=tuple(sorted({owner for owners in double.values() for owner in owners})),
+    )
+
+
+def find_duplicate_clients(facts: Facts) -> Iterable[Finding]:
+    """Several connections with the id of one member, for longer than a broker keeps those of a client that vanished."""
+    group = facts.group
+    if group.kind is not GroupKind.ROCKETMQ or group.phase is not Phase.STABLE:
+        return
+    twice = duplicates_of(group)
+    if not twice or facts.now_ms - group.generation_ms < facts.settings.connection_expiry_ms:
+        return
+    owners = facts.ownership.owners.items()
+    partitions = tuple(sorted(p for p, own in owners if p in facts.known and not frozenset(own).isdisjoint(twice)))
+    yield Finding(
+        kind=FindingKind.DOUBLE_OWNED,
+        reason="duplicate_client_id",
+        since_ms=facts.not_later_than_now(group.generation_ms),
+        sentence=duplicate_clients(twice, partitions, group),
+        partitions=partitions,
+        members=twice,
     )

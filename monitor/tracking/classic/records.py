@@ -18,10 +18,9 @@ from monitor.model import (
 )
 from monitor.tracking.classic.causes import classic_rebalance, static_restart
 from monitor.tracking.classic.moves import Moves, moves_between
-from monitor.tracking.phases import Happened
+from monitor.tracking.phases import Happened, entered
 from monitor.tracking.rebalances.history import recorded
 from monitor.tracking.rebalances.in_progress import left_of
-from monitor.tracking.transition import entered
 
 _COUNTED: Final = frozenset({Phase.STABLE, Phase.EMPTY})  # the phases whose membership record tells a generation
 

@@ -45,10 +45,9 @@ from monitor.tracking.kip848.causes import (
     topics_changed,
 )
 from monitor.tracking.kip848.moves import MovesDraft, costed
-from monitor.tracking.phases import Happened
+from monitor.tracking.phases import Happened, entered
 from monitor.tracking.rebalances.history import begun, ended, recorded
 from monitor.tracking.rebalances.impact import Handed, Resumed, with_cost
-from monitor.tracking.transition import entered
 
 
 def kind_of(event: ModernEvent) -> GroupKind:

@@ -37,9 +37,8 @@ from monitor.model import (
 )
 from monitor.tracking.classic import records as classic
 from monitor.tracking.kip848.records import ModernDraft
-from monitor.tracking.phases import Happened
+from monitor.tracking.phases import Happened, entered
 from monitor.tracking.rebalances.history import with_changed
-from monitor.tracking.transition import entered
 
 REBALANCING: Final = frozenset({"PreparingRebalance", "CompletingRebalance"})
 """The states of a classic group in which its broker tells neither what members subscribe to nor what they own."""

@@ -24,9 +24,8 @@ from monitor.model import FindingKind, GroupKind, Phase, Snapshot
 from monitor.snapshot_file import Evaluated, all_lines, group_lines
 from monitor.web.api.cache import KeptLists, Listed
 from monitor.web.api.chosen_clusters import asked_clusters
-from monitor.web.api.clusters import condition
 from monitor.web.api.endpoints import ADDRESSES, EXPLAIN, GROUP, HISTORY, ROOT, WHAT_IF, Address
-from monitor.web.api.lists import CursorError, Order, Wanted, cursor, read_cursor
+from monitor.web.api.lists import CursorError, Order, Wanted, condition, cursor, read_cursor
 from monitor.web.api.openapi import openapi_document
 from monitor.web.api.response import JSON, JsonAnswer
 from monitor.web.api.types import ApiAddress, ApiIndex, GroupHistory
