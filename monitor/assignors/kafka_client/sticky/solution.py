@@ -8,7 +8,7 @@ import numpy as np
 
 from monitor.assignors.anomalies import quirks_of
 from monitor.assignors.java.order import hash_map_order
-from monitor.assignors.kafka_client.sticky.general import assign_general
+from monitor.assignors.kafka_client.sticky.general.assign import assign_general
 from monitor.assignors.kafka_client.sticky.partition_index import KnownTopics, Places, known_topics
 from monitor.assignors.kafka_client.sticky.prior_ownership import settle_claims
 from monitor.assignors.kafka_client.sticky.racks import find_racks

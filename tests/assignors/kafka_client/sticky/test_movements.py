@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from monitor.assignors.java.hash import string_hash
-from monitor.assignors.kafka_client.sticky.movements import PlaceSet
+from monitor.assignors.kafka_client.sticky.general.movements import PlaceSet
 
 MIXED = [5, 3, 9, 0, 12, -6, -4, 7, 1, 2]  # -6 takes 5 away again
 SAME_PLACE = [0, 16, 32, 48, 64, 80, 96, 112, 128, 144, 1, -1]  # nine in one place make a small table grow

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.assignors.kafka_client.sticky.least_loaded import Standing
+from monitor.assignors.kafka_client.sticky.general.least_loaded import Standing
 
 MEMBERS = 4
 CROWDS = {"all": range(MEMBERS), "even": [0, 2, 2], "last": [3], "nobody": []}

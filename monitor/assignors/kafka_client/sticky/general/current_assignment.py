@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from monitor.assignors.kafka_client.sticky.general.potential_consumers import Roster
 from monitor.assignors.kafka_client.sticky.partition_index import KnownTopics, partition_of, topic_of
-from monitor.assignors.kafka_client.sticky.potential_consumers import Roster
 from monitor.assignors.kafka_client.sticky.prior_ownership import Claims
 from monitor.assignors.kafka_client.sticky.racks import Racks
 from monitor.model import Value

@@ -17,11 +17,11 @@ from itertools import accumulate
 from typing import Final
 
 from monitor.assignors.errors import NO_ANSWER, AssignorError
-from monitor.assignors.kafka_client.sticky.current_assignment import Holdings, Stretch
-from monitor.assignors.kafka_client.sticky.least_loaded import Standing
-from monitor.assignors.kafka_client.sticky.movements import Movements
+from monitor.assignors.kafka_client.sticky.general.current_assignment import Holdings, Stretch
+from monitor.assignors.kafka_client.sticky.general.least_loaded import Standing
+from monitor.assignors.kafka_client.sticky.general.movements import Movements
+from monitor.assignors.kafka_client.sticky.general.potential_consumers import Roster
 from monitor.assignors.kafka_client.sticky.partition_index import KnownTopics, topic_of
-from monitor.assignors.kafka_client.sticky.potential_consumers import Roster
 from monitor.assignors.kafka_client.sticky.prior_ownership import Claims
 from monitor.model import Value
 

@@ -15,10 +15,10 @@ from collections.abc import Iterator, Sequence
 
 from monitor.assignors.errors import AssignorError
 from monitor.assignors.java.order import hash_map_order
-from monitor.assignors.kafka_client.sticky.balance import Balance
-from monitor.assignors.kafka_client.sticky.current_assignment import Holdings, Stretch
+from monitor.assignors.kafka_client.sticky.general.balance import Balance
+from monitor.assignors.kafka_client.sticky.general.current_assignment import Holdings, Stretch
+from monitor.assignors.kafka_client.sticky.general.potential_consumers import Roster
 from monitor.assignors.kafka_client.sticky.partition_index import KnownTopics
-from monitor.assignors.kafka_client.sticky.potential_consumers import Roster
 from monitor.assignors.kafka_client.sticky.racks import Racks
 
 

@@ -40,12 +40,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from monitor.assignors.kafka_client.sticky.balance import Balance, earlier_owners
-from monitor.assignors.kafka_client.sticky.balance_with_stale_claims import WatchfulBalance
-from monitor.assignors.kafka_client.sticky.current_assignment import Holdings, Stretch, keep_owned, unassigned
-from monitor.assignors.kafka_client.sticky.least_loaded import Standing
+from monitor.assignors.kafka_client.sticky.general.balance import Balance, earlier_owners
+from monitor.assignors.kafka_client.sticky.general.balance_with_stale_claims import WatchfulBalance
+from monitor.assignors.kafka_client.sticky.general.current_assignment import Holdings, Stretch, keep_owned, unassigned
+from monitor.assignors.kafka_client.sticky.general.least_loaded import Standing
+from monitor.assignors.kafka_client.sticky.general.potential_consumers import Roster, form_roster
 from monitor.assignors.kafka_client.sticky.partition_index import KnownTopics
-from monitor.assignors.kafka_client.sticky.potential_consumers import Roster, form_roster
 from monitor.assignors.kafka_client.sticky.prior_ownership import Claims
 from monitor.assignors.kafka_client.sticky.racks import Racks
 from monitor.model import Value

@@ -1,0 +1,1 @@
+"""The general case of the sticky assignors: members subscribe to different topics."""
