@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from monitor.assignors import Assignor, UnknownAssignor, find, rejoining
 from monitor.assignors.kafka_broker import BrokerRangeAssignor, UniformAssignor
 from monitor.assignors.kafka_client.sticky import CooperativeStickyAssignor
-from monitor.assignors.kafka_client.sticky.user_data import is_foreign
 from monitor.assignors.registry import System
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.detection.messages.findings import listed, shown
@@ -31,6 +30,7 @@ from monitor.model import (
     TopicShape,
     Value,
 )
+from monitor.protocol.kafka.sticky_user_data import is_foreign
 
 CLIENT_NAMES: Final = ("range", "roundrobin", "sticky", "cooperative-sticky")
 BROKER_NAMES: Final = ("range", "uniform")

@@ -5,9 +5,9 @@ from collections import Counter
 import pytest
 
 from monitor.assignors import find
-from monitor.assignors.kafka_client.sticky.user_data import is_foreign
 from monitor.detection.ownership.current import owners_by_partition
 from monitor.model import MemberAssignment, MembershipStored, TopicShape
+from monitor.protocol.kafka.sticky_user_data import is_foreign
 from monitor.protocol.offsets_topic import decode_record
 from tests.protocol import captures
 

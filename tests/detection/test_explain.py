@@ -3,7 +3,6 @@
 import pytest
 from msgspec.structs import replace
 
-from monitor.assignors.kafka_client.sticky.user_data import Memory, write_sticky
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.detection.messages.advice import advice
 from monitor.explain.group import explain_group
@@ -20,6 +19,7 @@ from monitor.model import (
     RebalanceCause,
     TopicPartitions,
 )
+from monitor.protocol.kafka.sticky_user_data import Memory, write_sticky
 from tests.detection import test_modern_groups as modern
 from tests.detection.builders import ASSIGNED, NOW, catalog, commit, group, member, topic
 

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from monitor.protocol.kafka.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 from monitor.protocol.kafka.records import RECORD_TYPES
-from monitor.protocol.kafka.sticky_user_data import StickyUserData
 from monitor.protocol.offsets_topic import read_record
 from monitor.protocol.offsets_topic.decoded_line import decoded_line
 from monitor.protocol.wire.reader import Reader
@@ -146,7 +145,7 @@ VERSIONED = [
 ]
 EMBEDDED = [
     pytest.param(message, version, id=f"{message.__name__} v{version}")
-    for message, newest in ((ConsumerProtocolSubscription, 3), (ConsumerProtocolAssignment, 3), (StickyUserData, 1))
+    for message, newest in ((ConsumerProtocolSubscription, 3), (ConsumerProtocolAssignment, 3))
     for version in range(newest + 1)
 ]
 

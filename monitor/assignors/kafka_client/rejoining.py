@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from monitor.assignors.kafka_client.sticky.user_data import Memory, write_sticky
 from monitor.model import Member
+from monitor.protocol.kafka.sticky_user_data import Memory, write_sticky
 
 
 def rejoining(members: Iterable[Member], generation: int) -> tuple[Member, ...]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.assignors.kafka_client.sticky.user_data import is_foreign
 from monitor.model import Member
+from monitor.protocol.kafka.sticky_user_data import is_foreign
 
 JAVA: Final = "the Java client"
 KAFKAJS: Final = "KafkaJS"

@@ -1,75 +1,148 @@
-"""What the sticky assignors of the Java client read in a member's subscription about the generation before.
+"""What a member of an earlier generation left in its user data, as the sticky assignors of Kafka's Java client read it.
 
-``monitor.assignors`` reads the same bytes for its own purposes; the two layers know nothing of each other.
+``sticky`` writes the partitions it owned and, since version 1, the generation; version 0 has no generation.
+``cooperative-sticky`` writes the generation alone, for coordinators that do not hand on the subscription's own field.
+Source: ``StickyAssignor`` and ``CooperativeStickyAssignor`` of kafka-clients 4.3.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+import struct
+from typing import Final
 
-import msgspec
+from monitor.model import TopicPartitions, Value
+from monitor.protocol.kafka.consumer_protocol import ConsumerProtocolSubscription
 
-from monitor.protocol.kafka.consumer_protocol import ConsumerProtocolSubscription, NamedPartitions
-from monitor.protocol.wire.errors import DecodeError
-from monitor.protocol.wire.reader import Reader
-from monitor.protocol.wire.schema import Int32, Message, read_message, since
-
-_NO_GENERATION: Final = -1
-
-
-class StickyUserData(Message):
-    """The user data of ``sticky``. It names no version: version 0 is what lacks the generation."""
-
-    previous_assignment: tuple[NamedPartitions, ...]
-    generation: Annotated[Int32, since(1)] = _NO_GENERATION
+NO_GENERATION: Final = -1
+_INT32: Final = struct.Struct(">i")
+_INT16: Final = struct.Struct(">h")
 
 
-class Remembered(msgspec.Struct, frozen=True):
-    """What a member owned, and in which generation (None: it does not say)."""
+class Memory(Value):
+    """What a member says it owned, and in which generation (None: it does not say)."""
 
-    partitions: tuple[NamedPartitions, ...] = ()
+    owned: tuple[TopicPartitions, ...] = ()
     generation: int | None = None
 
 
-def remembered(protocol: str | None, subscription: ConsumerProtocolSubscription) -> Remembered | None:
+def read_sticky(data: bytes | None) -> Memory:
+    """What ``sticky`` takes from user data. Bytes that cannot be read are a memory of nothing in generation -1.
+
+    >>> read_sticky(bytes.fromhex("00000001 0001 74 00000002 00000000 00000003 00000007"))
+    Memory(owned=(TopicPartitions(topic='t', partitions=(0, 3)),), generation=7)
+    >>> read_sticky(None), read_sticky(b"?")
+    (Memory(owned=(), generation=None), Memory(owned=(), generation=-1))
+    """
+    if not data:
+        return Memory()
+    found = _parsed(data)
+    if found is None:
+        return Memory(generation=NO_GENERATION)
+    owned, position = found.owned, found.end
+    if len(data) - position < _INT32.size:
+        return Memory(owned=owned)  # version 0; what is left over is not looked at
+    return Memory(owned=owned, generation=_INT32.unpack_from(data, position)[0])
+
+
+def is_foreign(data: bytes | None) -> bool:
+    """Whether this is no user data of Kafka's Java client: kafka-python's ``sticky``, for one, writes a version first.
+
+    >>> is_foreign(bytes.fromhex("0001 00000001 0001 74 00000001 00000000 00000007")), is_foreign(None)
+    (True, False)
+    """
+    return bool(data) and _parsed(data or b"") is None
+
+
+def write_sticky(memory: Memory) -> bytes:
+    """The user data with which a member of ``sticky`` would join again.
+
+    >>> memory = Memory(owned=(TopicPartitions("t", (0, 3)),), generation=7)
+    >>> read_sticky(write_sticky(memory)) == memory
+    True
+    """
+    parts = [_INT32.pack(len(memory.owned))]
+    for topic in memory.owned:
+        name = topic.topic.encode("utf-8", "replace")
+        numbers = len(topic.partitions)
+        parts.append(struct.pack(f">h{len(name)}si{numbers}i", len(name), name, numbers, *topic.partitions))
+    if memory.generation is not None:
+        parts.append(_INT32.pack(memory.generation))
+    return b"".join(parts)
+
+
+def read_cooperative(data: bytes | None) -> int | None:
+    """The generation that ``cooperative-sticky`` takes from user data. Too few bytes mean -1, none at all None.
+
+    >>> read_cooperative(bytes.fromhex("00000007")), read_cooperative(b""), read_cooperative(None)
+    (7, -1, None)
+    """
+    if data is None:
+        return None
+    return _INT32.unpack_from(data)[0] if len(data) >= _INT32.size else NO_GENERATION
+
+
+def remembered(protocol: str | None, subscription: ConsumerProtocolSubscription) -> Memory | None:
     """What the assignor of this name takes from the subscription; None for assignors without a memory.
 
     Source: ``memberData`` of StickyAssignor and CooperativeStickyAssignor, kafka-clients 4.3.
     """
     match protocol:
         case "sticky":
-            return _of_sticky(subscription.user_data)
+            return read_sticky(subscription.user_data)
         case "cooperative-sticky":
-            return _of_cooperative(subscription)
+            return _cooperative(subscription)
         case _:
             return None
 
 
-def _of_sticky(data: bytes | None) -> Remembered:
-    """Bytes that cannot be read are a memory of nothing in generation -1."""
-    if not data:
-        return Remembered()
-    for version in (1, 0):
-        try:
-            found = read_message(StickyUserData, version, Reader(data, "user data"))
-        except DecodeError:
-            continue
-        return Remembered(found.previous_assignment, found.generation if version else None)
-    return Remembered(generation=_NO_GENERATION)
-
-
-def _of_cooperative(subscription: ConsumerProtocolSubscription) -> Remembered:
+def _cooperative(subscription: ConsumerProtocolSubscription) -> Memory:
     """The subscription's own fields if it has them, else the generation that is alone in the user data."""
     generation: int | None = subscription.generation_id
     if subscription.generation_id < 0:
-        generation = _generation_alone(subscription.user_data)
-    return Remembered(subscription.owned_partitions, generation)
+        generation = read_cooperative(subscription.user_data)
+    owned = tuple(TopicPartitions(entry.topic, entry.partitions) for entry in subscription.owned_partitions)
+    return Memory(owned=owned, generation=generation)
 
 
-def _generation_alone(data: bytes | None) -> int | None:
-    if data is None:
-        return None
+class _BrokenError(Exception):
+    """A length that cannot be."""
+
+
+class _Parsed(Value):
+    owned: tuple[TopicPartitions, ...]
+    end: int
+    """Where in the bytes they end."""
+
+
+def _parsed(data: bytes) -> _Parsed | None:
     try:
-        return Reader(data, "user data").int32()
-    except DecodeError:
-        return _NO_GENERATION
+        owned, end = _read_owned(data)
+    except (struct.error, _BrokenError):
+        return None
+    return _Parsed(owned=owned, end=end)
+
+
+def _read_owned(data: bytes) -> tuple[tuple[TopicPartitions, ...], int]:
+    topics, position = _read_length(data, 0, _INT32)
+    owned = []
+    read16, read32 = _INT16.unpack_from, _INT32.unpack_from  # a large group remembers a million topics in all
+    for _ in range(topics):
+        length = read16(data, position)[0]
+        start, stop = position + 2, position + 2 + length
+        numbers = read32(data, stop)[0] if length >= 0 else length
+        position = stop + 4 + 4 * numbers
+        if numbers < 0 or position > len(data):
+            raise _BrokenError
+        owned.append(TopicPartitions(data[start:stop].decode("utf-8", "replace"), _numbers(data, stop + 4, numbers)))
+    return tuple(owned), position
+
+
+def _numbers(data: bytes, position: int, numbers: int) -> tuple[int, ...]:
+    return _INT32.unpack_from(data, position) if numbers == 1 else struct.unpack_from(f">{numbers}i", data, position)
+
+
+def _read_length(data: bytes, position: int, form: struct.Struct) -> tuple[int, int]:
+    length = form.unpack_from(data, position)[0]
+    if not 0 <= length <= len(data):
+        raise _BrokenError
+    return length, position + form.size

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from base64 import b64decode
 from binascii import Error as Base64Error
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 
+from monitor.model import TopicPartitions
 from monitor.protocol.kafka.consumer_protocol import (
     ConsumerProtocolAssignment,
     ConsumerProtocolSubscription,
@@ -113,7 +115,7 @@ def _subscription(assignor: str | None, data: bytes) -> Json:
     generation = found.message.generation_id
     return {
         "subscription": _embedded(found) | {"generation": generation if generation >= 0 else None},
-        "user_data": memory and {"partitions": _names(memory.partitions), "generation": memory.generation},
+        "user_data": memory and {"partitions": _names(memory.owned), "generation": memory.generation},
     }
 
 
@@ -148,6 +150,6 @@ def _refused(error: DecodeError) -> Json:
             return {"error": "RuntimeException", "message": f"{asked} available"}
 
 
-def _names(partitions: tuple[NamedPartitions, ...]) -> list[str]:
+def _names(partitions: Iterable[NamedPartitions | TopicPartitions]) -> list[str]:
     """The partitions by name, sorted: an assignor's memory has no order."""
     return sorted(f"{entry.topic}-{partition}" for entry in partitions for partition in entry.partitions)

@@ -6,8 +6,8 @@ from abc import abstractmethod
 from collections.abc import Sequence
 
 from monitor.assignors.kafka_client.sticky.solution import Question, ask
-from monitor.assignors.kafka_client.sticky.user_data import NO_GENERATION
 from monitor.model import Assignment, Member, TopicShape, Value
+from monitor.protocol.kafka.sticky_user_data import NO_GENERATION
 
 
 class Sticky(Value):

@@ -37,8 +37,8 @@ from typing import ClassVar
 from monitor.assignors.kafka_client.sticky.base import Sticky
 from monitor.assignors.kafka_client.sticky.pending_revocations import moving_partitions, without
 from monitor.assignors.kafka_client.sticky.solution import Question, Solution, ask, solve, to_assignment
-from monitor.assignors.kafka_client.sticky.user_data import Memory, read_cooperative
 from monitor.model import Assignment, Member, TopicShape
+from monitor.protocol.kafka.sticky_user_data import Memory, read_cooperative
 
 
 class CooperativeStickyAssignor(Sticky):

@@ -16,8 +16,8 @@ from itertools import chain
 import numpy as np
 
 from monitor.assignors.kafka_client.sticky.partition_index import KnownTopics, Places
-from monitor.assignors.kafka_client.sticky.user_data import NO_GENERATION, Memory
 from monitor.model import TopicPartitions, Value
+from monitor.protocol.kafka.sticky_user_data import NO_GENERATION, Memory
 
 
 class Claims(Value):

@@ -13,8 +13,8 @@ from monitor.assignors.kafka_client.sticky.partition_index import KnownTopics, P
 from monitor.assignors.kafka_client.sticky.prior_ownership import settle_claims
 from monitor.assignors.kafka_client.sticky.racks import find_racks
 from monitor.assignors.kafka_client.sticky.uniform import assign_uniform
-from monitor.assignors.kafka_client.sticky.user_data import Memory
 from monitor.model import Assignment, Member, MemberAssignment, TopicShape, Value
+from monitor.protocol.kafka.sticky_user_data import Memory
 
 
 class Question(Value):

@@ -14,7 +14,7 @@ Properties, in this order (as long as nobody claims a partition that does not ex
 
 Worked example (the Javadoc's, whose answer is not what the class gives): C1 leaves, the others keep what they have.
 
->>> from monitor.assignors.kafka_client.sticky.user_data import Memory, write_sticky
+>>> from monitor.protocol.kafka.sticky_user_data import Memory, write_sticky
 >>> from monitor.model import Member, TopicShape
 >>> topics = [TopicShape(topic=f"t{number}", partitions=2) for number in range(4)]
 >>> names = tuple(shape.topic for shape in topics)
@@ -37,8 +37,8 @@ from typing import ClassVar
 
 from monitor.assignors.kafka_client.sticky.base import Sticky
 from monitor.assignors.kafka_client.sticky.solution import Question, solve, to_assignment
-from monitor.assignors.kafka_client.sticky.user_data import read_sticky
 from monitor.model import Assignment
+from monitor.protocol.kafka.sticky_user_data import read_sticky
 
 
 class StickyAssignor(Sticky):
