@@ -6,12 +6,12 @@ from ipaddress import IPv6Address
 from typing import Annotated, Final
 from urllib.parse import quote
 
-import re2
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from monitor.config.client import is_secret
 from monitor.model.escaping import escaped
+from monitor.model.patterns import NamePattern, PatternError
 
 LONGEST_FOLDER: Final = 200
 """A name becomes a folder of the checkpoint, percent-encoded. File systems take 255 bytes, and endings come to it."""
@@ -102,13 +102,10 @@ def checked_expression(given: str) -> str:
     Raises:
         ValueError: it is none; the text says why.
     """
-    options = re2.Options()
-    options.log_errors = False
     try:
-        re2.compile(given.encode(), options)
-    except re2.error as error:
-        reason = error.args[0].decode(errors="replace") if isinstance(error.args[0], bytes) else error.args[0]
-        raise ValueError(f"should be a regular expression as RE2 knows it ({reason})") from None
+        NamePattern(given)
+    except PatternError as error:
+        raise ValueError(f"should be a regular expression as RE2 knows it ({error})") from None
     return given
 
 

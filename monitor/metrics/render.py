@@ -158,7 +158,7 @@ def render_groups(verdicts: Sequence[GroupVerdict], rules: SeriesRules = ALL_SER
     """The samples of these groups that there are to be: a block for each family that has any.
 
     Raises:
-        re2.error: an expression of the rules cannot be read.
+        PatternError: an expression of the rules cannot be read.
     """
     samples = Samples()
     is_whole = rules.is_whole

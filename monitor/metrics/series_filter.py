@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, Final
-
-import re2
+from typing import Final
 
 from monitor.model import GroupVerdict, PartitionVerdict, TopicLag, Value
+from monitor.model.patterns import name_pattern
 
 REMEMBERED: Final = 100_000
 """For how many groups and topics the answer is kept: they are asked for in every micro-batch."""
@@ -80,7 +79,7 @@ class SeriesRules(Value, cache_hash=True):
         ['partition', 'group', 'cluster']
 
         Raises:
-            re2.error: an expression cannot be read.
+            PatternError: an expression cannot be read.
         """
         return Detail.PARTITION if self.is_whole else _of_group(self, cluster, group)
 
@@ -123,26 +122,20 @@ def _of_topic(rules: SeriesRules, cluster: str, group: str | None, topic: str) -
         return Detail.CLUSTER
     if not _is_allowed(topic, rules.allow_topics, rules.deny_topics):
         return Detail.GROUP
-    found = (o for o in rules.overrides if _names(o, cluster, group) and (o.topics is None or _is(o.topics, topic)))
+    found = (o for o in rules.overrides if _names(o, cluster, group) and _matches(o.topics, topic))
     return next((override.detail for override in found), rules.detail)
 
 
 def _names(override: DetailOverride, cluster: str, group: str | None) -> bool:
     is_of_cluster = override.cluster in (None, cluster)
-    return is_of_cluster and (override.groups is None or (group is not None and _is(override.groups, group)))
+    return is_of_cluster and (override.groups is None or (group is not None and _matches(override.groups, group)))
 
 
 def _is_allowed(name: str, allowed: tuple[str, ...], denied: tuple[str, ...]) -> bool:
-    is_listed = not allowed or any(_is(pattern, name) for pattern in allowed)
-    return is_listed and not any(_is(pattern, name) for pattern in denied)
+    is_listed = not allowed or any(name_pattern(pattern).matches(name) for pattern in allowed)
+    return is_listed and not any(name_pattern(pattern).matches(name) for pattern in denied)
 
 
-def _is(expression: str, name: str) -> bool:
-    return _compiled(expression).fullmatch(name.encode("utf-8", "replace")) is not None
-
-
-@lru_cache(maxsize=1_000)
-def _compiled(expression: str) -> Any:  # noqa: ANN401  # re2 has no types
-    options = re2.Options()
-    options.log_errors = False
-    return re2.compile(expression.encode("utf-8", "replace"), options)
+def _matches(expression: str | None, name: str) -> bool:
+    """Whether the name matches; without an expression every name does."""
+    return expression is None or name_pattern(expression).matches(name)

@@ -8,8 +8,9 @@ from monitor.assignors.errors import AssignorError
 from monitor.assignors.java.text import string_key
 from monitor.assignors.kafka_zookeeper.group import Pattern, Registration, ZooKeeperGroup
 from monitor.assignors.kafka_zookeeper.scala_order import mutable_map_order
-from monitor.assignors.kafka_zookeeper.topic_filter import topic_filter
 from monitor.model import Value
+from monitor.model.patterns import PatternError
+from monitor.protocol.zookeeper.topic_filter import TopicFilter, clean, topic_filter
 
 
 class Thread(Value):
@@ -54,12 +55,25 @@ def streams_by_topic(registration: Registration, group: ZooKeeperGroup) -> Mappi
     """How many streams the consumer has of each topic that it reads."""
     subscription = registration.subscription
     if subscription and registration.pattern is not Pattern.STATIC:
-        allowed = topic_filter(registration, exclude_internal=group.exclude_internal)
+        allowed = registered_filter(registration, exclude_internal=group.exclude_internal)
         streams = next(iter(subscription.values()))
         subscription = {shape.topic: streams for shape in group.topics if allowed.allows(shape.topic)}
     if any(streams < 1 for streams in subscription.values()):
         raise AssignorError("AssertionError", "assertion failed")
     return subscription
+
+
+def registered_filter(registration: Registration, *, exclude_internal: bool) -> TopicFilter:
+    """The list that a consumer registered: the first expression of its subscription counts.
+
+    Raises:
+        AssignorError: the expression is none, as the original says it, or one that only Java knows.
+    """
+    expression, wanted = next(iter(registration.subscription)), registration.pattern is Pattern.WHITE_LIST
+    try:
+        return topic_filter(expression, wanted=wanted, exclude_internal=exclude_internal)
+    except PatternError:
+        raise AssignorError("RuntimeException", f"{clean(expression)} is an invalid regex.") from None
 
 
 def _sorted(threads: Iterable[Thread]) -> tuple[Thread, ...]:

@@ -16,9 +16,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import Final
 
-import re2
 from msgspec.structs import replace
 
 from monitor.collectors.clock import wall_clock_ms
@@ -42,6 +41,7 @@ from monitor.collectors.snapshot import Reading
 from monitor.config import RocketMQSettings
 from monitor.config.errors import ConfigError
 from monitor.model import GroupObserved, Source, TopicObserved
+from monitor.model.patterns import NamePattern
 from monitor.protocol.rocketmq.acl import Signer
 from monitor.protocol.rocketmq.names import is_group, is_of_proxy, is_topic
 from monitor.protocol.rocketmq.responses import BrokerAddress, CommittedOffset, QueueRange, RequestMode, RouteQueues
@@ -62,7 +62,7 @@ class RocketMQReader:
         """Prepare; the first reading connects. ``clock`` gives the time in milliseconds since the epoch."""
         self._settings: Final = settings
         self._clock: Final = clock
-        self._groups: Final = _expression(settings.groups)
+        self._groups: Final = NamePattern(settings.groups, dot_matches_line_breaks=True)
         self._members: Final = MemberInfos(self._opened)
         self._access: Access | None = None
         self._pool: ThreadPoolExecutor | None = None
@@ -165,7 +165,7 @@ class RocketMQReader:
         )
 
     def _is_watched(self, group: str) -> bool:
-        return is_group(group) and self._groups.fullmatch(group) is not None
+        return is_group(group) and self._groups.matches(group)
 
     def _connection(self, address: str) -> RocketMQConnection:
         """The one connection to a server that answers for itself."""
@@ -187,13 +187,6 @@ class RocketMQReader:
         if self._pool is None:
             self._pool = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix=f"rocketmq-{self._settings.name}")
         return self._pool
-
-
-def _expression(groups: str) -> Any:  # noqa: ANN401 - re2 has no types
-    """An expression for whole names, in which a dot is any character: a name may hold a line break."""
-    options = re2.Options()
-    options.dot_nl = True
-    return re2.compile(groups, options)
 
 
 def _access(settings: RocketMQSettings) -> Access:

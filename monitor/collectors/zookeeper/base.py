@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Final, Protocol
 
-import re2
 from msgspec.structs import replace
 
 from monitor.collectors.clock import wall_clock_ms
@@ -27,6 +26,7 @@ from monitor.model import (
     TopicPartition,
     Value,
 )
+from monitor.model.patterns import NamePattern
 from monitor.protocol.zookeeper.groups import CONSUMERS, SeenGroup, SeenTopic, SeenTree
 from monitor.protocol.zookeeper.tree import Node, Tree, joined, told
 
@@ -132,7 +132,7 @@ class ZooKeeperReader:
         self._session = session
         self._decode = Remembering(decode)
         self._ends = ends
-        self._strategies = [(re2.compile(groups), strategy) for groups, strategy in settings.strategies.items()]
+        self._strategies = [(NamePattern(groups), strategy) for groups, strategy in settings.strategies.items()]
         self._told: dict[str, GroupObserved] = {}
         self._held_since_s: dict[str, float] = {}
 
@@ -199,7 +199,7 @@ class ZooKeeperReader:
         return replace(before, pass_ms=pass_ms, offsets=group.offsets)
 
     def _strategy(self, group: str) -> str | None:
-        named = (strategy for groups, strategy in self._strategies if groups.fullmatch(group) is not None)
+        named = (strategy for groups, strategy in self._strategies if groups.matches(group))
         return next(named, None)
 
     def _topic(self, topic: SeenTopic, ends: Ends, pass_ms: int, observed_ms: int) -> TopicObserved:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Final
-
-import re2
+from typing import Final
 
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.model import Value
+from monitor.model.patterns import name_pattern
 
 REMEMBERED: Final = 100_000
 """Of how many groups the answer is kept: they are asked for in every micro-batch."""
@@ -40,26 +39,18 @@ class DetectionRules(Value, cache_hash=True):
         (True, True)
 
         Raises:
-            re2.error: an expression cannot be read.
+            PatternError: an expression cannot be read.
         """
         return _chosen(self, cluster, group) if self.overrides else self.default
 
 
 @lru_cache(maxsize=REMEMBERED)
 def _chosen(rules: DetectionRules, cluster: str, group: str) -> DetectionSettings:
-    name = group.encode("utf-8", "replace")
     return next(
         (
             override.settings
             for override in rules.overrides
-            if override.cluster in (None, cluster) and _compiled(override.groups).fullmatch(name) is not None
+            if override.cluster in (None, cluster) and name_pattern(override.groups).matches(group)
         ),
         rules.default,
     )
-
-
-@lru_cache(maxsize=1_000)
-def _compiled(expression: str) -> Any:  # noqa: ANN401  # re2 has no types
-    options = re2.Options()
-    options.log_errors = False
-    return re2.compile(expression.encode("utf-8", "replace"), options)

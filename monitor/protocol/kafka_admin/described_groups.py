@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-import re2
 from msgspec.structs import replace
 
 from monitor.model import (
@@ -25,6 +24,7 @@ from monitor.model import (
     ResolvedRegex,
     Source,
 )
+from monitor.model.patterns import NamePattern, PatternError
 from monitor.protocol.kafka.group_metadata import classic_member
 from monitor.protocol.kafka.records.classic import ClassicMember
 from monitor.protocol.kafka_admin.responses import (
@@ -211,13 +211,11 @@ def _regexes(group: ConsumerGroupDescribed) -> tuple[ResolvedRegex, ...]:
 
 
 def _matching(regex: str, topics: Iterable[str]) -> tuple[str, ...]:
-    options = re2.Options()
-    options.log_errors = False
     try:
-        pattern = re2.compile(regex, options)
-    except re2.error:
+        pattern = NamePattern(regex)
+    except PatternError:
         return ()
-    return tuple(topic for topic in topics if pattern.fullmatch(topic) is not None)
+    return tuple(topic for topic in topics if pattern.matches(topic))
 
 
 def _offsets(topics: Iterable[TopicFetched]) -> list[ObservedOffset]:

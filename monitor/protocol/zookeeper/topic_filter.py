@@ -1,23 +1,51 @@
 r"""The topics of a white list or a black list of Kafka 0.8 to 0.10 (``kafka.consumer.TopicFilter``).
 
-The expression is one of Java's, for the whole name, in which commas are alternatives; internal topics are never on a
-list unless a consumer was told so (``exclude.internal.topics``), which it tells nobody. RE2 matches it, in time linear
-to the name (docs/decisions/0007); what RE2 does not know, or takes for something else, is not resolved.
+The expression is one of Java's, for the whole name, in which commas are alternatives. What people write in such lists
+(names, ``|``, ``.*``, classes, groups, quoting) means the same in RE2. Limit: what only Java's expressions can do
+(looking around, references to groups, possessive repetition, ``\p{Alpha}``, ``&&`` in a class, more than 1,000
+repetitions) counts as an invalid expression.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
-import re2
-
+from monitor.model import Value
+from monitor.model.patterns import NamePattern, PatternError
 from monitor.protocol.wire.errors import DecodeError
 
 INTERNAL_TOPICS: Final = frozenset(["__consumer_offsets"])
+"""Never on a list, unless a consumer was told so (``exclude.internal.topics``), which it tells nobody."""
 
 LONGEST: Final = 10_000
-"""Characters of an expression that is still looked at."""
+"""Characters of a registered expression that is still looked at."""
+
+
+class TopicFilter(Value):
+    """A list that topics are on or not."""
+
+    pattern: NamePattern
+    wanted: bool
+    exclude_internal: bool = True
+
+    def allows(self, topic: str) -> bool:
+        """Whether a consumer with this list reads the topic."""
+        if self.exclude_internal and topic in INTERNAL_TOPICS:
+            return False
+        return self.pattern.matches(topic) == self.wanted
+
+
+def topic_filter(expression: str, *, wanted: bool, exclude_internal: bool = True) -> TopicFilter:
+    """The list that a consumer registered with this expression: a white list if ``wanted``, else a black list.
+
+    Raises:
+        PatternError: the expression is none, or one that only Java knows.
+    """
+    cleaned = clean(expression)
+    if "&&" in cleaned:  # RE2 would take it for two characters
+        raise PatternError("an intersection of classes (&&)")
+    return TopicFilter(pattern=NamePattern(cleaned), wanted=wanted, exclude_internal=exclude_internal)
 
 
 def listed_topics(expression: str, topics: Iterable[str], *, wanted: bool) -> tuple[str, ...]:
@@ -31,30 +59,21 @@ def listed_topics(expression: str, topics: Iterable[str], *, wanted: bool) -> tu
     Raises:
         DecodeError: an expression that this cannot resolve; Java might.
     """
-    matches = _compiled(_clean(expression)).fullmatch
-    return tuple(
-        sorted(
-            topic for topic in topics if topic not in INTERNAL_TOPICS and (matches(_utf8(topic)) is not None) == wanted
-        )
-    )
-
-
-def _clean(expression: str) -> str:
-    """As the original reads it, also when it reads back what it wrote itself."""
-    return expression.strip().replace(",", "|").replace(" ", "").strip("\"'")
-
-
-def _compiled(expression: str) -> Any:  # noqa: ANN401 - re2 has no types
-    options = re2.Options()
-    options.log_errors = False
-    options.encoding = re2.Options.Encoding.UTF8
-    if len(expression) > LONGEST or "&&" in expression:  # RE2 would take && for two characters
+    if len(expression) > LONGEST:
         raise DecodeError("bad_text", 0)
     try:
-        return re2.compile(_utf8(expression), options)
-    except re2.error:
+        listed = topic_filter(expression, wanted=wanted)
+    except PatternError:
         raise DecodeError("bad_text", 0) from None
+    return tuple(sorted(filter(listed.allows, topics)))
 
 
-def _utf8(text: str) -> bytes:
-    return text.encode("utf-8", "replace")
+def clean(expression: str) -> str:
+    r"""The expression as the original reads it, also when it reads back what it wrote itself.
+
+    Commas are alternatives, blanks and quotes round it do not count.
+
+    >>> clean(' "a.*, b" ')
+    'a.*|b'
+    """
+    return expression.strip().replace(",", "|").replace(" ", "").strip("\"'")

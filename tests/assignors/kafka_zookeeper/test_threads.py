@@ -12,8 +12,9 @@ from monitor.assignors import AssignorError
 from monitor.assignors.kafka_zookeeper.group import Pattern, Registration, Release, ZooKeeperGroup, ZooKeeperTopic
 from monitor.assignors.kafka_zookeeper.range_threads import RangeThreads
 from monitor.assignors.kafka_zookeeper.roundrobin_threads import RoundRobinThreads
-from monitor.assignors.kafka_zookeeper.topic_filter import clean, topic_filter
+from monitor.assignors.kafka_zookeeper.threads import registered_filter
 from monitor.model import TopicPartition
+from monitor.protocol.zookeeper.topic_filter import clean
 
 TOPICS = ["t0", "t1", "t10", "\uffee"]
 both = pytest.mark.parametrize("assignor", [RangeThreads(), RoundRobinThreads()], ids=["range", "roundrobin"])
@@ -86,7 +87,7 @@ def test_threads_are_served_in_the_order_of_their_names():
 
 def listed(pattern, expression, exclude_internal=True):
     registration = Registration(consumer="c", pattern=pattern, subscription={expression: 1})
-    return topic_filter(registration, exclude_internal=exclude_internal)
+    return registered_filter(registration, exclude_internal=exclude_internal)
 
 
 @pytest.mark.parametrize(
