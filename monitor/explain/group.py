@@ -8,14 +8,13 @@ from typing import Final
 
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.messages.findings import CAUSES, counted, era, ranges, shown
-from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.detection.ownership.streams_groups import is_streams
 from monitor.explain.self_assigned import sharing_told
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
 from monitor.messages.formatting import age, lasted
 from monitor.messages.units import unit_of
 from monitor.model import (
-    GroupKind,
+    KINDS,
     GroupState,
     MemberVerdict,
     PartitionId,
@@ -87,7 +86,7 @@ def _state(known: Judged) -> Statement:
     if since_ms is not None:
         told += f", for {known.age_of(since_ms)}"
     if group.generation_ms:
-        verb = "was first read" if group.kind in OWN_SHARES else "was stored"
+        verb = "was first read" if KINDS[group.kind].is_self_assigned else "was stored"
         told += f"; {era(group)} {verb} {known.age_of(group.generation_ms)} ago"
     if group.source is not Source.LOG:
         told += f"; it is known from {_SOURCES[group.source]}"
@@ -124,7 +123,7 @@ def _assignor(known: Judged) -> Iterator[Statement]:
 
 
 def _assignor_sentence(known: Judged) -> str | None:
-    if known.group.kind in OWN_SHARES:
+    if KINDS[known.group.kind].is_self_assigned:
         return sharing_told(known)
     name = shown(known.group.protocol or "none")
     match known.standing.expectation.kind:
@@ -195,10 +194,10 @@ def _rebalances(known: Judged) -> Iterator[Statement]:
         yield Statement(about=About.REBALANCE, sentence="No rebalance has been seen from its beginning to its end.")
         return
     last = known.group.history[-1]
-    if known.group.kind in OWN_SHARES:
+    if KINDS[known.group.kind].is_self_assigned:
         yield from _changes_seen(known, last)
         return
-    word = "generation" if known.group.kind is GroupKind.CLASSIC else "epoch"
+    word = KINDS[known.group.kind].era
     took = f" and took {_took(last.ended_ms - last.started_ms)}" if last.ended_ms is not None else ""
     ago = known.age_of(last.ended_ms or last.started_ms)
     yield Statement(

@@ -13,11 +13,10 @@ from monitor.assignors.kafka_client.member_order import in_assignment_order
 from monitor.detection.messages.findings import counted, era, listed, owner, ranges, shown
 from monitor.detection.ownership.assignment_view import Standing
 from monitor.detection.ownership.context import Owners
-from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.detection.ownership.streams_groups import is_streams
 from monitor.explain.self_assigned import why_by_shares
 from monitor.messages.formatting import age
-from monitor.model import GroupKind, Member, MemberState, TopicPartition, number
+from monitor.model import KINDS, GroupKind, Member, MemberState, TopicPartition, number
 from monitor.protocol.kafka.sticky_user_data import Memory, read_cooperative, read_sticky
 
 
@@ -26,7 +25,7 @@ def why(standing: Standing, place: TopicPartition, now_ms: int) -> str:
     group, expectation = standing.group, standing.expectation
     if group.kind is GroupKind.SHARE:
         return "The members of a share group read partitions together; nobody has to own one alone."
-    if group.kind in OWN_SHARES:
+    if KINDS[group.kind].is_self_assigned:
         return why_by_shares(standing, place)
     if expectation.kind == "none":
         if any(member.unreadable is not None for member in group.members):

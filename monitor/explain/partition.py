@@ -7,12 +7,11 @@ from collections.abc import Iterator
 
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.detection.messages.findings import counted, era, listed, owner, ranges, shown
-from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.explain.owner import why
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
 from monitor.messages.formatting import age
 from monitor.messages.units import unit_of
-from monitor.model import MemberVerdict, PartitionId, PartitionVerdict, TopicPartition
+from monitor.model import KINDS, MemberVerdict, PartitionId, PartitionVerdict, TopicPartition
 
 
 def explain_partition(inputs: GroupInputs, topic: str, partition: PartitionId) -> Explanation:
@@ -70,7 +69,7 @@ def _owner(known: Judged, row: PartitionVerdict) -> Statement:
     if not row.owners:
         return Statement(about=About.OWNER, sentence="Nobody owns it.")
     verb = "owns" if len(row.owners) == 1 else "own"
-    verb_of_era = "read" if known.group.kind in OWN_SHARES else "stored"
+    verb_of_era = "read" if KINDS[known.group.kind].is_self_assigned else "stored"
     ago = f" ({verb_of_era} {known.age_of(known.group.generation_ms)} ago)" if known.group.generation_ms else ""
     holders = {member.member_id: member for member in known.verdict.members}
     evidence = [_holder(holders[name]) for name in row.owners if name in holders]

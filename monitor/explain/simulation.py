@@ -21,9 +21,10 @@ from monitor.detection.ownership.expected import Counts, counts_now, visible_cou
 from monitor.detection.ownership.kip848 import named, with_targets
 from monitor.detection.ownership.targets import is_chosen
 from monitor.model import (
+    KINDS,
+    Assigner,
     Assignment,
     Catalog,
-    GroupKind,
     GroupState,
     Member,
     MemberAssignment,
@@ -50,7 +51,7 @@ class Roster(Value):
     @property
     def is_modern(self) -> bool:
         """Whether the broker assigns."""
-        return self.group.kind is GroupKind.CONSUMER
+        return KINDS[self.group.kind].assigns is Assigner.BROKER
 
     def shapes(self, counts: Mapping[str, int]) -> list[TopicShape]:
         """What the assignor is told of the topics; the broker's are told their ids and no racks."""
@@ -83,7 +84,7 @@ def roster_of(inputs: GroupInputs) -> Roster:
     ownership = read_ownership(group)
     if not ownership.complete:
         raise QuestionError(_why_not(group))
-    is_modern = group.kind is GroupKind.CONSUMER
+    is_modern = KINDS[group.kind].assigns is Assigner.BROKER
     members = with_targets(group, inputs.catalog) if is_modern else rejoining(group.members, group.generation)
     owners = owners_by_partition(
         MemberAssignment(member_id=member.member_id, topics=member.assigned) for member in members
@@ -101,7 +102,7 @@ def roster_of(inputs: GroupInputs) -> Roster:
 
 def _why_not(group: GroupState) -> str:
     name = shown(group.group)
-    if group.kind in (GroupKind.SHARE, GroupKind.STREAMS, GroupKind.SPARK):
+    if not KINDS[group.kind].has_owners:
         return f"Group {name} is a {group.kind.value} group: no assignor gives its partitions to one owner each."
     if not group.members:
         return f"Group {name} has no members (it is {group.phase.value}), so there is nothing to assign to."
@@ -111,7 +112,7 @@ def _why_not(group: GroupState) -> str:
 
 
 def _assumed(group: GroupState, members: Iterable[Member]) -> Iterable[str]:
-    if group.kind is GroupKind.CONSUMER:
+    if KINDS[group.kind].assigns is Assigner.BROKER:
         yield "What members have before is what the broker has chosen for them, whether they have reached it or not."
         if any(member.reconciliation is None or member.reconciliation.target is None for member in members):
             yield "For some members the broker has not chosen yet: they have nothing before."

@@ -17,10 +17,9 @@ from monitor.detection.ownership.balance import BalanceSide, balance_side
 from monitor.detection.ownership.catalog_view import count_now
 from monitor.detection.ownership.context import Owners
 from monitor.detection.ownership.current import owners_by_partition
-from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.explain.self_assigned_simulation import own_roster, partitions_of, shared, strategy_for
 from monitor.explain.simulation import Roster, choose_assignor, roster_of
-from monitor.model import Member, MemberAssignment, PartitionId, TopicPartition, TopicPartitions, Value
+from monitor.model import KINDS, Member, MemberAssignment, PartitionId, TopicPartition, TopicPartitions, Value
 
 MOST_MEMBERS: Final = 10_000
 MOST_PARTITIONS: Final = 1_000_000
@@ -91,7 +90,7 @@ def what_if(inputs: GroupInputs, change: Change) -> WhatIf:
     Raises:
         QuestionError: the change names what there is not, or the group's assignment cannot be computed.
     """
-    if inputs.group.kind in OWN_SHARES:
+    if KINDS[inputs.group.kind].is_self_assigned:
         return _what_if_shared(inputs, change)
     before = roster_of(inputs)
     members, told = _members(before, change)

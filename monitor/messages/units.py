@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monitor.model import GroupKind
+from monitor.model import KINDS, OffsetUnit
 
 KILO = 1_000
 
@@ -10,16 +10,16 @@ KILO = 1_000
 def unit_of(kind: str) -> str:
     """The word for one step of an offset.
 
-    >>> unit_of(GroupKind.CLASSIC), unit_of("metaq")
+    >>> unit_of("kafka-classic"), unit_of("metaq")
     ('record', 'byte')
     """
-    return "byte" if kind == GroupKind.METAQ else "record"
+    return KINDS[kind].unit.value
 
 
 def as_offsets(records: int, kind: str) -> int:
-    """A threshold in records as a difference of offsets: a record of MetaQ is taken for a thousand bytes.
+    """A threshold in records as a difference of offsets: a record counts as a thousand bytes.
 
-    >>> as_offsets(5, GroupKind.ROCKETMQ), as_offsets(5, GroupKind.METAQ)
+    >>> as_offsets(5, "rocketmq"), as_offsets(5, "metaq")
     (5, 5000)
     """
-    return records * KILO if kind == GroupKind.METAQ else records
+    return records * KILO if KINDS[kind].unit is OffsetUnit.BYTE else records

@@ -1,8 +1,12 @@
-"""What sort of thing a group is, where it was seen, and in which phase it is."""
+"""What sort of thing a group is, with what follows from it; where it was seen, and in which phase it is."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Final
+
+from monitor.model.values import Value
 
 
 class Source(StrEnum):
@@ -42,6 +46,79 @@ class GroupKind(StrEnum):
     METAQ = "metaq"
     SPARK = "spark"
     """Not a group to its cluster: a query of Spark Structured Streaming, which keeps its offsets in its checkpoint."""
+
+
+class Assigner(StrEnum):
+    """Who decides which member is to own which partition."""
+
+    LEADER = "leader"
+    """One member, by an assignor that all of them know."""
+    BROKER = "broker"
+    """The group's coordinator (KIP-848)."""
+    MEMBERS = "members"
+    """Each member works out its own share, by a strategy that all of them should have."""
+    NOBODY = "nobody"
+    """There is nothing to share out."""
+
+
+class Era(StrEnum):
+    """What the number of a group's assignment is called."""
+
+    GENERATION = "generation"
+    EPOCH = "epoch"
+    ASSIGNMENT = "assignment"
+    """Nobody counts them."""
+
+
+class OffsetUnit(StrEnum):
+    """What one step of an offset stands for."""
+
+    RECORD = "record"
+    BYTE = "byte"
+
+
+class KindTraits(Value):
+    """All that depends on the kind of a group alone.
+
+    Attributes:
+        assigns: who decides which member is to own which partition.
+        era: what the number of an assignment is called.
+        unit: what one step of an offset stands for.
+        has_owners: each partition is to have one owner.
+        by_topic_id: what is known of the group names topics by their ids.
+        text_partitions: partitions are named by texts, not by numbers.
+        commits_to_log: its offsets are records of ``__consumer_offsets``.
+        message: what a member sends that groupwatch decodes to know it; "": it depends.
+    """
+
+    assigns: Assigner
+    era: Era
+    unit: OffsetUnit = OffsetUnit.RECORD
+    has_owners: bool = True
+    by_topic_id: bool = False
+    text_partitions: bool = False
+    commits_to_log: bool = False
+    message: str = ""
+
+    @property
+    def is_self_assigned(self) -> bool:
+        """Whether each member works out its own share: what it has is then seen by collectors only."""
+        return self.assigns is Assigner.MEMBERS
+
+
+KINDS: Final[Mapping[str, KindTraits]] = {
+    GroupKind.CLASSIC: KindTraits(Assigner.LEADER, Era.GENERATION, commits_to_log=True),
+    GroupKind.CONSUMER: KindTraits(Assigner.BROKER, Era.EPOCH, by_topic_id=True, commits_to_log=True),
+    GroupKind.SHARE: KindTraits(Assigner.BROKER, Era.EPOCH, has_owners=False, by_topic_id=True),
+    GroupKind.STREAMS: KindTraits(Assigner.BROKER, Era.EPOCH, has_owners=False, by_topic_id=True, commits_to_log=True),
+    GroupKind.ZOOKEEPER: KindTraits(Assigner.MEMBERS, Era.ASSIGNMENT, message="registration"),
+    GroupKind.ROCKETMQ: KindTraits(Assigner.MEMBERS, Era.ASSIGNMENT, text_partitions=True, message="answer"),
+    GroupKind.METAQ: KindTraits(
+        Assigner.MEMBERS, Era.ASSIGNMENT, unit=OffsetUnit.BYTE, text_partitions=True, message="registration"
+    ),
+    GroupKind.SPARK: KindTraits(Assigner.NOBODY, Era.EPOCH, has_owners=False),
+}
+"""A row for each kind. What only its own package does (its records, its collector, its strategies) is not here."""
 
 
 class Phase(StrEnum):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from monitor.model import (
+    KINDS,
     CollectedEvent,
-    GroupKind,
     GroupObserved,
     GroupsListed,
     IdPartitions,
@@ -65,10 +65,6 @@ def decode_event(data: bytes | None) -> CollectedEvent:
     return event
 
 
-WITH_TEXT: Final = frozenset({GroupKind.ROCKETMQ, GroupKind.METAQ})
-"""The kinds of groups whose partitions are texts."""
-
-
 def require_partitions(event: CollectedEvent, *, text: bool) -> None:
     """Make sure that every partition is a text, or every one a number: of a mixture nobody could tell the order.
 
@@ -78,7 +74,7 @@ def require_partitions(event: CollectedEvent, *, text: bool) -> None:
         DecodeError: one is not.
     """
     wanted = str if text else int
-    fits = not isinstance(event, GroupObserved) or (event.kind in WITH_TEXT) is text
+    fits = not isinstance(event, GroupObserved) or KINDS[event.kind].text_partitions is text
     if not fits or not all(type(partition) is wanted for partition in _partitions(event)):
         raise DecodeError("bad_event", 0)
 

@@ -18,7 +18,7 @@ class Rules:
         self.made: list[tuple[ast.Call, ast.FunctionDef]] = []
         self.calls: list[tuple[ast.Call, ast.FunctionDef]] = []
         self.modules: dict[ast.FunctionDef, Path] = {}
-        for path in Path(detection.__file__).parent.glob("*.py"):
+        for path in Path(detection.__file__).parent.rglob("*.py"):
             for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(function, ast.FunctionDef):
                     self.modules[function] = path

@@ -18,16 +18,9 @@ from monitor.detection.ownership.context import Balance, Expectation, Ownership
 from monitor.detection.ownership.current import read_ownership
 from monitor.detection.ownership.expected import expect
 from monitor.detection.ownership.kip848 import expect_targets, named
-from monitor.detection.ownership.self_assigned.groups import OWN_SHARES, expect_shares, grown_ms, readable
+from monitor.detection.ownership.self_assigned.groups import expect_shares, grown_ms, readable
 from monitor.detection.ownership.streams_groups import is_streams
-from monitor.model import Catalog, GroupKind, GroupState, Member, MemberVerdict, Phase, Sharing, Value
-
-_RENAMED = OWN_SHARES | {GroupKind.CONSUMER, GroupKind.SHARE}
-"""Groups of which more is known with the catalog than their state tells: topics by name, strategies that fit."""
-
-
-_BY_ID = frozenset({GroupKind.CONSUMER, GroupKind.SHARE, GroupKind.STREAMS})
-"""Groups that know topics by their ids."""
+from monitor.model import KINDS, Catalog, GroupKind, GroupState, Member, MemberVerdict, Phase, Sharing, Value
 
 
 class Standing(Value):
@@ -46,10 +39,16 @@ class Standing(Value):
 
     def named(self, group: GroupState) -> GroupState:
         """The group with its offsets and with its topics by name."""
-        if group.kind not in _RENAMED:
+        if not _is_renamed(group):
             return group
         own = self.group
         return replace(group, protocol=own.protocol, protocol_type=own.protocol_type, members=own.members)
+
+
+def _is_renamed(group: GroupState) -> bool:
+    """Whether more is known with the catalog than its state tells: topics by name, strategies that fit."""
+    traits = KINDS[group.kind]
+    return traits.is_self_assigned or traits.by_topic_id
 
 
 def stand(group: GroupState, catalog: Catalog) -> Standing:
@@ -58,7 +57,7 @@ def stand(group: GroupState, catalog: Catalog) -> Standing:
     That is the contract of :class:`Standings`: of a topic, only what :meth:`Topics.outline` covers may be read here.
     """
     group = without_offsets(group)
-    if group.kind in OWN_SHARES:
+    if KINDS[group.kind].is_self_assigned:
         return _stand_by_shares(readable(group, catalog), catalog)
     group = named(group, catalog)
     ownership = read_ownership(group)
@@ -162,7 +161,7 @@ def _outlines(standing: Standing, topics: Topics) -> tuple[bytes, ...]:
     return (
         b"older" if is_older else b"newer",
         b"" if watched_ms <= standing.group.generation_ms else str(watched_ms).encode(),
-        topics.names_digest if standing.group.kind in _BY_ID else b"",
+        topics.names_digest if KINDS[standing.group.kind].by_topic_id else b"",
         *(topics.outline(topic) for topic in sorted(concerned)),
     )
 

@@ -7,10 +7,10 @@ from typing import Final
 
 from monitor.detection.messages.advice import advice
 from monitor.detection.messages.notification import utc
-from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.messages.formatting import age, lasted, rate
 from monitor.messages.units import unit_of
 from monitor.model import (
+    KINDS,
     STREAM,
     DriftKind,
     Finding,
@@ -116,14 +116,6 @@ _SOURCES: Final = {
     Source.CHECKPOINT: "its checkpoint",
 }
 
-_ERAS: Final = {
-    str(GroupKind.CLASSIC): "Generation",
-    str(GroupKind.ZOOKEEPER): "Assignment",
-    str(GroupKind.ROCKETMQ): "Assignment",
-    str(GroupKind.METAQ): "Assignment",
-}
-"""What the number of a group's assignment is called; else it is an epoch."""
-
 
 class MemberLine(Value):
     """A member with its number on this page; ``standing`` says what it has yet to do, or what is odd about it."""
@@ -205,13 +197,13 @@ def group_page(verdict: GroupVerdict, limit: int | None, sort: str = "", map_top
         catch_up=_catch_up(verdict),
         unit=unit_of(verdict.kind),
         source=_SOURCES[verdict.source],
-        era=_ERAS.get(verdict.kind, "Epoch"),
+        era=KINDS[verdict.kind].era.capitalize(),
         map=assignment_map(verdict, holders, map_topic),
     )
 
 
 def _judgement(verdict: GroupVerdict) -> str:
-    if verdict.kind in OWN_SHARES and verdict.expectation == "invariants":
+    if KINDS[verdict.kind].is_self_assigned and verdict.expectation == "invariants":
         return _NOT_FITTING
     if any(member.unreadable is not None for member in verdict.members):
         return _NOT_DECODED

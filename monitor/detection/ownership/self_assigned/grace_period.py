@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from monitor.detection.ownership.self_assigned.duplicate_ids import duplicates_of
-from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.detection.thresholds.thresholds import DetectionSettings
-from monitor.model import GroupKind, GroupState, PartitionState, Phase, Source
+from monitor.model import KINDS, GroupKind, GroupState, PartitionState, Phase, Source
 
 _ROCKETMQ: Final = GroupKind.ROCKETMQ  # looked up once: this is asked for a million partitions
 
@@ -31,7 +30,7 @@ def as_of_ms(group: GroupState, pass_ms: int, now_ms: int) -> int:
     """
     if group.source is Source.CHECKPOINT:
         return min(now_ms, group.observed_ms)
-    return min(now_ms, max(group.observed_ms, pass_ms)) if group.kind in OWN_SHARES else now_ms
+    return min(now_ms, max(group.observed_ms, pass_ms)) if KINDS[group.kind].is_self_assigned else now_ms
 
 
 def told_until_ms(group: GroupState, state: PartitionState, as_of_ms: int) -> int:
@@ -53,7 +52,7 @@ def settles_ms(group: GroupState, grown_ms: int, settings: DetectionSettings) ->
         grown_ms: when the newest partition of its topics came, if after that (0: none).
         settings: the times.
     """
-    if group.kind not in OWN_SHARES or group.phase is not Phase.STABLE:
+    if not KINDS[group.kind].is_self_assigned or group.phase is not Phase.STABLE:
         return 0
     if group.kind is not GroupKind.ROCKETMQ:
         return max(group.generation_ms, grown_ms) + settings.zookeeper_settling_ms
