@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final, Literal, TypeVar, overload
+from typing import Any, Final, Generic, Literal, TypeVar, overload
 
 from monitor.assignors.assignor import Assignor
 from monitor.assignors.kafka_broker import BrokerRangeAssignor, ShareSimpleAssignor, UniformAssignor
@@ -28,7 +28,7 @@ from monitor.assignors.rocketmq.by_machine_room import ByMachineRoom
 from monitor.assignors.rocketmq.consistent_hash import ConsistentHash
 from monitor.assignors.rocketmq.machine_room_nearby import MachineRoomNearby
 from monitor.assignors.rocketmq.strategy import Strategy as RocketmqStrategy
-from monitor.model import Value
+from monitor.model import GroupKind, Value
 
 BrokerAssignor = BrokerRangeAssignor | UniformAssignor | ShareSimpleAssignor
 ThreadAssignor = RangeThreads | RoundRobinThreads
@@ -57,72 +57,62 @@ class UnknownAssignor(Value):
     name: str | None
 
 
-def _by_class(packages: Iterable[str], rules: Mapping[str, Rule]) -> dict[str, Rule]:
-    """Rules by their simple class names, also behind each package."""
-    prefixes = ("", *(f"{package}." for package in packages))
-    return {prefix + name: rule for name, rule in rules.items() for prefix in prefixes}
+class AssignorRow(Value, Generic[Rule]):
+    """An assignor with all that is said of it outside of its own module.
+
+    Attributes:
+        rule: the assignor.
+        class_name: the simple name of the original's class; "": it has to be configured, or has another class.
+        aliases: further names under which it is seen.
+        is_offered: ``groupwatch what-if`` can ask for it by its name.
+    """
+
+    rule: Rule
+    class_name: str = ""
+    aliases: tuple[str, ...] = ()
+    is_offered: bool = True
 
 
-_CLIENT_CLASSES: Final[Mapping[str, Assignor]] = {
-    "RangeAssignor": RangeAssignor(),
-    "RoundRobinAssignor": RoundRobinAssignor(),
-    "StickyAssignor": StickyAssignor(),
-    "CooperativeStickyAssignor": CooperativeStickyAssignor(),
-}
-_KAFKA_CLIENT: Final[Mapping[str, Assignor]] = {
-    **{assignor.name: assignor for assignor in _CLIENT_CLASSES.values()},
-    **_by_class(["org.apache.kafka.clients.consumer"], _CLIENT_CLASSES),
-}
+_KAFKA_CLIENT: Final[tuple[AssignorRow[Assignor], ...]] = (
+    AssignorRow(RangeAssignor(), "RangeAssignor"),
+    AssignorRow(RoundRobinAssignor(), "RoundRobinAssignor"),
+    AssignorRow(StickyAssignor(), "StickyAssignor"),
+    AssignorRow(CooperativeStickyAssignor(), "CooperativeStickyAssignor"),
+)
+_KAFKA_BROKER: Final[tuple[AssignorRow[BrokerAssignor], ...]] = (
+    AssignorRow(BrokerRangeAssignor(), "RangeAssignor"),
+    AssignorRow(UniformAssignor(), "UniformAssignor"),
+    AssignorRow(ShareSimpleAssignor(), "SimpleAssignor", is_offered=False),  # it gives partitions to several members
+)
+_KAFKA_ZOOKEEPER: Final[tuple[AssignorRow[ThreadAssignor], ...]] = (
+    AssignorRow(RangeThreads(), "RangeAssignor"),
+    AssignorRow(RoundRobinThreads(), "RoundRobinAssignor"),
+)
+_UNCONFIGURED: Final[tuple[AssignorRow[RocketmqStrategy], ...]] = (
+    AssignorRow(Averagely(), "AllocateMessageQueueAveragely"),
+    AssignorRow(AveragelyByCircle(), "AllocateMessageQueueAveragelyByCircle"),
+    AssignorRow(ConsistentHash(), "AllocateMessageQueueConsistentHash"),
+    # what these are configured with, nobody is told
+    AssignorRow(ByConfig(), "AllocateMessageQueueByConfig", is_offered=False),
+    AssignorRow(ByMachineRoom(), "AllocateMessageQueueByMachineRoom", is_offered=False),
+)
 
-_BROKER_CLASSES: Final[Mapping[str, BrokerAssignor]] = {
-    "RangeAssignor": BrokerRangeAssignor(),
-    "UniformAssignor": UniformAssignor(),
-    "SimpleAssignor": ShareSimpleAssignor(),
-}
-_KAFKA_BROKER: Final[Mapping[str, BrokerAssignor]] = {
-    **{assignor.name: assignor for assignor in _BROKER_CLASSES.values()},
-    **_by_class(["org.apache.kafka.coordinator.group.assignor"], _BROKER_CLASSES),
-}
 
-_ZOOKEEPER_CLASSES: Final[Mapping[str, ThreadAssignor]] = {
-    "RangeAssignor": RangeThreads(),
-    "RoundRobinAssignor": RoundRobinThreads(),
-}
-_KAFKA_ZOOKEEPER: Final[Mapping[str, ThreadAssignor]] = {
-    **{assignor.name: assignor for assignor in _ZOOKEEPER_CLASSES.values()},
-    **_by_class(["kafka.consumer"], _ZOOKEEPER_CLASSES),
-}
+def _nearby(row: AssignorRow[RocketmqStrategy]) -> AssignorRow[RocketmqStrategy]:
+    return AssignorRow(MachineRoomNearby(inner=row.rule), is_offered=False)
 
-_ROCKETMQ_CLASSES: Final[Mapping[str, RocketmqStrategy]] = {
-    "AllocateMessageQueueAveragely": Averagely(),
-    "AllocateMessageQueueAveragelyByCircle": AveragelyByCircle(),
-    "AllocateMessageQueueByConfig": ByConfig(),
-    "AllocateMessageQueueByMachineRoom": ByMachineRoom(),
-    "AllocateMessageQueueConsistentHash": ConsistentHash(),
-}
-_NEARBY: Final = [MachineRoomNearby(inner=inner) for inner in _ROCKETMQ_CLASSES.values()]
-_ROCKETMQ: Final[Mapping[str, RocketmqStrategy]] = {
-    **{strategy.name: strategy for strategy in (*_ROCKETMQ_CLASSES.values(), *_NEARBY)},
-    **_by_class(
-        # up to 3.6 the project was Alibaba's
-        ["org.apache.rocketmq.client.consumer.rebalance", "com.alibaba.rocketmq.client.consumer.rebalance"],
-        _ROCKETMQ_CLASSES,
-    ),
-}
 
-_METAQ_CLASSES: Final[Mapping[str, MetaqStrategy]] = {
-    "DefaultLoadBalanceStrategy": Default(),
-    "ConsisHashStrategy": Consishash(),
-}
-_METAQ: Final[Mapping[str, MetaqStrategy]] = {
-    "DEFAULT": Default(),  # as a consumer is configured: LoadBalanceStrategy.Type
-    "CONSIST": Consishash(),
-    "default": Default(),
-    "consishash": Consishash(),
-    **_by_class(["com.taobao.metamorphosis.client.consumer"], _METAQ_CLASSES),
-}
+_ROCKETMQ: Final[tuple[AssignorRow[RocketmqStrategy], ...]] = (
+    *_UNCONFIGURED,
+    *map(_nearby, _UNCONFIGURED),
+)
+_METAQ: Final[tuple[AssignorRow[MetaqStrategy], ...]] = (
+    # DEFAULT and CONSIST are what a consumer is configured with: LoadBalanceStrategy.Type
+    AssignorRow(Default(), "DefaultLoadBalanceStrategy", ("DEFAULT",)),
+    AssignorRow(Consishash(), "ConsisHashStrategy", ("CONSIST",)),
+)
 
-_BY_SYSTEM: Final[Mapping[System, Mapping[str, AnyRule]]] = MappingProxyType(
+ASSIGNORS: Final[Mapping[System, tuple[AssignorRow[Any], ...]]] = MappingProxyType(
     {
         System.KAFKA_CLIENT: _KAFKA_CLIENT,
         System.KAFKA_BROKER: _KAFKA_BROKER,
@@ -131,6 +121,57 @@ _BY_SYSTEM: Final[Mapping[System, Mapping[str, AnyRule]]] = MappingProxyType(
         System.METAQ: _METAQ,
     }
 )
+"""A row for each assignor. What it explains, and where it is tried as a candidate, follows from its name."""
+
+SYSTEM_OF: Final[Mapping[str, System]] = {
+    GroupKind.CLASSIC: System.KAFKA_CLIENT,
+    GroupKind.CONSUMER: System.KAFKA_BROKER,
+    GroupKind.ZOOKEEPER: System.KAFKA_ZOOKEEPER,
+    GroupKind.ROCKETMQ: System.ROCKETMQ,
+    GroupKind.METAQ: System.METAQ,
+}
+"""Whose assignors the groups of a kind have; of the other kinds none is rebuilt here."""
+
+_PACKAGES: Final[Mapping[System, tuple[str, ...]]] = {
+    System.KAFKA_CLIENT: ("org.apache.kafka.clients.consumer",),
+    System.KAFKA_BROKER: ("org.apache.kafka.coordinator.group.assignor",),
+    System.KAFKA_ZOOKEEPER: ("kafka.consumer",),
+    # up to 3.6 the project was Alibaba's
+    System.ROCKETMQ: (
+        "org.apache.rocketmq.client.consumer.rebalance",
+        "com.alibaba.rocketmq.client.consumer.rebalance",
+    ),
+    System.METAQ: ("com.taobao.metamorphosis.client.consumer",),
+}
+"""Where the originals' classes are: a class may be named with its package, too."""
+
+
+def _by_name(system: System) -> Mapping[str, AnyRule]:
+    """The assignors of a system by every name under which they are seen."""
+    named: dict[str, AnyRule] = {}
+    for row in ASSIGNORS[system]:
+        named |= dict.fromkeys((row.rule.name, *row.aliases), row.rule)
+        if row.class_name:
+            named |= dict.fromkeys(_class_names(row.class_name, _PACKAGES[system]), row.rule)
+    return named
+
+
+def _class_names(simple: str, packages: Iterable[str]) -> Iterable[str]:
+    return (simple, *(f"{package}.{simple}" for package in packages))
+
+
+_BY_SYSTEM: Final[Mapping[System, Mapping[str, AnyRule]]] = MappingProxyType(
+    {system: _by_name(system) for system in System}
+)
+
+
+def offered_names(system: System) -> tuple[str, ...]:
+    """The assignors of a system that can be asked for by name, the usual ones first.
+
+    >>> offered_names(System.KAFKA_BROKER), offered_names(System.METAQ)
+    (('range', 'uniform'), ('default', 'consishash'))
+    """
+    return tuple(row.rule.name for row in ASSIGNORS[system] if row.is_offered)
 
 
 @overload
@@ -156,5 +197,10 @@ def find(name: str | None, system: System = System.KAFKA_CLIENT) -> AnyRule | Un
     >>> find("AllocateMessageQueueAveragelyByCircle", System.ROCKETMQ).name
     'AVG_BY_CIRCLE'
     """
+    return find_of(name, system)
+
+
+def find_of(name: str | None, system: System) -> AnyRule | UnknownAssignor:
+    """As :func:`find`, of a system that is not known before."""
     unknown = UnknownAssignor(name=name)
     return unknown if name is None else _BY_SYSTEM[system].get(name, unknown)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.assignors import UnknownAssignor, find
-from monitor.assignors.registry import System
+from monitor.assignors import UnknownAssignor
+from monitor.assignors.registry import SYSTEM_OF, find_of, offered_names
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.detection.messages.findings import listed, shown
 from monitor.detection.ownership.assignment_view import stand
@@ -18,13 +17,6 @@ from monitor.detection.ownership.self_assigned.groups import Partitions, offered
 from monitor.explain.self_assigned import NOT_EXCLUSIVE
 from monitor.explain.simulation import Roster
 from monitor.model import GroupKind, GroupState, Member, MemberAssignment, PartitionId, TopicPartitions
-
-NAMES: Final = {
-    GroupKind.ROCKETMQ: ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH"),
-    GroupKind.METAQ: ("default", "consishash"),
-    GroupKind.ZOOKEEPER: ("range", "roundrobin"),
-}
-"""Strategies that can be asked for, by system."""
 
 
 def own_roster(inputs: GroupInputs) -> Roster:
@@ -63,7 +55,7 @@ def strategy_for(roster: Roster, name: str | None) -> str | None:
         QuestionError: it is not known, or groupwatch does not have it.
     """
     group = roster.group
-    names = listed(NAMES[group.kind])
+    names = listed(offered_names(SYSTEM_OF[group.kind]))
     if name is None and group.protocol is None:
         raise QuestionError(f"Which strategy the group has is not known; --assignor says which to try: {names}.")
     own = [m.assignor for m in group.members] if group.kind is GroupKind.ROCKETMQ else [_rule_of(group.protocol)]
@@ -81,11 +73,7 @@ def _rule_of(fitting: str | None) -> str | None:
 
 
 def _is_ours(kind: GroupKind, name: str | None) -> bool:
-    if kind is GroupKind.ROCKETMQ:
-        return not isinstance(find(name, System.ROCKETMQ), UnknownAssignor)
-    if kind is GroupKind.METAQ:
-        return not isinstance(find(name, System.METAQ), UnknownAssignor)
-    return not isinstance(find(name, System.KAFKA_ZOOKEEPER), UnknownAssignor)
+    return not isinstance(find_of(name, SYSTEM_OF[kind]), UnknownAssignor)
 
 
 def shared(roster: Roster, members: Sequence[Member], strategy: str | None) -> tuple[MemberAssignment, ...]:

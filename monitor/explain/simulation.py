@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from monitor.assignors import Assignor, UnknownAssignor, find, rejoining
 from monitor.assignors.kafka_broker import BrokerRangeAssignor, UniformAssignor
 from monitor.assignors.kafka_client.sticky import CooperativeStickyAssignor
-from monitor.assignors.registry import System
+from monitor.assignors.registry import SYSTEM_OF, System, offered_names
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.detection.messages.findings import listed, shown
 from monitor.detection.ownership.catalog_view import shape_of
@@ -32,10 +32,6 @@ from monitor.model import (
     Value,
 )
 from monitor.protocol.kafka.sticky_user_data import is_foreign
-
-CLIENT_NAMES: Final = ("range", "roundrobin", "sticky", "cooperative-sticky")
-BROKER_NAMES: Final = ("range", "uniform")
-"""What can be asked for, by the system of the group."""
 
 
 class Roster(Value):
@@ -164,7 +160,7 @@ def choose_assignor(roster: Roster, name: str | None) -> ChosenAssignor:
         QuestionError: groupwatch does not have it.
     """
     wanted = roster.group.protocol if name is None else name
-    names = BROKER_NAMES if roster.is_modern else CLIENT_NAMES
+    names = offered_names(SYSTEM_OF[roster.group.kind])
     found = find(wanted, System.KAFKA_BROKER) if roster.is_modern else find(wanted)
     if isinstance(found, UnknownAssignor) or found.name not in names:
         whose = "the group's assignor" if name is None else "an assignor"

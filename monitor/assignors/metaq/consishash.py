@@ -27,7 +27,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
 from hashlib import md5
-from typing import Final
+from typing import ClassVar, Final
 
 from monitor.assignors.errors import AssignorError
 from monitor.assignors.java.order import hash_map_order
@@ -38,6 +38,8 @@ _DIGESTS: Final = 40
 
 class Consishash(Strategy):
     """Puts consumers and partitions on a ring. See the module for the rule."""
+
+    name: ClassVar[str] = "consishash"
 
     def plan(self, partitions: Sequence[str], consumers: Sequence[str]) -> Plan:
         """See ``Strategy.plan``.

@@ -19,6 +19,7 @@ stranger ()
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from monitor.assignors.errors import AssignorError
 from monitor.assignors.metaq.strategy import Plan, Strategy
@@ -26,6 +27,8 @@ from monitor.assignors.metaq.strategy import Plan, Strategy
 
 class Default(Strategy):
     """Cuts the partitions into runs. See the module for the rule."""
+
+    name: ClassVar[str] = "default"
 
     def plan(self, partitions: Sequence[str], consumers: Sequence[str]) -> Plan:
         """See ``Strategy.plan``.

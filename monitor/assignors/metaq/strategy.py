@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 from monitor.assignors.errors import AssignorError
 from monitor.assignors.self_assignment import ClientShare
@@ -14,7 +15,12 @@ Plan = Callable[[str], Sequence[str]]
 
 
 class Strategy(Value):
-    """A rule by which each consumer finds its own partitions of one topic."""
+    """A rule by which each consumer finds its own partitions of one topic.
+
+    ``name`` is what groupwatch calls it: MetaQ writes it nowhere.
+    """
+
+    name: ClassVar[str]
 
     @abstractmethod
     def plan(self, partitions: Sequence[str], consumers: Sequence[str]) -> Plan:

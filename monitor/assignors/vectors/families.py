@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import ValidationError
 
+from monitor.assignors.registry import ASSIGNORS, System
 from monitor.assignors.vectors import java_cases
 from monitor.assignors.vectors import kafka_broker_cases as kafka_broker
 from monitor.assignors.vectors import kafka_client_cases as kafka_client
@@ -19,7 +20,7 @@ Answerer = Callable[[str, object], dict[str, object]]
 """Takes the name of the family and the input as JSON gave it; see ``kafka_client.cases.answer``."""
 
 _BY_ANSWERER: Final[tuple[tuple[Answerer, tuple[str, ...]], ...]] = (
-    (kafka_client.answer, ("kafka.range", "kafka.roundrobin", "kafka.sticky", "kafka.cooperative-sticky")),
+    (kafka_client.answer, tuple(f"kafka.{row.rule.name}" for row in ASSIGNORS[System.KAFKA_CLIENT])),
     (kafka_broker.answer, ("kafka.server.range", "kafka.server.uniform", "kafka.server.share-simple")),
     (kafka_zookeeper.answer, ("kafka08.range", "kafka08.roundrobin")),
     (

@@ -11,11 +11,11 @@ from typing import Annotated
 
 import msgspec
 from msgspec import Meta, ValidationError
+from msgspec.structs import replace
 
 from monitor.assignors.assignor import Assignor
-from monitor.assignors.kafka_client.range_assignor import RangeAssignor
-from monitor.assignors.kafka_client.roundrobin import RoundRobinAssignor
 from monitor.assignors.kafka_client.sticky import CooperativeStickyAssignor, StickyAssignor
+from monitor.assignors.registry import UnknownAssignor, find
 from monitor.model import Assignment, Member, TopicPartitions, TopicShape, Value, numbers
 
 _Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
@@ -78,17 +78,12 @@ def assignor_of(assignor: str, case: Case) -> Assignor:
     Raises:
         ValidationError: there is no such family.
     """
-    match assignor:
-        case "kafka.range":
-            return RangeAssignor()
-        case "kafka.roundrobin":
-            return RoundRobinAssignor()
-        case "kafka.sticky":
-            return StickyAssignor(seen_generation=case.instance_max_generation)
-        case "kafka.cooperative-sticky":
-            return CooperativeStickyAssignor(seen_generation=case.instance_max_generation)
-        case _:
-            raise ValidationError(f"No such assignor of Kafka's clients: {assignor!r}")
+    found = find(assignor.removeprefix("kafka."))
+    if isinstance(found, UnknownAssignor):
+        raise ValidationError(f"No such assignor of Kafka's clients: {assignor!r}")
+    if isinstance(found, StickyAssignor | CooperativeStickyAssignor):
+        return replace(found, seen_generation=case.instance_max_generation)
+    return found
 
 
 def answer(assignor: str, case_input: object) -> dict[str, object]:

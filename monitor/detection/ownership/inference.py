@@ -12,8 +12,7 @@ from collections.abc import Iterable, Sequence
 from monitor.assignors.kafka_zookeeper.group import ConsumerShare, Release, ZooKeeperGroup
 from monitor.assignors.kafka_zookeeper.range_threads import RangeThreads
 from monitor.assignors.kafka_zookeeper.roundrobin_threads import RoundRobinThreads
-from monitor.assignors.metaq.consishash import Consishash
-from monitor.assignors.metaq.default import Default
+from monitor.assignors.registry import ASSIGNORS, System
 from monitor.model import Value
 
 
@@ -81,9 +80,13 @@ def best_fit(candidates: Sequence[Candidate], actual: OwnersOf, now_ms: int, bef
 def metaq_candidates(topic: str, partitions: Sequence[str], consumers: Sequence[str]) -> tuple[Candidate, ...]:
     """What each of MetaQ's strategies gives; the arguments as ``Strategy.allocate`` takes them."""
     return tuple(
-        _candidate(name, [(s.client, topic, s.queues) for s in shares], failed=any(s.error is not None for s in shares))
-        for name, strategy in (("default", Default()), ("consishash", Consishash()))
-        for shares in (strategy.allocate(partitions, consumers, consumers),)
+        _candidate(
+            row.rule.name,
+            [(share.client, topic, share.queues) for share in shares],
+            failed=any(share.error is not None for share in shares),
+        )
+        for row in ASSIGNORS[System.METAQ]
+        for shares in (row.rule.allocate(partitions, consumers, consumers),)
     )
 
 

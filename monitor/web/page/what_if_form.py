@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from starlette.datastructures import QueryParams
 
+from monitor.assignors.registry import SYSTEM_OF, offered_names
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.detection.messages.findings import shown
-from monitor.explain.self_assigned_simulation import NAMES as OWN_NAMES
-from monitor.explain.simulation import BROKER_NAMES, CLIENT_NAMES
 from monitor.explain.what_if import Change, MemberChange, Move, PartitionCount, what_if
 from monitor.explain.what_if_text import consequences, held, mark, moving
-from monitor.model import GroupKind, GroupVerdict, Value
+from monitor.model import KINDS, GroupVerdict, Value
 from monitor.model.escaping import escaped
 from monitor.web.page.member_labels import Holder, Holders
 from monitor.web.views.query import NUMBERS, is_number
@@ -30,12 +29,6 @@ LISTED_MEMBERS: Final = 500
 
 _ONE_VALUE: Final = ("assignor", "members", "grown", "to")
 """Of these the form has one field each. An address may say more, of which all but one would count for nothing."""
-
-_ASSIGNORS: Final[Mapping[str, Sequence[str]]] = {
-    GroupKind.CLASSIC: CLIENT_NAMES,
-    GroupKind.CONSUMER: BROKER_NAMES,
-    **{str(kind): names for kind, names in OWN_NAMES.items()},
-}
 
 
 class WhatIfForm(Value):
@@ -89,13 +82,18 @@ class WhatIfAnswer(Value):
     assumptions: tuple[str, ...]
 
 
+def _assignors(kind: str) -> tuple[str, ...]:
+    """The assignors that can be chosen; none where the group is of a kind that is not rehearsed."""
+    return offered_names(SYSTEM_OF[kind]) if kind in SYSTEM_OF else ()
+
+
 def what_if_form(verdict: GroupVerdict, query: QueryParams) -> WhatIfForm:
     """The form for this group, as it was sent."""
     subscribed = {topic for member in verdict.members for topic in member.topics}
     called = [name for each in verdict.members for name in (each.member_id, each.instance_id, each.client_id) if name]
     return WhatIfForm(
-        assignors=tuple(_ASSIGNORS.get(verdict.kind, ())) if verdict.members else (),
-        topics=tuple(sorted(subscribed)) if verdict.kind not in OWN_NAMES else (),
+        assignors=_assignors(verdict.kind) if verdict.members else (),
+        topics=tuple(sorted(subscribed)) if not KINDS[verdict.kind].is_self_assigned else (),
         is_asked=ASKED in query,
         assignor=query.get("assignor", ""),
         members=query.get("members", ""),
