@@ -121,7 +121,7 @@ def test_the_headings_of_a_page_have_the_anchors_that_github_gives_them():
 def test_every_folder_of_the_code_has_a_row_in_the_architecture():
     rows = re.findall(r"^\| `([\w/.]+)` \|", (ROOT / "docs" / "architecture.md").read_text("utf-8"), re.MULTILINE)
     parts = [path for path in (ROOT / "monitor").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()]
-    named = {names(path) + ("/" if path.is_dir() else "") for path in parts if not path.name.startswith("__")}
+    named = {path.name + ("/" if path.is_dir() else "") for path in parts if not path.name.startswith("__")}
     assert named | {"streaming_jobs/", "dashboards/"} <= set(rows)
 
 
