@@ -9,7 +9,7 @@ RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long test-systems chaos hostile churn fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
+.PHONY: help demo test test-jobs test-long test-systems chaos hostile churn fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -17,8 +17,11 @@ help: ## Show what can be made
 demo: java $(INSTALLED) ## Start a real Kafka, consumers that go wrong, and groupwatch (ARGS="--port 9500" for another port)
 	@exec $(RUN) -m monitor.cli demo $(ARGS)
 
-test: java $(INSTALLED) ## Run the whole test suite
+test: java $(INSTALLED) ## Run the test suite: with a real broker and a real job (eight minutes)
 	$(RUN) -m pytest --durations=10 $(WORKERS) $(ARGS)
+
+test-jobs: java $(INSTALLED) ## Run whole jobs on real brokers: scenarios, the demo, chaos, failures (15 minutes)
+	$(RUN) -m pytest --durations=20 --numprocesses=3 --dist=loadfile --no-loadscope-reorder -m "jobs and not long" $(ARGS)
 
 test-long: java $(INSTALLED) ## Run the tests that the suite leaves out because they take long
 	$(RUN) -m pytest --durations=10 -m long $(ARGS)

@@ -1,8 +1,9 @@
 """What tests share: a real broker for the whole session, names nobody else uses, and programs that run beside them.
 
-``make test`` gives the files of tests to two workers (pytest-xdist), each with a broker of its own. Then a program
-runs while its worker waits for it. All files with programs are one worker's, which begins with them: two programs at
-once would stall each other, and they keep to a clock. Without workers the programs run beside all other tests.
+``make test`` gives the files of tests to two workers (pytest-xdist), ``make test-jobs`` to three, as jobs mostly wait.
+Each has a broker of its own. A program that a test awaits runs while its worker waits for it. All files with programs
+are one worker's, which begins with them: two programs at once would stall each other, and they keep to a clock. Without
+workers the programs run beside all other tests.
 """
 
 import os
@@ -26,10 +27,13 @@ BESIDE = {
     "demo_interrupted": ("tests.demo_run", "--interrupted"),
     "live_minute": ("tests.live.run",),
     "scenarios_run": ("tests.scenarios.run", "--seed", "1"),
-    "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "4", "--others", "2"),
+    "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "3", "--others", "1"),
     "hostile_run": ("tests.hostile.run", "--seed", "1", "--minutes", "0.5"),
 }
 """Programs that run beside the tests, by the fixture with their report."""
+
+IN_THE_SUITE: Final = ("tests/collectors/", "tests/embedded/test_broker.py", "tests/streaming_jobs/test_job.py")
+"""Of the tests with a real broker or Spark, those that `make test` runs: enough to see that all of it works here."""
 
 PROGRAMS: Final = ("tests/chaos/", "tests/hostile/", "tests/live/", "tests/scenarios/", "tests/test_demo.py")
 """Where the tests are that await such a program."""
@@ -62,11 +66,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneAfterTheO
     return OneAfterTheOther(config, log)
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m chooses by the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the tests of one core, beside which there is room; end with those that await a program.
+    """Mark whole jobs on real brokers, and put all tests into their order.
 
-    Of workers each begins with what takes longest, so that both end at about the same time.
+    Without workers, the tests of one core come first, beside which there is room for programs, and last those that
+    await one. Of workers each begins with what takes longest, so that all end at about the same time.
     """
+    for item in items:
+        if _turn(item) and not item.nodeid.startswith(IN_THE_SUITE):
+            item.add_marker("jobs")
     items.sort(key=_turn, reverse=IS_WORKER)
     strays = [item.nodeid for item in items if awaits_a_program(item) and not item.nodeid.startswith(PROGRAMS)]
     assert not strays, f"these await a program, and are not in PROGRAMS: {strays}"
