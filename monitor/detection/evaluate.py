@@ -18,7 +18,6 @@ from monitor.detection.ownership.assignment_view import Standing, stand
 from monitor.detection.ownership.catalog_view import Places, Topics
 from monitor.detection.ownership.context import Facts, Ownership
 from monitor.detection.ownership.self_assigned.grace_period import as_of_ms, next_ms, settles_ms, told_until_ms
-from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.detection.rules.behind import find_behind, find_former_log
 from monitor.detection.rules.double_owned import find_double_owned, find_duplicate_clients
 from monitor.detection.rules.drift import (
@@ -51,6 +50,7 @@ from monitor.model import (
     TopicPartition,
 )
 from monitor.model.findings import rank
+from monitor.model.kinds import OWN_SHARES
 
 Rule = Callable[[Facts], Iterable[Finding]]
 

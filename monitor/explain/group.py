@@ -8,7 +8,6 @@ from typing import Final
 
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.messages.findings import CAUSES, counted, era, ranges, shown
-from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.detection.ownership.streams_groups import is_streams
 from monitor.explain.self_assigned import sharing_told
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
@@ -25,6 +24,7 @@ from monitor.model import (
     Source,
     TopicPartition,
 )
+from monitor.model.kinds import OWN_SHARES
 
 
 def cost_of(rebalance: Rebalance) -> str:

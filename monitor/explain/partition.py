@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.detection.messages.findings import counted, era, listed, owner, ranges, shown
-from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.explain.owner import why
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
 from monitor.messages.formatting import age
 from monitor.messages.units import unit_of
 from monitor.model import MemberVerdict, PartitionId, PartitionVerdict, TopicPartition
+from monitor.model.kinds import OWN_SHARES
 
 
 def explain_partition(inputs: GroupInputs, topic: str, partition: PartitionId) -> Explanation:

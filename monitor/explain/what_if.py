@@ -17,10 +17,10 @@ from monitor.detection.ownership.balance import BalanceSide, balance_side
 from monitor.detection.ownership.catalog_view import count_now
 from monitor.detection.ownership.context import Owners
 from monitor.detection.ownership.current import owners_by_partition
-from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.explain.self_assigned_simulation import own_roster, partitions_of, shared, strategy_for
 from monitor.explain.simulation import Roster, choose_assignor, roster_of
 from monitor.model import Member, MemberAssignment, PartitionId, TopicPartition, TopicPartitions, Value
+from monitor.model.kinds import OWN_SHARES
 
 MOST_MEMBERS: Final = 10_000
 MOST_PARTITIONS: Final = 1_000_000

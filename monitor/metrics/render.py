@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Final
 
-from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.detection.rules.retention import lost_records
 from monitor.metrics.cluster_samples import STATES
 from monitor.metrics.collector_samples import add_collectors
@@ -56,6 +55,7 @@ from monitor.model import (
     Value,
     WarmUpProgress,
 )
+from monitor.model.kinds import OWN_SHARES
 
 STATUSES: Final = (LagStatus.OK, LagStatus.WARN, LagStatus.ERR)
 """Burrow's statuses of a group; the others are those of a partition."""

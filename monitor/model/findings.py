@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
+from monitor.model.evidence import DriftCause
 from monitor.model.values import TopicPartition, TopicPartitions, Value
 
 
@@ -64,21 +65,6 @@ class DriftKind(StrEnum):
     """KIP-848: the broker has chosen another owner than its assignor gives."""
     PENDING = "pending"
     """KIP-848: a member still has what another is to have, for longer than a handover takes."""
-
-
-class DriftCause(StrEnum):
-    """The most likely cause of a drift (monitor.detection.rules.drift_causes)."""
-
-    METADATA_STALE = "metadata_stale"
-    """Topics came, went or changed, and the members still have the older metadata."""
-    MIXED_ASSIGNORS = "mixed_assignors"
-    """The members seem to have different assignors under one name, or offer different ones."""
-    MIXED_SUBSCRIPTIONS = "mixed_subscriptions"
-    FOREIGN_CLIENT = "foreign_client"
-    """The member that assigns uses a library whose assignor differs from Kafka's."""
-    RACKS_CHANGED = "racks_changed"
-    TIE = "tie"
-    UNKNOWN = "unknown"
 
 
 class Finding(Value):

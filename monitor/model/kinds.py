@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 
 class Source(StrEnum):
@@ -42,6 +43,10 @@ class GroupKind(StrEnum):
     METAQ = "metaq"
     SPARK = "spark"
     """Not a group to its cluster: a query of Spark Structured Streaming, which keeps its offsets in its checkpoint."""
+
+
+OWN_SHARES: Final = frozenset({GroupKind.ROCKETMQ, GroupKind.METAQ, GroupKind.ZOOKEEPER})
+"""The kinds of groups whose members each work out their own share: there is no leader, and no broker assigns."""
 
 
 class Phase(StrEnum):

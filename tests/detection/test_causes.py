@@ -4,9 +4,10 @@ import pytest
 
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.messages.findings import drift_current, drift_replayed
-from monitor.detection.ownership.context import Difference, Expectation, Growth
+from monitor.detection.ownership.context import Expectation
 from monitor.detection.rules.drift_causes import CURRENT, REPLAYED, Cause, cause_of
 from monitor.model import DriftCause, DriftKind, FindingKind, PartitionState, TopicState
+from monitor.model.evidence import Difference, Growth
 from tests.detection.builders import CREATED, NOW, catalog, group, member, places, topic
 
 ORDERS = ("orders",)

@@ -12,8 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
-from monitor.detection.ownership.context import Balance, Cause, Difference, Growth, Skew
-from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.detection.ownership.streams_groups import error_of, is_streams, tells_what_follows
 from monitor.messages.units import unit_of
 from monitor.model import (
@@ -31,6 +29,8 @@ from monitor.model import (
     TopicPartition,
 )
 from monitor.model.escaping import escaped
+from monitor.model.evidence import Balance, Cause, Difference, Growth, Skew
+from monitor.model.kinds import OWN_SHARES
 
 LISTED: Final = 10
 """How many partitions (or runs of them), topics or members a sentence lists before it only counts the rest."""

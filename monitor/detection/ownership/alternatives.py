@@ -7,9 +7,10 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.assignors import AssignorError, UnknownAssignor, find
-from monitor.detection.ownership.context import Alternative, Balance, Ownership
+from monitor.detection.ownership.context import Ownership
 from monitor.detection.ownership.expected import visible_counts
 from monitor.model import GroupKind, GroupState, Member, TopicShape
+from monitor.model.evidence import Alternative, Balance
 
 CANDIDATES: Final = ("cooperative-sticky", "roundrobin")
 """The first wins where they are equal: it also moves the least, without stopping the group (KIP-429)."""

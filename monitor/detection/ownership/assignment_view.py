@@ -14,13 +14,15 @@ from msgspec.structs import replace
 from monitor.detection.ownership.alternatives import alternative_to
 from monitor.detection.ownership.balance import balance_of
 from monitor.detection.ownership.catalog_view import Topics, is_older_than_generation
-from monitor.detection.ownership.context import Balance, Expectation, Ownership
+from monitor.detection.ownership.context import Expectation, Ownership
 from monitor.detection.ownership.current import read_ownership
 from monitor.detection.ownership.expected import expect
 from monitor.detection.ownership.kip848 import expect_targets, named
-from monitor.detection.ownership.self_assigned.groups import OWN_SHARES, expect_shares, grown_ms, readable
+from monitor.detection.ownership.self_assigned.groups import expect_shares, grown_ms, readable
 from monitor.detection.ownership.streams_groups import is_streams
 from monitor.model import Catalog, GroupKind, GroupState, Member, MemberVerdict, Phase, Sharing, Value
+from monitor.model.evidence import Balance
+from monitor.model.kinds import OWN_SHARES
 
 _RENAMED = OWN_SHARES | {GroupKind.CONSUMER, GroupKind.SHARE}
 """Groups of which more is known with the catalog than their state tells: topics by name, strategies that fit."""

@@ -11,10 +11,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from monitor.detection.messages.findings import drift_current, drift_pending, drift_replayed, drift_target
-from monitor.detection.ownership.context import Difference, Facts, Owners
-from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
+from monitor.detection.ownership.context import Facts, Owners
 from monitor.detection.rules.drift_causes import CURRENT, OWN, REPLAYED, TARGET, cause_of
 from monitor.model import DriftCause, DriftKind, Finding, FindingKind, Handover, TopicPartition
+from monitor.model.evidence import Difference
+from monitor.model.kinds import OWN_SHARES
 
 
 def find_replayed_drift(facts: Facts) -> Iterable[Finding]:

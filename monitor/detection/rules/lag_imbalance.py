@@ -14,7 +14,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.detection.messages.findings import lag_imbalance
-from monitor.detection.ownership.context import Facts, Skew
+from monitor.detection.ownership.context import Facts
 from monitor.detection.ownership.current import held_since_ms
 from monitor.detection.ownership.streams_groups import is_streams
 from monitor.detection.rules.open_transaction import is_held_back
@@ -29,6 +29,7 @@ from monitor.model import (
     TopicPartition,
     Value,
 )
+from monitor.model.evidence import Skew
 
 UNAVOIDABLE: Final = 1.25
 """Up to so many times the least that the most loaded member must have, an assignment is as good as it gets."""

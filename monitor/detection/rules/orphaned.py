@@ -16,7 +16,6 @@ from monitor.detection.messages.findings import orphaned
 from monitor.detection.ownership.catalog_view import is_older_than_generation
 from monitor.detection.ownership.context import Expectation, Facts, Ownership
 from monitor.detection.ownership.late_partitions import LatePartitions, horizon_ms
-from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.detection.ownership.self_assigned.groups import horizon_ms as shares_horizon_ms
 from monitor.detection.ownership.streams_groups import is_half_done, is_streams, tells_what_follows
 from monitor.model import (
@@ -31,6 +30,7 @@ from monitor.model import (
     TopicPartition,
 )
 from monitor.model.findings import FINDINGS
+from monitor.model.kinds import OWN_SHARES
 
 Known = dict[TopicPartition, PartitionState]
 Orphans = dict[TopicPartition, OrphanReason]

@@ -7,7 +7,6 @@ from typing import Final
 
 from monitor.detection.messages.advice import advice
 from monitor.detection.messages.notification import utc
-from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.messages.formatting import age, lasted, rate
 from monitor.messages.units import unit_of
 from monitor.model import (
@@ -27,6 +26,7 @@ from monitor.model import (
     TopicPartition,
     Value,
 )
+from monitor.model.kinds import OWN_SHARES
 from monitor.web.page.assignment_map import TopicMap, assignment_map
 from monitor.web.page.member_labels import Holder, Holders
 from monitor.web.views.overview import FindingLine

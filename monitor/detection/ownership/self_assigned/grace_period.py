@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 from monitor.detection.ownership.self_assigned.duplicate_ids import duplicates_of
-from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.model import GroupKind, GroupState, PartitionState, Phase, Source
+from monitor.model.kinds import OWN_SHARES
 
 _ROCKETMQ: Final = GroupKind.ROCKETMQ  # looked up once: this is asked for a million partitions
 
