@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from monitor.detection.messages.notification import told
+from monitor.messages.notification import told
 from monitor.model import (
     Finding,
     FindingNews,

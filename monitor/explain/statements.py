@@ -7,10 +7,10 @@ from enum import StrEnum
 
 from monitor.detection.evaluate import judge
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.detection.messages.findings import counted, era, shown
 from monitor.detection.ownership.assignment_view import Standing, stand
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.messages.formatting import age
+from monitor.messages.names import counted, era, shown
 from monitor.model import Finding, GroupState, GroupVerdict, PartitionId, Value
 
 

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
-from monitor.model.evidence import DriftCause
+from monitor.model.evidence import Balance, Cause, Difference, DriftCause, Growth, Skew
+from monitor.model.groups import RebalanceCause
 from monitor.model.values import TopicPartition, TopicPartitions, Value
 
 
@@ -65,6 +66,196 @@ class DriftKind(StrEnum):
     """KIP-848: the broker has chosen another owner than its assignor gives."""
     PENDING = "pending"
     """KIP-848: a member still has what another is to have, for longer than a handover takes."""
+
+
+class Evidence(Value):
+    """What was seen of a finding, beside its partitions and members: all that its sentence needs, in no words.
+
+    Each kind of evidence has one sentence (monitor.messages.findings).
+    """
+
+
+class RecordsLost(Evidence):
+    """Retention has removed records before they were committed."""
+
+
+class CloseToLoss(Evidence):
+    """Nearly all that retention left waits. ``share`` is the threshold, from 0 to 1."""
+
+    share: float
+
+
+class DoubleOwned(Evidence):
+    """``owners`` are those of the first partition. ``is_mixed``: they share partitions out by different strategies."""
+
+    owners: tuple[str, ...]
+    is_mixed: bool
+
+
+class DuplicateClientIds(Evidence):
+    """Several connections have the id of one member; the partitions are those of the members."""
+
+
+class StreamsReport(Value):
+    """What the leader of a classic group of Kafka Streams has told its members of its assignment.
+
+    ``error`` is a number of ``AssignorError``, 0 for none; ``tells_what_follows``: every member knows if another
+    generation follows.
+    """
+
+    error: int
+    tells_what_follows: bool
+
+
+class NoOwner(Evidence):
+    """Why nobody owns partitions.
+
+    ``seen_growing``: they were seen to come after the generation, to topics known before. ``awaited`` are, of
+    partitions on their way, the members that let them go; of KIP-848 and of groups without a leader, those that are to
+    take them. ``streams`` is of Kafka Streams only.
+    """
+
+    reason: OrphanReason
+    seen_growing: bool
+    awaited: tuple[str, ...] = ()
+    streams: StreamsReport | None = None
+
+
+class Unattended(Evidence):
+    """Records wait for a group without members."""
+
+
+class SilentMembers(Evidence):
+    """Members that commit nothing while records wait in the partitions, which are theirs, and others go on."""
+
+
+class UnansweringMembers(Evidence):
+    """The same of members that do not answer: the partitions are those that they had last, or should have."""
+
+
+class UnnoticedMembers(Evidence):
+    """The same of members that may be gone. ``session_ms`` is the longest of their sessions."""
+
+    session_ms: int
+
+
+class FormerLog(Evidence):
+    """Commits from before the topics were deleted and created anew."""
+
+
+class LongRebalance(Evidence):
+    """``limit_ms`` is the threshold, not the age. The members are those known to keep the others waiting."""
+
+    limit_ms: int
+
+
+class NotCommitting(Evidence):
+    """``silence_ms`` is the threshold, not the age; ``owners`` are the members that have the partitions."""
+
+    silence_ms: int
+    owners: tuple[str, ...]
+
+
+class OpenTransaction(Evidence):
+    """All that waits in the partitions is behind the beginning of a transaction."""
+
+
+class Behind(Evidence):
+    """``threshold`` in records, of MetaQ in bytes; the lag itself moves and is shown beside."""
+
+    threshold: int
+
+
+class RebalanceStorm(Evidence):
+    """``enough`` within ``window_ms`` are the thresholds, not the counts; ``causes`` of the newest of them."""
+
+    enough: int
+    window_ms: int
+    causes: tuple[RebalanceCause, ...]
+
+
+class UnreadableMembers(Evidence):
+    """Members that cannot be decoded, in the group's order, and in the same order ``problems``: why.
+
+    ``of_assignments``: what cannot be read is what they own, and maybe also what they subscribe to.
+    """
+
+    members: tuple[str, ...]
+    problems: tuple[str, ...]
+    of_assignments: bool
+
+
+class LateHandover(Evidence):
+    """The oldest of the handovers, by its first partition. ``heir``: None, nobody is to have it.
+
+    ``is_told``: the broker has told the owner to give it back.
+    """
+
+    first: TopicPartition
+    owner: str
+    heir: str | None
+    is_told: bool
+
+
+class TargetDrift(Evidence):
+    """The actual owners of the difference are those that the broker has chosen."""
+
+    difference: Difference
+    cause: Cause
+
+
+class ReplayedDrift(Evidence):
+    """The owners are not those that the assignor gives for the inputs of the generation."""
+
+    difference: Difference
+    cause: Cause
+
+
+class CurrentDrift(Evidence):
+    """The owners would be others now; ``changes`` is what makes the difference."""
+
+    difference: Difference
+    cause: Cause
+    changes: tuple[Growth, ...]
+
+
+class LagImbalance(Evidence):
+    """Most of the lag is that of one member, which owns ``owned`` partitions.
+
+    ``hottest`` is the one of these that gets most records.
+    """
+
+    skew: Skew
+    hottest: TopicPartition
+    owned: int
+
+
+class Imbalance(Evidence):
+    """``balance`` is that of the group."""
+
+    balance: Balance
+
+
+class IdleMembers(Evidence):
+    """``partitions`` are those that the group subscribes, None if not all subscriptions are known."""
+
+    partitions: int | None
+
+
+class Abandoned(Evidence):
+    """Records wait in topics that a living group no longer subscribes."""
+
+
+class Observation(Value):
+    """What a rule has found, in no words; it becomes a :class:`Finding` at the end of the verdict."""
+
+    kind: FindingKind
+    reason: str
+    since_ms: int
+    evidence: Evidence
+    partitions: tuple[TopicPartition, ...] = ()
+    members: tuple[str, ...] = ()
+    cause: DriftCause | None = None
 
 
 class Finding(Value):

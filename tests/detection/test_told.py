@@ -17,9 +17,9 @@ from rich.console import Console
 from monitor.cli.render_answer import explanation_shown
 from monitor.detection import evaluate
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.detection.messages.findings import LISTED
-from monitor.detection.messages.notification import told
 from monitor.explain.group import explain_group
+from monitor.messages.names import LISTED
+from monitor.messages.notification import told
 from monitor.model import Finding, GroupVerdict
 from monitor.model.findings import FINDINGS
 from monitor.web.page.group import group_page

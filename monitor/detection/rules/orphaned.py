@@ -12,15 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from monitor.detection.messages.findings import orphaned
 from monitor.detection.ownership.catalog_view import is_older_than_generation
 from monitor.detection.ownership.context import Expectation, Facts, Ownership
 from monitor.detection.ownership.late_partitions import LatePartitions, horizon_ms
 from monitor.detection.ownership.self_assigned.groups import horizon_ms as shares_horizon_ms
-from monitor.detection.ownership.streams_groups import is_half_done, is_streams, tells_what_follows
+from monitor.detection.ownership.streams_groups import error_of, is_half_done, is_streams, tells_what_follows
+from monitor.detection.rules.rule import Rule
 from monitor.model import (
     Catalog,
-    Finding,
     FindingKind,
     GroupKind,
     GroupState,
@@ -29,7 +28,7 @@ from monitor.model import (
     Phase,
     TopicPartition,
 )
-from monitor.model.findings import FINDINGS
+from monitor.model.findings import FINDINGS, NoOwner, Observation, StreamsReport
 from monitor.model.kinds import OWN_SHARES
 
 Known = dict[TopicPartition, PartitionState]
@@ -161,7 +160,7 @@ def _reason_in(group: GroupState, topic: str, expectation: Expectation) -> Orpha
     return OrphanReason.MIXED_STRATEGY if mixed else OrphanReason.ASSIGNOR_GAP
 
 
-def find_orphaned(facts: Facts) -> Iterable[Finding]:
+def find_orphaned(facts: Facts) -> Iterable[Observation]:
     """One finding for each reason, with all its partitions and the age of the oldest."""
     by_reason: dict[OrphanReason, list[TopicPartition]] = {}
     for row in facts.partitions:
@@ -172,21 +171,24 @@ def find_orphaned(facts: Facts) -> Iterable[Finding]:
             yield _finding(facts, reason, tuple(by_reason[reason]))
 
 
-def _finding(facts: Facts, reason: OrphanReason, partitions: tuple[TopicPartition, ...]) -> Finding:
+def _finding(facts: Facts, reason: OrphanReason, partitions: tuple[TopicPartition, ...]) -> Observation:
     oldest_ms = min(facts.known[place].first_seen_ms for place in partitions)
-    return Finding(
+    return Observation(
         kind=FindingKind.ORPHANED,
         reason=reason,
         since_ms=facts.not_later_than_now(_since_ms(facts.group, reason, oldest_ms)),
-        sentence=orphaned(
+        evidence=NoOwner(
             reason,
-            partitions,
-            facts.group,
             seen_growing=_seen_growing(facts, partitions),
             awaited=_awaited(facts, partitions) if reason is OrphanReason.PENDING else (),
+            streams=_streams_report(facts.group) if is_streams(facts.group) else None,
         ),
         partitions=partitions,
     )
+
+
+def _streams_report(group: GroupState) -> StreamsReport:
+    return StreamsReport(error=error_of(group), tells_what_follows=tells_what_follows(group))
 
 
 def _awaited(facts: Facts, partitions: tuple[TopicPartition, ...]) -> tuple[str, ...]:
@@ -217,3 +219,6 @@ def _since_ms(group: GroupState, reason: OrphanReason, first_seen_ms: int) -> in
     if reason is OrphanReason.REBALANCING:
         return max(first_seen_ms, group.under_way.started_ms if group.under_way else group.phase_ms)
     return max(first_seen_ms, group.generation_ms) if reason is OrphanReason.GREW else group.generation_ms
+
+
+RULES: Final = (Rule(find_orphaned, of_owners=True),)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from monitor.detection.messages.notification import utc
 from monitor.messages.formatting import age, lasted, rate
+from monitor.messages.notification import utc
 from monitor.messages.units import unit_of
 from monitor.model import (
     STREAM,

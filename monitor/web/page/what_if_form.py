@@ -8,11 +8,11 @@ from typing import Final
 from starlette.datastructures import QueryParams
 
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
-from monitor.detection.messages.findings import shown
 from monitor.explain.self_assigned_simulation import NAMES as OWN_NAMES
 from monitor.explain.simulation import BROKER_NAMES, CLIENT_NAMES
 from monitor.explain.what_if import Change, MemberChange, Move, PartitionCount, what_if
 from monitor.explain.what_if_text import consequences, held, mark, moving
+from monitor.messages.names import shown
 from monitor.model import GroupKind, GroupVerdict, Value
 from monitor.model.escaping import escaped
 from monitor.web.page.member_labels import Holder, Holders

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.detection.messages.notification import utc
 from monitor.messages.formatting import age
+from monitor.messages.notification import utc
 from monitor.model import ClusterSnapshot, FindingKind, GroupSummary, Value
 from monitor.web.views.addresses import PAGE, GroupAddress
 from monitor.web.views.group_list import KindCount, Listing, Wish

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from monitor.detection.messages.findings import shown
+from monitor.messages.names import shown
 from monitor.model import Finding
 
 
