@@ -23,6 +23,7 @@ from monitor.model import (
     TopicPartition,
     TopicPartitions,
 )
+from monitor.model.findings import FINDINGS, FindingSpec
 from monitor.protocol.findings_topic import encode_finding
 from tests.detection.builders import places
 
@@ -206,6 +207,17 @@ def test_which_partitions_wait_in_a_lag_is_no_news(kind: FindingKind, reason: st
     assert ledger.news([summary(elsewhere)], 2) == []
     reworded = msgspec.structs.replace(elsewhere, sentence="2 partitions of t (2-3).")
     assert ledger.news([summary(reworded)], 3) == [], "sentences name partitions"
+
+
+@pytest.mark.parametrize("spec", FINDINGS, ids=lambda spec: f"{spec.kind.value}/{spec.reason}")
+def test_other_partitions_are_news_of_what_does_not_move_with_the_traffic(spec: FindingSpec):
+    ledger = Ledger()
+    found = Finding(spec.kind, spec.reason, since_ms=1, sentence="Wrong.", partitions=places("t", 1))
+    ledger.news([summary(found)], 1)
+    elsewhere = msgspec.structs.replace(found, partitions=places("t", 2, 3))
+    moves = spec.kind.value in {"lag", "retention", "unattended", "abandoned"}
+    news = [record.event.value for record in ledger.news([summary(elsewhere)], 2)]
+    assert news == ([] if moves else ["changed"])
 
 
 @pytest.mark.parametrize("character", ["x", "\u20ac", "\x01"])

@@ -10,13 +10,14 @@ from msgspec.structs import replace
 from dashboards.alerts import RULES
 from dashboards.alerts.rule import severity_of
 from monitor.detection import DetectionSettings, evaluate
-from monitor.model import DriftKind, Finding, FindingKind, OrphanReason
+from monitor.model import DriftKind, Finding, FindingKind, OrphanReason, PartitionVerdict, Phase
 from monitor.model.findings import FINDINGS, KINDS, Severity, rank, spec_of
 from monitor.web.api.lists import ApiLists, Order, Wanted
+from monitor.web.page.group import group_page
 from monitor.web.views.group_list import Listing, Wish
 from monitor.web.views.overview import overview
 from tests.dashboards.test_alerts import NOT_ALERTED, OF_SERIES_OF_THEIR_OWN, alerts_about
-from tests.detection.builders import ASSIGNED, NOW, catalog, commit, group, member, topic
+from tests.detection.builders import ASSIGNED, NOW, catalog, commit, group, member, places, topic
 from tests.metrics.examples import NOW_MS, offsets_only, ready_cluster, snapshot
 
 CRITICAL = (
@@ -126,6 +127,17 @@ def test_the_page_marks_partitions_where_the_row_of_a_partition_does_not_say_it_
         ("imbalance", "partitions"),
         ("idle_members", "no_partitions"),
     }
+
+
+@pytest.mark.parametrize("spec", FINDINGS, ids=lambda spec: f"{spec.kind.value}/{spec.reason}")
+def test_the_page_marks_a_partition_as_the_row_of_its_finding_says(spec):
+    """Once: that nobody owns it is in the row of the partition, too."""
+    found = Finding(spec.kind, spec.reason, since_ms=0, sentence="Wrong.", partitions=places("t", 0))
+    orphan = OrphanReason(spec.reason) if spec.kind is FindingKind.ORPHANED else None
+    row = PartitionVerdict("t", 0, owners=() if orphan else ("C0",), orphan=orphan)
+    verdict = replace(offsets_only("g"), state=Phase.STABLE, partitions=(row,), findings=(found,))
+    (line,) = group_page(verdict, None).partitions
+    assert line.marks == (() if spec.mark is None else (spec.mark,))
 
 
 # --- what is sorted by it -------------------------------------------------------------------------------------------
