@@ -13,9 +13,9 @@ from typing import Final, Protocol
 import msgspec
 
 from monitor.detection.evaluation_input import GroupInputs, only_concerned
-from monitor.detection.messages.findings import shown
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.messages.formatting import visible
+from monitor.messages.names import shown
 from monitor.model import STATE_VERSION, Catalog, GroupState, TopicState, Value
 
 SNAPSHOT_VERSION: Final = 1

@@ -12,16 +12,15 @@ import typer.main
 
 from monitor.cli.app import app
 from monitor.config.settings import Thresholds
-from monitor.detection.messages.advice import ADVICE
 from monitor.metrics.specs import METRICS
 from monitor.model import DriftCause
-from tests.detection.said import Rules
+from monitor.model.findings import FINDINGS
 from tests.programs import required
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*.md"))]
-FINDINGS = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
-ALL_FINDINGS = FINDINGS.split("## All findings\n")[1]
+FINDINGS_PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+ALL_FINDINGS = FINDINGS_PAGE.split("## All findings\n")[1]
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined] # it is a group of commands
 
 FOLDERS = ("docs", "deploy", "dashboards", "monitor", "streaming_jobs", "tests")
@@ -41,9 +40,9 @@ def options(command: str) -> set[str]:
     return {option for each in COMMANDS[command].params for option in each.opts if option.startswith("-")} | {"--help"}
 
 
-def test_the_table_of_findings_has_each_that_a_rule_makes_and_no_other():
-    rows = re.findall(r"^\| `(\w+)`, `(\w+)` \|", ALL_FINDINGS, re.MULTILINE)
-    assert sorted(rows) == sorted(set(Rules().said()))
+def test_the_page_of_findings_has_the_rows_of_the_table_in_its_order_with_its_severities():
+    rows = re.findall(r"^\| `(\w+)`, `(\w+)` \| (\w+) \|", ALL_FINDINGS, re.MULTILINE)
+    assert rows == [(spec.kind.value, spec.reason, spec.severity.value) for spec in FINDINGS]
 
 
 def test_the_settings_in_the_table_of_findings_can_be_set():
@@ -54,7 +53,7 @@ def test_the_settings_in_the_table_of_findings_can_be_set():
 
 
 def test_the_causes_of_drift_are_all_there():
-    (row,) = re.findall(r"^\| `cause` \| (.*) \|$", FINDINGS, re.MULTILINE)
+    (row,) = re.findall(r"^\| `cause` \| (.*) \|$", FINDINGS_PAGE, re.MULTILINE)
     assert set(re.findall(r"`(\w+)`", row)) == {cause.value for cause in DriftCause}
 
 
@@ -75,7 +74,8 @@ def test_every_command_that_a_page_names_has_its_options(page: Path):
 
 
 def test_the_options_that_advice_names_exist():
-    named = {option for said in ADVICE.values() if "what-if" in said for option in re.findall(r"--[a-z-]+", said)}
+    texts = [spec.advice for spec in FINDINGS if spec.advice is not None and "what-if" in spec.advice]
+    named = {option for text in texts for option in re.findall(r"--[a-z-]+", text)}
     assert named
     assert named <= options("what-if")
 

@@ -12,12 +12,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from monitor.detection.messages.findings import counted, owner, shown
-from monitor.detection.messages.notification import utc
 from monitor.explain.statements import Explanation, Statement
 from monitor.explain.what_if import MemberChange, Move, WhatIf
 from monitor.explain.what_if_text import consequences, held, mark, moving
 from monitor.messages.formatting import age
+from monitor.messages.names import counted, owner, shown
+from monitor.messages.notification import utc
 
 UNFOLDED: Final = 100_000
 """The width of what does not go to a terminal: a sentence is a line there, and the same on every machine."""

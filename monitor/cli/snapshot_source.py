@@ -14,8 +14,8 @@ import msgspec
 
 from monitor.cli.http_client import OPEN_WAY, WayIn, WayInError
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.detection.messages.findings import shown
 from monitor.messages.formatting import visible
+from monitor.messages.names import shown
 from monitor.snapshot_file import SnapshotFileError, find_inputs, read_lines
 from monitor.web.views.addresses import SAVED, GroupAddress
 

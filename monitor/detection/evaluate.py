@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from monitor.detection.lag.lag import (
@@ -18,27 +18,31 @@ from monitor.detection.ownership.assignment_view import Standing, stand
 from monitor.detection.ownership.catalog_view import Places, Topics
 from monitor.detection.ownership.context import Facts, Ownership
 from monitor.detection.ownership.self_assigned.grace_period import as_of_ms, next_ms, settles_ms, told_until_ms
-from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
-from monitor.detection.rules.behind import find_behind, find_former_log
-from monitor.detection.rules.double_owned import find_double_owned, find_duplicate_clients
-from monitor.detection.rules.drift import (
-    find_current_drift,
-    find_late_handovers,
-    find_replayed_drift,
-    find_target_drift,
+from monitor.detection.rules import (
+    behind,
+    double_owned,
+    drift,
+    imbalance,
+    lag_imbalance,
+    open_transaction,
+    orphaned,
+    rebalance,
+    retention,
+    stalled_commits,
+    unattended,
+    unreadable_members,
 )
-from monitor.detection.rules.imbalance import find_idle_members, find_imbalance
-from monitor.detection.rules.lag_imbalance import find_lag_imbalance, members_with_lag
-from monitor.detection.rules.open_transaction import find_open_transaction, records_held_back
-from monitor.detection.rules.orphaned import find_orphaned, orphans_of
-from monitor.detection.rules.rebalance import find_long_rebalance, find_storm, rebalancing_since_ms
-from monitor.detection.rules.retention import find_close_to_loss, find_records_lost, kept_waiting, lost_records
-from monitor.detection.rules.stalled_commits import find_silent
-from monitor.detection.rules.unattended import find_abandoned, find_unattended
-from monitor.detection.rules.unreadable_members import find_unreadable
+from monitor.detection.rules.lag_imbalance import members_with_lag
+from monitor.detection.rules.open_transaction import records_held_back
+from monitor.detection.rules.orphaned import orphans_of
+from monitor.detection.rules.rebalance import rebalancing_since_ms
+from monitor.detection.rules.retention import kept_waiting, lost_records
+from monitor.detection.rules.rule import Rule
 from monitor.detection.thresholds.burrow import BurrowSettings, worst_of
 from monitor.detection.thresholds.thresholds import DetectionSettings
+from monitor.messages.findings import sentence_of
 from monitor.model import (
+    KINDS,
     Catalog,
     CommittedOffset,
     Finding,
@@ -50,48 +54,27 @@ from monitor.model import (
     PartitionVerdict,
     TopicPartition,
 )
-from monitor.model.findings import rank
-
-Rule = Callable[[Facts], Iterable[Finding]]
+from monitor.model.findings import Observation, rank
 
 _OK: Final = LagStatus.OK
 
 RULES: Final[tuple[Rule, ...]] = (
-    find_records_lost,
-    find_double_owned,
-    find_duplicate_clients,
-    find_close_to_loss,
-    find_orphaned,
-    find_unattended,
-    find_former_log,
-    find_long_rebalance,
-    find_silent,
-    find_open_transaction,
-    find_behind,
-    find_storm,
-    find_unreadable,
-    find_late_handovers,
-    find_target_drift,
-    find_replayed_drift,
-    find_current_drift,
-    find_imbalance,
-    find_lag_imbalance,
-    find_idle_members,
-    find_abandoned,
+    *retention.RULES,
+    *double_owned.RULES,
+    *orphaned.RULES,
+    *unattended.RULES,
+    *stalled_commits.RULES,
+    *open_transaction.RULES,
+    *behind.RULES,
+    *rebalance.RULES,
+    *unreadable_members.RULES,
+    *drift.RULES,
+    *imbalance.RULES,
+    *lag_imbalance.RULES,
 )
 """All rules. Which of their findings is worse is monitor.model.findings' to say, not this order."""
 
-_OF_OWNERS: Final = frozenset(
-    {
-        find_double_owned,
-        find_orphaned,
-        find_replayed_drift,
-        find_current_drift,
-        find_imbalance,
-        find_idle_members,
-    }
-)
-WHILE_SETTLING: Final[tuple[Rule, ...]] = tuple([rule for rule in RULES if rule not in _OF_OWNERS])
+WHILE_SETTLING: Final = tuple([rule for rule in RULES if not rule.of_owners])
 """The rules that say nothing of who should have what."""
 
 
@@ -132,7 +115,7 @@ def judge(
         generation_ms=group.generation_ms,
         members=facts.members,
         partitions=facts.partitions,
-        findings=_found(facts),
+        findings=findings_of(facts, WHILE_SETTLING if facts.is_settling else RULES),
         lag=lag,
         lag_ms=age_ms,
         imbalance_ratio=facts.balance.ratio if facts.balance else None,
@@ -155,16 +138,35 @@ def judge(
         paced_lag=paced_lag,
         source=group.source,
         sharing=group.sharing,
-        settles_ms=next_ms(group, standing.grown_ms, settings, facts.now_ms) if group.kind in OWN_SHARES else None,
+        settles_ms=next_ms(group, standing.grown_ms, settings, facts.now_ms)
+        if KINDS[group.kind].is_self_assigned
+        else None,
         lag_at_least_ms=lag_at_least_ms(facts, age_ms),
     )
 
 
-def _found(facts: Facts) -> tuple[Finding, ...]:
-    """What the rules find, the worst first."""
-    rules = WHILE_SETTLING if facts.is_settling else RULES
-    found = [finding for rule in rules for finding in rule(facts)]
-    return tuple(sorted(found, key=lambda each: rank(each.kind, each.reason)))
+def findings_of(facts: Facts, rules: Iterable[Rule]) -> tuple[Finding, ...]:
+    """What the rules find, the worst first, each with its sentence.
+
+    Raises:
+        KeyError: a rule has found what has no row in monitor.model.findings.
+    """
+    observed = [found for rule in rules for found in rule.find(facts)]
+    observed.sort(key=lambda found: rank(found.kind, found.reason))
+    return tuple([_as_finding(found, facts.group) for found in observed])
+
+
+def _as_finding(found: Observation, group: GroupState) -> Finding:
+    """The only place where what was found becomes words."""
+    return Finding(
+        kind=found.kind,
+        reason=found.reason,
+        since_ms=found.since_ms,
+        sentence=sentence_of(found, group),
+        partitions=found.partitions,
+        members=found.members,
+        cause=found.cause,
+    )
 
 
 def facts_of(group: GroupState, topics: Topics, standing: Standing, now_ms: int, settings: DetectionSettings) -> Facts:
@@ -174,7 +176,7 @@ def facts_of(group: GroupState, topics: Topics, standing: Standing, now_ms: int,
     committed = {TopicPartition(offset.topic, offset.partition): offset for offset in group.offsets}
     known = _known(topics, standing.ownership, committed)
     now_ms = as_of_ms(group, topics.catalog.pass_ms, now_ms)
-    is_settling = group.kind in OWN_SHARES and now_ms < settles_ms(group, standing.grown_ms, settings)
+    is_settling = KINDS[group.kind].is_self_assigned and now_ms < settles_ms(group, standing.grown_ms, settings)
     orphans = {} if is_settling else orphans_of(group, topics.catalog, standing.ownership, standing.expectation, known)
     is_all = known.keys() >= owners.keys() and known.keys() >= committed.keys()
     places = known if is_all else sorted(known.keys() | owners.keys() | committed.keys())

@@ -10,16 +10,16 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from monitor.detection.messages.notification import told
+from monitor.messages.notification import told
 from monitor.model import (
     Finding,
-    FindingKind,
     FindingNews,
     FindingOutdated,
     FindingRecord,
     GroupSummary,
     TopicPartitions,
 )
+from monitor.model.findings import spec_of
 
 MOST_PARTITIONS: Final = 10_000
 MOST_MEMBERS: Final = 1_000
@@ -30,16 +30,6 @@ clusters can be long."""
 VAGUE_MS: Final = 60_000
 """By how much a finding's beginning may move without being news: some are inferred from a few points in time, 20 s or a
 pass of the collector apart, and move until the next point is there."""
-
-MOVE_WITH_THE_TRAFFIC: Final = frozenset(
-    kind.value for kind in (FindingKind.LAG, FindingKind.RETENTION, FindingKind.UNATTENDED, FindingKind.ABANDONED)
-)
-"""Of these kinds, which partitions and members it is about changes with every commit, and is no news. Nor is a later
-beginning: what shows since when records wait is only kept for minutes, and what was told stays true."""
-
-REMEMBERED_FOR_A_WHILE: Final = frozenset({(FindingKind.REBALANCE.value, "storm")})
-"""The beginning of these is looked for in a bounded history (of hours, in a storm) and moves on with it in the end,
-which is no news."""
 
 KEPT_CLOSED_MS: Final = 7 * 86_400_000
 """How long a closed finding stays in the topic. Without an end, those of deleted groups would stay for good."""
@@ -160,16 +150,14 @@ def _closed(record: FindingRecord, now_ms: int) -> FindingRecord:
 
 
 def _began_as(finding: Finding, known: FindingRecord) -> bool:
-    """Whether the finding is told to have begun when it was told to have: see the constants above."""
-    later_ms = finding.since_ms - known.since_ms
-    is_later = later_ms > 0 and finding.kind.value in MOVE_WITH_THE_TRAFFIC
-    is_forgotten = (finding.kind.value, finding.reason) in REMEMBERED_FOR_A_WHILE
-    return abs(later_ms) <= VAGUE_MS or is_later or is_forgotten
+    """Whether the beginning of the finding is no news: see VAGUE_MS, and what its row says."""
+    later_ms, spec = finding.since_ms - known.since_ms, finding.spec
+    return abs(later_ms) <= VAGUE_MS or (later_ms > 0 and spec.jitters) or spec.remembered
 
 
 def _says_the_same(record: FindingRecord, known: FindingRecord) -> bool:
     kept = ["event", "opened_ms", "at_ms", "version"]
-    if record.kind in MOVE_WITH_THE_TRAFFIC:
+    if spec_of(record.kind, record.reason).jitters:
         kept += ["partitions", "partition_count", "members", "member_count", "sentence"]
     return msgspec.structs.replace(record, **{name: getattr(known, name) for name in kept}) == known
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.detection.messages.findings import CAUSES, counted, era, ranges, shown
 from monitor.detection.ownership.streams_groups import is_streams
 from monitor.explain.self_assigned import sharing_told
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
+from monitor.messages.findings import CAUSES
 from monitor.messages.formatting import age, lasted
+from monitor.messages.names import counted, era, ranges, shown
 from monitor.messages.units import unit_of
 from monitor.model import (
     KINDS,

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 from monitor.assignors.java.order import string_key
 from monitor.assignors.kafka_client.member_order import in_assignment_order
-from monitor.detection.messages.findings import counted, era, listed, owner, ranges, shown
 from monitor.detection.ownership.assignment_view import Standing
 from monitor.detection.ownership.context import Owners
 from monitor.detection.ownership.streams_groups import is_streams
 from monitor.explain.self_assigned import why_by_shares
 from monitor.messages.formatting import age
+from monitor.messages.names import counted, era, listed, owner, ranges, shown
 from monitor.model import KINDS, GroupKind, Member, MemberState, TopicPartition, number
 from monitor.protocol.kafka.sticky_user_data import Memory, read_cooperative, read_sticky
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
-from monitor.detection.messages.findings import shown
 from monitor.explain.group import explain_group
 from monitor.explain.partition import explain_partition
 from monitor.explain.statements import Explanation
 from monitor.explain.what_if import PartitionCount
+from monitor.messages.names import shown
 from monitor.model import PartitionId
 
 

@@ -6,10 +6,10 @@ from typing import Final
 
 from monitor.assignors.java.text import string_key
 from monitor.assignors.rocketmq.message_queue import sorted_queues
-from monitor.detection.messages.findings import counted, listed, owner, people, shown
 from monitor.detection.ownership.assignment_view import Standing
 from monitor.detection.ownership.self_assigned.rocketmq import queue_of, strategy_of
 from monitor.explain.statements import Judged
+from monitor.messages.names import counted, listed, owner, people, shown
 from monitor.model import GroupKind, GroupState, Member, PartitionId, Sharing, TopicPartition
 
 _RUNS: Final = frozenset({"AVG", "default", "range"})

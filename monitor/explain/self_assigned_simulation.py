@@ -9,13 +9,13 @@ from msgspec.structs import replace
 from monitor.assignors import UnknownAssignor
 from monitor.assignors.registry import SYSTEM_OF, find_of, offered_names
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
-from monitor.detection.messages.findings import listed, shown
 from monitor.detection.ownership.assignment_view import stand
 from monitor.detection.ownership.context import Owners
 from monitor.detection.ownership.inference import Candidate
 from monitor.detection.ownership.self_assigned.groups import Partitions, offered, owners_of, partitions_now
 from monitor.explain.self_assigned import NOT_EXCLUSIVE
 from monitor.explain.simulation import Roster
+from monitor.messages.names import listed, shown
 from monitor.model import GroupKind, GroupState, Member, MemberAssignment, PartitionId, TopicPartitions
 
 

@@ -13,13 +13,13 @@ from monitor.assignors.kafka_broker import BrokerRangeAssignor, UniformAssignor
 from monitor.assignors.kafka_client.sticky import CooperativeStickyAssignor
 from monitor.assignors.registry import SYSTEM_OF, System, offered_names
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
-from monitor.detection.messages.findings import listed, shown
 from monitor.detection.ownership.catalog_view import shape_of
 from monitor.detection.ownership.context import Owners
 from monitor.detection.ownership.current import owners_by_partition, read_ownership
 from monitor.detection.ownership.expected import Counts, counts_now, visible_counts
 from monitor.detection.ownership.kip848 import named, with_targets
 from monitor.detection.ownership.targets import is_chosen
+from monitor.messages.names import listed, shown
 from monitor.model import (
     KINDS,
     Assigner,

@@ -7,11 +7,10 @@ from enum import StrEnum
 
 from monitor.detection.evaluate import judge
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.detection.messages.advice import advice
-from monitor.detection.messages.findings import counted, era, shown
 from monitor.detection.ownership.assignment_view import Standing, stand
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.messages.formatting import age
+from monitor.messages.names import counted, era, shown
 from monitor.model import Finding, GroupState, GroupVerdict, PartitionId, Value
 
 
@@ -85,7 +84,7 @@ def findings_told(findings: Sequence[Finding], none: str) -> Iterator[Statement]
     if not findings:
         yield Statement(about=About.FINDING, sentence=none)
     for finding in findings:
-        told = advice(finding)
+        told = finding.spec.advice
         yield Statement(
             about=About.FINDING,
             sentence=finding.sentence,

@@ -12,13 +12,13 @@ from typing import Final
 from monitor.assignors import AssignorError
 from monitor.assignors.kafka_client.member_order import in_assignment_order
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
-from monitor.detection.messages.findings import counted, listed, shown
 from monitor.detection.ownership.balance import BalanceSide, balance_side
 from monitor.detection.ownership.catalog_view import count_now
 from monitor.detection.ownership.context import Owners
 from monitor.detection.ownership.current import owners_by_partition
 from monitor.explain.self_assigned_simulation import own_roster, partitions_of, shared, strategy_for
 from monitor.explain.simulation import Roster, choose_assignor, roster_of
+from monitor.messages.names import counted, listed, shown
 from monitor.model import KINDS, Member, MemberAssignment, PartitionId, TopicPartition, TopicPartitions, Value
 
 MOST_MEMBERS: Final = 10_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from monitor.detection.messages.findings import counted, listed, places, ranges, shown
 from monitor.detection.ownership.balance import BalanceSide
 from monitor.explain.what_if import MemberChange, WhatIf
+from monitor.messages.names import counted, listed, places, ranges, shown
 from monitor.model import TopicPartitions
 
 SHOWN_TOPICS: Final = 10

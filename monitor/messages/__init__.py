@@ -1,1 +1,1 @@
-"""Numbers, ages and names as a person reads them."""
+"""What a person reads: sentences of findings, made from their evidence, and the names and numbers in them."""

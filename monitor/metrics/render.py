@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Final
 
-from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.detection.rules.retention import lost_records
 from monitor.metrics.cluster_samples import STATES
 from monitor.metrics.collector_samples import add_collectors
@@ -33,6 +32,7 @@ from monitor.metrics.specs import FAMILIES, MetricSpec
 from monitor.metrics.version import installed_version
 from monitor.model import (
     ALL_GROUPS,
+    KINDS,
     STREAM,
     Catalog,
     ClusterSnapshot,
@@ -423,7 +423,7 @@ def _add_rebalances(samples: Samples, pairs: str, verdict: GroupVerdict) -> None
     if verdict.state is Phase.OFFSETS_ONLY:
         return
     samples.add("groupwatch_group_rebalances_total", pairs, verdict.rebalances)
-    if verdict.kind not in OWN_SHARES:
+    if not KINDS[verdict.kind].is_self_assigned:
         samples.add("groupwatch_group_rebalancing", pairs, int(verdict.rebalancing_since_ms is not None))
         samples.add_ms("groupwatch_group_rebalance_seconds_total", pairs, verdict.rebalance_ms)
     if verdict.kind in _WITHOUT_MOVES or verdict.sharing is not Sharing.EXCLUSIVE:

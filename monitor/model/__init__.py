@@ -48,8 +48,8 @@ from monitor.model.events import (
     TopicEvent,
     TopicObserved,
 )
+from monitor.model.evidence import DriftCause
 from monitor.model.findings import (
-    DriftCause,
     DriftKind,
     Finding,
     FindingKind,

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
+from monitor.model.evidence import Balance, Cause, Difference, DriftCause, Growth, Skew
+from monitor.model.groups import RebalanceCause
 from monitor.model.values import TopicPartition, TopicPartitions, Value
 
 
@@ -66,19 +68,194 @@ class DriftKind(StrEnum):
     """KIP-848: a member still has what another is to have, for longer than a handover takes."""
 
 
-class DriftCause(StrEnum):
-    """The most likely cause of a drift (monitor.detection.rules.drift_causes)."""
+class Evidence(Value):
+    """What was seen of a finding, beside its partitions and members: all that its sentence needs, in no words.
 
-    METADATA_STALE = "metadata_stale"
-    """Topics came, went or changed, and the members still have the older metadata."""
-    MIXED_ASSIGNORS = "mixed_assignors"
-    """The members seem to have different assignors under one name, or offer different ones."""
-    MIXED_SUBSCRIPTIONS = "mixed_subscriptions"
-    FOREIGN_CLIENT = "foreign_client"
-    """The member that assigns uses a library whose assignor differs from Kafka's."""
-    RACKS_CHANGED = "racks_changed"
-    TIE = "tie"
-    UNKNOWN = "unknown"
+    Each kind of evidence has one sentence (monitor.messages.findings).
+    """
+
+
+class RecordsLost(Evidence):
+    """Retention has removed records before they were committed."""
+
+
+class CloseToLoss(Evidence):
+    """Nearly all that retention left waits. ``share`` is the threshold, from 0 to 1."""
+
+    share: float
+
+
+class DoubleOwned(Evidence):
+    """``owners`` are those of the first partition. ``is_mixed``: they share partitions out by different strategies."""
+
+    owners: tuple[str, ...]
+    is_mixed: bool
+
+
+class DuplicateClientIds(Evidence):
+    """Several connections have the id of one member; the partitions are those of the members."""
+
+
+class StreamsReport(Value):
+    """What the leader of a classic group of Kafka Streams has told its members of its assignment.
+
+    ``error`` is a number of ``AssignorError``, 0 for none; ``tells_what_follows``: every member knows if another
+    generation follows.
+    """
+
+    error: int
+    tells_what_follows: bool
+
+
+class NoOwner(Evidence):
+    """Why nobody owns partitions.
+
+    ``seen_growing``: they were seen to come after the generation, to topics known before. ``awaited`` are, of
+    partitions on their way, the members that let them go; of KIP-848 and of groups without a leader, those that are to
+    take them. ``streams`` is of Kafka Streams only.
+    """
+
+    reason: OrphanReason
+    seen_growing: bool
+    awaited: tuple[str, ...] = ()
+    streams: StreamsReport | None = None
+
+
+class Unattended(Evidence):
+    """Records wait for a group without members."""
+
+
+class SilentMembers(Evidence):
+    """Members that commit nothing while records wait in the partitions, which are theirs, and others go on."""
+
+
+class UnansweringMembers(Evidence):
+    """The same of members that do not answer: the partitions are those that they had last, or should have."""
+
+
+class UnnoticedMembers(Evidence):
+    """The same of members that may be gone. ``session_ms`` is the longest of their sessions."""
+
+    session_ms: int
+
+
+class FormerLog(Evidence):
+    """Commits from before the topics were deleted and created anew."""
+
+
+class LongRebalance(Evidence):
+    """``limit_ms`` is the threshold, not the age. The members are those known to keep the others waiting."""
+
+    limit_ms: int
+
+
+class NotCommitting(Evidence):
+    """``silence_ms`` is the threshold, not the age; ``owners`` are the members that have the partitions."""
+
+    silence_ms: int
+    owners: tuple[str, ...]
+
+
+class OpenTransaction(Evidence):
+    """All that waits in the partitions is behind the beginning of a transaction."""
+
+
+class Behind(Evidence):
+    """``threshold`` in records, of MetaQ in bytes; the lag itself moves and is shown beside."""
+
+    threshold: int
+
+
+class RebalanceStorm(Evidence):
+    """``enough`` within ``window_ms`` are the thresholds, not the counts; ``causes`` of the newest of them."""
+
+    enough: int
+    window_ms: int
+    causes: tuple[RebalanceCause, ...]
+
+
+class UnreadableMembers(Evidence):
+    """Members that cannot be decoded, in the group's order, and in the same order ``problems``: why.
+
+    ``of_assignments``: what cannot be read is what they own, and maybe also what they subscribe to.
+    """
+
+    members: tuple[str, ...]
+    problems: tuple[str, ...]
+    of_assignments: bool
+
+
+class LateHandover(Evidence):
+    """The oldest of the handovers, by its first partition. ``heir``: None, nobody is to have it.
+
+    ``is_told``: the broker has told the owner to give it back.
+    """
+
+    first: TopicPartition
+    owner: str
+    heir: str | None
+    is_told: bool
+
+
+class TargetDrift(Evidence):
+    """The actual owners of the difference are those that the broker has chosen."""
+
+    difference: Difference
+    cause: Cause
+
+
+class ReplayedDrift(Evidence):
+    """The owners are not those that the assignor gives for the inputs of the generation."""
+
+    difference: Difference
+    cause: Cause
+
+
+class CurrentDrift(Evidence):
+    """The owners would be others now; ``changes`` is what makes the difference."""
+
+    difference: Difference
+    cause: Cause
+    changes: tuple[Growth, ...]
+
+
+class LagImbalance(Evidence):
+    """Most of the lag is that of one member, which owns ``owned`` partitions.
+
+    ``hottest`` is the one of these that gets most records.
+    """
+
+    skew: Skew
+    hottest: TopicPartition
+    owned: int
+
+
+class Imbalance(Evidence):
+    """``balance`` is that of the group."""
+
+    balance: Balance
+
+
+class IdleMembers(Evidence):
+    """``partitions`` are those that the group subscribes, None if not all subscriptions are known."""
+
+    partitions: int | None
+
+
+class Abandoned(Evidence):
+    """Records wait in topics that a living group no longer subscribes."""
+
+
+class Observation(Value):
+    """What a rule has found, in no words; it becomes a :class:`Finding` at the end of the verdict."""
+
+    kind: FindingKind
+    reason: str
+    since_ms: int
+    evidence: Evidence
+    partitions: tuple[TopicPartition, ...] = ()
+    members: tuple[str, ...] = ()
+    cause: DriftCause | None = None
 
 
 class Finding(Value):
@@ -91,6 +268,11 @@ class Finding(Value):
     partitions: tuple[TopicPartition, ...] = ()
     members: tuple[str, ...] = ()
     cause: DriftCause | None = None
+
+    @property
+    def spec(self) -> FindingSpec:
+        """Its row of :data:`FINDINGS`."""
+        return spec_of(self.kind, self.reason)
 
 
 class FindingNews(StrEnum):
@@ -145,89 +327,388 @@ class Severity(StrEnum):
 
 
 class FindingSpec(Value):
-    """One finding that can be told. ``severity`` is that of one that has lasted: its alert waits for that."""
+    """One finding that can be told, with all that is the same wherever it is found.
+
+    ``severity`` is that of one that has lasted: its alert waits for that. ``advice`` is what a person can do first;
+    None: there is no general advice. ``mark`` are the short words beside a partition of it on the page of its group;
+    None: it is not about partitions, or their number is in the words.
+
+    ``jitters``: which partitions and members it is about changes with every commit, and is no news. Nor is a later
+    beginning: what shows since when records wait is only kept for minutes, and what was told stays true.
+    ``remembered``: its beginning is looked for in a bounded history (of hours, in a storm) and moves on with it in the
+    end, which is no news.
+    """
 
     kind: FindingKind
     reason: str
     severity: Severity
+    advice: str | None = None
+    mark: str | None = None
+    jitters: bool = False
+    remembered: bool = False
 
 
 _CRITICAL, _WARNING, _INFO = Severity.CRITICAL, Severity.WARNING, Severity.INFO
 
+_LET_GO: Final = (
+    "If the group is not to read there any more, delete its offsets of the topic (Kafka: kafka-consumer-groups.sh "
+    "--delete-offsets); else have a member subscribe to it again."
+)
+_STATIC: Final = "a static one has to be away for longer than its session"
+_ONE_STRATEGY: Final = "Give all members the same allocateMessageQueueStrategy and restart those that have another."
+_UPDATE_THE_CLIENT: Final = (
+    "Find out which client libraries and versions the member and the group's leader run, and update them: other "
+    "clients may fail on the same bytes. Until then, watch the group's lag."
+)
+_READ_ALL_THE_SAME: Final = "No hurry: what has an owner is read all the same."
+
 FINDINGS: Final[tuple[FindingSpec, ...]] = (
     # Gone unread: nothing brings them back, and until the group goes on, more follow.
-    FindingSpec(FindingKind.RETENTION, "records_lost", _CRITICAL),
+    FindingSpec(
+        FindingKind.RETENTION,
+        "records_lost",
+        _CRITICAL,
+        advice=(
+            "Keep the records longer (retention.ms): more may follow. Before the group goes on, look at its "
+            "auto.offset.reset: latest passes over what is still kept."
+        ),
+        mark="lost records",
+        jitters=True,
+    ),
     # Nothing is lost yet, but this one has a deadline, whatever the cause below is.
-    FindingSpec(FindingKind.RETENTION, "close_to_loss", _CRITICAL),
+    FindingSpec(
+        FindingKind.RETENTION,
+        "close_to_loss",
+        _CRITICAL,
+        advice="Keep the records longer (retention.ms, retention.bytes) until the group is faster, or runs again.",
+        mark="close to losing records",
+        jitters=True,
+    ),
     # Processed twice, and commits overwrite each other: data is wrong, not only late.
-    FindingSpec(FindingKind.DOUBLE_OWNED, "same_generation", _CRITICAL),
-    FindingSpec(FindingKind.DOUBLE_OWNED, "mixed_strategy", _CRITICAL),
-    FindingSpec(FindingKind.DOUBLE_OWNED, "duplicate_client_id", _CRITICAL),
+    FindingSpec(
+        FindingKind.DOUBLE_OWNED,
+        "same_generation",
+        _CRITICAL,
+        advice=(
+            "Stop one of the owners: each of them processes every record there. Then compare their client "
+            "libraries and assignors."
+        ),
+    ),
+    FindingSpec(
+        FindingKind.DOUBLE_OWNED,
+        "mixed_strategy",
+        _CRITICAL,
+        advice=f"{_ONE_STRATEGY} Until then each record there is processed twice.",
+    ),
+    FindingSpec(
+        FindingKind.DOUBLE_OWNED,
+        "duplicate_client_id",
+        _CRITICAL,
+        advice=(
+            "Give each client an id of its own (setInstanceName) and restart it: until then each record there is "
+            "processed by all of them."
+        ),
+        mark="two clients with one id",
+    ),
     # Nobody reads, and no rebalance puts it right: retention may lose what waits. The first has others read twice, too.
-    FindingSpec(FindingKind.ORPHANED, OrphanReason.MIXED_STRATEGY, _CRITICAL),
-    FindingSpec(FindingKind.ORPHANED, OrphanReason.MIXED_SUBSCRIPTION, _CRITICAL),
-    FindingSpec(FindingKind.ORPHANED, OrphanReason.LEADER_UNSUBSCRIBED, _CRITICAL),
-    FindingSpec(FindingKind.ORPHANED, OrphanReason.NO_TASK, _CRITICAL),
-    FindingSpec(FindingKind.ORPHANED, OrphanReason.ASSIGNOR_GAP, _CRITICAL),
+    FindingSpec(
+        FindingKind.ORPHANED,
+        OrphanReason.MIXED_STRATEGY,
+        _CRITICAL,
+        advice=_ONE_STRATEGY,
+        mark="no owner: strategies differ",
+    ),
+    FindingSpec(
+        FindingKind.ORPHANED,
+        OrphanReason.MIXED_SUBSCRIPTION,
+        _CRITICAL,
+        advice=(
+            "Have all members of the group subscribe to the same topics, or give those with other topics a group "
+            "of their own; restart them with that."
+        ),
+        mark="no owner: subscriptions differ",
+    ),
+    FindingSpec(
+        FindingKind.ORPHANED,
+        OrphanReason.LEADER_UNSUBSCRIBED,
+        _CRITICAL,
+        advice=(
+            "Let all members subscribe to the same topics, or give those with other topics a group of their own. An "
+            "assignor that assigns the topics of all members helps as well; a restart only changes the leader."
+        ),
+        mark="no owner: leader not subscribed",
+    ),
+    FindingSpec(
+        FindingKind.ORPHANED,
+        OrphanReason.NO_TASK,
+        _CRITICAL,
+        advice=(
+            "See that all instances run the same topology, as the leader makes the tasks of its own. Its log "
+            "tells what failed (StreamsPartitionAssignor). To rebalance, restart an instance."
+        ),
+        mark="no owner: no task",
+    ),
+    FindingSpec(
+        FindingKind.ORPHANED,
+        OrphanReason.ASSIGNOR_GAP,
+        _CRITICAL,
+        advice=(
+            f"To rebalance, restart a member ({_STATIC}). If the gap comes back, compare the members' client "
+            "libraries, assignors and subscriptions."
+        ),
+        mark="no owner: assignor gap",
+    ),
     # The same for all of a group, often by intent or for a while: it is switched off or restarts.
-    FindingSpec(FindingKind.UNATTENDED, "no_members", _CRITICAL),
+    FindingSpec(
+        FindingKind.UNATTENDED,
+        "no_members",
+        _CRITICAL,
+        advice="Start its consumers, or delete the group, and its offsets with it, if it is given up.",
+        mark="records wait, nobody reads",
+        jitters=True,
+    ),
     # Nobody else gets what these members have; the last may be gone, which the group then notices by itself.
-    FindingSpec(FindingKind.DEAD_MEMBER, "silent", _CRITICAL),
-    FindingSpec(FindingKind.DEAD_MEMBER, "no_answer", _CRITICAL),
-    FindingSpec(FindingKind.DEAD_MEMBER, "unnoticed", _CRITICAL),
+    FindingSpec(
+        FindingKind.DEAD_MEMBER,
+        "silent",
+        _CRITICAL,
+        advice="Look at what it hangs in (a thread dump tells), then restart it.",
+        mark="its owner does nothing",
+    ),
+    FindingSpec(
+        FindingKind.DEAD_MEMBER,
+        "no_answer",
+        _CRITICAL,
+        advice=(
+            "See whether its process is stopped or its machine away; if it runs, look at what it hangs in (a "
+            "thread dump tells). Restart or end it: until then nobody takes over."
+        ),
+        mark="its owner does not answer",
+    ),
+    FindingSpec(
+        FindingKind.DEAD_MEMBER,
+        "unnoticed",
+        _CRITICAL,
+        advice=(
+            "See whether it runs. If it is gone, start it again or wait for its session to end "
+            "(session.timeout.ms); if not, look at what it hangs in."
+        ),
+        mark="its owner does nothing, or is gone",
+    ),
     # Nobody reads, but it mostly heals: by a refresh of metadata, by who lets go, by the broker's choice.
-    FindingSpec(FindingKind.ORPHANED, OrphanReason.GREW, _CRITICAL),
-    FindingSpec(FindingKind.ORPHANED, OrphanReason.PENDING, _CRITICAL),
-    FindingSpec(FindingKind.ORPHANED, OrphanReason.REBALANCING, _CRITICAL),
+    FindingSpec(
+        FindingKind.ORPHANED,
+        OrphanReason.GREW,
+        _CRITICAL,
+        advice=(
+            "Wait for the next metadata refresh (metadata.max.age.ms, 5 minutes by default; KIP-848: moments). If "
+            f"it lasts longer, restart the leader, or another member ({_STATIC})."
+        ),
+        mark="no owner: topic grew",
+    ),
+    FindingSpec(
+        FindingKind.ORPHANED,
+        OrphanReason.PENDING,
+        _CRITICAL,
+        advice=(
+            "Wait: the handover ends by itself. If it lasts, look at who is named: a member has to poll to let "
+            "partitions go, and to take them. One that shares by ZooKeeper may have given up (its log tells): "
+            "restart it."
+        ),
+        mark="no owner yet: handover",
+    ),
+    FindingSpec(
+        FindingKind.ORPHANED,
+        OrphanReason.REBALANCING,
+        _CRITICAL,
+        advice="Wait: the broker chooses within moments. If it lasts, look at the log of the group's coordinator.",
+        mark="no owner yet: rebalancing",
+    ),
     # Where the group reads on is not known: it may pass records over.
-    FindingSpec(FindingKind.LAG, "former_log", _WARNING),
+    FindingSpec(
+        FindingKind.LAG,
+        "former_log",
+        _WARNING,
+        advice=(
+            "If the group reads there, see that it commits. If not, set its offsets before it starts "
+            "(kafka-consumer-groups.sh --reset-offsets): where the old ones point in the new topic is chance."
+        ),
+        mark="commit from before the topic was created anew",
+        jitters=True,
+    ),
     # Those who wait read nothing; it ends, or explains the partitions that are not committed.
-    FindingSpec(FindingKind.REBALANCE, "long", _WARNING),
+    FindingSpec(
+        FindingKind.REBALANCE,
+        "long",
+        _WARNING,
+        advice=(
+            "If members are awaited, find the one that takes long with what it polled (its log or a thread dump "
+            "tells) and restart it if it hangs. For good, let members poll less at once (max.poll.records)."
+        ),
+    ),
     # Somebody should read and makes no progress; a long batch can look like that.
-    FindingSpec(FindingKind.LAG, "not_committing", _WARNING),
+    FindingSpec(
+        FindingKind.LAG,
+        "not_committing",
+        _WARNING,
+        advice=(
+            "Look at who reads there: it may hang in processing (a thread dump tells), fail before it commits, or have "
+            "stopped to commit."
+        ),
+        mark="not committing",
+        jitters=True,
+    ),
     # The same, not by the group's fault; most end by themselves, with their timeout.
-    FindingSpec(FindingKind.LAG, "open_transaction", _WARNING),
+    FindingSpec(
+        FindingKind.LAG,
+        "open_transaction",
+        _WARNING,
+        advice=(
+            "Look at the producer, not at the group. If it is gone and its transaction.timeout.ms is over, find "
+            "and abort the transaction with kafka-transactions.sh (find-hanging, abort)."
+        ),
+        mark="behind an open transaction",
+        jitters=True,
+    ),
     # Progress, but too slow: late, nothing is lost yet.
-    FindingSpec(FindingKind.LAG, "behind", _WARNING),
+    FindingSpec(
+        FindingKind.LAG,
+        "behind",
+        _WARNING,
+        advice=(
+            "Look at what slows the members, or add members up to the number of partitions (groupwatch what-if "
+            "--members)."
+        ),
+        jitters=True,
+    ),
     # Everything is read between two rebalances, much of it twice: it costs, and makes the group late.
-    FindingSpec(FindingKind.REBALANCE, "storm", _WARNING),
+    FindingSpec(
+        FindingKind.REBALANCE,
+        "storm",
+        _WARNING,
+        advice="The logs of its members say why each of them rejoined.",
+        remembered=True,
+    ),
     # It says nothing of harm, and hides it: the first hides more.
-    FindingSpec(FindingKind.UNREADABLE_MEMBERS, "assignment", _WARNING),
-    FindingSpec(FindingKind.UNREADABLE_MEMBERS, "subscription", _WARNING),
+    FindingSpec(
+        FindingKind.UNREADABLE_MEMBERS,
+        "assignment",
+        _WARNING,
+        advice=_UPDATE_THE_CLIENT,
+    ),
+    FindingSpec(
+        FindingKind.UNREADABLE_MEMBERS,
+        "subscription",
+        _WARNING,
+        advice=_UPDATE_THE_CLIENT,
+    ),
     # All is read, but one member waits for another that may hang.
-    FindingSpec(FindingKind.DRIFT, DriftKind.PENDING, _WARNING),
+    FindingSpec(
+        FindingKind.DRIFT,
+        DriftKind.PENDING,
+        _WARNING,
+        advice=(
+            "See whether the member hangs that is to give back, and restart it if it does. If it stays for longer "
+            "than its max.poll.interval.ms, look at the log of the group's coordinator, too."
+        ),
+        mark="handover takes long",
+    ),
     # Everything is read, by owners that cannot be explained: a hint at mixed clients or brokers, before harm.
-    FindingSpec(FindingKind.DRIFT, DriftKind.TARGET, _WARNING),
-    FindingSpec(FindingKind.DRIFT, DriftKind.REPLAYED, _WARNING),
+    FindingSpec(
+        FindingKind.DRIFT,
+        DriftKind.TARGET,
+        _WARNING,
+        advice=f"{_READ_ALL_THE_SAME} See whether the brokers have another version, or an assignor of their own.",
+        mark="not the choice of the broker's assignor",
+    ),
+    FindingSpec(
+        FindingKind.DRIFT,
+        DriftKind.REPLAYED,
+        _WARNING,
+        advice=f"{_READ_ALL_THE_SAME} Compare the members' client libraries, versions and lists of assignors.",
+        mark="not the assignor's choice",
+    ),
     # Everything that was assigned is read; the next rebalance puts it right.
-    FindingSpec(FindingKind.DRIFT, DriftKind.CURRENT, _WARNING),
+    FindingSpec(
+        FindingKind.DRIFT,
+        DriftKind.CURRENT,
+        _WARNING,
+        advice=f"{_READ_ALL_THE_SAME} The next rebalance puts it right; to have it now, restart a member ({_STATIC}).",
+        mark="would move in a rebalance",
+    ),
     # Works as assigned, only slower than it could; of the first, records wait already.
-    FindingSpec(FindingKind.IMBALANCE, "lag", _INFO),
-    FindingSpec(FindingKind.IMBALANCE, "partitions", _INFO),
+    FindingSpec(
+        FindingKind.IMBALANCE,
+        "lag",
+        _INFO,
+        advice="Nothing is lost while the topic keeps what waits: raise its retention.ms in time.",
+        mark="gets most records",
+    ),
+    FindingSpec(
+        FindingKind.IMBALANCE,
+        "partitions",
+        _INFO,
+        advice=(
+            "No hurry while the member keeps up. groupwatch what-if shows what another assignor would give "
+            "(--assignor)."
+        ),
+    ),
     # Costs money and no time; with more members than partitions it is often intended.
-    FindingSpec(FindingKind.IDLE_MEMBERS, "no_partitions", _INFO),
+    FindingSpec(
+        FindingKind.IDLE_MEMBERS,
+        "no_partitions",
+        _INFO,
+        advice=(
+            "No hurry: they stand by for others that fail. If that is not meant, run fewer, or compare "
+            "subscriptions where there are partitions enough; groupwatch what-if shows what would be (--members)."
+        ),
+    ),
     # Mostly intended: the group has turned to other topics.
-    FindingSpec(FindingKind.ABANDONED, "unsubscribed", _INFO),
+    FindingSpec(
+        FindingKind.ABANDONED,
+        "unsubscribed",
+        _INFO,
+        advice=_LET_GO,
+        mark="records wait, nobody reads",
+        jitters=True,
+    ),
     # Nothing is to be done: both answers are right.
-    FindingSpec(FindingKind.DRIFT, DriftKind.TIE, _INFO),
+    FindingSpec(
+        FindingKind.DRIFT,
+        DriftKind.TIE,
+        _INFO,
+        advice="Nothing: both answers are the assignor's own.",
+        mark="another choice was possible",
+    ),
 )
 """All findings, worst first. The order of severities is that of the rows, too."""
 
 KINDS: Final[tuple[FindingKind, ...]] = tuple(dict.fromkeys(spec.kind for spec in FINDINGS))
 """The kinds of findings, each by the worst of its reasons."""
 
-_RANKS: Final[Mapping[tuple[FindingKind, str], int]] = {
-    (spec.kind, str(spec.reason)): rank for rank, spec in enumerate(FINDINGS)
-}
+_SPECS: Final[Mapping[tuple[str, str], FindingSpec]] = {(spec.kind, str(spec.reason)): spec for spec in FINDINGS}
+_RANKS: Final[Mapping[tuple[str, str], int]] = {key: rank for rank, key in enumerate(_SPECS)}
 
 
-def rank(kind: FindingKind, reason: str) -> int:
+def spec_of(kind: str, reason: str) -> FindingSpec:
+    """The row of a finding.
+
+    >>> spec_of(FindingKind.DRIFT, "tie").advice
+    "Nothing: both answers are the assignor's own."
+
+    Raises:
+        KeyError: the table has no such finding. No verdict has one, as verdicts are sorted by :func:`rank`.
+    """
+    return _SPECS[kind, reason]
+
+
+def rank(kind: str, reason: str) -> int:
     """How bad a finding is among all; 0 is the worst.
 
     >>> rank(FindingKind.RETENTION, "records_lost")
     0
 
     Raises:
-        KeyError: the table has no such finding. No verdict has one, as verdicts are sorted by this.
+        KeyError: the table has no such finding.
     """
     return _RANKS[kind, reason]

@@ -101,6 +101,11 @@ class KindTraits(Value):
     message: str = ""
 
     @property
+    def is_broker_assigned(self) -> bool:
+        """Whether the broker chooses one owner for each partition."""
+        return self.assigns is Assigner.BROKER and self.has_owners
+
+    @property
     def is_self_assigned(self) -> bool:
         """Whether each member works out its own share: what it has is then seen by collectors only."""
         return self.assigns is Assigner.MEMBERS

@@ -9,7 +9,7 @@ from typing import Final
 
 from pyspark.sql.streaming.query import StreamingQuery
 
-from monitor.detection.messages.notification import utc
+from monitor.messages.notification import utc
 from streaming_jobs.jobs.watch_targets import Watched
 from streaming_jobs.runtime.session import JVM_GONE
 from streaming_jobs.runtime.stall import StallWatch

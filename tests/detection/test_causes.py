@@ -3,10 +3,12 @@
 import pytest
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.messages.findings import drift_current, drift_replayed
-from monitor.detection.ownership.context import Difference, Expectation, Growth
+from monitor.detection.ownership.context import Expectation
 from monitor.detection.rules.drift_causes import CURRENT, REPLAYED, Cause, cause_of
+from monitor.messages.findings import sentence_of
 from monitor.model import DriftCause, DriftKind, FindingKind, PartitionState, TopicState
+from monitor.model.evidence import Difference, Growth
+from monitor.model.findings import CurrentDrift, Evidence, Observation, ReplayedDrift
 from tests.detection.builders import CREATED, NOW, catalog, group, member, places, topic
 
 ORDERS = ("orders",)
@@ -224,6 +226,10 @@ def test_a_hostile_member_id_is_shown_escaped():
     assert "the leader a\\n does not write" in drift(state, catalog(topic("orders", 2))).sentence
 
 
+def said_of(evidence: Evidence) -> str:
+    return sentence_of(Observation(FindingKind.DRIFT, DriftKind.REPLAYED, 0, evidence), group())
+
+
 @pytest.mark.parametrize(
     ("cause", "told"),
     [
@@ -262,7 +268,7 @@ def test_a_hostile_member_id_is_shown_escaped():
     ],
 )
 def test_the_sentence_tells_the_cause_and_what_was_seen(cause, told):
-    sentence = drift_replayed(Difference(places("orders", 2), expected=("a",), actual=()), cause, group())
+    sentence = said_of(ReplayedDrift(Difference(places("orders", 2), expected=("a",), actual=()), cause))
     assert sentence == (
         "1 partition of orders (2) has another owner than the assignor range gives for generation 3: partition 2 of "
         f"orders should belong to a and belongs to nobody. {told}"
@@ -285,4 +291,4 @@ def test_the_sentence_tells_the_cause_and_what_was_seen(cause, told):
 )
 def test_the_sentence_of_a_current_drift_tells_the_cause(cause, told):
     difference = Difference(places("orders", 2), expected=("a",), actual=("b",))
-    assert drift_current(difference, Cause(cause), group(), ()).endswith(f"belongs to b. {told}")
+    assert said_of(CurrentDrift(difference, Cause(cause), ())).endswith(f"belongs to b. {told}")

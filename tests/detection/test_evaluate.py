@@ -1,14 +1,33 @@
 """Promises that hold for every group; the expected assignment comes from the range rule written out by hand."""
 
+from importlib import import_module
+from pkgutil import iter_modules
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.evaluate import RULES
-from monitor.model import FindingKind, Phase, TopicPartitions
-from tests.detection.builders import ASSIGNED, CREATED, NOW, catalog, commit, group, member, range_by_hand, topic
+from monitor.detection import rules as rules_package
+from monitor.detection.evaluate import RULES, facts_of, findings_of
+from monitor.detection.ownership.assignment_view import stand
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.rules.rule import Rule
+from monitor.model import Finding, FindingKind, Phase, TopicPartitions
+from monitor.model.findings import Behind, Evidence, Observation, RecordsLost
+from tests.detection.builders import (
+    ASSIGNED,
+    CREATED,
+    NOW,
+    catalog,
+    commit,
+    group,
+    member,
+    places,
+    range_by_hand,
+    topic,
+)
 
 HARMFUL = {FindingKind.ORPHANED, FindingKind.DOUBLE_OWNED, FindingKind.DRIFT}
 
@@ -125,7 +144,62 @@ def test_all_at_once_is_told_worst_first():
         ("idle_members", "no_partitions"),
         ("abandoned", "unsubscribed"),
     ]
-    assert len({rule.__name__ for rule in RULES}) == len(RULES)
+    assert len({rule.find.__name__ for rule in RULES}) == len(RULES)
+
+
+# --- rules and the table of findings ------------------------------------------------------------------------------
+
+
+def toy_facts():
+    state, topics = group(member("C0", ["a"], {"a": [0]})), catalog(topic("a", 1))
+    return facts_of(state, Topics(topics), stand(state, topics), NOW, DetectionSettings())
+
+
+def finds(kind: FindingKind, reason: str, evidence: Evidence) -> Rule:
+    return Rule(lambda facts: [Observation(kind, reason, facts.now_ms, evidence, partitions=places("a", 0))])
+
+
+def test_what_a_rule_finds_becomes_a_finding_with_the_sentence_of_its_evidence():
+    rules = [
+        finds(FindingKind.LAG, "behind", Behind(threshold=7)),
+        finds(FindingKind.RETENTION, "records_lost", RecordsLost()),
+    ]
+    assert findings_of(toy_facts(), rules) == (
+        Finding(
+            FindingKind.RETENTION,
+            "records_lost",
+            NOW,
+            "Retention removed records of 1 partition of a (0) that the group had not committed: they are lost to it.",
+            places("a", 0),
+        ),
+        Finding(
+            FindingKind.LAG,
+            "behind",
+            NOW,
+            "More than 7 records wait for the group, in 1 partition of a (0).",
+            places("a", 0),
+        ),
+    )
+
+
+def test_a_rule_that_finds_what_has_no_row_fails():
+    with pytest.raises(KeyError, match="made_up"):
+        findings_of(toy_facts(), [finds(FindingKind.LAG, "made_up", Behind(threshold=7))])
+
+
+def test_evidence_without_a_sentence_fails():
+    class MadeUp(Evidence):
+        pass
+
+    with pytest.raises(NotImplementedError, match="MadeUp"):
+        findings_of(toy_facts(), [finds(FindingKind.LAG, "behind", MadeUp())])
+
+
+@pytest.mark.parametrize("module", [info.name for info in iter_modules(rules_package.__path__)])
+def test_the_rules_of_every_module_are_asked(module: str):
+    own = getattr(import_module(f"{rules_package.__name__}.{module}"), "RULES", ())
+    assert [rule for rule in own if rule not in RULES] == []
+    assert own or module in {"rule", "drift_causes"}
 
 
 @pytest.mark.parametrize("phase", [Phase.UNSEEN, Phase.GONE, Phase.OFFSETS_ONLY])

@@ -4,16 +4,12 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
-from monitor.detection.messages.advice import advice
 from monitor.explain.group import explain_group
 from monitor.explain.partition import explain_partition
 from monitor.explain.statements import About
 from monitor.model import (
-    Finding,
-    FindingKind,
     GroupKind,
     MemberState,
-    OrphanReason,
     Phase,
     Rebalance,
     RebalanceCause,
@@ -362,8 +358,3 @@ def test_hostile_names_are_escaped():
     for explanation in (of_group(state, topics), of_partition(state, nasty, 0, topics)):
         for statement in explanation.statements:
             assert all(line.isprintable() for line in (statement.sentence, *statement.evidence))
-
-
-@pytest.mark.parametrize("reason", list(OrphanReason))
-def test_every_reason_of_an_orphan_has_advice(reason):
-    assert advice(Finding(kind=FindingKind.ORPHANED, reason=reason, since_ms=0, sentence=""))

@@ -23,12 +23,13 @@ from monitor.model import (
     TopicPartition,
     TopicPartitions,
 )
+from monitor.model.findings import FINDINGS, FindingSpec
 from monitor.protocol.findings_topic import encode_finding
 from tests.detection.builders import places
 
 ORPHANED = Finding(FindingKind.ORPHANED, "grew", since_ms=100, sentence="Two.", partitions=places("t", 4, 5))
 HEALED_HALF = Finding(FindingKind.ORPHANED, "grew", since_ms=100, sentence="One.", partitions=places("t", 5))
-IDLE = Finding(FindingKind.IDLE_MEMBERS, "more_members", since_ms=50, sentence="Idle.", members=("m-1",))
+IDLE = Finding(FindingKind.IDLE_MEMBERS, "no_partitions", since_ms=50, sentence="Idle.", members=("m-1",))
 
 
 def summary(*findings: Finding, group: str = "g") -> GroupSummary:
@@ -61,9 +62,12 @@ def test_a_beginning_that_moves_a_little_is_no_news(moved_ms: int, news: list[st
     assert [record.event.value for record in ledger.news([summary(moved)], 2)] == news
 
 
-@pytest.mark.parametrize("kind", [FindingKind.LAG, FindingKind.RETENTION])
-def test_a_lag_that_seems_to_begin_later_because_no_more_is_remembered_is_no_news(kind: FindingKind):
-    late = Finding(kind, "late", since_ms=500_000, sentence="Late.", partitions=places("t", 1))
+OF_THE_TRAFFIC = [(FindingKind.LAG, "not_committing"), (FindingKind.RETENTION, "close_to_loss")]
+
+
+@pytest.mark.parametrize(("kind", "reason"), OF_THE_TRAFFIC)
+def test_a_lag_that_seems_to_begin_later_because_no_more_is_remembered_is_no_news(kind: FindingKind, reason: str):
+    late = Finding(kind, reason, since_ms=500_000, sentence="Late.", partitions=places("t", 1))
     ledger = Ledger()
     ledger.news([summary(late)], 1)
     assert ledger.news([summary(msgspec.structs.replace(late, since_ms=900_000))], 2) == []
@@ -194,15 +198,26 @@ def test_lists_are_cut_and_counts_are_not():
     assert (len(record.partitions[0].partitions), len(record.members)) == (MOST_PARTITIONS, MOST_MEMBERS)
 
 
-@pytest.mark.parametrize("kind", [FindingKind.LAG, FindingKind.RETENTION])
-def test_which_partitions_wait_in_a_lag_is_no_news(kind: FindingKind):
-    behind = Finding(kind, "behind", since_ms=1, sentence="Behind.", partitions=places("t", 1))
+@pytest.mark.parametrize(("kind", "reason"), OF_THE_TRAFFIC)
+def test_which_partitions_wait_in_a_lag_is_no_news(kind: FindingKind, reason: str):
+    behind = Finding(kind, reason, since_ms=1, sentence="Behind.", partitions=places("t", 1))
     ledger = Ledger()
     ledger.news([summary(behind)], 1)
     elsewhere = msgspec.structs.replace(behind, partitions=places("t", 2, 3))
     assert ledger.news([summary(elsewhere)], 2) == []
     reworded = msgspec.structs.replace(elsewhere, sentence="2 partitions of t (2-3).")
     assert ledger.news([summary(reworded)], 3) == [], "sentences name partitions"
+
+
+@pytest.mark.parametrize("spec", FINDINGS, ids=lambda spec: f"{spec.kind.value}/{spec.reason}")
+def test_other_partitions_are_news_of_what_does_not_move_with_the_traffic(spec: FindingSpec):
+    ledger = Ledger()
+    found = Finding(spec.kind, spec.reason, since_ms=1, sentence="Wrong.", partitions=places("t", 1))
+    ledger.news([summary(found)], 1)
+    elsewhere = msgspec.structs.replace(found, partitions=places("t", 2, 3))
+    moves = spec.kind.value in {"lag", "retention", "unattended", "abandoned"}
+    news = [record.event.value for record in ledger.news([summary(elsewhere)], 2)]
+    assert news == ([] if moves else ["changed"])
 
 
 @pytest.mark.parametrize("character", ["x", "\u20ac", "\x01"])

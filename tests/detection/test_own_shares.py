@@ -9,8 +9,10 @@ from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.evaluation_input import GroupInputs
+from monitor.detection.ownership.self_assigned.groups import offered
 from monitor.explain.partition import explain_partition
 from monitor.model import (
+    KINDS,
     Catalog,
     GroupKind,
     GroupObserved,
@@ -25,6 +27,7 @@ from monitor.model import (
 from monitor.tracking.group import fold_group
 from monitor.tracking.topic import catalog_of as catalog_seen
 from monitor.tracking.topic import fold_topic
+from tests.detection.builders import group
 from tests.detection.captured_groups import READ, catalog_of, folded, topic, verdict_on
 
 AVERAGELY, CIRCLE = "AllocateMessageQueueAveragely", "AllocateMessageQueueAveragelyByCircle"
@@ -220,3 +223,13 @@ def test_that_nothing_is_committed_is_said_only_while_the_broker_answers(
         "b-0": (4980, status),
     }
     assert [each.reason for each in verdict.findings if each.reason != "lag"] == told
+
+
+@pytest.mark.parametrize("kind", list(GroupKind))
+def test_shares_can_be_worked_out_of_exactly_the_kinds_that_are_said_to_share_by_themselves(kind: GroupKind):
+    try:
+        offered(group(kind=kind), {})
+    except KeyError:
+        assert not KINDS[kind].is_self_assigned
+    else:
+        assert KINDS[kind].is_self_assigned

@@ -2,7 +2,7 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.messages import findings as sentences
+from monitor.messages import names
 from monitor.model import EndOffsetAt, PartitionState, Phase, TopicState
 from tests.detection.builders import (
     ASSIGNED,
@@ -144,13 +144,13 @@ def test_the_sentence_that_a_person_reads(state, topics, told):
 
 
 def test_a_hostile_name_stays_on_its_line_and_is_cut():
-    assert sentences.shown("a\n# HELP x") == "a\\n# HELP x"
-    assert sentences.shown("\u202egnp") == "\\u202egnp"
-    assert len(sentences.shown("x" * 10_000)) < 200
+    assert names.shown("a\n# HELP x") == "a\\n# HELP x"
+    assert names.shown("\u202egnp") == "\\u202egnp"
+    assert len(names.shown("x" * 10_000)) < 200
 
 
 def test_long_lists_are_shortened():
-    assert sentences.ranges([2 * number for number in range(35)]).endswith("18 and 25 more")
-    assert sentences.places(places("t", *range(10_000))) == "10000 partitions of t (0-9999)"
+    assert names.ranges([2 * number for number in range(35)]).endswith("18 and 25 more")
+    assert names.places(places("t", *range(10_000))) == "10000 partitions of t (0-9999)"
     many = [place for number in range(14) for place in places(f"t{number:02}", 0)]
-    assert sentences.places(many).endswith("t09 0 and 4 more topics)")
+    assert names.places(many).endswith("t09 0 and 4 more topics)")

@@ -1,42 +1,24 @@
-"""What a person is told to do: for every finding there is something."""
-
-import ast
-from pathlib import Path
+"""What a person is told to do, and the short words on the page: for every finding of the table."""
 
 import pytest
 
-from monitor import detection
-from monitor.detection.messages.advice import ADVICE
-from monitor.detection.messages.notification import told
-from monitor.model import DriftKind, Finding, FindingKind, OrphanReason
-
-PLACES = [*Path(detection.__file__).parent.glob("*.py")]
+from monitor.model.findings import FINDINGS, FindingSpec
 
 
-def reasons_in_the_rules():
-    """What stands behind ``reason=`` where a rule makes a finding of a kind that is written out."""
-    for path in PLACES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding":
-                fields = {keyword.arg: keyword.value for keyword in node.keywords}
-                if isinstance(fields.get("reason"), ast.Constant):
-                    yield FindingKind[fields["kind"].attr], fields["reason"].value
+def name(spec: FindingSpec) -> str:
+    return f"{spec.kind.value}/{spec.reason}"
 
 
-def test_there_is_advice_for_every_finding_that_a_rule_makes():
-    found = set(reasons_in_the_rules())
-    assert len(found) > 4, "guards the test: it sees the rules"
-    found |= {(FindingKind.ORPHANED, reason) for reason in OrphanReason}
-    found |= {(FindingKind.DRIFT, kind) for kind in DriftKind}
-    assert not {(kind.value, str(reason)) for kind, reason in found - ADVICE.keys()}
+@pytest.mark.parametrize("spec", FINDINGS, ids=name)
+def test_there_is_advice_for_every_finding_in_one_short_paragraph(spec: FindingSpec):
+    assert spec.advice is not None
+    assert spec.advice.endswith(".")
+    assert len(spec.advice) < 220
 
 
-@pytest.mark.parametrize("said", ADVICE)
-def test_it_is_one_short_paragraph(said):
-    assert ADVICE[said].endswith(".")
-    assert len(ADVICE[said]) < 220
-
-
-def test_what_is_not_known_here_is_told_without_advice():
-    finding = Finding(kind=FindingKind.LAG, reason="of_the_future", since_ms=0, sentence="S.")
-    assert told("a\nb", finding) == r"Group a\nb: S. Since 1970-01-01 00:00:00 UTC."
+@pytest.mark.parametrize("spec", [spec for spec in FINDINGS if spec.mark is not None], ids=name)
+def test_what_marks_a_partition_on_the_page_is_a_few_words_and_no_sentence(spec: FindingSpec):
+    assert spec.mark is not None
+    assert spec.mark[0].islower()
+    assert not spec.mark.endswith(".")
+    assert 0 < len(spec.mark) < 50

@@ -10,14 +10,14 @@ from msgspec.structs import replace
 from dashboards.alerts import RULES
 from dashboards.alerts.rule import severity_of
 from monitor.detection import DetectionSettings, evaluate
-from monitor.model import DriftKind, Finding, FindingKind, OrphanReason
-from monitor.model.findings import FINDINGS, KINDS, Severity, rank
+from monitor.model import DriftKind, Finding, FindingKind, OrphanReason, PartitionVerdict, Phase
+from monitor.model.findings import FINDINGS, KINDS, Severity, rank, spec_of
 from monitor.web.api.lists import ApiLists, Order, Wanted
+from monitor.web.page.group import group_page
 from monitor.web.views.group_list import Listing, Wish
 from monitor.web.views.overview import overview
 from tests.dashboards.test_alerts import NOT_ALERTED, OF_SERIES_OF_THEIR_OWN, alerts_about
-from tests.detection.builders import ASSIGNED, NOW, catalog, commit, group, member, topic
-from tests.detection.said import Rules
+from tests.detection.builders import ASSIGNED, NOW, catalog, commit, group, member, places, topic
 from tests.metrics.examples import NOW_MS, offsets_only, ready_cluster, snapshot
 
 CRITICAL = (
@@ -82,18 +82,62 @@ def test_the_table_is_in_this_order_with_these_severities():
     assert [rank(FindingKind(kind), reason) for kind, reason in ORDER] == list(range(len(ORDER)))
 
 
-def test_every_kind_and_reason_of_the_model_and_all_that_a_rule_can_find_has_one_row():
+def test_every_kind_and_reason_of_the_model_has_one_row():
     rows = [named(spec) for spec in FINDINGS]
     assert len(set(rows)) == len(rows)
     assert {kind for kind, _ in rows} == {kind.value for kind in FindingKind}
     assert {reason for kind, reason in rows if kind == "orphaned"} == {each.value for each in OrphanReason} - NO_FINDING
     assert {reason for kind, reason in rows if kind == "drift"} == {each.value for each in DriftKind}
-    assert set(rows) == set(Rules().said())
 
 
-def test_a_finding_without_a_row_has_no_rank():
+def test_a_row_is_found_by_kind_and_reason_as_values_and_as_the_text_of_a_record():
+    assert [spec_of(kind, reason) for kind, reason in ORDER] == list(FINDINGS)
+    assert spec_of(FindingKind.DRIFT, DriftKind.TIE) is FINDINGS[-1]
+    lost = Finding(FindingKind.RETENTION, "records_lost", since_ms=0, sentence="")
+    assert lost.spec is FINDINGS[0]
+
+
+def test_a_finding_without_a_row_has_no_rank_and_no_words():
     with pytest.raises(KeyError):
         rank(FindingKind.LAG, "made_up")
+    with pytest.raises(KeyError):
+        spec_of(FindingKind.LAG, "made_up")
+
+
+JITTERING = {"retention", "unattended", "lag", "abandoned"}
+"""Their partitions change with the traffic."""
+
+
+@pytest.mark.parametrize("spec", FINDINGS, ids=lambda spec: f"{spec.kind.value}/{spec.reason}")
+def test_what_moves_with_the_traffic_or_with_a_bounded_history_is_no_news(spec):
+    assert spec.jitters is (spec.kind.value in JITTERING)
+    assert spec.remembered is (named(spec) == ("rebalance", "storm"))
+
+
+def test_the_page_marks_partitions_where_the_row_of_a_partition_does_not_say_it_all():
+    """Findings without a mark are about members or the group, show in the numbers, or count the owners in the mark."""
+    assert {named(spec) for spec in FINDINGS if spec.mark is None} == {
+        ("double_owned", "same_generation"),
+        ("double_owned", "mixed_strategy"),
+        ("rebalance", "long"),
+        ("lag", "behind"),
+        ("rebalance", "storm"),
+        ("unreadable_members", "assignment"),
+        ("unreadable_members", "subscription"),
+        ("imbalance", "partitions"),
+        ("idle_members", "no_partitions"),
+    }
+
+
+@pytest.mark.parametrize("spec", FINDINGS, ids=lambda spec: f"{spec.kind.value}/{spec.reason}")
+def test_the_page_marks_a_partition_as_the_row_of_its_finding_says(spec):
+    """Once: that nobody owns it is in the row of the partition, too."""
+    found = Finding(spec.kind, spec.reason, since_ms=0, sentence="Wrong.", partitions=places("t", 0))
+    orphan = OrphanReason(spec.reason) if spec.kind is FindingKind.ORPHANED else None
+    row = PartitionVerdict("t", 0, owners=() if orphan else ("C0",), orphan=orphan)
+    verdict = replace(offsets_only("g"), state=Phase.STABLE, partitions=(row,), findings=(found,))
+    (line,) = group_page(verdict, None).partitions
+    assert line.marks == (() if spec.mark is None else (spec.mark,))
 
 
 # --- what is sorted by it -------------------------------------------------------------------------------------------

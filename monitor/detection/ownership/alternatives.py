@@ -7,9 +7,10 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.assignors import AssignorError, UnknownAssignor, find
-from monitor.detection.ownership.context import Alternative, Balance, Ownership
+from monitor.detection.ownership.context import Ownership
 from monitor.detection.ownership.expected import visible_counts
-from monitor.model import GroupKind, GroupState, Member, TopicShape
+from monitor.model import KINDS, Assigner, GroupState, Member, TopicShape
+from monitor.model.evidence import Alternative, Balance
 
 CANDIDATES: Final = ("cooperative-sticky", "roundrobin")
 """The first wins where they are equal: it also moves the least, without stopping the group (KIP-429)."""
@@ -24,7 +25,7 @@ def alternative_to(group: GroupState, ownership: Ownership, balance: Balance) ->
     Each is asked as by members that join for the first time, for the partitions that are owned now. None where the
     broker assigns (KIP-848), where a partition below an owned one is owned by nobody, and for very large groups.
     """
-    if group.kind is not GroupKind.CLASSIC or balance.largest <= balance.optimum:
+    if KINDS[group.kind].assigns is not Assigner.LEADER or balance.largest <= balance.optimum:
         return None
     counts = visible_counts(ownership.owners)
     if not counts or len(ownership.owners) > MOST:

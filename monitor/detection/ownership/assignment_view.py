@@ -14,13 +14,14 @@ from msgspec.structs import replace
 from monitor.detection.ownership.alternatives import alternative_to
 from monitor.detection.ownership.balance import balance_of
 from monitor.detection.ownership.catalog_view import Topics, is_older_than_generation
-from monitor.detection.ownership.context import Balance, Expectation, Ownership
+from monitor.detection.ownership.context import Expectation, Ownership
 from monitor.detection.ownership.current import read_ownership
 from monitor.detection.ownership.expected import expect
 from monitor.detection.ownership.kip848 import expect_targets, named
 from monitor.detection.ownership.self_assigned.groups import expect_shares, grown_ms, readable
 from monitor.detection.ownership.streams_groups import is_streams
-from monitor.model import KINDS, Catalog, GroupKind, GroupState, Member, MemberVerdict, Phase, Sharing, Value
+from monitor.model import KINDS, Catalog, GroupState, Member, MemberVerdict, Phase, Sharing, Value
+from monitor.model.evidence import Balance
 
 
 class Standing(Value):
@@ -61,7 +62,7 @@ def stand(group: GroupState, catalog: Catalog) -> Standing:
         return _stand_by_shares(readable(group, catalog), catalog)
     group = named(group, catalog)
     ownership = read_ownership(group)
-    expectation = (expect_targets if group.kind is GroupKind.CONSUMER else expect)(group, catalog, ownership)
+    expectation = (expect_targets if KINDS[group.kind].is_broker_assigned else expect)(group, catalog, ownership)
     return Standing(
         group=group,
         ownership=ownership,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from monitor.detection.ownership.context import Balance, Owners, Ownership
+from monitor.detection.ownership.context import Owners, Ownership
 from monitor.detection.ownership.optimum import smallest_largest
 from monitor.model import Member, Value
+from monitor.model.evidence import Balance
 
 
 def balance_of(members: tuple[Member, ...], ownership: Ownership) -> Balance | None:

@@ -16,11 +16,12 @@ from monitor.assignors import Assignor, AssignorError, UnknownAssignor, find, or
 from monitor.assignors.kafka_client.sticky import CooperativeStickyAssignor, StickyAssignor
 from monitor.assignors.other_clients import VARIANTS
 from monitor.detection.ownership.catalog_view import count_at, count_now, is_older_than_generation, shape_of
-from monitor.detection.ownership.context import Expectation, Growth, Judgement, Owners, Ownership
+from monitor.detection.ownership.context import Expectation, Judgement, Owners, Ownership
 from monitor.detection.ownership.current import owners_by_partition
 from monitor.detection.ownership.late_partitions import horizon_ms
 from monitor.detection.ownership.leaders_topics import topics_left_out
 from monitor.model import Catalog, GroupState, Member, TopicPartition, TopicShape, number
+from monitor.model.evidence import Growth
 from monitor.protocol.kafka.sticky_user_data import is_foreign
 
 LARGE: Final = 20_000

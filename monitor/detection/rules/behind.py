@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from monitor.detection.lag.lag import is_of_former_log
-from monitor.detection.messages.findings import behind, former_log
 from monitor.detection.ownership.context import Facts
-from monitor.model import EndOffsetAt, Finding, FindingKind, PartitionVerdict, TopicPartition
+from monitor.detection.rules.rule import Rule
+from monitor.model import EndOffsetAt, FindingKind, PartitionVerdict, TopicPartition
+from monitor.model.findings import Behind, FormerLog, Observation
 
 
-def find_former_log(facts: Facts) -> Iterable[Finding]:
+def find_former_log(facts: Facts) -> Iterable[Observation]:
     """Commits from before a topic was deleted and created anew: where the group will read on, nobody can say."""
     known, committed = facts.known, facts.committed
     uncounted = (row for row in facts.partitions if row.lag is None and row.committed is not None)
@@ -20,16 +22,16 @@ def find_former_log(facts: Facts) -> Iterable[Finding]:
     partitions = tuple(sorted(p for p in of_anew if is_of_former_log(committed[p], known[p])))
     if partitions:
         first_seen_ms = min(known[place].first_seen_ms for place in partitions)
-        yield Finding(
+        yield Observation(
             kind=FindingKind.LAG,
             reason="former_log",
             since_ms=facts.not_later_than_now(first_seen_ms),
-            sentence=former_log(partitions),
+            evidence=FormerLog(),
             partitions=partitions,
         )
 
 
-def find_behind(facts: Facts) -> Iterable[Finding]:
+def find_behind(facts: Facts) -> Iterable[Observation]:
     """More records wait for the group than the settings allow; in any phase, also for a group without members."""
     threshold = facts.settings.lag_records
     if threshold is None:
@@ -37,11 +39,11 @@ def find_behind(facts: Facts) -> Iterable[Finding]:
     waiting = facts.waiting
     if sum(row.lag or 0 for row in waiting) > threshold:
         partitions = tuple(TopicPartition(row.topic, row.partition) for row in waiting)
-        yield Finding(
+        yield Observation(
             kind=FindingKind.LAG,
             reason="behind",
             since_ms=_behind_since_ms(facts, waiting, threshold),
-            sentence=behind(threshold, partitions, facts.group.kind),
+            evidence=Behind(threshold),
             partitions=partitions,
         )
 
@@ -67,3 +69,9 @@ def _waited_at(ends: Sequence[EndOffsetAt], committed: int, instant_ms: int) -> 
     return max(
         (end.offset - committed for end in ends if end.at_ms <= instant_ms and end.offset > committed), default=0
     )
+
+
+RULES: Final = (
+    Rule(find_former_log),
+    Rule(find_behind),
+)

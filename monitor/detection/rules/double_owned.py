@@ -7,19 +7,21 @@ the same queues, while the broker keeps one entry for the id, so that the group 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
-from monitor.detection.messages.findings import double_owned, duplicate_clients
 from monitor.detection.ownership.context import Facts, Owners
 from monitor.detection.ownership.self_assigned.duplicate_ids import duplicates_of
-from monitor.model import Finding, FindingKind, GroupKind, Phase, Sharing, TopicPartition
+from monitor.detection.rules.rule import Rule
+from monitor.model import KINDS, FindingKind, GroupKind, Phase, Sharing, TopicPartition
+from monitor.model.findings import DoubleOwned, DuplicateClientIds, Observation
 
 
-def find_double_owned(facts: Facts) -> Iterable[Finding]:
+def find_double_owned(facts: Facts) -> Iterable[Observation]:
     """Partitions that two members hold in the same generation: both read them, every record is processed twice.
 
     The members of a share group are meant to (KIP-932), as are those of a RocketMQ group that broadcasts.
     """
-    if facts.group.kind is GroupKind.SHARE or facts.group.sharing is not Sharing.EXCLUSIVE:
+    if not KINDS[facts.group.kind].has_owners or facts.group.sharing is not Sharing.EXCLUSIVE:
         return
     double = {place: owners for place, owners in facts.ownership.owners.items() if len(owners) > 1}
     if double:
@@ -34,19 +36,19 @@ def _is_by_strategy(facts: Facts, place: TopicPartition) -> bool:
     return facts.expectation.fit is not None and len(facts.expectation.replayed.get(place, ())) > 1
 
 
-def _double_owned(facts: Facts, double: Owners, is_mixed: bool) -> Finding:
+def _double_owned(facts: Facts, double: Owners, is_mixed: bool) -> Observation:
     partitions = tuple(sorted(double))
-    return Finding(
+    return Observation(
         kind=FindingKind.DOUBLE_OWNED,
         reason="mixed_strategy" if is_mixed else "same_generation",
         since_ms=facts.not_later_than_now(facts.group.generation_ms),
-        sentence=double_owned(partitions, double[partitions[0]], facts.group, is_mixed=is_mixed),
+        evidence=DoubleOwned(owners=double[partitions[0]], is_mixed=is_mixed),
         partitions=partitions,
         members=tuple(sorted({owner for owners in double.values() for owner in owners})),
     )
 
 
-def find_duplicate_clients(facts: Facts) -> Iterable[Finding]:
+def find_duplicate_clients(facts: Facts) -> Iterable[Observation]:
     """Several connections with the id of one member, for longer than a broker keeps those of a client that vanished."""
     group = facts.group
     if group.kind is not GroupKind.ROCKETMQ or group.phase is not Phase.STABLE:
@@ -56,11 +58,17 @@ def find_duplicate_clients(facts: Facts) -> Iterable[Finding]:
         return
     owners = facts.ownership.owners.items()
     partitions = tuple(sorted(p for p, own in owners if p in facts.known and not frozenset(own).isdisjoint(twice)))
-    yield Finding(
+    yield Observation(
         kind=FindingKind.DOUBLE_OWNED,
         reason="duplicate_client_id",
         since_ms=facts.not_later_than_now(group.generation_ms),
-        sentence=duplicate_clients(twice, partitions, group),
+        evidence=DuplicateClientIds(),
         partitions=partitions,
         members=twice,
     )
+
+
+RULES: Final = (
+    Rule(find_double_owned, of_owners=True),
+    Rule(find_duplicate_clients),
+)

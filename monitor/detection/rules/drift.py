@@ -10,33 +10,34 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from monitor.detection.messages.findings import drift_current, drift_pending, drift_replayed, drift_target
-from monitor.detection.ownership.context import Difference, Facts, Owners
-from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
+from monitor.detection.ownership.context import Facts, Owners
 from monitor.detection.rules.drift_causes import CURRENT, OWN, REPLAYED, TARGET, cause_of
-from monitor.model import DriftCause, DriftKind, Finding, FindingKind, Handover, TopicPartition
+from monitor.detection.rules.rule import Rule
+from monitor.model import KINDS, DriftCause, DriftKind, FindingKind, Handover, TopicPartition
+from monitor.model.evidence import Difference
+from monitor.model.findings import CurrentDrift, LateHandover, Observation, ReplayedDrift, TargetDrift
 
 
-def find_replayed_drift(facts: Facts) -> Iterable[Finding]:
+def find_replayed_drift(facts: Facts) -> Iterable[Observation]:
     """The assignment is not what the assignor gives for the inputs of the generation, nor for older metadata."""
     replayed = facts.expectation.replayed
     partitions = _differing(facts, replayed) if facts.expectation.kind == "exact" else ()
-    if partitions and facts.group.kind in OWN_SHARES:
+    if partitions and KINDS[facts.group.kind].is_self_assigned:
         nobodys = {TopicPartition(row.topic, row.partition) for row in facts.partitions if row.orphan is not None}
         partitions = tuple([place for place in partitions if place not in nobodys])  # that is told, and by whom
     if partitions:
-        cause = cause_of(OWN if facts.group.kind in OWN_SHARES else REPLAYED, facts.group, facts.expectation)
-        yield Finding(
+        cause = cause_of(OWN if KINDS[facts.group.kind].is_self_assigned else REPLAYED, facts.group, facts.expectation)
+        yield Observation(
             kind=FindingKind.DRIFT,
             reason=DriftKind.TIE if cause.cause is DriftCause.TIE else DriftKind.REPLAYED,
             since_ms=facts.not_later_than_now(facts.group.generation_ms),
-            sentence=drift_replayed(_difference(partitions, replayed, facts.ownership.owners), cause, facts.group),
+            evidence=ReplayedDrift(_difference(partitions, replayed, facts.ownership.owners), cause),
             partitions=partitions,
             cause=cause.cause,
         )
 
 
-def find_current_drift(facts: Facts) -> Iterable[Finding]:
+def find_current_drift(facts: Facts) -> Iterable[Observation]:
     """The inputs have changed since the generation, and with them the owner of these partitions: a rebalance is due."""
     current, replayed = facts.expectation.current, facts.expectation.replayed
     if facts.expectation.kind != "exact" or current is replayed or current == replayed:
@@ -46,19 +47,19 @@ def find_current_drift(facts: Facts) -> Iterable[Finding]:
     partitions = tuple(p for p in differing if current.get(p) != replayed.get(p) and p not in pending)
     if partitions:
         cause = cause_of(CURRENT, facts.group, facts.expectation)
-        yield Finding(
+        yield Observation(
             kind=FindingKind.DRIFT,
             reason=DriftKind.CURRENT,
             since_ms=facts.not_later_than_now(_inputs_changed_ms(facts)),
-            sentence=drift_current(
-                _difference(partitions, current, facts.ownership.owners), cause, facts.group, facts.expectation.changes
+            evidence=CurrentDrift(
+                _difference(partitions, current, facts.ownership.owners), cause, facts.expectation.changes
             ),
             partitions=partitions,
             cause=cause.cause,
         )
 
 
-def find_target_drift(facts: Facts) -> Iterable[Finding]:
+def find_target_drift(facts: Facts) -> Iterable[Observation]:
     """KIP-848: the broker has chosen other owners than its assignor gives (monitor.detection.ownership.targets)."""
     chosen, given = facts.expectation.current, facts.expectation.replayed
     if facts.expectation.kind != "target" or not given:
@@ -66,11 +67,11 @@ def find_target_drift(facts: Facts) -> Iterable[Finding]:
     partitions = tuple(sorted(place for place in facts.known if chosen.get(place) != given.get(place)))
     if partitions:
         cause = cause_of(TARGET, facts.group, facts.expectation)
-        yield Finding(
+        yield Observation(
             kind=FindingKind.DRIFT,
             reason=DriftKind.TARGET,
             since_ms=facts.not_later_than_now(facts.group.generation_ms),
-            sentence=drift_target(_difference(partitions, given, chosen), cause, facts.group),
+            evidence=TargetDrift(_difference(partitions, given, chosen), cause),
             partitions=partitions,
             cause=cause.cause,
         )
@@ -98,17 +99,17 @@ USUAL_MS: Final = 300_000
 """How long a handover may take if the member's rebalance timeout is not known: ``max.poll.interval.ms`` as it is."""
 
 
-def find_late_handovers(facts: Facts) -> Iterable[Finding]:
+def find_late_handovers(facts: Facts) -> Iterable[Observation]:
     """Handovers that take longer than they may: ``handover_ms``, or else the owner's rebalance timeout."""
     late = [handover for handover in facts.expectation.handovers if _is_late(handover, facts)]
     if late:
         first = min(late, key=lambda handover: (handover.since_ms, handover.owner))
         partitions = tuple(sorted(place for handover in late for place in handover.partitions))
-        yield Finding(
+        yield Observation(
             kind=FindingKind.DRIFT,
             reason=DriftKind.PENDING,
             since_ms=facts.not_later_than_now(first.since_ms),
-            sentence=drift_pending(partitions, first, facts.group),
+            evidence=LateHandover(first.partitions[0], first.owner, first.heir, first.is_told),
             partitions=partitions,
             members=tuple(sorted({handover.owner for handover in late})),
         )
@@ -118,3 +119,11 @@ def _is_late(handover: Handover, facts: Facts) -> bool:
     chosen = facts.settings.handover_ms
     grace_ms = chosen if chosen is not None else handover.grace_ms or USUAL_MS
     return facts.now_ms - handover.since_ms > grace_ms
+
+
+RULES: Final = (
+    Rule(find_replayed_drift, of_owners=True),
+    Rule(find_current_drift, of_owners=True),
+    Rule(find_target_drift),
+    Rule(find_late_handovers),
+)

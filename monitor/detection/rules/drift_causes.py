@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import Final
 
 from monitor.detection.ownership.client_libraries import JAVA, library_of, writes_unlike_java
-from monitor.detection.ownership.context import Cause, Expectation
+from monitor.detection.ownership.context import Expectation
 from monitor.model import DriftCause, GroupState, Member
+from monitor.model.evidence import Cause
 
 RACK_AWARE: Final = frozenset({"range", "sticky", "cooperative-sticky"})
 """The client's assignors that look at racks (KIP-881)."""

@@ -13,15 +13,14 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.detection.messages.findings import lag_imbalance
-from monitor.detection.ownership.context import Facts, Skew
+from monitor.detection.ownership.context import Facts
 from monitor.detection.ownership.current import held_since_ms
 from monitor.detection.ownership.streams_groups import is_streams
 from monitor.detection.rules.open_transaction import is_held_back
+from monitor.detection.rules.rule import Rule
 from monitor.messages.units import as_offsets
 from monitor.model import (
     MOST,
-    Finding,
     FindingKind,
     MemberVerdict,
     PartitionState,
@@ -29,6 +28,8 @@ from monitor.model import (
     TopicPartition,
     Value,
 )
+from monitor.model.evidence import Skew
+from monitor.model.findings import LagImbalance, Observation
 
 UNAVOIDABLE: Final = 1.25
 """Up to so many times the least that the most loaded member must have, an assignment is as good as it gets."""
@@ -69,7 +70,7 @@ def members_with_lag(
     return tuple([replace(m, lag=min(MOST, lags[m.member_id])) if m.member_id in lags else m for m in members])
 
 
-def find_lag_imbalance(facts: Facts) -> Iterable[Finding]:
+def find_lag_imbalance(facts: Facts) -> Iterable[Observation]:
     """Most of the lag of the group is one member's, and has been for a while."""
     if not facts.waiting or not facts.ownership.complete:
         return
@@ -85,11 +86,11 @@ def find_lag_imbalance(facts: Facts) -> Iterable[Finding]:
     if cause is Skew.ASSIGNMENT and is_streams(facts.group):
         return  # partitions of one task stay together, and no other assignor can be chosen
     since_ms = facts.not_later_than_now(_held_since_ms(facts, member))
-    yield Finding(
+    yield Observation(
         kind=FindingKind.IMBALANCE,
         reason="lag",
         since_ms=since_ms,
-        sentence=lag_imbalance(member, cause, hottest, facts.group),
+        evidence=LagImbalance(skew=cause, hottest=hottest, owned=member.partitions),
         partitions=(hottest,) if cause is Skew.KEYS else (),
         members=(member.member_id,),
     )
@@ -154,3 +155,6 @@ def _rate(partition: PartitionState) -> float:
         return 0.0
     first, last = partition.ends[0], partition.ends[-1]
     return max(0.0, 1000 * (last.offset - first.offset) / (last.at_ms - first.at_ms))
+
+
+RULES: Final = (Rule(find_lag_imbalance),)

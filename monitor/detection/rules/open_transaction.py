@@ -13,11 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from typing import Final
 
-from monitor.detection.messages.findings import open_transaction
 from monitor.detection.ownership.context import Facts
-from monitor.model import Finding, FindingKind, OrphanReason, PartitionVerdict, Phase, TopicPartition
+from monitor.detection.rules.rule import Rule
+from monitor.model import FindingKind, OrphanReason, PartitionVerdict, Phase, TopicPartition
 from monitor.model.commit_history import columns_of
+from monitor.model.findings import Observation, OpenTransaction
 
 
 def is_held_back(row: PartitionVerdict) -> bool:
@@ -75,7 +77,7 @@ class Markers:
         return not rests.isdisjoint(columns_of(self._facts.committed[place].history)[1])
 
 
-def find_open_transaction(facts: Facts) -> Iterable[Finding]:
+def find_open_transaction(facts: Facts) -> Iterable[Observation]:
     """Transactions that have held back for long what waits for the group, in any phase.
 
     Neither the group's members nor their absence is the cause. Where nobody owns the partition or subscribes its topic,
@@ -95,10 +97,13 @@ def find_open_transaction(facts: Facts) -> Iterable[Finding]:
                 since[place] = seen_ms
     if since:
         partitions = tuple(sorted(since))
-        yield Finding(
+        yield Observation(
             kind=FindingKind.LAG,
             reason="open_transaction",
             since_ms=min(since.values()),
-            sentence=open_transaction(partitions),
+            evidence=OpenTransaction(),
             partitions=partitions,
         )
+
+
+RULES: Final = (Rule(find_open_transaction),)

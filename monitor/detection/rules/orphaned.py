@@ -12,25 +12,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from monitor.detection.messages.findings import orphaned
 from monitor.detection.ownership.catalog_view import is_older_than_generation
 from monitor.detection.ownership.context import Expectation, Facts, Ownership
 from monitor.detection.ownership.late_partitions import LatePartitions, horizon_ms
-from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.detection.ownership.self_assigned.groups import horizon_ms as shares_horizon_ms
-from monitor.detection.ownership.streams_groups import is_half_done, is_streams, tells_what_follows
+from monitor.detection.ownership.streams_groups import error_of, is_half_done, is_streams, tells_what_follows
+from monitor.detection.rules.rule import Rule
 from monitor.model import (
+    KINDS,
     Catalog,
-    Finding,
     FindingKind,
-    GroupKind,
     GroupState,
     OrphanReason,
     PartitionState,
     Phase,
     TopicPartition,
 )
-from monitor.model.findings import FINDINGS
+from monitor.model.findings import FINDINGS, NoOwner, Observation, StreamsReport
 
 Known = dict[TopicPartition, PartitionState]
 Orphans = dict[TopicPartition, OrphanReason]
@@ -46,12 +44,12 @@ def orphans_of(
     if group.phase is Phase.EMPTY and group.protocol_type == "consumer" and group.generation > 0:
         places = (TopicPartition(offset.topic, offset.partition) for offset in group.offsets)
         return {place: OrphanReason.NO_MEMBERS for place in places if place in known}
-    if not ownership.complete and (group.kind in OWN_SHARES or not ownership.is_lived_in):
+    if not ownership.complete and (KINDS[group.kind].is_self_assigned or not ownership.is_lived_in):
         return {}
     unowned = {place: state for place, state in known.items() if place not in ownership.owners}
     if not unowned:
         return {}
-    if group.kind in OWN_SHARES:
+    if KINDS[group.kind].is_self_assigned:
         return _left_over(group, catalog, ownership, expectation, unowned)
     late = LatePartitions(group, catalog, ownership, expectation, unowned)
     if is_older_than_generation(catalog, group):  # what the generation lacks may be gone: the next pass tells
@@ -86,7 +84,7 @@ class _Reasons:
         self._ownership = ownership
         self._expectation = expectation
         self._late = late
-        self._is_of_broker = group.kind is GroupKind.CONSUMER
+        self._is_of_broker = KINDS[group.kind].is_broker_assigned
         self._is_undecided = group.phase is Phase.ASSIGNING
         self._is_streams = is_streams(group)
         self._is_half_done = is_half_done(group)
@@ -161,7 +159,7 @@ def _reason_in(group: GroupState, topic: str, expectation: Expectation) -> Orpha
     return OrphanReason.MIXED_STRATEGY if mixed else OrphanReason.ASSIGNOR_GAP
 
 
-def find_orphaned(facts: Facts) -> Iterable[Finding]:
+def find_orphaned(facts: Facts) -> Iterable[Observation]:
     """One finding for each reason, with all its partitions and the age of the oldest."""
     by_reason: dict[OrphanReason, list[TopicPartition]] = {}
     for row in facts.partitions:
@@ -172,26 +170,30 @@ def find_orphaned(facts: Facts) -> Iterable[Finding]:
             yield _finding(facts, reason, tuple(by_reason[reason]))
 
 
-def _finding(facts: Facts, reason: OrphanReason, partitions: tuple[TopicPartition, ...]) -> Finding:
+def _finding(facts: Facts, reason: OrphanReason, partitions: tuple[TopicPartition, ...]) -> Observation:
     oldest_ms = min(facts.known[place].first_seen_ms for place in partitions)
-    return Finding(
+    return Observation(
         kind=FindingKind.ORPHANED,
         reason=reason,
         since_ms=facts.not_later_than_now(_since_ms(facts.group, reason, oldest_ms)),
-        sentence=orphaned(
+        evidence=NoOwner(
             reason,
-            partitions,
-            facts.group,
             seen_growing=_seen_growing(facts, partitions),
             awaited=_awaited(facts, partitions) if reason is OrphanReason.PENDING else (),
+            streams=_streams_report(facts.group) if is_streams(facts.group) else None,
         ),
         partitions=partitions,
     )
 
 
+def _streams_report(group: GroupState) -> StreamsReport:
+    return StreamsReport(error=error_of(group), tells_what_follows=tells_what_follows(group))
+
+
 def _awaited(facts: Facts, partitions: tuple[TopicPartition, ...]) -> tuple[str, ...]:
     """Whom partitions on their way wait for: who joined with them and lets them go; of KIP-848, who is to take them."""
-    if facts.group.kind is GroupKind.CONSUMER or facts.group.kind in OWN_SHARES:
+    traits = KINDS[facts.group.kind]
+    if traits.is_broker_assigned or traits.is_self_assigned:
         return tuple(sorted({heir for place in partitions for heir in facts.expectation.current.get(place, ())}))
     wanted = frozenset(partitions)
     had = (
@@ -217,3 +219,6 @@ def _since_ms(group: GroupState, reason: OrphanReason, first_seen_ms: int) -> in
     if reason is OrphanReason.REBALANCING:
         return max(first_seen_ms, group.under_way.started_ms if group.under_way else group.phase_ms)
     return max(first_seen_ms, group.generation_ms) if reason is OrphanReason.GREW else group.generation_ms
+
+
+RULES: Final = (Rule(find_orphaned, of_owners=True),)

@@ -9,27 +9,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from monitor.detection.messages.findings import rebalance_storm, rebalancing_long
 from monitor.detection.ownership.context import Facts
+from monitor.detection.rules.rule import Rule
 from monitor.model import (
     FOLLOW_OF_THEMSELVES,
+    KINDS,
     SAMPLE_HOLDS_MS,
-    Finding,
+    Assigner,
     FindingKind,
-    GroupKind,
     GroupState,
     MemberState,
     Phase,
     Rebalance,
     RebalanceCause,
 )
+from monitor.model.findings import LongRebalance, Observation, RebalanceStorm
 
 _UNDER_WAY: Final = frozenset({Phase.ASSIGNING, Phase.RECONCILING})
 
 
 def rebalancing_since_ms(group: GroupState, now_ms: int) -> int | None:
     """Since when the group is known to rebalance; None if it is not known to, which is no proof for a classic group."""
-    if group.kind is not GroupKind.CLASSIC:
+    if KINDS[group.kind].assigns is not Assigner.LEADER:
         return group.under_way.started_ms if group.under_way and group.phase in _UNDER_WAY else None
     seen = group.sampled
     if seen is None or seen.over or now_ms - seen.last_ms > SAMPLE_HOLDS_MS:
@@ -37,18 +38,18 @@ def rebalancing_since_ms(group: GroupState, now_ms: int) -> int | None:
     return seen.first_ms
 
 
-def find_long_rebalance(facts: Facts) -> Iterable[Finding]:
+def find_long_rebalance(facts: Facts) -> Iterable[Observation]:
     """The rebalance that is under way lasts longer than ``rebalance_long_ms``; it has been too long since then."""
     since_ms = rebalancing_since_ms(facts.group, facts.now_ms)
     limit_ms = facts.settings.rebalance_long_ms
     if since_ms is None or facts.now_ms - since_ms < limit_ms:
         return
     awaited = _awaited(facts.group)
-    yield Finding(
+    yield Observation(
         kind=FindingKind.REBALANCE,
         reason="long",
         since_ms=since_ms + limit_ms,
-        sentence=rebalancing_long(facts.group, limit_ms, awaited),
+        evidence=LongRebalance(limit_ms),
         members=awaited,
     )
 
@@ -59,7 +60,7 @@ def _awaited(group: GroupState) -> tuple[str, ...]:
     return tuple(name for name, now in standings if now and now.state is MemberState.UNREVOKED_PARTITIONS)
 
 
-def find_storm(facts: Facts) -> Iterable[Finding]:
+def find_storm(facts: Facts) -> Iterable[Observation]:
     """At least ``storm_rebalances`` within ``storm_window_ms``, now or at any instant of the last ``storm_window_ms``.
 
     So it is over after as long a calm as it takes to count one, and a group that goes on at just that rate is told of
@@ -75,11 +76,11 @@ def find_storm(facts: Facts) -> Iterable[Finding]:
     ends = sorted([*facts.group.earlier_ms, *[each.ended_ms for each in counted if each.ended_ms is not None]])
     since_ms = storm_since_ms(ends, enough, window_ms, facts.now_ms)
     if since_ms is not None:
-        yield Finding(
+        yield Observation(
             kind=FindingKind.REBALANCE,
             reason="storm",
             since_ms=facts.not_later_than_now(since_ms),
-            sentence=rebalance_storm(enough, window_ms, _causes(counted[-enough:]), facts.group.kind),
+            evidence=RebalanceStorm(enough, window_ms, _causes(counted[-enough:])),
         )
 
 
@@ -108,3 +109,9 @@ def storm_since_ms(ends: Sequence[int], enough: int, window_ms: int, now_ms: int
 def _causes(rebalances: Iterable[Rebalance]) -> tuple[RebalanceCause, ...]:
     found = {cause for rebalance in rebalances for cause in rebalance.causes} - FOLLOW_OF_THEMSELVES
     return tuple(cause for cause in RebalanceCause if cause in found)
+
+
+RULES: Final = (
+    Rule(find_long_rebalance),
+    Rule(find_storm),
+)

@@ -13,11 +13,10 @@ from msgspec.structs import replace
 
 from monitor.detection.lag.lag import waiting_since_ms
 from monitor.detection.lag.throughput import PACE_MS, Progress, committed_by, pace_of, progress_of
-from monitor.detection.messages.findings import close_to_loss, records_lost
 from monitor.detection.ownership.context import Facts
+from monitor.detection.rules.rule import Rule
 from monitor.model import (
     EndOffsetAt,
-    Finding,
     FindingKind,
     OrphanReason,
     Pace,
@@ -25,6 +24,7 @@ from monitor.model import (
     PartitionVerdict,
     TopicPartition,
 )
+from monitor.model.findings import CloseToLoss, Observation, RecordsLost
 
 FEWEST: Final = 10
 """Fewer waiting records than these are no share of a log: of nine, the next one read or written is a tenth."""
@@ -77,7 +77,7 @@ def kept_waiting(row: PartitionVerdict) -> float:
     return row.lag / (row.end - row.earliest) if row.lag < row.end - row.earliest else 1.0
 
 
-def find_records_lost(facts: Facts) -> Iterable[Finding]:
+def find_records_lost(facts: Facts) -> Iterable[Observation]:
     """Retention has passed the group's commit, and the group has not gone on for a while.
 
     One that goes on commits beyond the loss at once, and its log may have been read up to an earlier moment than the
@@ -85,7 +85,7 @@ def find_records_lost(facts: Facts) -> Iterable[Finding]:
     """
     since = {place: _cut_since_ms(facts, place) for place in _losing(facts)} if facts.waiting else {}
     if since:
-        yield _finding(facts, "records_lost", since, records_lost(tuple(sorted(since))))
+        yield _finding(facts, "records_lost", since, RecordsLost())
 
 
 def _losing(facts: Facts) -> Iterable[TopicPartition]:
@@ -102,7 +102,7 @@ def _cut_since_ms(facts: Facts, place: TopicPartition) -> int:
     return max(known_ms, facts.committed[place].committed_ms)
 
 
-def find_close_to_loss(facts: Facts) -> Iterable[Finding]:
+def find_close_to_loss(facts: Facts) -> Iterable[Observation]:
     """As much waits as nearly all that the last cut left of a partition, for minutes, and the group gains on it slowly.
 
     Told for as long as that was so at any observed instant of the last minutes, of the pace and of what waits each for
@@ -120,7 +120,7 @@ def find_close_to_loss(facts: Facts) -> Iterable[Finding]:
             place = TopicPartition(row.topic, row.partition)
             since[place] = facts.known[place].earliest_ms or facts.now_ms
     if since:
-        yield _finding(facts, "close_to_loss", since, close_to_loss(tuple(sorted(since)), share))
+        yield _finding(facts, "close_to_loss", since, CloseToLoss(share))
 
 
 def _is_threatened(facts: Facts, row: PartitionVerdict) -> bool:
@@ -178,11 +178,19 @@ def _paces(progress: Progress) -> Iterator[Pace | None]:
             yield pace_of(replace(progress, ends=ends[:index]))
 
 
-def _finding(facts: Facts, reason: str, since: dict[TopicPartition, int], sentence: str) -> Finding:
-    return Finding(
+def _finding(
+    facts: Facts, reason: str, since: dict[TopicPartition, int], evidence: RecordsLost | CloseToLoss
+) -> Observation:
+    return Observation(
         kind=FindingKind.RETENTION,
         reason=reason,
         since_ms=facts.not_later_than_now(min(since.values())),
-        sentence=sentence,
+        evidence=evidence,
         partitions=tuple(sorted(since)),
     )
+
+
+RULES: Final = (
+    Rule(find_records_lost),
+    Rule(find_close_to_loss),
+)

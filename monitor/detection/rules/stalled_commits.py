@@ -18,13 +18,21 @@ from typing import Final
 
 from monitor.detection.lag.commit_cadence import BATCH_MS, FEWEST_COMMITS, RHYTHMS, is_usual
 from monitor.detection.lag.waiting import in_vain_since_ms
-from monitor.detection.messages.findings import dead_members, not_committing, unanswering_members, unnoticed_members
 from monitor.detection.ownership.catalog_view import is_older_than_generation
 from monitor.detection.ownership.context import Facts
 from monitor.detection.ownership.current import held_since_ms
 from monitor.detection.rules.open_transaction import Markers, is_held_back
-from monitor.model import CommittedOffset, Finding, FindingKind, Member, Phase, TopicPartition, Value
+from monitor.detection.rules.rule import Rule
+from monitor.model import CommittedOffset, FindingKind, Member, Phase, TopicPartition, Value
 from monitor.model.commit_history import RECENT, columns_of, count_of
+from monitor.model.findings import (
+    Evidence,
+    NotCommitting,
+    Observation,
+    SilentMembers,
+    UnansweringMembers,
+    UnnoticedMembers,
+)
 
 LONGEST_BATCH_MS: Final = 3_600_000
 """A member that says that it may take longer than this between two polls has switched that limit off, and said nothing
@@ -85,7 +93,7 @@ class MemberSilence(Value):
         return self.waits and self.silent and self.settled and self.unusual and self.others_go_on
 
 
-def find_silent(facts: Facts) -> Iterable[Finding]:
+def find_silent(facts: Facts) -> Iterable[Observation]:
     """Members that do nothing, then partitions that are not committed and are neither theirs nor of somebody new."""
     silent = silent_partitions(facts)
     if not silent:
@@ -98,15 +106,12 @@ def find_silent(facts: Facts) -> Iterable[Finding]:
     worth_ms = WORTH_TELLING * facts.settings.commit_silence_ms / NOTICED
     unnoticed = [own for own in blamed if own.is_unnoticed and own.session_ms >= worth_ms]
     if dead:
-        own = _Told(facts, dead)
-        yield _finding(own, "silent", dead_members(own.members, own.partitions, facts.group))
+        yield _finding(_Told(facts, dead), "silent", SilentMembers())
     if hung:
-        own = _Told(facts, hung)
-        yield _finding(own, "no_answer", unanswering_members(own.members, own.partitions, facts.group))
+        yield _finding(_Told(facts, hung), "no_answer", UnansweringMembers())
     if unnoticed:
         own = _Told(facts, unnoticed)
-        sentence = unnoticed_members(own.members, own.partitions, facts.group, own.session_ms)
-        yield _finding(own, "unnoticed", sentence)
+        yield _finding(own, "unnoticed", UnnoticedMembers(own.session_ms))
     told, newcomers = {member.member_id for member in blamed}, _newcomers(facts)
     rest = {
         place: since_ms
@@ -117,12 +122,12 @@ def find_silent(facts: Facts) -> Iterable[Finding]:
     }
     if rest:
         partitions = tuple(sorted(rest))
-        holders = sorted({own for place in rest for own in facts.ownership.owners.get(place, ())})
-        yield Finding(
+        holders = {own for place in rest for own in facts.ownership.owners.get(place, ())}
+        yield Observation(
             kind=FindingKind.LAG,
             reason="not_committing",
             since_ms=min(rest.values()),
-            sentence=not_committing(partitions, facts.settings.commit_silence_ms, holders, facts.group),
+            evidence=NotCommitting(facts.settings.commit_silence_ms, owners=tuple(sorted(holders))),
             partitions=partitions,
         )
 
@@ -368,12 +373,12 @@ def _gap_ms(commit: CommittedOffset) -> float | None:
     return median([after - before for before, after in pairwise(times[-RECENT:])])
 
 
-def _finding(own: _Told, reason: str, sentence: str) -> Finding:
-    return Finding(
+def _finding(own: _Told, reason: str, evidence: Evidence) -> Observation:
+    return Observation(
         kind=FindingKind.DEAD_MEMBER,
         reason=reason,
         since_ms=own.since_ms,
-        sentence=sentence,
+        evidence=evidence,
         partitions=own.partitions,
         members=own.members,
     )
@@ -389,3 +394,6 @@ class _Told:
         self.partitions = tuple(sorted(own))
         self.since_ms = facts.not_later_than_now(min(member.since_ms for member in silences))
         self.session_ms = int(max([member.session_ms for member in silences if member.session_ms < inf], default=0))
+
+
+RULES: Final = (Rule(find_silent),)

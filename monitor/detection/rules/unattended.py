@@ -12,18 +12,20 @@ commits; when it stops, that is told as "not committing", because the log cannot
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from monitor.detection.lag.waiting import in_vain_since_ms
-from monitor.detection.messages.findings import abandoned, unattended
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.open_transaction import Markers, is_held_back
-from monitor.model import Finding, FindingKind, OrphanReason, Phase, TopicPartition
+from monitor.detection.rules.rule import Rule
+from monitor.model import FindingKind, OrphanReason, Phase, TopicPartition
+from monitor.model.findings import Abandoned, Observation, Unattended
 
 Since = dict[TopicPartition, int]
 """Since when records have waited in vain, by partition."""
 
 
-def find_unattended(facts: Facts) -> Iterable[Finding]:
+def find_unattended(facts: Facts) -> Iterable[Observation]:
     """Records wait for a group that has no members, longer than a restart takes.
 
     Somebody may commit for such a group all the same, with partitions chosen by itself or by resetting offsets: the
@@ -43,16 +45,16 @@ def find_unattended(facts: Facts) -> Iterable[Finding]:
             unread[TopicPartition(row.topic, row.partition)] = since_ms
     if unread:
         partitions, since_ms = tuple(sorted(unread)), min(unread.values())
-        yield Finding(
+        yield Observation(
             kind=FindingKind.UNATTENDED,
             reason="no_members",
             since_ms=since_ms,
-            sentence=unattended(partitions),
+            evidence=Unattended(),
             partitions=partitions,
         )
 
 
-def find_abandoned(facts: Facts) -> Iterable[Finding]:
+def find_abandoned(facts: Facts) -> Iterable[Observation]:
     """Records wait in topics that the group has committed and that no member subscribes any more.
 
     The age is that of the last commit: when the group turned away is not in the log, when it last read is.
@@ -67,10 +69,16 @@ def find_abandoned(facts: Facts) -> Iterable[Finding]:
                 unread[place] = since_ms
     if unread:
         partitions, since_ms = tuple(sorted(unread)), min(unread.values())
-        yield Finding(
+        yield Observation(
             kind=FindingKind.ABANDONED,
             reason="unsubscribed",
             since_ms=since_ms,
-            sentence=abandoned(partitions),
+            evidence=Abandoned(),
             partitions=partitions,
         )
+
+
+RULES: Final = (
+    Rule(find_unattended),
+    Rule(find_abandoned),
+)

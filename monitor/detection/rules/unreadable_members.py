@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
-from monitor.detection.messages.findings import unreadable_members
 from monitor.detection.ownership.context import Facts
-from monitor.model import Finding, FindingKind, Member
+from monitor.detection.rules.rule import Rule
+from monitor.model import FindingKind, Member
+from monitor.model.findings import Observation, UnreadableMembers
 
 
-def find_unreadable(facts: Facts) -> Iterable[Finding]:
+def find_unreadable(facts: Facts) -> Iterable[Observation]:
     """Members of which groupwatch knows less than they said: what they own (the assignment), or what they want.
 
     A client of RocketMQ that does not answer has said nothing; it is told as dead once records wait for it.
@@ -23,11 +25,18 @@ def find_unreadable(facts: Facts) -> Iterable[Finding]:
         yield _finding(facts, others, "subscription")
 
 
-def _finding(facts: Facts, members: list[Member], reason: str) -> Finding:
-    return Finding(
+def _finding(facts: Facts, members: list[Member], reason: str) -> Observation:
+    return Observation(
         kind=FindingKind.UNREADABLE_MEMBERS,
         reason=reason,
         since_ms=facts.not_later_than_now(facts.group.generation_ms),
-        sentence=unreadable_members(members, facts.group, of_assignments=reason == "assignment"),
+        evidence=UnreadableMembers(
+            members=tuple([member.member_id for member in members]),
+            problems=tuple([member.unreadable or "" for member in members]),
+            of_assignments=reason == "assignment",
+        ),
         members=tuple(sorted(member.member_id for member in members)),
     )
+
+
+RULES: Final = (Rule(find_unreadable),)

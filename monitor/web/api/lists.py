@@ -14,7 +14,6 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from monitor.detection.finding_changes import finding_id
-from monitor.detection.messages.advice import advice
 from monitor.messages.formatting import searchable
 from monitor.model import ClusterSnapshot, Finding, FindingKind, GroupKind, GroupSummary, Phase, Value
 from monitor.model.findings import rank
@@ -252,6 +251,6 @@ def _open_finding(group: GroupSummary, finding: Finding, evaluated_ms: int) -> O
         cluster=group.cluster,
         group=group.group,
         evaluated_ms=evaluated_ms,
-        advice=advice(finding),
+        advice=finding.spec.advice,
         **asdict(finding),
     )

@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Final
 
-from monitor.detection.messages.findings import counted, ranges
+from monitor.messages.names import counted, ranges
 from monitor.model import GroupVerdict, PartitionId, PartitionVerdict, Sharing, Value
 from monitor.web.page.member_labels import Holder, Holders
 

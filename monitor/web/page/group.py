@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from monitor.detection.messages.advice import advice
-from monitor.detection.messages.notification import utc
 from monitor.messages.formatting import age, lasted, rate
+from monitor.messages.notification import utc
 from monitor.messages.units import unit_of
 from monitor.model import (
     KINDS,
     STREAM,
-    DriftKind,
     Finding,
     FindingKind,
     GroupKind,
@@ -27,6 +25,7 @@ from monitor.model import (
     TopicPartition,
     Value,
 )
+from monitor.model.findings import spec_of
 from monitor.web.page.assignment_map import TopicMap, assignment_map
 from monitor.web.page.member_labels import Holder, Holders
 from monitor.web.views.overview import FindingLine
@@ -34,38 +33,11 @@ from monitor.web.views.overview import FindingLine
 SHOWN_PARTITIONS: Final = 500
 """How many partitions the page lists, unless it is asked for all."""
 
-ORPHAN_WORDS: Final = {
+_NO_FINDING: Final = {
     OrphanReason.NO_MEMBERS: "no owner: group is empty",
-    OrphanReason.GREW: "no owner: topic grew",
     OrphanReason.UNSUBSCRIBED: "no owner: not subscribed",
-    OrphanReason.ASSIGNOR_GAP: "no owner: assignor gap",
-    OrphanReason.PENDING: "no owner yet: handover",
-    OrphanReason.REBALANCING: "no owner yet: rebalancing",
-    OrphanReason.MIXED_STRATEGY: "no owner: strategies differ",
-    OrphanReason.MIXED_SUBSCRIPTION: "no owner: subscriptions differ",
-    OrphanReason.LEADER_UNSUBSCRIBED: "no owner: leader not subscribed",
-    OrphanReason.NO_TASK: "no owner: no task",
 }
-
-_MARKS: Final = {
-    (FindingKind.DRIFT, str(DriftKind.REPLAYED)): "not the assignor's choice",
-    (FindingKind.DRIFT, str(DriftKind.CURRENT)): "would move in a rebalance",
-    (FindingKind.DRIFT, str(DriftKind.TIE)): "another choice was possible",
-    (FindingKind.DRIFT, str(DriftKind.TARGET)): "not the choice of the broker's assignor",
-    (FindingKind.DRIFT, str(DriftKind.PENDING)): "handover takes long",
-    (FindingKind.UNATTENDED, "no_members"): "records wait, nobody reads",
-    (FindingKind.DEAD_MEMBER, "silent"): "its owner does nothing",
-    (FindingKind.DEAD_MEMBER, "unnoticed"): "its owner does nothing, or is gone",
-    (FindingKind.DEAD_MEMBER, "no_answer"): "its owner does not answer",
-    (FindingKind.DOUBLE_OWNED, "duplicate_client_id"): "two clients with one id",
-    (FindingKind.IMBALANCE, "lag"): "gets most records",
-    (FindingKind.ABANDONED, "unsubscribed"): "records wait, nobody reads",
-    (FindingKind.LAG, "not_committing"): "not committing",
-    (FindingKind.LAG, "open_transaction"): "behind an open transaction",
-    (FindingKind.LAG, "former_log"): "commit from before the topic was created anew",
-    (FindingKind.RETENTION, "records_lost"): "lost records",
-    (FindingKind.RETENTION, "close_to_loss"): "close to losing records",
-}
+"""Why partitions have no owner where that alone is no finding."""
 
 LEFT_FOR_NOW: Final = -2
 """The epoch of a static member that closed and whose session has not ended (KIP-848)."""
@@ -257,7 +229,7 @@ def _finding_line(verdict: GroupVerdict, finding: Finding) -> FindingLine:
         kind=finding.kind,
         sentence=finding.sentence,
         age=age(verdict.evaluated_ms - finding.since_ms),
-        advice=advice(finding) or "",
+        advice=finding.spec.advice or "",
         since=utc(finding.since_ms),
     )
 
@@ -305,7 +277,7 @@ def _partition_lines(
     known, alone = verdict.expectation in ("exact", "target"), _is_alone(verdict)
     for row in rows:
         count = len(row.owners) if alone else 1
-        orphan = [ORPHAN_WORDS[row.orphan]] if row.orphan is not None else []
+        orphan = [] if row.orphan is None else [_orphan_mark(row.orphan)]
         double = ["two owners"] if count == 2 else [f"{count} owners"] if count > 2 else []
         yield PartitionLine(
             row=row,
@@ -322,11 +294,15 @@ def _marks(verdict: GroupVerdict) -> dict[TopicPartition, list[str]]:
     """What the findings say of each partition, beyond what its own row says."""
     marks: dict[TopicPartition, list[str]] = {}
     for finding in verdict.findings:
-        mark = _MARKS.get((finding.kind, finding.reason))
-        if mark is not None:
+        mark = finding.spec.mark
+        if mark is not None and finding.kind is not FindingKind.ORPHANED:  # of these, the row has the reason itself
             for place in finding.partitions:
                 marks.setdefault(place, []).append(mark)
     return marks
+
+
+def _orphan_mark(reason: OrphanReason) -> str:
+    return _NO_FINDING.get(reason) or spec_of(FindingKind.ORPHANED, reason).mark or reason.value
 
 
 def _told_age(duration_ms: int | None) -> str | None:

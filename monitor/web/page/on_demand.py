@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
-from monitor.detection.messages.notification import utc
 from monitor.explain.query import explained
 from monitor.explain.statements import Explanation
+from monitor.messages.notification import utc
 from monitor.model import GroupVerdict, Value
 from monitor.web.page.member_labels import Holders
 from monitor.web.page.options import PageOptions

@@ -9,9 +9,9 @@ from starlette.datastructures import QueryParams
 
 from monitor.assignors.registry import SYSTEM_OF, offered_names
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
-from monitor.detection.messages.findings import shown
 from monitor.explain.what_if import Change, MemberChange, Move, PartitionCount, what_if
 from monitor.explain.what_if_text import consequences, held, mark, moving
+from monitor.messages.names import shown
 from monitor.model import KINDS, GroupVerdict, Value
 from monitor.model.escaping import escaped
 from monitor.web.page.member_labels import Holder, Holders

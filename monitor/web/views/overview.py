@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.detection.messages.advice import advice
-from monitor.detection.messages.notification import utc
 from monitor.messages.formatting import age
+from monitor.messages.notification import utc
 from monitor.model import ClusterSnapshot, FindingKind, GroupSummary, Value
 from monitor.web.views.addresses import PAGE, GroupAddress
 from monitor.web.views.group_list import KindCount, Listing, Wish
@@ -98,7 +97,7 @@ def finding_lines(summary: GroupSummary) -> tuple[FindingLine, ...]:
             kind=each.kind,
             sentence=each.sentence,
             age=age(summary.evaluated_ms - each.since_ms),
-            advice=advice(each) or "",
+            advice=each.spec.advice or "",
             since=utc(each.since_ms),
         )
         for each in summary.findings

@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import asdict, replace
 
-from monitor.detection.messages.advice import advice
 from monitor.model import Finding, GroupState, GroupSummary, GroupVerdict, Phase
 
 
@@ -55,6 +54,6 @@ def _unknown(group: GroupState) -> GroupSummary:
 
 def verdict_json(verdict: GroupVerdict) -> bytes:
     """The whole verdict, its findings with advice; a field that has its default (null, 0, empty) is left out."""
-    advised = tuple([AdvisedFinding(**asdict(finding), advice=advice(finding)) for finding in verdict.findings])
+    advised = tuple([AdvisedFinding(**asdict(finding), advice=finding.spec.advice) for finding in verdict.findings])
     fields = {name: getattr(verdict, name) for name in verdict.__struct_fields__ if name != "findings"}
     return msgspec.json.encode(ToldVerdict(**fields, findings=advised))

@@ -62,6 +62,8 @@ def settles_ms(group: GroupState, grown_ms: int, settings: DetectionSettings) ->
 
 def next_ms(group: GroupState, grown_ms: int, settings: DetectionSettings, now_ms: int) -> int | None:
     """When the verdict may become another by time alone; None: never, as far as this module goes."""
+    if not KINDS[group.kind].is_self_assigned:
+        return None
     instants = [settles_ms(group, grown_ms, settings)]
     if duplicates_of(group):
         instants.append(group.generation_ms + settings.connection_expiry_ms)

@@ -14,12 +14,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.detection.ownership.catalog_view import first_seen_ms
-from monitor.detection.ownership.context import Expectation, Growth, Owners, Ownership
+from monitor.detection.ownership.context import Expectation, Owners, Ownership
 from monitor.detection.ownership.inference import Candidate, OwnersOf, Place, best_fit
 from monitor.detection.ownership.self_assigned import metaq as metaq_groups
 from monitor.detection.ownership.self_assigned import rocketmq as rocketmq_groups
 from monitor.detection.ownership.self_assigned import zookeeper as zookeeper_groups
 from monitor.model import Catalog, GroupKind, GroupState, PartitionId, Sharing, TopicPartition, TopicState, Value
+from monitor.model.evidence import Growth
 
 Partitions = dict[str, tuple[PartitionId, ...]]
 """Partitions by topic."""
@@ -37,9 +38,7 @@ _SYSTEMS: Final[Mapping[GroupKind, _System]] = {
     GroupKind.METAQ: _System(metaq_groups.candidates, metaq_groups.is_told),
     GroupKind.ZOOKEEPER: _System(zookeeper_groups.candidates, zookeeper_groups.is_told),
 }
-
-OWN_SHARES: Final = frozenset(_SYSTEMS)
-"""The kinds of such groups."""
+"""One for each kind whose members assign themselves."""
 
 
 class Found(Value):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from monitor.detection.messages.advice import advice
-from monitor.detection.messages.findings import shown
+from monitor.messages.names import shown
 from monitor.model import Finding
 
 
@@ -17,7 +16,7 @@ def told(group: str, finding: Finding) -> str:
     >>> told("payments", finding)
     "Group payments: A tie. Since 1970-01-01 00:00:00 UTC. Nothing: both answers are the assignor's own."
     """
-    parts = (f"Group {shown(group)}: {finding.sentence}", f"Since {utc(finding.since_ms)}.", advice(finding))
+    parts = (f"Group {shown(group)}: {finding.sentence}", f"Since {utc(finding.since_ms)}.", finding.spec.advice)
     return " ".join(part for part in parts if part)
 
 

@@ -1,180 +1,106 @@
-"""The sentence that a person reads beside a finding.
+"""The sentence that a person reads beside a finding, made from its evidence.
 
 A sentence does not change while nothing changes, because alerts are told apart by it: it holds no age (shown beside
-it) and no number that moves with the traffic. Names come from clusters and are shown, not trusted: a name with
-characters that cannot be printed is escaped, a long one is cut. Escaping for a page is the page's task.
+it) and no number that moves with the traffic. Names are shown as in monitor.messages.names.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
+from functools import singledispatch
 from typing import Final
 
-from monitor.detection.ownership.context import Balance, Cause, Difference, Growth, Skew
-from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
-from monitor.detection.ownership.streams_groups import error_of, is_streams, tells_what_follows
+from monitor.messages.names import LISTED, counted, era, listed, partition, people, places, seconds, shown
 from monitor.messages.units import unit_of
 from monitor.model import (
+    KINDS,
+    Assigner,
     DriftCause,
-    GroupKind,
     GroupState,
-    Handover,
     IdPartitions,
     Member,
-    MemberVerdict,
     OrphanReason,
-    PartitionId,
     Phase,
     RebalanceCause,
     TopicPartition,
 )
-from monitor.model.escaping import escaped
+from monitor.model.evidence import Cause, Difference, Growth, Skew
+from monitor.model.findings import (
+    Abandoned,
+    Behind,
+    CloseToLoss,
+    CurrentDrift,
+    DoubleOwned,
+    DuplicateClientIds,
+    Evidence,
+    FormerLog,
+    IdleMembers,
+    Imbalance,
+    LagImbalance,
+    LateHandover,
+    LongRebalance,
+    NoOwner,
+    NotCommitting,
+    Observation,
+    OpenTransaction,
+    RebalanceStorm,
+    RecordsLost,
+    ReplayedDrift,
+    SilentMembers,
+    StreamsReport,
+    TargetDrift,
+    UnansweringMembers,
+    Unattended,
+    UnnoticedMembers,
+    UnreadableMembers,
+)
 
-LISTED: Final = 10
-"""How many partitions (or runs of them), topics or members a sentence lists before it only counts the rest."""
 
-LONGEST_NAME: Final = 120
+def sentence_of(found: Observation, group: GroupState) -> str:
+    """What a person reads of an observation.
 
+    Args:
+        found: what a rule has found of the group.
+        group: the group with the names of its topics and with its members, of which the sentence names some.
 
-def shown(name: str) -> str:
-    r"""A name from a cluster as it can stand in a sentence.
-
-    >>> shown("orders"), shown("a\nb")
-    ('orders', 'a\\nb')
+    Raises:
+        NotImplementedError: its evidence has no sentence here.
     """
-    return escaped(name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}...")
+    return _sentence(found.evidence, found, group)
 
 
-def counted(count: int, word: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "partition"), counted(2, "partition")
-    ('1 partition', '2 partitions')
-    """
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names in the given order, shortened.
-
-    >>> listed(["a", "b"]), listed([str(n) for n in range(12)])
-    ('a, b', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more')
-    """
-    return _shortened([shown(name) for name in names[:LISTED]], len(names))
-
-
-def _shortened(head: Sequence[str], count: int) -> str:
-    told = ", ".join(head)
-    return told if count <= len(head) else f"{told} and {count - len(head)} more"
-
-
-def ranges(partitions: Sequence[PartitionId]) -> str:
-    """Sorted partitions with runs of numbers drawn together, at most ten runs or names.
-
-    >>> ranges([0, 2, 3, 4, 8]), ranges(list(range(0, 24, 2)))
-    ('0, 2-4, 8', '0, 2, 4, 6, 8, 10, 12, 14, 16, 18 and 2 more')
-    """
-    runs = [[each for _, each in run] for _, run in groupby(enumerate(partitions), _run_of)]
-    head = ", ".join(shown(str(run[0])) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs[:LISTED])
-    rest = sum(len(run) for run in runs[LISTED:])
-    return f"{head} and {rest} more" if rest else head
-
-
-def _run_of(placed: tuple[int, PartitionId]) -> PartitionId:
-    """The same for numbers that follow one another, and for nothing else."""
-    position, partition = placed
-    return partition - position if isinstance(partition, int) else partition
-
-
-def places(partitions: Iterable[TopicPartition]) -> str:
-    """The partitions of one topic or several, counted and listed.
-
-    >>> places([TopicPartition("orders", 4), TopicPartition("orders", 5)])
-    '2 partitions of orders (4-5)'
-    >>> places([TopicPartition("a", 0), TopicPartition("b", 0), TopicPartition("b", 2)])
-    '3 partitions of 2 topics (a 0; b 0, 2)'
-    """
-    numbers: dict[str, list[PartitionId]] = {}
-    for place in sorted(partitions):
-        numbers.setdefault(place.topic, []).append(place.partition)
-    count = counted(sum(map(len, numbers.values())), "partition")
-    if len(numbers) == 1:
-        ((topic, own),) = numbers.items()
-        return f"{count} of {shown(topic)} ({ranges(own)})"
-    head = "; ".join(f"{shown(topic)} {ranges(own)}" for topic, own in list(numbers.items())[:LISTED])
-    rest = f" and {counted(len(numbers) - LISTED, 'more topic')}" if len(numbers) > LISTED else ""
-    return f"{count} of {counted(len(numbers), 'topic')} ({head}{rest})"
-
-
-def era(group: GroupState) -> str:
-    """The group's generation; in the words of KIP-848, its epoch. Of members that share by themselves nobody counts.
-
-    >>> era(GroupState(cluster="c", group="g", generation=5))
-    'generation 5'
-    """
-    if group.kind in OWN_SHARES:
-        return "the present assignment"
-    return f"{'generation' if group.kind is GroupKind.CLASSIC else 'epoch'} {group.generation}"
-
-
-def who(member: Member | MemberVerdict, *, alike: bool = False) -> str:
-    """A member as a person looks for it. ``alike``: others of its group have the same client id and host.
-
-    >>> app = MemberVerdict(member_id="m-1", client_id="app", host="/10.0.0.1")
-    >>> who(app), who(app, alike=True), who(MemberVerdict(member_id="m-1"))
-    ('app at /10.0.0.1', 'app (m-1) at /10.0.0.1', 'm-1')
-    """
-    name = shown(member.client_id or member.member_id)
-    own = f" ({shown(member.instance_id or member.member_id)})" if alike and member.client_id else ""
-    return f"{name}{own} at {shown(member.host)}" if member.host else f"{name}{own}"
-
-
-def people(member_ids: Sequence[str], group: GroupState) -> str:
-    """Members of the group as a person looks for them, in the given order, shortened as :func:`listed`."""
-    known = {member.member_id: member for member in group.members}
-    alike = Counter((member.client_id, member.host) for member in group.members)
-    head = [
-        who(member, alike=alike[member.client_id, member.host] > 1) if (member := known.get(name)) else shown(name)
-        for name in member_ids[:LISTED]
-    ]
-    return _shortened(head, len(member_ids))
+@singledispatch
+def _sentence(evidence: Evidence, found: Observation, group: GroupState) -> str:
+    """One function for each kind of evidence is registered below."""
+    raise NotImplementedError(f"No sentence is made from {type(evidence).__name__}.")
 
 
 def _somebody(member_ids: Sequence[str], group: GroupState) -> str:
     return people(member_ids, group) or "nobody"
 
 
-def double_owned(
-    partitions: Sequence[TopicPartition], owners: Sequence[str], group: GroupState, *, is_mixed: bool = False
-) -> str:
-    """``owners`` are those of the first partition, which is the example.
-
-    ``is_mixed``: they share partitions out by different strategies.
-    """
+@_sentence.register
+def _double_owned(evidence: DoubleOwned, found: Observation, group: GroupState) -> str:
+    partitions = found.partitions
     verb = "has" if len(partitions) == 1 else "have"
     told = (
         f"{places(partitions)} {verb} more than one owner in {era(group)}: "
-        f"{_partition(partitions[0])} belongs to {people(owners, group)}."
+        f"{partition(partitions[0])} belongs to {people(evidence.owners, group)}."
     )
-    if not is_mixed:
+    if not evidence.is_mixed:
         return told
     return f"{told} The members share partitions out by different strategies: {_by_strategy(group)}."
 
 
-def duplicate_clients(members: Sequence[str], partitions: Sequence[TopicPartition], group: GroupState) -> str:
-    """``partitions`` are those of the members."""
+@_sentence.register
+def _duplicate_client_ids(evidence: DuplicateClientIds, found: Observation, group: GroupState) -> str:
+    members, partitions = found.members, found.partitions
     several = "Several connections have" if len(members) == 1 else "Several connections each have"
     owned = f", and all of them read {places(partitions)}" if partitions else ""
     return (
         f"{several} the client id {people(members, group)}: clients with the same id take each other for themselves"
         f"{owned}."
     )
-
-
-def _partition(place: TopicPartition) -> str:
-    return f"partition {shown(str(place.partition))} of {shown(place.topic)}"
 
 
 def _by_strategy(group: GroupState) -> str:
@@ -186,30 +112,21 @@ def _by_strategy(group: GroupState) -> str:
     return "; ".join(f"{shown(name)} ({people(having[name], group)})" for name in sorted(having)[:LISTED])
 
 
-def orphaned(
-    reason: OrphanReason,
-    partitions: Sequence[TopicPartition],
-    group: GroupState,
-    *,
-    seen_growing: bool,
-    awaited: Sequence[str] = (),
-) -> str:
-    """``seen_growing``: the partitions were seen to come after the generation, to topics known before.
-
-    ``awaited`` are, of partitions on their way, the members that let them go; of KIP-848, those that are to take them.
-    """
+@_sentence.register
+def _no_owner(evidence: NoOwner, found: Observation, group: GroupState) -> str:
+    partitions, reason, awaited = found.partitions, evidence.reason, evidence.awaited
     where, one = places(partitions), len(partitions) == 1
     topics = _topics(partitions)
     head = f"{where} {'has' if one else 'have'} no owner:"
-    if group.kind is GroupKind.CONSUMER:
+    if KINDS[group.kind].is_broker_assigned:
         return f"{head} {_of_the_broker(reason, group, awaited, one=one)}"
-    if group.kind in OWN_SHARES:
+    if KINDS[group.kind].is_self_assigned:
         return f"{head} {_of_own_shares(reason, group, awaited, partitions)}"
     if reason is OrphanReason.LEADER_UNSUBSCRIBED:
         return f"{head} {_of_an_unsubscribed_leader(partitions, group)}"
-    if is_streams(group) and reason is not OrphanReason.GREW:
-        return f"{head} {_of_streams(reason, group, awaited, one=one)}"
-    if seen_growing and reason is OrphanReason.GREW:
+    if evidence.streams is not None and reason is not OrphanReason.GREW:
+        return f"{head} {_of_streams(evidence, evidence.streams, group, one=one)}"
+    if evidence.seen_growing and reason is OrphanReason.GREW:
         leader = _leader(group)
         return (
             f"{head} the {topics} grew after generation {group.generation} was assigned and "
@@ -254,16 +171,16 @@ def _of_an_unsubscribed_leader(partitions: Sequence[TopicPartition], group: Grou
     )
 
 
-def _of_streams(reason: OrphanReason, group: GroupState, awaited: Sequence[str], *, one: bool) -> str:
+def _of_streams(evidence: NoOwner, streams: StreamsReport, group: GroupState, *, one: bool) -> str:
     """Why the leader of a group of Kafka Streams has given a partition to no thread."""
     them, generation = "it" if one else "them", era(group)
-    if reason is OrphanReason.PENDING:
-        former = f" {people(awaited, group)} had {them} before." if awaited else ""
+    if evidence.reason is OrphanReason.PENDING:
+        former = f" {people(evidence.awaited, group)} had {them} before." if evidence.awaited else ""
         return f"{generation} is half of a rebalance, and the next generation gives {them} to a thread.{former}"
-    told = _STREAMS_ERRORS.get(error_of(group))
+    told = _STREAMS_ERRORS.get(streams.error)
     if told:
         return f"Kafka Streams gave {them} to no thread in {generation}. Its leader reports that {told}."
-    complete = ", although that completes its rebalance" if tells_what_follows(group) else ""
+    complete = ", although that completes its rebalance" if streams.tells_what_follows else ""
     return f"Kafka Streams gave {them} to no thread in {generation}{complete}."
 
 
@@ -323,18 +240,10 @@ def _topics(partitions: Sequence[TopicPartition]) -> str:
     return "topic" if len({place.topic for place in partitions}) == 1 else "topics"
 
 
-def owner(owners: Sequence[str]) -> str:
-    """The owners, or that there is none.
-
-    >>> owner(["C0"]), owner([])
-    ('C0', 'nobody')
-    """
-    return listed(owners) if owners else "nobody"
-
-
-def drift_replayed(difference: Difference, cause: Cause, group: GroupState) -> str:
-    """The owners are not those that the assignor gives for the inputs of the generation."""
-    if group.kind in OWN_SHARES:
+@_sentence.register
+def _replayed_drift(evidence: ReplayedDrift, found: Observation, group: GroupState) -> str:
+    difference, cause = evidence.difference, evidence.cause
+    if KINDS[group.kind].is_self_assigned:
         return _drift_of_own_shares(difference, cause, group)
     return (
         f"{places(difference.partitions)} {_have(difference.partitions)} another owner than the assignor "
@@ -353,16 +262,18 @@ def _drift_of_own_shares(difference: Difference, cause: Cause, group: GroupState
     )
 
 
-def drift_current(difference: Difference, cause: Cause, group: GroupState, changes: Sequence[Growth]) -> str:
-    """The owners would be others now; ``changes`` is what makes the difference."""
+@_sentence.register
+def _current_drift(evidence: CurrentDrift, found: Observation, group: GroupState) -> str:
+    difference = evidence.difference
     return (
         f"{places(difference.partitions)} would have another owner if the group rebalanced now: "
-        f"{_example(difference, group)}. {_of_current(cause, changes)}."
+        f"{_example(difference, group)}. {_of_current(evidence.cause, evidence.changes)}."
     )
 
 
-def drift_target(difference: Difference, cause: Cause, group: GroupState) -> str:
-    """The actual owners of the difference are those that the broker has chosen."""
+@_sentence.register
+def _target_drift(evidence: TargetDrift, found: Observation, group: GroupState) -> str:
+    difference, cause = evidence.difference, evidence.cause
     first = difference.partitions[0]
     if cause.cause is DriftCause.MIXED_ASSIGNORS:
         why = f"The members ask for different assignors: {listed(cause.seen)}"
@@ -378,13 +289,14 @@ def drift_target(difference: Difference, cause: Cause, group: GroupState) -> str
     )
 
 
-def drift_pending(partitions: Sequence[TopicPartition], oldest: Handover, group: GroupState) -> str:
-    """``partitions`` are on their way for too long; ``oldest`` is the example."""
-    first, heir = oldest.partitions[0], _somebody([] if oldest.heir is None else [oldest.heir], group)
-    told = "has been told to give it back and has not" if oldest.is_told else "has not asked the broker since"
+@_sentence.register
+def _late_handover(evidence: LateHandover, found: Observation, group: GroupState) -> str:
+    partitions, first = found.partitions, evidence.first
+    heir = _somebody([] if evidence.heir is None else [evidence.heir], group)
+    told = "has been told to give it back and has not" if evidence.is_told else "has not asked the broker since"
     return (
         f"{places(partitions)} {_have(partitions)} not been handed over in {era(group)}: partition {first.partition} "
-        f"of {shown(first.topic)} is meant for {heir}, but {people([oldest.owner], group)} {told}."
+        f"of {shown(first.topic)} is meant for {heir}, but {people([evidence.owner], group)} {told}."
     )
 
 
@@ -426,7 +338,7 @@ def _have(partitions: Sequence[TopicPartition]) -> str:
 def _example(difference: Difference, group: GroupState) -> str:
     first = difference.partitions[0]
     return (
-        f"{_partition(first)} should belong to {_somebody(difference.expected, group)} "
+        f"{partition(first)} should belong to {_somebody(difference.expected, group)} "
         f"and belongs to {_somebody(difference.actual, group)}"
     )
 
@@ -461,8 +373,9 @@ def _change(change: Growth) -> str:
     return f"{shown(change.topic)} {verb} from {change.before} to {counted(change.after, 'partition')}"
 
 
-def imbalance(balance: Balance, group: GroupState) -> str:
-    """``balance`` is that of the group."""
+@_sentence.register
+def _imbalance(evidence: Imbalance, found: Observation, group: GroupState) -> str:
+    balance = evidence.balance
     told = (
         f"{people([balance.member_id], group)} owns {counted(balance.largest, 'partition')}, but with these "
         f"subscriptions no member would need more than {balance.optimum}."
@@ -473,15 +386,16 @@ def imbalance(balance: Balance, group: GroupState) -> str:
         group.protocol == "range" and balance.topics > 1
     )
     gain = f"with {balance.alternative.assignor} the largest member would have {balance.alternative.largest}"
-    return f"{told} {_sentence(f'{why}{gain} instead of {balance.largest}')}."
+    return f"{told} {_capitalized(f'{why}{gain} instead of {balance.largest}')}."
 
 
-def _sentence(clause: str) -> str:
+def _capitalized(clause: str) -> str:
     return clause[0].upper() + clause[1:]
 
 
-def idle(members: Sequence[str], group: GroupState, partitions: int | None) -> str:
-    """``partitions`` are those that the group subscribes, None if not all subscriptions are known."""
+@_sentence.register
+def _idle_members(evidence: IdleMembers, found: Observation, group: GroupState) -> str:
+    members, partitions = found.members, evidence.partitions
     own, of = "owns" if len(members) == 1 else "own", len(group.members)
     head = f"{len(members)} of {counted(of, 'member')} {own} no partition ({people(members, group)})"
     if partitions is None:
@@ -491,11 +405,10 @@ def idle(members: Sequence[str], group: GroupState, partitions: int | None) -> s
     return f"{head}, although its topics have {counted(partitions, 'partition')}."
 
 
-def not_committing(
-    partitions: Sequence[TopicPartition], silence_ms: int, owners: Sequence[str], group: GroupState
-) -> str:
-    """``silence_ms`` is the threshold, not the age; ``owners`` are the members that have the partitions."""
-    patience = f"for at least {seconds(silence_ms)}"
+@_sentence.register
+def _not_committing(evidence: NotCommitting, found: Observation, group: GroupState) -> str:
+    partitions, owners = found.partitions, evidence.owners
+    patience = f"for at least {seconds(evidence.silence_ms)}"
     if not owners:
         return f"Records wait in {places(partitions)}, and no offset has been committed there {patience}."
     role = f"{'its' if len(partitions) == 1 else 'their'} owner{'' if len(owners) == 1 else 's'}"
@@ -506,8 +419,9 @@ def not_committing(
     )
 
 
-def open_transaction(partitions: Sequence[TopicPartition]) -> str:
-    """All that waits in them is behind the beginning of a transaction."""
+@_sentence.register
+def _open_transaction(evidence: OpenTransaction, found: Observation, group: GroupState) -> str:
+    partitions = found.partitions
     transactions = "a transaction that is" if len(partitions) == 1 else "transactions that are"
     return (
         f"All that waits in {places(partitions)} is behind {transactions} still open: consumers that read only "
@@ -515,8 +429,9 @@ def open_transaction(partitions: Sequence[TopicPartition]) -> str:
     )
 
 
-def former_log(partitions: Sequence[TopicPartition]) -> str:
-    """The partitions are those of topics that were deleted and created anew."""
+@_sentence.register
+def _former_log(evidence: FormerLog, found: Observation, group: GroupState) -> str:
+    partitions = found.partitions
     offsets = "has a committed offset" if len(partitions) == 1 else "have committed offsets"
     topics = "topic was" if len({place.topic for place in partitions}) == 1 else "topics were"
     return (
@@ -525,60 +440,63 @@ def former_log(partitions: Sequence[TopicPartition]) -> str:
     )
 
 
-def behind(threshold: int, partitions: Sequence[TopicPartition], kind: GroupKind = GroupKind.CLASSIC) -> str:
-    """``threshold`` in records, of MetaQ in bytes; the lag itself moves and is shown beside."""
-    return f"More than {counted(threshold, unit_of(kind))} wait for the group, in {places(partitions)}."
+@_sentence.register
+def _behind(evidence: Behind, found: Observation, group: GroupState) -> str:
+    threshold = counted(evidence.threshold, unit_of(group.kind))
+    return f"More than {threshold} wait for the group, in {places(found.partitions)}."
 
 
-def records_lost(partitions: Sequence[TopicPartition]) -> str:
+@_sentence.register
+def _records_lost(evidence: RecordsLost, found: Observation, group: GroupState) -> str:
     """How many they are moves with every segment that is removed, and is shown beside."""
+    partitions = found.partitions
     return f"Retention removed records of {places(partitions)} that the group had not committed: they are lost to it."
 
 
-def unreadable_members(members: Sequence[Member], group: GroupState, *, of_assignments: bool) -> str:
-    """``of_assignments``: what cannot be read is what they own, and maybe also what they subscribe to."""
-    what = _SENT.get(group.kind) or ("assignment" if of_assignments else "subscription")
-    whose = people([member.member_id for member in members], group)
-    why = listed(list(dict.fromkeys(member.unreadable or "" for member in members)))
+@_sentence.register
+def _unreadable_members(evidence: UnreadableMembers, found: Observation, group: GroupState) -> str:
+    members, of_assignments = evidence.members, evidence.of_assignments
+    what = KINDS[group.kind].message or ("assignment" if of_assignments else "subscription")
+    whose = people(members, group)
+    why = listed(list(dict.fromkeys(evidence.problems)))
     told = f"groupwatch cannot decode the {what}{'' if len(members) == 1 else 's'} of {whose} ({why})."
-    if group.kind in OWN_SHARES:
+    if KINDS[group.kind].is_self_assigned:
         return f"{told} Partitions without an owner, drift and imbalance of the group are therefore not found."
     if of_assignments:
         return f"{told} Drift and imbalance are not found, and partitions without an owner only if they came later."
     return f"{told} Drift and imbalance are not found, and partitions without an owner only in topics of other members."
 
 
-_SENT: Final[Mapping[GroupKind, str]] = {
-    GroupKind.ROCKETMQ: "answer",
-    GroupKind.METAQ: "registration",
-    GroupKind.ZOOKEEPER: "registration",
-}
-"""What members send where no leader assigns."""
-
-
-def close_to_loss(partitions: Sequence[TopicPartition], share: float) -> str:
-    """``share`` is the threshold, from 0 to 1."""
+@_sentence.register
+def _close_to_loss(evidence: CloseToLoss, found: Observation, group: GroupState) -> str:
+    share = f"{100 * evidence.share:g} %"
     return (
-        f"At least as much as {100 * share:g} % of what retention last left of {places(partitions)} waits for the "
-        "group, which gains on it slowly, if at all: what retention removes next is lost."
+        f"At least as much as {share} of what retention last left of {places(found.partitions)} waits for the group, "
+        "which gains on it slowly, if at all: what retention removes next is lost."
     )
 
 
-def unattended(partitions: Sequence[TopicPartition]) -> str:
-    """Nobody reads what waits in them."""
-    return f"The group has no members, and records wait in vain in {places(partitions)}."
+@_sentence.register
+def _unattended(evidence: Unattended, found: Observation, group: GroupState) -> str:
+    return f"The group has no members, and records wait in vain in {places(found.partitions)}."
 
 
-def abandoned(partitions: Sequence[TopicPartition]) -> str:
-    """Nobody reads what waits in them."""
+@_sentence.register
+def _abandoned(evidence: Abandoned, found: Observation, group: GroupState) -> str:
+    partitions = found.partitions
     return (
         f"Records wait in vain in {places(partitions)}: the group has committed offsets there, but none of its members "
         f"subscribes to the {_topics(partitions)} any more."
     )
 
 
-def dead_members(members: Sequence[str], partitions: Sequence[TopicPartition], group: GroupState) -> str:
-    """``partitions`` are those of the members."""
+@_sentence.register
+def _silent_members(evidence: SilentMembers, found: Observation, group: GroupState) -> str:
+    return _doing_nothing(found, group)
+
+
+def _doing_nothing(found: Observation, group: GroupState) -> str:
+    members, partitions = found.members, found.partitions
     have = "has" if len(members) == 1 else "have"
     return (
         f"{people(members, group)} {have} {places(partitions)}, and {have} committed nothing for a while, although "
@@ -586,8 +504,9 @@ def dead_members(members: Sequence[str], partitions: Sequence[TopicPartition], g
     )
 
 
-def unanswering_members(members: Sequence[str], partitions: Sequence[TopicPartition], group: GroupState) -> str:
-    """``partitions`` are those that the members had last, or should have."""
+@_sentence.register
+def _unanswering_members(evidence: UnansweringMembers, found: Observation, group: GroupState) -> str:
+    members, partitions = found.members, found.partitions
     is_are, do, have, their = ("is", "does", "has", "its") if len(members) == 1 else ("are", "do", "have", "their")
     return (
         f"{people(members, group)} {is_are} connected but {do} not answer the broker, and {have} committed nothing for "
@@ -595,25 +514,23 @@ def unanswering_members(members: Sequence[str], partitions: Sequence[TopicPartit
     )
 
 
-def unnoticed_members(
-    members: Sequence[str], partitions: Sequence[TopicPartition], group: GroupState, session_ms: int
-) -> str:
-    """``partitions`` are those of the members, ``session_ms`` the longest of their sessions."""
-    up_to, they_are = ("", "it is") if len(members) == 1 else ("up to ", "they are")
+@_sentence.register
+def _unnoticed_members(evidence: UnnoticedMembers, found: Observation, group: GroupState) -> str:
+    up_to, they_are = ("", "it is") if len(found.members) == 1 else ("up to ", "they are")
     return (
-        f"{dead_members(members, partitions, group)} With a session of {up_to}{seconds(session_ms)}, the broker may "
+        f"{_doing_nothing(found, group)} With a session of {up_to}{seconds(evidence.session_ms)}, the broker may "
         f"not have noticed yet if {they_are} gone: until then, nobody takes over."
     )
 
 
-def lag_imbalance(member: MemberVerdict, cause: Skew, hottest: TopicPartition, group: GroupState) -> str:
-    """``hottest`` is the member's partition that gets most records."""
+@_sentence.register
+def _lag_imbalance(evidence: LagImbalance, found: Observation, group: GroupState) -> str:
     head = (
-        f"Most of the records that wait for the group wait for {people([member.member_id], group)}, which has "
-        f"{counted(member.partitions, 'partition')}"
+        f"Most of the records that wait for the group wait for {people(found.members, group)}, which has "
+        f"{counted(evidence.owned, 'partition')}"
     )
-    hot = _partition(hottest)
-    match cause:
+    hot = partition(evidence.hottest)
+    match evidence.skew:
         case Skew.KEYS:
             return (
                 f"{head}: {hot} alone gets too many, which no assignment can share out. Make that member faster; for "
@@ -631,12 +548,12 @@ def lag_imbalance(member: MemberVerdict, cause: Skew, hottest: TopicPartition, g
             )
 
 
-def rebalancing_long(group: GroupState, limit_ms: int, awaited: Sequence[str]) -> str:
-    """``limit_ms`` is the threshold, not the age; ``awaited`` are members known to keep the others waiting."""
-    head = f"The group has been rebalancing for more than {seconds(limit_ms)}"
-    if group.kind is GroupKind.CLASSIC:
+@_sentence.register
+def _long_rebalance(evidence: LongRebalance, found: Observation, group: GroupState) -> str:
+    head = f"The group has been rebalancing for more than {seconds(evidence.limit_ms)}"
+    if KINDS[group.kind].assigns is Assigner.LEADER:
         return f"{head}: {_of_the_coordinator(group)}"
-    return f"{head}, towards {era(group)}: {_of_the_members(group, awaited)}"
+    return f"{head}, towards {era(group)}: {_of_the_members(group, found.members)}"
 
 
 def _of_the_members(group: GroupState, awaited: Sequence[str]) -> str:
@@ -669,27 +586,17 @@ def _of_the_coordinator(group: GroupState) -> str:
     return f"its coordinator waits for members that have not rejoined{most}."
 
 
-def rebalance_storm(
-    enough: int, window_ms: int, causes: Sequence[RebalanceCause], kind: GroupKind = GroupKind.CLASSIC
-) -> str:
-    """``enough`` within ``window_ms`` are the thresholds, not the counts; ``causes`` of the newest of them."""
+@_sentence.register
+def _rebalance_storm(evidence: RebalanceStorm, found: Observation, group: GroupState) -> str:
+    causes = evidence.causes
     told = ", ".join(CAUSES[cause] for cause in causes)
     hints = " ".join(dict.fromkeys(_HINTS[cause] for cause in causes if cause in _HINTS))
-    if kind in OWN_SHARES:  # of which no log tells more
+    if KINDS[group.kind].is_self_assigned:  # of which no log tells more
         told = ", ".join(CAUSES[cause] for cause in causes if cause is not RebalanceCause.UNKNOWN)
         hints = "Look for members that are restarted again and again, or that lose their connections."
     why = f" ({told})" if told else ""
-    return f"The group has rebalanced at least {enough} times within {seconds(window_ms)}{why}. {hints}".rstrip()
-
-
-def seconds(duration_ms: int) -> str:
-    """A threshold as a person would say it.
-
-    >>> seconds(1_500), seconds(60_000), seconds(600_000)
-    ('1.5 s', '60 s', '10 min')
-    """
-    minutes, rest = divmod(duration_ms, 60_000)
-    return f"{minutes} min" if minutes > 1 and not rest else f"{duration_ms / 1000:g} s"
+    times = f"at least {evidence.enough} times within {seconds(evidence.window_ms)}"
+    return f"The group has rebalanced {times}{why}. {hints}".rstrip()
 
 
 CAUSES: Final[Mapping[RebalanceCause, str]] = {

@@ -1,1 +1,0 @@
-"""What findings say to a person: sentences, advice, numbers with their units."""

@@ -1,0 +1,20 @@
+"""What a rule is: it looks at the facts about a group and says what it has found, in no words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from monitor.detection.ownership.context import Facts
+from monitor.model import Value
+from monitor.model.findings import Observation
+
+
+class Rule(Value):
+    """One rule. Each module of rules lists its own as ``RULES``, and monitor.detection.evaluate asks them all.
+
+    ``of_owners``: it says who should have what, so it is not asked while the members may be about to share their
+    partitions out anew (``Facts.is_settling``).
+    """
+
+    find: Callable[[Facts], Iterable[Observation]]
+    of_owners: bool = False
