@@ -337,6 +337,22 @@ def test_another_layout_is_refused_and_both_values_are_named(
     Checkpoint(spark, str(root), "test").claim(LAYOUT)  # the refused job has kept no lock
 
 
+@pytest.mark.parametrize(("version", "named"), [(None, 0), (2, 2)], ids=["before 0.1.0", "a newer one"])
+def test_a_layout_of_another_version_is_refused_and_the_way_out_is_named(
+    spark: SparkSession, root: Path, version: int | None, named: int
+):
+    file = root / "test" / LAYOUT_FILE
+    fields = json.loads(file.read_text())
+    del fields["version"]
+    _replace(file, json.dumps(fields if version is None else fields | {"version": version}).encode())
+    with pytest.raises(CheckpointError) as refusal:
+        Checkpoint(spark, str(root), "test").claim(LAYOUT)
+    assert f"its layout has version {named}; this groupwatch reads version 1. Go back to the groupwatch that wrote" in (
+        str(refusal.value)
+    )
+    assert "start once with --rebuild" in str(refusal.value)
+
+
 def test_a_chosen_number_of_partitions_counts_wherever_it_was_chosen():
     cluster = ClusterSettings(name="test", bootstrap_servers="localhost:1")
     by_conf = SparkSettings(conf={"spark.sql.shuffle.partitions": "7"}, shuffle_partitions=3)
@@ -396,11 +412,6 @@ def test_a_machine_with_other_cores_goes_on_with_the_partitions_of_the_checkpoin
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", "2")
     assert sorted(part.name for part in (root / "test/state/0").glob("[0-9]*")) == ["0", "1"]
-
-
-def test_a_layout_file_of_an_earlier_version_is_accepted(spark: SparkSession, root: Path):
-    _replace(root / "test" / LAYOUT_FILE, b'{"cluster":"test","buckets":4,"events_topic":"groupwatch.events"}')
-    Checkpoint(spark, str(root), "test").claim(msgspec.structs.replace(LAYOUT, shuffle_partitions=3))
 
 
 def test_a_torn_layout_file_is_refused_if_there_is_state_and_else_written_anew(spark: SparkSession, root: Path):
