@@ -255,7 +255,7 @@ class Checkpoint:
             self._spark.conf.unset(FILE_MANAGER_KEY)
 
     def _move_aside(self) -> None:
-        aside = f"{self.path}.replaced-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+        aside = f"{self.path}.replaced-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"  # noqa: TID251 -- in a name, as the wall shows it
         if not self._files.exists(self.path):
             log.info("There is no checkpoint %s to be replaced", self.path)
             return

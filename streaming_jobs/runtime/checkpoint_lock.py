@@ -59,7 +59,7 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
             id=secrets.token_hex(8),
             host=socket.gethostname(),
             pid=os.getpid(),
-            since=datetime.now(UTC).isoformat(timespec="seconds"),
+            since=datetime.now(UTC).isoformat(timespec="seconds"),  # noqa: TID251 -- for a person, as the wall shows it
             machine=_machine(),
             begun=_begun(os.getpid()),
         )
