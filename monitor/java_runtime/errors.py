@@ -8,6 +8,8 @@ from typing import Final
 
 _ERROR: Final = re.compile(r"^(?!\tat ).*(\b(ERROR|FATAL)\b|\blevel=error\b|Exception|Error\b)")
 
+_LAST_LINES: Final = 8
+
 
 class EmbeddedError(Exception):
     """Base of all errors of this package."""
@@ -53,8 +55,8 @@ class ClientsFailed(LoggedFailure):
     """A JVM with clients did not start, ended, or failed at what it was told."""
 
 
-def last_lines(log_file: Path, count: int = 8) -> str:
-    """What a log says last, for an error message: at most ``count`` lines, indented, empty if there is no such file.
+def last_lines(log_file: Path) -> str:
+    """What a log says last, for an error message: at most eight lines, indented, empty if there is no such file.
 
     Lines that speak of an error, if there are any: a server that gives up says much more while it closes.
     """
@@ -63,4 +65,4 @@ def last_lines(log_file: Path, count: int = 8) -> str:
     except OSError:
         return ""
     telling = [line for line in lines if _ERROR.search(line)] or lines
-    return "\n".join(f"  {line[:400]}" for line in telling[-count:])
+    return "\n".join(f"  {line[:400]}" for line in telling[-_LAST_LINES:])

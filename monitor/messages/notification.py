@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
+from datetime import UTC, datetime
+from typing import Final
 
 from monitor.messages.names import shown
 from monitor.model import Finding
+
+_LAST_S: Final = 253_402_300_799
+"""The end of the year 9999, the last that can be written. No decoder lets a later time through (wire.bounds)."""
 
 
 def told(group: str, finding: Finding) -> str:
@@ -26,4 +30,5 @@ def utc(instant_ms: int) -> str:
     >>> utc(1_795_315_215_999)
     '2026-11-22 02:40:15 UTC'
     """
-    return f"{np.datetime64(instant_ms // 1000, 's')} UTC".replace("T", " ", 1)
+    second = min(max(instant_ms // 1000, 0), _LAST_S)
+    return f"{datetime.fromtimestamp(second, UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -6,7 +6,7 @@ from typing import Final, cast, dataclass_transform
 
 import msgspec
 
-STATE_VERSION: Final = 2
+STATE_VERSION: Final = 1
 """Version of the stored states below. A state written by a newer version is refused, never guessed at."""
 
 MOST: Final = (1 << 63) - 1

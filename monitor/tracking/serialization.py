@@ -1,7 +1,7 @@
 """States as bytes: msgpack, with the version that wrote them in front so that any version can tell.
 
-What there is most of (committed offsets, points of a history) is written as arrays without field names. States that an
-earlier version wrote are brought to the shape of today when they are read, and written in it when they next change.
+What there is most of (committed offsets, points of a history) is written as arrays without field names. A state of
+another version is refused: to read it with another shape than it was written in would lose what it says.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from typing import Final, TypeVar
 import msgspec
 
 from monitor.model import STATE_VERSION, GroupState, SourceState, TopicState
-from monitor.tracking import serialization_v1 as stored_v1
 
 State = TypeVar("State", GroupState, TopicState, SourceState)
 
@@ -21,21 +20,19 @@ class StoredStateError(Exception):
 
 
 class StateVersionError(StoredStateError):
-    """The state was written by a newer groupwatch.
+    """The state was written by a groupwatch with another version of the states, older or newer.
 
     Attributes:
         written: The version of the state.
-        known: The newest version that this groupwatch reads.
     """
 
-    def __init__(self, written: int, known: int = STATE_VERSION) -> None:
-        super().__init__(written, known)
+    def __init__(self, written: int) -> None:
+        super().__init__(written)
         self.written: Final = written
-        self.known: Final = known
 
     def __str__(self) -> str:
         """The sentence for the operator."""
-        return f"the state was written in version {self.written}; this groupwatch reads versions up to {self.known}"
+        return f"the state was written in version {self.written}; this groupwatch reads version {STATE_VERSION}"
 
 
 class StateCorruptError(StoredStateError):
@@ -63,7 +60,6 @@ class _Envelope(msgspec.Struct, array_like=True, frozen=True):
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _ENVELOPES: Final = msgspec.msgpack.Decoder(_Envelope)
-_FIELDS: Final = msgspec.msgpack.Decoder(dict[str, object])
 _GROUPS: Final = msgspec.msgpack.Decoder(GroupState)
 _TOPICS: Final = msgspec.msgpack.Decoder(TopicState)
 _SOURCES: Final = msgspec.msgpack.Decoder(SourceState)
@@ -78,7 +74,7 @@ def decode_group_state(data: bytes) -> GroupState:
     """The group in these bytes.
 
     Raises:
-        StateVersionError: A newer version wrote it.
+        StateVersionError: Another version wrote it.
         StateCorruptError: The bytes are no GroupState.
     """
     return _decode(_GROUPS, data, "GroupState")
@@ -88,7 +84,7 @@ def decode_topic_state(data: bytes) -> TopicState:
     """The topic in these bytes.
 
     Raises:
-        StateVersionError: A newer version wrote it.
+        StateVersionError: Another version wrote it.
         StateCorruptError: The bytes are no TopicState.
     """
     return _decode(_TOPICS, data, "TopicState")
@@ -98,7 +94,7 @@ def decode_source_state(data: bytes) -> SourceState:
     """The source in these bytes.
 
     Raises:
-        StateVersionError: A newer version wrote it.
+        StateVersionError: Another version wrote it.
         StateCorruptError: The bytes are no SourceState.
     """
     return _decode(_SOURCES, data, "SourceState")
@@ -107,11 +103,8 @@ def decode_source_state(data: bytes) -> SourceState:
 def _decode(decoder: msgspec.msgpack.Decoder[State], data: bytes, kind: str) -> State:
     try:
         envelope = _ENVELOPES.decode(data)
-        if envelope.version > STATE_VERSION:
+        if envelope.version != STATE_VERSION:
             raise StateVersionError(envelope.version)
-        if envelope.version == STATE_VERSION:
-            return decoder.decode(envelope.state)
-        fields = stored_v1.brought_to_v2(_FIELDS.decode(envelope.state))
-        return msgspec.convert(fields, decoder.type)
+        return decoder.decode(envelope.state)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, MemoryError) as error:
         raise StateCorruptError(kind) from error

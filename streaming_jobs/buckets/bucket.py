@@ -101,7 +101,7 @@ class Bucket:
         """Take stored entries, which were changed in that micro-batch.
 
         Raises:
-            StateVersionError: a newer groupwatch wrote one. An older one must not go on over it.
+            StateVersionError: a groupwatch with another version of the states wrote one.
             StateCorruptError: one is no state.
         """
         for entry in entries:

@@ -30,8 +30,6 @@ ROW_BYTES: Final = 4_000_000
 LEAST_RECENT_BYTES: Final = 1_000_000
 """Below this, the base is not written anew."""
 
-LAYOUT_1: Final = "entity STRING, name STRING, payload BINARY"
-
 
 @dataclass(slots=True)
 class KeptBucket:
@@ -53,13 +51,12 @@ class BucketStore:
         self._mark: ValueState = handle.getValueState("mark", "base LONG, batch LONG")
         self._base: ListState = handle.getListState("base", "payload BINARY")
         self._recent: ListState = handle.getListState("recent", "batch LONG, payload BINARY")
-        self._layout_1: ListState = handle.getListState("entities", LAYOUT_1)
 
     def bring_up_to_date(self, kept: KeptBucket | None, cluster: str, batch: int) -> KeptBucket:
         """The bucket as the state has it. ``kept`` is what this worker remembers of it, and is used if it can be."""
         mark = self._mark.get()
         if mark is None:
-            return self._of_layout_1(cluster, batch)
+            return KeptBucket(Bucket(cluster), loaded=batch)  # new: what this micro-batch makes of it is its base
         base, newest = int(mark[0]), int(mark[1])
         if kept is not None and kept.base == base and kept.batch <= newest:
             if kept.batch < newest:
@@ -80,18 +77,6 @@ class BucketStore:
             if changed > kept.batch:
                 kept.bucket.load(unpacked(bytes(payload)), int(changed))
         kept.recent_bytes, kept.batch = recent, newest
-
-    def _of_layout_1(self, cluster: str, batch: int) -> KeptBucket:
-        """A bucket that is new, or that was written before buckets had a base: one row an entity.
-
-        It has no base yet, so what this micro-batch makes of it is written as a whole.
-        """
-        kept = KeptBucket(Bucket(cluster), loaded=batch)
-        old = [Entry(entity, name, bytes(payload)) for entity, name, payload in self._layout_1.get()]
-        if old:
-            kept.bucket.load(old, batch)
-            self._layout_1.clear()
-        return kept
 
     def save(self, kept: KeptBucket, batch: int) -> None:
         """Write what the micro-batch changed."""

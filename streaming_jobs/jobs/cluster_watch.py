@@ -38,15 +38,14 @@ from streaming_jobs.ingest.sources import events_log, kafka_log, ticks
 from streaming_jobs.jobs.collector_log import Telling
 from streaming_jobs.jobs.reading_problems import ReadingProblems
 from streaming_jobs.jobs.watch_targets import Watched
-from streaming_jobs.runtime.checkpoint import PARTITIONS_KEY, REBUILD, Checkpoint, CheckpointError, Layout
+from streaming_jobs.runtime.checkpoint import PARTITIONS_KEY, Checkpoint, CheckpointError, Layout
 from streaming_jobs.runtime.clock import now_ms, passed_ms
 from streaming_jobs.runtime.lifetime import JobFailed
 from streaming_jobs.runtime.query_errors import (
+    REBUILD,
     cause_of,
-    checkpoint_is_damaged,
     disk_is_full,
-    no_restart_heals,
-    spark_takes_no_tasks,
+    fatal_sentence,
 )
 from streaming_jobs.runtime.session import JVM_GONE
 from streaming_jobs.runtime.stall import StallWatch
@@ -221,13 +220,8 @@ class ClusterWatch:
         cause = cause_of(error)
         if isinstance(error, CheckpointError):
             self._fatal = CheckpointError(f"Cluster {self._watched.name}: {error}")
-        elif no_restart_heals(error):
-            self._fatal = self._failed(cause)
-        elif spark_takes_no_tasks(error):
-            self._fatal = self._failed(f"Spark takes no tasks any more ({cause}). Start groupwatch again.")
-        elif checkpoint_is_damaged(error):
-            path = self._checkpoint.path
-            self._fatal = self._failed(f"the checkpoint {path} is damaged ({cause}). To go on, {REBUILD}.")
+        elif (sentence := fatal_sentence(error, self._checkpoint.path)) is not None:
+            self._fatal = self._failed(sentence)
         elif isinstance(error, NotYetReadable):
             self._wait_for(str(error))
         else:

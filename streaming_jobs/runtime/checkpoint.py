@@ -17,10 +17,15 @@ from monitor.readiness.warm_up import planned_end
 from streaming_jobs.ingest.bucket_of import buckets_for
 from streaming_jobs.runtime.checkpoint_lock import HeldByAnother, Hold, Lease, LocalLock
 from streaming_jobs.runtime.hadoop_files import FilesError, HadoopFiles
+from streaming_jobs.runtime.query_errors import REBUILD
 
 log = logging.getLogger(__name__)
 
 LAYOUT_FILE: Final = "groupwatch-layout.json"
+
+LAYOUT_VERSION: Final = 1
+"""Of what the file says and of how Spark's state is laid out (streaming_jobs.buckets.store). What a
+state itself looks like has a version of its own (monitor.tracking.serialization)."""
 
 OWNER_FILE: Final = "{path}+owner"
 """Beside the folder, which --rebuild moves away. No cluster's folder has a plus sign in its name."""
@@ -38,8 +43,6 @@ LOCAL_FILE_MANAGER: Final = (
 What it would choose starts several ``readlink`` processes for every file that it renames
 (docs/decisions/0013-checkpoints-on-a-disk.md)."""
 
-REBUILD: Final = "start once with --rebuild, which moves the folder aside and reads the log again from its beginning"
-
 
 class CheckpointError(Exception):
     """The checkpoint cannot be continued; the text says why and what to do."""
@@ -48,9 +51,9 @@ class CheckpointError(Exception):
 class Layout(msgspec.Struct, frozen=True, kw_only=True):
     """What must not change while a checkpoint lives.
 
-    ``buckets`` None: any; what is written has a number. ``shuffle_partitions`` None: any, or not known. One that names
-    no shard was written before there were any. ``groups_from`` is where the groups come from, which decides what the
-    query reads (streaming_jobs.jobs.watch_targets); ``via`` the Kafka cluster that carries a system's events.
+    ``buckets`` None: any; what is written has a number. ``shuffle_partitions`` None: any, or not known. ``groups_from``
+    is where the groups come from, which decides what the query reads (streaming_jobs.jobs.watch_targets); ``via`` the
+    Kafka cluster that carries a system's events.
 
     ``cluster_id``, ``log_id`` and ``events_id`` are those of the Kafka cluster, of its offsets topic, and of the events
     topic; ``source_id`` is that of another system that is read. None: not known yet, or there is none.
@@ -67,6 +70,17 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     log_id: str | None = None
     events_id: str | None = None
     source_id: str | None = None
+    version: int = LAYOUT_VERSION
+
+
+class LayoutVersionError(ValueError):
+    """The layout was written in another version, older or newer, and need not have the shape of ours."""
+
+
+class _Version(msgspec.Struct, frozen=True):
+    """Before version 0.1.0 the file named none."""
+
+    version: int = 0
 
 
 IDS: Final = ("cluster_id", "log_id", "events_id", "source_id")
@@ -241,7 +255,7 @@ class Checkpoint:
             self._spark.conf.unset(FILE_MANAGER_KEY)
 
     def _move_aside(self) -> None:
-        aside = f"{self.path}.replaced-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+        aside = f"{self.path}.replaced-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"  # noqa: TID251 -- in a name, as the wall shows it
         if not self._files.exists(self.path):
             log.info("There is no checkpoint %s to be replaced", self.path)
             return
@@ -266,7 +280,12 @@ class Checkpoint:
 
     def _compare(self, layout: Layout) -> None:
         try:
-            written = msgspec.json.decode(self._files.read(self._layout) or "", type=Layout)
+            written = decode_layout(self._files.read(self._layout) or "")
+        except LayoutVersionError as error:
+            raise CheckpointError(
+                f"The checkpoint {self.path} cannot be continued: {error}. Go back to the groupwatch that wrote it, or"
+                f" {REBUILD}."
+            ) from None
         except msgspec.DecodeError as error:
             raise CheckpointError(f"{self._layout} cannot be read ({error}). To go on, {REBUILD}.") from error
         different = differences(written, layout)
@@ -282,6 +301,19 @@ class Checkpoint:
 
     def _partitions_now(self) -> int:
         return int(self._spark.conf.get(PARTITIONS_KEY) or 0)
+
+
+def decode_layout(text: str) -> Layout:
+    """The layout in the text of its file.
+
+    Raises:
+        LayoutVersionError: it was written in another version.
+        msgspec.DecodeError: it is no layout.
+    """
+    version = msgspec.json.decode(text, type=_Version).version
+    if version != LAYOUT_VERSION:
+        raise LayoutVersionError(f"its layout has version {version}; this groupwatch reads version {LAYOUT_VERSION}")
+    return msgspec.json.decode(text, type=Layout)
 
 
 def differences(written: Layout, wanted: Layout) -> str:

@@ -59,7 +59,7 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
             id=secrets.token_hex(8),
             host=socket.gethostname(),
             pid=os.getpid(),
-            since=datetime.now(UTC).isoformat(timespec="seconds"),
+            since=datetime.now(UTC).isoformat(timespec="seconds"),  # noqa: TID251 -- for a person, as the wall shows it
             machine=_machine(),
             begun=_begun(os.getpid()),
         )
@@ -135,18 +135,16 @@ class LocalLock:
 class Lease:
     """A file that its owner keeps writing anew, on any file system."""
 
-    def __init__(self, files: HadoopFiles, file: str, lease_s: float = LEASE_S, renewal_s: float = RENEWAL_S) -> None:
+    def __init__(self, files: HadoopFiles, file: str) -> None:
         self._files = files
         self._file = file
-        self._lease_s = lease_s
-        self._renewal_s = renewal_s
         self._owner = Owner.here()
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
         self.lost: str | None = None
 
     def take(self) -> None:
-        """See Hold. Takes up to ``lease_s`` if an owner died on another machine."""
+        """See Hold. Takes up to ``LEASE_S`` if an owner died on another machine."""
         self._stand_by()
         self._write()
         self._ended.wait(SETTLING_S)
@@ -167,14 +165,14 @@ class Lease:
             if self._rival() is None:
                 self._files.delete(self._file)
         except FilesError as error:
-            log.warning("The checkpoint could not be given back (%s); it is free in %.0f s", error, self._lease_s)
+            log.warning("The checkpoint could not be given back (%s); it is free in %.0f s", error, LEASE_S)
 
     def _stand_by(self) -> None:
         """Return once nobody has the file; raise HeldByAnother as soon as its owner shows a sign of life."""
         first = self._seen()
-        deadline = time.monotonic() + self._lease_s
+        deadline = time.monotonic() + LEASE_S
         if first is not None and not _is_dead(first):
-            log.info("Waiting up to %.0f s for a sign of life of %s", self._lease_s, _named(first.encode()))
+            log.info("Waiting up to %.0f s for a sign of life of %s", LEASE_S, _named(first.encode()))
         while first is not None and not _is_dead(first) and time.monotonic() < deadline:
             self._ended.wait(LOOK_S)
             now = self._seen()
@@ -193,7 +191,7 @@ class Lease:
 
     def _keep(self) -> None:
         told = False
-        while self.lost is None and not self._ended.wait(self._renewal_s):
+        while self.lost is None and not self._ended.wait(RENEWAL_S):
             try:
                 self._renew()
                 told = False

@@ -9,14 +9,19 @@ from __future__ import annotations
 import re
 from typing import Final
 
+REBUILD: Final = "start once with --rebuild, which moves the folder aside and reads the log again from its beginning"
+
 LONGEST_CAUSE: Final = 500
 
 _NAMES_A_CAUSE: Final = re.compile(r"(?:Caused by: |: )?([\w.$]+(?:Error|Exception)\b.*)")
 
 _DISK_FULL: Final = re.compile(r"No space left on device|Disk quota exceeded|DSQuotaExceededException")
 
-_STATE_VERSION: Final = re.compile(r"\b(?:StateVersionError|SilentSourceError)\b")
-"""Errors of ours that a restart cannot heal."""
+_STATE_VERSION: Final = re.compile(r"\bStateVersionError\b")
+"""Another version of groupwatch wrote the state."""
+
+_SILENT_SOURCE: Final = re.compile(r"\bSilentSourceError\b")
+"""Spark reads nothing of a log that is not empty."""
 
 _EXECUTOR_GONE: Final = re.compile(
     r"RejectedExecutionException: Task org\.apache\.spark\.executor\.|on a stopped SparkContext"
@@ -60,12 +65,29 @@ def cause_of(error: BaseException) -> str:
     return (causes[-1] if causes else lines[0] if lines else type(error).__name__)[:LONGEST_CAUSE]
 
 
-def no_restart_heals(error: BaseException) -> bool:
-    """Whether the same would happen again for ever, whatever the checkpoint and the disk are like."""
-    return _STATE_VERSION.search(trace_of(error)) is not None
+def fatal_sentence(error: BaseException, checkpoint: str) -> str | None:
+    """Why starting the query again cannot heal the failure, and what to do; None: it may heal.
+
+    Args:
+        error: what ended the query.
+        checkpoint: the path of its checkpoint.
+    """
+    cause, trace = cause_of(error), trace_of(error)
+    if _SILENT_SOURCE.search(trace):
+        return cause
+    if _STATE_VERSION.search(trace):
+        return (
+            f"the checkpoint {checkpoint} is of another version of groupwatch ({cause}). Go back to that version, or"
+            f" {REBUILD}."
+        )
+    if _spark_takes_no_tasks(error):
+        return f"Spark takes no tasks any more ({cause}). Start groupwatch again."
+    if _checkpoint_is_damaged(error):
+        return f"the checkpoint {checkpoint} is damaged ({cause}). To go on, {REBUILD}."
+    return None
 
 
-def spark_takes_no_tasks(error: BaseException) -> bool:
+def _spark_takes_no_tasks(error: BaseException) -> bool:
     """Whether Spark itself has ended, as far as tasks go: only another process can go on."""
     return _EXECUTOR_GONE.search(trace_of(error)) is not None
 
@@ -75,7 +97,7 @@ def disk_is_full(error: BaseException) -> bool:
     return _DISK_FULL.search(trace_of(error)) is not None
 
 
-def checkpoint_is_damaged(error: BaseException) -> bool:
+def _checkpoint_is_damaged(error: BaseException) -> bool:
     """Whether a file of the checkpoint is missing or not what was once written: it stays so at every restart."""
     trace = trace_of(error)
     if _DISK_FULL.search(trace):

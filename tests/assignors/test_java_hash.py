@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,9 +10,7 @@ from monitor.assignors.java.hash import (
     string_hash,
     string_hashes,
     topic_id_partition_hash,
-    topic_id_partition_hashes,
     topic_partition_hash,
-    topic_partition_hashes,
     uuid_hash,
 )
 from monitor.assignors.java.uuid import Uuid
@@ -66,8 +63,6 @@ def test_both_ways_agree(texts):
 )
 def test_topic_partitions(topic, partition, expected):
     assert topic_partition_hash(topic, partition) == expected
-    many = topic_partition_hashes(string_hash(topic), np.array([partition]))
-    assert many.astype(np.int32).tolist() == [expected]
 
 
 @pytest.mark.parametrize(("uuid", "expected", "of_three", "of_last"), UUIDS)
@@ -75,5 +70,3 @@ def test_uuids_and_their_partitions(uuid, expected, of_three, of_last):
     assert uuid_hash(uuid) == expected
     assert topic_id_partition_hash(uuid, 3) == of_three
     assert topic_id_partition_hash(uuid, 2147483647) == of_last
-    many = topic_id_partition_hashes(uuid_hash(uuid), np.array([3, 2147483647]))
-    assert many.astype(np.int32).tolist() == [of_three, of_last]

@@ -17,15 +17,12 @@ from monitor.assignors.java.hash import (
     integer_hash,
     string_hash,
     string_hashes,
-    topic_id_partition_hashes,
-    topic_partition_hashes,
     uuid_hash,
 )
+from monitor.assignors.java.hash_map import iterate
 from monitor.assignors.java.order import (
     hash_map_order,
     hash_set_copy_order,
-    is_decided,
-    positions,
     set_copy_capacity,
     string_key,
     table_size,
@@ -55,7 +52,7 @@ def test_code_points_would_sort_differently():
 
 def test_an_empty_map_has_no_order():
     assert hash_map_order([]) == hash_set_copy_order([]) == hash_map_order([], capacity=0) == []
-    assert positions(np.empty(0, np.int64)).tolist() == []
+    assert iterate(np.empty(0, np.int64)).positions.tolist() == []
 
 
 def test_of_equal_keys_the_first_counts():
@@ -180,12 +177,12 @@ def test_a_copys_table_is_for_one_key_more(size, table):
 def topic_id_partitions():
     """The million partitions of ../shared/assignors/speed-of-the-originals.md."""
     uuids = [Uuid(number, (number * 0x9E3779B97F4A7C15 + 2**63) % 2**64 - 2**63) for number in range(1, 1001)]
-    return topic_id_partition_hashes(np.array(list(map(uuid_hash, uuids)))[:, None], np.arange(1000)).ravel()
+    return (31 * np.array(list(map(uuid_hash, uuids)))[:, None] + np.arange(1000)).ravel()
 
 
 def topic_partitions():
     topics = string_hashes([f"topic-{number:04d}" for number in range(40)])
-    return topic_partition_hashes(topics[:, None], np.arange(500)).ravel()
+    return (31 * (31 + np.arange(500)) + topics[:, None]).ravel()
 
 
 LARGE = {
@@ -210,32 +207,34 @@ def test_large_maps_iterate_as_in_java(name):
     """The CRC-32 is that of the keys' numbers in Java's order, four bytes each."""
     make, natural_of, crc = LARGE[name]
     hashes = make()
-    assert zlib.crc32(positions(hashes, natural_of=natural_of).astype(">u4").tobytes()) == crc
-    assert is_decided(hashes, natural_of=natural_of)
+    found = iterate(hashes, natural_of)
+    assert zlib.crc32(found.positions.astype(">u4").tobytes()) == crc
+    assert found.decided
 
 
 def numbered_topics(topics):
     hashes = string_hashes([f"topic-{number}" for number in range(topics)])
-    return topic_partition_hashes(hashes[:, None], np.arange(8)).ravel()
+    return (31 * (31 + np.arange(8)) + hashes[:, None]).ravel()
 
 
 def test_numbered_topics_can_have_no_order_of_their_own():
     """topic-20 and 0, topic-10 and 1 have equal hash codes: two maps of one JVM were seen to iterate differently."""
-    assert is_decided(numbered_topics(40))
-    assert not is_decided(numbered_topics(100))
+    assert iterate(numbered_topics(40)).decided
+    assert not iterate(numbered_topics(100)).decided
 
 
 def test_undecided_places_keep_the_order_in_which_keys_came():
     hashes = np.array([7, 64 + 7] * 6, np.int64)
-    assert positions(hashes, capacity=64).tolist() == list(range(12))
-    assert not is_decided(hashes, capacity=64)
+    found = iterate(hashes, capacity=64)
+    assert found.positions.tolist() == list(range(12))
+    assert not found.decided
 
 
 def test_a_list_is_decided_however_long_it_is():
     """Ten keys of equal hash codes make the table larger twice; only the eleventh makes a tree."""
-    assert is_decided(np.zeros(10, np.int64))
-    assert not is_decided(np.zeros(11, np.int64))
-    assert is_decided(np.arange(11) * 64)
+    assert iterate(np.zeros(10, np.int64)).decided
+    assert not iterate(np.zeros(11, np.int64)).decided
+    assert iterate(np.arange(11) * 64).decided
 
 
 def test_a_class_that_is_comparable_decides():
@@ -253,7 +252,7 @@ capacities = st.none() | st.integers(0, 300)
 
 @given(few_hashes | any_hashes, capacities)
 def test_every_key_is_iterated_once_place_by_place(hashes, capacity):
-    order = positions(np.array(hashes, np.int64), capacity).tolist()
+    order = iterate(np.array(hashes, np.int64), capacity=capacity).positions.tolist()
     assert sorted(order) == list(range(len(hashes)))
     words = [hashes[number] % 2**32 for number in order]
     places = [(word ^ word >> 16) & (table_size(len(hashes), capacity) - 1) for word in words]
@@ -265,5 +264,5 @@ def test_every_key_is_iterated_once_place_by_place(hashes, capacity):
 def test_hash_codes_alone_give_the_order_of_the_keys(hashes, capacity):
     """Also with keys of 32 bits, and with signs or without."""
     order = hash_map_order(range(len(hashes)), hashes.__getitem__, capacity)
-    assert positions(np.array(hashes, np.int32), capacity).tolist() == order
-    assert positions(np.array(hashes, np.int64) % 2**32, capacity).tolist() == order
+    assert iterate(np.array(hashes, np.int32), capacity=capacity).positions.tolist() == order
+    assert iterate(np.array(hashes, np.int64) % 2**32, capacity=capacity).positions.tolist() == order

@@ -6,7 +6,8 @@ from monitor.collectors.zookeeper.base import Remembering
 from monitor.protocol.zookeeper.groups import SeenTree
 from monitor.protocol.zookeeper.kafka import kafka_tree
 from monitor.protocol.zookeeper.metaq import metaq_tree
-from monitor.protocol.zookeeper.tree import Node, Tree, tree_of
+from monitor.protocol.zookeeper.tree import Node, Tree
+from tests.protocol.zookeeper_captures import tree_of
 
 TWO_PARTS = b'{"broker":"m","numParts":2}'
 GARBAGE = b"\x00garbage"

@@ -52,25 +52,6 @@ def test_the_strategy_that_explains_most(candidates, actual, expected):
     assert best_fit(candidates, actual, now_ms=7) == expected
 
 
-@pytest.mark.parametrize(
-    ("candidates", "actual", "before", "candidate", "since_ms"),
-    [
-        pytest.param([EVEN, GREEDY], EVEN.owners, Fit("even", 0, ("even",), 3), "even", 3, id="fits as before"),
-        pytest.param(
-            [EVEN, LIKE_EVEN], EVEN.owners, Fit("like even", 0, (), 3), "like even", 3, id="what was named stays named"
-        ),
-        pytest.param([EVEN, GREEDY], GREEDY.owners, Fit("even", 0, ("even",), 3), "greedy", 7, id="another fits now"),
-        pytest.param([EVEN], GREEDY.owners, Fit("even", 0, ("even",), 3), "even", 7, id="it no longer fits"),
-        pytest.param([EVEN], EVEN.owners, Fit("even", 1, (), 3), "even", 7, id="it fits again"),
-        pytest.param([EVEN], GREEDY.owners, Fit("even", 2, (), 3), "even", 3, id="still the nearest, still no fit"),
-        pytest.param([EVEN], EVEN.owners, Fit("gone", 0, ("gone",), 3), "even", 7, id="a strategy nobody has any more"),
-    ],
-)
-def test_since_when_it_has_fitted(candidates, actual, before, candidate, since_ms):
-    found = best_fit(candidates, actual, now_ms=7, before=before)
-    assert (found.candidate, found.since_ms) == (candidate, since_ms)
-
-
 @pytest.mark.parametrize(("strategy", "at_least"), [("default", 150), ("consishash", 150)])
 def test_metaqs_own_assignments_fit_their_strategy(strategy, at_least):
     fitted = 0
@@ -133,5 +114,5 @@ def test_of_a_real_choice_only_one_fits():
     fit = best_fit(candidates, {Place("t", place): (owner,) for place, owner in runs.items()}, now_ms=1)
     assert fit == Fit("default", 0, ("default",), 1)
     runs["0-0"], runs["0-7"] = "c", "a"
-    other = best_fit(candidates, {Place("t", place): (owner,) for place, owner in runs.items()}, now_ms=2, before=fit)
+    other = best_fit(candidates, {Place("t", place): (owner,) for place, owner in runs.items()}, now_ms=2)
     assert (other.candidate, other.differing, other.fitting, other.since_ms) == ("default", 2, (), 2)

@@ -169,6 +169,19 @@ def test_queues_with_names_that_no_broker_gives_are_judged_without_an_error(name
         assert explain_partition(inputs, "T", "b-0").statements
 
 
+def test_what_another_holds_by_its_own_word_is_not_presumed_of_a_silent_client():
+    """Of four queues c1's share is b-2 and b-3, but c0 has taken b-2 while c1 hung: b-2 has one owner."""
+    members = [
+        Member("c0", topics=("T",), assignor=AVERAGELY, assigned=(TopicPartitions("T", ("b-0", "b-1", "b-2")),)),
+        Member("c1", topics=("T",), assignor=AVERAGELY, answers=False),
+    ]
+    verdict = verdict_on(_read(GroupKind.ROCKETMQ, members), _catalog({"T": ["b-0", "b-1", "b-2", "b-3"]}))
+    assert {row.partition: row.owners for row in verdict.partitions} == {
+        **dict.fromkeys(("b-0", "b-1", "b-2"), ("c0",)),
+        "b-3": ("c1",),
+    }
+
+
 @pytest.mark.parametrize("later_ms", [0, 50])
 def test_a_topic_that_a_first_reading_dates_a_little_later_than_its_groups_has_not_grown(later_ms: int):
     """Two strategies and four queues: the first takes 0 and 1, the second 1 and 3, since as long as both are known."""

@@ -8,6 +8,7 @@ import pytest
 
 from monitor.demo.java.clients import PROGRAMS, Held, JavaClients
 from monitor.java_runtime.errors import ClientsFailed
+from tests.paused import pause
 
 TOY = """
 import java.util.ArrayList;
@@ -72,7 +73,7 @@ def test_a_name_that_would_be_two_words_is_refused(toy):
 
 
 def test_a_paused_program_is_ended_with_the_others(toy):
-    toy.pause()
+    pause(toy)
     assert toy.running
     toy.close()
     assert not toy.running

@@ -61,7 +61,7 @@ def test_a_snapshot_of_a_group_has_only_the_topics_that_concern_it():
     lines = [json.loads(line) for line in group_lines(whole(CLASSIC)).splitlines()]
     assert [line["line"] for line in lines] == ["header", "cluster", "topic", "topic", "group", "end"]
     assert [line["state"]["topic"] for line in lines[2:4]] == ["a", "b"]
-    assert lines[0] == {"line": "header", "groupwatch_snapshot": 1, "state_version": 2}
+    assert lines[0] == {"line": "header", "groupwatch_snapshot": 1, "state_version": 1}
     assert lines[-1] == {"line": "end", "lines": 5}
     modern = [json.loads(line) for line in group_lines(whole(MODERN)).splitlines()]
     assert [line["state"]["topic"] for line in modern if line["line"] == "topic"] == ["m"]
@@ -117,11 +117,11 @@ HEADER = b'{"line":"header","groupwatch_snapshot":2,"state_version":2}'
             "c",
             "g",
             "The snapshot has version 2 with states of version 2; "
-            "this groupwatch reads up to version 1 with states of version 2.",
+            "this groupwatch reads up to version 1 with states of version 1.",
             id="newer",
         ),
         pytest.param(
-            [b'{"line":"header","groupwatch_snapshot":0,"state_version":2}', *LINES[1:]],
+            [b'{"line":"header","groupwatch_snapshot":0,"state_version":1}', *LINES[1:]],
             "c",
             "g",
             "This groupwatch does not read a snapshot of that version.",

@@ -13,16 +13,12 @@ from monitor.protocol.wire.errors import REASONS, DecodeError
 from tests.protocol.rocketmq_captures import Exchange, exchange, exchanges, refusal
 
 READERS: dict[int, Callable[[bytes], Any]] = {
-    38: answers.members_in,
     43: answers.offsets_in,
     105: answers.route_in,
     106: answers.brokers_in,
     201: answers.groups_in,
     202: answers.topic_stats_in,
     203: answers.connections_in,
-    206: answers.topics_in,
-    208: answers.consume_stats_in,
-    223: answers.status_in,
     307: answers.running_info_in,
     402: answers.request_modes_in,
 }
@@ -47,12 +43,6 @@ def queues(table: Any) -> set[Queue]:
 
 def by_name(found: Iterable[Exchange]) -> Any:
     return pytest.mark.parametrize("each", found, ids=lambda each: each.name)
-
-
-@by_name(captured(38, 206))
-def test_names_in_lists_are_all_there_and_sorted(each: Exchange):
-    (names,) = each.decoded.values()
-    assert READERS[each.code](each.response_body) == tuple(sorted(names))
 
 
 @by_name(captured(201))
@@ -102,22 +92,6 @@ def test_all_connections_are_there_and_what_the_group_subscribes_to(each: Exchan
     assert found.consume_type == each.decoded["consumeType"]
 
 
-@by_name(captured(208))
-def test_a_groups_progress_is_there_with_the_times_of_its_records(each: Exchange):
-    expected = {
-        (queue(key), one["brokerOffset"], one["consumerOffset"], one["lastTimestamp"] or None)
-        for key, one in pairs(each.decoded["offsetTable"])
-    }
-    found = answers.consume_stats_in(each.response_body)
-    assert {(one.queue, one.end, one.offset, one.stored_ms) for one in found} == expected
-
-
-@by_name(captured(223))
-def test_what_every_member_holds_is_there(each: Exchange):
-    expected = {member: queues(table) for member, table in each.decoded["consumerTable"].items()}
-    assert {one.client_id: set(one.queues) for one in answers.status_in(each.response_body)} == expected
-
-
 @by_name(captured(307))
 def test_what_a_member_says_of_itself_is_there(each: Exchange):
     found = answers.running_info_in(each.response_body)
@@ -134,18 +108,13 @@ def test_who_reads_by_pop_is_told(each: Exchange):
 
 
 OURS = [
-    requests.topic_list(),
     requests.cluster_info(),
     requests.route("LabTopic"),
     requests.subscription_groups(),
     requests.all_offsets(),
     requests.request_modes(),
-    requests.members("lab-group"),
     requests.connections("lab-group"),
     requests.topic_stats("LabTopic"),
-    requests.consume_stats("lab-group"),
-    requests.consume_stats("lab-group", "LabTopic"),
-    requests.consumer_status("lab-group", "LabTopic"),
     requests.running_info("lab-group", "127.0.0.1@c1"),
 ]
 
@@ -213,7 +182,6 @@ def test_one_clients_two_connections_are_both_there():
         pytest.param(105, b'{"queueDatas":[{"brokerName":"b","perm":6,"readQueueNums":-1}]}', id="-1 queues"),
         pytest.param(203, b'{"connectionSet":[{}]}', id="a connection of nobody"),
         pytest.param(307, b'{"mqTable":7}', id="a number of queues"),
-        pytest.param(38, b'{"consumerIdList":[7]}', id="a name that is a number"),
     ],
 )
 def test_an_answer_that_cannot_be_is_refused(code: int, body: bytes):

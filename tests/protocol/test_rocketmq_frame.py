@@ -34,14 +34,16 @@ def test_every_captured_answer_is_taken_apart(captured: Exchange):
         assert {"__error__": frame.code, "remark": frame.remark} == captured.decoded
 
 
-@pytest.mark.parametrize("captured", exchanges(), ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "captured", [each for each in exchanges() if not each.request_body], ids=lambda each: each.name
+)
 def test_our_requests_mean_what_the_captured_ones_meant(captured: Exchange):
     header = captured.request_header
-    ours = encode_request(captured.code, header["opaque"], captured.fields, captured.request_body)
+    ours = encode_request(captured.code, header["opaque"], captured.fields)
     length, size = struct.unpack(">iI", ours[:8])
     assert (length, size >> 24) == (len(ours) - 4, 0)
     assert json.loads(ours[8 : 8 + size]) == header
-    assert ours[8 + size :] == captured.request_body
+    assert len(ours) == 8 + size
 
 
 def test_a_frame_of_a_server_that_asks_is_no_answer():
@@ -94,13 +96,13 @@ def test_what_is_no_frame_is_refused_with_a_reason(data: bytes, reason: str):
     assert 0 <= refused.value.position <= len(data)
 
 
-@given(st.integers(0, 1000), st.integers(0, 2**31 - 1), st.dictionaries(TEXT, TEXT), st.binary(max_size=99))
-def test_any_request_says_what_it_was_given(code: int, opaque: int, fields: dict[str, str], body: bytes):
-    encoded = encode_request(code, opaque, fields, body)
+@given(st.integers(0, 1000), st.integers(0, 2**31 - 1), st.dictionaries(TEXT, TEXT))
+def test_any_request_says_what_it_was_given(code: int, opaque: int, fields: dict[str, str]):
+    encoded = encode_request(code, opaque, fields)
     size = int.from_bytes(encoded[5:8], "big")
     header = json.loads(encoded[8 : 8 + size])
     assert (header["code"], header["opaque"], header.get("extFields", {})) == (code, opaque, fields)
-    assert decode_frame(encoded) == Frame(code=code, opaque=opaque, is_answer=False, body=body)
+    assert decode_frame(encoded) == Frame(code=code, opaque=opaque, is_answer=False)
 
 
 @settings(max_examples=300)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from monitor.model import GroupKind, GroupObserved, Source
 from monitor.protocol.zookeeper.kafka import kafka_tree
 from monitor.protocol.zookeeper.metaq import metaq_tree
-from monitor.protocol.zookeeper.tree import Node, told, tree_of
-from tests.protocol.zookeeper_captures import captured_tree
+from monitor.protocol.zookeeper.tree import Node, told
+from tests.protocol.zookeeper_captures import captured_tree, tree_of
 
 SYSTEMS = pytest.mark.parametrize("decode", [kafka_tree, metaq_tree])
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.protocol.zookeeper.tree import Node, NodeProblem, shown_path, told, tree_of
+from monitor.protocol.zookeeper.tree import Node, NodeProblem, shown_path, told
+from tests.protocol.zookeeper_captures import tree_of
 
 
 def test_the_folders_above_the_nodes_belong_to_the_tree():

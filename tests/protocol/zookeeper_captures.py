@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from monitor.model import PartitionId
 from monitor.protocol.zookeeper.groups import SeenGroup, SeenTree
-from monitor.protocol.zookeeper.tree import Node, Tree, tree_of
+from monitor.protocol.zookeeper.tree import Node, Tree
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "zookeeper"
+
+
+def tree_of(nodes: Mapping[str, Node]) -> Tree:
+    """The tree that consists of these nodes and all above them."""
+    children: dict[str, dict[str, None]] = {}
+    for path in nodes:
+        while path:
+            above, _, name = path.rpartition("/")
+            children.setdefault(above, {})[name] = None
+            path = above  # noqa: PLW2901 - climbs
+    return Tree(nodes=dict(nodes), children={above: tuple(names) for above, names in children.items()})
 
 
 def captured(name: str) -> dict[str, dict]:

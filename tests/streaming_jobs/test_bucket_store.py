@@ -184,23 +184,3 @@ def test_nothing_new_writes_nothing():
     before = deepcopy(handle.states)
     turn(handle, kept, 1, {})
     assert {name: rows.rows for name, rows in handle.states.items()} == {n: r.rows for n, r in before.items()}
-
-
-def test_the_layout_before_buckets_had_a_base_is_taken_over_with_what_the_micro_batch_changes():
-    old = Bucket("c")
-    old.fold(Entity.GROUP, "a", [commit("a", 7)], 0)
-    handle = Handle({"entities": Rows([("group", "a", encode_state(old.groups()["a"]))])})
-    kept = turn(handle, None, 5, {"a": 99, "new": 1})
-    again = turn(handle, None, 6, {})
-    assert again.bucket.states == kept.bucket.states
-    assert [group.offsets[0].offset for group in again.bucket.groups().values()] == [99, 1]
-
-
-def test_the_layout_before_buckets_had_a_base_is_taken_over_once():
-    old = Bucket("c")
-    old.fold(Entity.GROUP, "a", [commit("a", 7)], 0)
-    handle = Handle({"entities": Rows([("group", "a", encode_state(old.groups()["a"]))])})
-    kept = turn(handle, None, 5, {})
-    assert kept.bucket.groups() == old.groups()
-    assert not handle.states["entities"].exists()
-    assert turn(handle, None, 6, {}).bucket.groups() == old.groups()

@@ -35,6 +35,7 @@ from streaming_jobs.driver.snapshot_store import Board
 from streaming_jobs.jobs.cluster_watch import ClusterWatch, layout_of
 from streaming_jobs.jobs.job import detection_rules
 from streaming_jobs.jobs.watch_targets import Watched, WatchList
+from streaming_jobs.runtime import checkpoint_lock
 from streaming_jobs.runtime.checkpoint import (
     FILE_MANAGER_KEY,
     LAYOUT_FILE,
@@ -206,11 +207,18 @@ def elsewhere(spark: SparkSession, folder: Path, request: pytest.FixtureRequest)
 FOR_EVER: Final = 3600.0
 
 
+@pytest.fixture
+def endless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lease does not run out while a test runs."""
+    monkeypatch.setattr(checkpoint_lock, "LEASE_S", FOR_EVER)
+
+
 def text_of(owner: Owner) -> str:
     return msgspec.json.encode(owner).decode()
 
 
 @pytest.mark.timeout(90)
+@pytest.mark.usefixtures("endless")
 def test_a_lease_of_a_dead_process_of_this_machine_is_free_at_once(elsewhere: tuple[HadoopFiles, str]):
     files, file = elsewhere
     assert files.on_this_machine(file) is None
@@ -219,30 +227,35 @@ def test_a_lease_of_a_dead_process_of_this_machine_is_free_at_once(elsewhere: tu
         process.kill()
         process.wait()
     files.write(file, line)
-    lease = Lease(files, file, lease_s=FOR_EVER)
+    lease = Lease(files, file)
     lease.take()
     lease.release()
     assert not files.exists(file)
 
 
 @pytest.mark.timeout(90)
+@pytest.mark.usefixtures("endless")
 def test_a_pid_that_was_given_to_a_later_process_is_no_owner(elsewhere: tuple[HadoopFiles, str]):
     files, file = elsewhere
     here = Owner.here()
     assert here.begun is not None
     files.write(file, text_of(msgspec.structs.replace(here, id="before", begun=here.begun - 1)))
-    lease = Lease(files, file, lease_s=FOR_EVER)
+    lease = Lease(files, file)
     lease.take()
     lease.release()
 
 
-def test_a_lease_of_another_machine_is_free_once_it_ran_out(elsewhere: tuple[HadoopFiles, str]):
+def test_a_lease_of_another_machine_is_free_once_it_ran_out(
+    elsewhere: tuple[HadoopFiles, str], monkeypatch: pytest.MonkeyPatch
+):
     files, file = elsewhere
     files.write(file, text_of(msgspec.structs.replace(Owner.here(), id="away", machine="another", begun=1)))
-    lease = Lease(files, file, lease_s=1.0)
+    monkeypatch.setattr(checkpoint_lock, "LEASE_S", 1.0)
+    lease = Lease(files, file)
     lease.take()
+    monkeypatch.setattr(checkpoint_lock, "LEASE_S", FOR_EVER)
     with pytest.raises(HeldByAnother, match=f"process {os.getpid()} on "):
-        Lease(files, file, lease_s=FOR_EVER).take()  # the first one renews its own meanwhile
+        Lease(files, file).take()  # the first one renews its own meanwhile
     lease.release()
 
 
@@ -269,9 +282,12 @@ def test_of_two_that_take_a_free_lease_at_once_one_has_it(elsewhere: tuple[Hadoo
     assert sorted(outcomes) == ["has it", "refused"]
 
 
-def test_an_owner_writes_a_torn_file_anew_and_yields_to_another_owner(elsewhere: tuple[HadoopFiles, str]):
+def test_an_owner_writes_a_torn_file_anew_and_yields_to_another_owner(
+    elsewhere: tuple[HadoopFiles, str], monkeypatch: pytest.MonkeyPatch
+):
     files, file = elsewhere
-    lease = Lease(files, file, renewal_s=0.1)
+    monkeypatch.setattr(checkpoint_lock, "RENEWAL_S", 0.1)
+    lease = Lease(files, file)
     lease.take()
     files.write(file, '{"id": "cut o')
     eventually(lambda: '"renewals"' in (files.read(file) or ""), "the owner's next renewal")
@@ -319,6 +335,22 @@ def test_another_layout_is_refused_and_both_values_are_named(
         Checkpoint(spark, str(root), "test").claim(wanted)
     assert f"{root}/test was written with {sentence}. Set it back, or start once with --rebuild" in str(refusal.value)
     Checkpoint(spark, str(root), "test").claim(LAYOUT)  # the refused job has kept no lock
+
+
+@pytest.mark.parametrize(("version", "named"), [(None, 0), (2, 2)], ids=["before 0.1.0", "a newer one"])
+def test_a_layout_of_another_version_is_refused_and_the_way_out_is_named(
+    spark: SparkSession, root: Path, version: int | None, named: int
+):
+    file = root / "test" / LAYOUT_FILE
+    fields = json.loads(file.read_text())
+    del fields["version"]
+    _replace(file, json.dumps(fields if version is None else fields | {"version": version}).encode())
+    with pytest.raises(CheckpointError) as refusal:
+        Checkpoint(spark, str(root), "test").claim(LAYOUT)
+    assert f"its layout has version {named}; this groupwatch reads version 1. Go back to the groupwatch that wrote" in (
+        str(refusal.value)
+    )
+    assert "start once with --rebuild" in str(refusal.value)
 
 
 def test_a_chosen_number_of_partitions_counts_wherever_it_was_chosen():
@@ -380,11 +412,6 @@ def test_a_machine_with_other_cores_goes_on_with_the_partitions_of_the_checkpoin
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", "2")
     assert sorted(part.name for part in (root / "test/state/0").glob("[0-9]*")) == ["0", "1"]
-
-
-def test_a_layout_file_of_an_earlier_version_is_accepted(spark: SparkSession, root: Path):
-    _replace(root / "test" / LAYOUT_FILE, b'{"cluster":"test","buckets":4,"events_topic":"groupwatch.events"}')
-    Checkpoint(spark, str(root), "test").claim(msgspec.structs.replace(LAYOUT, shuffle_partitions=3))
 
 
 def test_a_torn_layout_file_is_refused_if_there_is_state_and_else_written_anew(spark: SparkSession, root: Path):

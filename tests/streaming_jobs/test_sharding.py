@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -159,14 +158,6 @@ def test_a_sample_of_a_rebalance_is_one_shards():
 
 
 # --- the checkpoint ---------------------------------------------------------------------------------------------------
-
-
-def test_a_layout_that_names_no_shard_is_that_of_all_groups():
-    """It was written before there were shards."""
-    old = b'{"cluster":"c","buckets":4,"events_topic":"groupwatch.events"}'
-    now = Layout(cluster="c", buckets=4, events_topic="groupwatch.events", shard=str(Shard()))
-    assert msgspec.json.decode(old, type=Layout) == now
-    assert msgspec.json.decode(msgspec.json.encode(now), type=Layout) == now
 
 
 def test_a_changed_shard_is_named_where_a_checkpoint_is_refused():

@@ -20,6 +20,7 @@ from monitor.demo.servers.rocketmq import EmbeddedRocketMQ
 from monitor.demo.servers.zookeeper import EmbeddedZooKeeper
 from monitor.detection import DetectionSettings
 from monitor.model import FindingKind, GroupVerdict
+from tests.paused import pause, resume
 from tests.systems.watching import CLUSTER, Found, Watch, now_ms
 
 SETTINGS = DetectionSettings(commit_silence_ms=40_000, connection_expiry_ms=20_000)
@@ -98,7 +99,7 @@ class Story(ABC):
 
     def _let_it_happen(self) -> None:
         self.happened_ms = now_ms()
-        self.jvms["sleeper"].pause()
+        pause(self.jvms["sleeper"])
         self.jvms["second"].hang("stuck-second")
         self.jvms["victim"].kill()
         self.join()
@@ -112,7 +113,7 @@ class Story(ABC):
         self.after = self.watch.found(since_ms=self.happened_ms)
 
     def _put_it_right(self) -> None:
-        self.jvms["sleeper"].go_on()
+        resume(self.jvms["sleeper"])
         self.jvms["second"].resume("stuck-second")
         for group in self.awaited:
             self.watch.until(lambda group=group: not self.watch.now(group), f"{group}, which goes on", 60)

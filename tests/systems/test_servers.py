@@ -16,6 +16,7 @@ from monitor.demo.servers.ports import listening
 from monitor.demo.servers.zookeeper import EmbeddedZooKeeper
 from monitor.java_runtime.errors import ServerFailed
 from tests.job_process import eventually
+from tests.paused import pause, resume
 from tests.systems.conftest import METAQ_TOPICS
 
 pytestmark = pytest.mark.systems
@@ -90,11 +91,11 @@ def test_consumers_of_rocketmq_share_and_take_over_from_a_killed_one(rocketmq):
 def test_a_paused_client_neither_answers_nor_ends_and_goes_on_later(zookeeper, kafka010):
     with kafka010_clients(kafka010) as clients:
         clients.create_topic("resting", 1)
-        clients.pause()
+        pause(clients)
         assert clients.running
-        clients.go_on()
+        resume(clients)
         clients.send("resting", 3)
-        clients.pause()
+        pause(clients)
     assert not clients.running
 
 

@@ -73,9 +73,10 @@ def test_what_has_moved_makes_of_the_group_before_the_group_after(earlier, later
         assert list(moved) == [offset for offset in after.offsets if offset not in before.offsets]
 
 
-def test_bytes_of_a_newer_version_and_bytes_that_are_none_are_told_apart():
-    with pytest.raises(StateVersionError):
-        decode_moved(msgspec.msgpack.encode((STATE_VERSION + 1, "whatever it may be")))
+def test_bytes_of_another_version_and_bytes_that_are_none_are_told_apart():
+    for version in (STATE_VERSION - 1, STATE_VERSION + 1):
+        with pytest.raises(StateVersionError):
+            decode_moved(msgspec.msgpack.encode((version, "whatever it may be")))
     for broken in (b"", encode_moved((at(0, 1),))[:-1], msgspec.msgpack.encode((STATE_VERSION, 7))):
         with pytest.raises(StateCorruptError):
             decode_moved(broken)

@@ -16,9 +16,7 @@ __all__ = [
     "string_hash",
     "string_hashes",
     "topic_id_partition_hash",
-    "topic_id_partition_hashes",
     "topic_partition_hash",
-    "topic_partition_hashes",
     "uuid_hash",
 ]
 
@@ -53,15 +51,6 @@ def topic_partition_hash(topic: str, partition: int) -> int:
     return _signed(31 * (31 + partition) + string_hash(topic))
 
 
-def topic_partition_hashes(topics: int | Hashes, partitions: Hashes) -> Hashes:
-    """``topic_partition_hash`` of many, from the hash code of the topic's name, or one for each partition.
-
-    >>> topic_partition_hashes(string_hash("t"), np.arange(3))
-    array([1077, 1108, 1139])
-    """
-    return 31 * (31 + partitions) + topics
-
-
 def topic_id_partition_hash(uuid: Uuid, partition: int) -> int:
     """``TopicIdPartition`` of the group coordinator, a record of a topic id and a number.
 
@@ -69,15 +58,6 @@ def topic_id_partition_hash(uuid: Uuid, partition: int) -> int:
     36
     """
     return _signed(31 * uuid_hash(uuid) + partition)
-
-
-def topic_id_partition_hashes(uuids: int | Hashes, partitions: Hashes) -> Hashes:
-    """``topic_id_partition_hash`` of many, from the hash code of the Uuid, or one for each partition.
-
-    >>> topic_id_partition_hashes(uuid_hash(Uuid(most=1, least=0)), np.arange(4, 6))
-    array([35, 36])
-    """
-    return 31 * uuids + partitions
 
 
 def _signed(number: int) -> int:

@@ -3,7 +3,7 @@
 They are Java 17's, trees included (see ``java_hash_map`` for the rules; only copies depend on the version of Java, see
 ``set_copy_capacity``). In one case the running JVM decides: a place of the table becomes a tree, and two of its keys
 have equal hash codes and are of a class that is not ``Comparable``. ``TopicPartition`` is such a class, and there the
-order depends on ``System.identityHashCode``; see ``is_decided``.
+order depends on ``System.identityHashCode``; see ``Iteration.decided``.
 """
 
 from __future__ import annotations
@@ -14,19 +14,16 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from monitor.assignors.java.hash_map import first_table, iterate
 from monitor.assignors.java.text import string_hash, string_key
 from monitor.assignors.java.tree_bins import TREE_SIZE
-from monitor.assignors.java.treeified_bins import NaturalOf, Numbers
+from monitor.assignors.java.treeified_bins import NaturalOf
 from monitor.assignors.java.uuid import Uuid
 
 __all__ = [
     "hash_map_order",
     "hash_set_copy_order",
-    "is_decided",
-    "positions",
     "set_copy_capacity",
     "string_hash",
     "string_key",
@@ -67,11 +64,7 @@ def hash_map_order(
     return [distinct[number] for number in found.positions.tolist()]
 
 
-def hash_set_copy_order(
-    keys: Iterable[Key],
-    hash_of: Callable[[Key], int] = string_hash,
-    natural: Natural | None = None,
-) -> list[Key]:
+def hash_set_copy_order(keys: Iterable[Key], hash_of: Callable[[Key], int] = string_hash) -> list[Key]:
     """The order of ``new HashSet(collection)``, where the collection iterates in the given order.
 
     If the collection is itself a hash map's key set or a ``HashSet``, the keys have to be given in *its* order: keys of
@@ -81,7 +74,7 @@ def hash_set_copy_order(
     (['a', 'q'], ['q', 'a', 'b'])
     """
     given = list(keys)
-    return hash_map_order(given, hash_of, set_copy_capacity(len(given)), natural)
+    return hash_map_order(given, hash_of, set_copy_capacity(len(given)))
 
 
 def set_copy_capacity(size: int) -> int:
@@ -106,32 +99,6 @@ def table_size(keys: int, capacity: int | None = None) -> int:
     while 4 * keys > 3 * table:
         table *= 2
     return table
-
-
-def positions(hashes: NDArray[np.integer], capacity: int | None = None, natural_of: NaturalOf | None = None) -> Numbers:
-    """``hash_map_order`` for many keys of which only the hash codes are known.
-
-    Args:
-        hashes: of distinct keys, in the order in which they are put in; the lowest 32 bits count.
-        capacity: what the map was created with, if anything; ``set_copy_capacity(len(hashes))`` for a copy.
-        natural_of: the sort key of the key with this number, if their class is ``Comparable``. Asked for few.
-
-    Returns:
-        The numbers of the keys, counted from 0 as they were put in, in the order of iteration.
-
-    >>> positions(np.array([98, 113, 97]))
-    array([1, 2, 0])
-    """
-    return iterate(hashes, natural_of, capacity).positions
-
-
-def is_decided(hashes: NDArray[np.integer], capacity: int | None = None, natural_of: NaturalOf | None = None) -> bool:
-    """Whether Java's order is the same in every run of a JVM. Arguments as in ``positions``.
-
-    >>> is_decided(np.zeros(10, np.int64)), is_decided(np.zeros(11, np.int64))  # the eleventh makes a tree
-    (True, False)
-    """
-    return iterate(hashes, natural_of, capacity).decided
 
 
 def _places(hashes: Iterable[int], table: int) -> list[int]:

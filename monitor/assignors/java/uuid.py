@@ -17,7 +17,7 @@ class Uuid(msgspec.Struct, frozen=True, order=True):
 
     A Uuid whose text comes later may therefore be the lesser one.
 
-    >>> parse_uuid("__________8AAAAAAAAAAA") < ZERO_UUID < parse_uuid("f_________8AAAAAAAAAAA")
+    >>> parse_uuid("__________8AAAAAAAAAAA") < Uuid(most=0, least=0) < parse_uuid("f_________8AAAAAAAAAAA")
     True
     """
 
@@ -27,10 +27,6 @@ class Uuid(msgspec.Struct, frozen=True, order=True):
     def __str__(self) -> str:
         """Kafka's text form: base64 for URLs, without padding, 22 characters."""
         return urlsafe_b64encode(struct.pack(">qq", self.most, self.least)).decode().rstrip("=")
-
-
-ZERO_UUID: Final = Uuid(most=0, least=0)
-"""Kafka's "no id"."""
 
 
 def parse_uuid(text: str) -> Uuid:

@@ -247,7 +247,7 @@ def _check_creatable(cluster: ClusterSettings, admin: KafkaAdminClient) -> None:
         return
 
 
-def reader_group(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> str:
+def reader_group(cluster: ClusterSettings) -> str:
     """A new group in whose name Spark's source can ask for offsets: its coordinator answers.
 
     A record that a coordinator cannot read keeps it from loading its partition of the offsets topic, for good, and
@@ -256,7 +256,7 @@ def reader_group(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> 
     Raises:
         ConfigError, ConnectionFailed, PermissionMissing, CoordinatorMissing: as for ``check``.
     """
-    with open_admin(cluster, limit_s) as admin, requests_explained(cluster):
+    with open_admin(cluster, CONNECT_LIMIT_S) as admin, requests_explained(cluster):
         return _answered_group(cluster, admin)
 
 

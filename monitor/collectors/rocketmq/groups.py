@@ -18,9 +18,11 @@ from monitor.model import (
     Sharing,
     Source,
     TopicObserved,
+    TopicPartition,
     TopicPartitions,
     Value,
 )
+from monitor.model.silent_members import presumed_holdings
 from monitor.protocol.rocketmq.names import is_of_proxy, is_topic
 from monitor.protocol.rocketmq.responses import (
     POP,
@@ -113,15 +115,15 @@ def group_observed(
 ) -> GroupObserved:
     """The group as it is to be judged.
 
-    A member that does not answer has what it held when it last did, without what others hold now: nobody else may take
-    it as long as the broker lists the member, and what it holds after a rebalance that it slept through it cannot say.
+    A member that does not answer has what it is presumed to hold (monitor.model.silent_members).
     """
     known = {
         each.client_id: told.get(MemberKey(group=seen.group, client_id=each.client_id), SILENT) for each in seen.members
     }
     sharing = _sharing(seen, known, modes)
-    taken = {queue for each in known.values() if each.answers for queue in each.held}
-    members = tuple(_member(each, known[each.client_id], seen.topics, taken, sharing) for each in seen.members)
+    said = (queue for each in known.values() if each.answers for queue in each.held)
+    held = frozenset(TopicPartition(queue.topic, partition_of(queue)) for queue in said)
+    members = tuple(_member(each, known[each.client_id], seen.topics, held, sharing) for each in seen.members)
     return GroupObserved(
         cluster=moment.cluster,
         group=seen.group,
@@ -182,13 +184,16 @@ def _said(group: str, client_id: str, told: Mapping[MemberKey, Told]) -> Told:
     return told.get(MemberKey(group=group, client_id=client_id), SILENT)
 
 
-def _member(seen: MemberSeen, told: Told, topics: tuple[str, ...], taken: set[Queue], sharing: Sharing) -> Member:
-    owns = sharing is not Sharing.BY_RECORD
-    held = told.held if told.answers or sharing is Sharing.BROADCAST else [q for q in told.held if q not in taken]
+def _member(
+    seen: MemberSeen, told: Told, topics: tuple[str, ...], held: AbstractSet[TopicPartition], sharing: Sharing
+) -> Member:
+    assigned = () if sharing is Sharing.BY_RECORD else _assigned(told.held)
+    if not told.answers and sharing is not Sharing.BROADCAST:
+        assigned = presumed_holdings(assigned, held)
     return Member(
         member_id=seen.client_id,
         topics=topics if told.topics is None else told.topics,
-        assigned=_assigned(held) if owns else (),
+        assigned=assigned,
         host=seen.host,
         unreadable=told.unreadable,
         assignor=told.assignor,

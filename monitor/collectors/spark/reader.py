@@ -39,7 +39,6 @@ class SparkCheckpointReader:
         self,
         settings: SparkQueriesSettings,
         files: CheckpointFiles | None = None,
-        cluster: str | None = None,
         clock: Callable[[], int] = wall_clock_ms,
     ) -> None:
         """Prepare.
@@ -47,12 +46,11 @@ class SparkCheckpointReader:
         Args:
             settings: which checkpoints, and which cluster's topics the queries read.
             files: the file system; None: that of this machine.
-            cluster: the name of the cluster if the settings leave it open.
             clock: gives the time in milliseconds since the epoch.
         """
         self._settings = settings
         self._files = files or LocalFiles()
-        self._cluster = cluster or settings.cluster
+        self._cluster = settings.cluster
         self._clock = clock
 
     def read(self, pass_ms: int) -> Reading:

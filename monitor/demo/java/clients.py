@@ -10,7 +10,6 @@ import contextlib
 import os
 import select
 import shutil
-import signal
 import subprocess
 import tempfile
 import time
@@ -115,6 +114,11 @@ class JavaClients:
         return self.folder / "clients.log"
 
     @property
+    def pid(self) -> int:
+        """The number of its process."""
+        return self._jvm.pid
+
+    @property
     def running(self) -> bool:
         """Whether its process lives; also when it is paused."""
         return self._jvm.poll() is None
@@ -178,14 +182,6 @@ class JavaClients:
             if pipe is not None:
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
-
-    def pause(self) -> None:
-        """Let the process hang as SIGSTOP does: its connections stay, and nobody answers."""
-        self._jvm.send_signal(signal.SIGSTOP)
-
-    def go_on(self) -> None:
-        """Let a paused process go on."""
-        self._jvm.send_signal(signal.SIGCONT)
 
     def _order(self, *words: str) -> list[str]:
         if any(forbidden in word for word in words for forbidden in "\t\n"):

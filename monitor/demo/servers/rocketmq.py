@@ -14,8 +14,7 @@ from monitor.java_runtime.jars import Coordinate, Progress, cache_dir, quiet, re
 from monitor.model import Value
 
 NEWEST: Final = "5.5.0"
-OLDER: Final = "4.9.7"
-"""Of each line the newest version of which all modules can be fetched; of 4.9.8, 5.3.2 and 5.3.4 some are missing."""
+"""The newest version of its line of which all modules can be fetched; of 5.3.2 and 5.3.4 some are missing."""
 
 _READY: Final = "boot success"
 
@@ -170,11 +169,6 @@ class EmbeddedRocketMQ:
     def broker(self) -> RocketMQBroker:
         """The first broker."""
         return self.brokers[0]
-
-    @property
-    def data_dirs(self) -> tuple[Path, ...]:
-        """The folders of all of them, the name server's first."""
-        return tuple(server.data_dir for server in (self.name_server, *self.brokers))
 
     def __enter__(self) -> Self:
         """Start all of them, the name server first.

@@ -2,7 +2,7 @@
 
 Their consumers are configured each for itself and write down only what they own. So every strategy is asked what it
 would give, and the one that gives exactly the owners fits. Small groups often fit several: then the first in the
-order of the candidates is named, unless another was named before and still fits.
+order of the candidates is named.
 """
 
 from __future__ import annotations
@@ -52,14 +52,13 @@ class Fit(Value):
         return not self.differing
 
 
-def best_fit(candidates: Sequence[Candidate], actual: OwnersOf, now_ms: int, before: Fit | None = None) -> Fit | None:
+def best_fit(candidates: Sequence[Candidate], actual: OwnersOf, now_ms: int) -> Fit | None:
     """The candidate that explains the owners best; None if none of them has an answer.
 
     Args:
         candidates: with distinct names, the likelier first.
         actual: who owns what.
-        now_ms: the instant of it.
-        before: the answer of the last time, from which ``since_ms`` is carried over while nothing has changed.
+        now_ms: since when it is so.
 
     >>> a, b = Place("t", "0"), Place("t", "1")
     >>> told = [Candidate("even", {a: ("x",), b: ("y",)}), Candidate("greedy", {a: ("x",), b: ("x",)})]
@@ -72,8 +71,6 @@ def best_fit(candidates: Sequence[Candidate], actual: OwnersOf, now_ms: int, bef
     least = min(distances.values())
     nearest = [name for name, distance in distances.items() if distance == least]
     fitting = () if least else tuple(nearest)
-    if before is not None and before.candidate in nearest and before.is_exact == (least == 0):
-        return Fit(candidate=before.candidate, differing=least, fitting=fitting, since_ms=before.since_ms)
     return Fit(candidate=nearest[0], differing=least, fitting=fitting, since_ms=now_ms)
 
 

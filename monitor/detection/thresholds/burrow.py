@@ -47,46 +47,6 @@ class BurrowWindow(Value):
     ends: tuple[int, ...]
 
 
-class BurrowJudgement(Value):
-    """A status with what every rule says of the window, also of a window whose status is decided before the rule.
-
-    ``complete``: how much of the window is there. ``lags_now``: the gate; without it everything is OK. ``stopped``: no
-    commit for longer than the window is. ``caught_up_lately``: an observed end that was not beyond the newest commit.
-    ``rewound``: the index of the first commit of a lower offset than the one before; ``recovered``: a later one got
-    there again. ``always_lagged``: no commit without a lag. ``stalled``: always the same offset. ``never_gained``: the
-    lag never fell from one commit to the next.
-    """
-
-    complete: float
-    lags_now: bool
-    stopped: bool
-    caught_up_lately: bool
-    rewound: int | None
-    recovered: bool
-    always_lagged: bool
-    stalled: bool
-    never_gained: bool
-    status: LagStatus
-
-
-def judge_window(window: BurrowWindow, now_ms: int, settings: BurrowSettings) -> BurrowJudgement:
-    """Everything that Burrow's rules say of a window."""
-    some = bool(window.offsets)
-    rewound = first_fall(window)
-    return BurrowJudgement(
-        complete=completeness(window, settings),
-        lags_now=window.lag > settings.allowed_lag,
-        stopped=some and has_stopped(window, now_ms),
-        caught_up_lately=some and caught_up_lately(window),
-        rewound=rewound,
-        recovered=rewound is not None and has_recovered(window, rewound),
-        always_lagged=has_always_lagged(window, settings),
-        stalled=has_stalled(window),
-        never_gained=has_never_gained(window),
-        status=status_of(window, now_ms, settings),
-    )
-
-
 def status_of(window: BurrowWindow, now_ms: int, settings: BurrowSettings) -> LagStatus:
     """The status alone: the rules from the worst down, none asked in vain."""
     if (

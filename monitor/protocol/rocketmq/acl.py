@@ -1,8 +1,8 @@
 """Signed requests for RocketMQ clusters with access control lists.
 
 The signature is HMAC-SHA1, in base64, over the values of the request's fields in the order of the fields' names, with
-the access key among them, and then its body. Source: AclClientRPCHook, AclUtils and AclSigner of
-``org.apache.rocketmq.acl.common``; 5.x verifies the same.
+the access key among them. A body would follow, and no request here has one. Source: AclClientRPCHook, AclUtils and
+AclSigner of ``org.apache.rocketmq.acl.common``; 5.x verifies the same.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Signer:
         self._access_key: Final = access_key
         self._secret_key: Final = secret_key
 
-    def signed(self, fields: dict[str, str], body: bytes = b"") -> dict[str, str]:
+    def signed(self, fields: dict[str, str]) -> dict[str, str]:
         """The fields of a request with the access key and the signature."""
         named = {name: value for name, value in fields.items() if name != SIGNATURE} | {ACCESS_KEY: self._access_key}
         text = "".join(named[name] for name in sorted(named))
-        return named | {SIGNATURE: signature(text.encode() + body, self._secret_key)}
+        return named | {SIGNATURE: signature(text.encode(), self._secret_key)}
 
     def __repr__(self) -> str:
         return "Signer([hidden])"

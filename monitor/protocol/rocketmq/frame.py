@@ -59,15 +59,15 @@ _HEADERS: Final = msgspec.json.Decoder(_Header)
 _ENCODER: Final = msgspec.json.Encoder()
 
 
-def encode_request(code: int, opaque: int, fields: dict[str, str], body: bytes = b"") -> bytes:
-    """A request frame. ``opaque`` is what its answer will bear; values of ``fields`` are texts, also of numbers."""
+def encode_request(code: int, opaque: int, fields: dict[str, str]) -> bytes:
+    """A request frame, without a body. Its answer bears ``opaque``; values of ``fields`` are texts, also of numbers."""
     header: dict[str, object] = {"code": code, "language": "OTHER", "version": 0, "opaque": opaque, "flag": 0}
     header["serializeTypeCurrentRPC"] = "JSON"
     if fields:
         header["extFields"] = fields
     encoded = _ENCODER.encode(header)
-    lengths = (LENGTH_SIZE + len(encoded) + len(body)).to_bytes(4, "big") + len(encoded).to_bytes(4, "big")
-    return lengths + encoded + body
+    lengths = (LENGTH_SIZE + len(encoded)).to_bytes(4, "big") + len(encoded).to_bytes(4, "big")
+    return lengths + encoded
 
 
 def frame_length(start: bytes | bytearray) -> int:

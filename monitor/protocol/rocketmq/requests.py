@@ -15,16 +15,12 @@ from monitor.model import Value
 class Code(IntEnum):
     """The codes of requests (RequestCode of RocketMQ)."""
 
-    GET_CONSUMER_LIST_BY_GROUP = 38
     GET_ALL_CONSUMER_OFFSET = 43
     GET_ROUTEINFO_BY_TOPIC = 105
     GET_BROKER_CLUSTER_INFO = 106
     GET_ALL_SUBSCRIPTIONGROUP_CONFIG = 201
     GET_TOPIC_STATS_INFO = 202
     GET_CONSUMER_CONNECTION_LIST = 203
-    GET_ALL_TOPIC_LIST_FROM_NAMESERVER = 206
-    GET_CONSUME_STATS = 208
-    INVOKE_BROKER_TO_GET_CONSUMER_STATUS = 223
     GET_CONSUMER_RUNNING_INFO = 307
     GET_ALL_MESSAGE_REQUEST_MODE = 402
 
@@ -32,13 +28,10 @@ class Code(IntEnum):
 class Refused(IntEnum):
     """The codes of answers that mean something to a reader (ResponseCode of RocketMQ)."""
 
-    SYSTEM_ERROR = 1
-    SYSTEM_BUSY = 2
     NOT_SUPPORTED = 3
     NO_PERMISSION = 16
     TOPIC_NOT_EXIST = 17
     CONSUMER_NOT_ONLINE = 206
-    CONSUME_MSG_TIMEOUT = 207
 
 
 class Request(Value):
@@ -46,11 +39,6 @@ class Request(Value):
 
     code: Code
     fields: dict[str, str] = field(default_factory=dict)
-
-
-def topic_list() -> Request:
-    """To a name server: the names of all topics."""
-    return Request(code=Code.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)
 
 
 def cluster_info() -> Request:
@@ -78,11 +66,6 @@ def request_modes() -> Request:
     return Request(code=Code.GET_ALL_MESSAGE_REQUEST_MODE)
 
 
-def members(group: str) -> Request:
-    """To a broker: the ids of a group's members."""
-    return Request(code=Code.GET_CONSUMER_LIST_BY_GROUP, fields={"consumerGroup": group})
-
-
 def connections(group: str) -> Request:
     """To a broker: a group's connections, and the newest subscription that came by one of them."""
     return Request(code=Code.GET_CONSUMER_CONNECTION_LIST, fields={"consumerGroup": group})
@@ -91,17 +74,6 @@ def connections(group: str) -> Request:
 def topic_stats(topic: str) -> Request:
     """To a broker: the first and the end offset of each of its queues of a topic."""
     return Request(code=Code.GET_TOPIC_STATS_INFO, fields={"topic": topic})
-
-
-def consume_stats(group: str, topic: str | None = None) -> Request:
-    """To a broker: a group's offsets beside the ends, with the times at which the records were stored."""
-    fields = {"consumerGroup": group} | ({} if topic is None else {"topic": topic})
-    return Request(code=Code.GET_CONSUME_STATS, fields=fields)
-
-
-def consumer_status(group: str, topic: str) -> Request:
-    """To a broker, which asks every member, one after the other: the offsets that they hold of a topic."""
-    return Request(code=Code.INVOKE_BROKER_TO_GET_CONSUMER_STATUS, fields={"topic": topic, "group": group})
 
 
 def running_info(group: str, client_id: str) -> Request:

@@ -89,27 +89,11 @@ class RunningInfo(Value):
 
 
 class QueueRange(Value):
-    """The first offset that a queue still has and the one that its next record gets.
-
-    ``updated_ms``: when its last record was stored.
-    """
+    """The first offset that a queue still has and the one that its next record gets."""
 
     queue: Queue
     earliest: int
     end: int
-    updated_ms: int | None = None
-
-
-class QueueProgress(Value):
-    """How far a group is in a queue. ``offset`` 0 also stands for "never committed".
-
-    ``stored_ms``: when the record before ``offset`` was stored.
-    """
-
-    queue: Queue
-    end: int
-    offset: int
-    stored_ms: int | None = None
 
 
 class CommittedOffset(Value):
@@ -119,13 +103,6 @@ class CommittedOffset(Value):
     topic: str
     number: int
     offset: int
-
-
-class MemberQueues(Value):
-    """The queues whose offsets a member keeps, sorted: those that it holds."""
-
-    client_id: str
-    queues: tuple[Queue, ...] = ()
 
 
 class RequestMode(Value):
@@ -153,10 +130,6 @@ _Table = list[tuple[_QueueKey, Entry]] | dict[str, Entry]
 """A map by queues. The other form is that of an empty one."""
 
 
-class _TopicList(_Camel):
-    topic_list: list[str] = []
-
-
 class _BrokerData(_Camel):
     broker_name: str
     broker_addrs: dict[str, str] = {}
@@ -178,10 +151,6 @@ class _ClusterInfo(_Camel):
 
 class _Groups(_Camel):
     subscription_group_table: dict[str, object] = {}
-
-
-class _Ids(_Camel):
-    consumer_id_list: list[str] = []
 
 
 class _Connection(_Camel):
@@ -216,25 +185,10 @@ class _RunningInfo(_Camel):
 class _TopicOffset(_Camel):
     min_offset: _Long
     max_offset: _Long
-    last_update_timestamp: _Long = 0
 
 
 class _TopicStats(_Camel):
     offset_table: _Table[_TopicOffset] = {}
-
-
-class _OffsetWrapper(_Camel):
-    broker_offset: _Long
-    consumer_offset: _Long
-    last_timestamp: _Long = 0
-
-
-class _ConsumeStats(_Camel):
-    offset_table: _Table[_OffsetWrapper] = {}
-
-
-class _Status(_Camel):
-    consumer_table: dict[str, _Table[_Long]] = {}
 
 
 class _Offsets(_Camel):
@@ -250,11 +204,6 @@ class _Modes(_Camel):
 
 
 # --- from the one to the other ----------------------------------------------------------------------------------------
-
-
-def topics_in(body: bytes) -> tuple[str, ...]:
-    """206: the names of all topics, system topics and retry topics among them, sorted."""
-    return tuple(sorted(_read(body, _TopicList).topic_list))
 
 
 def brokers_in(body: bytes) -> tuple[BrokerAddress, ...]:
@@ -273,11 +222,6 @@ def route_in(body: bytes) -> tuple[RouteQueues, ...]:
 def groups_in(body: bytes) -> tuple[str, ...]:
     """201: the names of the configured groups, sorted."""
     return tuple(sorted(_read(body, _Groups).subscription_group_table))
-
-
-def members_in(body: bytes) -> tuple[str, ...]:
-    """38: the members' ids, sorted; an id is there once for each of its connections."""
-    return tuple(sorted(_read(body, _Ids).consumer_id_list))
 
 
 def connections_in(body: bytes) -> GroupConnections:
@@ -313,31 +257,10 @@ def topic_stats_in(body: bytes) -> tuple[QueueRange, ...]:
             queue=_queue(key),
             earliest=max(found.min_offset, 0),
             end=max(found.max_offset, 0),
-            updated_ms=_time(found.last_update_timestamp),
         )
         for key, found in _entries(_read(body, _TopicStats).offset_table)
     ]
     return tuple(sorted(ranges, key=lambda each: each.queue))
-
-
-def consume_stats_in(body: bytes) -> tuple[QueueProgress, ...]:
-    """208: a group's offset in each queue of one broker, sorted by queue."""
-    found = [
-        QueueProgress(
-            queue=_queue(key),
-            end=max(each.broker_offset, 0),
-            offset=max(each.consumer_offset, 0),
-            stored_ms=_time(each.last_timestamp),
-        )
-        for key, each in _entries(_read(body, _ConsumeStats).offset_table)
-    ]
-    return tuple(sorted(found, key=lambda each: each.queue))
-
-
-def status_in(body: bytes) -> tuple[MemberQueues, ...]:
-    """223: the queues of a topic that each member holds, by client id; who did not answer the broker is not there."""
-    members = sorted(_read(body, _Status).consumer_table.items())
-    return tuple(MemberQueues(client_id=client_id, queues=_queues(table)) for client_id, table in members)
 
 
 def offsets_in(body: bytes) -> tuple[CommittedOffset, ...]:
@@ -389,14 +312,5 @@ def _held(table: list[tuple[_QueueKey, _Held]] | dict[str, _Held]) -> tuple[Queu
     return tuple(sorted(_queue(key) for key, each in _entries(table) if not each.droped))
 
 
-def _queues(table: list[tuple[_QueueKey, Entry]] | dict[str, Entry]) -> tuple[Queue, ...]:
-    return tuple(sorted(_queue(key) for key, _ in _entries(table)))
-
-
 def _queue(key: _QueueKey) -> Queue:
     return Queue(topic=key.topic, broker=key.broker_name, number=key.queue_id)
-
-
-def _time(milliseconds: int) -> int | None:
-    """Times are 0 or -1 where there is none."""
-    return milliseconds if milliseconds > 0 else None

@@ -41,10 +41,10 @@ class Reader:
 
     __slots__ = ("_data", "_where", "flexible", "position")
 
-    def __init__(self, data: bytes, where: str = "value", *, flexible: bool = False) -> None:
+    def __init__(self, data: bytes, where: str = "value") -> None:
         self._data = data
         self._where = where
-        self.flexible = flexible
+        self.flexible = False
         self.position = 0
 
     @property

@@ -113,13 +113,13 @@ class _Layout(msgspec.Struct, frozen=True):
     tagged: dict[int, _Field]
 
 
-def read_versioned(message: type[M], data: bytes, where: str = "value") -> tuple[int, M]:
+def read_versioned(message: type[M], data: bytes) -> tuple[int, M]:
     """The version that these bytes begin with, and the message in all of the rest.
 
     Raises:
         DecodeError: The version is not known, or the bytes are not a message of it to their end.
     """
-    reader = Reader(data, where)
+    reader = Reader(data)
     version = reader.int16()
     if not 0 <= version <= message.newest:
         raise reader.unknown_version()

@@ -78,21 +78,6 @@ class Tree(Value):
         return tuple(sorted(self.children.get(path, ())))
 
 
-def tree_of(nodes: Mapping[str, Node]) -> Tree:
-    """The tree that consists of these nodes and all above them.
-
-    >>> tree_of({"a/b": Node(b"1")}).children
-    {'a': ('b',), '': ('a',)}
-    """
-    children: dict[str, dict[str, None]] = {}
-    for path in nodes:
-        while path:
-            above, _, name = path.rpartition("/")
-            children.setdefault(above, {})[name] = None
-            path = above  # noqa: PLW2901 - climbs
-    return Tree(nodes=dict(nodes), children={above: tuple(names) for above, names in children.items()})
-
-
 def joined(*names: str) -> str:
     """A path of names and paths; the root adds nothing.
 

@@ -56,12 +56,12 @@ def decode_moved(data: bytes) -> Offsets:
     """The moved offsets in these bytes.
 
     Raises:
-        StateVersionError: a newer version wrote them.
+        StateVersionError: another version wrote them.
         StateCorruptError: the bytes are no such thing.
     """
     try:
         envelope = _ENVELOPES.decode(data)
-        if envelope.version > STATE_VERSION:
+        if envelope.version != STATE_VERSION:
             raise StateVersionError(envelope.version)
         return _OFFSETS.decode(envelope.offsets)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, MemoryError) as error:

@@ -22,15 +22,16 @@ from monitor.model import (
     Member,
     MembershipStored,
     OffsetCommitted,
-    PartitionId,
     Phase,
     Rebalance,
     RebalanceCause,
     Sharing,
     Source,
+    TopicPartition,
     TopicPartitions,
     Value,
 )
+from monitor.model.silent_members import held_by_answer, presumed_holdings
 from monitor.tracking.classic import records as classic
 from monitor.tracking.offsets.commits import OffsetsDraft
 from monitor.tracking.polled.kafka import with_kafka_reading
@@ -110,28 +111,17 @@ def _with_what_was_known(before: tuple[Member, ...], now: tuple[Member, ...]) ->
 
     It is not known to have given anything up, so its silence is no rebalance.
     """
-    known = {member.member_id: member for member in before}
-    taken = {
-        (entry.topic, partition)
-        for member in now
-        if member.answers
-        for entry in member.assigned
-        for partition in entry.partitions
-    }
-    return tuple([_recalled(member, known.get(member.member_id), taken) for member in now])
+    known, held = {member.member_id: member for member in before}, held_by_answer(now)
+    return tuple([_recalled(member, known.get(member.member_id), held) for member in now])
 
 
-def _recalled(member: Member, before: Member | None, taken: AbstractSet[tuple[str, PartitionId]]) -> Member:
+def _recalled(member: Member, before: Member | None, held: AbstractSet[TopicPartition]) -> Member:
     if member.answers or before is None:
         return member
-    left = [
-        TopicPartitions(entry.topic, tuple([each for each in entry.partitions if (entry.topic, each) not in taken]))
-        for entry in member.assigned or before.assigned
-    ]
     return replace(
         member,
         topics=member.topics or before.topics,
-        assigned=tuple([entry for entry in left if entry.partitions]),
+        assigned=presumed_holdings(member.assigned or before.assigned, held),
         assignor=member.assignor or before.assignor,
     )
 

@@ -9,6 +9,7 @@ and if two clients have different strategies, some queues are taken twice and ot
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from msgspec.structs import replace
@@ -21,6 +22,7 @@ from monitor.assignors.rocketmq.message_queue import MessageQueue, sorted_client
 from monitor.assignors.rocketmq.strategy import Strategy
 from monitor.detection.ownership.inference import Candidate, OwnersOf, Place
 from monitor.model import GroupState, Member, PartitionId, TopicPartition, TopicPartitions
+from monitor.model.silent_members import held_by_answer, presumed_holdings
 
 Partitions = Mapping[str, Sequence[PartitionId]]
 """Partitions by topic."""
@@ -98,9 +100,9 @@ def with_presumed(group: GroupState, partitions: Partitions) -> GroupState:
     others = [member for member in group.members if member.answers]
     asked = replace(group, members=tuple(_like_the_others(member, others) for member in group.members))
     shares = candidates(asked, partitions) if _is_whole(asked.members) else ()
-    held = {TopicPartition(e.topic, p) for member in others for e in member.assigned for p in e.partitions}
+    held = held_by_answer(others)
     members = (
-        member if member.answers else _presumed(member, shares[0].owners if shares else None, held)
+        member if member.answers else _with_share(member, shares[0].owners if shares else None, held)
         for member in asked.members
     )
     return replace(group, members=tuple(members))
@@ -121,13 +123,14 @@ def _is_whole(members: Iterable[Member]) -> bool:
     return all(member.topics and member.assignor is not None for member in members)
 
 
-def _presumed(member: Member, shares: OwnersOf | None, held: set[TopicPartition]) -> Member:
+def _with_share(member: Member, shares: OwnersOf | None, held: AbstractSet[TopicPartition]) -> Member:
     if member.assigned:
         return member
     if shares is None:
         return replace(member, unreadable="it does not answer")
     own: dict[str, list[PartitionId]] = {}
     for place, owners in shares.items():
-        if member.member_id in owners and TopicPartition(place.topic, place.partition) not in held:
+        if member.member_id in owners:
             own.setdefault(place.topic, []).append(place.partition)
-    return replace(member, assigned=tuple(TopicPartitions(topic, tuple(sorted(own[topic]))) for topic in sorted(own)))
+    share = [TopicPartitions(topic, tuple(sorted(own[topic]))) for topic in sorted(own)]
+    return replace(member, assigned=presumed_holdings(share, held))
