@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import pytest
 
-from monitor.metrics.specs import FAMILIES, MetricScope
+from monitor.metrics.spec_types import MetricScope
+from monitor.metrics.specs import FAMILIES
 from tests.dashboards.boards import ALL, Asked, Window, asked, sent
 from tests.dashboards.promtool import run_cases
 
