@@ -138,6 +138,17 @@ class CollectorMetric(ValueMetric[CollectorHealth], frozen=True, kw_only=True):
     labels: tuple[str, ...] = BY_COLLECTOR
 
 
+class HistogramMetric(MetricSpec, frozen=True, kw_only=True):
+    """How long something took, counted by prometheus_client. ``buckets`` are upper bounds, in seconds."""
+
+    buckets: tuple[float, ...]
+
+    @property
+    def kind(self) -> MetricKind:
+        """A histogram."""
+        return MetricKind.HISTOGRAM
+
+
 _UNITS: Final = (
     ("_records_per_second", Unit.RECORDS_A_SECOND),
     ("_bytes_per_second", Unit.BYTES_A_SECOND),

@@ -40,6 +40,7 @@ from monitor.metrics.spec_types import (
     ClusterMetric,
     CollectorMetric,
     GroupMetric,
+    HistogramMetric,
     LogMetric,
     MetricScope,
     MetricSpec,
@@ -547,7 +548,7 @@ SERIES_LEFT_OUT: Final = MetricSpec(
 )
 
 METRICS: Final = _rows_so_far("groupwatch_")
-"""All families of groupwatch's own names."""
+"""All families of groupwatch's own names whose text is prepared."""
 
 _BY_CONSUMERGROUP: Final = ("consumergroup", "topic", "partition")
 
@@ -623,3 +624,29 @@ KAFKA_EXPORTER: Final = _rows_so_far("kafka_")
 
 FAMILIES: Final = {spec.name: spec for spec in (*METRICS, *KAFKA_EXPORTER)}
 """All families by name, in the order in which they are written."""
+
+_WORK_S: Final = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
+"""Seconds: from micro-batches of a quiet cluster to what holds everything up."""
+
+MICRO_BATCH_SECONDS: Final = HistogramMetric(
+    "groupwatch_micro_batch_seconds",
+    "Durations of completed micro-batches.",
+    labels=BY_CLUSTER,
+    buckets=_WORK_S,
+    absent="no batch has ended",
+)
+SCRAPE_SECONDS: Final = HistogramMetric(
+    "groupwatch_scrape_seconds",
+    "Durations of answers to scrapes, from the request to the last byte that was given to the connection.",
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 10.0),
+)
+COLLECTOR_PASS_SECONDS: Final = HistogramMetric(
+    "groupwatch_collector_pass_seconds",
+    "Durations of passes of the collector, whatever came of them.",
+    labels=BY_COLLECTOR,
+    buckets=_WORK_S,
+    absent=_NO_PASS,
+)
+
+HISTOGRAMS: Final = (MICRO_BATCH_SECONDS, SCRAPE_SECONDS, COLLECTOR_PASS_SECONDS)
+"""What the process counts of itself, written for each scrape (monitor.metrics.process_metrics)."""
