@@ -8,7 +8,7 @@ from typing import Final
 
 from monitor.metrics import specs
 from monitor.metrics.spec_types import MetricKind, MetricScope, MetricSpec, unit_of
-from monitor.metrics.specs import KAFKA_EXPORTER, METRICS
+from monitor.metrics.specs import HISTOGRAMS, KAFKA_EXPORTER, METRICS
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "metrics.md"
 
@@ -29,8 +29,9 @@ _BEGIN: Final = f"""\
 <!-- Written by `python -m dashboards.metrics_page` from monitor/metrics/specs.py: change that. -->
 
 `/metrics` gives all of these, as Prometheus' text format 0.0.4 or, to a client that prefers it (as Prometheus does), as
-OpenMetrics 1.0.0; both hold the same samples. A scrape sends bytes that were prepared before: it computes nothing and
-asks nobody. Ages are those at the newest evaluation (`{specs.LAST_EVALUATION_TIMESTAMP_SECONDS.name}`).
+OpenMetrics 1.0.0; both hold the same samples. A scrape sends bytes that were prepared before and asks nobody; only what
+[the process](#the-process) says of itself is written for each scrape. Ages are those at the newest evaluation
+(`{specs.LAST_EVALUATION_TIMESTAMP_SECONDS.name}`).
 
 - **Absent means not known**, or that there is none. There is no -1, no NaN, and no 0 for what nobody knows. Series end
   with their group, topic or partition, and all series of groups are absent until the cluster is ready.
@@ -73,13 +74,29 @@ A group that is denied, or not among those allowed, is as with `cluster`; such a
 names `topics` is about these topics only, one that does not is about the groups and all of their topics. The end offset
 of a partition belongs to no group: overrides that name `groups` are not about it.
 
-`max_series` caps all series of the process. Above it, series are left out: those of partitions and members first, then
-the sums of topics, then groups. Of each, groups with 1,000 or more such series go first, the largest at the front, then
-the smaller ones, a bucket of groups at a time. A group has all of a detail or none of it. How many are missing is
-`{specs.SERIES_LEFT_OUT.name}`; alert on `sum({specs.SERIES_LEFT_OUT.name}) > 0`
+`max_series` caps all series but those of [the process](#the-process). Above it, series are left out: those of
+partitions and members first, then the sums of topics, then groups. Of each, groups with 1,000 or more such series go
+first, the largest at the front, then the smaller ones, a bucket of groups at a time. A group has all of a detail or none
+of it. How many are missing is `{specs.SERIES_LEFT_OUT.name}`; alert on `sum({specs.SERIES_LEFT_OUT.name}) > 0`
 ([why so](decisions/0023-a-cap-on-series.md)).
 
 Per-member series come and go with each rebalance, so they are given only where `member_info` or `owner_info` is set.
+"""
+
+_PROCESS: Final = """\
+
+## The process
+
+Always given, by `groupwatch run` and by `groupwatch collect`. A histogram has the series `_bucket`, `_count` and
+`_sum`.
+
+"""
+
+_OF_PYTHON: Final = """\
+
+`process_*` (CPU, memory, open files, start) and `python_*` (garbage collection, version) are those of
+[prometheus-client](https://prometheus.github.io/client_python/collector/). They are of the process that serves: not of
+Spark's JVM, and not of its Python workers. Where there is no `/proc`, there is no `process_*`.
 """
 
 _COMPAT: Final = """\
@@ -110,7 +127,9 @@ What differs, and what is not given:
 
 def metrics_page() -> str:
     """The text of docs/metrics.md."""
-    return "".join([_BEGIN, *_sections(), _COMPAT, *_table(KAFKA_EXPORTER), _NOT_GIVEN])
+    return "".join(
+        [_BEGIN, *_sections(), _PROCESS, *_table(HISTOGRAMS), _OF_PYTHON, _COMPAT, *_table(KAFKA_EXPORTER), _NOT_GIVEN]
+    )
 
 
 def _sections() -> Iterator[str]:
@@ -122,7 +141,7 @@ def _sections() -> Iterator[str]:
 def _table(specs: Iterable[MetricSpec]) -> Iterator[str]:
     yield "| name | labels | unit | meaning | absent if |\n|---|---|---|---|---|\n"
     for spec in specs:
-        kind = ", counter" if spec.kind is MetricKind.COUNTER else ""
+        kind = "" if spec.kind is MetricKind.GAUGE else f", {spec.kind.value}"
         labels = ", ".join(f"`{label}`" for label in spec.labels)
         cells = (f"`{spec.name}`", labels, f"{unit_of(spec).value}{kind}", spec.help, spec.absent)
         yield f"| {' | '.join(cells)} |\n"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from monitor.metrics import specs
-from monitor.metrics.spec_types import MetricKind, MetricSpec
+from monitor.metrics.spec_types import HistogramMetric, MetricKind, MetricSpec
 
 VARIABLES: Final = ("cluster", "group", "topic")
 """Labels for which dashboards have a variable of the same name, several values allowed."""
@@ -88,6 +88,23 @@ def increased(family: MetricSpec, window: str = "$__rate_interval") -> str:
         UnknownMetric: the family is no counter.
     """
     return f"increase({_counter(family)}[{window}])"
+
+
+def slowest(family: HistogramMetric, by: Sequence[str], share: float, window: str = "$__rate_interval") -> str:
+    """How long such a share of what a histogram counted took at most, in seconds: 0.5 gives the median.
+
+    Of several jobs, that which is worst off.
+
+    >>> slowest(specs.MICRO_BATCH_SECONDS, ["cluster"], 0.99)
+    'max by (cluster) (histogram_quantile(0.99, \
+rate(groupwatch_micro_batch_seconds_bucket{cluster=~"$cluster"}[$__rate_interval])))'
+
+    Raises:
+        UnknownMetric: the family lacks one of the labels.
+    """
+    matchers = [f'{label}=~"${label}"' for label in VARIABLES if label in family.labels]
+    rates = f"rate({family.name}_bucket{{{','.join(matchers)}}}[{window}])"
+    return across("max", by, family, f"histogram_quantile({share}, {rates})")
 
 
 def since(family: MetricSpec) -> str:

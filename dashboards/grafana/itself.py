@@ -20,7 +20,7 @@ from dashboards.grafana.panels import (
     table,
     timeline,
 )
-from dashboards.queries import CLUSTER, across, chosen, described, everywhere, increased, since, summed
+from dashboards.queries import CLUSTER, across, chosen, described, everywhere, increased, since, slowest, summed
 from monitor.metrics import specs
 from monitor.metrics.spec_types import MetricSpec
 
@@ -80,6 +80,18 @@ def evaluation_age() -> Panel:
 def batch_duration() -> Panel:
     """How long groupwatch needs to read and judge."""
     return _of_clusters("Batch duration", "s", specs.BATCH_DURATION_SECONDS)
+
+
+def batch_durations() -> Panel:
+    """How long micro-batches take, all of them and not only the newest at each scrape."""
+    family = specs.MICRO_BATCH_SECONDS
+    return graph(
+        "Micro-batches, median and slowest 1 %",
+        described(family),
+        "s",
+        Query(expr=slowest(family, CLUSTER, 0.5), legend=f"{_CLUSTER} median"),
+        Query(expr=slowest(family, CLUSTER, 0.99), legend=f"{_CLUSTER} slowest 1 %"),
+    )
 
 
 def input_lag() -> Panel:
@@ -161,7 +173,10 @@ def pass_duration() -> Panel:
 
 def scrape_duration() -> Panel:
     """How long Prometheus needs to fetch the metrics, by its own clock."""
-    description = "How long Prometheus took to fetch groupwatch's metrics. A scrape copies prepared text."
+    description = (
+        "How long Prometheus took to fetch groupwatch's metrics. A scrape copies prepared text, and writes what the "
+        "process says of itself."
+    )
     return graph("Scrape", description, "s", Query(expr=_of_scrape("scrape_duration_seconds"), legend="{{instance}}"))
 
 
@@ -215,7 +230,7 @@ BOARD: Final = Board(
     bands=(
         Band(4, (clusters_read, ready, oldest_evaluation, longest_batch, findings_told, unreadable_now)),
         Band(6, (up_over_time, ready_over_time, findings_topic)),
-        Band(8, (evaluation_age, batch_duration, input_lag), "Reading and judging"),
+        Band(8, (evaluation_age, batch_duration, batch_durations, input_lag), "Reading and judging"),
         Band(8, (decode_errors, evaluation_errors, catalog_age)),
         Band(8, (warm_up, warm_up_time), "After a start"),
         Band(8, (collectors, passes, pass_duration), "Collectors"),

@@ -11,8 +11,13 @@ from dashboards.grafana import DATASOURCE_UID
 from dashboards.queries import UnknownMetric, chosen, increased, numbered, since, summed
 from monitor.metrics import specs
 from monitor.metrics.spec_types import MetricKind
-from monitor.metrics.specs import METRICS
+from monitor.metrics.specs import HISTOGRAMS, METRICS
 from tests.dashboards.boards import Asked, asked
+
+LABELS = {spec.name: set(spec.labels) for spec in METRICS} | {
+    f"{spec.name}_bucket": {*spec.labels, "le"} for spec in HISTOGRAMS
+}
+"""Of the series that can be queried."""
 
 
 def test_nothing_else_is_in_the_folder():
@@ -37,14 +42,13 @@ def test_every_metric_named_is_one_of_ours(name: str):
     text = (FOLDER / name).read_text(encoding="utf-8").replace(DATASOURCE_UID, "")
     named = set(re.findall(r"\bgroupwatch_\w+", text))
     assert named
-    assert named <= {spec.name for spec in METRICS}
+    assert named <= LABELS.keys()
 
 
 @pytest.mark.parametrize("query", asked(), ids=lambda query: query.place)
 def test_every_label_that_is_matched_is_one_that_the_family_has(query: Asked):
-    specs = {spec.name: set(spec.labels) for spec in METRICS}
     for name, matchers in re.findall(r"(groupwatch_\w+)(?:\{([^}]*)\})?", query.expr):
-        assert set(re.findall(r"(\w+)\s*(?:=~|!~|!=|=)", matchers)) <= specs[name]
+        assert set(re.findall(r"(\w+)\s*(?:=~|!~|!=|=)", matchers)) <= LABELS[name]
 
 
 def test_a_counter_is_shown_by_its_increase_and_nothing_else_is():
