@@ -76,8 +76,8 @@ of a partition belongs to no group: overrides that name `groups` are not about i
 
 `max_series` caps all series but those of [the process](#the-process). Above it, series are left out: those of
 partitions and members first, then the sums of topics, then groups. Of each, groups with 1,000 or more such series go
-first, the largest at the front, then the smaller ones, a bucket of groups at a time. A group has all of a detail or none
-of it. How many are missing is `{specs.SERIES_LEFT_OUT.name}`; alert on `sum({specs.SERIES_LEFT_OUT.name}) > 0`
+first, the largest at the front, then the smaller ones, a bucket of groups at a time. A group has all of a detail or
+none of it. How many are missing is `{specs.SERIES_LEFT_OUT.name}`; alert on `sum({specs.SERIES_LEFT_OUT.name}) > 0`
 ([why so](decisions/0023-a-cap-on-series.md)).
 
 Per-member series come and go with each rebalance, so they are given only where `member_info` or `owner_info` is set.
