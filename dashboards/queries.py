@@ -1,13 +1,12 @@
-"""PromQL over the metrics of groupwatch: an expression can only name a family and labels that METRICS has."""
+"""PromQL over the metrics of groupwatch: an expression names families of the table, and labels that they have."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from monitor.metrics.specs import METRICS, MetricKind, MetricSpec
-
-_SPECS: Final = {spec.name: spec for spec in METRICS}
+from monitor.metrics import specs
+from monitor.metrics.spec_types import HistogramMetric, MetricKind, MetricSpec
 
 VARIABLES: Final = ("cluster", "group", "topic")
 """Labels for which dashboards have a variable of the same name, several values allowed."""
@@ -19,100 +18,104 @@ PARTITION: Final = ("cluster", "group", "topic", "partition")
 
 
 class UnknownMetric(Exception):  # noqa: N818 -- says what happened
-    """A query names a metric, or a label of one, that groupwatch does not expose, or asks what its kind cannot tell."""
+    """A query names a label that the family does not have, or asks what its kind cannot tell."""
 
 
-def spec_of(name: str) -> MetricSpec:
-    """The spec of a family, given without the prefix ``groupwatch_``.
-
-    Raises:
-        UnknownMetric: there is no such family.
-    """
-    spec = _SPECS.get(f"groupwatch_{name}")
-    if spec is None:
-        raise UnknownMetric(f"groupwatch_{name} is not in monitor.metrics.specs.METRICS")
-    return spec
-
-
-def check_labels(name: str, labels: Iterable[str]) -> None:
-    """Do nothing if a family, given without the prefix, has these labels.
+def check_labels(family: MetricSpec, labels: Iterable[str]) -> None:
+    """Do nothing if a family has these labels.
 
     Raises:
-        UnknownMetric: the family is not there, or lacks one of the labels.
+        UnknownMetric: the family lacks one of the labels.
     """
-    missing = [label for label in labels if label not in spec_of(name).labels]
+    missing = [label for label in labels if label not in family.labels]
     if missing:
-        raise UnknownMetric(f"groupwatch_{name} has no label {', '.join(missing)}")
+        raise UnknownMetric(f"{family.name} has no label {', '.join(missing)}")
 
 
-def described(*names: str) -> str:
+def described(*families: MetricSpec) -> str:
     """What the families of a panel are, in their own words."""
-    return "\n\n".join(spec_of(name).help for name in names)
+    return "\n\n".join(family.help for family in families)
 
 
-def chosen(name: str, variables: Sequence[str] = VARIABLES, **only: str) -> str:
+def chosen(family: MetricSpec, variables: Sequence[str] = VARIABLES, **only: str) -> str:
     """The series of a family that these variables of the dashboard choose, and that have these values.
 
-    >>> chosen("group_lag")
+    >>> chosen(specs.GROUP_LAG)
     'groupwatch_group_lag{cluster=~"$cluster",group=~"$group"}'
-    >>> chosen("group_state", ["cluster"], state="empty")
+    >>> chosen(specs.GROUP_STATE, ["cluster"], state="empty")
     'groupwatch_group_state{cluster=~"$cluster",state="empty"}'
-    >>> chosen("build_info")
+    >>> chosen(specs.BUILD_INFO)
     'groupwatch_build_info'
 
     Raises:
-        UnknownMetric: the family is not there, or lacks one of the labels.
+        UnknownMetric: the family lacks one of the labels.
     """
-    spec = spec_of(name)
-    check_labels(name, only)
-    matchers = [f'{label}=~"${label}"' for label in variables if label in spec.labels]
+    check_labels(family, only)
+    matchers = [f'{label}=~"${label}"' for label in variables if label in family.labels]
     matchers += [f'{label}="{value}"' for label, value in only.items()]
-    return f"{spec.name}{{{','.join(matchers)}}}" if matchers else spec.name
+    return f"{family.name}{{{','.join(matchers)}}}" if matchers else family.name
 
 
-def across(operator: str, by: Sequence[str], name: str, expr: str | None = None) -> str:
+def across(operator: str, by: Sequence[str], family: MetricSpec, expr: str | None = None) -> str:
     """A family, or an expression that has all its labels, aggregated over all of them but these.
 
-    >>> across("max", ["cluster"], "group_lag_seconds")
+    >>> across("max", ["cluster"], specs.GROUP_LAG_SECONDS)
     'max by (cluster) (groupwatch_group_lag_seconds{cluster=~"$cluster",group=~"$group"})'
 
     Raises:
-        UnknownMetric: the family is not there, or lacks one of the labels.
+        UnknownMetric: the family lacks one of the labels.
     """
-    check_labels(name, by)
-    return f"{operator} by ({', '.join(by)}) ({chosen(name) if expr is None else expr})"
+    check_labels(family, by)
+    return f"{operator} by ({', '.join(by)}) ({chosen(family) if expr is None else expr})"
 
 
-def summed(name: str, by: Sequence[str], expr: str | None = None) -> str:
+def summed(family: MetricSpec, by: Sequence[str], expr: str | None = None) -> str:
     """A family, or an expression that has all its labels, summed over all of them but these.
 
-    >>> summed("group_orphaned_partitions", ["reason"])
+    >>> summed(specs.GROUP_ORPHANED_PARTITIONS, ["reason"])
     'sum by (reason) (groupwatch_group_orphaned_partitions{cluster=~"$cluster",group=~"$group"})'
 
     Raises:
-        UnknownMetric: the family is not there, or lacks one of the labels.
+        UnknownMetric: the family lacks one of the labels.
     """
-    return across("sum", by, name, expr)
+    return across("sum", by, family, expr)
 
 
-def increased(name: str, window: str = "$__rate_interval") -> str:
+def increased(family: MetricSpec, window: str = "$__rate_interval") -> str:
     """How much each counter of a family grew within a window.
 
     Raises:
-        UnknownMetric: the family is not there, or is no counter.
+        UnknownMetric: the family is no counter.
     """
-    return f"increase({_counter(name)}[{window}])"
+    return f"increase({_counter(family)}[{window}])"
 
 
-def since(name: str) -> str:
+def slowest(family: HistogramMetric, by: Sequence[str], share: float, window: str = "$__rate_interval") -> str:
+    """How long such a share of what a histogram counted took at most, in seconds: 0.5 gives the median.
+
+    Of several jobs, that which is worst off.
+
+    >>> slowest(specs.MICRO_BATCH_SECONDS, ["cluster"], 0.99)
+    'max by (cluster) (histogram_quantile(0.99, \
+rate(groupwatch_micro_batch_seconds_bucket{cluster=~"$cluster"}[$__rate_interval])))'
+
+    Raises:
+        UnknownMetric: the family lacks one of the labels.
+    """
+    matchers = [f'{label}=~"${label}"' for label in VARIABLES if label in family.labels]
+    rates = f"rate({family.name}_bucket{{{','.join(matchers)}}}[{window}])"
+    return across("max", by, family, f"histogram_quantile({share}, {rates})")
+
+
+def since(family: MetricSpec) -> str:
     """How long ago the moment is that a family tells in Unix time, in seconds.
 
     Raises:
-        UnknownMetric: the family is not there, or tells no moment.
+        UnknownMetric: the family tells no moment.
     """
-    if not name.endswith("timestamp_seconds"):
-        raise UnknownMetric(f"groupwatch_{name} is not a moment")
-    return f"time() - {chosen(name)}"
+    if not family.name.endswith("timestamp_seconds"):
+        raise UnknownMetric(f"{family.name} is not a moment")
+    return f"time() - {chosen(family)}"
 
 
 def groups_with(expr: str) -> str:
@@ -120,37 +123,37 @@ def groups_with(expr: str) -> str:
 
     Nothing at all is told of what is not watched: 0 would be good news that nobody has.
     """
-    return f"count({expr}) or 0 * count({chosen('group_info')})"
+    return f"count({expr}) or 0 * count({chosen(specs.GROUP_INFO)})"
 
 
-def numbered(name: str, label: str, values: Iterable[str]) -> str:
+def numbered(family: MetricSpec, label: str, values: Iterable[str]) -> str:
     """Of a family with one series of 0 or 1 for each value of a label: the number of the value that holds, from 0.
 
     Raises:
-        UnknownMetric: the family is not there, or lacks the label.
+        UnknownMetric: the family lacks the label.
     """
-    held = [f"{place} * ({chosen(name, **{label: value})} == 1)" for place, value in enumerate(values)]
-    return summed(name, GROUP, " or ".join(held))
+    held = [f"{place} * ({chosen(family, **{label: value})} == 1)" for place, value in enumerate(values)]
+    return summed(family, GROUP, " or ".join(held))
 
 
-def renamed(name: str, by: Sequence[str], label: str, new: str) -> str:
+def renamed(family: MetricSpec, by: Sequence[str], label: str, new: str) -> str:
     """The largest of a family by these labels and one more, which gets a new name: two families may both have it.
 
     Raises:
-        UnknownMetric: the family is not there, or lacks one of the labels.
+        UnknownMetric: the family lacks one of the labels.
     """
-    check_labels(name, (*by, label))
-    series = f'label_replace({chosen(name)}, "{new}", "$1", "{label}", "(.+)")'
+    check_labels(family, (*by, label))
+    series = f'label_replace({chosen(family)}, "{new}", "$1", "{label}", "(.+)")'
     return f"max by ({', '.join(by)}, {new}) ({series})"
 
 
-def everywhere(name: str) -> str:
+def everywhere(family: MetricSpec) -> str:
     """The family's full name: all its series, for alert rules.
 
-    >>> everywhere("up")
+    >>> everywhere(specs.UP)
     'groupwatch_up'
     """
-    return spec_of(name).name
+    return family.name
 
 
 def in_state(state: str) -> str:
@@ -159,10 +162,10 @@ def in_state(state: str) -> str:
     >>> in_state("empty")
     'groupwatch_group_state{state="empty"} == 1'
     """
-    return f'{spec_of("group_state").name}{{state="{state}"}} == 1'
+    return f'{specs.GROUP_STATE.name}{{state="{state}"}} == 1'
 
 
-def _counter(name: str) -> str:
-    if spec_of(name).kind is not MetricKind.COUNTER:
-        raise UnknownMetric(f"groupwatch_{name} is no counter")
-    return chosen(name)
+def _counter(family: MetricSpec) -> str:
+    if family.kind is not MetricKind.COUNTER:
+        raise UnknownMetric(f"{family.name} is no counter")
+    return chosen(family)

@@ -18,14 +18,15 @@ from dashboards.alerts.rule import (
     severity_of,
 )
 from dashboards.queries import in_state
+from monitor.metrics import specs
 from monitor.model.findings import Severity
 
 MANY_RECORDS = 10_000
 """So many waiting records are a lag where no age is known."""
 
-_CONSUMED: Final = series("group_consumed_records_per_second")
+_CONSUMED: Final = series(specs.GROUP_CONSUMED_RECORDS_PER_SECOND)
 
-_UNATTENDED: Final = series("group_unattended_seconds")
+_UNATTENDED: Final = series(specs.GROUP_UNATTENDED_SECONDS)
 
 _SINCE_A_COMMIT: Final = f"({_UNATTENDED} < 600 and on (cluster, group) last_over_time({_UNATTENDED}[5m] offset 10m))"
 """Unattended for less than ten minutes, and so it was before: somebody has committed in between."""
@@ -39,7 +40,7 @@ _READ_NO_MORE: Final = f"max_over_time({_CONSUMED}[5m]) == 0"
 
 NOT_AWAY: Final = (
     f"{NOT_UNATTENDED} unless on (cluster, group) "
-    f"({series('group_orphaned_partitions', reason='no_members')} > 0 and on (cluster, group) {_READ_NO_MORE})"
+    f"({series(specs.GROUP_ORPHANED_PARTITIONS, reason='no_members')} > 0 and on (cluster, group) {_READ_NO_MORE})"
 )
 """Leaves out these, and such of which that alert would tell if anything waited in vain: their members have just left,
 or what waits are markers of transactions alone. A group is in neither if it has no members but is read all the same
@@ -48,7 +49,7 @@ broadcasting and POP): then nothing else tells that it is behind, so the lag doe
 
 NOT_RESET: Final = (
     f"unless on (cluster, group) ({in_state('empty')} unless on (cluster, group) ({_CONSUMED} > 0 "
-    f"and on (cluster, group) min_over_time({series('group_state', state='empty')}[6m]) == 1))"
+    f"and on (cluster, group) min_over_time({series(specs.GROUP_STATE, state='empty')}[6m]) == 1))"
 )
 """Leaves out the groups without members that nobody reads for: whoever sets their offsets back means to. A pace that is
 of the members which were there 6 minutes ago does not count."""
@@ -66,10 +67,10 @@ def _time(pace: Pace) -> tuple[AlertRule, ...]:
     )
     return tuple(
         AlertRule(
-            name=name,
+            name=family,
             severity=severity,
             # A measured age where there is one; else a lower bound, or what is stuck for longest would not be told.
-            expr=f"{series('group_lag_at_least_seconds')} > {pace.seconds(age_s)} {NOT_AWAY}",
+            expr=f"{series(specs.GROUP_LAG_AT_LEAST_SECONDS)} > {pace.seconds(age_s)} {NOT_AWAY}",
             hold_s=pace.seconds(300),
             keep_s=pace.seconds(300),
             summary=f"{GROUP} is {AGE} behind{WAITING}",
@@ -78,7 +79,7 @@ def _time(pace: Pace) -> tuple[AlertRule, ...]:
                 "group's page shows in which partitions, and whether it gains."
             ),
         )
-        for name, severity, age_s in levels
+        for family, severity, age_s in levels
     )
 
 
@@ -88,8 +89,8 @@ def _records(pace: Pace) -> tuple[AlertRule, ...]:
             name="GroupwatchLagWithoutAge",
             severity=Severity.WARNING,
             expr=(
-                f"{series('group_lag')} > {MANY_RECORDS} "
-                f"unless on (cluster, group) {series('group_lag_at_least_seconds')} {NOT_AWAY}"
+                f"{series(specs.GROUP_LAG)} > {MANY_RECORDS} "
+                f"unless on (cluster, group) {series(specs.GROUP_LAG_AT_LEAST_SECONDS)} {NOT_AWAY}"
             ),
             hold_s=pace.seconds(1800),
             keep_s=pace.seconds(300),
@@ -115,7 +116,7 @@ def _records(pace: Pace) -> tuple[AlertRule, ...]:
 
 
 def _progress(pace: Pace) -> tuple[AlertRule, ...]:
-    failing = "group_failing_partitions"
+    failing = specs.GROUP_FAILING_PARTITIONS
     return (
         AlertRule(
             name="GroupwatchPartitionStopped",
@@ -196,12 +197,12 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
 
 
 def _retention(pace: Pace) -> tuple[AlertRule, ...]:
-    close = series("group_findings", kind="retention", reason="close_to_loss")
+    close = series(specs.GROUP_FINDINGS, kind="retention", reason="close_to_loss")
     return (
         AlertRule(
             name="GroupwatchRetentionClose",
             severity=severity_of("retention", "close_to_loss"),
-            expr=f"{series('group_retention_ratio')} and on (cluster, group) {close}",
+            expr=f"{series(specs.GROUP_RETENTION_RATIO)} and on (cluster, group) {close}",
             hold_s=pace.seconds(120),
             keep_s=pace.seconds(300),
             summary=f"{GROUP} is about to lose records: {{{{ $value | humanizePercentage }}}} of a log wait for it",
@@ -216,7 +217,9 @@ def _retention(pace: Pace) -> tuple[AlertRule, ...]:
             expr=f"{finding_age('retention', 'records_lost')} >= 0",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
-            summary=f"{GROUP} has lost records, the first {AGE} ago{looked_up(', # at most', 'group_lost_records')}",
+            summary=(
+                f"{GROUP} has lost records, the first {AGE} ago{looked_up(', # at most', specs.GROUP_LOST_RECORDS)}"
+            ),
             description=(
                 f"Retention has removed records that group {GROUP} of cluster {CLUSTER} had not committed. At most so "
                 "many: compaction and markers of transactions leave offsets without a record."

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dashboards.alerts.rule import AGE, CLUSTER, COUNT, AlertRule, series
+from monitor.metrics import specs
 from monitor.metrics.staleness import CATALOG_OLD_S, COLLECTOR_OLD_S, EVALUATION_OLD_S, OLD_FOR_S
 from monitor.model.findings import Severity
 
 NAME = "{{ $labels.collector }} {{ $labels.name }}"
 
-SHARDS = f"last_over_time({series('shards')}[5m])"
+SHARDS = f"last_over_time({series(specs.SHARDS)}[5m])"
 """The shards of which there was a sample in 5 minutes: in a rolling restart one or other is away, but none so long."""
 
 ON_ITSELF = "on (cluster, instance, job)"
@@ -25,7 +26,7 @@ def _blind() -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchDown",
             severity=Severity.CRITICAL,
-            expr=f"absent({series('up')})",
+            expr=f"absent({series(specs.UP)})",
             hold_s=300,
             keep_s=60,
             summary="No groupwatch is scraped",
@@ -54,7 +55,7 @@ def _blind() -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchClusterUnread",
             severity=Severity.CRITICAL,
-            expr=f"{series('up')} == 0",
+            expr=f"{series(specs.UP)} == 0",
             hold_s=300,
             summary=f"groupwatch cannot read {CLUSTER}",
             description=f"What is shown of cluster {CLUSTER} grows old; /readyz and the page say why.",
@@ -62,7 +63,7 @@ def _blind() -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchNotReady",
             severity=Severity.CRITICAL,
-            expr=f"{series('ready')} == 0",
+            expr=f"{series(specs.READY)} == 0",
             hold_s=900,
             summary=f"groupwatch does not judge the groups of {CLUSTER} yet",
             description=(
@@ -75,7 +76,7 @@ def _blind() -> tuple[AlertRule, ...]:
 
 def _other_number_of_shards() -> str:
     """The clusters of which no shard told this number half an hour ago: that long each of them may be started."""
-    return f"{series('shards')} unless on (cluster, of) last_over_time({series('shards')}[30m] offset 30m)"
+    return f"{series(specs.SHARDS)} unless on (cluster, of) last_over_time({series(specs.SHARDS)}[30m] offset 30m)"
 
 
 def _late() -> tuple[AlertRule, ...]:
@@ -83,7 +84,7 @@ def _late() -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchEvaluationOld",
             severity=Severity.CRITICAL,
-            expr=f"time() - {series('last_evaluation_timestamp_seconds')} > {EVALUATION_OLD_S}",
+            expr=f"time() - {series(specs.LAST_EVALUATION_TIMESTAMP_SECONDS)} > {EVALUATION_OLD_S}",
             hold_s=OLD_FOR_S,
             summary=f"The groups of {CLUSTER} have not been judged for {AGE}",
             description=(
@@ -94,7 +95,7 @@ def _late() -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchCatalogOld",
             severity=Severity.WARNING,
-            expr=f"time() - {series('catalog_timestamp_seconds')} > {CATALOG_OLD_S}",
+            expr=f"time() - {series(specs.CATALOG_TIMESTAMP_SECONDS)} > {CATALOG_OLD_S}",
             hold_s=OLD_FOR_S,
             summary=f"The topics of {CLUSTER} were last read {AGE} ago",
             description=(
@@ -105,7 +106,7 @@ def _late() -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchInputLag",
             severity=Severity.WARNING,
-            expr=f"{series('input_lag_records')} > 100000 and {ON_ITSELF} {series('ready')} == 1",
+            expr=f"{series(specs.INPUT_LAG_RECORDS)} > 100000 and {ON_ITSELF} {series(specs.READY)} == 1",
             hold_s=900,
             summary=f"groupwatch has {COUNT} records of {CLUSTER} to read",
             description=(
@@ -124,7 +125,7 @@ def _more_decode_errors() -> str:
     before is that of a new checkpoint. What a job counted elsewhere is told again if it goes back to an instance where
     it was within a day.
     """
-    counted, ready = series("decode_errors_total"), series("ready")
+    counted, ready = series(specs.DECODE_ERRORS_TOTAL), series(specs.READY)
     before = f"last_over_time({counted}[1d] offset 15m)"
     grown = f"{counted} - {before} > 0 unless {ON_ITSELF} last_over_time({ready}[1d] offset 15m) == 0"
     # There is no series before the first error. It is one of now if the job would have shown an older one.
@@ -151,7 +152,7 @@ def _errors() -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchEvaluationErrors",
             severity=Severity.WARNING,
-            expr=f"increase({series('evaluation_errors_total')}[15m]) > 0",
+            expr=f"increase({series(specs.EVALUATION_ERRORS_TOTAL)}[15m]) > 0",
             hold_s=0,
             keep_s=900,
             summary=f"Groups of {CLUSTER} could not be judged, {COUNT} times in 15 minutes",
@@ -160,7 +161,7 @@ def _errors() -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchFindingsNotWritten",
             severity=Severity.WARNING,
-            expr=f"{series('findings_up')} == 0",
+            expr=f"{series(specs.FINDINGS_UP)} == 0",
             hold_s=600,
             summary=f"What groupwatch finds in {CLUSTER} is not written to its topic",
             description=(
@@ -172,7 +173,7 @@ def _errors() -> tuple[AlertRule, ...]:
             name="GroupwatchGroupsLeftOut",
             severity=Severity.WARNING,
             # Partitions and topics that are left out take nothing from these rules, which look at groups.
-            expr=f"{series('series_left_out', detail='group')} > 0",
+            expr=f"{series(specs.SERIES_LEFT_OUT, detail='group')} > 0",
             hold_s=900,
             summary=f"{COUNT} series of groups of {CLUSTER} do not fit below the cap",
             description=(
@@ -188,7 +189,7 @@ def _collectors() -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchCollectorFailing",
             severity=Severity.WARNING,
-            expr=f"{series('collector_up')} == 0",
+            expr=f"{series(specs.COLLECTOR_UP)} == 0",
             hold_s=600,
             summary=f"The collector {NAME} of {CLUSTER} does not get everything",
             description=(
@@ -199,7 +200,7 @@ def _collectors() -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchCollectorOld",
             severity=Severity.WARNING,
-            expr=f"time() - {series('collector_last_success_timestamp_seconds')} > {COLLECTOR_OLD_S}",
+            expr=f"time() - {series(specs.COLLECTOR_LAST_SUCCESS_TIMESTAMP_SECONDS)} > {COLLECTOR_OLD_S}",
             hold_s=OLD_FOR_S,
             summary=f"The collector {NAME} of {CLUSTER} last got everything {AGE} ago",
             description="Lag, members and topics that it reads are shown as they were then, or not at all.",

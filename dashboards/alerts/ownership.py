@@ -15,6 +15,7 @@ from dashboards.alerts.rule import (
     series,
     severity_of,
 )
+from monitor.metrics import specs
 
 
 def ownership_rules(pace: Pace) -> tuple[AlertRule, ...]:
@@ -32,7 +33,7 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
             keep_s=pace.seconds(300),
             summary=(
                 f"{GROUP} has had a partition without owner for {AGE} ({{{{ $labels.reason }}}}"
-                f"{looked_up(', # partitions now', 'group_orphaned_partitions', 'reason')})"
+                f"{looked_up(', # partitions now', specs.GROUP_ORPHANED_PARTITIONS, 'reason')})"
             ),
             description=(
                 f"Nobody reads them, and their records wait. Group {GROUP} of cluster {CLUSTER} has members; new "
@@ -47,7 +48,7 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
             keep_s=pace.seconds(300),
             summary=(
                 f"{GROUP} has had a partition with two owners for {AGE}"
-                f"{looked_up(' (# partitions now)', 'group_double_owned_partitions')}"
+                f"{looked_up(' (# partitions now)', specs.GROUP_DOUBLE_OWNED_PARTITIONS)}"
             ),
             description=(
                 f"In group {GROUP} of cluster {CLUSTER} one generation gives a partition to two members: its records "
@@ -57,12 +58,12 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchAssignmentDrifted",
             severity=severity_of("drift", "!tie"),
-            expr=f"{series('group_drift_oldest_seconds', kind='!tie')} > {pace.seconds(900)}",
+            expr=f"{series(specs.GROUP_DRIFT_OLDEST_SECONDS, kind='!tie')} > {pace.seconds(900)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
             summary=(
                 f"{GROUP} has not been assigned as its assignor gives it for {AGE} ({{{{ $labels.kind }}}}"
-                f"{looked_up(', # partitions now', 'group_drifted_partitions', 'kind')})"
+                f"{looked_up(', # partitions now', specs.GROUP_DRIFTED_PARTITIONS, 'kind')})"
             ),
             description=(
                 f"Owners in group {GROUP} of cluster {CLUSTER} are not those that the inputs of its generation give "
@@ -90,7 +91,7 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchMemberDead",
             severity=severity_of("dead_member", ".+"),
-            expr=f"{series('group_dead_members')} > 0",
+            expr=f"{series(specs.GROUP_DEAD_MEMBERS)} > 0",
             hold_s=pace.seconds(300),
             keep_s=pace.seconds(300),
             summary=f"{COUNT} members of {GROUP} own partitions and do nothing",
@@ -102,7 +103,7 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchGroupWithoutMembers",
             severity=severity_of("unattended", ".+"),
-            expr=f"{series('group_unattended_seconds')} > {pace.seconds(900)}",
+            expr=f"{series(specs.GROUP_UNATTENDED_SECONDS)} > {pace.seconds(900)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
             summary=(f"{GROUP} has no members, and records have waited in vain for {AGE}{WAITING}"),
@@ -131,7 +132,7 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
             keep_s=pace.seconds(300),
             summary=(
                 f"groupwatch has not been able to decode members of {GROUP} for {AGE} ({{{{ $labels.reason }}}}"
-                f"{looked_up(', # members now', 'group_unreadable_members')})"
+                f"{looked_up(', # members now', specs.GROUP_UNREADABLE_MEMBERS)})"
             ),
             description=(
                 f"A subscription or an assignment of members of group {GROUP} of cluster {CLUSTER} cannot be decoded. "

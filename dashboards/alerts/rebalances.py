@@ -14,12 +14,13 @@ from dashboards.alerts.rule import (
     series,
     severity_of,
 )
+from monitor.metrics import specs
 
 
 def rebalance_rules(pace: Pace) -> tuple[AlertRule, ...]:
     """What is a storm is for groupwatch's settings to say: 20 in ten minutes, twice a rolling restart of five."""
     window = duration(pace.seconds(600))
-    storm = series("group_findings", kind="rebalance", reason="storm")
+    storm = series(specs.GROUP_FINDINGS, kind="rebalance", reason="storm")
     return (
         AlertRule(
             name="GroupwatchRebalanceStorm",
@@ -29,7 +30,7 @@ def rebalance_rules(pace: Pace) -> tuple[AlertRule, ...]:
             keep_s=pace.seconds(300),
             summary=(
                 f"{GROUP} rebalances again and again"
-                f"{looked_up(f': # times in {window}', 'group_rebalances_total', window=window)}"
+                f"{looked_up(f': # times in {window}', specs.GROUP_REBALANCES_TOTAL, window=window)}"
             ),
             description=(
                 f"The members of group {GROUP} of cluster {CLUSTER} come and go all the time; each time reading stops "

@@ -8,6 +8,8 @@ from typing import Final
 import msgspec
 
 from dashboards.queries import check_labels, everywhere
+from monitor.metrics import specs
+from monitor.metrics.spec_types import MetricSpec
 from monitor.model.findings import FINDINGS, Severity
 
 RUNBOOKS: Final = "docs/runbooks.md"
@@ -63,20 +65,20 @@ def duration(seconds: int) -> str:
     return f"{seconds}s"
 
 
-def series(name: str, **matchers: str) -> str:
+def series(family: MetricSpec, **matchers: str) -> str:
     """The series of a family, chosen by values or regular expressions; after ``!`` is what they must not be.
 
-    >>> series("group_findings", kind="rebalance", reason="!long|storm")
+    >>> series(specs.GROUP_FINDINGS, kind="rebalance", reason="!long|storm")
     'groupwatch_group_findings{kind="rebalance",reason!~"long|storm"}'
-    >>> series("up")
+    >>> series(specs.UP)
     'groupwatch_up'
 
     Raises:
-        UnknownMetric: the family is not there, or lacks one of the labels.
+        UnknownMetric: the family lacks one of the labels.
     """
-    check_labels(name, matchers)
+    check_labels(family, matchers)
     written = ",".join(_matcher(label, wanted) for label, wanted in matchers.items())
-    return f"{everywhere(name)}{{{written}}}" if written else everywhere(name)
+    return f"{everywhere(family)}{{{written}}}" if written else everywhere(family)
 
 
 def _matcher(label: str, wanted: str) -> str:
@@ -92,7 +94,7 @@ def finding_age(kind: str, reason: str) -> str:
     >>> finding_age("drift", "current")
     'groupwatch_group_finding_oldest_seconds{kind="drift",reason="current"}'
     """
-    return series("group_finding_oldest_seconds", kind=kind, reason=reason)
+    return series(specs.GROUP_FINDING_OLDEST_SECONDS, kind=kind, reason=reason)
 
 
 def severity_of(kind: str, reason: str) -> Severity:
@@ -114,21 +116,21 @@ def _fits(wanted: str, value: str) -> bool:
     return bool(re.fullmatch(wanted.removeprefix("!"), value)) != wanted.startswith("!")
 
 
-def looked_up(told: str, name: str, *more: str, window: str = "") -> str:
+def looked_up(told: str, family: MetricSpec, *more: str, window: str = "") -> str:
     """A template: words with another number of the alert's group in place of #; no words where it is not known.
 
     It is the sum of the family's series that have the alert's cluster and group, and what ``more`` labels name of it.
     With a ``window``, as "10m", it is the increase within it.
 
-    >>> looked_up(", # records", "group_lag")
+    >>> looked_up(", # records", specs.GROUP_LAG)
     '{{ range query (printf `sum(groupwatch_group_lag{cluster=%q,group=%q})` $labels.cluster $labels.group) }}\
 , {{ .Value | humanize }} records{{ end }}'
     """
     labels = ("cluster", "group", *more)
-    chosen = f"{series(name)}{{{','.join(f'{label}=%q' for label in labels)}}}"
+    chosen = f"{series(family)}{{{','.join(f'{label}=%q' for label in labels)}}}"
     query = f"sum(increase({chosen}[{window}]))" if window else f"sum({chosen})"
     values = " ".join(f"$labels.{label}" for label in labels)
-    words = told.replace("#", f"{{{{ .Value | {'humanize1024' if name.endswith('_bytes') else 'humanize'} }}}}")
+    words = told.replace("#", f"{{{{ .Value | {'humanize1024' if family.name.endswith('_bytes') else 'humanize'} }}}}")
     return f"{{{{ range query (printf `{query}` {values}) }}}}{words}{{{{ end }}}}"
 
 
@@ -138,7 +140,7 @@ AGE: Final = "{{ $value | humanizeDuration }}"
 COUNT: Final = "{{ $value | humanize }}"
 """The value of the expression, which is a number."""
 
-WAITING: Final = looked_up(", # records", "group_lag") + looked_up(", #bytes", "group_lag_bytes")
+WAITING: Final = looked_up(", # records", specs.GROUP_LAG) + looked_up(", #bytes", specs.GROUP_LAG_BYTES)
 """How much waits for the alert's group; of MetaQ, in bytes."""
 
 GROUP: Final = "{{ $labels.group }}"

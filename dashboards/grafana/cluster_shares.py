@@ -6,13 +6,17 @@ from grafana_foundation_sdk.builders.stat import Panel
 
 from dashboards.grafana.panels import marked_below, stat
 from dashboards.queries import CLUSTER, across, described
+from monitor.metrics import specs
+from monitor.metrics.spec_types import MetricSpec
 
 
 def clusters_read() -> Panel:
     """Of all clusters, the share that can be read."""
-    return cluster_share("Clusters read", "up")
+    return cluster_share("Clusters read", specs.UP)
 
 
-def cluster_share(title: str, name: str) -> Panel:
+def cluster_share(title: str, family: MetricSpec) -> Panel:
     """Of all clusters, the share of which a family is 1."""
-    return stat(title, described(name), "percentunit", f"avg({across('min', CLUSTER, name)})", marked=marked_below(1))
+    return stat(
+        title, described(family), "percentunit", f"avg({across('min', CLUSTER, family)})", marked=marked_below(1)
+    )

@@ -6,18 +6,19 @@ from typing import Final
 
 from dashboards.grafana.panels import ROWS, Column, Panel, table
 from dashboards.queries import GROUP, across, described, summed
+from monitor.metrics import specs
 
 _FINDING: Final = (*GROUP, "kind", "reason")
 
 
 def open_findings() -> Panel:
     """What is wrong now, the oldest first."""
-    names = ("group_finding_oldest_seconds", "group_findings")
-    oldest = f"topk({ROWS}, {across('max', _FINDING, names[0])})"
+    families = (specs.GROUP_FINDING_OLDEST_SECONDS, specs.GROUP_FINDINGS)
+    oldest = f"topk({ROWS}, {across('max', _FINDING, families[0])})"
     return table(
         "Open findings",
-        f"{described(*names)}\n\nThe page of the group (a link of its name) has them as sentences.",
+        f"{described(*families)}\n\nThe page of the group (a link of its name) has them as sentences.",
         _FINDING,
         Column("For", oldest, "s", warn_from=600),
-        Column("Findings", f"{summed(names[1], _FINDING)} and {oldest}"),
+        Column("Findings", f"{summed(families[1], _FINDING)} and {oldest}"),
     )

@@ -18,13 +18,15 @@ from dashboards.grafana.panels import (
     table,
     unmarked,
 )
-from dashboards.queries import CLUSTER, GROUP, across, chosen, described, groups_with, since, spec_of, summed
+from dashboards.queries import CLUSTER, GROUP, across, chosen, described, groups_with, since, summed
+from monitor.metrics import specs
+from monitor.metrics.spec_types import MetricSpec
 
 TOP: Final = 10
 """So many groups are listed where only the first ones matter."""
 
-_ORPHANED: Final = f"{summed('group_orphaned_partitions', GROUP)} > 0"
-_BEHIND: Final = f"{chosen('group_status', status='warn')} == 1 or {chosen('group_status', status='err')} == 1"
+_ORPHANED: Final = f"{summed(specs.GROUP_ORPHANED_PARTITIONS, GROUP)} > 0"
+_BEHIND: Final = f"{chosen(specs.GROUP_STATUS, status='warn')} == 1 or {chosen(specs.GROUP_STATUS, status='err')} == 1"
 
 FINDINGS: Final = {
     "orphaned": "partitions without an owner",
@@ -45,31 +47,31 @@ FINDINGS: Final = {
 
 def groups_known() -> Panel:
     """How many groups there are, whatever is said of each of them."""
-    name = "cluster_groups"
-    return stat("Groups", described(name), "short", f"sum({chosen(name)})", marked=unmarked())
+    family = specs.CLUSTER_GROUPS
+    return stat("Groups", described(family), "short", f"sum({chosen(family)})", marked=unmarked())
 
 
 def groups_orphaned() -> Panel:
     """How many groups have a partition that nobody owns."""
-    description = described("group_orphaned_partitions")
+    description = described(specs.GROUP_ORPHANED_PARTITIONS)
     return stat("Groups with orphans", description, "short", groups_with(_ORPHANED), marked=marked_from(1))
 
 
 def groups_behind() -> Panel:
     """How many groups are not OK by Burrow's rules."""
-    return stat("Groups not OK", described("group_status"), "short", groups_with(_BEHIND), marked=marked_from(1))
+    return stat("Groups not OK", described(specs.GROUP_STATUS), "short", groups_with(_BEHIND), marked=marked_from(1))
 
 
 def records_waiting() -> Panel:
     """All that waits for all groups."""
-    name = "cluster_lag"
-    return stat("Records waiting", described(name), "short", f"sum({chosen(name)})", marked=unmarked())
+    family = specs.CLUSTER_LAG
+    return stat("Records waiting", described(family), "short", f"sum({chosen(family)})", marked=unmarked())
 
 
 def oldest_waiting() -> Panel:
     """The age of what has waited longest for any group."""
-    expr = f"max({chosen('group_lag_seconds')})"
-    return stat("Oldest record waiting", described("group_lag_seconds"), "s", expr, marked=marked_from(300, 3600))
+    expr = f"max({chosen(specs.GROUP_LAG_SECONDS)})"
+    return stat("Oldest record waiting", described(specs.GROUP_LAG_SECONDS), "s", expr, marked=marked_from(300, 3600))
 
 
 def findings() -> Panel:
@@ -84,72 +86,72 @@ def findings() -> Panel:
 
 def findings_of_clusters() -> Panel:
     """How many findings are open, of all groups, by kind and reason."""
-    query = Query(expr=summed("cluster_findings", ["kind", "reason"]), legend="{{kind}} {{reason}}")
-    return graph("Open findings by reason", described("cluster_findings"), "short", query, steps=True)
+    query = Query(expr=summed(specs.CLUSTER_FINDINGS, ["kind", "reason"]), legend="{{kind}} {{reason}}")
+    return graph("Open findings by reason", described(specs.CLUSTER_FINDINGS), "short", query, steps=True)
 
 
 def problems() -> Panel:
     """How much of a group is concerned."""
-    names = ("group_orphaned_partitions", "group_double_owned_partitions", "group_drifted_partitions")
+    families = (specs.GROUP_ORPHANED_PARTITIONS, specs.GROUP_DOUBLE_OWNED_PARTITIONS, specs.GROUP_DRIFTED_PARTITIONS)
     return table(
         "How much is wrong",
-        described(*names, "group_dead_members", "group_failing_partitions", "group_lost_records"),
+        described(*families, specs.GROUP_DEAD_MEMBERS, specs.GROUP_FAILING_PARTITIONS, specs.GROUP_LOST_RECORDS),
         GROUP,
         Column("Orphaned", _ORPHANED, warn_from=1),
-        Column("Two owners", f"{summed('group_double_owned_partitions', GROUP)} > 0", warn_from=1),
-        Column("Drifted", f"{summed('group_drifted_partitions', GROUP)} > 0"),
-        Column("Stop, stall, rewind", f"{summed('group_failing_partitions', GROUP)} > 0", warn_from=1),
-        Column("Silent members", f"{summed('group_dead_members', GROUP)} > 0", warn_from=1),
-        Column("Lost records", f"{summed('group_lost_records', GROUP)} > 0", warn_from=1),
+        Column("Two owners", f"{summed(specs.GROUP_DOUBLE_OWNED_PARTITIONS, GROUP)} > 0", warn_from=1),
+        Column("Drifted", f"{summed(specs.GROUP_DRIFTED_PARTITIONS, GROUP)} > 0"),
+        Column("Stop, stall, rewind", f"{summed(specs.GROUP_FAILING_PARTITIONS, GROUP)} > 0", warn_from=1),
+        Column("Silent members", f"{summed(specs.GROUP_DEAD_MEMBERS, GROUP)} > 0", warn_from=1),
+        Column("Lost records", f"{summed(specs.GROUP_LOST_RECORDS, GROUP)} > 0", warn_from=1),
     )
 
 
 def top_lag() -> Panel:
     """The groups for which most records wait."""
-    return _top("Most records waiting", "group_lag", "Lag", "short")
+    return _top("Most records waiting", specs.GROUP_LAG, "Lag", "short")
 
 
 def top_lag_seconds() -> Panel:
     """The groups that are furthest behind in time."""
-    return _top("Longest behind", "group_lag_seconds", "Behind", "s")
+    return _top("Longest behind", specs.GROUP_LAG_SECONDS, "Behind", "s")
 
 
 def top_lag_bytes() -> Panel:
     """The groups of MetaQ for which most bytes wait."""
-    return _top("Most bytes waiting (MetaQ)", "group_lag_bytes", "Lag", "bytes")
+    return _top("Most bytes waiting (MetaQ)", specs.GROUP_LAG_BYTES, "Lag", "bytes")
 
 
 def top_retention() -> Panel:
     """The groups that are next to lose records to retention."""
-    return _top("Nearest to losing records", "group_retention_ratio", "Share of what is kept", "percentunit")
+    return _top("Nearest to losing records", specs.GROUP_RETENTION_RATIO, "Share of what is kept", "percentunit")
 
 
 def lag_of_clusters() -> Panel:
     """Records that wait for all groups, cluster by cluster: each shard tells what waits for its own."""
-    query = Query(expr=summed("cluster_lag", CLUSTER), legend="{{cluster}}")
-    return graph("Records waiting", described("cluster_lag"), "short", query)
+    query = Query(expr=summed(specs.CLUSTER_LAG, CLUSTER), legend="{{cluster}}")
+    return graph("Records waiting", described(specs.CLUSTER_LAG), "short", query)
 
 
 def lag_seconds_of_clusters() -> Panel:
     """The oldest record that waits, cluster by cluster."""
-    query = Query(expr=across("max", CLUSTER, "group_lag_seconds"), legend="{{cluster}}")
-    return graph("Oldest record waiting", described("group_lag_seconds"), "s", query)
+    query = Query(expr=across("max", CLUSTER, specs.GROUP_LAG_SECONDS), legend="{{cluster}}")
+    return graph("Oldest record waiting", described(specs.GROUP_LAG_SECONDS), "s", query)
 
 
 def by_state() -> Panel:
     """How many groups are in which state: all of the cluster, whatever is said of each of them."""
-    query = Query(expr=summed("cluster_groups", ["state"]), legend="{{state}}")
-    return graph("Groups by state", described("cluster_groups"), "short", query, steps=True)
+    query = Query(expr=summed(specs.CLUSTER_GROUPS, ["state"]), legend="{{state}}")
+    return graph("Groups by state", described(specs.CLUSTER_GROUPS), "short", query, steps=True)
 
 
 def by_status() -> Panel:
     """How many groups have which of Burrow's statuses."""
-    return _counted("Groups by status", "group_status", "status", f"{chosen('group_status')} == 1")
+    return _counted("Groups by status", specs.GROUP_STATUS, "status", f"{chosen(specs.GROUP_STATUS)} == 1")
 
 
 def by_kind() -> Panel:
     """How many groups are of which kind."""
-    return _counted("Groups by kind", "group_info", "kind", chosen("group_info"))
+    return _counted("Groups by kind", specs.GROUP_INFO, "kind", chosen(specs.GROUP_INFO))
 
 
 def clusters() -> Panel:
@@ -159,17 +161,19 @@ def clusters() -> Panel:
         "The clusters that groupwatch reads. The other numbers of a cluster are as old as its evaluation. Where "
         "several jobs share the groups, a cluster is readable and ready if it is to all of them.",
         CLUSTER,
-        Column("Groups", summed("cluster_groups", CLUSTER)),
-        Column("Readable", across("min", CLUSTER, "up"), "bool_yes_no"),
-        Column("Ready", across("min", CLUSTER, "ready"), "bool_yes_no"),
+        Column("Groups", summed(specs.CLUSTER_GROUPS, CLUSTER)),
+        Column("Readable", across("min", CLUSTER, specs.UP), "bool_yes_no"),
+        Column("Ready", across("min", CLUSTER, specs.READY), "bool_yes_no"),
         Column(
             "Judged",
-            across("max", CLUSTER, "last_evaluation_timestamp_seconds", since("last_evaluation_timestamp_seconds")),
+            across(
+                "max", CLUSTER, specs.LAST_EVALUATION_TIMESTAMP_SECONDS, since(specs.LAST_EVALUATION_TIMESTAMP_SECONDS)
+            ),
             "s",
             warn_from=120,
         ),
-        Column("Members", summed("group_members", CLUSTER)),
-        Column("Records waiting", summed("cluster_lag", CLUSTER)),
+        Column("Members", summed(specs.GROUP_MEMBERS, CLUSTER)),
+        Column("Records waiting", summed(specs.CLUSTER_LAG, CLUSTER)),
     )
 
 
@@ -192,15 +196,15 @@ BOARD: Final = Board(
 
 
 def _groups_with_finding(kind: str) -> str:
-    return groups_with(across("max", GROUP, "group_findings", chosen("group_findings", kind=kind)))
+    return groups_with(across("max", GROUP, specs.GROUP_FINDINGS, chosen(specs.GROUP_FINDINGS, kind=kind)))
 
 
-def _top(title: str, name: str, heading: str, unit: str) -> Panel:
+def _top(title: str, family: MetricSpec, heading: str, unit: str) -> Panel:
     """The groups with the largest values above 0."""
-    expr = f"topk({TOP}, {across('max', GROUP, name)} > 0)"
-    return table(title, spec_of(name).help, GROUP, Column(heading, expr, unit))
+    expr = f"topk({TOP}, {across('max', GROUP, family)} > 0)"
+    return table(title, family.help, GROUP, Column(heading, expr, unit))
 
 
-def _counted(title: str, name: str, label: str, expr: str) -> Panel:
-    query = Query(expr=across("count", [label], name, expr), legend=f"{{{{{label}}}}}")
-    return graph(title, spec_of(name).help, "short", query, steps=True)
+def _counted(title: str, family: MetricSpec, label: str, expr: str) -> Panel:
+    query = Query(expr=across("count", [label], family, expr), legend=f"{{{{{label}}}}}")
+    return graph(title, family.help, "short", query, steps=True)

@@ -25,6 +25,7 @@ from dashboards.grafana.panels import (
     unmarked,
 )
 from dashboards.queries import GROUP, chosen, described, increased, numbered, summed
+from monitor.metrics import specs
 
 STATES: Final = (
     Meaning("commits only", NEUTRAL),
@@ -38,59 +39,59 @@ STATES: Final = (
 
 def members_now() -> Panel:
     """How many members there are."""
-    expr = f"sum({chosen('group_members')})"
-    return stat("Members", described("group_members"), "short", expr, marked=unmarked())
+    expr = f"sum({chosen(specs.GROUP_MEMBERS)})"
+    return stat("Members", described(specs.GROUP_MEMBERS), "short", expr, marked=unmarked())
 
 
 def orphans_now() -> Panel:
     """How many partitions nobody owns."""
-    name = "group_orphaned_partitions"
-    return stat("Orphaned partitions", described(name), "short", f"sum({chosen(name)})", marked=marked_from(1))
+    family = specs.GROUP_ORPHANED_PARTITIONS
+    return stat("Orphaned partitions", described(family), "short", f"sum({chosen(family)})", marked=marked_from(1))
 
 
 def double_owned_now() -> Panel:
     """How many partitions have two owners."""
-    name = "group_double_owned_partitions"
-    return stat("With two owners", described(name), "short", f"sum({chosen(name)})", marked=marked_from(1))
+    family = specs.GROUP_DOUBLE_OWNED_PARTITIONS
+    return stat("With two owners", described(family), "short", f"sum({chosen(family)})", marked=marked_from(1))
 
 
 def drifted_now() -> Panel:
     """How many partitions have another owner than expected."""
-    name = "group_drifted_partitions"
-    return stat("Drifted partitions", described(name), "short", f"sum({chosen(name)})", marked=marked_from(1))
+    family = specs.GROUP_DRIFTED_PARTITIONS
+    return stat("Drifted partitions", described(family), "short", f"sum({chosen(family)})", marked=marked_from(1))
 
 
 def imbalance_now() -> Panel:
     """How much more than needed the largest member has."""
-    name = "group_imbalance_ratio"
-    return stat("Imbalance", described(name), "none", f"max({chosen(name)})", marked=marked_from(1.5, 2))
+    family = specs.GROUP_IMBALANCE_RATIO
+    return stat("Imbalance", described(family), "none", f"max({chosen(family)})", marked=marked_from(1.5, 2))
 
 
 def behind_now() -> Panel:
     """How old what waits is."""
-    name = "group_lag_seconds"
-    return stat("Behind", described(name), "s", f"max({chosen(name)})", marked=marked_from(300, 3600))
+    family = specs.GROUP_LAG_SECONDS
+    return stat("Behind", described(family), "s", f"max({chosen(family)})", marked=marked_from(300, 3600))
 
 
 def state_over_time() -> Panel:
     """The state of each group, over time: what is neither stable nor empty is a rebalance."""
     states = ["offsets_only", "empty", "assigning", "reconciling", "stable"]
-    query = Query(expr=f"bottomk({MOST}, {numbered('group_state', 'state', states)})", legend=GROUP_NAME)
-    return timeline("State", described("group_state"), query, STATES)
+    query = Query(expr=f"bottomk({MOST}, {numbered(specs.GROUP_STATE, 'state', states)})", legend=GROUP_NAME)
+    return timeline("State", described(specs.GROUP_STATE), query, STATES)
 
 
 def rebalancing_over_time() -> Panel:
     """When each group was rebalancing."""
-    query = Query(expr=f"topk({MOST}, {summed('group_rebalancing', GROUP)})", legend=GROUP_NAME)
+    query = Query(expr=f"topk({MOST}, {summed(specs.GROUP_REBALANCING, GROUP)})", legend=GROUP_NAME)
     meanings = (Meaning("at rest", CALM), Meaning("rebalancing", WARNING))
-    return timeline("Rebalance under way", described("group_rebalancing"), query, meanings)
+    return timeline("Rebalance under way", described(specs.GROUP_REBALANCING), query, meanings)
 
 
 def rebalances() -> Panel:
     """How many generations were completed."""
-    name = "group_rebalances_total"
-    query = Query(expr=f"topk({MOST}, {summed(name, GROUP, increased(name, '5m'))})", legend=GROUP_NAME)
-    return graph("Rebalances in 5 minutes", described(name), "short", query)
+    family = specs.GROUP_REBALANCES_TOTAL
+    query = Query(expr=f"topk({MOST}, {summed(family, GROUP, increased(family, '5m'))})", legend=GROUP_NAME)
+    return graph("Rebalances in 5 minutes", described(family), "short", query)
 
 
 BOARD: Final = Board(

@@ -20,7 +20,9 @@ from dashboards.grafana.panels import (
     table,
     timeline,
 )
-from dashboards.queries import CLUSTER, across, chosen, described, everywhere, increased, since, summed
+from dashboards.queries import CLUSTER, across, chosen, described, everywhere, increased, since, slowest, summed
+from monitor.metrics import specs
+from monitor.metrics.spec_types import MetricSpec
 
 _CLUSTER: Final = "{{cluster}}"
 _COLLECTOR: Final = ("cluster", "collector", "name")
@@ -30,136 +32,151 @@ _NO_YES: Final = (Meaning("no", BAD), Meaning("yes", CALM))
 
 def ready() -> Panel:
     """Of all clusters, the share whose groups are exposed."""
-    return cluster_share("Clusters ready", "ready")
+    return cluster_share("Clusters ready", specs.READY)
 
 
 def oldest_evaluation() -> Panel:
     """How old the oldest numbers are."""
-    name = "last_evaluation_timestamp_seconds"
-    return stat("Oldest evaluation", described(name), "s", f"max({since(name)})", marked=marked_from(60, 120))
+    family = specs.LAST_EVALUATION_TIMESTAMP_SECONDS
+    return stat("Oldest evaluation", described(family), "s", f"max({since(family)})", marked=marked_from(60, 120))
 
 
 def longest_batch() -> Panel:
     """How long groupwatch needs to read and judge."""
-    name = "batch_duration_seconds"
-    return stat("Batch", described(name), "s", f"max({chosen(name)})", marked=marked_from(30, 60))
+    family = specs.BATCH_DURATION_SECONDS
+    return stat("Batch", described(family), "s", f"max({chosen(family)})", marked=marked_from(30, 60))
 
 
 def findings_told() -> Panel:
     """Of all clusters with a topic for findings, the share whose topic can be written."""
-    return cluster_share("Findings told", "findings_up")
+    return cluster_share("Findings told", specs.FINDINGS_UP)
 
 
 def unreadable_now() -> Panel:
     """Records that could not be read in the time shown."""
-    name = "decode_errors_total"
-    expr = f"sum({increased(name, '$__range')}) or 0 * count({chosen('up')})"
-    return stat("Unreadable records", described(name), "short", expr, marked=marked_from(1))
+    family = specs.DECODE_ERRORS_TOTAL
+    expr = f"sum({increased(family, '$__range')}) or 0 * count({chosen(specs.UP)})"
+    return stat("Unreadable records", described(family), "short", expr, marked=marked_from(1))
 
 
 def up_over_time() -> Panel:
     """When each cluster could be read."""
-    query = Query(expr=across("min", CLUSTER, "up"), legend=_CLUSTER)
-    return timeline("Cluster can be read", described("up"), query, _NO_YES)
+    query = Query(expr=across("min", CLUSTER, specs.UP), legend=_CLUSTER)
+    return timeline("Cluster can be read", described(specs.UP), query, _NO_YES)
 
 
 def ready_over_time() -> Panel:
     """When the groups of each cluster were exposed."""
-    query = Query(expr=across("min", CLUSTER, "ready"), legend=_CLUSTER)
-    return timeline("Ready", described("ready"), query, _NO_YES)
+    query = Query(expr=across("min", CLUSTER, specs.READY), legend=_CLUSTER)
+    return timeline("Ready", described(specs.READY), query, _NO_YES)
 
 
 def evaluation_age() -> Panel:
     """How old the numbers of all dashboards are."""
-    name = "last_evaluation_timestamp_seconds"
-    return _of_clusters("Age of the newest evaluation", "s", name, since(name))
+    family = specs.LAST_EVALUATION_TIMESTAMP_SECONDS
+    return _of_clusters("Age of the newest evaluation", "s", family, since(family))
 
 
 def batch_duration() -> Panel:
     """How long groupwatch needs to read and judge."""
-    return _of_clusters("Batch duration", "s", "batch_duration_seconds")
+    return _of_clusters("Batch duration", "s", specs.BATCH_DURATION_SECONDS)
+
+
+def batch_durations() -> Panel:
+    """How long micro-batches take, all of them and not only the newest at each scrape."""
+    family = specs.MICRO_BATCH_SECONDS
+    return graph(
+        "Micro-batches, median and slowest 1 %",
+        described(family),
+        "s",
+        Query(expr=slowest(family, CLUSTER, 0.5), legend=f"{_CLUSTER} median"),
+        Query(expr=slowest(family, CLUSTER, 0.99), legend=f"{_CLUSTER} slowest 1 %"),
+    )
 
 
 def input_lag() -> Panel:
     """How far groupwatch itself is behind."""
-    return _of_clusters("Records still to read", "short", "input_lag_records")
+    return _of_clusters("Records still to read", "short", specs.INPUT_LAG_RECORDS)
 
 
 def catalog_age() -> Panel:
     """How old the list of topics, and the ends of their partitions, are."""
-    name = "catalog_timestamp_seconds"
-    return _of_clusters("Age of the list of topics", "s", name, since(name))
+    family = specs.CATALOG_TIMESTAMP_SECONDS
+    return _of_clusters("Age of the list of topics", "s", family, since(family))
 
 
 def decode_errors() -> Panel:
     """Records that could not be read, by what they are and why."""
-    name = "decode_errors_total"
-    expr = summed(name, (*CLUSTER, "source", "reason"), increased(name, "5m"))
+    family = specs.DECODE_ERRORS_TOTAL
+    expr = summed(family, (*CLUSTER, "source", "reason"), increased(family, "5m"))
     query = Query(expr=expr, legend="{{cluster}} {{source}} {{reason}}")
-    return graph("Unreadable records in 5 minutes", described(name), "short", query)
+    return graph("Unreadable records in 5 minutes", described(family), "short", query)
 
 
 def evaluation_errors() -> Panel:
     """Groups that could not be judged."""
-    name = "evaluation_errors_total"
-    query = Query(expr=summed(name, CLUSTER, increased(name, "5m")), legend=_CLUSTER)
-    return graph("Groups not judged, in 5 minutes", described(name), "short", query)
+    family = specs.EVALUATION_ERRORS_TOTAL
+    query = Query(expr=summed(family, CLUSTER, increased(family, "5m")), legend=_CLUSTER)
+    return graph("Groups not judged, in 5 minutes", described(family), "short", query)
 
 
 def findings_topic() -> Panel:
     """When findings could be written."""
-    query = Query(expr=across("min", CLUSTER, "findings_up"), legend=_CLUSTER)
-    return timeline("Findings can be told", described("findings_up"), query, _NO_YES)
+    query = Query(expr=across("min", CLUSTER, specs.FINDINGS_UP), legend=_CLUSTER)
+    return timeline("Findings can be told", described(specs.FINDINGS_UP), query, _NO_YES)
 
 
 def warm_up() -> Panel:
     """How much of the backlog is left after a start."""
-    names = ("warm_up_remaining_records", "warm_up_total_records")
+    families = (specs.WARM_UP_REMAINING_RECORDS, specs.WARM_UP_TOTAL_RECORDS)
     return graph(
         "Backlog after a start",
-        described(*names),
+        described(*families),
         "short",
-        Query(expr=across("max", CLUSTER, names[0]), legend=f"{_CLUSTER} still to read"),
-        Query(expr=across("max", CLUSTER, names[1]), legend=f"{_CLUSTER} at the start"),
+        Query(expr=across("max", CLUSTER, families[0]), legend=f"{_CLUSTER} still to read"),
+        Query(expr=across("max", CLUSTER, families[1]), legend=f"{_CLUSTER} at the start"),
     )
 
 
 def warm_up_time() -> Panel:
     """How long the rest of the backlog will take."""
-    return _of_clusters("Time until ready", "s", "warm_up_remaining_seconds")
+    return _of_clusters("Time until ready", "s", specs.WARM_UP_REMAINING_SECONDS)
 
 
 def collectors() -> Panel:
     """All collectors, and how their newest passes went."""
-    success = "collector_last_success_timestamp_seconds"
+    success = specs.COLLECTOR_LAST_SUCCESS_TIMESTAMP_SECONDS
     return table(
         "Collectors",
-        described("collector_up", success, "collector_pass_duration_seconds"),
+        described(specs.COLLECTOR_UP, success, specs.COLLECTOR_PASS_DURATION_SECONDS),
         _COLLECTOR,
         Column("Complete", across("max", _COLLECTOR, success, since(success)), "s", warn_from=300),
-        Column("Up", across("min", _COLLECTOR, "collector_up"), "bool_yes_no"),
-        Column("Pass", across("max", _COLLECTOR, "collector_pass_duration_seconds"), "s"),
+        Column("Up", across("min", _COLLECTOR, specs.COLLECTOR_UP), "bool_yes_no"),
+        Column("Pass", across("max", _COLLECTOR, specs.COLLECTOR_PASS_DURATION_SECONDS), "s"),
     )
 
 
 def passes() -> Panel:
     """How many passes collectors make, by how they ended."""
-    name = "collector_passes_total"
-    expr = summed(name, (*_COLLECTOR, "result"), increased(name, "5m"))
+    family = specs.COLLECTOR_PASSES_TOTAL
+    expr = summed(family, (*_COLLECTOR, "result"), increased(family, "5m"))
     query = Query(expr=expr, legend=f"{_COLLECTOR_NAME} {{{{result}}}}")
-    return graph("Passes of collectors in 5 minutes", described(name), "short", query)
+    return graph("Passes of collectors in 5 minutes", described(family), "short", query)
 
 
 def pass_duration() -> Panel:
     """How long passes take."""
-    name = "collector_pass_duration_seconds"
-    query = Query(expr=across("max", _COLLECTOR, name), legend=_COLLECTOR_NAME)
-    return graph("Duration of passes", described(name), "s", query)
+    family = specs.COLLECTOR_PASS_DURATION_SECONDS
+    query = Query(expr=across("max", _COLLECTOR, family), legend=_COLLECTOR_NAME)
+    return graph("Duration of passes", described(family), "s", query)
 
 
 def scrape_duration() -> Panel:
     """How long Prometheus needs to fetch the metrics, by its own clock."""
-    description = "How long Prometheus took to fetch groupwatch's metrics. A scrape copies prepared text."
+    description = (
+        "How long Prometheus took to fetch groupwatch's metrics. A scrape copies prepared text, and writes what the "
+        "process says of itself."
+    )
     return graph("Scrape", description, "s", Query(expr=_of_scrape("scrape_duration_seconds"), legend="{{instance}}"))
 
 
@@ -172,18 +189,18 @@ def scrape_samples() -> Panel:
 
 def left_out() -> Panel:
     """What a cap on the number of series left out."""
-    name = "series_left_out"
-    query = Query(expr=summed(name, (*CLUSTER, "detail")), legend="{{cluster}} {{detail}}")
-    return graph("Series left out", described(name), "short", query, steps=True)
+    family = specs.SERIES_LEFT_OUT
+    query = Query(expr=summed(family, (*CLUSTER, "detail")), legend="{{cluster}} {{detail}}")
+    return graph("Series left out", described(family), "short", query, steps=True)
 
 
 def versions() -> Panel:
     """Which versions run, and which share of the groups each has."""
     return table(
         "Versions",
-        described("build_info"),
+        described(specs.BUILD_INFO),
         ("instance", "version"),
-        Column("Jobs", f"count by (instance, version) ({everywhere('build_info')})"),
+        Column("Jobs", f"count by (instance, version) ({everywhere(specs.BUILD_INFO)})"),
     )
 
 
@@ -191,17 +208,17 @@ def shards() -> Panel:
     """Which share of the groups each job has."""
     return table(
         "Shares of the groups",
-        described("shard_info"),
+        described(specs.SHARD_INFO),
         ("instance", "shard", "of"),
-        Column("Jobs", f"count by (instance, shard, of) ({everywhere('shard_info')})"),
+        Column("Jobs", f"count by (instance, shard, of) ({everywhere(specs.SHARD_INFO)})"),
     )
 
 
 def shards_seen() -> Panel:
     """When a shard was away."""
-    name, division = "shards", ("cluster", "of")
-    expr = across("count", division, name, across("count", (*division, "shard"), name))
-    description = f"Of how many shards there are metrics, with how many there should be.\n\n{described(name)}"
+    family, division = specs.SHARDS, ("cluster", "of")
+    expr = across("count", division, family, across("count", (*division, "shard"), family))
+    description = f"Of how many shards there are metrics, with how many there should be.\n\n{described(family)}"
     return graph("Shards seen", description, "short", Query(expr=expr, legend=f"{_CLUSTER} of {{{{of}}}}"), steps=True)
 
 
@@ -213,7 +230,7 @@ BOARD: Final = Board(
     bands=(
         Band(4, (clusters_read, ready, oldest_evaluation, longest_batch, findings_told, unreadable_now)),
         Band(6, (up_over_time, ready_over_time, findings_topic)),
-        Band(8, (evaluation_age, batch_duration, input_lag), "Reading and judging"),
+        Band(8, (evaluation_age, batch_duration, batch_durations, input_lag), "Reading and judging"),
         Band(8, (decode_errors, evaluation_errors, catalog_age)),
         Band(8, (warm_up, warm_up_time), "After a start"),
         Band(8, (collectors, passes, pass_duration), "Collectors"),
@@ -223,11 +240,11 @@ BOARD: Final = Board(
 )
 
 
-def _of_clusters(title: str, unit: str, name: str, expr: str | None = None) -> Panel:
+def _of_clusters(title: str, unit: str, family: MetricSpec, expr: str | None = None) -> Panel:
     """Of a family, or an expression of it, the largest of a cluster: of several shards, that which is worst off."""
-    return graph(title, described(name), unit, Query(expr=across("max", CLUSTER, name, expr), legend=_CLUSTER))
+    return graph(title, described(family), unit, Query(expr=across("max", CLUSTER, family, expr), legend=_CLUSTER))
 
 
-def _of_scrape(name: str) -> str:
+def _of_scrape(family: str) -> str:
     """A series that Prometheus itself keeps of each target, of those targets that are groupwatch."""
-    return f"{name} and on (job, instance) {everywhere('build_info')}"
+    return f"{family} and on (job, instance) {everywhere(specs.BUILD_INFO)}"

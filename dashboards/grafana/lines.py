@@ -6,32 +6,38 @@ from typing import Final
 
 from dashboards.grafana.panels import MOST, Panel, Query, graph
 from dashboards.queries import GROUP, PARTITION, across, chosen, described, summed
+from monitor.metrics import specs
+from monitor.metrics.spec_types import MetricSpec
 
 GROUP_NAME: Final = "{{cluster}} {{group}}"
 PARTITION_NAME: Final = "{{cluster}} {{group}} {{topic}} {{partition}}"
 
 
-def of_groups(title: str, unit: str, name: str, *, steps: bool = False) -> Panel:
+def of_groups(title: str, unit: str, family: MetricSpec, *, steps: bool = False) -> Panel:
     """A family by group, under its own description."""
-    return graph(title, described(name), unit, Query(expr=most(name), legend=GROUP_NAME), steps=steps)
+    return graph(title, described(family), unit, Query(expr=most(family), legend=GROUP_NAME), steps=steps)
 
 
-def of_partitions(title: str, unit: str, name: str) -> Panel:
+def of_partitions(title: str, unit: str, family: MetricSpec) -> Panel:
     """A family by partition, under its own description."""
-    return graph(title, described(name), unit, Query(expr=most(name), legend=PARTITION_NAME))
+    return graph(title, described(family), unit, Query(expr=most(family), legend=PARTITION_NAME))
 
 
-def counts(title: str, name: str, label: str) -> Panel:
+def counts(title: str, family: MetricSpec, label: str) -> Panel:
     """Counts above 0, by group and one more label."""
-    expr = f"{summed(name, (*GROUP, label))} > 0"
-    return graph(title, described(name), "short", Query(expr=expr, legend=f"{GROUP_NAME} {{{{{label}}}}}"), steps=True)
+    expr = f"{summed(family, (*GROUP, label))} > 0"
+    return graph(
+        title, described(family), "short", Query(expr=expr, legend=f"{GROUP_NAME} {{{{{label}}}}}"), steps=True
+    )
 
 
-def most(name: str) -> str:
+def most(family: MetricSpec) -> str:
     """The largest series of a family, at each moment."""
-    return f"topk({MOST}, {chosen(name)})"
+    return f"topk({MOST}, {chosen(family)})"
 
 
 def lag_of_partitions() -> str:
     """The lag of each partition, in records or in bytes."""
-    return across("max", PARTITION, "partition_lag", f"{chosen('partition_lag')} or {chosen('partition_lag_bytes')}")
+    return across(
+        "max", PARTITION, specs.PARTITION_LAG, f"{chosen(specs.PARTITION_LAG)} or {chosen(specs.PARTITION_LAG_BYTES)}"
+    )

@@ -8,6 +8,7 @@ from grafana_foundation_sdk.models.dashboard import AnnotationQuery
 
 from dashboards.grafana.panels import NEUTRAL, datasource
 from dashboards.queries import GROUP, increased, summed
+from monitor.metrics import specs
 
 
 class MarkQuery(AnnotationQuery):
@@ -39,6 +40,6 @@ class _Mark(Builder[AnnotationQuery]):
 
 def rebalances() -> Builder[AnnotationQuery]:
     """Where a group completed a generation."""
-    name = "group_rebalances_total"
-    expr = f"{summed(name, GROUP, increased(name))} > 0"
+    family = specs.GROUP_REBALANCES_TOTAL
+    expr = f"{summed(family, GROUP, increased(family))} > 0"
     return _Mark(MarkQuery("Rebalances", expr, "Rebalance", "{{cluster}} {{group}}"))

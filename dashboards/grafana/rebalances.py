@@ -8,6 +8,8 @@ from dashboards.grafana import marks, variables
 from dashboards.grafana.layout import Band, Board
 from dashboards.grafana.panels import MOST, ROWS, Column, Panel, Query, graph, marked_from, stat, table, unmarked
 from dashboards.queries import GROUP, described, increased, summed
+from monitor.metrics import specs
+from monitor.metrics.spec_types import MetricSpec
 
 _GROUP: Final = "{{cluster}} {{group}}"
 _CHOSEN_TIME: Final = "$__range"
@@ -15,34 +17,34 @@ _CHOSEN_TIME: Final = "$__range"
 
 def count_now() -> Panel:
     """How many rebalances there were in the time that is shown."""
-    return _total("Rebalances", "short", "group_rebalances_total")
+    return _total("Rebalances", "short", specs.GROUP_REBALANCES_TOTAL)
 
 
 def seconds_now() -> Panel:
     """How long they took together."""
-    return _total("Time in rebalances", "s", "group_rebalance_seconds_total")
+    return _total("Time in rebalances", "s", specs.GROUP_REBALANCE_SECONDS_TOTAL)
 
 
 def pause_now() -> Panel:
     """How long partitions with waiting records stood still, summed over partitions."""
-    return _total("Pause (partition-seconds)", "s", "group_rebalance_pause_seconds_total")
+    return _total("Pause (partition-seconds)", "s", specs.GROUP_REBALANCE_PAUSE_SECONDS_TOTAL)
 
 
 def moved_now() -> Panel:
     """How many partitions changed hands."""
-    return _total("Partitions moved", "short", "group_moved_partitions_total")
+    return _total("Partitions moved", "short", specs.GROUP_MOVED_PARTITIONS_TOTAL)
 
 
 def avoidable_now() -> Panel:
     """How many of them need not have."""
-    name = "group_avoidable_moves_total"
-    return stat("Avoidable moves", described(name), "short", _sum(name), marked=marked_from(1))
+    family = specs.GROUP_AVOIDABLE_MOVES_TOTAL
+    return stat("Avoidable moves", described(family), "short", _sum(family), marked=marked_from(1))
 
 
 def redelivered_now() -> Panel:
     """How many records were delivered again."""
-    name = "group_redelivered_records_total"
-    return stat("Records delivered again", described(name), "short", _sum(name), marked=marked_from(1))
+    family = specs.GROUP_REDELIVERED_RECORDS_TOTAL
+    return stat("Records delivered again", described(family), "short", _sum(family), marked=marked_from(1))
 
 
 def by_group() -> Panel:
@@ -51,51 +53,51 @@ def by_group() -> Panel:
         "Cost by group, in the time shown",
         "What rebalances cost each group in the time that the dashboard shows. Times and records are lower bounds.",
         GROUP,
-        _cost("Rebalances", "group_rebalances_total"),
-        _cost("Time", "group_rebalance_seconds_total", "s"),
-        _cost("Pause", "group_rebalance_pause_seconds_total", "s"),
-        _cost("Moved", "group_moved_partitions_total"),
-        _cost("Avoidable", "group_avoidable_moves_total"),
-        _cost("Delivered again", "group_redelivered_records_total"),
-        _cost("Burst", "group_rebalance_burst_records_total"),
+        _cost("Rebalances", specs.GROUP_REBALANCES_TOTAL),
+        _cost("Time", specs.GROUP_REBALANCE_SECONDS_TOTAL, "s"),
+        _cost("Pause", specs.GROUP_REBALANCE_PAUSE_SECONDS_TOTAL, "s"),
+        _cost("Moved", specs.GROUP_MOVED_PARTITIONS_TOTAL),
+        _cost("Avoidable", specs.GROUP_AVOIDABLE_MOVES_TOTAL),
+        _cost("Delivered again", specs.GROUP_REDELIVERED_RECORDS_TOTAL),
+        _cost("Burst", specs.GROUP_REBALANCE_BURST_RECORDS_TOTAL),
     )
 
 
 def count() -> Panel:
     """How often groups rebalance."""
-    return _growth("Rebalances", "short", "group_rebalances_total")
+    return _growth("Rebalances", "short", specs.GROUP_REBALANCES_TOTAL)
 
 
 def seconds() -> Panel:
     """How much of the time groups rebalance."""
-    return _growth("Time in rebalances", "s", "group_rebalance_seconds_total")
+    return _growth("Time in rebalances", "s", specs.GROUP_REBALANCE_SECONDS_TOTAL)
 
 
 def pause() -> Panel:
     """How long partitions with waiting records stand still."""
-    return _growth("Pause (partition-seconds)", "s", "group_rebalance_pause_seconds_total")
+    return _growth("Pause (partition-seconds)", "s", specs.GROUP_REBALANCE_PAUSE_SECONDS_TOTAL)
 
 
 def moves() -> Panel:
     """What moved, and what of it need not have."""
-    names = ("group_moved_partitions_total", "group_avoidable_moves_total")
+    families = (specs.GROUP_MOVED_PARTITIONS_TOTAL, specs.GROUP_AVOIDABLE_MOVES_TOTAL)
     return graph(
         "Moved partitions",
-        described(*names),
+        described(*families),
         "short",
-        Query(expr=_most(names[0]), legend=f"{_GROUP} moved"),
-        Query(expr=_most(names[1]), legend=f"{_GROUP} avoidable"),
+        Query(expr=_most(families[0]), legend=f"{_GROUP} moved"),
+        Query(expr=_most(families[1]), legend=f"{_GROUP} avoidable"),
     )
 
 
 def redelivered() -> Panel:
     """What was delivered again."""
-    return _growth("Records delivered again", "short", "group_redelivered_records_total")
+    return _growth("Records delivered again", "short", specs.GROUP_REDELIVERED_RECORDS_TOTAL)
 
 
 def burst() -> Panel:
     """What the first commits after a pause covered."""
-    return _growth("Burst after pauses (records)", "short", "group_rebalance_burst_records_total")
+    return _growth("Burst after pauses (records)", "short", specs.GROUP_REBALANCE_BURST_RECORDS_TOTAL)
 
 
 BOARD: Final = Board(
@@ -114,24 +116,24 @@ BOARD: Final = Board(
 )
 
 
-def _total(title: str, unit: str, name: str) -> Panel:
-    return stat(title, described(name), unit, _sum(name), marked=unmarked())
+def _total(title: str, unit: str, family: MetricSpec) -> Panel:
+    return stat(title, described(family), unit, _sum(family), marked=unmarked())
 
 
-def _sum(name: str) -> str:
-    return f"sum({increased(name, _CHOSEN_TIME)})"
+def _sum(family: MetricSpec) -> str:
+    return f"sum({increased(family, _CHOSEN_TIME)})"
 
 
-def _cost(heading: str, name: str, unit: str = "short") -> Column:
+def _cost(heading: str, family: MetricSpec, unit: str = "short") -> Column:
     """Of the groups with most rebalances."""
-    rebalances = "group_rebalances_total"
+    rebalances = specs.GROUP_REBALANCES_TOTAL
     rows = f"topk({ROWS}, {summed(rebalances, GROUP, increased(rebalances, _CHOSEN_TIME))})"
-    return Column(heading, f"{summed(name, GROUP, increased(name, _CHOSEN_TIME))} and {rows}", unit)
+    return Column(heading, f"{summed(family, GROUP, increased(family, _CHOSEN_TIME))} and {rows}", unit)
 
 
-def _growth(title: str, unit: str, name: str) -> Panel:
-    return graph(f"{title}, in 5 minutes", described(name), unit, Query(expr=_most(name), legend=_GROUP))
+def _growth(title: str, unit: str, family: MetricSpec) -> Panel:
+    return graph(f"{title}, in 5 minutes", described(family), unit, Query(expr=_most(family), legend=_GROUP))
 
 
-def _most(name: str) -> str:
-    return f"topk({MOST}, {summed(name, GROUP, increased(name, '5m'))})"
+def _most(family: MetricSpec) -> str:
+    return f"topk({MOST}, {summed(family, GROUP, increased(family, '5m'))})"

@@ -9,15 +9,16 @@ from dashboards.grafana.layout import Band, Board
 from dashboards.grafana.links import TOPICS_UID
 from dashboards.grafana.panels import MOST, ROWS, Column, Panel, Query, graph, stat, table, unmarked
 from dashboards.queries import TOPIC, across, chosen, described, since, summed
+from monitor.metrics import specs
 
 _TOPIC: Final = "{{cluster}} {{topic}}"
 _READER: Final = ("cluster", "group", "topic")
 _READER_NAME: Final = "{{cluster}} {{group}} {{topic}}"
 
-_LAG: Final = f"({summed('partition_lag', _READER)} or {summed('topic_lag', _READER)})"
-_LAG_BYTES: Final = f"({summed('partition_lag_bytes', _READER)} or {summed('topic_lag_bytes', _READER)})"
+_LAG: Final = f"({summed(specs.PARTITION_LAG, _READER)} or {summed(specs.TOPIC_LAG, _READER)})"
+_LAG_BYTES: Final = f"({summed(specs.PARTITION_LAG_BYTES, _READER)} or {summed(specs.TOPIC_LAG_BYTES, _READER)})"
 _LAG_SECONDS: Final = (
-    f"({across('max', _READER, 'partition_lag_seconds')} or {across('max', _READER, 'topic_lag_seconds')})"
+    f"({across('max', _READER, specs.PARTITION_LAG_SECONDS)} or {across('max', _READER, specs.TOPIC_LAG_SECONDS)})"
 )
 """Of partitions where they are given, else of the topic as a whole."""
 
@@ -28,47 +29,47 @@ _OFFSETS: Final = (
 
 def topics_known() -> Panel:
     """How many topics there are."""
-    expr = f"count({across('count', TOPIC, 'partition_end_offset')})"
-    return stat("Topics", described("partition_end_offset"), "short", expr, marked=unmarked())
+    expr = f"count({across('count', TOPIC, specs.PARTITION_END_OFFSET)})"
+    return stat("Topics", described(specs.PARTITION_END_OFFSET), "short", expr, marked=unmarked())
 
 
 def partitions_known() -> Panel:
     """How many partitions there are."""
-    name = "partition_end_offset"
-    return stat("Partitions", described(name), "short", f"count({chosen(name)})", marked=unmarked())
+    family = specs.PARTITION_END_OFFSET
+    return stat("Partitions", described(family), "short", f"count({chosen(family)})", marked=unmarked())
 
 
 def written_now() -> Panel:
     """How fast all of them are written."""
     expr = f"sum({_WRITTEN})"
-    return stat("Written", f"{described('partition_end_offset')} {_OFFSETS}", "cps", expr, marked=unmarked())
+    return stat("Written", f"{described(specs.PARTITION_END_OFFSET)} {_OFFSETS}", "cps", expr, marked=unmarked())
 
 
 def listed_ago() -> Panel:
     """How old the list of topics is."""
-    name = "catalog_timestamp_seconds"
-    return stat("Listed", described(name), "s", f"max({since(name)})", marked=unmarked())
+    family = specs.CATALOG_TIMESTAMP_SECONDS
+    return stat("Listed", described(family), "s", f"max({since(family)})", marked=unmarked())
 
 
 def written() -> Panel:
     """How fast topics are written."""
-    expr = f"topk({MOST}, {summed('partition_end_offset', TOPIC, _WRITTEN)})"
+    expr = f"topk({MOST}, {summed(specs.PARTITION_END_OFFSET, TOPIC, _WRITTEN)})"
     description = f"How fast the end of the topic's partitions moves. {_OFFSETS}"
     return graph("Written", description, "cps", Query(expr=expr, legend=_TOPIC))
 
 
 def read() -> Panel:
     """How fast groups commit what they read; below 0 while a group goes back."""
-    slope = f"deriv({chosen('partition_committed_offset')}[$__rate_interval])"
-    expr = f"topk({MOST}, {summed('partition_committed_offset', _READER, slope)})"
+    slope = f"deriv({chosen(specs.PARTITION_COMMITTED_OFFSET)}[$__rate_interval])"
+    expr = f"topk({MOST}, {summed(specs.PARTITION_COMMITTED_OFFSET, _READER, slope)})"
     description = f"How fast the committed offsets of groups move; below 0 where a group went back. {_OFFSETS}"
     return graph("Read", description, "cps", Query(expr=expr, legend=_READER_NAME), signed=True)
 
 
 def ends() -> Panel:
     """Where topics end."""
-    expr = f"topk({MOST}, {summed('partition_end_offset', TOPIC)})"
-    description = f"{described('partition_end_offset')} Summed over the partitions. {_OFFSETS}"
+    expr = f"topk({MOST}, {summed(specs.PARTITION_END_OFFSET, TOPIC)})"
+    description = f"{described(specs.PARTITION_END_OFFSET)} Summed over the partitions. {_OFFSETS}"
     return graph("End offsets", description, "short", Query(expr=expr, legend=_TOPIC))
 
 
@@ -76,37 +77,38 @@ def readers() -> Panel:
     """Who reads a topic, and how far behind."""
     return table(
         f"Who reads, and how far behind (the {ROWS} with most lag)",
-        "The groups that have committed offsets of a topic. " + described("partition_lag", "partition_lag_seconds"),
+        "The groups that have committed offsets of a topic. "
+        + described(specs.PARTITION_LAG, specs.PARTITION_LAG_SECONDS),
         ("cluster", "topic", "group"),
         Column("Lag", _of_rows(_LAG)),
         Column("Behind", _of_rows(_LAG_SECONDS), "s", warn_from=300),
         Column("Lag in bytes (MetaQ)", _of_rows(_LAG_BYTES), "bytes"),
-        Column("Lost records", _of_rows(summed("partition_lost_records", _READER)), warn_from=1),
-        Column("Partitions", _of_rows(across("count", _READER, "partition_committed_offset"))),
+        Column("Lost records", _of_rows(summed(specs.PARTITION_LOST_RECORDS, _READER)), warn_from=1),
+        Column("Partitions", _of_rows(across("count", _READER, specs.PARTITION_COMMITTED_OFFSET))),
     )
 
 
 def lag() -> Panel:
     """Records that wait in a topic, group by group."""
     query = Query(expr=f"topk({MOST}, {_LAG})", legend=_READER_NAME)
-    return graph("Lag", described("partition_lag", "topic_lag"), "short", query)
+    return graph("Lag", described(specs.PARTITION_LAG, specs.TOPIC_LAG), "short", query)
 
 
 def lag_seconds() -> Panel:
     """The oldest record that waits in a topic, group by group."""
     query = Query(expr=f"topk({MOST}, {_LAG_SECONDS})", legend=_READER_NAME)
-    return graph("Lag in time", described("partition_lag_seconds", "topic_lag_seconds"), "s", query)
+    return graph("Lag in time", described(specs.PARTITION_LAG_SECONDS, specs.TOPIC_LAG_SECONDS), "s", query)
 
 
 def unread() -> Panel:
     """Topics of which no group has committed anything."""
-    committed = across("count", TOPIC, "partition_committed_offset")
-    expr = f"{summed('partition_end_offset', TOPIC)} unless on (cluster, topic) {committed}"
+    committed = across("count", TOPIC, specs.PARTITION_COMMITTED_OFFSET)
+    expr = f"{summed(specs.PARTITION_END_OFFSET, TOPIC)} unless on (cluster, topic) {committed}"
     description = "Topics of which none of the chosen groups has a committed offset, and where they end."
     return table("Read by nobody", description, TOPIC, Column("End offset", expr))
 
 
-_WRITTEN: Final = f"rate({chosen('partition_end_offset')}[$__rate_interval])"
+_WRITTEN: Final = f"rate({chosen(specs.PARTITION_END_OFFSET)}[$__rate_interval])"
 """Ends only move on: a smaller one is that of a topic that was made anew, which ``rate`` takes for a reset."""
 
 BOARD: Final = Board(

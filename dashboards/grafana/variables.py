@@ -9,6 +9,8 @@ from grafana_foundation_sdk.models.dashboard import VariableOption, VariableRefr
 
 from dashboards.grafana.panels import datasource
 from dashboards.queries import chosen
+from monitor.metrics import specs
+from monitor.metrics.spec_types import MetricSpec
 
 PAGE_ADDRESS = "http://127.0.0.1:9464"
 """Where groupwatch's page is unless somebody says otherwise: where docker-compose.yml publishes it."""
@@ -16,27 +18,27 @@ PAGE_ADDRESS = "http://127.0.0.1:9464"
 
 def clusters() -> QueryVariable:
     """All clusters that groupwatch knows, also those that it cannot read."""
-    return _choice("cluster", "Cluster", "up", ())
+    return _choice("cluster", "Cluster", specs.UP, ())
 
 
 def groups() -> QueryVariable:
     """The groups of these clusters."""
-    return _choice("group", "Group", "group_info", ("cluster",))
+    return _choice("group", "Group", specs.GROUP_INFO, ("cluster",))
 
 
 def topics_of_groups() -> QueryVariable:
     """The topics for which these groups have committed offsets."""
-    return _choice("topic", "Topic", "partition_committed_offset", ("cluster", "group"))
+    return _choice("topic", "Topic", specs.PARTITION_COMMITTED_OFFSET, ("cluster", "group"))
 
 
 def topics() -> QueryVariable:
     """The topics of these clusters."""
-    return _choice("topic", "Topic", "partition_end_offset", ("cluster",))
+    return _choice("topic", "Topic", specs.PARTITION_END_OFFSET, ("cluster",))
 
 
 def readers() -> QueryVariable:
     """The groups that have committed offsets of these topics."""
-    return _choice("group", "Group", "partition_committed_offset", ("cluster", "topic"))
+    return _choice("group", "Group", specs.PARTITION_COMMITTED_OFFSET, ("cluster", "topic"))
 
 
 def page_address() -> TextBoxVariable:
@@ -50,7 +52,7 @@ def page_address() -> TextBoxVariable:
     )
 
 
-def _choice(label: str, title: str, family: str, after: Sequence[str]) -> QueryVariable:
+def _choice(label: str, title: str, family: MetricSpec, after: Sequence[str]) -> QueryVariable:
     """The values of a label of a family, where the variables before it have the chosen values."""
     query = f"label_values({chosen(family, after)}, {label})"
     return (

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from monitor.detection.lag.lag import total
+from monitor.metrics import specs
 from monitor.metrics.exposition_format import Samples, labels
-from monitor.model import FamilyBlock, GroupKind, GroupSummary, Phase
+from monitor.model import KINDS, FamilyBlock, GroupSummary, OffsetUnit, Phase
 
 STATES: Final = (Phase.OFFSETS_ONLY, Phase.EMPTY, Phase.ASSIGNING, Phase.RECONCILING, Phase.STABLE)
 """The states a group is exposed in. A group that is unseen or gone has no series at all."""
@@ -19,12 +20,12 @@ def render_cluster(cluster: str, groups: Sequence[GroupSummary]) -> tuple[Family
     samples = Samples()
     pairs = labels(cluster=cluster)
     counts = Counter([group.state for group in groups])
-    samples.add_each("groupwatch_cluster_groups", pairs, "state", {state.value: counts[state] for state in STATES})
-    lags = [group.lag for group in groups if group.kind != GroupKind.METAQ]
-    samples.add("groupwatch_cluster_lag", pairs, total(lags))
+    samples.add_each(specs.CLUSTER_GROUPS, pairs, "state", {state.value: counts[state] for state in STATES})
+    lags = [group.lag for group in groups if KINDS[group.kind].unit is OffsetUnit.RECORD]
+    samples.add(specs.CLUSTER_LAG, pairs, total(lags))
     found = Counter(
         (finding.kind.value, finding.reason) for group in groups if group.findings for finding in group.findings
     )
     for (kind, reason), count in sorted(found.items()):
-        samples.add("groupwatch_cluster_findings", f'{pairs},kind="{kind}",reason="{reason}"', count)
+        samples.add(specs.CLUSTER_FINDINGS, f'{pairs},kind="{kind}",reason="{reason}"', count)
     return samples.blocks()

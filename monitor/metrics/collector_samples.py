@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
+from monitor.metrics import specs
+from monitor.metrics.compiled_rows import add_values
 from monitor.metrics.exposition_format import OPENMETRICS_END, Samples, header, labels, openmetrics_header
-from monitor.metrics.specs import FAMILIES
+from monitor.metrics.spec_types import CollectorMetric
+from monitor.metrics.specs import FAMILIES, METRICS
 from monitor.metrics.version import installed_version
 from monitor.model import CollectorHealth
 from monitor.model.escaping import escaped
+
+_add_health: Final = add_values([spec for spec in METRICS if isinstance(spec, CollectorMetric)])
 
 
 def add_collectors(samples: Samples, collectors: Iterable[CollectorHealth]) -> None:
     """What is known of their passes. A collector that has not ended a pass yet has no ``up``."""
     for health in collectors:
         pairs = labels(cluster=health.cluster, collector=health.collector, name=health.name)
-        if health.pass_ms is not None:
-            samples.add("groupwatch_collector_up", pairs, int(health.problem is None))
-        samples.add_ms("groupwatch_collector_last_success_timestamp_seconds", pairs, health.last_success_ms)
+        _add_health(samples, pairs, health)
         results = {"complete": health.complete, "incomplete": health.incomplete, "failed": health.failed}
-        samples.add_each("groupwatch_collector_passes_total", pairs, "result", results)
-        samples.add_ms("groupwatch_collector_pass_duration_seconds", pairs, health.pass_ms)
+        samples.add_each(specs.COLLECTOR_PASSES_TOTAL, pairs, "result", results)
 
 
 def collectors_exposition(
@@ -29,7 +32,7 @@ def collectors_exposition(
     """The whole text of a metrics endpoint where only collectors run; ``version`` is the installed one unless given."""
     samples = Samples()
     add_collectors(samples, collectors)
-    samples.add("groupwatch_build_info", labels(version=version or installed_version()), 1)
+    samples.add(specs.BUILD_INFO, labels(version=version or installed_version()), 1)
     head, end = (openmetrics_header, OPENMETRICS_END) if openmetrics else (header, "")
     given = {block.family: block.samples for block in samples.blocks()}
     return "".join([head(spec) + given[name] for name, spec in FAMILIES.items() if name in given]) + end

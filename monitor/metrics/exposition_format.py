@@ -6,10 +6,10 @@ Sample lines are the same in both formats; what stands around them is not.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
-from monitor.metrics.specs import MetricKind, MetricSpec, Unit, unit_of
+from monitor.metrics.spec_types import MetricKind, MetricSpec, Unit, unit_of
 from monitor.model import FamilyBlock
 
 _ESCAPES: Final = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
@@ -79,31 +79,27 @@ class Samples:
     """Sample lines, collected family by family. A name that is not in FAMILIES is refused when blocks are joined."""
 
     def __init__(self) -> None:
-        self._lines = defaultdict[str, list[str]](list)
+        self.lines = defaultdict[str, list[str]](list)
+        """What was added, by family: for who has finished lines."""
 
-    def add(self, family: str, label_pairs: str, value: float | None) -> None:
+    def add(self, spec: MetricSpec, label_pairs: str, value: float | None) -> None:
         """Add one sample; nothing, if the value is not known."""
         if value is not None:
-            self._lines[family].append(f"{family}{{{label_pairs}}} {number(value)}\n")
+            self.lines[spec.name].append(f"{spec.name}{{{label_pairs}}} {number(value)}\n")
 
-    def add_ms(self, family: str, label_pairs: str, value_ms: int | None) -> None:
+    def add_ms(self, spec: MetricSpec, label_pairs: str, value_ms: int | None) -> None:
         """Add one sample in seconds; nothing, if the value is not known."""
         if value_ms is not None:
-            self._lines[family].append(f"{family}{{{label_pairs}}} {seconds(value_ms)}\n")
+            self.lines[spec.name].append(f"{spec.name}{{{label_pairs}}} {seconds(value_ms)}\n")
 
-    def add_each(self, family: str, label_pairs: str, label: str, counts: Mapping[str, int]) -> None:
+    def add_each(self, spec: MetricSpec, label_pairs: str, label: str, counts: Mapping[str, int]) -> None:
         """Add one sample for each value of a label more. The values are ours, and need no escaping.
 
         A third of the samples of a small group are these, so they are not added one by one.
         """
-        begin = f'{family}{{{label_pairs},{label}="'
-        self._lines[family].extend([f'{begin}{value}"}} {count}\n' for value, count in counts.items()])
-
-    def extend(self, family: str, lines: Sequence[str]) -> None:
-        """Add finished lines, for the families that have too many samples to add them one by one."""
-        if lines:
-            self._lines[family].extend(lines)
+        begin = f'{spec.name}{{{label_pairs},{label}="'
+        self.lines[spec.name].extend([f'{begin}{value}"}} {count}\n' for value, count in counts.items()])
 
     def blocks(self) -> tuple[FamilyBlock, ...]:
         """One block for each family that has samples. Who joins blocks puts families in their order."""
-        return tuple([FamilyBlock(name, "".join(lines)) for name, lines in self._lines.items() if lines])
+        return tuple([FamilyBlock(name, "".join(lines)) for name, lines in self.lines.items() if lines])

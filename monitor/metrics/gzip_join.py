@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from struct import pack
+from struct import pack, unpack
 from typing import Final
 
 from monitor.model import Deflated, Value
@@ -63,6 +63,20 @@ def gzip_of(runs: Iterable[Run]) -> bytes:
         parts += run.parts
         crc, size = joined_crc(crc, run.crc, run.size), size + run.size
     return b"".join((*parts, _END, pack("<LL", crc, size & 0xFFFFFFFF)))
+
+
+def followed(run: Run, packed: bytes) -> tuple[bytes, memoryview, bytes]:
+    """One gzip stream, in three pieces, of this run and then of the text of another stream, which gzip_of has made.
+
+    The second piece is of that one's own bytes: however many read it, it is held once.
+
+    >>> packed = gzip_of([run_of([deflated(b"text")])])
+    >>> zlib.decompress(b"".join(followed(run_of([deflated(b"one ")]), packed)), 31)
+    b'one text'
+    """
+    crc, size = unpack("<LL", packed[-8:])
+    tail = pack("<LL", joined_crc(run.crc, crc, size), (run.size + size) & 0xFFFFFFFF)
+    return b"".join((_HEAD, *run.parts)), memoryview(packed)[len(_HEAD) : -8], tail
 
 
 def unpacked_size(packed: bytes) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from monitor.metrics import specs
 from monitor.metrics.exposition_format import Samples, escaped, labels
 from monitor.model import GroupVerdict, PartitionVerdict
 
@@ -20,7 +21,7 @@ def add_members(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
             host=member.host,
             instance_id=member.instance_id or "",
         )
-        samples.add("groupwatch_member_info", f"{pairs},{own}", 1)
+        samples.add(specs.MEMBER_INFO, f"{pairs},{own}", 1)
 
 
 def add_owners(samples: Samples, pairs: str, verdict: GroupVerdict, rows: Iterable[PartitionVerdict]) -> None:
@@ -39,6 +40,6 @@ def add_owners(samples: Samples, pairs: str, verdict: GroupVerdict, rows: Iterab
     for row in rows:
         place = f'{pairs},topic="{escaped(row.topic)}",partition="{escaped(str(row.partition))}"'
         for owner in row.owners:
-            samples.add("groupwatch_partition_owner_info", f"{place},{who(owner)}", 1)
+            samples.add(specs.PARTITION_OWNER_INFO, f"{place},{who(owner)}", 1)
         if row.expected is not None:
-            samples.add("groupwatch_partition_expected_owner_info", f"{place},{who(row.expected)}", 1)
+            samples.add(specs.PARTITION_EXPECTED_OWNER_INFO, f"{place},{who(row.expected)}", 1)

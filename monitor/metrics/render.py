@@ -11,24 +11,25 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Final
 
-from monitor.detection.rules.retention import lost_records
+from monitor.metrics import specs
 from monitor.metrics.cluster_samples import STATES
 from monitor.metrics.collector_samples import add_collectors
+from monitor.metrics.compiled_rows import add_values
 from monitor.metrics.exposition_format import (
     OPENMETRICS_END,
     Samples,
-    escaped,
     header,
     labels,
     openmetrics_header,
-    seconds,
 )
 from monitor.metrics.gzip_join import Run, deflated, gzip_of, run_of
 from monitor.metrics.kafka_exporter import add_as_kafka_exporter, add_topic_as_kafka_exporter
 from monitor.metrics.member_samples import add_members, add_owners
 from monitor.metrics.series_cap import CUT, fitted, render_left_out
 from monitor.metrics.series_filter import ALL_SERIES, Detail, SeriesRules
-from monitor.metrics.specs import FAMILIES, MetricSpec
+from monitor.metrics.spec_types import ClusterMetric, MetricSpec
+from monitor.metrics.specs import FAMILIES, METRICS
+from monitor.metrics.value_samples import OWN
 from monitor.metrics.version import installed_version
 from monitor.model import (
     ALL_GROUPS,
@@ -46,15 +47,10 @@ from monitor.model import (
     LagStatus,
     OrphanReason,
     PackedBlock,
-    PartitionId,
     PartitionVerdict,
     Phase,
     Shard,
-    Sharing,
-    Source,
-    TopicLag,
     Value,
-    WarmUpProgress,
 )
 
 STATUSES: Final = (LagStatus.OK, LagStatus.WARN, LagStatus.ERR)
@@ -77,6 +73,9 @@ _NONE_OF_CLASSIC: Final = _NO_ORPHANS | dict.fromkeys([reason.value for reason i
 _NONE_OF_STREAMS: Final = _NO_ORPHANS | dict.fromkeys([reason.value for reason in _OF_STREAMS], 0)
 _ONE_STATE: Final = {state.value: {other.value: int(other is state) for other in STATES} for state in Phase}
 _ONE_STATUS: Final = {status.value: {other.value: int(other is status) for other in STATUSES} for status in STATUSES}
+
+
+_add_condition: Final = add_values([spec for spec in METRICS if isinstance(spec, ClusterMetric)])
 
 
 class Exposition(Value):
@@ -173,12 +172,11 @@ def render_groups(verdicts: Sequence[GroupVerdict], rules: SeriesRules = ALL_SER
 
 
 def _add_all(samples: Samples, pairs: str, verdict: GroupVerdict, rows: Sequence[PartitionVerdict]) -> None:
-    _add_partitions(samples, pairs, verdict, rows)
-    _add_group(samples, pairs, verdict)
+    OWN.add_partitions(samples, pairs, verdict, rows)
+    OWN.add_group(samples, pairs, verdict)
+    _add_states(samples, pairs, verdict)
     _add_ownership(samples, pairs, verdict)
     _add_drift(samples, pairs, verdict)
-    _add_progress(samples, pairs, verdict, rows)
-    _add_rebalances(samples, pairs, verdict)
     if verdict.findings:
         _add_findings(samples, pairs, verdict)
 
@@ -187,7 +185,7 @@ def _add_chosen(
     samples: Samples, pairs: str, verdict: GroupVerdict, rules: SeriesRules, rows: Sequence[PartitionVerdict]
 ) -> None:
     """What is given only where the rules ask for it."""
-    _add_topics(samples, pairs, verdict, rules.summed_topics(verdict))
+    OWN.add_topics(samples, pairs, verdict, rules.summed_topics(verdict))
     if rules.member_info:
         add_members(samples, pairs, verdict)
     if rules.owner_info:
@@ -204,11 +202,8 @@ def render_catalog(catalog: Catalog, rules: SeriesRules = ALL_SERIES) -> tuple[F
         are_named = bool(topic.partitions) and isinstance(topic.partitions[0].partition, str)
         if rules.kafka_exporter and not are_named:
             add_topic_as_kafka_exporter(samples, topic, rules)
-        if rules.of_topic(catalog.cluster, None, topic.topic) is not Detail.PARTITION:
-            continue
-        for state in topic.partitions:
-            name = _escaped(state.partition) if are_named else state.partition
-            samples.add("groupwatch_partition_end_offset", f'{pairs},partition="{name}"', state.end)
+        if rules.of_topic(catalog.cluster, None, topic.topic) is Detail.PARTITION:
+            OWN.add_log(samples, pairs, topic.partitions)
     return samples.blocks()
 
 
@@ -219,37 +214,13 @@ def render_self(
     samples, share = Samples(), labels(shard=str(shard.number), of=str(shard.of))
     for cluster in clusters:
         pairs = labels(cluster=cluster.cluster)
-        samples.add("groupwatch_up", pairs, int(cluster.problem is None))
-        samples.add("groupwatch_ready", pairs, int(cluster.ready))
-        _add_warm_up(samples, pairs, cluster.warm_up)
-        samples.add_ms(
-            "groupwatch_last_evaluation_timestamp_seconds", pairs, _by_the_machine(cluster, cluster.evaluated_ms)
-        )
-        samples.add_ms("groupwatch_batch_duration_seconds", pairs, cluster.batch_duration_ms)
-        samples.add("groupwatch_input_lag_records", pairs, cluster.input_lag)
-        samples.add("groupwatch_evaluation_errors_total", pairs, cluster.evaluation_errors)
-        samples.add_ms("groupwatch_catalog_timestamp_seconds", pairs, _by_the_machine(cluster, cluster.catalog_ms))
+        _add_condition(samples, pairs, cluster)
         _add_decode_errors(samples, cluster)
-        samples.add("groupwatch_shards", f"{pairs},{share}", shard.of)
-        told = int(cluster.findings_problem is None) if cluster.tells_findings else None
-        samples.add("groupwatch_findings_up", pairs, told)
+        samples.add(specs.SHARDS, f"{pairs},{share}", shard.of)
         add_collectors(samples, cluster.collectors)
-    samples.add("groupwatch_build_info", labels(version=version), 1)
-    samples.add("groupwatch_shard_info", share, 1)
+    samples.add(specs.BUILD_INFO, labels(version=version), 1)
+    samples.add(specs.SHARD_INFO, share, 1)
     return samples.blocks()
-
-
-def _by_the_machine(cluster: ClusterSnapshot, at_ms: int | None) -> int | None:
-    """A time as others compare it with their clocks."""
-    return None if at_ms is None else at_ms + cluster.clock_behind_ms
-
-
-def _add_warm_up(samples: Samples, pairs: str, warm_up: WarmUpProgress | None) -> None:
-    if warm_up is None:
-        return
-    samples.add("groupwatch_warm_up_total_records", pairs, warm_up.total)
-    samples.add("groupwatch_warm_up_remaining_records", pairs, warm_up.remaining)
-    samples.add_ms("groupwatch_warm_up_remaining_seconds", pairs, warm_up.left_ms)
 
 
 def _add_decode_errors(samples: Samples, cluster: ClusterSnapshot) -> None:
@@ -259,71 +230,18 @@ def _add_decode_errors(samples: Samples, cluster: ClusterSnapshot) -> None:
             counts[source.source, error.reason] += error.count
     for (name, reason), count in counts.items():
         pairs = labels(cluster=cluster.cluster, source=name, reason=reason)
-        samples.add("groupwatch_decode_errors_total", pairs, count)
+        samples.add(specs.DECODE_ERRORS_TOTAL, pairs, count)
 
 
-def _escaped(partition: PartitionId) -> PartitionId:
-    """A partition as it can stand in a label; a number is one."""
-    return partition if isinstance(partition, int) else escaped(partition)
-
-
-def _add_partitions(samples: Samples, pairs: str, verdict: GroupVerdict, shown: Sequence[PartitionVerdict]) -> None:
-    """The bulk of the text, so its lines are made at once, with the labels of each partition written once."""
-    names = {topic: f'{{{pairs},topic="{escaped(topic)}",partition="' for topic in {p.topic for p in shown}}
-    if verdict.kind in _NAMED_PARTITIONS:
-        rows = [(f'{names[row.topic]}{_escaped(row.partition)}"}} ', row) for row in shown]
-    else:
-        rows = [(f'{names[row.topic]}{row.partition}"}} ', row) for row in shown]
-    lag = "groupwatch_partition_lag_bytes" if verdict.kind == GroupKind.METAQ else "groupwatch_partition_lag"
-    samples.extend(lag, [f"{lag}{head}{row.lag}\n" for head, row in rows if row.lag is not None])
-    samples.extend(
-        "groupwatch_partition_lag_seconds",
-        [
-            f"groupwatch_partition_lag_seconds{head}{seconds(row.lag_ms)}\n"
-            for head, row in rows
-            if row.lag_ms is not None
-        ],
-    )
-    samples.extend(
-        "groupwatch_partition_committed_offset",
-        [
-            f"groupwatch_partition_committed_offset{head}{row.committed}\n"
-            for head, row in rows
-            if row.committed is not None
-        ],
-    )
-
-
-def _add_topics(samples: Samples, pairs: str, verdict: GroupVerdict, shown: Sequence[TopicLag]) -> None:
-    family = "groupwatch_topic_lag_bytes" if verdict.kind == GroupKind.METAQ else "groupwatch_topic_lag"
-    for topic in shown:
-        own = f'{pairs},topic="{escaped(topic.topic)}"'
-        samples.add(family, own, topic.lag)
-        samples.add_ms("groupwatch_topic_lag_seconds", own, topic.lag_ms)
-
-
-def _add_group(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
-    in_bytes = verdict.kind == GroupKind.METAQ
-    samples.add("groupwatch_group_lag_bytes" if in_bytes else "groupwatch_group_lag", pairs, verdict.lag)
-    samples.add("groupwatch_group_info", f'{pairs},kind="{verdict.kind}",source="{verdict.source.value}"', 1)
-    samples.add_ms("groupwatch_group_lag_seconds", pairs, verdict.lag_ms)
-    samples.add_ms("groupwatch_group_lag_at_least_seconds", pairs, verdict.lag_at_least_ms)
-    if verdict.stable_lag != verdict.lag:  # else it would be the same number again, for each of many thousand groups
-        samples.add("groupwatch_group_stable_lag", pairs, verdict.stable_lag)
-    samples.add_each("groupwatch_group_state", pairs, "state", _ONE_STATE[verdict.state])
-    if verdict.state is Phase.OFFSETS_ONLY:
-        return  # it commits without having joined: who its consumers are is not known
-    samples.add("groupwatch_group_members", pairs, len(verdict.members))
-    samples.add("groupwatch_group_idle_members", pairs, _idle(verdict))
-    unreadable = sum([member.unreadable is not None for member in verdict.members])
-    samples.add("groupwatch_group_unreadable_members", pairs, unreadable or None)
-    samples.add("groupwatch_group_imbalance_ratio", pairs, verdict.imbalance_ratio)
-
-
-def _idle(verdict: GroupVerdict) -> int | None:
-    """How many members own nothing; None: partitions are not what members are to have."""
-    idle = [member.idle for member in verdict.members]
-    return None if None in idle else idle.count(True)
+def _add_states(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
+    """What the group is: its kind, its state, and Burrow's status with the partitions that made it ERR."""
+    samples.add(specs.GROUP_INFO, f'{pairs},kind="{verdict.kind}",source="{verdict.source.value}"', 1)
+    samples.add_each(specs.GROUP_STATE, pairs, "state", _ONE_STATE[verdict.state])
+    if verdict.status is not None:
+        samples.add_each(specs.GROUP_STATUS, pairs, "status", _ONE_STATUS[verdict.status])
+        if verdict.status is LagStatus.ERR:
+            counts = Counter(row.status.value for row in verdict.partitions if row.status in FAILING)
+            samples.add_each(specs.GROUP_FAILING_PARTITIONS, pairs, "status", counts)
 
 
 def _add_ownership(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
@@ -334,20 +252,20 @@ def _add_ownership(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     orphans: list[str] = [row.orphan for row in verdict.partitions if row.orphan is not None]
     none = _no_orphans(verdict) if is_known else dict.fromkeys(orphans, 0)
     counts = {reason: orphans.count(reason) for reason in none} if orphans else none
-    samples.add_each("groupwatch_group_orphaned_partitions", pairs, "reason", counts)
+    samples.add_each(specs.GROUP_ORPHANED_PARTITIONS, pairs, "reason", counts)
     orphaned = _of(verdict, FindingKind.ORPHANED)
-    samples.add_ms("groupwatch_group_orphaned_oldest_seconds", pairs, _oldest_ms(verdict, orphaned))
+    samples.add_ms(specs.GROUP_ORPHANED_OLDEST_SECONDS, pairs, _oldest_ms(verdict, orphaned))
     unattended = _of(verdict, FindingKind.UNATTENDED)
-    samples.add_ms("groupwatch_group_unattended_seconds", pairs, _oldest_ms(verdict, unattended))
+    samples.add_ms(specs.GROUP_UNATTENDED_SECONDS, pairs, _oldest_ms(verdict, unattended))
     dead = {member for finding in _of(verdict, FindingKind.DEAD_MEMBER) for member in finding.members}
-    samples.add("groupwatch_group_dead_members", pairs, len(dead) if is_known else len(dead) or None)
+    samples.add(specs.GROUP_DEAD_MEMBERS, pairs, len(dead) if is_known else len(dead) or None)
     double = {place for finding in _of(verdict, FindingKind.DOUBLE_OWNED) for place in finding.partitions}
-    samples.add("groupwatch_group_double_owned_partitions", pairs, len(double) if is_known else len(double) or None)
+    samples.add(specs.GROUP_DOUBLE_OWNED_PARTITIONS, pairs, len(double) if is_known else len(double) or None)
 
 
 def _owns_partitions(verdict: GroupVerdict) -> bool:
     """Whether members of the group own partitions, each for itself."""
-    return verdict.kind not in (GroupKind.SHARE, GroupKind.STREAMS) and verdict.state is not Phase.OFFSETS_ONLY
+    return KINDS[verdict.kind].has_owners and verdict.state is not Phase.OFFSETS_ONLY
 
 
 def _no_orphans(verdict: GroupVerdict) -> dict[str, int]:
@@ -363,13 +281,9 @@ def _add_findings(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     for finding in verdict.findings:
         alike.setdefault(f'{pairs},kind="{finding.kind.value}",reason="{finding.reason}"', []).append(finding)
     for own, findings in alike.items():
-        samples.add("groupwatch_group_findings", own, len(findings))
-        samples.add_ms("groupwatch_group_finding_oldest_seconds", own, _oldest_ms(verdict, findings))
+        samples.add(specs.GROUP_FINDINGS, own, len(findings))
+        samples.add_ms(specs.GROUP_FINDING_OLDEST_SECONDS, own, _oldest_ms(verdict, findings))
 
-
-_NAMED_PARTITIONS: Final = frozenset({GroupKind.ROCKETMQ, GroupKind.METAQ})
-_WITHOUT_MOVES: Final = frozenset({GroupKind.SHARE, GroupKind.STREAMS})
-_WITHOUT_REDELIVERED: Final = frozenset({GroupKind.SHARE, GroupKind.METAQ})  # MetaQ's would be bytes
 
 DRIFT_KINDS: Final = {
     "exact": (DriftKind.REPLAYED, DriftKind.CURRENT, DriftKind.TIE),
@@ -383,56 +297,8 @@ def _add_drift(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
         drifts = [finding for finding in _of(verdict, FindingKind.DRIFT) if finding.reason == kind]
         own = f'{pairs},kind="{kind}"'
         count = len({place for finding in drifts for place in finding.partitions})
-        samples.add("groupwatch_group_drifted_partitions", own, count)
-        samples.add_ms("groupwatch_group_drift_oldest_seconds", own, _oldest_ms(verdict, drifts))
-
-
-def _add_progress(samples: Samples, pairs: str, verdict: GroupVerdict, rows: Sequence[PartitionVerdict]) -> None:
-    """How the lag develops, and what retention took. Partitions that lost nothing are not looked at one by one."""
-    if verdict.status is not None:
-        samples.add_each("groupwatch_group_status", pairs, "status", _ONE_STATUS[verdict.status])
-        if verdict.status is LagStatus.ERR:
-            counts = Counter(row.status.value for row in verdict.partitions if row.status in FAILING)
-            samples.add_each("groupwatch_group_failing_partitions", pairs, "status", counts)
-    in_bytes = verdict.kind == GroupKind.METAQ
-    if verdict.pace is not None:
-        unit = "bytes" if in_bytes else "records"
-        samples.add(f"groupwatch_group_consumed_{unit}_per_second", pairs, verdict.pace.consumed_per_s)
-        samples.add(f"groupwatch_group_produced_{unit}_per_second", pairs, verdict.pace.produced_per_s)
-    samples.add_ms("groupwatch_group_catch_up_seconds", pairs, verdict.catch_up_ms)
-    samples.add("groupwatch_group_retention_ratio", pairs, verdict.kept_waiting or None)
-    if verdict.lost and not in_bytes:
-        samples.add("groupwatch_group_lost_records", pairs, verdict.lost)
-        _add_losses(samples, pairs, rows)
-
-
-def _add_losses(samples: Samples, pairs: str, rows: Sequence[PartitionVerdict]) -> None:
-    for row in rows:
-        place = f'{pairs},topic="{escaped(row.topic)}",partition="{_escaped(row.partition)}"'
-        samples.add("groupwatch_partition_lost_records", place, lost_records(row) or None)
-
-
-def _add_rebalances(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
-    """What rebalances cost. Who commits without having joined may go back too; share groups do not commit offsets.
-
-    Moves are known where members own partitions for themselves. How long members that share by themselves take is not,
-    nor, from readings, how long what stood still.
-    """
-    if verdict.kind not in _WITHOUT_REDELIVERED:
-        samples.add("groupwatch_group_redelivered_records_total", pairs, verdict.redelivered_records)
-    if verdict.state is Phase.OFFSETS_ONLY:
-        return
-    samples.add("groupwatch_group_rebalances_total", pairs, verdict.rebalances)
-    if not KINDS[verdict.kind].is_self_assigned:
-        samples.add("groupwatch_group_rebalancing", pairs, int(verdict.rebalancing_since_ms is not None))
-        samples.add_ms("groupwatch_group_rebalance_seconds_total", pairs, verdict.rebalance_ms)
-    if verdict.kind in _WITHOUT_MOVES or verdict.sharing is not Sharing.EXCLUSIVE:
-        return
-    samples.add("groupwatch_group_moved_partitions_total", pairs, verdict.moved_partitions)
-    samples.add("groupwatch_group_avoidable_moves_total", pairs, verdict.avoidable_moves)
-    if verdict.source is Source.LOG:
-        samples.add_ms("groupwatch_group_rebalance_pause_seconds_total", pairs, verdict.pause_ms)
-        samples.add("groupwatch_group_rebalance_burst_records_total", pairs, verdict.burst_records)
+        samples.add(specs.GROUP_DRIFTED_PARTITIONS, own, count)
+        samples.add_ms(specs.GROUP_DRIFT_OLDEST_SECONDS, own, _oldest_ms(verdict, drifts))
 
 
 def _of(verdict: GroupVerdict, kind: FindingKind) -> list[Finding]:

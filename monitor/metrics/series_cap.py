@@ -13,9 +13,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from monitor.metrics import specs
 from monitor.metrics.exposition_format import Samples, labels
 from monitor.metrics.series_filter import Detail
-from monitor.metrics.specs import FAMILIES, MetricScope
+from monitor.metrics.spec_types import MetricScope
+from monitor.metrics.specs import FAMILIES
 from monitor.model import ClusterSnapshot, FamilyBlock, PackedBlock, Value
 
 LARGE: Final = 1_000
@@ -86,7 +88,7 @@ def render_left_out(left_out: Iterable[LeftOut]) -> tuple[FamilyBlock, ...]:
     samples = Samples()
     for each in left_out:
         pairs = labels(cluster=each.cluster, detail=each.detail.value)
-        samples.add("groupwatch_series_left_out", pairs, each.series)
+        samples.add(specs.SERIES_LEFT_OUT, pairs, each.series)
     return samples.blocks()
 
 

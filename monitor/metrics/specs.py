@@ -2,637 +2,651 @@
 
 Prefix ``groupwatch_``, base units in the name, ``_total`` on counters only, and the same word for the same label
 everywhere. A series exists while its group, topic or partition exists and its value is known; unknown is absent.
+
+A family that is one value of what it describes has it in its row (``value``), and is rendered by that alone. The others
+are rendered where their labels are made. The order of the rows is the order in which families are written.
 """
 
 from __future__ import annotations
 
-from enum import StrEnum
+from operator import attrgetter
 from typing import Final
 
-import msgspec
+from monitor.detection.rules.retention import lost_records
+from monitor.metrics.row_values import (
+    by_the_machine,
+    commits_to_brokers,
+    commits_to_zookeeper,
+    consumed_per_s,
+    counts_redelivered,
+    has_joined,
+    has_joined_brokers,
+    has_lost_records,
+    has_moves,
+    has_open_transaction,
+    has_pauses,
+    idle_members,
+    in_bytes,
+    in_records,
+    is_rebalanced,
+    produced_per_s,
+    unreadable_members,
+)
+from monitor.metrics.spec_types import (
+    BY_CLUSTER,
+    BY_COLLECTOR,
+    BY_GROUP,
+    BY_PARTITION,
+    ClusterMetric,
+    CollectorMetric,
+    GroupMetric,
+    HistogramMetric,
+    LogMetric,
+    MetricScope,
+    MetricSpec,
+    PartitionMetric,
+    TopicMetric,
+)
 
 
-class MetricKind(StrEnum):
-    """The type of a family, as the exposition format spells it."""
-
-    GAUGE = "gauge"
-    COUNTER = "counter"
+def _rows_so_far(prefix: str) -> tuple[MetricSpec, ...]:
+    """The rows above the call whose names begin so, in their order."""
+    return tuple(row for row in globals().values() if isinstance(row, MetricSpec) and row.name.startswith(prefix))
 
 
-class MetricScope(StrEnum):
-    """What a family describes: a partition, a group, groupwatch itself, a topic, a cluster, or a member."""
+_NO_LAG: Final = "there is no commit, or the end of the partition is not known"
+_NO_LAGS: Final = "of no partition the lag is known"
+_NOT_JOINED: Final = "the group commits without members that joined, so who they are is not known"
+_NOT_READ: Final = "members cannot be read, or the assignor is not known"
+_NOT_OWNED: Final = f"{_NOT_JOINED}; members cannot be read"
+_TASKS: Final = "the group is a classic one of Kafka Streams, which balances tasks"
+_NO_MOVES: Final = f"{_NOT_JOINED}; members do not own partitions for themselves (share, streams, broadcasting)"
+_BY_THE_LOG: Final = f"{_NO_MOVES}; the group is not read from a log"
+_IF_KAFKA: Final = "the group is one of MetaQ, whose offsets are bytes"
+_ONLY_METAQ: Final = "the group is not one of MetaQ"
+_NONE: Final = "there are none"
+_READY: Final = "the cluster is ready"
+_NEVER_JUDGED: Final = "the groups have never been judged"
+_NO_PASS: Final = "no pass has ended"
 
-    PARTITION = "partition"
-    GROUP = "group"
-    SELF = "self"
-    TOPIC = "topic"
-    CLUSTER = "cluster"
-    MEMBER = "member"
-
-
-class Unit(StrEnum):
-    """What a sample counts or measures."""
-
-    SECONDS = "seconds"
-    BYTES = "bytes"
-    RECORDS = "records"
-    RATIO = "ratio"
-    RECORDS_A_SECOND = "records per second"
-    BYTES_A_SECOND = "bytes per second"
-    OFFSET = "offset"
-    PARTITIONS = "partitions"
-    MEMBERS = "members"
-    ONE = "1"
-    ONE_OR_ZERO = "1 or 0"
-    COUNT = "count"
-
-
-class MetricSpec(msgspec.Struct, frozen=True):
-    """One metric family. ``labels`` stand in the order in which they are written; ``help`` is one line."""
-
-    name: str
-    scope: MetricScope
-    kind: MetricKind
-    labels: tuple[str, ...]
-    help: str
-
-
-_PARTITION, _GROUP, _SELF, _TOPIC, _CLUSTER, _MEMBER = MetricScope
-_GAUGE, _COUNTER = MetricKind
-
-_BY_CLUSTER: Final = ("cluster",)
-_BY_COLLECTOR: Final = ("cluster", "collector", "name")
-_BY_GROUP: Final = ("cluster", "group")
-_BY_TOPIC: Final = ("cluster", "group", "topic")
-_BY_PARTITION: Final = ("cluster", "group", "topic", "partition")
-
-METRICS: Final[tuple[MetricSpec, ...]] = (
-    MetricSpec(
-        "groupwatch_partition_lag",
-        _PARTITION,
-        _GAUGE,
-        _BY_PARTITION,
-        "Records between the committed offset and the end of the partition.",
-    ),
-    MetricSpec(
-        "groupwatch_partition_lag_seconds",
-        _PARTITION,
-        _GAUGE,
-        _BY_PARTITION,
-        "Age of the oldest record that the group has not committed.",
-    ),
-    MetricSpec(
-        "groupwatch_partition_committed_offset",
-        _PARTITION,
-        _GAUGE,
-        _BY_PARTITION,
-        "Committed offset: the next record that the group will read.",
-    ),
-    MetricSpec(
-        "groupwatch_partition_end_offset",
-        _PARTITION,
-        _GAUGE,
-        ("cluster", "topic", "partition"),
-        "Offset after the newest record of the partition.",
-    ),
-    MetricSpec("groupwatch_group_lag", _GROUP, _GAUGE, _BY_GROUP, "Records that wait for the group, all partitions."),
-    MetricSpec(
-        "groupwatch_group_lag_seconds",
-        _GROUP,
-        _GAUGE,
-        _BY_GROUP,
-        "Age of the oldest record that waits for the group.",
-    ),
-    MetricSpec(
-        "groupwatch_group_stable_lag",
-        _GROUP,
-        _GAUGE,
-        _BY_GROUP,
-        "Records that wait for the group and are not behind an open transaction. Absent where none is open.",
-    ),
-    MetricSpec("groupwatch_group_members", _GROUP, _GAUGE, _BY_GROUP, "Members of the group."),
-    MetricSpec("groupwatch_group_idle_members", _GROUP, _GAUGE, _BY_GROUP, "Members that own no partition."),
-    MetricSpec(
-        "groupwatch_group_state",
-        _GROUP,
-        _GAUGE,
-        (*_BY_GROUP, "state"),
-        "1 for the state that the group is in, 0 for the others.",
-    ),
-    MetricSpec(
-        "groupwatch_group_orphaned_partitions",
-        _GROUP,
-        _GAUGE,
-        (*_BY_GROUP, "reason"),
-        "Partitions that the group should read and no member owns.",
-    ),
-    MetricSpec(
-        "groupwatch_group_orphaned_oldest_seconds",
-        _GROUP,
-        _GAUGE,
-        _BY_GROUP,
-        "How long the partition that is orphaned longest has had no owner.",
-    ),
-    MetricSpec(
-        "groupwatch_group_unattended_seconds",
-        _GROUP,
-        _GAUGE,
-        _BY_GROUP,
-        "How long records have waited in vain for a group without members.",
-    ),
-    MetricSpec(
-        "groupwatch_group_dead_members",
-        _GROUP,
-        _GAUGE,
-        _BY_GROUP,
-        "Members that commit nothing, while records wait for them and others go on.",
-    ),
-    MetricSpec(
-        "groupwatch_group_unreadable_members",
-        _GROUP,
-        _GAUGE,
-        _BY_GROUP,
-        "Members whose subscription or assignment groupwatch cannot decode. Absent where there is none.",
-    ),
-    MetricSpec(
-        "groupwatch_group_double_owned_partitions",
-        _GROUP,
-        _GAUGE,
-        _BY_GROUP,
-        "Partitions that more than one member owns.",
-    ),
-    MetricSpec(
-        "groupwatch_group_drifted_partitions",
-        _GROUP,
-        _GAUGE,
-        (*_BY_GROUP, "kind"),
-        "Partitions whose owner is not the one that the assignor gives, replayed or for the current inputs.",
-    ),
-    MetricSpec(
-        "groupwatch_group_drift_oldest_seconds",
-        _GROUP,
-        _GAUGE,
-        (*_BY_GROUP, "kind"),
-        "How long owners have differed from those that the assignor gives.",
-    ),
-    MetricSpec(
-        "groupwatch_group_imbalance_ratio",
-        _GROUP,
-        _GAUGE,
-        _BY_GROUP,
-        "Partitions of the largest member over those it would have in the most even assignment.",
-    ),
-    MetricSpec(
-        "groupwatch_group_rebalances_total",
-        _GROUP,
-        _COUNTER,
-        _BY_GROUP,
-        "Completed generations (KIP-848: epochs) since the group was first seen.",
-    ),
-    MetricSpec(
-        "groupwatch_group_status",
-        _GROUP,
-        _GAUGE,
-        (*_BY_GROUP, "status"),
-        "1 for the status of the group by the rules of Burrow, 0 for the others. Absent while no lag is known.",
-    ),
-    MetricSpec(
-        "groupwatch_group_consumed_records_per_second",
-        _GROUP,
-        _GAUGE,
-        _BY_GROUP,
-        "How fast the group committed the partitions in which records wait, over the last minutes. Absent if none do, "
-        "or if it is not known where nine tenths of them wait.",
-    ),
-    MetricSpec(
-        "groupwatch_group_produced_records_per_second",
-        _GROUP,
-        _GAUGE,
-        _BY_GROUP,
-        "How fast the partitions in which records wait for the group were written, over the same minutes.",
-    ),
-    MetricSpec(
-        "groupwatch_group_catch_up_seconds",
-        _GROUP,
-        _GAUGE,
-        _BY_GROUP,
-        "How long the group takes to read what waits, at this pace. Absent if that is not known, or never.",
-    ),
-    MetricSpec(
-        "groupwatch_group_lost_records",
-        _GROUP,
-        _GAUGE,
-        _BY_GROUP,
-        "Records, at most, that retention removed before the group committed them.",
-    ),
-    MetricSpec(
-        "groupwatch_group_retention_ratio",
-        _GROUP,
-        _GAUGE,
-        _BY_GROUP,
-        "Largest share of what a trimmed partition keeps that waits for the group. At 1, the next removal loses some.",
-    ),
-    MetricSpec(
-        "groupwatch_partition_lost_records",
-        _PARTITION,
-        _GAUGE,
-        _BY_PARTITION,
-        "Records, at most, that retention removed before the group committed them. Absent where there are none.",
-    ),
-    MetricSpec(
-        "groupwatch_group_rebalancing",
-        _GROUP,
-        _GAUGE,
-        _BY_GROUP,
-        "1 while a rebalance is known to be under way, else 0. Of classic groups the collector's samples tell it.",
-    ),
-    MetricSpec(
-        "groupwatch_group_rebalance_seconds_total",
-        _GROUP,
-        _COUNTER,
-        _BY_GROUP,
-        "Duration, at least, of all rebalances since the group was first seen.",
-    ),
-    MetricSpec(
-        "groupwatch_group_moved_partitions_total",
-        _GROUP,
-        _COUNTER,
-        _BY_GROUP,
-        "Partitions that had another owner after a rebalance than before it.",
-    ),
-    MetricSpec(
-        "groupwatch_group_avoidable_moves_total",
-        _GROUP,
-        _COUNTER,
-        _BY_GROUP,
-        "Of those, the ones that the stickiest balanced assignment would have left where they were.",
-    ),
-    MetricSpec(
-        "groupwatch_group_redelivered_records_total",
-        _GROUP,
-        _COUNTER,
-        _BY_GROUP,
-        "Records by which commits went back, so that they are delivered again.",
-    ),
-    MetricSpec(
-        "groupwatch_group_rebalance_pause_seconds_total",
-        _GROUP,
-        _COUNTER,
-        _BY_GROUP,
-        "Time, at least, for which rebalances left partitions with waiting records unread, summed over partitions.",
-    ),
-    MetricSpec(
-        "groupwatch_group_rebalance_burst_records_total",
-        _GROUP,
-        _COUNTER,
-        _BY_GROUP,
-        "Records that the first commits after those pauses covered.",
-    ),
-    MetricSpec(
-        "groupwatch_group_info",
-        _GROUP,
-        _GAUGE,
-        (*_BY_GROUP, "kind", "source"),
-        "1, with the kind of the group and where it is known from: log, admin, system or checkpoint.",
-    ),
-    MetricSpec(
-        "groupwatch_partition_lag_bytes",
-        _PARTITION,
-        _GAUGE,
-        _BY_PARTITION,
-        "Bytes between the committed offset and the end of the partition, of MetaQ, whose offsets are bytes.",
-    ),
-    MetricSpec(
-        "groupwatch_group_lag_bytes",
-        _GROUP,
-        _GAUGE,
-        _BY_GROUP,
-        "Bytes that wait for the group, all partitions, of MetaQ.",
-    ),
-    MetricSpec(
-        "groupwatch_group_consumed_bytes_per_second",
-        _GROUP,
-        _GAUGE,
-        _BY_GROUP,
-        "As groupwatch_group_consumed_records_per_second, of MetaQ, in bytes.",
-    ),
-    MetricSpec(
-        "groupwatch_group_produced_bytes_per_second",
-        _GROUP,
-        _GAUGE,
-        _BY_GROUP,
-        "As groupwatch_group_produced_records_per_second, of MetaQ, in bytes.",
-    ),
-    MetricSpec(
-        "groupwatch_group_findings",
-        _GROUP,
-        _GAUGE,
-        (*_BY_GROUP, "kind", "reason"),
-        "Open findings of a kind and reason (docs/findings.md). Absent where there are none.",
-    ),
-    MetricSpec(
-        "groupwatch_group_finding_oldest_seconds",
-        _GROUP,
-        _GAUGE,
-        (*_BY_GROUP, "kind", "reason"),
-        "How long what the oldest of them says has been true.",
-    ),
-    MetricSpec(
-        "groupwatch_group_failing_partitions",
-        _GROUP,
-        _GAUGE,
-        (*_BY_GROUP, "status"),
-        "Partitions that the rules of Burrow call stop, stall or rewind. Absent where there are none.",
-    ),
-    MetricSpec(
-        "groupwatch_group_lag_at_least_seconds",
-        _GROUP,
-        _GAUGE,
-        _BY_GROUP,
-        "Age, at least, of the oldest record that waits, also where it is older than what is remembered of the "
-        "partition.",
-    ),
-    MetricSpec(
-        "groupwatch_topic_lag",
-        _TOPIC,
-        _GAUGE,
-        _BY_TOPIC,
-        "Records that wait for the group in the topic. Given where the detail is topic, in place of the partitions.",
-    ),
-    MetricSpec(
-        "groupwatch_topic_lag_seconds",
-        _TOPIC,
-        _GAUGE,
-        _BY_TOPIC,
-        "Age of the oldest record that waits for the group in the topic, likewise.",
-    ),
-    MetricSpec(
-        "groupwatch_topic_lag_bytes",
-        _TOPIC,
-        _GAUGE,
-        _BY_TOPIC,
-        "Bytes that wait for the group in the topic, likewise, of MetaQ.",
-    ),
-    MetricSpec(
-        "groupwatch_member_info",
-        _MEMBER,
-        _GAUGE,
-        (*_BY_GROUP, "member_id", "client_id", "host", "instance_id"),
-        "1, with who a member of the group is. Given if metrics.member_info is set.",
-    ),
-    MetricSpec(
-        "groupwatch_partition_owner_info",
-        _PARTITION,
-        _GAUGE,
-        (*_BY_PARTITION, "member_id", "client_id", "host"),
-        "1, with the member that owns the partition; for each of several. Given if metrics.owner_info is set.",
-    ),
-    MetricSpec(
-        "groupwatch_partition_expected_owner_info",
-        _PARTITION,
-        _GAUGE,
-        (*_BY_PARTITION, "member_id", "client_id", "host"),
-        "1, with the member that the assignor gives the partition, where that is known. Given likewise.",
-    ),
-    MetricSpec(
-        "groupwatch_cluster_groups",
-        _CLUSTER,
-        _GAUGE,
-        ("cluster", "state"),
-        "Groups of the cluster that are in the state.",
-    ),
-    MetricSpec(
-        "groupwatch_cluster_lag",
-        _CLUSTER,
-        _GAUGE,
-        _BY_CLUSTER,
-        "Records that wait for all groups of the cluster, as far as that is known.",
-    ),
-    MetricSpec(
-        "groupwatch_cluster_findings",
-        _CLUSTER,
-        _GAUGE,
-        ("cluster", "kind", "reason"),
-        "Open findings of all groups of the cluster. Absent where there are none.",
-    ),
-    MetricSpec("groupwatch_up", _SELF, _GAUGE, _BY_CLUSTER, "1 while the cluster can be read, else 0."),
-    MetricSpec(
-        "groupwatch_ready",
-        _SELF,
-        _GAUGE,
-        _BY_CLUSTER,
-        "1 when the backlog that was seen at start has been read, else 0. Groups are exposed from then on.",
-    ),
-    MetricSpec(
-        "groupwatch_warm_up_total_records",
-        _SELF,
-        _GAUGE,
-        _BY_CLUSTER,
-        "Records (offsets) of the backlog that was seen at start. Absent once the cluster is ready.",
-    ),
-    MetricSpec(
-        "groupwatch_warm_up_remaining_records",
-        _SELF,
-        _GAUGE,
-        _BY_CLUSTER,
-        "Records (offsets) of that backlog that have still to be read. Absent once the cluster is ready.",
-    ),
-    MetricSpec(
-        "groupwatch_warm_up_remaining_seconds",
-        _SELF,
-        _GAUGE,
-        _BY_CLUSTER,
-        "Estimated time until that backlog has been read, at the pace of the last batches. Absent once ready.",
-    ),
-    MetricSpec(
-        "groupwatch_last_evaluation_timestamp_seconds",
-        _SELF,
-        _GAUGE,
-        _BY_CLUSTER,
-        "When the groups of the cluster were last judged, in Unix time.",
-    ),
-    MetricSpec(
-        "groupwatch_batch_duration_seconds", _SELF, _GAUGE, _BY_CLUSTER, "Duration of the newest completed batch."
-    ),
-    MetricSpec(
-        "groupwatch_input_lag_records",
-        _SELF,
-        _GAUGE,
-        _BY_CLUSTER,
-        "Records that tell of groups (of the offsets log, or of the events topic) which groupwatch has still to read.",
-    ),
-    MetricSpec(
-        "groupwatch_decode_errors_total",
-        _SELF,
-        _COUNTER,
-        ("cluster", "source", "reason"),
-        "Records that could not be read.",
-    ),
-    MetricSpec("groupwatch_evaluation_errors_total", _SELF, _COUNTER, _BY_CLUSTER, "Groups that could not be judged."),
-    MetricSpec(
-        "groupwatch_catalog_timestamp_seconds",
-        _SELF,
-        _GAUGE,
-        _BY_CLUSTER,
-        "When the collector began the newest complete pass over the topics, in Unix time.",
-    ),
-    MetricSpec(
-        "groupwatch_findings_up",
-        _SELF,
-        _GAUGE,
-        _BY_CLUSTER,
-        "1 while findings can be written to their topic, else 0. Absent if there is to be none.",
-    ),
-    MetricSpec("groupwatch_build_info", _SELF, _GAUGE, ("version",), "1, with the version of groupwatch."),
-    MetricSpec(
-        "groupwatch_shard_info",
-        _SELF,
-        _GAUGE,
-        ("shard", "of"),
-        "1, with the job's share of the groups: the number of its shard, and how many there are.",
-    ),
-    MetricSpec(
-        "groupwatch_shards",
-        _SELF,
-        _GAUGE,
-        ("cluster", "shard", "of"),
-        "How many shards there should be that share the groups of the cluster, 1 if one job has them all; with the "
-        "number of the job's own shard.",
-    ),
-    MetricSpec(
-        "groupwatch_collector_up",
-        _SELF,
-        _GAUGE,
-        _BY_COLLECTOR,
-        "1 if the newest pass of the collector was complete, else 0.",
-    ),
-    MetricSpec(
-        "groupwatch_collector_last_success_timestamp_seconds",
-        _SELF,
-        _GAUGE,
-        _BY_COLLECTOR,
-        "When the collector last wrote a complete pass, in Unix time.",
-    ),
-    MetricSpec(
-        "groupwatch_collector_passes_total",
-        _SELF,
-        _COUNTER,
-        (*_BY_COLLECTOR, "result"),
-        "Passes of the collector: complete, incomplete (something did not answer) or failed.",
-    ),
-    MetricSpec(
-        "groupwatch_collector_pass_duration_seconds",
-        _SELF,
-        _GAUGE,
-        _BY_COLLECTOR,
-        "Duration of the newest pass of the collector.",
-    ),
-    MetricSpec(
-        "groupwatch_series_left_out",
-        _SELF,
-        _GAUGE,
-        ("cluster", "detail"),
-        "Series of a detail (partition, topic or group) that metrics.max_series left out. Absent without that.",
+PARTITION_LAG: Final = PartitionMetric(
+    "groupwatch_partition_lag",
+    "Records between the committed offset and the end of the partition.",
+    value=attrgetter("lag"),
+    when=in_records,
+    absent=f"{_NO_LAG}; {_IF_KAFKA}",
+)
+PARTITION_LAG_SECONDS: Final = PartitionMetric(
+    "groupwatch_partition_lag_seconds",
+    "Age of the oldest record that the group has not committed.",
+    value=attrgetter("lag_ms"),
+    absent="the age is not known: the commit is older than the history of ends",
+)
+PARTITION_COMMITTED_OFFSET: Final = PartitionMetric(
+    "groupwatch_partition_committed_offset",
+    "Committed offset: the next record that the group will read.",
+    value=attrgetter("committed"),
+    absent="there is no commit",
+)
+PARTITION_END_OFFSET: Final = LogMetric(
+    "groupwatch_partition_end_offset",
+    "Offset after the newest record of the partition.",
+    value=attrgetter("end"),
+    absent="no collector has seen it; in every shard but the first",
+)
+GROUP_LAG: Final = GroupMetric(
+    "groupwatch_group_lag",
+    "Records that wait for the group, all partitions.",
+    value=attrgetter("lag"),
+    when=in_records,
+    absent=f"{_NO_LAGS}; {_IF_KAFKA}",
+)
+GROUP_LAG_SECONDS: Final = GroupMetric(
+    "groupwatch_group_lag_seconds",
+    "Age of the oldest record that waits for the group.",
+    value=attrgetter("lag_ms"),
+    absent="the age is not known of any partition",
+)
+GROUP_STABLE_LAG: Final = GroupMetric(
+    "groupwatch_group_stable_lag",
+    "Records that wait for the group and are not behind an open transaction. Absent where none is open.",
+    value=attrgetter("stable_lag"),
+    when=has_open_transaction,
+    absent=f"no transaction is open; {_NO_LAGS}",
+)
+GROUP_MEMBERS: Final = GroupMetric(
+    "groupwatch_group_members",
+    "Members of the group.",
+    value=lambda verdict: len(verdict.members),
+    when=has_joined,
+    absent=_NOT_JOINED,
+)
+GROUP_IDLE_MEMBERS: Final = GroupMetric(
+    "groupwatch_group_idle_members",
+    "Members that own no partition.",
+    value=idle_members,
+    when=has_joined,
+    absent=f"{_NOT_JOINED}; {_TASKS}",
+)
+GROUP_STATE: Final = MetricSpec(
+    "groupwatch_group_state",
+    "1 for the state that the group is in, 0 for the others.",
+    scope=MetricScope.GROUP,
+    labels=(*BY_GROUP, "state"),
+)
+GROUP_ORPHANED_PARTITIONS: Final = MetricSpec(
+    "groupwatch_group_orphaned_partitions",
+    "Partitions that the group should read and no member owns.",
+    scope=MetricScope.GROUP,
+    labels=(*BY_GROUP, "reason"),
+    absent=_NOT_OWNED,
+)
+GROUP_ORPHANED_OLDEST_SECONDS: Final = MetricSpec(
+    "groupwatch_group_orphaned_oldest_seconds",
+    "How long the partition that is orphaned longest has had no owner.",
+    scope=MetricScope.GROUP,
+    labels=BY_GROUP,
+    absent=_NONE,
+)
+GROUP_UNATTENDED_SECONDS: Final = MetricSpec(
+    "groupwatch_group_unattended_seconds",
+    "How long records have waited in vain for a group without members.",
+    scope=MetricScope.GROUP,
+    labels=BY_GROUP,
+    absent=(
+        "the group has members, or nothing waits in vain; somebody commits for it; its members own no partitions for "
+        "themselves (streams, broadcasting, POP)"
     ),
 )
+GROUP_DEAD_MEMBERS: Final = MetricSpec(
+    "groupwatch_group_dead_members",
+    "Members that commit nothing, while records wait for them and others go on.",
+    scope=MetricScope.GROUP,
+    labels=BY_GROUP,
+    absent=_NOT_OWNED,
+)
+GROUP_UNREADABLE_MEMBERS: Final = GroupMetric(
+    "groupwatch_group_unreadable_members",
+    "Members whose subscription or assignment groupwatch cannot decode. Absent where there is none.",
+    value=unreadable_members,
+    when=has_joined,
+    absent=_NONE,
+)
+GROUP_DOUBLE_OWNED_PARTITIONS: Final = MetricSpec(
+    "groupwatch_group_double_owned_partitions",
+    "Partitions that more than one member owns.",
+    scope=MetricScope.GROUP,
+    labels=BY_GROUP,
+    absent=_NOT_OWNED,
+)
+GROUP_DRIFTED_PARTITIONS: Final = MetricSpec(
+    "groupwatch_group_drifted_partitions",
+    "Partitions whose owner is not the one that the assignor gives, replayed or for the current inputs.",
+    scope=MetricScope.GROUP,
+    labels=(*BY_GROUP, "kind"),
+    absent=_NOT_READ,
+)
+GROUP_DRIFT_OLDEST_SECONDS: Final = MetricSpec(
+    "groupwatch_group_drift_oldest_seconds",
+    "How long owners have differed from those that the assignor gives.",
+    scope=MetricScope.GROUP,
+    labels=(*BY_GROUP, "kind"),
+    absent="nothing drifts",
+)
+GROUP_IMBALANCE_RATIO: Final = GroupMetric(
+    "groupwatch_group_imbalance_ratio",
+    "Partitions of the largest member over those it would have in the most even assignment.",
+    value=attrgetter("imbalance_ratio"),
+    when=has_joined,
+    absent=f"there are no members or no partitions; members cannot be read; {_TASKS}",
+)
+GROUP_REBALANCES_TOTAL: Final = GroupMetric(
+    "groupwatch_group_rebalances_total",
+    "Completed generations (KIP-848: epochs) since the group was first seen.",
+    value=attrgetter("rebalances"),
+    when=has_joined,
+    absent=_NOT_JOINED,
+)
+GROUP_STATUS: Final = MetricSpec(
+    "groupwatch_group_status",
+    "1 for the status of the group by the rules of Burrow, 0 for the others. Absent while no lag is known.",
+    scope=MetricScope.GROUP,
+    labels=(*BY_GROUP, "status"),
+    absent=_NO_LAGS,
+)
+GROUP_CONSUMED_RECORDS_PER_SECOND: Final = GroupMetric(
+    "groupwatch_group_consumed_records_per_second",
+    "How fast the group committed the partitions in which records wait, over the last minutes. Absent if none do, "
+    "or if it is not known where nine tenths of them wait.",
+    value=consumed_per_s,
+    when=in_records,
+    absent=f"nothing waits, or the pace is not known; {_IF_KAFKA}",
+)
+GROUP_PRODUCED_RECORDS_PER_SECOND: Final = GroupMetric(
+    "groupwatch_group_produced_records_per_second",
+    "How fast the partitions in which records wait for the group were written, over the same minutes.",
+    value=produced_per_s,
+    when=in_records,
+    absent=f"nothing waits, or the pace is not known; {_IF_KAFKA}",
+)
+GROUP_CATCH_UP_SECONDS: Final = GroupMetric(
+    "groupwatch_group_catch_up_seconds",
+    "How long the group takes to read what waits, at this pace. Absent if that is not known, or never.",
+    value=attrgetter("catch_up_ms"),
+    absent="nothing waits, the pace is not known, or it is too slow",
+)
+GROUP_LOST_RECORDS: Final = GroupMetric(
+    "groupwatch_group_lost_records",
+    "Records, at most, that retention removed before the group committed them.",
+    value=attrgetter("lost"),
+    when=has_lost_records,
+    absent=f"{_NONE}; {_IF_KAFKA}",
+)
+GROUP_RETENTION_RATIO: Final = GroupMetric(
+    "groupwatch_group_retention_ratio",
+    "Largest share of what a trimmed partition keeps that waits for the group. At 1, the next removal loses some.",
+    value=lambda verdict: verdict.kept_waiting or None,
+    absent="nothing waits in a partition that was ever trimmed",
+)
+PARTITION_LOST_RECORDS: Final = PartitionMetric(
+    "groupwatch_partition_lost_records",
+    "Records, at most, that retention removed before the group committed them. Absent where there are none.",
+    value=lambda row: lost_records(row) or None,
+    when=has_lost_records,
+    absent=f"{_NONE}; {_IF_KAFKA}",
+)
+GROUP_REBALANCING: Final = GroupMetric(
+    "groupwatch_group_rebalancing",
+    "1 while a rebalance is known to be under way, else 0. Of classic groups the collector's samples tell it.",
+    value=lambda verdict: int(verdict.rebalancing_since_ms is not None),
+    when=is_rebalanced,
+    absent=f"{_NOT_JOINED}; members share partitions by themselves",
+)
+GROUP_REBALANCE_SECONDS_TOTAL: Final = GroupMetric(
+    "groupwatch_group_rebalance_seconds_total",
+    "Duration, at least, of all rebalances since the group was first seen.",
+    value=attrgetter("rebalance_ms"),
+    when=is_rebalanced,
+    absent=f"{_NOT_JOINED}; members share partitions by themselves",
+)
+GROUP_MOVED_PARTITIONS_TOTAL: Final = GroupMetric(
+    "groupwatch_group_moved_partitions_total",
+    "Partitions that had another owner after a rebalance than before it.",
+    value=attrgetter("moved_partitions"),
+    when=has_moves,
+    absent=_NO_MOVES,
+)
+GROUP_AVOIDABLE_MOVES_TOTAL: Final = GroupMetric(
+    "groupwatch_group_avoidable_moves_total",
+    "Of those, the ones that the stickiest balanced assignment would have left where they were.",
+    value=attrgetter("avoidable_moves"),
+    when=has_moves,
+    absent=_NO_MOVES,
+)
+GROUP_REDELIVERED_RECORDS_TOTAL: Final = GroupMetric(
+    "groupwatch_group_redelivered_records_total",
+    "Records by which commits went back, so that they are delivered again.",
+    value=attrgetter("redelivered_records"),
+    when=counts_redelivered,
+    absent="the group is a share group or one of MetaQ",
+)
+GROUP_REBALANCE_PAUSE_SECONDS_TOTAL: Final = GroupMetric(
+    "groupwatch_group_rebalance_pause_seconds_total",
+    "Time, at least, for which rebalances left partitions with waiting records unread, summed over partitions.",
+    value=attrgetter("pause_ms"),
+    when=has_pauses,
+    absent=_BY_THE_LOG,
+)
+GROUP_REBALANCE_BURST_RECORDS_TOTAL: Final = GroupMetric(
+    "groupwatch_group_rebalance_burst_records_total",
+    "Records that the first commits after those pauses covered.",
+    value=attrgetter("burst_records"),
+    when=has_pauses,
+    absent=_BY_THE_LOG,
+)
+GROUP_INFO: Final = MetricSpec(
+    "groupwatch_group_info",
+    "1, with the kind of the group and where it is known from: log, admin, system or checkpoint.",
+    scope=MetricScope.GROUP,
+    labels=(*BY_GROUP, "kind", "source"),
+)
+PARTITION_LAG_BYTES: Final = PartitionMetric(
+    "groupwatch_partition_lag_bytes",
+    "Bytes between the committed offset and the end of the partition, of MetaQ, whose offsets are bytes.",
+    value=attrgetter("lag"),
+    when=in_bytes,
+    absent=f"{_NO_LAG}; {_ONLY_METAQ}",
+)
+GROUP_LAG_BYTES: Final = GroupMetric(
+    "groupwatch_group_lag_bytes",
+    "Bytes that wait for the group, all partitions, of MetaQ.",
+    value=attrgetter("lag"),
+    when=in_bytes,
+    absent=f"{_NO_LAGS}; {_ONLY_METAQ}",
+)
+GROUP_CONSUMED_BYTES_PER_SECOND: Final = GroupMetric(
+    "groupwatch_group_consumed_bytes_per_second",
+    f"As {GROUP_CONSUMED_RECORDS_PER_SECOND.name}, of MetaQ, in bytes.",
+    value=consumed_per_s,
+    when=in_bytes,
+    absent=f"as for records; {_ONLY_METAQ}",
+)
+GROUP_PRODUCED_BYTES_PER_SECOND: Final = GroupMetric(
+    "groupwatch_group_produced_bytes_per_second",
+    f"As {GROUP_PRODUCED_RECORDS_PER_SECOND.name}, of MetaQ, in bytes.",
+    value=produced_per_s,
+    when=in_bytes,
+    absent=f"as for records; {_ONLY_METAQ}",
+)
+GROUP_FINDINGS: Final = MetricSpec(
+    "groupwatch_group_findings",
+    "Open findings of a kind and reason (docs/findings.md). Absent where there are none.",
+    scope=MetricScope.GROUP,
+    labels=(*BY_GROUP, "kind", "reason"),
+    absent=_NONE,
+)
+GROUP_FINDING_OLDEST_SECONDS: Final = MetricSpec(
+    "groupwatch_group_finding_oldest_seconds",
+    "How long what the oldest of them says has been true.",
+    scope=MetricScope.GROUP,
+    labels=(*BY_GROUP, "kind", "reason"),
+    absent=_NONE,
+)
+GROUP_FAILING_PARTITIONS: Final = MetricSpec(
+    "groupwatch_group_failing_partitions",
+    "Partitions that the rules of Burrow call stop, stall or rewind. Absent where there are none.",
+    scope=MetricScope.GROUP,
+    labels=(*BY_GROUP, "status"),
+    absent=_NONE,
+)
+GROUP_LAG_AT_LEAST_SECONDS: Final = GroupMetric(
+    "groupwatch_group_lag_at_least_seconds",
+    "Age, at least, of the oldest record that waits, also where it is older than what is remembered of the partition.",
+    value=attrgetter("lag_at_least_ms"),
+    absent="no age is known; retention has removed what waited",
+)
+TOPIC_LAG: Final = TopicMetric(
+    "groupwatch_topic_lag",
+    "Records that wait for the group in the topic. Given where the detail is topic, in place of the partitions.",
+    value=attrgetter("lag"),
+    when=in_records,
+    absent=f"the detail is not topic; {_NO_LAGS}; {_IF_KAFKA}",
+)
+TOPIC_LAG_SECONDS: Final = TopicMetric(
+    "groupwatch_topic_lag_seconds",
+    "Age of the oldest record that waits for the group in the topic, likewise.",
+    value=attrgetter("lag_ms"),
+    absent="the detail is not topic; the age is not known of any partition",
+)
+TOPIC_LAG_BYTES: Final = TopicMetric(
+    "groupwatch_topic_lag_bytes",
+    "Bytes that wait for the group in the topic, likewise, of MetaQ.",
+    value=attrgetter("lag"),
+    when=in_bytes,
+    absent=f"the detail is not topic; {_NO_LAGS}; {_ONLY_METAQ}",
+)
+MEMBER_INFO: Final = MetricSpec(
+    "groupwatch_member_info",
+    "1, with who a member of the group is. Given if metrics.member_info is set.",
+    scope=MetricScope.MEMBER,
+    labels=(*BY_GROUP, "member_id", "client_id", "host", "instance_id"),
+    absent="not asked for",
+)
+PARTITION_OWNER_INFO: Final = MetricSpec(
+    "groupwatch_partition_owner_info",
+    "1, with the member that owns the partition; for each of several. Given if metrics.owner_info is set.",
+    scope=MetricScope.PARTITION,
+    labels=(*BY_PARTITION, "member_id", "client_id", "host"),
+    absent="not asked for; nobody owns the partition",
+)
+PARTITION_EXPECTED_OWNER_INFO: Final = MetricSpec(
+    "groupwatch_partition_expected_owner_info",
+    "1, with the member that the assignor gives the partition, where that is known. Given likewise.",
+    scope=MetricScope.PARTITION,
+    labels=(*BY_PARTITION, "member_id", "client_id", "host"),
+    absent="not asked for; the assignor is not known, or gives it to nobody",
+)
+CLUSTER_GROUPS: Final = MetricSpec(
+    "groupwatch_cluster_groups",
+    "Groups of the cluster that are in the state.",
+    scope=MetricScope.CLUSTER,
+    labels=("cluster", "state"),
+)
+CLUSTER_LAG: Final = MetricSpec(
+    "groupwatch_cluster_lag",
+    "Records that wait for all groups of the cluster, as far as that is known.",
+    scope=MetricScope.CLUSTER,
+    labels=BY_CLUSTER,
+    absent=f"of no group the lag is known; {_IF_KAFKA.replace('group is one', 'cluster is one')}",
+)
+CLUSTER_FINDINGS: Final = MetricSpec(
+    "groupwatch_cluster_findings",
+    "Open findings of all groups of the cluster. Absent where there are none.",
+    scope=MetricScope.CLUSTER,
+    labels=("cluster", "kind", "reason"),
+    absent=_NONE,
+)
+UP: Final = ClusterMetric(
+    "groupwatch_up",
+    "1 while the cluster can be read, else 0.",
+    value=lambda cluster: int(cluster.problem is None),
+)
+READY: Final = ClusterMetric(
+    "groupwatch_ready",
+    "1 when the backlog that was seen at start has been read, else 0. Groups are exposed from then on.",
+    value=lambda cluster: int(cluster.ready),
+)
+WARM_UP_TOTAL_RECORDS: Final = ClusterMetric(
+    "groupwatch_warm_up_total_records",
+    "Records (offsets) of the backlog that was seen at start. Absent once the cluster is ready.",
+    value=lambda cluster: cluster.warm_up.total if cluster.warm_up else None,
+    absent=_READY,
+)
+WARM_UP_REMAINING_RECORDS: Final = ClusterMetric(
+    "groupwatch_warm_up_remaining_records",
+    "Records (offsets) of that backlog that have still to be read. Absent once the cluster is ready.",
+    value=lambda cluster: cluster.warm_up.remaining if cluster.warm_up else None,
+    absent=_READY,
+)
+WARM_UP_REMAINING_SECONDS: Final = ClusterMetric(
+    "groupwatch_warm_up_remaining_seconds",
+    "Estimated time until that backlog has been read, at the pace of the last batches. Absent once ready.",
+    value=lambda cluster: cluster.warm_up.left_ms if cluster.warm_up else None,
+    absent=f"{_READY}; the pace is not known yet",
+)
+LAST_EVALUATION_TIMESTAMP_SECONDS: Final = ClusterMetric(
+    "groupwatch_last_evaluation_timestamp_seconds",
+    "When the groups of the cluster were last judged, in Unix time.",
+    value=lambda cluster: by_the_machine(cluster, cluster.evaluated_ms),
+    absent=_NEVER_JUDGED,
+)
+BATCH_DURATION_SECONDS: Final = ClusterMetric(
+    "groupwatch_batch_duration_seconds",
+    "Duration of the newest completed batch.",
+    value=attrgetter("batch_duration_ms"),
+    absent="no batch has ended",
+)
+INPUT_LAG_RECORDS: Final = ClusterMetric(
+    "groupwatch_input_lag_records",
+    "Records that tell of groups (of the offsets log, or of the events topic) which groupwatch has still to read.",
+    value=attrgetter("input_lag"),
+    absent="no batch has ended",
+)
+DECODE_ERRORS_TOTAL: Final = MetricSpec(
+    "groupwatch_decode_errors_total",
+    "Records that could not be read.",
+    scope=MetricScope.SELF,
+    labels=("cluster", "source", "reason"),
+    absent=_NONE,
+)
+EVALUATION_ERRORS_TOTAL: Final = ClusterMetric(
+    "groupwatch_evaluation_errors_total",
+    "Groups that could not be judged.",
+    value=attrgetter("evaluation_errors"),
+)
+CATALOG_TIMESTAMP_SECONDS: Final = ClusterMetric(
+    "groupwatch_catalog_timestamp_seconds",
+    "When the collector began the newest complete pass over the topics, in Unix time.",
+    value=lambda cluster: by_the_machine(cluster, cluster.catalog_ms),
+    absent="no pass over the topics is known",
+)
+FINDINGS_UP: Final = ClusterMetric(
+    "groupwatch_findings_up",
+    "1 while findings can be written to their topic, else 0. Absent if there is to be none.",
+    value=lambda cluster: int(cluster.findings_problem is None) if cluster.tells_findings else None,
+    absent="no findings topic is configured",
+)
+BUILD_INFO: Final = MetricSpec(
+    "groupwatch_build_info",
+    "1, with the version of groupwatch.",
+    scope=MetricScope.SELF,
+    labels=("version",),
+)
+SHARD_INFO: Final = MetricSpec(
+    "groupwatch_shard_info",
+    "1, with the job's share of the groups: the number of its shard, and how many there are.",
+    scope=MetricScope.SELF,
+    labels=("shard", "of"),
+)
+SHARDS: Final = MetricSpec(
+    "groupwatch_shards",
+    "How many shards there should be that share the groups of the cluster, 1 if one job has them all; with the "
+    "number of the job's own shard.",
+    scope=MetricScope.SELF,
+    labels=("cluster", "shard", "of"),
+)
+COLLECTOR_UP: Final = CollectorMetric(
+    "groupwatch_collector_up",
+    "1 if the newest pass of the collector was complete, else 0.",
+    value=lambda health: int(health.problem is None) if health.pass_ms is not None else None,
+    absent=_NO_PASS,
+)
+COLLECTOR_LAST_SUCCESS_TIMESTAMP_SECONDS: Final = CollectorMetric(
+    "groupwatch_collector_last_success_timestamp_seconds",
+    "When the collector last wrote a complete pass, in Unix time.",
+    value=attrgetter("last_success_ms"),
+    absent="no pass was complete",
+)
+COLLECTOR_PASSES_TOTAL: Final = MetricSpec(
+    "groupwatch_collector_passes_total",
+    "Passes of the collector: complete, incomplete (something did not answer) or failed.",
+    scope=MetricScope.SELF,
+    labels=(*BY_COLLECTOR, "result"),
+)
+COLLECTOR_PASS_DURATION_SECONDS: Final = CollectorMetric(
+    "groupwatch_collector_pass_duration_seconds",
+    "Duration of the newest pass of the collector.",
+    value=attrgetter("pass_ms"),
+    absent=_NO_PASS,
+)
+SERIES_LEFT_OUT: Final = MetricSpec(
+    "groupwatch_series_left_out",
+    "Series of a detail (partition, topic or group) that metrics.max_series left out. Absent without that.",
+    scope=MetricScope.SELF,
+    labels=("cluster", "detail"),
+    absent="metrics.max_series is not set",
+)
+
+METRICS: Final = _rows_so_far("groupwatch_")
+"""All families of groupwatch's own names whose text is prepared."""
 
 _BY_CONSUMERGROUP: Final = ("consumergroup", "topic", "partition")
 
-KAFKA_EXPORTER: Final[tuple[MetricSpec, ...]] = (
-    MetricSpec(
-        "kafka_consumergroup_current_offset",
-        _PARTITION,
-        _GAUGE,
-        _BY_CONSUMERGROUP,
-        "Committed offset, by the name of kafka_exporter.",
-    ),
-    MetricSpec(
-        "kafka_consumergroup_current_offset_sum",
-        _TOPIC,
-        _GAUGE,
-        ("consumergroup", "topic"),
-        "Sum of the committed offsets of a topic, by the name of kafka_exporter.",
-    ),
-    MetricSpec(
-        "kafka_consumergroup_lag",
-        _PARTITION,
-        _GAUGE,
-        _BY_CONSUMERGROUP,
-        "Records that wait, by the name of kafka_exporter.",
-    ),
-    MetricSpec(
-        "kafka_consumergroup_lag_sum",
-        _TOPIC,
-        _GAUGE,
-        ("consumergroup", "topic"),
-        "Records that wait in a topic, by the name of kafka_exporter.",
-    ),
-    MetricSpec(
-        "kafka_consumergroup_members",
-        _GROUP,
-        _GAUGE,
-        ("consumergroup",),
-        "Members of a group, by the name of kafka_exporter.",
-    ),
-    MetricSpec(
-        "kafka_consumergroupzookeeper_lag_zookeeper",
-        _PARTITION,
-        _GAUGE,
-        _BY_CONSUMERGROUP,
-        "Records that wait for a group that keeps its offsets in ZooKeeper, by the name of kafka_exporter.",
-    ),
-    MetricSpec(
-        "kafka_topic_partitions",
-        _TOPIC,
-        _GAUGE,
-        ("topic",),
-        "Partitions of a topic, by the name of kafka_exporter.",
-    ),
-    MetricSpec(
-        "kafka_topic_partition_current_offset",
-        _PARTITION,
-        _GAUGE,
-        ("topic", "partition"),
-        "Offset after the newest record of a partition, by the name of kafka_exporter.",
-    ),
-    MetricSpec(
-        "kafka_topic_partition_oldest_offset",
-        _PARTITION,
-        _GAUGE,
-        ("topic", "partition"),
-        "Offset of the oldest record of a partition, by the name of kafka_exporter.",
-    ),
+KAFKA_CONSUMERGROUP_CURRENT_OFFSET: Final = PartitionMetric(
+    "kafka_consumergroup_current_offset",
+    "Committed offset, by the name of kafka_exporter.",
+    labels=_BY_CONSUMERGROUP,
+    value=attrgetter("committed"),
+    when=commits_to_brokers,
+    absent="there is no commit",
 )
+KAFKA_CONSUMERGROUP_CURRENT_OFFSET_SUM: Final = MetricSpec(
+    "kafka_consumergroup_current_offset_sum",
+    "Sum of the committed offsets of a topic, by the name of kafka_exporter.",
+    scope=MetricScope.TOPIC,
+    labels=("consumergroup", "topic"),
+    absent="there is no commit",
+)
+KAFKA_CONSUMERGROUP_LAG: Final = PartitionMetric(
+    "kafka_consumergroup_lag",
+    "Records that wait, by the name of kafka_exporter.",
+    labels=_BY_CONSUMERGROUP,
+    value=attrgetter("lag"),
+    when=commits_to_brokers,
+    absent=_NO_LAG,
+)
+KAFKA_CONSUMERGROUP_LAG_SUM: Final = MetricSpec(
+    "kafka_consumergroup_lag_sum",
+    "Records that wait in a topic, by the name of kafka_exporter.",
+    scope=MetricScope.TOPIC,
+    labels=("consumergroup", "topic"),
+    absent=_NO_LAG,
+)
+KAFKA_CONSUMERGROUP_MEMBERS: Final = GroupMetric(
+    "kafka_consumergroup_members",
+    "Members of a group, by the name of kafka_exporter.",
+    labels=("consumergroup",),
+    value=lambda verdict: len(verdict.members),
+    when=has_joined_brokers,
+    absent=_NOT_JOINED,
+)
+KAFKA_CONSUMERGROUPZOOKEEPER_LAG_ZOOKEEPER: Final = PartitionMetric(
+    "kafka_consumergroupzookeeper_lag_zookeeper",
+    "Records that wait for a group that keeps its offsets in ZooKeeper, by the name of kafka_exporter.",
+    labels=_BY_CONSUMERGROUP,
+    value=attrgetter("lag"),
+    when=commits_to_zookeeper,
+    absent=_NO_LAG,
+)
+KAFKA_TOPIC_PARTITIONS: Final = MetricSpec(
+    "kafka_topic_partitions",
+    "Partitions of a topic, by the name of kafka_exporter.",
+    scope=MetricScope.TOPIC,
+    labels=("topic",),
+)
+KAFKA_TOPIC_PARTITION_CURRENT_OFFSET: Final = LogMetric(
+    "kafka_topic_partition_current_offset",
+    "Offset after the newest record of a partition, by the name of kafka_exporter.",
+    labels=("topic", "partition"),
+    value=attrgetter("end"),
+    absent="no collector has seen it",
+)
+KAFKA_TOPIC_PARTITION_OLDEST_OFFSET: Final = LogMetric(
+    "kafka_topic_partition_oldest_offset",
+    "Offset of the oldest record of a partition, by the name of kafka_exporter.",
+    labels=("topic", "partition"),
+    value=attrgetter("earliest"),
+    absent="no collector has seen it",
+)
+
+KAFKA_EXPORTER: Final = _rows_so_far("kafka_")
 """Given as well where metrics.compat names kafka_exporter; with the label ``cluster`` only of several clusters."""
 
 FAMILIES: Final = {spec.name: spec for spec in (*METRICS, *KAFKA_EXPORTER)}
 """All families by name, in the order in which they are written."""
 
-_UNITS: Final = (
-    ("_records_per_second", Unit.RECORDS_A_SECOND),
-    ("_bytes_per_second", Unit.BYTES_A_SECOND),
-    ("_seconds", Unit.SECONDS),
-    ("_bytes", Unit.BYTES),
-    ("_records", Unit.RECORDS),
-    ("_lag", Unit.RECORDS),
-    ("_ratio", Unit.RATIO),
-    ("_offset", Unit.OFFSET),
-    ("_offset_sum", Unit.OFFSET),
-    ("_lag_sum", Unit.RECORDS),
-    ("_lag_zookeeper", Unit.RECORDS),
-    ("_partitions", Unit.PARTITIONS),
-    ("_moves", Unit.PARTITIONS),
-    ("_members", Unit.MEMBERS),
-    ("_info", Unit.ONE),
-    *((end, Unit.ONE_OR_ZERO) for end in ("_up", "_ready", "_state", "_status", "_rebalancing")),
+_WORK_S: Final = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
+"""Seconds: from micro-batches of a quiet cluster to what holds everything up."""
+
+MICRO_BATCH_SECONDS: Final = HistogramMetric(
+    "groupwatch_micro_batch_seconds",
+    "Durations of completed micro-batches.",
+    labels=BY_CLUSTER,
+    buckets=_WORK_S,
+    absent="no batch has ended",
+)
+SCRAPE_SECONDS: Final = HistogramMetric(
+    "groupwatch_scrape_seconds",
+    "Durations of answers to scrapes, from the request to the last byte that was given to the connection.",
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 10.0),
+)
+COLLECTOR_PASS_SECONDS: Final = HistogramMetric(
+    "groupwatch_collector_pass_seconds",
+    "Durations of passes of the collector, whatever came of them.",
+    labels=BY_COLLECTOR,
+    buckets=_WORK_S,
+    absent=_NO_PASS,
 )
 
-
-def unit_of(spec: MetricSpec) -> Unit:
-    """The unit that the name of a family ends with (``_total`` apart); what ends with none is a plain count.
-
-    >>> unit_of(FAMILIES["groupwatch_group_rebalance_seconds_total"]).value
-    'seconds'
-    """
-    name = spec.name.removesuffix("_total")
-    return next((unit for end, unit in _UNITS if name.endswith(end)), Unit.COUNT)
+HISTOGRAMS: Final = (MICRO_BATCH_SECONDS, SCRAPE_SECONDS, COLLECTOR_PASS_SECONDS)
+"""What the process counts of itself, written for each scrape (monitor.metrics.process_metrics)."""

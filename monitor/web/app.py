@@ -1,7 +1,7 @@
 """The HTTP app: metrics, probes, pages and JSON, all read from one immutable snapshot.
 
-A scrape sends bytes that were prepared before, compressed: it computes nothing, asks no broker and waits for no batch
-(for a client that wants no gzip they are unpacked first). Metrics and probes are coroutines; pages are rendered in
+A scrape sends bytes that were prepared before, compressed: it asks no broker and waits for no batch (for a client that
+wants no gzip they are unpacked first). Metrics and probes are coroutines; pages are rendered in
 threads, so a slow page does not keep a scrape waiting. A group is judged again when somebody looks at it.
 """
 
@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.web.api.routes import api_routes, json_response
 from monitor.web.api.types import ApiError
 from monitor.web.http.concurrency import Turns
@@ -26,10 +27,16 @@ from monitor.web.probes import metrics_routes
 from monitor.web.views.snapshot_source import NotKnownYet, Source
 
 
-def create_app(source: Source, now_ms: Callable[[], int] | None = None) -> Starlette:
-    """The app over whatever snapshot is the newest. ``now_ms`` is the clock by which the page tells how old it is."""
+def create_app(
+    source: Source, now_ms: Callable[[], int] | None = None, process: ProcessMetrics | None = None
+) -> Starlette:
+    """The app over whatever snapshot is the newest.
+
+    ``now_ms`` is the clock by which the page tells how old it is, ``process`` what the metrics say of the process.
+    """
     pages, clock, turns = Pages(), now_ms or _system_ms, Turns()
-    routes = [*page_routes(source, pages, clock, turns), *metrics_routes(source), *api_routes(source, clock, turns)]
+    metrics = metrics_routes(source, process)
+    routes = [*page_routes(source, pages, clock, turns), *metrics, *api_routes(source, clock, turns)]
     return exact_app(routes, {HTTPException: _Refusal(pages)})
 
 

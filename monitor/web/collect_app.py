@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from starlette.applications import Starlette
@@ -10,18 +11,26 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from monitor.metrics.collector_samples import collectors_exposition, collectors_told, is_well
+from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.model import CollectorHealth
 from monitor.web.http.exact_routes import exact_app
-from monitor.web.probes import OPENMETRICS_HEADERS, TEXT_HEADERS, wants_openmetrics
+from monitor.web.probes import OPENMETRICS_HEADERS, TEXT_HEADERS, timed, wants_openmetrics
 
 
-def create_collect_app(health: Callable[[], tuple[CollectorHealth, ...]]) -> Starlette:
-    """The app over whatever ``health`` says. It is ready while every collector's newest pass was complete."""
+def create_collect_app(
+    health: Callable[[], tuple[CollectorHealth, ...]], process: ProcessMetrics | None = None
+) -> Starlette:
+    """The app over whatever ``health`` says. It is ready while every collector's newest pass was complete.
+
+    ``process`` is what the metrics say of the process; None: nothing.
+    """
 
     async def metrics(request: Request) -> PlainTextResponse:
-        openmetrics = wants_openmetrics(request)
+        began_s, openmetrics = time.perf_counter(), wants_openmetrics(request)
         headers = OPENMETRICS_HEADERS if openmetrics else TEXT_HEADERS
-        return PlainTextResponse(collectors_exposition(health(), openmetrics=openmetrics), headers=headers)
+        own = "" if process is None else process.text(openmetrics=openmetrics)
+        text = own + collectors_exposition(health(), openmetrics=openmetrics)
+        return PlainTextResponse(text, headers=headers, background=timed(process, began_s))
 
     async def readyz(_: Request) -> PlainTextResponse:
         known = health()

@@ -1,16 +1,23 @@
-"""Metrics and probes: coroutines that send bytes which were prepared before, so nothing keeps a scrape waiting."""
+"""Metrics and probes: coroutines that send bytes which were prepared before, so nothing keeps a scrape waiting.
+
+Only what the process says of itself is written for each scrape, and stands before the rest: less than a millisecond's
+work for a few clusters. ``# EOF`` stays last.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+import time
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Final
 
+from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from monitor.metrics.gzip_join import unpacked, unpacked_size
+from monitor.metrics.gzip_join import deflated, followed, run_of, unpacked, unpacked_size
+from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.web.negotiation import prefers_gzip, prefers_openmetrics
 from monitor.web.views.snapshot_source import Source
 from monitor.web.views.status import told_of_all
@@ -24,9 +31,9 @@ _PIECE: Final = 65_536
 """
 
 
-def metrics_routes(source: Source) -> list[Route]:
-    """``/metrics``, ``/healthz`` and ``/readyz``."""
-    handlers = _MetricsHandlers(source)
+def metrics_routes(source: Source, process: ProcessMetrics | None = None) -> list[Route]:
+    """``/metrics``, ``/healthz`` and ``/readyz``. ``process`` is what it says of itself; None: nothing."""
+    handlers = _MetricsHandlers(source, process)
     return [
         Route("/metrics", handlers.metrics),
         Route("/healthz", _healthz),
@@ -35,30 +42,64 @@ def metrics_routes(source: Source) -> list[Route]:
 
 
 class _MetricsHandlers:
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, process: ProcessMetrics | None) -> None:
         self._read = source.read
+        self._process = process
 
     async def metrics(self, request: Request) -> Response:
+        began_s = time.perf_counter()
         snapshot = self._read()
         openmetrics = snapshot.openmetrics_gzip if wants_openmetrics(request) else None
         prepared = snapshot.metrics_gzip if openmetrics is None else openmetrics
         headers = TEXT_HEADERS if openmetrics is None else OPENMETRICS_HEADERS
-        if accepts_gzip(request):
-            return Response(prepared, headers={**headers, "Content-Encoding": "gzip"})
-        return _as_text(prepared, headers, head=request.method == "HEAD")
+        own = "" if self._process is None else self._process.text(openmetrics=openmetrics is not None)
+        answer = _as_gzip if accepts_gzip(request) else _as_text
+        response = answer(own.encode(), prepared, headers, head=request.method == "HEAD")
+        response.background = timed(self._process, began_s)
+        return response
 
     async def readyz(self, _: Request) -> Response:
         snapshot = self._read()
         return PlainTextResponse(told_of_all(snapshot), 200 if snapshot.ready else 503)
 
 
-def _as_text(packed: bytes, headers: Mapping[str, str], *, head: bool) -> Response:
-    headers = {**headers, "Content-Length": str(unpacked_size(packed))}
-    return Response(headers=headers) if head else StreamingResponse(_unpacked(packed), headers=headers)
+def timed(process: ProcessMetrics | None, began_s: float) -> BackgroundTask | None:
+    """To be done when an answer to a scrape was sent, which began then by ``time.perf_counter``."""
+    if process is None:
+        return None
+
+    async def observe() -> None:
+        process.observe_scrape(time.perf_counter() - began_s)
+
+    return BackgroundTask(observe)
 
 
-async def _unpacked(packed: bytes) -> AsyncIterator[bytes]:
+def _as_gzip(own: bytes, packed: bytes, headers: Mapping[str, str], *, head: bool) -> Response:
+    """Both texts in one stream. What was prepared is not copied, so clients that are slow hold nothing of it."""
+    pieces = followed(run_of([deflated(own)]), packed)
+    size = sum(map(len, pieces))
+    return _in_pieces(_each(pieces), {**headers, "Content-Encoding": "gzip"}, size, head=head)
+
+
+def _as_text(own: bytes, packed: bytes, headers: Mapping[str, str], *, head: bool) -> Response:
+    return _in_pieces(_unpacked(own, packed), headers, len(own) + unpacked_size(packed), head=head)
+
+
+def _in_pieces(
+    pieces: AsyncIterator[bytes | memoryview], headers: Mapping[str, str], size: int, *, head: bool
+) -> Response:
+    headers = {**headers, "Content-Length": str(size)}
+    return Response(headers=headers) if head else StreamingResponse(pieces, headers=headers)
+
+
+async def _each(pieces: Iterable[bytes | memoryview]) -> AsyncIterator[bytes | memoryview]:
+    for piece in pieces:
+        yield piece
+
+
+async def _unpacked(own: bytes, packed: bytes) -> AsyncIterator[bytes]:
     """Pieces of a text, unpacked while it is read: clients that are slow, or many, hold nothing of it."""
+    yield own
     for piece in unpacked(packed, _PIECE):
         yield piece
         await asyncio.sleep(0)  # a client that reads at once must not keep the others waiting

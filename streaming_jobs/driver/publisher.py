@@ -245,9 +245,11 @@ class MicroBatchPublisher:
     ) -> tuple[ClusterSnapshot, Judge | None]:
         # What was known before stays while a restarted query reads on: stale groups are better than none.
         before = self.board.of(self.cluster)
+        duration_ms = passed_ms() - began_ms
+        self.board.process.observe_micro_batch(self.cluster, duration_ms)
         known = msgspec.structs.replace(
             before,
-            batch_duration_ms=passed_ms() - began_ms,
+            batch_duration_ms=duration_ms,
             input_lag=position.behind if self.warm_up.done else self.warm_up.remaining,
             warm_up=None if before.ready else self.warm_up.progress,
             evaluation_errors=self.evaluation_errors,

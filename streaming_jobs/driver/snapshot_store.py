@@ -9,6 +9,7 @@ from typing import Protocol
 import msgspec
 
 from monitor.detection.evaluation_input import GroupInputs
+from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.metrics.render import prepared
 from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, CollectorHealth, GroupVerdict, Shard, Snapshot
 from monitor.snapshot_file import ClusterInputs, NotJudgedError
@@ -37,6 +38,8 @@ class Board:
 
         ``max_series`` is how many series the metrics may have (None: any number).
         """
+        self.process = ProcessMetrics()
+        """What the process says of itself, beside what is on the board."""
         self._shard = shard
         self._max_series = max_series
         self._lock = threading.Lock()

@@ -149,6 +149,7 @@ class ClusterWatch:
 
             def after_pass() -> None:
                 tell()
+                self._board.process.observe_pass(collector.health())
                 self._forget_former_events()
                 self._show_collectors()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -19,6 +19,7 @@ from monitor.collectors.errors import CollectorError
 from monitor.collectors.kafka.preflight import check_carrier
 from monitor.collectors.passes.health import CountedPasses
 from monitor.config import ClusterSettings, ConfigError, Settings, load
+from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.model import CollectorHealth
 from monitor.web.collect_app import create_collect_app
 from monitor.web.server import ListenError
@@ -60,7 +61,7 @@ def _collect(settings: Settings, kinds: Sequence[str], port: int | None, lifetim
     for carrier in collecting.carriers:
         lifetime.go_on()
         check_carrier(carrier)
-    app = create_collect_app(collecting.health)
+    app = create_collect_app(collecting.health, collecting.process)
     with http_server(app, settings.http, port) as server:
         log.info("The metrics are %s/metrics", server.url)
         collecting.run(lifetime.stopping)
@@ -91,6 +92,8 @@ class Collecting:
         Raises:
             ConfigError: the configuration has nothing of these kinds.
         """
+        self.process = ProcessMetrics()
+        """What the process says of itself, and of their passes."""
         self._settings = settings
         self._make = ConfiguredCollectors(settings, now_ms, readers)
         self.carriers: tuple[ClusterSettings, ...] = ()
@@ -117,13 +120,22 @@ class Collecting:
             for number, collector in enumerate(self._collectors)
         ]
         for collector in self._collectors:
-            collector.after_pass = Telling(collector)
+            collector.after_pass = self._after_pass(collector)
         for thread in threads:
             thread.start()
         stopping.wait()
         deadline = time.monotonic() + END_LIMIT_S
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
+
+    def _after_pass(self, collector: CountedPasses) -> Callable[[], None]:
+        tell = Telling(collector)
+
+        def after_pass() -> None:
+            tell()
+            self.process.observe_pass(collector.health())
+
+        return after_pass
 
     def _of_kind(self, kind: str) -> Iterator[tuple[ClusterSettings, CountedPasses]]:
         match kind:

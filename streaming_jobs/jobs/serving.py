@@ -5,12 +5,14 @@ from __future__ import annotations
 from starlette.applications import Starlette
 
 from monitor.config.http import HttpSettings
+from monitor.web.app import create_app
 from monitor.web.http.access_files import AccessFiles
 from monitor.web.server import HttpServer
-from monitor.web.views.snapshot_source import Source
+from streaming_jobs.driver.snapshot_store import Board
 
 
-def http_server(source: Source | Starlette, settings: HttpSettings, port: int | None = None) -> HttpServer:
+def http_server(source: Board | Starlette, settings: HttpSettings, port: int | None = None) -> HttpServer:
     """Serve this as the settings say; ``port`` goes before theirs."""
+    app = create_app(source, process=source.process) if isinstance(source, Board) else source
     files = AccessFiles(web_config_file=settings.web_config_file, token_file=settings.token_file)
-    return HttpServer(source, settings.bind, settings.port if port is None else port, files)
+    return HttpServer(app, settings.bind, settings.port if port is None else port, files)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from typing import Final
@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 
 from monitor.metrics.cluster_samples import render_cluster
+from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.metrics.render import packed, prepared, render_catalog, render_groups
 from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
 from monitor.model import (
@@ -80,7 +81,8 @@ def exposed(tick: int) -> bytes:
         ),
     )
     starting = ClusterSnapshot(cluster="starting", warm_up=WarmUpProgress(1_000, 1_000 - tick, 30_000), problem="Away.")
-    return gzip.decompress(prepared([watched, starting], version="1.2.3", max_series=10_000).text_gzip)
+    text = gzip.decompress(prepared([watched, starting], version="1.2.3", max_series=10_000).text_gzip)
+    return _of_the_process(tick, watched.collectors) + text
 
 
 @contextmanager
@@ -93,6 +95,17 @@ def target() -> Iterator[str]:
 
     with answering(scraped) as address:
         yield address
+
+
+def _of_the_process(tick: int, collectors: Iterable[CollectorHealth]) -> bytes:
+    """What the process says of itself: with every scrape there was one micro-batch, scrape and pass more."""
+    process = ProcessMetrics()
+    for _ in range(tick):
+        process.observe_micro_batch("main", 1_500)
+        process.observe_scrape(0.002)
+        for health in collectors:
+            process.observe_pass(health)
+    return process.text().encode()
 
 
 def _rebalancing(tick: int) -> GroupVerdict:

@@ -15,7 +15,8 @@ from dashboards.alerts.table import PAGE, with_table
 from dashboards.kubernetes import kubernetes_files
 from dashboards.runbooks import runbooks_asked
 from monitor.metrics.render import STATES
-from monitor.metrics.specs import FAMILIES, MetricScope
+from monitor.metrics.spec_types import MetricScope
+from monitor.metrics.specs import FAMILIES
 from tests.dashboards.alert_cases import CASES, SILENCES, UP, Series, Silence, of
 from tests.dashboards.promtool import as_silent_test, as_test, firing, run_cases
 from tests.detection.told_examples import examples

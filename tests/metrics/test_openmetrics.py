@@ -16,7 +16,8 @@ from starlette.applications import Starlette
 
 from monitor.metrics.collector_samples import collectors_exposition
 from monitor.metrics.render import prepared
-from monitor.metrics.specs import METRICS, MetricKind
+from monitor.metrics.spec_types import MetricKind
+from monitor.metrics.specs import METRICS
 from monitor.model import ClusterSnapshot, CollectorHealth, Snapshot
 from monitor.web.app import create_app
 from monitor.web.collect_app import create_collect_app

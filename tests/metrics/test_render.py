@@ -1,7 +1,10 @@
 """The exposition text: exact for a small group, readable by the official parser for any."""
 
+import ast
 import gzip
 from collections import Counter
+from operator import attrgetter
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -14,7 +17,17 @@ from monitor.metrics.cluster_samples import render_cluster
 from monitor.metrics.exposition_format import number, seconds
 from monitor.metrics.render import exposition, join, packed, prepared, render_catalog, render_groups, render_self
 from monitor.metrics.series_filter import Detail, SeriesRules
-from monitor.metrics.specs import METRICS, MetricKind
+from monitor.metrics.spec_types import (
+    ClusterMetric,
+    CollectorMetric,
+    GroupMetric,
+    LogMetric,
+    MetricKind,
+    PartitionMetric,
+    TopicMetric,
+    ValueMetric,
+)
+from monitor.metrics.specs import FAMILIES, METRICS
 from monitor.model import (
     Catalog,
     ClusterSnapshot,
@@ -29,10 +42,12 @@ from monitor.model import (
     MemberVerdict,
     OrphanReason,
     PartitionState,
+    PartitionVerdict,
     Phase,
     Shard,
     Source,
     SourceState,
+    TopicLag,
     TopicState,
     WarmUpProgress,
 )
@@ -48,6 +63,9 @@ from tests.metrics.examples import (
     unattended,
     unreadable,
 )
+
+ROOT = Path(__file__).parents[2]
+PRODUCT = ("monitor", "streaming_jobs", "dashboards")
 
 GOLDEN_GROUP = """\
 # HELP groupwatch_partition_lag Records between the committed offset and the end of the partition.
@@ -352,6 +370,32 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
 
 def named(verdict: GroupVerdict, group: str) -> GroupVerdict:
     return msgspec.structs.replace(verdict, group=group)
+
+
+@pytest.mark.parametrize(
+    ("kind", "described"),
+    [
+        (GroupMetric, GroupVerdict),
+        (TopicMetric, TopicLag),
+        (PartitionMetric, PartitionVerdict),
+        (LogMetric, PartitionState),
+        (ClusterMetric, ClusterSnapshot),
+        (CollectorMetric, CollectorHealth),
+    ],
+)
+def test_a_row_that_names_a_field_names_one_that_there_is(kind: type[ValueMetric], described: type[msgspec.Struct]):
+    """An attrgetter is not seen by the type checker."""
+    getters = [spec.value for spec in FAMILIES.values() if isinstance(spec, kind)]
+    fields = {getter.__reduce__()[1][0] for getter in getters if isinstance(getter, attrgetter)}
+    assert fields
+    assert fields <= set(described.__struct_fields__)
+
+
+def test_a_name_is_written_once_in_the_product():
+    """Whoever else speaks of a family has its name from its row, so that it can be renamed there."""
+    trees = [ast.parse(path.read_text("utf-8")) for folder in PRODUCT for path in (ROOT / folder).rglob("*.py")]
+    texts = [node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    assert {name: count for name, count in Counter(texts).items() if name in FAMILIES and count > 1} == {}
 
 
 def test_names_follow_the_rules_of_the_table():

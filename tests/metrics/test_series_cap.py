@@ -12,7 +12,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from monitor.metrics.render import packed, prepared, render_groups
 from monitor.metrics.series_cap import LARGE, Fitted, LeftOut, apart_if_large, fitted, render_left_out
 from monitor.metrics.series_filter import Detail, SeriesRules
-from monitor.metrics.specs import FAMILIES, MetricScope
+from monitor.metrics.spec_types import MetricScope
+from monitor.metrics.specs import FAMILIES
 from monitor.model import ClusterSnapshot, FamilyBlock, GroupVerdict, PackedBlock, PartitionVerdict, TopicLag
 from tests.metrics.examples import offsets_only, orders
 

@@ -11,6 +11,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from msgspec.structs import replace
 
@@ -24,6 +25,7 @@ from monitor.metrics.collector_samples import collectors_exposition, collectors_
 from monitor.model import CollectorHealth, GroupKind, GroupObserved, PassCompleted, Source
 from monitor.protocol.events_topic import decode_event
 from monitor.web.collect_app import create_collect_app
+from monitor.web.server import HttpServer
 from streaming_jobs.jobs.collect import Collecting, chosen_kinds
 from streaming_jobs.jobs.collector_log import Telling
 from tests.job_process import JobProcess, eventually
@@ -172,6 +174,7 @@ def test_it_writes_passes_and_tells_of_them_until_a_signal(
         samples = collecting.metrics()
         labels = {"cluster": "prod", "collector": "kafka", "name": "prod"}
         assert samples.value("groupwatch_collector_up", **labels) == 1
+        assert samples.value("groupwatch_collector_pass_seconds_count", **labels) == 1
         assert samples.value("groupwatch_collector_passes_total", result="complete", **labels) == 1
         events = [decode_event(value) for value in values_of(broker.bootstrap_servers, topic)]
         (completed,) = [event for event in events if isinstance(event, PassCompleted)]
@@ -202,6 +205,22 @@ def settings_with_queries(bootstrap_servers: str, events_topic: str) -> Settings
     prod = ClusterSettings(name="prod", bootstrap_servers=bootstrap_servers, events_topic=events_topic)
     queries = SparkQueriesSettings(name="etl", checkpoints={"q": "/c"})
     return Settings(clusters={"prod": prod}, spark_queries={"etl": queries})
+
+
+def test_every_pass_is_counted_in_the_histogram():
+    """The first pass fails when its reader is let go."""
+    reader, stopping = HungReader(), threading.Event()
+    reader.let_go.set()
+    collecting = Collecting(settings_with_queries("localhost:1", "e"), ["spark"], lambda _: reader)
+    running = threading.Thread(target=collecting.run, args=(stopping,))
+    running.start()
+    own = 'groupwatch_collector_pass_seconds_count{cluster="prod",collector="spark",name="etl"} 1\n'
+    try:
+        with HttpServer(create_collect_app(collecting.health, collecting.process), port=0) as server:
+            eventually(lambda: own in httpx.get(f"{server.url}/metrics").text, "the pass")
+    finally:
+        stopping.set()
+        running.join(30)
 
 
 def test_one_that_waits_for_an_answer_does_not_hold_up_the_end():

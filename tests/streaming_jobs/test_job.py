@@ -113,6 +113,17 @@ def test_series_are_as_the_configuration_chooses_and_findings_are_not(job: JobPr
     assert families["groupwatch_group_redelivered_records"].type == "counter"
 
 
+def test_durations_of_micro_batches_and_passes_and_the_process_are_told(job: JobProcess):
+    before = job.await_metric("groupwatch_ready", 1, cluster="test").value("groupwatch_micro_batch_seconds_count") or 0
+    samples = eventually(
+        lambda: (seen := job.metrics()).value("groupwatch_micro_batch_seconds_count", cluster="test") > before and seen,
+        "another micro-batch",
+    )
+    assert samples.value("groupwatch_collector_pass_seconds_count", cluster="test", collector="kafka", name="test") > 0
+    assert samples.value("groupwatch_scrape_seconds_count") > 0
+    assert samples.value("process_cpu_seconds_total") > 0
+
+
 def test_lag_falls_with_a_commit_and_rises_with_records(job: JobProcess, bootstrap: str, topic: str):
     produce(bootstrap, topic, {0: 4})
     commit(bootstrap, topic, topic, {0: 1})

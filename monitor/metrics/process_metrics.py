@@ -1,0 +1,79 @@
+"""What the process says of itself by prometheus_client: its CPU, memory and Python, and how long its work takes.
+
+A registry of ours, not the library's own. The library counts; the text is written here, as generate_latest takes two
+to four times as long (docs/decisions/0006).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from prometheus_client import (
+    CollectorRegistry,
+    GCCollector,
+    Histogram,
+    Metric,
+    PlatformCollector,
+    ProcessCollector,
+    disable_created_metrics,
+)
+
+from monitor.metrics import specs
+from monitor.metrics.exposition_format import labels, number
+from monitor.metrics.spec_types import HistogramMetric, unit_of
+from monitor.model import CollectorHealth
+
+_TOTAL: Final = "_total"
+
+
+class ProcessMetrics:
+    """One for each process that serves metrics. Any thread may observe, and any may ask for the text."""
+
+    def __init__(self) -> None:
+        """Nothing has been observed. The series ``_created`` are switched off for the whole process."""
+        disable_created_metrics()  # type: ignore[no-untyped-call] # the library does not type it
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        PlatformCollector(registry=self._registry)
+        GCCollector(registry=self._registry)
+        self._micro_batch = self._histogram(specs.MICRO_BATCH_SECONDS)
+        self._scrape = self._histogram(specs.SCRAPE_SECONDS)
+        self._collector_pass = self._histogram(specs.COLLECTOR_PASS_SECONDS)
+
+    def observe_micro_batch(self, cluster: str, duration_ms: int) -> None:
+        """Count a completed micro-batch."""
+        self._micro_batch.labels(cluster).observe(duration_ms / 1000)
+
+    def observe_pass(self, health: CollectorHealth) -> None:
+        """Count the newest pass of a collector; nothing, if none has ended."""
+        if health.pass_ms is not None:
+            self._collector_pass.labels(health.cluster, health.collector, health.name).observe(health.pass_ms / 1000)
+
+    def observe_scrape(self, duration_s: float) -> None:
+        """Count an answer to a scrape. The text of the next one tells of it."""
+        self._scrape.observe(duration_s)
+
+    def text(self, *, openmetrics: bool = False) -> str:
+        """All of it as it is now, to stand before the other families: without the end of OpenMetrics."""
+        head = _openmetrics_header if openmetrics else _header
+        return "".join([head(metric) + _samples(metric) for metric in self._registry.collect()])
+
+    def _histogram(self, spec: HistogramMetric) -> Histogram:
+        unit = unit_of(spec).value
+        return Histogram(spec.name, spec.help, spec.labels, unit=unit, registry=self._registry, buckets=spec.buckets)
+
+
+def _header(metric: Metric) -> str:
+    name = f"{metric.name}{_TOTAL}" if metric.type == "counter" else metric.name
+    return f"# HELP {name} {metric.documentation}\n# TYPE {name} {metric.type}\n"
+
+
+def _openmetrics_header(metric: Metric) -> str:
+    """The library names a counter without ``_total``, as OpenMetrics does."""
+    unit = f"# UNIT {metric.name} {metric.unit}\n" if metric.unit else ""
+    return f"# TYPE {metric.name} {metric.type}\n{unit}# HELP {metric.name} {metric.documentation}\n"
+
+
+def _samples(metric: Metric) -> str:
+    lines = [(each.name, labels(**each.labels), number(each.value)) for each in metric.samples]
+    return "".join([f"{name}{{{pairs}}} {value}\n" if pairs else f"{name} {value}\n" for name, pairs, value in lines])

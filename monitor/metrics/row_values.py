@@ -1,0 +1,106 @@
+"""What rows of the table of metrics take of a verdict that is more than a field, and of which groups they are given."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from monitor.model import KINDS, ClusterSnapshot, GroupKind, GroupVerdict, OffsetUnit, Phase, Sharing, Source
+
+# The members of an enumeration are slow to look up, and this is asked of each group in each micro-batch.
+_ZOOKEEPER: Final = GroupKind.ZOOKEEPER
+_OFFSETS_ONLY: Final = Phase.OFFSETS_ONLY
+_EXCLUSIVE: Final = Sharing.EXCLUSIVE
+_LOG: Final = Source.LOG
+
+_IN_BYTES: Final = frozenset({kind for kind, traits in KINDS.items() if traits.unit is OffsetUnit.BYTE})
+_SELF_ASSIGNED: Final = frozenset({kind for kind, traits in KINDS.items() if traits.is_self_assigned})
+_WITHOUT_OWNERS: Final = frozenset({kind for kind, traits in KINDS.items() if not traits.has_owners})
+_BY_COMMITS: Final = frozenset({kind for kind, traits in KINDS.items() if traits.commits_to_log})
+_WITHOUT_REDELIVERED: Final = _IN_BYTES | {GroupKind.SHARE}  # whose members acknowledge records, and commit no offsets
+
+
+def in_bytes(verdict: GroupVerdict) -> bool:
+    """Its offsets are bytes."""
+    return verdict.kind in _IN_BYTES
+
+
+def in_records(verdict: GroupVerdict) -> bool:
+    """Its offsets are records."""
+    return verdict.kind not in _IN_BYTES
+
+
+def has_joined(verdict: GroupVerdict) -> bool:
+    """It does not only commit: who its consumers are is known."""
+    return verdict.state is not _OFFSETS_ONLY
+
+
+def has_open_transaction(verdict: GroupVerdict) -> bool:
+    """Something waits behind one. Else it would be the lag again, for each of many thousand groups."""
+    return verdict.stable_lag != verdict.lag
+
+
+def has_lost_records(verdict: GroupVerdict) -> bool:
+    """Retention took some. Partitions of groups that lost nothing are not looked at one by one."""
+    return bool(verdict.lost) and verdict.kind not in _IN_BYTES
+
+
+def counts_redelivered(verdict: GroupVerdict) -> bool:
+    """It commits offsets of records; who commits without having joined may go back too."""
+    return verdict.kind not in _WITHOUT_REDELIVERED
+
+
+def is_rebalanced(verdict: GroupVerdict) -> bool:
+    """How long its rebalances take is known: not of members that share by themselves."""
+    return verdict.state is not _OFFSETS_ONLY and verdict.kind not in _SELF_ASSIGNED
+
+
+def has_moves(verdict: GroupVerdict) -> bool:
+    """Its members own partitions, each for itself."""
+    is_exclusive = verdict.sharing is _EXCLUSIVE and verdict.kind not in _WITHOUT_OWNERS
+    return is_exclusive and verdict.state is not _OFFSETS_ONLY
+
+
+def has_pauses(verdict: GroupVerdict) -> bool:
+    """Likewise, and how long partitions stood still is known: not from readings."""
+    return verdict.source is _LOG and has_moves(verdict)
+
+
+def commits_to_brokers(verdict: GroupVerdict) -> bool:
+    """It commits offsets to Kafka's brokers, so kafka_exporter knows it."""
+    return verdict.kind in _BY_COMMITS
+
+
+def has_joined_brokers(verdict: GroupVerdict) -> bool:
+    """Likewise, and its members have joined."""
+    return verdict.kind in _BY_COMMITS and verdict.state is not _OFFSETS_ONLY
+
+
+def commits_to_zookeeper(verdict: GroupVerdict) -> bool:
+    """It keeps its offsets in ZooKeeper."""
+    return verdict.kind == _ZOOKEEPER
+
+
+def idle_members(verdict: GroupVerdict) -> int | None:
+    """How many members own nothing; None: partitions are not what members are to have."""
+    idle = [member.idle for member in verdict.members]
+    return None if None in idle else idle.count(True)
+
+
+def unreadable_members(verdict: GroupVerdict) -> int | None:
+    """How many members cannot be read; None: none."""
+    return sum([member.unreadable is not None for member in verdict.members]) or None
+
+
+def consumed_per_s(verdict: GroupVerdict) -> float | None:
+    """How fast the group reads, by second; None: not known, or nothing waits."""
+    return verdict.pace.consumed_per_s if verdict.pace is not None else None
+
+
+def produced_per_s(verdict: GroupVerdict) -> float | None:
+    """How fast the same partitions are written, likewise."""
+    return verdict.pace.produced_per_s if verdict.pace is not None else None
+
+
+def by_the_machine(cluster: ClusterSnapshot, at_ms: int | None) -> int | None:
+    """A time as others compare it with their clocks."""
+    return None if at_ms is None else at_ms + cluster.clock_behind_ms
