@@ -59,7 +59,7 @@ Who counts how often a group rebalances leaves out those that have no other caus
 
 
 class Held(Value):
-    """Partitions that a member had last; ``who`` is who it is over generations (monitor.tracking.classic.moves).
+    """Partitions that a member had last; ``who`` is who it is over generations (monitor.tracking.rebalances.moves).
 
     The topics are in the words of the log: names, and ids in a KIP-848 group. There ``stopped_ms`` is until when it may
     have read them: it was told then to give them back, or removed from the group (None: not known).
@@ -146,7 +146,7 @@ class Rebalance(Value):
     ``started_ms`` of a classic group is when it had begun for certain by what a collector saw, if one saw it, and else
     when its members had all joined (the waiting for them is not in the log); of the other kinds when the group's epoch
     was raised. ``ended_ms`` None: under way. ``moved`` partitions have another owner than before, ``avoidable`` of them
-    would have stayed in the stickiest balanced assignment (monitor.tracking.classic.moves). ``held`` is who had how
+    would have stayed in the stickiest balanced assignment (monitor.tracking.rebalances.moves). ``held`` is who had how
     much when it began, while it is under way. ``is_first``: the group had no members before it.
 
     ``pause_ms`` is summed over the ``paused_partitions``: how long they had no owner, or how much longer than usual

@@ -25,7 +25,7 @@ from monitor.model import (
     RebalanceSampled,
     Source,
 )
-from monitor.tracking.classic import records as classic
+from monitor.tracking.classic import delete_group, store_membership
 from monitor.tracking.kip848.handovers import HandoversDraft
 from monitor.tracking.kip848.records import ModernDraft, is_deletion, kind_of
 from monitor.tracking.offsets.commits import Commit, FrozenOffsets, OffsetsDraft
@@ -178,9 +178,9 @@ class _Draft:
 
     def _apply_membership(self, event: MembershipEvent) -> None:
         if isinstance(event, MembershipStored):
-            self._state = classic.stored(self._settled(), event)
+            self._state = store_membership(self._settled(), event)
         elif isinstance(event, GroupDeleted) and event.kind is GroupKind.CLASSIC:
-            self._state = classic.deleted(self._settled(), event)
+            self._state = delete_group(self._settled(), event)
         else:
             self._change_modern(event)
 

@@ -24,8 +24,8 @@ from monitor.model import (
     TargetEpochStored,
     TopicPartitions,
 )
-from monitor.tracking.classic.moves import moves_between, needed_moves
 from monitor.tracking.group import fold_group
+from monitor.tracking.rebalances.moves import moves_between, needed_moves
 from tests.protocol.captures import BROKERS
 from tests.tracking.test_group_captures import states_at_marks
 

@@ -67,6 +67,11 @@ def test_a_member_that_went_is_a_rebalance_with_what_it_moved():
     assert state.history[-1].causes == (RebalanceCause.LEAVE,)
 
 
+def test_a_first_reading_without_members_and_protocol_type_is_an_empty_group():
+    state = folded(replace(reading(1000, ()), protocol_type=""))
+    assert (state.phase, state.generation, state.rebalances, state.members) == (Phase.EMPTY, 1, 1, ())
+
+
 def test_an_offset_that_moved_is_a_commit_of_the_time_of_the_reading():
     state = folded(
         reading(1000, TWO, ObservedOffset("T", "broker-a-0", 5), ObservedOffset("T", "broker-a-1", 7)),

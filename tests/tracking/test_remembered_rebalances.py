@@ -4,8 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.model import GroupKind, GroupState, Phase, Rebalance, RebalanceCause
-from monitor.tracking.classic.records import forgotten
 from monitor.tracking.rebalances.history import CALM_MS, MAX_EARLIER, MAX_REBALANCES, recorded
+from monitor.tracking.rebalances.membership import without_membership
 
 Cause = RebalanceCause
 NOBODY = GroupState(cluster="c", group="g", phase=Phase.STABLE)
@@ -53,4 +53,4 @@ def test_the_memory_is_bounded():
 
 def test_a_group_that_becomes_another_kind_remembers_as_before():
     state = replace(after(*range(43)), kind=GroupKind.CONSUMER)
-    assert (forgotten(state).earlier_ms, forgotten(state).history) == ((0, 1, 2), state.history)
+    assert (without_membership(state).earlier_ms, without_membership(state).history) == ((0, 1, 2), state.history)

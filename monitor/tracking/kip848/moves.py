@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from msgspec.structs import replace
 
 from monitor.model import Held, HeldCount, IdPartitions, Member, Rebalance, Reconciliation, TopicPartition
-from monitor.tracking.classic.moves import are_alike, held_by, needed_moves, places_of, who
 from monitor.tracking.rebalances.impact import Handed
+from monitor.tracking.rebalances.moves import are_alike, held_by, needed_moves, places_of, who
 
 
 class MovesDraft:

@@ -35,7 +35,6 @@ from monitor.model import (
     TargetStored,
     TopicPartition,
 )
-from monitor.tracking.classic.records import forgotten
 from monitor.tracking.kip848.causes import (
     epoch_raised,
     is_conversion,
@@ -48,6 +47,7 @@ from monitor.tracking.kip848.moves import MovesDraft, costed
 from monitor.tracking.phases import Happened, entered
 from monitor.tracking.rebalances.history import begun, ended, recorded
 from monitor.tracking.rebalances.impact import Handed, Resumed, with_cost
+from monitor.tracking.rebalances.membership import without_membership
 
 
 def kind_of(event: ModernEvent) -> GroupKind:
@@ -87,7 +87,7 @@ class ModernDraft:
     """
 
     def __init__(self, state: GroupState, kind: GroupKind) -> None:
-        kept = state if state.kind is kind else forgotten(state, kind=kind, pending=state.pending)
+        kept = state if state.kind is kind else without_membership(state, kind=kind, pending=state.pending)
         self._members = {member.member_id: member for member in kept.members}
         self._incomplete = {member.member_id: member for member in kept.incomplete_members}
         self._moves = MovesDraft(kept.released)
@@ -259,7 +259,7 @@ class ModernDraft:
         pending = downgrade if is_conversion(self._state.pending) else ()
         self._end(event.deleted_ms)
         state = entered(self._state, Happened.DELETED, event.deleted_ms)
-        self._state = forgotten(state, pending=pending)
+        self._state = without_membership(state, pending=pending)
         self._moves.begin_anew()
         self._members, self._incomplete, self._behind = {}, {}, set()
 

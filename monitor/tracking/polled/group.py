@@ -20,7 +20,6 @@ from monitor.model import (
     GroupsListed,
     GroupState,
     Member,
-    MembershipStored,
     OffsetCommitted,
     PartitionId,
     Phase,
@@ -31,12 +30,11 @@ from monitor.model import (
     TopicPartitions,
     Value,
 )
-from monitor.tracking.classic import records as classic
 from monitor.tracking.offsets.commits import OffsetsDraft
 from monitor.tracking.polled.kafka import with_kafka_reading
-
-SET_BACK_MS: Final = 60_000
-"""A reading that is older than the one before it in the log by more than this is not late: the clock was set back."""
+from monitor.tracking.rebalances.generation import Generation
+from monitor.tracking.rebalances.membership import rebalanced
+from monitor.tracking.topic import SET_BACK_MS
 
 AGREED_MS: Final = 40_000
 """Within this time of a change, all members have shared partitions out anew (RocketMQ's do so every 20 s, ZooKeeper's
@@ -59,7 +57,7 @@ class _Seat(Value):
 def counts(state: GroupState, event: GroupObserved) -> bool:
     """Whether the reading counts: not if the group is known from a better source, nor if it is older than the last.
 
-    A clock that was set back far makes it count again.
+    A clock that was set back far (SET_BACK_MS) makes it count again.
     """
     if BETTER_FIRST[event.source] > BETTER_FIRST[state.source] and state.phase not in (Phase.UNSEEN, Phase.GONE):
         return False
@@ -77,7 +75,7 @@ def with_reading(state: GroupState, event: GroupObserved) -> GroupState:
     if event.sharing is Sharing.EXCLUSIVE and not all(member.answers for member in event.members):
         event = replace(event, members=_with_what_was_known(before.members, event.members))
     if event.kind is not GroupKind.SPARK and (before.phase is Phase.UNSEEN or not _alike(before, event)):
-        before = _rebalanced(before, event)
+        before = _next_generation(before, event)
     return replace(
         before,
         observed_ms=event.observed_ms,
@@ -155,22 +153,21 @@ def _seats(members: tuple[Member, ...]) -> list[_Seat]:
     return sorted(seats, key=lambda seat: seat.member_id)
 
 
-def _rebalanced(before: GroupState, event: GroupObserved) -> GroupState:
-    """A rebalance, which the classic group's rules tell best: who came and went, what moved and what had to."""
-    stored = MembershipStored(
-        group=event.group,
-        generation=before.generation + 1 if event.generation is None else event.generation,
+def _next_generation(before: GroupState, event: GroupObserved) -> GroupState:
+    """The group in the generation that the reading shows, with the rebalance that must have led to it."""
+    generation = Generation(
+        number=before.generation + 1 if event.generation is None else event.generation,
+        members=event.members,
         protocol_type=event.protocol_type,
         protocol=event.protocol,
-        leader=None,
-        stored_ms=event.observed_ms,
-        members=event.members,
+        started_ms=event.observed_ms,
+        ended_ms=event.observed_ms,
     )
-    after = classic.stored(replace(before, kind=GroupKind.CLASSIC), stored)
-    return replace(after, kind=event.kind, source=event.source, history=_as_read(after.history))
+    after = rebalanced(before, generation)
+    return replace(after, history=_with_handover_cause(after.history))
 
 
-def _as_read(history: tuple[Rebalance, ...]) -> tuple[Rebalance, ...]:
+def _with_handover_cause(history: tuple[Rebalance, ...]) -> tuple[Rebalance, ...]:
     """The history, the newest of it in the words of what readings tell.
 
     That the same members hold other partitions is, in a log, a sign of other topics. Here it is mostly the rest of the

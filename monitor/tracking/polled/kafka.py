@@ -22,7 +22,6 @@ from monitor.model import (
     GroupState,
     Member,
     MemberRemoved,
-    MembershipStored,
     MemberStored,
     ModernEvent,
     Phase,
@@ -35,10 +34,11 @@ from monitor.model import (
     TopicPartitions,
     Value,
 )
-from monitor.tracking.classic import records as classic
 from monitor.tracking.kip848.records import ModernDraft
 from monitor.tracking.phases import Happened, entered
+from monitor.tracking.rebalances.generation import Generation
 from monitor.tracking.rebalances.history import with_changed
+from monitor.tracking.rebalances.membership import rebalanced, without_membership
 
 REBALANCING: Final = frozenset({"PreparingRebalance", "CompletingRebalance"})
 """The states of a classic group in which its broker tells neither what members subscribe to nor what they own."""
@@ -80,20 +80,19 @@ def _classic(before: GroupState, event: GroupObserved) -> GroupState:
     if event.state in REBALANCING:
         return before
     if not event.members and not event.protocol_type:
-        return _without_membership(before, event)
+        return _offsets_only(before, event)
     known = before.kind is GroupKind.CLASSIC and before.phase in _WITH_MEMBERSHIP
     if known and _seats(before.members) == _seats(event.members) and before.protocol_type == event.protocol_type:
         return replace(before, members=event.members, protocol=event.protocol)
-    stored = MembershipStored(
-        group=event.group,
-        generation=before.generation + 1,
+    generation = Generation(
+        number=before.generation + 1,
+        members=event.members,
         protocol_type=event.protocol_type,
         protocol=event.protocol,
-        leader=None,
-        stored_ms=event.observed_ms,
-        members=event.members,
+        started_ms=event.observed_ms,
+        ended_ms=event.observed_ms,
     )
-    after = classic.stored(before, stored)
+    after = rebalanced(before if before.kind is GroupKind.CLASSIC else without_membership(before), generation)
     return _first_seen(after) if before.phase is Phase.UNSEEN else after
 
 
@@ -103,11 +102,11 @@ def _first_seen(state: GroupState) -> GroupState:
     return with_changed(state, last, replace(state.history[last], causes=(RebalanceCause.UNKNOWN,), joined=0))
 
 
-def _without_membership(before: GroupState, event: GroupObserved) -> GroupState:
+def _offsets_only(before: GroupState, event: GroupObserved) -> GroupState:
     """A group that exists through its offsets; if it was another before, that one was deleted."""
     if before.kind is GroupKind.CLASSIC and before.phase not in _WITH_MEMBERSHIP:
         return before
-    return classic.forgotten(entered(before, Happened.CREATED, event.observed_ms))
+    return without_membership(entered(before, Happened.CREATED, event.observed_ms))
 
 
 def _seats(members: tuple[Member, ...]) -> list[_Seat]:

@@ -1,6 +1,6 @@
-"""Why a classic group has a new generation, from the two records: the generation before and the one after.
+"""Why a group has a new generation, from two of them: the generation before and the one after.
 
-The log has no record of what a member did, only the members of each completed generation. So a member that left and
+Nothing tells what a member did, only who the members of each completed generation are. So a member that left and
 one that timed out look alike, except static members: those do not leave when they close (KIP-345).
 """
 
@@ -11,34 +11,34 @@ from collections.abc import Iterable, Mapping
 from monitor.model import (
     GroupState,
     Member,
-    MembershipStored,
     Phase,
     Rebalance,
     RebalanceCause,
 )
-from monitor.tracking.classic.moves import places_of, who
+from monitor.tracking.rebalances.generation import Generation
 from monitor.tracking.rebalances.history import in_order
+from monitor.tracking.rebalances.moves import places_of, who
 
 
-def classic_rebalance(before: GroupState, stored: MembershipStored) -> Rebalance:
-    """The completed rebalance that this record tells of, the group having been in the state before it."""
-    gone = _by_id(before.members, without=stored.members)
-    new = _by_id(stored.members, without=before.members)
+def rebalance_between(before: GroupState, generation: Generation) -> Rebalance:
+    """The completed rebalance that this generation is the outcome of, the group having been in the state before it."""
+    gone = _by_id(before.members, without=generation.members)
+    new = _by_id(generation.members, without=before.members)
     restarted = _instances(gone.values()) & _instances(new.values())
     left = [member for member in gone.values() if member.instance_id not in restarted]
     joined = [member for member in new.values() if member.instance_id not in restarted]
     causes = _of_conversion(before) or [
         *_of_members(joined, left, restarted=bool(restarted)),
-        *_of_those_who_stayed(before, stored),
+        *_of_those_who_stayed(before, generation),
     ]
-    if _begins_unseen(before, stored):
+    if _begins_unseen(before, generation):
         causes = []
     elif not causes:
-        causes = _of_partitions(before.members, stored.members)
+        causes = _of_partitions(before.members, generation.members)
     return Rebalance(
-        generation=stored.generation,
-        started_ms=_started_ms(stored),
-        ended_ms=stored.stored_ms,
+        generation=generation.number,
+        started_ms=generation.started_ms,
+        ended_ms=generation.ended_ms,
         causes=in_order(causes),
         joined=len(joined),
         left=len(left),
@@ -46,20 +46,20 @@ def classic_rebalance(before: GroupState, stored: MembershipStored) -> Rebalance
     )
 
 
-def static_restart(before: GroupState, stored: MembershipStored) -> Rebalance | None:
+def static_restart(before: GroupState, generation: Generation) -> Rebalance | None:
     """The same generation rewritten because static members came back under new ids; None if it was something else.
 
     Nobody had to stop for it, so it is no rebalance by itself (GroupCoordinator: a static member that rejoins with an
     unchanged subscription while the group is stable).
     """
-    gone = _by_id(before.members, without=stored.members)
-    new = _by_id(stored.members, without=before.members)
+    gone = _by_id(before.members, without=generation.members)
+    new = _by_id(generation.members, without=before.members)
     if not _instances(gone.values()) & _instances(new.values()):
         return None
     return Rebalance(
-        generation=stored.generation,
-        started_ms=stored.stored_ms,
-        ended_ms=stored.stored_ms,
+        generation=generation.number,
+        started_ms=generation.ended_ms,
+        ended_ms=generation.ended_ms,
         causes=(RebalanceCause.STATIC_RESTART,),
     )
 
@@ -82,12 +82,12 @@ def _of_members(joined: list[Member], left: list[Member], *, restarted: bool) ->
     return causes
 
 
-def _of_those_who_stayed(before: GroupState, stored: MembershipStored) -> list[RebalanceCause]:
+def _of_those_who_stayed(before: GroupState, generation: Generation) -> list[RebalanceCause]:
     known = {who(member): member for member in before.members}
     causes = []
-    if any(set(known[name].topics) != set(m.topics) for m in stored.members if (name := who(m)) in known):
+    if any(set(known[name].topics) != set(m.topics) for m in generation.members if (name := who(m)) in known):
         causes.append(RebalanceCause.SUBSCRIPTION)
-    if before.protocol and stored.protocol and before.protocol != stored.protocol:
+    if before.protocol and generation.protocol and before.protocol != generation.protocol:
         causes.append(RebalanceCause.ASSIGNOR)
     return causes
 
@@ -105,13 +105,9 @@ def _of_partitions(before: tuple[Member, ...], after: tuple[Member, ...]) -> lis
     return [RebalanceCause.HANDOVER if had < have and have - had <= given_back else RebalanceCause.TOPICS]
 
 
-def _begins_unseen(before: GroupState, stored: MembershipStored) -> bool:
+def _begins_unseen(before: GroupState, generation: Generation) -> bool:
     """Whether the log was first read in the middle of this group's life."""
-    return before.phase is Phase.UNSEEN and stored.generation > 1
-
-
-def _started_ms(stored: MembershipStored) -> int:
-    return stored.stored_ms if stored.state_ms is None else min(stored.state_ms, stored.stored_ms)
+    return before.phase is Phase.UNSEEN and generation.number > 1
 
 
 def _by_id(members: tuple[Member, ...], *, without: tuple[Member, ...]) -> Mapping[str, Member]:
