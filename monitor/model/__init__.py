@@ -11,6 +11,7 @@ from monitor.model.assignments import (
     TopicShape,
 )
 from monitor.model.events import (
+    STATES_WITH_TARGETS,
     AnyEvent,
     CollectedEvent,
     CommitPoint,
@@ -80,6 +81,7 @@ from monitor.model.kinds import (
     Source,
 )
 from monitor.model.members import (
+    STATIC_LEAVE_EPOCH,
     STREAM,
     ClassicProtocol,
     Member,
@@ -136,7 +138,9 @@ __all__ = [
     "FOLLOW_OF_THEMSELVES",
     "MOST",
     "SAMPLE_HOLDS_MS",
+    "STATES_WITH_TARGETS",
     "STATE_VERSION",
+    "STATIC_LEAVE_EPOCH",
     "STREAM",
     "AnyEvent",
     "Assignment",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from monitor.model.kinds import GroupKind, Sharing, Source
@@ -95,6 +97,10 @@ class ObservedOffset(Value, array_like=True):
     partition: PartitionId
     offset: int
     committed_ms: int | None = None
+
+
+STATES_WITH_TARGETS: Final = frozenset({"Stable", "Reconciling"})
+"""The states of a KIP-848 group, in Kafka's words, in which its targets are for what its members subscribe to now."""
 
 
 class GroupObserved(Event):

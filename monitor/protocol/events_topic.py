@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from monitor.model import (
+    STATIC_LEAVE_EPOCH,
     CollectedEvent,
     GroupKind,
     GroupObserved,
@@ -215,7 +216,7 @@ def _of_member(member: Member) -> Iterator[tuple[int, int]]:
     yield member.connections, _NUMBER_LIMIT
     standing, notice = member.reconciliation, member.streams
     if standing is not None:
-        yield standing.epoch + 2, _NUMBER_LIMIT  # -2: a static member that may come back
+        yield standing.epoch - STATIC_LEAVE_EPOCH, _NUMBER_LIMIT
         yield standing.previous_epoch + 2, _NUMBER_LIMIT
     if notice is not None:
         yield notice.version, _NUMBER_LIMIT

@@ -54,15 +54,15 @@ class StateCorruptError(StoredStateError):
         return f"the stored bytes are no {self.kind}"
 
 
-class _Envelope(msgspec.Struct, array_like=True, frozen=True):
-    """The version stands outside the state: a state leaves out what has its default, and the default version moves."""
+class Envelope(msgspec.Struct, array_like=True, frozen=True):
+    """The version is outside the body: a state leaves out what has its default, and the default version moves."""
 
     version: int
-    state: msgspec.Raw
+    body: msgspec.Raw
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
-_ENVELOPES: Final = msgspec.msgpack.Decoder(_Envelope)
+_ENVELOPES: Final = msgspec.msgpack.Decoder(Envelope)
 _FIELDS: Final = msgspec.msgpack.Decoder(dict[str, object])
 _GROUPS: Final = msgspec.msgpack.Decoder(GroupState)
 _TOPICS: Final = msgspec.msgpack.Decoder(TopicState)
@@ -110,8 +110,8 @@ def _decode(decoder: msgspec.msgpack.Decoder[State], data: bytes, kind: str) -> 
         if envelope.version > STATE_VERSION:
             raise StateVersionError(envelope.version)
         if envelope.version == STATE_VERSION:
-            return decoder.decode(envelope.state)
-        fields = stored_v1.brought_to_v2(_FIELDS.decode(envelope.state))
+            return decoder.decode(envelope.body)
+        fields = stored_v1.brought_to_v2(_FIELDS.decode(envelope.body))
         return msgspec.convert(fields, decoder.type)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, MemoryError) as error:
         raise StateCorruptError(kind) from error

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from monitor.model import (
+    STATIC_LEAVE_EPOCH,
     ClassicProtocol,
     CurrentRemoved,
     CurrentStored,
@@ -76,9 +77,6 @@ _STREAMS_STATES: Final[Mapping[int, MemberState]] = MappingProxyType(
     }
 )
 """Of a streams group (``group.streams.MemberState``); its tasks are what partitions are elsewhere."""
-
-_LEFT: Final = -2
-"""The epoch of a static member that left and may come back: no other is lower."""
 
 KINDS: Final[Mapping[int, GroupKind]] = MappingProxyType(
     dict.fromkeys((3, 4, 5, 6, 7, 8, 16), GroupKind.CONSUMER)
@@ -238,7 +236,7 @@ def _current(value: Message, timestamp_ms: int) -> Reconciliation:
             revoking = _tasks(value.active_tasks_pending_revocation)
         case _:
             raise TypeError(f"{type(value).__name__} is no current assignment")
-    require_at_least(_LEFT, value.member_epoch, value.previous_member_epoch)
+    require_at_least(STATIC_LEAVE_EPOCH, value.member_epoch, value.previous_member_epoch)
     return Reconciliation(
         epoch=value.member_epoch,
         previous_epoch=value.previous_member_epoch,

@@ -9,11 +9,11 @@ has yet to give back.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 from msgspec.structs import replace
 
 from monitor.model import (
+    STATES_WITH_TARGETS,
     GroupKind,
     GroupObserved,
     IdPartitions,
@@ -42,9 +42,6 @@ from monitor.protocol.kafka_admin.responses import (
 )
 
 AnyDescribed = ClassicGroupDescribed | ConsumerGroupDescribed | ShareGroupDescribed | StreamsGroupDescribed
-
-CHOSEN: Final = frozenset({"Stable", "Reconciling"})
-"""The states of a KIP-848 group in which its targets are for what its members subscribe to now."""
 
 
 def observed_group(
@@ -197,7 +194,7 @@ def _regexes(group: ConsumerGroupDescribed) -> tuple[ResolvedRegex, ...]:
     The broker found them among all topics, and gave every partition of them to somebody; it uses RE2 as this does
     (RE2/J, KIP-848). While targets are not chosen, nothing is told.
     """
-    if group.group_state not in CHOSEN:
+    if group.group_state not in STATES_WITH_TARGETS:
         return ()
     asked = sorted({member.subscribed_topic_regex for member in group.members if member.subscribed_topic_regex})
     given = sorted(

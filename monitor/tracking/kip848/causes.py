@@ -7,9 +7,8 @@ of some it can be told that they cannot have left.
 
 from __future__ import annotations
 
-from typing import Final
-
 from monitor.model import (
+    STATIC_LEAVE_EPOCH,
     EpochStored,
     GroupState,
     Member,
@@ -20,8 +19,6 @@ from monitor.model import (
     SubscribedTopicsStored,
 )
 from monitor.tracking.rebalances.history import in_order
-
-_LEFT_FOR_NOW: Final = -2  # LEAVE_GROUP_STATIC_MEMBER_EPOCH: a static member closed and may come back (KIP-848)
 
 
 def epoch_raised(state: GroupState, event: EpochStored) -> Rebalance:
@@ -50,7 +47,7 @@ def removal_of(member: Member, removed_ms: int) -> RebalanceCause:
     standing = member.reconciliation
     if standing is None:
         return RebalanceCause.LEAVE
-    away = standing.epoch == _LEFT_FOR_NOW
+    away = standing.epoch == STATIC_LEAVE_EPOCH
     waited_ms = removed_ms - standing.since_ms
     fenced = standing.state is MemberState.UNREVOKED_PARTITIONS and waited_ms >= member.rebalance_timeout_ms > 0
     return RebalanceCause.TIMEOUT if away or fenced else RebalanceCause.LEAVE

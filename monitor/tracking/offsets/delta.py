@@ -13,19 +13,12 @@ import msgspec
 from msgspec.structs import replace
 
 from monitor.model import STATE_VERSION, CommittedOffset, GroupState
-from monitor.tracking.serialization import StateCorruptError, StateVersionError
+from monitor.tracking.serialization import Envelope, StateCorruptError, StateVersionError
 
 Offsets = tuple[CommittedOffset, ...]
 
 
-class _Envelope(msgspec.Struct, array_like=True, frozen=True):
-    """As of a whole state: the version stands in front, so that any version can tell."""
-
-    version: int
-    offsets: msgspec.Raw
-
-
-_ENVELOPES: Final = msgspec.msgpack.Decoder(_Envelope)
+_ENVELOPES: Final = msgspec.msgpack.Decoder(Envelope)
 _OFFSETS: Final = msgspec.msgpack.Decoder(Offsets)
 KIND: Final = "change of offsets"
 
@@ -63,7 +56,7 @@ def decode_moved(data: bytes) -> Offsets:
         envelope = _ENVELOPES.decode(data)
         if envelope.version > STATE_VERSION:
             raise StateVersionError(envelope.version)
-        return _OFFSETS.decode(envelope.offsets)
+        return _OFFSETS.decode(envelope.body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, MemoryError) as error:
         raise StateCorruptError(KIND) from error
 

@@ -28,10 +28,9 @@ from monitor.model import (
     Sharing,
     Source,
     TopicPartitions,
-    Value,
 )
 from monitor.tracking.offsets.commits import OffsetsDraft
-from monitor.tracking.polled.kafka import with_kafka_reading
+from monitor.tracking.polled.kafka import MemberFingerprint, with_kafka_reading
 from monitor.tracking.rebalances.generation import Generation
 from monitor.tracking.rebalances.membership import rebalanced
 from monitor.tracking.topic import SET_BACK_MS
@@ -43,15 +42,6 @@ try again after some seconds) and have been read (every 10 s)."""
 
 BETTER_FIRST: Final = MappingProxyType({source: place for place, source in enumerate(Source)})
 """Of two sources that tell of a group of one name, the one that is named first in ``Source`` counts."""
-
-
-class _Seat(Value):
-    """What makes an assignment another one, of a member."""
-
-    member_id: str
-    topics: tuple[str, ...]
-    assigned: tuple[TopicPartitions, ...]
-    connections: int
 
 
 def counts(state: GroupState, event: GroupObserved) -> bool:
@@ -141,16 +131,16 @@ def _anew(state: GroupState, event: GroupObserved) -> GroupState:
 def _alike(state: GroupState, event: GroupObserved) -> bool:
     if event.generation is not None:
         return event.generation == state.generation
-    return _seats(state.members) == _seats(event.members)
+    return _fingerprints(state.members) == _fingerprints(event.members)
 
 
-def _seats(members: tuple[Member, ...]) -> list[_Seat]:
-    """The same in whatever order members and their topics are told."""
-    seats = [
-        _Seat(each.member_id, tuple(sorted(each.topics)), tuple(sorted(each.assigned)), each.connections)
+def _fingerprints(members: tuple[Member, ...]) -> list[MemberFingerprint]:
+    """The same in whatever order the system lists members and their topics."""
+    fingerprints = [
+        MemberFingerprint(each.member_id, tuple(sorted(each.topics)), tuple(sorted(each.assigned)), each.connections)
         for each in members
     ]
-    return sorted(seats, key=lambda seat: seat.member_id)
+    return sorted(fingerprints, key=lambda each: each.member_id)
 
 
 def _next_generation(before: GroupState, event: GroupObserved) -> GroupState:

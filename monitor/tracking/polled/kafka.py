@@ -15,6 +15,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.model import (
+    STATES_WITH_TARGETS,
     CurrentStored,
     EpochStored,
     GroupKind,
@@ -53,16 +54,16 @@ HAPPENED: Final[Mapping[str, Happened]] = MappingProxyType(
 )
 """The states of the other kinds of groups, in the coordinator's words (ConsumerGroupState, ShareGroupState)."""
 
-_CHOSEN: Final = frozenset({"Stable", "Reconciling"})
 _WITH_MEMBERSHIP: Final = frozenset({Phase.STABLE, Phase.EMPTY})
 
 
-class _Seat(Value):
-    """What of a classic member a new generation would change."""
+class MemberFingerprint(Value):
+    """What of a member makes a generation another one."""
 
     member_id: str
     topics: tuple[str, ...]
     assigned: tuple[TopicPartitions, ...]
+    connections: int = 1
 
 
 def with_kafka_reading(state: GroupState, event: GroupObserved) -> GroupState:
@@ -82,7 +83,11 @@ def _classic(before: GroupState, event: GroupObserved) -> GroupState:
     if not event.members and not event.protocol_type:
         return _offsets_only(before, event)
     known = before.kind is GroupKind.CLASSIC and before.phase in _WITH_MEMBERSHIP
-    if known and _seats(before.members) == _seats(event.members) and before.protocol_type == event.protocol_type:
+    if (
+        known
+        and _fingerprints(before.members) == _fingerprints(event.members)
+        and before.protocol_type == event.protocol_type
+    ):
         return replace(before, members=event.members, protocol=event.protocol)
     generation = Generation(
         number=before.generation + 1,
@@ -109,8 +114,8 @@ def _offsets_only(before: GroupState, event: GroupObserved) -> GroupState:
     return without_membership(entered(before, Happened.CREATED, event.observed_ms))
 
 
-def _seats(members: tuple[Member, ...]) -> list[_Seat]:
-    return [_Seat(each.member_id, each.topics, each.assigned) for each in members]
+def _fingerprints(members: tuple[Member, ...]) -> list[MemberFingerprint]:
+    return [MemberFingerprint(each.member_id, each.topics, each.assigned) for each in members]
 
 
 def _modern(before: GroupState, event: GroupObserved) -> GroupState:
@@ -154,7 +159,7 @@ def _steps(before: GroupState, known: Mapping[str, Member], event: GroupObserved
 
 def _resolved(before: GroupState, event: GroupObserved) -> Iterator[RegexResolved]:
     """Expressions whose topics are others than were known; while targets are chosen anew nothing is told of them."""
-    if event.state not in _CHOSEN and event.members:
+    if event.state not in STATES_WITH_TARGETS and event.members:
         return
     told = {entry.regex: entry.topics for entry in event.regexes}
     known = {entry.regex: entry.topics for entry in before.regexes} if before.kind is event.kind else {}

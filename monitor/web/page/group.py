@@ -11,6 +11,7 @@ from monitor.detection.ownership.self_assigned.groups import OWN_SHARES
 from monitor.messages.formatting import age, lasted, rate
 from monitor.messages.units import unit_of
 from monitor.model import (
+    STATIC_LEAVE_EPOCH,
     STREAM,
     DriftKind,
     Finding,
@@ -66,9 +67,6 @@ _MARKS: Final = {
     (FindingKind.RETENTION, "records_lost"): "lost records",
     (FindingKind.RETENTION, "close_to_loss"): "close to losing records",
 }
-
-LEFT_FOR_NOW: Final = -2
-"""The epoch of a static member that closed and whose session has not ended (KIP-848)."""
 
 _STANDINGS: Final = {
     MemberState.UNREVOKED_PARTITIONS: "gives back partitions",
@@ -255,7 +253,7 @@ def _standing(member: MemberVerdict) -> str | None:
         return "cannot be decoded"
     if member.connections > 1:
         return f"{member.connections} connections"
-    if member.epoch == LEFT_FOR_NOW:
+    if member.epoch == STATIC_LEAVE_EPOCH:
         return "left, may come back"
     return _STANDINGS.get(member.state) if member.state is not None else None
 
