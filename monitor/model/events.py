@@ -155,7 +155,8 @@ class RebalanceSampled(Event):
 
     Only once it is over: ``seen_ms`` is when the broker was last asked and it still rebalanced, ``gap_ms`` the longest
     time from one question in between to the next, ``took_ms`` the longest that an answer took, from the one before the
-    first sight to this one, and ``broker`` the id of the broker. None and 0 from a collector that did not tell them.
+    first observation to this one, and ``broker`` the id of the broker. None and 0 from a collector that did not tell
+    them.
     """
 
     cluster: str

@@ -19,10 +19,10 @@ from monitor.model import (
     TopicObserved,
     TopicState,
 )
-from monitor.tracking.decode_errors import fold_source
+from monitor.tracking.decode_errors import fold_decode_errors
 from monitor.tracking.group import fold_group
-from monitor.tracking.offsets.delta import KIND, decode_moved, encode_moved, moved_offsets, with_moved
-from monitor.tracking.polled.group import has_gone
+from monitor.tracking.offsets.delta import KIND, apply_delta, decode_delta, encode_delta, offset_delta
+from monitor.tracking.polled.group import is_deleted
 from monitor.tracking.serialization import (
     StateCorruptError,
     decode_group_state,
@@ -116,7 +116,7 @@ class Bucket:
         before = self.states.get((Entity.GROUP, entry.name))
         if not isinstance(before, GroupState):
             raise StateCorruptError(KIND)
-        return with_moved(before, decode_moved(entry.state or b""))
+        return apply_delta(before, decode_delta(entry.state or b""))
 
     def fold_all(self, events: Mapping[Key, Sequence[bytes]], batch: int) -> None:
         """Fold the events of a micro-batch: the payloads of each entity, in log order."""
@@ -151,9 +151,9 @@ class Bucket:
         after, batch = self.states.get(key), self.changed[key]
         if not isinstance(before, GroupState) or not isinstance(after, GroupState) or since >= batch:
             return
-        moved = moved_offsets(before, after) if len(after.offsets) >= MANY_OFFSETS else None
+        moved = offset_delta(before, after) if len(after.offsets) >= MANY_OFFSETS else None
         if moved is not None and len(moved) < len(after.offsets):
-            self._moved[key] = _Moved(since, batch, Entry(Entity.OFFSETS.value, key[1], encode_moved(moved)))
+            self._moved[key] = _Moved(since, batch, Entry(Entity.OFFSETS.value, key[1], encode_delta(moved)))
 
     def _folded(self, entity: Entity, name: str, before: State | None, payloads: Sequence[bytes]) -> State | None:
         if entity is Entity.GROUP:
@@ -164,7 +164,7 @@ class Bucket:
             return fold_topic(self.cluster, name, before, _flat(_TOPIC_EVENTS, payloads))
         if entity is Entity.SOURCE:
             assert before is None or isinstance(before, SourceState)
-            return fold_source(self.cluster, name, before, _flat(_SOURCE_EVENTS, payloads))
+            return fold_decode_errors(self.cluster, name, before, _flat(_SOURCE_EVENTS, payloads))
         return _flat(_PASS_EVENTS, payloads)[-1]  # the log's order counts: a clock may have been set back
 
     def expire_topics(self, batch: int, before: PassCompleted | None = None) -> None:
@@ -187,7 +187,7 @@ class Bucket:
         self.had_reading |= listed.source in READ_ALL
         named = frozenset(listed.groups)
         for key, state in list(self.states.items()):
-            if isinstance(state, GroupState) and has_gone(state, listed, named):
+            if isinstance(state, GroupState) and is_deleted(state, listed, named):
                 self._replace(key, None, batch)
 
     def _completed(self) -> PassCompleted | None:

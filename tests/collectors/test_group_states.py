@@ -13,7 +13,7 @@ from kafka.errors import (
 from msgspec.structs import replace
 
 from monitor.collectors.kafka.rebalance_sampler import REPEAT_MS, GroupStates
-from monitor.model import SAMPLE_HOLDS_MS, RebalanceSampled
+from monitor.model import SAMPLE_LIFETIME_MS, RebalanceSampled
 
 NOW = 1_000_000
 PREPARING, COMPLETING = "PreparingRebalance", "CompletingRebalance"
@@ -181,7 +181,7 @@ def test_a_group_of_a_broker_that_is_gone_is_forgotten_when_nobody_believes_in_i
     admin.groups[1] = {"g": PREPARING}
     told(states, admin, NOW)
     admin.broken = {1: KafkaConnectionError()}
-    late_ms = NOW + SAMPLE_HOLDS_MS + 1
+    late_ms = NOW + SAMPLE_LIFETIME_MS + 1
     assert told(states, admin, late_ms) == []
     admin.broken = {}
     states.begin_pass()

@@ -14,7 +14,7 @@ from monitor.collectors.snapshot import Reader, Reading
 from monitor.detection import DetectionSettings, evaluate
 from monitor.model import FindingKind, GroupsListed, GroupState, GroupVerdict, TopicState, Value
 from monitor.tracking.group import fold_group
-from monitor.tracking.polled.group import has_gone
+from monitor.tracking.polled.group import is_deleted
 from monitor.tracking.topic import catalog_of, expire_topic, fold_topic
 
 CLUSTER: Final = "watched"
@@ -69,7 +69,7 @@ class Judged:
     def _forget(self, reading: Reading, pass_ms: int, now_ms: int) -> None:
         named = frozenset(group.group for group in reading.groups)
         listed = GroupsListed(cluster=CLUSTER, source=reading.source, pass_ms=pass_ms, completed_ms=now_ms)
-        self._groups = {name: state for name, state in self._groups.items() if not has_gone(state, listed, named)}
+        self._groups = {name: state for name, state in self._groups.items() if not is_deleted(state, listed, named)}
         after = {name: expire_topic(state, pass_ms) for name, state in self._topics.items()}
         self._topics = {name: state for name, state in after.items() if state is not None}
 

@@ -16,7 +16,7 @@ from kafka.admin import GroupState, KafkaAdminClient
 from msgspec.structs import replace
 
 from monitor.collectors.kafka_client.batch_requests import PartialAnswers
-from monitor.model import SAMPLE_HOLDS_MS, RebalanceSampled, Value
+from monitor.model import SAMPLE_LIFETIME_MS, RebalanceSampled, Value
 
 REBALANCING: Final = (GroupState.PREPARING_REBALANCE, GroupState.COMPLETING_REBALANCE)
 """kafka-python 3.0.12 takes the names themselves for unknown ones, whatever it says of them."""
@@ -175,7 +175,7 @@ class GroupStates:
 
     def _forget_the_lost(self, now_ms: int) -> None:
         """Nobody believes any more in what was last seen so long ago; its broker does not answer, or is gone."""
-        lost = [group for group, seen in self._seen.items() if now_ms - seen.seen_ms > SAMPLE_HOLDS_MS]
+        lost = [group for group, seen in self._seen.items() if now_ms - seen.seen_ms > SAMPLE_LIFETIME_MS]
         for group in lost:
             self._asked.pop(self._seen.pop(group).broker, None)  # its last answer was not that nobody rebalances
 

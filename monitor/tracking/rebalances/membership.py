@@ -9,20 +9,20 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from monitor.model import GroupKind, GroupState, MembershipChange
-from monitor.tracking.phases import Happened, entered
+from monitor.tracking.phases import PhaseEvent, enter_phase
 from monitor.tracking.rebalances.causes import rebalance_between
 from monitor.tracking.rebalances.generation import Generation
-from monitor.tracking.rebalances.history import recorded
-from monitor.tracking.rebalances.in_progress import left_of
+from monitor.tracking.rebalances.history import record_rebalance
+from monitor.tracking.rebalances.in_progress import sample_after_generation
 from monitor.tracking.rebalances.moves import Moves, moves_between
 
 
-def rebalanced(before: GroupState, generation: Generation) -> GroupState:
+def with_rebalance(before: GroupState, generation: Generation) -> GroupState:
     """The group in its next generation, with the rebalance between the two at the end of its history."""
     moves = _moves(before, generation)
     rebalance = replace(rebalance_between(before, generation), moved=moves.moved, avoidable=moves.avoidable)
-    happened = Happened.STORED if generation.members else Happened.EMPTIED
-    after = recorded(entered(before, happened, generation.ended_ms), rebalance)
+    happened = PhaseEvent.STORED if generation.members else PhaseEvent.EMPTIED
+    after = record_rebalance(enter_phase(before, happened, generation.ended_ms), rebalance)
     return replace(
         with_generation(after, generation),
         generation_ms=generation.ended_ms,
@@ -41,7 +41,7 @@ def with_generation(state: GroupState, generation: Generation) -> GroupState:
         generation=generation.number,
         members=generation.members,
         pending=(),
-        sampled=left_of(state.sampled, generation.ended_ms),
+        sampled=sample_after_generation(state.sampled, generation.ended_ms),
     )
 
 
