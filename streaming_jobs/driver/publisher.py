@@ -21,8 +21,8 @@ from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, PackedBlock, Shard, SourceState
 from monitor.readiness.first_pass import FirstPass
 from monitor.readiness.freshness import Freshness
-from monitor.readiness.trigger_lag import Pace
-from monitor.readiness.warm_up import LogPosition, Reported, WarmUp
+from monitor.readiness.trigger_lag import TriggerLag
+from monitor.readiness.warm_up import LogPosition, ReportedOffsets, WarmUp
 from streaming_jobs.buckets.batch_context import Orders, give
 from streaming_jobs.buckets.catalog_server import CatalogShelf
 from streaming_jobs.driver.cluster_view import ClusterView
@@ -97,7 +97,7 @@ class MicroBatchPublisher:
     problem: Callable[[], str | None]
     rules: DetectionRules
     clock: SteadyClock
-    pace: Pace
+    pace: TriggerLag
     stall: StallWatch
     note_source: Callable[[str], None]
     findings: FindingsOut
@@ -180,7 +180,7 @@ class MicroBatchPublisher:
             self._count(position.before)
         self.warm_up.advance(position.read)
 
-    def _count(self, before: Reported) -> None:
+    def _count(self, before: ReportedOffsets) -> None:
         self.warm_up.records += before.records
         if self.warm_up.read_nothing(self.resumed):
             raise SilentSourceError(
@@ -260,7 +260,7 @@ class MicroBatchPublisher:
             findings_problem=self.findings.problem,
         )
         groups = self._view.summaries()
-        if judged_by is None or not self.warm_up.believed(len(groups), self.resumed):
+        if judged_by is None or not self.warm_up.is_believable(len(groups), self.resumed):
             return known, None
         shown = msgspec.structs.replace(
             known,

@@ -23,8 +23,8 @@ from monitor.model import (
     Shard,
 )
 from monitor.protocol.events_topic import (
-    cluster_named,
     decode_event,
+    event_cluster,
     require_partitions,
     require_past,
     require_source,
@@ -199,7 +199,7 @@ class EventsDecoder(LogDecoder):
 
     def count(self, chunk: ChunkOfEvents, record: Record, error: DecodeError) -> None:
         """Put into the chunk that the record cannot be read, in the first shard, unless it names another cluster."""
-        if self.shard.is_first and cluster_named(record.value) in (None, self.cluster):
+        if self.shard.is_first and event_cluster(record.value) in (None, self.cluster):
             LogDecoder.count(self, chunk, record, error)  # super() does not know classes with slots
 
     def place(self, chunk: ChunkOfEvents, record: Record) -> None:

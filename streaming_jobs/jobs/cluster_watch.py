@@ -20,14 +20,14 @@ from pyspark.sql.streaming.query import StreamingQuery
 from monitor.collectors.errors import NotYetReadable
 from monitor.collectors.kafka.preflight import OFFSETS_TOPIC, LogBounds, end_offsets, reader_group
 from monitor.collectors.kafka_client.client_properties import spark_options
-from monitor.collectors.passes.health import CountedPasses
-from monitor.collectors.remote_collector import AwaitedPasses
+from monitor.collectors.passes.health import PassCounter
+from monitor.collectors.remote_collector import RemoteCollector
 from monitor.config import SparkSettings
 from monitor.model import ALL_GROUPS, Shard
 from monitor.readiness.first_pass import FirstPass
 from monitor.readiness.freshness import Freshness
-from monitor.readiness.trigger_lag import Pace
-from monitor.readiness.warm_up import LogPosition, WarmUp, planned_end, reported_of
+from monitor.readiness.trigger_lag import TriggerLag
+from monitor.readiness.warm_up import LogPosition, WarmUp, planned_end, reported_offsets
 from streaming_jobs.buckets.pipeline import Spread, bucket_rows
 from streaming_jobs.buckets.processor import BucketProcessor
 from streaming_jobs.driver.findings_publisher import FindingsOut
@@ -118,7 +118,7 @@ class ClusterWatch:
         self._checkpoint.claim(layout_of(self._watched, self._settings, self._judging.shard), rebuild=rebuild)
         known = self._checkpoint.layout
         for collector in self._watched.awaited:
-            is_of_carrier = isinstance(collector, AwaitedPasses) or not self._watched.is_system
+            is_of_carrier = isinstance(collector, RemoteCollector) or not self._watched.is_system
             collector.source.expected = known.cluster_id if is_of_carrier else known.source_id
 
     def start(self) -> None:
@@ -143,9 +143,9 @@ class ClusterWatch:
         self._findings.close()
         self._checkpoint.release()
 
-    def _collecting(self, collector: CountedPasses | AwaitedPasses) -> threading.Thread:
+    def _collecting(self, collector: PassCounter | RemoteCollector) -> threading.Thread:
         """The thread of a collector; what is known of its passes is shown after each, whatever the query does."""
-        if isinstance(collector, CountedPasses):
+        if isinstance(collector, PassCounter):
             tell = Telling(collector)
 
             def after_pass() -> None:
@@ -162,7 +162,7 @@ class ClusterWatch:
 
         What it held is written again with each pass, so nothing is lost by it. One that others created is refused.
         """
-        made = [each for each in self._watched.collectors if isinstance(each, CountedPasses) and each.has_made_topic]
+        made = [each for each in self._watched.collectors if isinstance(each, PassCounter) and each.has_made_topic]
         for each in made:
             each.has_made_topic = False
         if made and self._checkpoint.layout.events_id is not None:
@@ -273,7 +273,7 @@ class ClusterWatch:
             note_source=self._note_source,
             rules=self._judging.rules,
             clock=now_ms,
-            pace=Pace(int(self._settings.trigger_s * 1000)),
+            pace=TriggerLag(int(self._settings.trigger_s * 1000)),
             findings=self._findings,
             shard=self._judging.shard,
             log_topic=self._log,
@@ -349,7 +349,7 @@ class ClusterWatch:
         planned = self._checkpoint.planned(batch_id)
         return LogPosition(
             read=planned_end(self._log, planned),
-            before=reported_of(self._log, progress.sources) if progress is not None else None,
+            before=reported_offsets(self._log, progress.sources) if progress is not None else None,
             events_read=planned_end(self._cluster.events_topic, planned),
         )
 

@@ -17,7 +17,7 @@ from monitor.checks.config_checks import require_startable
 from monitor.collectors.configured import ConfiguredCollectors, MakeReader
 from monitor.collectors.errors import CollectorError
 from monitor.collectors.kafka.preflight import check_carrier
-from monitor.collectors.passes.health import CountedPasses
+from monitor.collectors.passes.health import PassCounter
 from monitor.config import ClusterSettings, ConfigError, Settings, load
 from monitor.model import CollectorHealth
 from monitor.web.collect_app import create_collect_app
@@ -95,7 +95,7 @@ class Collecting:
         self._make = ConfiguredCollectors(settings, now_ms, readers)
         self.carriers: tuple[ClusterSettings, ...] = ()
         """The Kafka clusters that they write to."""
-        collectors: list[CountedPasses] = []
+        collectors: list[PassCounter] = []
         carriers: dict[str, ClusterSettings] = {}
         for kind in kinds:
             for carrier, made in self._of_kind(kind):
@@ -125,7 +125,7 @@ class Collecting:
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
 
-    def _of_kind(self, kind: str) -> Iterator[tuple[ClusterSettings, CountedPasses]]:
+    def _of_kind(self, kind: str) -> Iterator[tuple[ClusterSettings, PassCounter]]:
         match kind:
             case "kafka":
                 for cluster in self._settings.clusters.values():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from monitor.collectors.passes.health import CountedPasses
+from monitor.collectors.passes.health import PassCounter
 
 log = logging.getLogger(__name__)
 
@@ -15,7 +15,7 @@ class Telling:
     Belongs to the collector's thread.
     """
 
-    def __init__(self, collector: CountedPasses) -> None:
+    def __init__(self, collector: PassCounter) -> None:
         """Nothing has been told."""
         self._collector = collector
         self._told: str | None = None

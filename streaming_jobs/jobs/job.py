@@ -14,7 +14,7 @@ from typing import Final, Self
 from pyspark.sql import SparkSession
 
 from monitor.collectors.configured import ConfiguredCollectors, MakeReader
-from monitor.collectors.readers import reader_of
+from monitor.collectors.readers import create_reader
 from monitor.config import DetectionOptions, Settings, Thresholds
 from monitor.detection.thresholds.burrow import BurrowSettings
 from monitor.detection.thresholds.overrides import DetectionRules, Override
@@ -145,7 +145,7 @@ class Job:
             return None
 
     def _watch_list(self, spark: SparkSession) -> WatchList:
-        readers = self._readers or partial(reader_of, clock=now_ms, files=SparkFiles(spark))
+        readers = self._readers or partial(create_reader, clock=now_ms, files=SparkFiles(spark))
         return WatchList(
             self._settings, ConfiguredCollectors(self._settings, now_ms, readers), self._settings.shard.is_first
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from monitor.model import PartitionId
 from monitor.protocol.zookeeper.groups import SeenGroup, SeenTree
-from monitor.protocol.zookeeper.tree import Node, Tree, tree_of
+from monitor.protocol.zookeeper.tree import Node, Tree, build_tree
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "zookeeper"
 
@@ -18,7 +18,7 @@ def captured(name: str) -> dict[str, dict]:
 
 
 def captured_tree(name: str, root: str) -> Tree:
-    return tree_of(
+    return build_tree(
         {
             path.removeprefix(f"{root}/"): Node(
                 (seen["data"] or "").encode(),
@@ -34,7 +34,7 @@ def captured_tree(name: str, root: str) -> Tree:
 
 def written(nodes: dict[str, str | bytes], *, session: int | None = 7) -> Tree:
     """A tree of these nodes, all of one session, written at 5 ms."""
-    return tree_of(
+    return build_tree(
         {path: Node(data.encode() if isinstance(data, str) else data, session, 0, 5) for path, data in nodes.items()}
     )
 

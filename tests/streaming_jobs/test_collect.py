@@ -15,8 +15,8 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.collectors.errors import ConnectionFailed
-from monitor.collectors.passes.health import CountedPasses
-from monitor.collectors.snapshot import Reading
+from monitor.collectors.passes.health import PassCounter
+from monitor.collectors.snapshot import SourceSnapshot
 from monitor.config import ClusterSettings, ConfigError, Settings, SparkQueriesSettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.ports import free_ports
@@ -81,7 +81,7 @@ def test_a_collector_with_a_warning_is_up_and_ready_and_says_it_in_the_log_once(
     assert [record.getMessage() for record in caplog.records] == ["One node is out of date.", "orders is read again"]
 
 
-class AnyCollector(CountedPasses):
+class AnyCollector(PassCounter):
     """Makes no passes."""
 
     def run(self, stop: threading.Event) -> None:
@@ -189,7 +189,7 @@ class HungReader:
         self.asked = threading.Event()
         self.let_go = threading.Event()
 
-    def read(self, pass_ms: int) -> Reading:
+    def read(self, pass_ms: int) -> SourceSnapshot:
         self.asked.set()
         self.let_go.wait(60)
         raise ConnectionFailed("It did not answer.")
@@ -223,7 +223,7 @@ class SeenQuery:
     def __init__(self, cluster: str) -> None:
         self.cluster = cluster
 
-    def read(self, pass_ms: int) -> Reading:
+    def read(self, pass_ms: int) -> SourceSnapshot:
         group = GroupObserved(
             cluster=self.cluster,
             group="q",
@@ -232,7 +232,9 @@ class SeenQuery:
             pass_ms=pass_ms,
             observed_ms=pass_ms,
         )
-        return Reading(source=Source.CHECKPOINT, groups=(group,), complete=False, problems=("One folder is empty.",))
+        return SourceSnapshot(
+            source=Source.CHECKPOINT, groups=(group,), complete=False, problems=("One folder is empty.",)
+        )
 
     def close(self) -> None:
         """Nothing is open."""

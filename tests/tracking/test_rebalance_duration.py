@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from kafka.errors import KafkaConnectionError
 from msgspec.structs import replace
 
-from monitor.collectors.kafka.rebalance_sampler import GroupStates
+from monitor.collectors.kafka.rebalance_sampler import RebalanceSampler
 from monitor.model import Member, MembershipStored, OffsetCommitted, RebalanceSampled, Value
 from monitor.tracking.group import fold_group
 from monitor.tracking.rebalances.duration import (
@@ -59,7 +59,7 @@ class World:
 
     def samples(self, until_ms):
         """What the collector writes, asking about once a second."""
-        states = GroupStates("c")
+        states = RebalanceSampler("c")
         while self.now_ms < until_ms:
             states.begin_pass()
             for some in states.ask(self, self.collectors_clock):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from monitor.collectors.kafka_client.jaas import LOGIN_MODULES, jaas_line, parse_jaas
-from monitor.collectors.kafka_client.java_values import wrong_values
+from monitor.collectors.kafka_client.java_values import invalid_values
 from monitor.config import ClusterSettings, ConfigError
 from monitor.model import Value
 
@@ -201,7 +201,7 @@ def _checked_properties(cluster: ClusterSettings) -> dict[str, str]:
     properties = cluster.client_properties()
     own = sorted(SET_BY_GROUPWATCH & properties.keys())
     problems = [f"{cluster.client_place}.{key} is set by groupwatch itself; remove it." for key in own]
-    problems += [f"{cluster.client_place}.{key} should be {told}." for key, told in wrong_values(properties)]
+    problems += [f"{cluster.client_place}.{key} should be {told}." for key, told in invalid_values(properties)]
     if problems:
         raise ConfigError(*problems)
     return properties

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 
 from msgspec.structs import replace
 
-from monitor.collectors.rocketmq.members import SILENT, MemberKey, Told
+from monitor.collectors.rocketmq.members import NO_INFO, MemberInfo, MemberKey
 from monitor.model import (
     GroupKind,
     GroupObserved,
@@ -98,15 +98,15 @@ def group_seen(group: str, by_broker: Mapping[str, GroupConnections]) -> GroupSe
     )
 
 
-def topics_of(seen: GroupSeen, told: Mapping[MemberKey, Told]) -> set[str]:
+def topics_of(seen: GroupSeen, told: Mapping[MemberKey, MemberInfo]) -> set[str]:
     """All topics that somebody in the group subscribes to."""
-    said = [_said(seen.group, each.client_id, told).topics for each in seen.members]
+    said = [_info_of_client(seen.group, each.client_id, told).topics for each in seen.members]
     return set(seen.topics).union(*(topics for topics in said if topics is not None))
 
 
 def group_observed(
     seen: GroupSeen,
-    told: Mapping[MemberKey, Told],
+    told: Mapping[MemberKey, MemberInfo],
     offsets: Iterable[QueueOffset],
     modes: Iterable[RequestMode],
     moment: Moment,
@@ -117,7 +117,8 @@ def group_observed(
     it as long as the broker lists the member, and what it holds after a rebalance that it slept through it cannot say.
     """
     known = {
-        each.client_id: told.get(MemberKey(group=seen.group, client_id=each.client_id), SILENT) for each in seen.members
+        each.client_id: told.get(MemberKey(group=seen.group, client_id=each.client_id), NO_INFO)
+        for each in seen.members
     }
     sharing = _sharing(seen, known, modes)
     taken = {queue for each in known.values() if each.answers for queue in each.held}
@@ -178,11 +179,11 @@ def _partition(queue: Queue, found: QueueRange | None) -> PartitionObserved:
     return PartitionObserved(partition=partition_of(queue), earliest=found.earliest, end=found.end)
 
 
-def _said(group: str, client_id: str, told: Mapping[MemberKey, Told]) -> Told:
-    return told.get(MemberKey(group=group, client_id=client_id), SILENT)
+def _info_of_client(group: str, client_id: str, told: Mapping[MemberKey, MemberInfo]) -> MemberInfo:
+    return told.get(MemberKey(group=group, client_id=client_id), NO_INFO)
 
 
-def _member(seen: MemberSeen, told: Told, topics: tuple[str, ...], taken: set[Queue], sharing: Sharing) -> Member:
+def _member(seen: MemberSeen, told: MemberInfo, topics: tuple[str, ...], taken: set[Queue], sharing: Sharing) -> Member:
     owns = sharing is not Sharing.BY_RECORD
     held = told.held if told.answers or sharing is Sharing.BROADCAST else [q for q in told.held if q not in taken]
     return Member(
@@ -205,7 +206,7 @@ def _assigned(held: Sequence[Queue]) -> tuple[TopicPartitions, ...]:
     return tuple(TopicPartitions(topic, tuple(partitions)) for topic, partitions in topics.items())
 
 
-def _sharing(seen: GroupSeen, known: Mapping[str, Told], modes: Iterable[RequestMode]) -> Sharing:
+def _sharing(seen: GroupSeen, known: Mapping[str, MemberInfo], modes: Iterable[RequestMode]) -> Sharing:
     """Whether queues have owners.
 
     The broker's table of modes counts only where no member says anything: who does its own rebalancing, as clients do

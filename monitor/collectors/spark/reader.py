@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from monitor.collectors.clock import wall_clock_ms
-from monitor.collectors.snapshot import Reading
+from monitor.collectors.snapshot import SourceSnapshot
 from monitor.collectors.spark.checkpoint_files import CheckpointFiles, CheckpointUnreadable, LocalFiles
 from monitor.config.systems import SparkQueriesSettings
 from monitor.model import GroupKind, GroupObserved, Source, Value
@@ -55,7 +55,7 @@ class SparkCheckpointReader:
         self._cluster = cluster or settings.cluster
         self._clock = clock
 
-    def read(self, pass_ms: int) -> Reading:
+    def read(self, pass_ms: int) -> SourceSnapshot:
         """Every query of which a batch was committed. One whose checkpoint cannot be read stays as it was known."""
         groups, problems = [], []
         for name, checkpoint in sorted(self._settings.checkpoints.items()):
@@ -65,7 +65,7 @@ class SparkCheckpointReader:
                 problems.append(f"Spark query {name!a}: {found.problem}")
             if found.offsets is not None:
                 groups.append(self._observed(name, found.offsets, pass_ms, observed_ms))
-        return Reading(
+        return SourceSnapshot(
             source=Source.CHECKPOINT,
             groups=tuple(groups),
             complete=not problems,

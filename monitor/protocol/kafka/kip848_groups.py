@@ -99,14 +99,14 @@ def modern_event(number: int, key: Message, value: Message | None, timestamp_ms:
         case RegularExpressionKey():
             return _regex(key, value, timestamp_ms)
         case MemberKey():
-            return _of_member(number, kind, key, value, timestamp_ms)
+            return _member_event(number, kind, key, value, timestamp_ms)
         case GroupKey():
-            return _of_group(number, kind, key.group_id, value, timestamp_ms)
+            return _group_event(number, kind, key.group_id, value, timestamp_ms)
         case _:
             raise TypeError(f"no modern group has a key like {type(key).__name__}")
 
 
-def _of_group(number: int, kind: GroupKind, group: str, value: Message | None, timestamp_ms: int) -> GroupEvent:
+def _group_event(number: int, kind: GroupKind, group: str, value: Message | None, timestamp_ms: int) -> GroupEvent:
     match value:
         case ConsumerGroupMetadataValue() | EpochAndHashValue() | StreamsGroupMetadataValue():
             require_at_least(0, value.epoch)
@@ -125,7 +125,7 @@ def _of_group(number: int, kind: GroupKind, group: str, value: Message | None, t
     return TargetEpochStored(group=group, kind=kind, epoch=None, stored_ms=timestamp_ms)
 
 
-def _of_member(number: int, kind: GroupKind, key: MemberKey, value: Message | None, timestamp_ms: int) -> GroupEvent:
+def _member_event(number: int, kind: GroupKind, key: MemberKey, value: Message | None, timestamp_ms: int) -> GroupEvent:
     group, member_id = key.group_id, key.member_id
     if number in (5, 10, 19):
         if value is None:
@@ -184,7 +184,7 @@ def _member(member_id: str, value: Message) -> Member:
 
 def _consumer_member(member_id: str, value: ConsumerGroupMemberMetadataValue) -> Member:
     classic = value.classic_member_metadata or ClassicMemberMetadata()
-    offered, unreadable = _offered(classic)
+    offered, unreadable = _classic_protocols(classic)
     return Member(
         member_id=member_id,
         topics=value.subscribed_topic_names,
@@ -201,7 +201,7 @@ def _consumer_member(member_id: str, value: ConsumerGroupMemberMetadataValue) ->
     )
 
 
-def _offered(classic: ClassicMemberMetadata) -> tuple[tuple[ClassicProtocol, ...], str | None]:
+def _classic_protocols(classic: ClassicMemberMetadata) -> tuple[tuple[ClassicProtocol, ...], str | None]:
     """The assignors that a classic member offers; the first of their subscriptions that is broken, if one is."""
     offered, unreadable = [], None
     for protocol in classic.supported_protocols:

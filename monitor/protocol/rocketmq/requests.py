@@ -12,7 +12,7 @@ from msgspec import field
 from monitor.model import Value
 
 
-class Code(IntEnum):
+class RequestCode(IntEnum):
     """The codes of requests (RequestCode of RocketMQ)."""
 
     GET_CONSUMER_LIST_BY_GROUP = 38
@@ -29,7 +29,7 @@ class Code(IntEnum):
     GET_ALL_MESSAGE_REQUEST_MODE = 402
 
 
-class Refused(IntEnum):
+class RefusalCode(IntEnum):
     """The codes of answers that mean something to a reader (ResponseCode of RocketMQ)."""
 
     SYSTEM_ERROR = 1
@@ -44,67 +44,67 @@ class Refused(IntEnum):
 class Request(Value):
     """A request: its code, and its fields, which are all texts."""
 
-    code: Code
+    code: RequestCode
     fields: dict[str, str] = field(default_factory=dict)
 
 
 def topic_list() -> Request:
     """To a name server: the names of all topics."""
-    return Request(code=Code.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)
+    return Request(code=RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)
 
 
 def cluster_info() -> Request:
     """To a name server: all brokers and their addresses."""
-    return Request(code=Code.GET_BROKER_CLUSTER_INFO)
+    return Request(code=RequestCode.GET_BROKER_CLUSTER_INFO)
 
 
 def route(topic: str) -> Request:
     """To a name server: the brokers and queues of a topic. The field makes it write the numbers of brokers as JSON."""
-    return Request(code=Code.GET_ROUTEINFO_BY_TOPIC, fields={"topic": topic, "acceptStandardJsonOnly": "true"})
+    return Request(code=RequestCode.GET_ROUTEINFO_BY_TOPIC, fields={"topic": topic, "acceptStandardJsonOnly": "true"})
 
 
 def subscription_groups() -> Request:
     """To a broker: all groups that are configured, live or not."""
-    return Request(code=Code.GET_ALL_SUBSCRIPTIONGROUP_CONFIG)
+    return Request(code=RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG)
 
 
 def all_offsets() -> Request:
     """To a broker: the committed offsets of all groups."""
-    return Request(code=Code.GET_ALL_CONSUMER_OFFSET)
+    return Request(code=RequestCode.GET_ALL_CONSUMER_OFFSET)
 
 
 def request_modes() -> Request:
     """To a broker of 5.x: which groups are to read which topics by POP. 4.9 does not support it."""
-    return Request(code=Code.GET_ALL_MESSAGE_REQUEST_MODE)
+    return Request(code=RequestCode.GET_ALL_MESSAGE_REQUEST_MODE)
 
 
 def members(group: str) -> Request:
     """To a broker: the ids of a group's members."""
-    return Request(code=Code.GET_CONSUMER_LIST_BY_GROUP, fields={"consumerGroup": group})
+    return Request(code=RequestCode.GET_CONSUMER_LIST_BY_GROUP, fields={"consumerGroup": group})
 
 
 def connections(group: str) -> Request:
     """To a broker: a group's connections, and the newest subscription that came by one of them."""
-    return Request(code=Code.GET_CONSUMER_CONNECTION_LIST, fields={"consumerGroup": group})
+    return Request(code=RequestCode.GET_CONSUMER_CONNECTION_LIST, fields={"consumerGroup": group})
 
 
 def topic_stats(topic: str) -> Request:
     """To a broker: the first and the end offset of each of its queues of a topic."""
-    return Request(code=Code.GET_TOPIC_STATS_INFO, fields={"topic": topic})
+    return Request(code=RequestCode.GET_TOPIC_STATS_INFO, fields={"topic": topic})
 
 
 def consume_stats(group: str, topic: str | None = None) -> Request:
     """To a broker: a group's offsets beside the ends, with the times at which the records were stored."""
     fields = {"consumerGroup": group} | ({} if topic is None else {"topic": topic})
-    return Request(code=Code.GET_CONSUME_STATS, fields=fields)
+    return Request(code=RequestCode.GET_CONSUME_STATS, fields=fields)
 
 
 def consumer_status(group: str, topic: str) -> Request:
     """To a broker, which asks every member, one after the other: the offsets that they hold of a topic."""
-    return Request(code=Code.INVOKE_BROKER_TO_GET_CONSUMER_STATUS, fields={"topic": topic, "group": group})
+    return Request(code=RequestCode.INVOKE_BROKER_TO_GET_CONSUMER_STATUS, fields={"topic": topic, "group": group})
 
 
 def running_info(group: str, client_id: str) -> Request:
     """To a broker, which asks the member and waits up to 10 s for it (Broker2Client): all that it says of itself."""
     fields = {"consumerGroup": group, "clientId": client_id, "jstackEnable": "false"}
-    return Request(code=Code.GET_CONSUMER_RUNNING_INFO, fields=fields)
+    return Request(code=RequestCode.GET_CONSUMER_RUNNING_INFO, fields=fields)
