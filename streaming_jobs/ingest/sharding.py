@@ -32,7 +32,7 @@ def watches(shard: Shard, group: str) -> bool:
     return shard.is_all or shard_of(group, shard.of) == shard.number
 
 
-def own_records(batch: pa.RecordBatch, shard: Shard) -> pa.RecordBatch:
+def select_own_records(batch: pa.RecordBatch, shard: Shard) -> pa.RecordBatch:
     """The records of the offsets topic (RECORD_COLUMNS) that the shard reads, in their order.
 
     They are those of its groups. Those that name no group, as they cannot be read, are the first shard's: so every

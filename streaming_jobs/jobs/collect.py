@@ -22,7 +22,7 @@ from monitor.config import ClusterSettings, ConfigError, Settings, load
 from monitor.model import CollectorHealth
 from monitor.web.collect_app import create_collect_app
 from monitor.web.server import ListenError
-from streaming_jobs.jobs.collector_log import Telling
+from streaming_jobs.jobs.collector_log import CollectorLog
 from streaming_jobs.jobs.serving import http_server
 from streaming_jobs.runtime.clock import now_ms
 from streaming_jobs.runtime.lifetime import Lifetime
@@ -56,7 +56,7 @@ def run_collect(config: Path | None, only: Sequence[str] = (), port: int | None 
 
 def _collect(settings: Settings, kinds: Sequence[str], port: int | None, lifetime: Lifetime) -> None:
     require_startable(settings, for_job=False)
-    collecting = Collecting(settings, kinds)
+    collecting = Collectors(settings, kinds)
     for carrier in collecting.carriers:
         lifetime.go_on()
         check_carrier(carrier)
@@ -82,7 +82,7 @@ def chosen_kinds(only: Sequence[str]) -> tuple[str, ...]:
     return tuple(kind for kind in KINDS if kind in named or not named)
 
 
-class Collecting:
+class Collectors:
     """The chosen collectors of a configuration."""
 
     def __init__(self, settings: Settings, kinds: Sequence[str], readers: MakeReader | None = None) -> None:
@@ -98,7 +98,7 @@ class Collecting:
         collectors: list[PassCounter] = []
         carriers: dict[str, ClusterSettings] = {}
         for kind in kinds:
-            for carrier, made in self._of_kind(kind):
+            for carrier, made in self._create_collectors(kind):
                 carriers[carrier.name] = carrier
                 collectors.append(made)
         if not collectors:
@@ -117,7 +117,7 @@ class Collecting:
             for number, collector in enumerate(self._collectors)
         ]
         for collector in self._collectors:
-            collector.after_pass = Telling(collector)
+            collector.after_pass = CollectorLog(collector)
         for thread in threads:
             thread.start()
         stopping.wait()
@@ -125,7 +125,7 @@ class Collecting:
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
 
-    def _of_kind(self, kind: str) -> Iterator[tuple[ClusterSettings, PassCounter]]:
+    def _create_collectors(self, kind: str) -> Iterator[tuple[ClusterSettings, PassCounter]]:
         match kind:
             case "kafka":
                 for cluster in self._settings.clusters.values():

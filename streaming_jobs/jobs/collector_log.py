@@ -9,7 +9,7 @@ from monitor.collectors.passes.health import PassCounter
 log = logging.getLogger(__name__)
 
 
-class Telling:
+class CollectorLog:
     """To be called after each pass: says what is wrong with a collector or what its pass warns of, and when it is over.
 
     Belongs to the collector's thread.

@@ -18,7 +18,7 @@ TEXT_PARTITIONS: Final = frozenset({"rocketmq", "metaq"})
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class WatchTarget:
     """What one query watches: a Kafka cluster, or a system whose events a Kafka cluster carries.
 
     ``groups_from`` is where its groups come from, in one word: "log" and "admin" are those of a Kafka cluster, the
@@ -94,14 +94,14 @@ class WatchList:
     collectors: ConfiguredCollectors
     first: bool = True
 
-    def __iter__(self) -> Iterator[Watched]:
+    def __iter__(self) -> Iterator[WatchTarget]:
         """The Kafka clusters, then the systems."""
         for cluster in self.settings.clusters.values():
-            yield self.of_cluster(cluster)
+            yield self.cluster_target(cluster)
         for system in self.settings.systems:
             yield self.of_system(system)
 
-    def of_cluster(self, cluster: ClusterSettings) -> Watched:
+    def cluster_target(self, cluster: ClusterSettings) -> WatchTarget:
         """A Kafka cluster, and the queries of Spark that read it."""
         awaited = self._unless_elsewhere(
             cluster,
@@ -109,7 +109,7 @@ class WatchList:
             lambda: (self.collectors.of_topics(cluster), *self.collectors.of_groups(cluster)),
         )
         queries = [each for each in self.settings.spark_queries.values() if self.settings.carrier_of(each) is cluster]
-        return Watched(
+        return WatchTarget(
             name=cluster.name,
             carrier=cluster,
             groups_from=cluster.groups_from,
@@ -118,10 +118,10 @@ class WatchList:
             beside=tuple(self.collectors.of_queries(each) for each in queries if each.collect and self.first),
         )
 
-    def of_system(self, system: System) -> Watched:
+    def of_system(self, system: System) -> WatchTarget:
         """A system."""
         carrier = self.settings.carrier_of(system)
-        return Watched(
+        return WatchTarget(
             name=system.name,
             carrier=carrier,
             groups_from=collector_kind(system),

@@ -60,22 +60,22 @@ def cause_of(error: BaseException) -> str:
     return (causes[-1] if causes else lines[0] if lines else type(error).__name__)[:LONGEST_CAUSE]
 
 
-def no_restart_heals(error: BaseException) -> bool:
+def is_permanent(error: BaseException) -> bool:
     """Whether the same would happen again for ever, whatever the checkpoint and the disk are like."""
     return _STATE_VERSION.search(trace_of(error)) is not None
 
 
-def spark_takes_no_tasks(error: BaseException) -> bool:
+def is_spark_gone(error: BaseException) -> bool:
     """Whether Spark itself has ended, as far as tasks go: only another process can go on."""
     return _EXECUTOR_GONE.search(trace_of(error)) is not None
 
 
-def disk_is_full(error: BaseException) -> bool:
+def is_disk_full(error: BaseException) -> bool:
     """Whether a file system had no room left. That may heal, and damages nothing."""
     return _DISK_FULL.search(trace_of(error)) is not None
 
 
-def checkpoint_is_damaged(error: BaseException) -> bool:
+def is_checkpoint_damaged(error: BaseException) -> bool:
     """Whether a file of the checkpoint is missing or not what was once written: it stays so at every restart."""
     trace = trace_of(error)
     if _DISK_FULL.search(trace):

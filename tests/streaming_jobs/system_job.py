@@ -19,7 +19,7 @@ from monitor.collectors.readers import Readable
 from monitor.collectors.snapshot import SourceSnapshot
 from monitor.config import load
 from monitor.java_runtime.jars import spark_kafka_jars
-from streaming_jobs.driver.snapshot_store import Board
+from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.jobs.job import Job
 from streaming_jobs.jobs.serving import http_server
 from streaming_jobs.runtime.checkpoint import CheckpointError
@@ -68,7 +68,7 @@ def main(config: Path, folder: Path) -> None:
     logging.getLogger("kafka").setLevel(logging.CRITICAL)
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     settings = load(config)
-    board = Board(settings.watched_names)
+    store = SnapshotStore(settings.watched_names)
 
     def reader(of: Readable) -> FileReader:
         return FileReader(folder / f"{of.name}.json")
@@ -76,8 +76,8 @@ def main(config: Path, folder: Path) -> None:
     def watch(lifetime: Lifetime) -> None:
         lifetime.at_cut_off(kill_jvm)
         with (
-            http_server(board, settings.http),
-            Job(settings, board, spark_kafka_jars(), readers=reader, lifetime=lifetime) as job,
+            http_server(store, settings.http),
+            Job(settings, store, spark_kafka_jars(), readers=reader, lifetime=lifetime) as job,
         ):
             job.wait(lifetime.stopping)
 

@@ -24,8 +24,8 @@ from monitor.metrics.collector_samples import collectors_exposition, collectors_
 from monitor.model import CollectorHealth, GroupKind, GroupObserved, PassCompleted, Source
 from monitor.protocol.events_topic import decode_event
 from monitor.web.collect_app import create_collect_app
-from streaming_jobs.jobs.collect import Collecting, chosen_kinds
-from streaming_jobs.jobs.collector_log import Telling
+from streaming_jobs.jobs.collect import Collectors, chosen_kinds
+from streaming_jobs.jobs.collector_log import CollectorLog
 from tests.job_process import JobProcess, eventually
 from tests.listening import watched_listeners
 from tests.streaming_jobs.clients import values_of
@@ -72,7 +72,7 @@ def test_a_collector_with_a_warning_is_up_and_ready_and_says_it_in_the_log_once(
     assert collectors_told([warned]) == "ready\n"
     collector = AnyCollector("prod", "rocketmq", "orders")
     collector.warning = "One node is out of date."
-    tell = Telling(collector)
+    tell = CollectorLog(collector)
     with caplog.at_level("INFO"):
         tell()
         tell()
@@ -206,7 +206,7 @@ def settings_with_queries(bootstrap_servers: str, events_topic: str) -> Settings
 
 def test_one_that_waits_for_an_answer_does_not_hold_up_the_end():
     reader, stopping = HungReader(), threading.Event()
-    collecting = Collecting(settings_with_queries("localhost:1", "e"), ["spark"], lambda _: reader)
+    collecting = Collectors(settings_with_queries("localhost:1", "e"), ["spark"], lambda _: reader)
     running = threading.Thread(target=collecting.run, args=(stopping,))
     running.start()
     assert reader.asked.wait(30)
@@ -245,7 +245,7 @@ def test_a_query_is_a_group_of_the_cluster_and_an_incomplete_pass_is_told(broker
     """The configuration names no cluster for it, so it is of the only one; the reader is told which that is."""
     settings = settings_with_queries(broker.bootstrap_servers, f"events-{topic_name}")
     stopping = threading.Event()
-    collecting = Collecting(settings, ["spark"], lambda read: SeenQuery(read.cluster))
+    collecting = Collectors(settings, ["spark"], lambda read: SeenQuery(read.cluster))
     running = threading.Thread(target=collecting.run, args=(stopping,))
     running.start()
     try:

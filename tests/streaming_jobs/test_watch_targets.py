@@ -13,7 +13,7 @@ from monitor.collectors.snapshot import SourceSnapshot
 from monitor.config import SparkSettings, load
 from monitor.model import Shard, Source
 from streaming_jobs.jobs.cluster_watch import layout_of
-from streaming_jobs.jobs.watch_targets import Watched, WatchList
+from streaming_jobs.jobs.watch_targets import WatchList, WatchTarget
 
 TEXT = """
 [clusters.main]
@@ -73,14 +73,14 @@ def watch_list(tmp_path: Path, made: list[Readable]):
         made.append(read)
         return NoReader()
 
-    def listed(first: bool = True) -> dict[str, Watched]:
+    def listed(first: bool = True) -> dict[str, WatchTarget]:
         collectors = ConfiguredCollectors(settings, readers=reader)
         return {watched.name: watched for watched in WatchList(settings, collectors, first)}
 
     return listed
 
 
-def collectors(watched: Watched) -> list[tuple[str, str]]:
+def collectors(watched: WatchTarget) -> list[tuple[str, str]]:
     return [(health.collector, health.name) for health in watched.health()]
 
 
