@@ -32,23 +32,23 @@ class ConfiguredCollectors:
         self._clock = clock
         self._readers = readers or partial(create_reader, clock=clock)
 
-    def of_topics(self, cluster: ClusterSettings) -> KafkaCatalogCollector:
+    def topic_collector(self, cluster: ClusterSettings) -> KafkaCatalogCollector:
         """That of a Kafka cluster's topics."""
         return KafkaCatalogCollector(cluster, self._clock)
 
-    def of_groups(self, cluster: ClusterSettings) -> tuple[PollingCollector, ...]:
+    def group_collectors(self, cluster: ClusterSettings) -> tuple[PollingCollector, ...]:
         """That of a Kafka cluster's groups, if they are not read from its log."""
         if cluster.groups_from == "log":
             return ()
         return (self._collector(cluster, cluster, cluster.name, cluster.collect_interval_s),)
 
-    def of_system(self, system: System) -> PollingCollector:
+    def system_collector(self, system: System) -> PollingCollector:
         """That of a system."""
         carrier = self._settings.carrier_of(system)
         named = system.model_copy(update={"via": carrier.name})
         return self._collector(named, carrier, system.name, system.interval_s)
 
-    def of_queries(self, queries: SparkQueriesSettings) -> PollingCollector:
+    def query_collector(self, queries: SparkQueriesSettings) -> PollingCollector:
         """That of some queries of Spark, as groups of the Kafka cluster that they read."""
         carrier = self._settings.carrier_of(queries)
         named = queries.model_copy(update={"cluster": carrier.name})

@@ -89,7 +89,7 @@ class PollingCollector(RetryingCollector):
         self._pass_ms = max(self._clock(), self._pass_ms + 1)
         reading = self._reader.read(self._pass_ms)
         self.source.require(reading.source_id)
-        producer, destination = self._connected(), self._carrier.events_topic
+        producer, destination = self._connect(), self._carrier.events_topic
         write_topics(producer, destination, reading.topics)
         write_groups(producer, destination, reading.groups)
         if reading.complete:
@@ -140,7 +140,7 @@ class PollingCollector(RetryingCollector):
         longest = max(self._interval_s, min(LONGEST_PAUSE_S, self._interval_s * 2**self.failures_in_a_row))
         return random.uniform(self._interval_s, longest)
 
-    def _connected(self) -> KafkaProducer:
+    def _connect(self) -> KafkaProducer:
         if self._producer is None:
             with open_admin(self._carrier, CONNECT_LIMIT_S) as admin:
                 self.has_made_topic |= ensure_events_topic(admin, self._carrier.events_topic)

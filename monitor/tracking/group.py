@@ -102,7 +102,7 @@ class _Draft:
             self._offsets.list(event)
             return
         if isinstance(event, RebalanceSampled):
-            self._state = with_sample(self._settled(), event)
+            self._state = with_sample(self._freeze_modern(), event)
             return
         if isinstance(event, OffsetDeleted):
             self._offsets.delete(event)
@@ -112,7 +112,7 @@ class _Draft:
 
     def freeze(self) -> GroupState | None:
         self._take_resumed()
-        state = self._settled()
+        state = self._freeze_modern()
         if state.phase is Phase.UNSEEN:
             return None
         offsets = self._offsets.freeze()
@@ -135,7 +135,7 @@ class _Draft:
 
     def _observe(self, event: GroupObserved) -> None:
         """Take a collector's reading of the whole group."""
-        known = self._settled()
+        known = self._freeze_modern()
         if not is_newer(known, event):
             return
         self._take_resumed()
@@ -178,9 +178,9 @@ class _Draft:
 
     def _apply_membership(self, event: MembershipEvent) -> None:
         if isinstance(event, MembershipStored):
-            self._state = store_membership(self._settled(), event)
+            self._state = store_membership(self._freeze_modern(), event)
         elif isinstance(event, GroupDeleted) and event.kind is GroupKind.CLASSIC:
-            self._state = delete_group(self._settled(), event)
+            self._state = delete_group(self._freeze_modern(), event)
         else:
             self._change_modern(event)
 
@@ -190,12 +190,12 @@ class _Draft:
         if kind is not known and is_deletion(event):
             return
         if self._modern is None or kind is not known:
-            self._modern = ModernDraft(self._settled(), kind)
+            self._modern = ModernDraft(self._freeze_modern(), kind)
         self._modern.apply(event)
         if isinstance(event, GroupDeleted):
-            self._settled()
+            self._freeze_modern()
 
-    def _settled(self) -> GroupState:
+    def _freeze_modern(self) -> GroupState:
         """The state with what the modern draft has made of it, and no draft any more."""
         if self._modern is not None:
             self._state, self._modern = self._modern.freeze(), None

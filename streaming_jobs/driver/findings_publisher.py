@@ -12,7 +12,7 @@ from monitor.config import ClusterSettings
 from monitor.detection.finding_changes import Ledger
 from monitor.model import FindingOutdated, FindingRecord, GroupSummary, Shard
 from streaming_jobs.ingest.sharding import watches
-from streaming_jobs.runtime.clock import passed_ms
+from streaming_jobs.runtime.clock import monotonic_ms
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +69,7 @@ class FindingsPublisher:
     def _publish(self, groups: Sequence[GroupSummary], now_ms: int) -> None:
         if self._ledger is not None:
             self._apply_changes(self._ledger, groups, now_ms)
-        if passed_ms() < self._not_before_ms:
+        if monotonic_ms() < self._not_before_ms:
             return
         try:
             if not self._topic_is_known:
@@ -106,5 +106,5 @@ class FindingsPublisher:
         self.problem = sentence
         self._topic.close()
         self._topic_is_known = False
-        self._not_before_ms = passed_ms() + self._pause_ms
+        self._not_before_ms = monotonic_ms() + self._pause_ms
         self._pause_ms = min(2 * self._pause_ms, LONGEST_PAUSE_MS)

@@ -30,7 +30,7 @@ from streaming_jobs.driver.findings_publisher import FindingsPublisher
 from streaming_jobs.driver.snapshot_store import SnapshotStore, VerdictSource
 from streaming_jobs.driver.verdict_on_demand import AssignmentViewCache, VerdictsOnDemand
 from streaming_jobs.ingest.schemas import BucketRow, RowKind
-from streaming_jobs.runtime.clock import SteadyClock, passed_ms
+from streaming_jobs.runtime.clock import SteadyClock, monotonic_ms
 from streaming_jobs.runtime.stall import StallWatch
 
 log = logging.getLogger(__name__)
@@ -120,7 +120,7 @@ class MicroBatchPublisher:
     def __call__(self, rows: DataFrame, batch_id: int) -> None:
         """Judge and publish one micro-batch."""
         self.begun.set()
-        began_ms = passed_ms()
+        began_ms = monotonic_ms()
         self.stall.begin(began_ms)
         self._log_trigger_lag(began_ms)
         position = self.position(batch_id)
@@ -139,12 +139,12 @@ class MicroBatchPublisher:
         self._known = batch_id if judged_by is not None else -1
         self._log_news()
         self._log_warm_up()
-        self.stall.end(passed_ms())
+        self.stall.end(monotonic_ms())
         shown, judge = self._snapshot(began_ms, position, batch, judged_by)
         self.store.publish(shown, judge)
         if judge is not None:
             self.findings.publish(shown.groups, batch.now_ms)
-            self.stall.expect(passed_ms())  # a topic that is away has taken its time
+            self.stall.expect(monotonic_ms())  # a topic that is away has taken its time
 
     def _batch_context(self, batch_id: int) -> BatchContext:
         """Nothing is judged while the backlog or the first catalog of this run is still to come."""
@@ -159,7 +159,7 @@ class MicroBatchPublisher:
         )
 
     def _is_fresh(self) -> bool:
-        return self.freshness is None or self.freshness.is_fresh(self._view.readings, passed_ms())
+        return self.freshness is None or self.freshness.is_fresh(self._view.readings, monotonic_ms())
 
     @property
     def lateness(self) -> str | None:
@@ -196,7 +196,7 @@ class MicroBatchPublisher:
             log.log(logging.WARNING if self.pace.slow else logging.INFO, "Cluster %s: %s", self.cluster, news)
 
     def _log_warm_up(self) -> None:
-        news = self.warm_up.end_batch(passed_ms())
+        news = self.warm_up.end_batch(monotonic_ms())
         if news is not None:
             log.info("Cluster %s: %s", self.cluster, news)
 
@@ -247,7 +247,7 @@ class MicroBatchPublisher:
         before = self.store.of(self.cluster)
         known = msgspec.structs.replace(
             before,
-            batch_duration_ms=passed_ms() - began_ms,
+            batch_duration_ms=monotonic_ms() - began_ms,
             input_lag=position.behind if self.warm_up.done else self.warm_up.remaining,
             warm_up=None if before.ready else self.warm_up.progress,
             evaluation_errors=self.evaluation_errors,

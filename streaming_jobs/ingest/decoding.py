@@ -215,11 +215,11 @@ class EventsDecoder(LogDecoder):
         elif isinstance(event, GroupsListed):
             self._place_listing(chunk, record, event)
         elif isinstance(event, OffsetsListed | RebalanceSampled | GroupObserved):
-            self._place_of_group(chunk, record, event)
+            self._place_group_event(chunk, record, event)
         else:
             chunk.add(Entity.TOPIC, event.topic, record.offset, event)
 
-    def _place_of_group(
+    def _place_group_event(
         self, chunk: EventChunk, record: Record, event: OffsetsListed | RebalanceSampled | GroupObserved
     ) -> None:
         if watches(self.shard, event.group):

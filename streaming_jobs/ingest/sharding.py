@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from monitor.model import Shard
-from monitor.protocol.offsets_topic import group_of_key
+from monitor.protocol.offsets_topic import key_group
 
 
 @lru_cache(maxsize=65_536)
@@ -47,5 +47,5 @@ def select_own_records(batch: pa.RecordBatch, shard: Shard) -> pa.RecordBatch:
 
 
 def _is_own(shard: Shard, key: bytes) -> bool:
-    group = group_of_key(key)
+    group = key_group(key)
     return shard.is_first if group is None else watches(shard, group)

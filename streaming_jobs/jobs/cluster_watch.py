@@ -39,7 +39,7 @@ from streaming_jobs.jobs.collector_log import CollectorLog
 from streaming_jobs.jobs.reading_problems import ReadingProblems
 from streaming_jobs.jobs.watch_targets import WatchTarget
 from streaming_jobs.runtime.checkpoint import PARTITIONS_KEY, REBUILD, Checkpoint, CheckpointError, Layout
-from streaming_jobs.runtime.clock import now_ms, passed_ms
+from streaming_jobs.runtime.clock import monotonic_ms, now_ms
 from streaming_jobs.runtime.lifetime import JobFailed
 from streaming_jobs.runtime.query_errors import (
     cause_of,
@@ -183,7 +183,7 @@ class ClusterWatch:
 
         Called once a second by a thread of its own: whatever hangs, this does not.
         """
-        hopeless = self._problems.look(passed_ms(), now_ms(), self._query)
+        hopeless = self._problems.look(monotonic_ms(), now_ms(), self._query)
         self._show_problem()
         return hopeless and f"Cluster {self._target.name}: {hopeless}"
 
@@ -193,7 +193,7 @@ class ClusterWatch:
         while not self._stopping.is_set() and self.fatal is None:
             began, comes_by_itself = time.monotonic(), False
             try:
-                self._problems.stall.restart(passed_ms())
+                self._problems.stall.restart(monotonic_ms())
                 self._problems.is_starting = True
                 self._query = self._started_query()
                 self._problems.is_starting = False
@@ -260,7 +260,7 @@ class ClusterWatch:
             cluster=self._target.name,
             store=self._store,
             catalogs=self._judging.catalogs,
-            warm_up=WarmUp(begin=backlog.begins, target=backlog.ends, told_ms=passed_ms()),
+            warm_up=WarmUp(begin=backlog.begins, target=backlog.ends, told_ms=monotonic_ms()),
             resumed=self._checkpoint.resumed,
             position=self._position,
             passes=FirstPass(

@@ -129,12 +129,12 @@ class Collectors:
         match kind:
             case "kafka":
                 for cluster in self._settings.clusters.values():
-                    yield cluster, self._make.of_topics(cluster)
-                    yield from ((cluster, made) for made in self._make.of_groups(cluster))
+                    yield cluster, self._make.topic_collector(cluster)
+                    yield from ((cluster, made) for made in self._make.group_collectors(cluster))
             case "spark":
                 for queries in self._settings.spark_queries.values():
-                    yield self._settings.carrier_of(queries), self._make.of_queries(queries)
+                    yield self._settings.carrier_of(queries), self._make.query_collector(queries)
             case _:
                 systems = self._settings.rocketmq if kind == "rocketmq" else self._settings.zookeeper
                 for system in systems.values():
-                    yield self._settings.carrier_of(system), self._make.of_system(system)
+                    yield self._settings.carrier_of(system), self._make.system_collector(system)

@@ -56,7 +56,7 @@ def _prepare(settings: Settings, lifetime: Lifetime) -> None:
     lifetime.at_cut_off(kill_jvm)
     require_spark(settings)
     jars = spark_kafka_jars(lifetime.progress)
-    archive = archive_of_job(settings, jars)
+    archive = job_archive(settings, jars)
     if archive.is_whole():
         log.info("The archive of Java's classes is there already: %s", archive.file)
         return
@@ -66,7 +66,7 @@ def _prepare(settings: Settings, lifetime: Lifetime) -> None:
     log.info("Wrote %s in %.0f s", archive.file, time.monotonic() - began)
 
 
-def archive_of_job(settings: Settings, jars: list[Path]) -> ClassArchive:
+def job_archive(settings: Settings, jars: list[Path]) -> ClassArchive:
     """The archive that a job with these settings will look for.
 
     Raises:

@@ -99,14 +99,14 @@ class WatchList:
         for cluster in self.settings.clusters.values():
             yield self.cluster_target(cluster)
         for system in self.settings.systems:
-            yield self.of_system(system)
+            yield self.system_target(system)
 
     def cluster_target(self, cluster: ClusterSettings) -> WatchTarget:
         """A Kafka cluster, and the queries of Spark that read it."""
         awaited = self._unless_elsewhere(
             cluster,
             cluster,
-            lambda: (self.collectors.of_topics(cluster), *self.collectors.of_groups(cluster)),
+            lambda: (self.collectors.topic_collector(cluster), *self.collectors.group_collectors(cluster)),
         )
         queries = [each for each in self.settings.spark_queries.values() if self.settings.carrier_of(each) is cluster]
         return WatchTarget(
@@ -115,10 +115,10 @@ class WatchList:
             groups_from=cluster.groups_from,
             interval_s=cluster.collect_interval_s,
             awaited=awaited,
-            beside=tuple(self.collectors.of_queries(each) for each in queries if each.collect and self.first),
+            beside=tuple(self.collectors.query_collector(each) for each in queries if each.collect and self.first),
         )
 
-    def of_system(self, system: System) -> WatchTarget:
+    def system_target(self, system: System) -> WatchTarget:
         """A system."""
         carrier = self.settings.carrier_of(system)
         return WatchTarget(
@@ -126,7 +126,7 @@ class WatchList:
             carrier=carrier,
             groups_from=collector_kind(system),
             interval_s=system.interval_s,
-            awaited=self._unless_elsewhere(system, carrier, lambda: (self.collectors.of_system(system),)),
+            awaited=self._unless_elsewhere(system, carrier, lambda: (self.collectors.system_collector(system),)),
         )
 
     def _unless_elsewhere(

@@ -21,14 +21,14 @@ MIN_LOGGED_STEP_NS: Final = 10 * 10**9
 """From this difference on the log says that the machine's clock was set."""
 
 
-def passed_ns() -> int:
+def monotonic_ns() -> int:
     """Time that only goes forward; the time in which the machine was suspended counts, where the system can tell."""
     return time.clock_gettime_ns(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
-def passed_ms() -> int:
+def monotonic_ms() -> int:
     """The same in milliseconds, to tell how long something took."""
-    return passed_ns() // 1_000_000
+    return monotonic_ns() // 1_000_000
 
 
 class SteadyClock:
@@ -37,7 +37,7 @@ class SteadyClock:
     A second of it lasts between two thirds of a second and two seconds. May be asked from any thread.
     """
 
-    def __init__(self, wall_ns: Callable[[], int] = time.time_ns, passed: Callable[[], int] = passed_ns) -> None:
+    def __init__(self, wall_ns: Callable[[], int] = time.time_ns, passed: Callable[[], int] = monotonic_ns) -> None:
         """Begin with the machine's time; ``passed`` gives nanoseconds that only go forward."""
         self._wall_ns = wall_ns
         self._passed = passed

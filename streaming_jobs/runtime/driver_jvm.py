@@ -258,10 +258,10 @@ def properties_text(properties: Mapping[str, str]) -> str:
     spark.a\ b=\ c\\d=e\nf
     spark.g=ä
     """
-    return "".join(f"{_escaped(name, key=True)}={_escaped(value)}\n" for name, value in properties.items())
+    return "".join(f"{_escape(name, key=True)}={_escape(value)}\n" for name, value in properties.items())
 
 
-def _escaped(text: str, *, key: bool = False) -> str:
+def _escape(text: str, *, key: bool = False) -> str:
     special = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
     in_key = {" ": "\\ ", "=": "\\=", ":": "\\:", "#": "\\#", "!": "\\!"} if key else {}
     escaped = "".join(({**special, **in_key}).get(char, char) for char in text)

@@ -182,11 +182,11 @@ def create_session(  # noqa: PLR0913 -- two of them have a default
     spark.sparkContext.setLogLevel(chosen.get("spark.log.level", "ERROR"))
     # It prints a stack trace when the JVM dies, which is told in a sentence elsewhere. groupwatch has no accumulators.
     accumulators: Any = spark.sparkContext._accumulatorServer
-    accumulators.handle_error = _ignore_end_of_jvm
+    accumulators.handle_error = _ignore_jvm_end
     return spark
 
 
-def _ignore_end_of_jvm(_request: object, _client_address: object) -> None:
+def _ignore_jvm_end(_request: object, _client_address: object) -> None:
     log.debug("the server of accumulators lost the JVM", exc_info=True)
 
 

@@ -20,7 +20,7 @@ from monitor.model import (
 )
 from monitor.protocol.events_topic import encode_event
 from monitor.protocol.kafka.records import RECORD_TYPES
-from monitor.protocol.offsets_topic import decode_record, group_of_key, read_record
+from monitor.protocol.offsets_topic import decode_record, key_group, read_record
 from monitor.protocol.wire.errors import DecodeError
 from streaming_jobs.ingest.bucket_of import Entity, bucket_of
 from streaming_jobs.ingest.decoding import EventsDecoder, OffsetsLogDecoder
@@ -69,12 +69,12 @@ def test_the_first_field_of_every_key_is_the_group():
     assert {kind.key.__struct_fields__[0] for kind in RECORD_TYPES.values()} == {"group", "group_id"}
     for record in captured("4.3.1"):
         key = read_record(record.key, None).key
-        assert group_of_key(record.key) == getattr(key, key.__struct_fields__[0])
+        assert key_group(record.key) == getattr(key, key.__struct_fields__[0])
 
 
 @given(st.binary(max_size=12) | st.binary(max_size=8).map(lambda rest: b"\x00\x01" + rest))
 def test_a_key_with_a_group_that_cannot_be_read_cannot_be_read(key):
-    if group_of_key(key) is None:
+    if key_group(key) is None:
         with pytest.raises(DecodeError):
             decode_record(key, None, 0)
 

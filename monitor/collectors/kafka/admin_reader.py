@@ -91,7 +91,7 @@ class AdminReader:
             ConfigError: the client properties cannot be used.
             ConnectionFailed: no broker can be asked.
         """
-        requests = self._connected()
+        requests = self._connect()
         with explain_request_errors(self._cluster):
             brokers = requests.brokers()
         listing = self._list(requests, brokers)
@@ -116,7 +116,7 @@ class AdminReader:
         if admin is not None:
             admin.close()
 
-    def _connected(self) -> AdminRequests:
+    def _connect(self) -> AdminRequests:
         if self._admin is None:
             self._admin = open_admin(self._cluster, self._connect_limit_s)
         return AdminRequests(self._admin, REQUEST_LIMIT_MS / 1000, self._clock)
@@ -158,9 +158,9 @@ class AdminReader:
         if not complete:
             return missing
         suspected, self._absent = self._absent & missing, missing
-        return missing - self._gone(requests, sorted(suspected), listing)
+        return missing - self._select_gone(requests, sorted(suspected), listing)
 
-    def _gone(self, requests: AdminRequests, groups: Sequence[str], listing: Listing) -> frozenset[str]:
+    def _select_gone(self, requests: AdminRequests, groups: Sequence[str], listing: Listing) -> frozenset[str]:
         """Of these, those whose coordinator is there and does not list them."""
         if requests.newest(Api.FIND_COORDINATOR) is None:
             return frozenset(groups)  # brokers before 3.0, which are asked for one at a time

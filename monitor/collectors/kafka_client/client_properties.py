@@ -246,11 +246,11 @@ def _login(cluster: ClusterSettings, properties: Mapping[str, str]) -> Login | N
             raise ConfigError(f"{place} is {mechanism}, which groupwatch cannot use; create a user for one of {ours}.")
         raise ConfigError(f"{place} should be one of {ours}.")
     read: Callable[[ClusterSettings, Mapping[str, str], str], Login]
-    read = _login_of_jaas if "sasl.jaas.config" in properties else _login_of_two_properties
+    read = _login_from_jaas if "sasl.jaas.config" in properties else _login_from_properties
     return read(cluster, properties, mechanism)
 
 
-def _login_of_two_properties(cluster: ClusterSettings, properties: Mapping[str, str], mechanism: str) -> Login:
+def _login_from_properties(cluster: ClusterSettings, properties: Mapping[str, str], mechanism: str) -> Login:
     missing = [key for key in ("sasl.username", "sasl.password") if not properties.get(key)]
     if missing:
         place = cluster.client_place
@@ -258,7 +258,7 @@ def _login_of_two_properties(cluster: ClusterSettings, properties: Mapping[str, 
     return Login(username=properties["sasl.username"], password=properties["sasl.password"])
 
 
-def _login_of_jaas(cluster: ClusterSettings, properties: Mapping[str, str], mechanism: str) -> Login:
+def _login_from_jaas(cluster: ClusterSettings, properties: Mapping[str, str], mechanism: str) -> Login:
     place = f"{cluster.client_place}.sasl.jaas.config"
     if "sasl.username" in properties or "sasl.password" in properties:
         raise ConfigError(f"{place} and sasl.username with sasl.password say the same thing; remove one of them.")

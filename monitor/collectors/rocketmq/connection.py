@@ -180,7 +180,7 @@ class RocketMQConnection:
 
     def _attempt(self, requests: Sequence[Request], rules: _Rules) -> list[Frame | NoResponse]:
         try:
-            connected = self._connected()
+            connected = self._connect()
             exchange = _Exchange(len(requests), rules, self._access.limit_s)
             while not exchange.is_done:
                 while (index := exchange.next()) is not None:
@@ -197,7 +197,7 @@ class RocketMQConnection:
             self.close()
         return exchange.answers
 
-    def _connected(self) -> socket.socket:
+    def _connect(self) -> socket.socket:
         if self._socket is None:
             self._socket = _open(self._address, self._access)
         return self._socket

@@ -21,7 +21,7 @@ from monitor.model import (
     TopicPartitions,
     Value,
 )
-from monitor.protocol.rocketmq.names import is_of_proxy, is_topic
+from monitor.protocol.rocketmq.names import is_proxy_client, is_topic
 from monitor.protocol.rocketmq.responses import (
     POP,
     CommittedOffset,
@@ -100,7 +100,7 @@ def group_seen(group: str, by_broker: Mapping[str, GroupConnections]) -> GroupSe
 
 def topics_of(seen: GroupSeen, told: Mapping[MemberKey, MemberInfo]) -> set[str]:
     """All topics that somebody in the group subscribes to."""
-    said = [_info_of_client(seen.group, each.client_id, told).topics for each in seen.members]
+    said = [_client_info(seen.group, each.client_id, told).topics for each in seen.members]
     return set(seen.topics).union(*(topics for topics in said if topics is not None))
 
 
@@ -179,7 +179,7 @@ def _partition(queue: Queue, found: QueueRange | None) -> PartitionObserved:
     return PartitionObserved(partition=partition_of(queue), earliest=found.earliest, end=found.end)
 
 
-def _info_of_client(group: str, client_id: str, told: Mapping[MemberKey, MemberInfo]) -> MemberInfo:
+def _client_info(group: str, client_id: str, told: Mapping[MemberKey, MemberInfo]) -> MemberInfo:
     return told.get(MemberKey(group=group, client_id=client_id), NO_INFO)
 
 
@@ -189,16 +189,16 @@ def _member(seen: MemberSeen, told: MemberInfo, topics: tuple[str, ...], taken: 
     return Member(
         member_id=seen.client_id,
         topics=topics if told.topics is None else told.topics,
-        assigned=_assigned(held) if owns else (),
+        assigned=_assignment(held) if owns else (),
         host=seen.host,
         unreadable=told.unreadable,
         assignor=told.assignor,
-        answers=told.answers or is_of_proxy(seen.client_id),
+        answers=told.answers or is_proxy_client(seen.client_id),
         connections=seen.connections,
     )
 
 
-def _assigned(held: Sequence[Queue]) -> tuple[TopicPartitions, ...]:
+def _assignment(held: Sequence[Queue]) -> tuple[TopicPartitions, ...]:
     """Queues, which are sorted, by topic: in the order of RocketMQ's strategies, by broker's name, then by number."""
     topics: dict[str, list[str]] = defaultdict(list)
     for queue in held:
@@ -215,7 +215,7 @@ def _sharing(seen: GroupSeen, known: Mapping[str, MemberInfo], modes: Iterable[R
     answering = [told for told in known.values() if told.answers]
     if seen.is_broadcasting or any(told.is_broadcasting for told in known.values()):
         return Sharing.BROADCAST
-    if any(told.pops or told.chooses for told in known.values()) or any(is_of_proxy(each) for each in known):
+    if any(told.pops or told.chooses for told in known.values()) or any(is_proxy_client(each) for each in known):
         return Sharing.BY_RECORD
     pops = any(each.mode == POP and each.group == seen.group and each.topic in seen.topics for each in modes)
     return Sharing.BY_RECORD if pops and not answering else Sharing.EXCLUSIVE

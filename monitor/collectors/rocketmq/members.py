@@ -95,7 +95,7 @@ class MemberInfoReader:
     def read(self, members: Sequence[MemberRequest], pool: Executor) -> Mapping[MemberKey, MemberInfo]:
         """What each of the members says, or said last. Others are forgotten."""
         self._forget({member.key for member in members}, {member.address for member in members})
-        self._take_answers_of_suspects()
+        self._take_suspect_responses()
         suspects = [member for member in members if not self._told.get(member.key, _UNKNOWN).answers]
         known = {member.key for member in suspects}
         others = [member for member in members if member.key not in known]
@@ -130,7 +130,7 @@ class MemberInfoReader:
                 self._asked_s |= dict.fromkeys(first, now)
                 self._again[address] = pool.submit(_request_each_info, self._connect(address), first)
 
-    def _take_answers_of_suspects(self) -> None:
+    def _take_suspect_responses(self) -> None:
         for address in [address for address, future in self._again.items() if future.done()]:
             self._take(self._again.pop(address).result())
 

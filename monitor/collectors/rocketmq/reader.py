@@ -43,7 +43,7 @@ from monitor.config.errors import ConfigError
 from monitor.model import GroupObserved, Source, TopicObserved
 from monitor.model.patterns import NamePattern
 from monitor.protocol.rocketmq.acl import Signer
-from monitor.protocol.rocketmq.names import is_group, is_of_proxy, is_topic
+from monitor.protocol.rocketmq.names import is_group, is_proxy_client, is_topic
 from monitor.protocol.rocketmq.responses import BrokerAddress, CommittedOffset, QueueRange, RequestMode, RouteQueues
 
 MOST_THREADS: Final = 32
@@ -149,7 +149,7 @@ class RocketMQReader:
             )
             for group in seen
             for each in group.members
-            if not is_of_proxy(each.client_id)
+            if not is_proxy_client(each.client_id)
         ]
         return self._members.read(asked, self._threads())
 

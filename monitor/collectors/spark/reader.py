@@ -64,7 +64,7 @@ class SparkCheckpointReader:
             if found.problem is not None:
                 problems.append(f"Spark query {name!a}: {found.problem}")
             if found.offsets is not None:
-                groups.append(self._observed(name, found.offsets, pass_ms, observed_ms))
+                groups.append(self._group_observed(name, found.offsets, pass_ms, observed_ms))
         return SourceSnapshot(
             source=Source.CHECKPOINT,
             groups=tuple(groups),
@@ -76,7 +76,7 @@ class SparkCheckpointReader:
     def close(self) -> None:
         """Nothing is open between two readings."""
 
-    def _observed(self, name: str, offsets: QueryOffsets, pass_ms: int, observed_ms: int) -> GroupObserved:
+    def _group_observed(self, name: str, offsets: QueryOffsets, pass_ms: int, observed_ms: int) -> GroupObserved:
         return GroupObserved(
             cluster=self._cluster,
             group=name,

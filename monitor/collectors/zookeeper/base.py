@@ -140,7 +140,7 @@ class ZooKeeperReader:
         """Everything, now. See ``monitor.collectors.snapshot.Reader``."""
         seen = self._read_settled_tree()
         observed_ms = max(wall_clock_ms(), pass_ms)
-        groups = tuple(self._observed(group, pass_ms, observed_ms) for group in seen.groups)
+        groups = tuple(self._group_observed(group, pass_ms, observed_ms) for group in seen.groups)
         self._told = {group.group: group for group in groups}
         self._held_since_s = {name: since_s for name, since_s in self._held_since_s.items() if name in self._told}
         ends = self._ends.of(seen)
@@ -179,7 +179,7 @@ class ZooKeeperReader:
         is_claiming = group.unowned > 0 and quiet_s < claimed_s
         return is_claiming or quiet_s < QUIET_S or unit in self._session.unsteady()
 
-    def _observed(self, group: SeenGroup, pass_ms: int, observed_ms: int) -> GroupObserved:
+    def _group_observed(self, group: SeenGroup, pass_ms: int, observed_ms: int) -> GroupObserved:
         """The group as it is; as it was before, while it moves."""
         now = GroupObserved(
             cluster=self._settings.name,

@@ -65,7 +65,7 @@ class KafkaEnds:
         if not servers:
             return Ends(ends={}, problems=("No broker is registered: end offsets are not known.",))
         try:
-            clients = self._connected(servers, seen)
+            clients = self._connect(servers, seen)
             described = [topic for topic in clients.admin.describe_topics() if topic["name"] in wanted]
         except (KafkaError, CollectorError, OSError) as error:
             self.close()  # the brokers may be others by now
@@ -82,7 +82,7 @@ class KafkaEnds:
         if clients is not None:
             clients.close()
 
-    def _connected(self, servers: str, seen: SeenTree) -> _Clients:
+    def _connect(self, servers: str, seen: SeenTree) -> _Clients:
         if self._clients is None:
             cluster = ClusterSettings(name=self._settings.name, bootstrap_servers=servers)
             release = _RELEASES.get(min((broker.form or 0 for broker in seen.brokers), default=0))

@@ -104,11 +104,11 @@ class ZooKeeperSession:
             CollectorError: there is no such root, or the tree is too large.
             PermissionMissing: the top may not be read.
         """
-        client = self._connected()
+        client = self._connect()
         try:
             self._read(client)
         except (KazooException, KazooTimeoutError) as error:
-            raise self._explained(error) from None
+            raise self._explain(error) from None
         return Tree(nodes=dict(self._nodes), children=dict(self._children), refused=tuple(sorted(self._refused)))
 
     def birth(self, path: str) -> str | None:
@@ -120,11 +120,11 @@ class ZooKeeperSession:
         Raises:
             ConnectionFailed: nobody answers, or not in time.
         """
-        client = self._connected()
+        client = self._connect()
         try:
             stat = client.exists_async(f"/{path}").get(timeout=self._settings.session_limit_s)
         except (KazooException, KazooTimeoutError) as error:
-            raise self._explained(error) from None
+            raise self._explain(error) from None
         return None if stat is None else f"{stat.czxid:x}-{stat.ctime}"
 
     def unsteady(self) -> frozenset[str]:
@@ -156,7 +156,7 @@ class ZooKeeperSession:
         self._full_s = 0.0
         self._events.clear()
 
-    def _connected(self) -> KazooClient:
+    def _connect(self) -> KazooClient:
         if self._client is None:
             self._forget()
             self._client = KazooClient(
@@ -169,7 +169,7 @@ class ZooKeeperSession:
             self._is_live = self._client.start_async()
         if not self._is_live.wait(self._settings.session_limit_s):
             is_refused = self._client.client_state == "AUTH_FAILED"
-            raise self._explained(AuthFailedError() if is_refused else KazooTimeoutError())
+            raise self._explain(AuthFailedError() if is_refused else KazooTimeoutError())
         return self._client
 
     def _read(self, client: KazooClient) -> None:
@@ -290,7 +290,7 @@ class ZooKeeperSession:
     def _place(self) -> str:
         return f"Cluster {self._settings.name}: ZooKeeper at {self._settings.hosts}{self._settings.root}"
 
-    def _explained(self, error: Exception) -> CollectorError:
+    def _explain(self, error: Exception) -> CollectorError:
         if isinstance(error, NoNodeError):
             return CollectorError(f"{self._place()} has no such node. Check root.")
         if isinstance(error, NoAuthError):

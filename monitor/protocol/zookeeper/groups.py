@@ -134,7 +134,7 @@ class GroupReader:
         offsets = tuple(self._offsets(name))
         if not members and not offsets:
             return None
-        return SeenGroup(group=name, members=members, offsets=offsets, unowned=_unowned(members, self._topics))
+        return SeenGroup(group=name, members=members, offsets=offsets, unowned=_count_unowned(members, self._topics))
 
     def _unregistered_member(self, group: str, owner: str, places: Iterable[TopicPartition]) -> Member:
         client = self._layout.client(owner)
@@ -185,7 +185,7 @@ def _by_topic(places: Iterable[TopicPartition]) -> tuple[TopicPartitions, ...]:
     return tuple(TopicPartitions(topic, tuple(several)) for topic, several in partitions.items())
 
 
-def _unowned(members: Sequence[Member], topics: Iterable[SeenTopic]) -> int:
+def _count_unowned(members: Sequence[Member], topics: Iterable[SeenTopic]) -> int:
     if any(member.unreadable is not None for member in members):
         return 0
     subscribed = {topic for member in members for topic in member.topics}

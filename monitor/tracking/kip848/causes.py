@@ -21,7 +21,7 @@ from monitor.model import (
 from monitor.tracking.rebalances.history import ordered_causes
 
 
-def rebalance_of_epoch(state: GroupState, event: EpochStored) -> Rebalance:
+def epoch_rebalance(state: GroupState, event: EpochStored) -> Rebalance:
     """The rebalance that begins with this epoch."""
     changes = [change.cause for change in state.pending]
     if RebalanceCause.UPGRADE in changes:  # its members are not new, they only appear in other records now

@@ -78,7 +78,7 @@ class MovesDraft:
             )
         return tuple(OwnershipCount(owner, count) for owner, count in sorted(counts.items()) if count)
 
-    def begin_anew(self, *, keeping: bool = False) -> None:
+    def reset(self, *, keeping: bool = False) -> None:
         """Every member has what it is to have. What is left belongs to nobody any more, unless that is yet to come."""
         if not keeping:
             self._released.clear()

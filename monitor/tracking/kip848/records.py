@@ -36,10 +36,10 @@ from monitor.model import (
     TopicPartition,
 )
 from monitor.tracking.kip848.causes import (
+    epoch_rebalance,
     has_subscription_changed,
     have_topics_changed,
     is_conversion,
-    rebalance_of_epoch,
     removal_cause,
     static_restart,
 )
@@ -169,7 +169,7 @@ class ModernDraft:
     def _raise_epoch(self, event: EpochStored) -> None:
         state = self._state
         if event.epoch != state.generation:
-            rebalance = rebalance_of_epoch(state, event)
+            rebalance = epoch_rebalance(state, event)
             if state.under_way is None:
                 held = self._moves.held_counts(self._members.values())
                 rebalance = replace(rebalance, held=held, is_first=not held)
@@ -185,12 +185,12 @@ class ModernDraft:
         self._members[key] = replace(stored, reconciliation=waiting.reconciliation if waiting else Reconciliation())
         self._compare(key)
         if before is None:
-            self._joined(stored, event.stored_ms)
+            self._note_join(stored, event.stored_ms)
         elif has_subscription_changed(before, stored):
             self._note(RebalanceCause.SUBSCRIPTION)
         self._stand(event.stored_ms)
 
-    def _joined(self, member: Member, at_ms: int) -> None:
+    def _note_join(self, member: Member, at_ms: int) -> None:
         """A new member, or a static one that came back under a new id: then what its going was noted as was none."""
         gone = [c for c in self._state.pending if c.instance_id is not None and c.instance_id == member.instance_id]
         if not gone:
@@ -262,7 +262,7 @@ class ModernDraft:
         self._end(event.deleted_ms)
         state = enter_phase(self._state, PhaseEvent.DELETED, event.deleted_ms)
         self._state = without_membership(state, pending=pending)
-        self._moves.begin_anew()
+        self._moves.reset()
         self._members, self._incomplete, self._behind = {}, {}, set()
 
     def _note(self, cause: RebalanceCause, instance_id: str | None = None) -> None:
@@ -270,7 +270,7 @@ class ModernDraft:
         self._state = replace(self._state, pending=(*self._state.pending, change)[-MAX_PENDING:])
 
     def _stand(self, at_ms: int) -> None:
-        happened = self._standing()
+        happened = self._phase_event()
         self._state = enter_phase(self._state, happened, at_ms)
         if happened in (PhaseEvent.EMPTIED, PhaseEvent.SETTLED):
             self._end(at_ms)
@@ -283,14 +283,14 @@ class ModernDraft:
         if (rebalance := self._state.under_way) is not None:
             rebalance = with_move_counts(rebalance, self._moves.moved, self._members)
             self._state = end_rebalance(replace(self._state, under_way=rebalance), at_ms)
-        self._moves.begin_anew(keeping=bool(self._state.pending))
+        self._moves.reset(keeping=bool(self._state.pending))
 
     def _with_moves(self) -> Rebalance | None:
         """The rebalance under way with what it has moved so far, as the draft ends here."""
         rebalance = self._state.under_way
         return rebalance and replace(rebalance, moved=rebalance.moved + self._moves.moved)
 
-    def _standing(self) -> PhaseEvent:
+    def _phase_event(self) -> PhaseEvent:
         """Where the group stands by the coordinator's own rule (``maybeUpdateGroupState`` of each kind of group)."""
         if not self._members:
             return PhaseEvent.EMPTIED

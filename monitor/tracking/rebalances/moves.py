@@ -50,7 +50,7 @@ def moves_between(before: Iterable[Member], released: Iterable[ReleasedPartition
     held = Counter(owner for place, owner in last.items() if place in now)
     has = dict.fromkeys(map(member_identity, members), 0) | Counter(now.values())
     needed = fewest_moves(held, has, alike=have_equal_subscriptions(members)) if moved else 0
-    unowned = _unowned(last, now, _subscribed_topics(members))
+    unowned = _partitions_without_owner(last, now, _subscribed_topics(members))
     return Moves(moved=moved, avoidable=max(0, moved - needed), released=partitions_by_owner(unowned))
 
 
@@ -108,7 +108,7 @@ def _even_shares(partitions: int, members: int) -> list[int]:
     return [share + (rank < more) for rank in range(members)]
 
 
-def _unowned(last: Owners, now: Owners, subscribed: frozenset[str]) -> Owners:
+def _partitions_without_owner(last: Owners, now: Owners, subscribed: frozenset[str]) -> Owners:
     """What had an owner and has none now. Topics that nobody subscribes any more do not come back as moved."""
     return {place: owner for place, owner in last.items() if place not in now and place.topic in subscribed}
 

@@ -55,9 +55,9 @@ class TranscriptRecorder:
                 continue
             self._evaluations.add(cluster.evaluated_ms)
             for group in cluster.groups:
-                self._groups[group.group] = self._seen(group, round(since_ready_s, 1))
+                self._groups[group.group] = self._group_seen(group, round(since_ready_s, 1))
 
-    def _seen(self, now: GroupSummary, at_s: float) -> GroupSeen:
+    def _group_seen(self, now: GroupSummary, at_s: float) -> GroupSeen:
         before = self._groups.get(now.group)
         known = before.findings if before else ()
         earlier = (before.lag_least, before.lag_most) if before else ()
