@@ -11,12 +11,12 @@ import sys
 import threading
 
 from monitor.cli.app import app
-from streaming_jobs.runtime.session import SUBMITTED
+from streaming_jobs.runtime.session import SUBMITTED_VARIABLE
 
 
 def main() -> None:
     """Run the job; end with spark-submit."""
-    if SUBMITTED in os.environ:
+    if SUBMITTED_VARIABLE in os.environ:
         threading.Thread(target=_end_with_spark, name="end-with-spark", daemon=True).start()
     app(["run", *sys.argv[1:]])
 

@@ -31,7 +31,7 @@ from monitor.demo.servers import guard
 from monitor.demo.servers.ports import free_ports
 from monitor.web.http.access_files import AccessFiles
 from monitor.web.server import HttpServer
-from streaming_jobs.driver.snapshot_store import Board
+from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.jobs import cluster_watch
 from streaming_jobs.runtime import session
 from tests.health_checks import COMPOSE, SERVICES, asked_of, is_well
@@ -154,7 +154,7 @@ def test_the_health_check_that_the_guide_gives_for_tls_fits_a_server_with_tls_an
     Authority(tmp_path).sign("server")
     config = tmp_path / "web.yml"
     config.write_text("tls_server_config: {cert_file: server.pem, key_file: server.key}\n", encoding="utf-8")
-    with HttpServer(Board(("c",)), port=0, access=AccessFiles(web_config_file=config)) as server:
+    with HttpServer(SnapshotStore(("c",)), port=0, access=AccessFiles(web_config_file=config)) as server:
         port = int(server.url.rpartition(":")[2])
         command = [sys.executable, *(word.replace("127.0.0.1:9464/", f"127.0.0.1:{port}/") for word in arguments)]
         assert is_well(command)
@@ -301,7 +301,7 @@ def test_alertmanager_itself_accepts_its_configuration():
 
 
 def test_groupwatch_is_well_while_it_serves():
-    with HttpServer(Board(("c",)), port=0) as server:
+    with HttpServer(SnapshotStore(("c",)), port=0) as server:
         command = asked_of("groupwatch", int(server.url.rpartition(":")[2]), 9464)
         assert is_well(command)
     assert not is_well(command)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from monitor.collectors.readers import kind_of
+from monitor.collectors.readers import collector_kind
 from monitor.config import (
     ClusterSettings,
     Settings,
@@ -87,7 +87,7 @@ def test_the_examples_of_the_page_are_read(tmp_path: Path, block: str):
 
 def test_the_words_of_the_label_collector_are_those_of_the_page():
     (table,) = re.findall(r"^\| table \|.*?(?=^$)", PAGE, re.MULTILINE | re.DOTALL)
-    words = {"kafka", *map(kind_of, _one_of_each())}
+    words = {"kafka", *map(collector_kind, _one_of_each())}
     assert set(re.findall(r"\| `([\w-]+)` \|$", table, re.MULTILINE)) == words
 
 

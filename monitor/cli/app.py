@@ -160,7 +160,7 @@ def demo(
     """Start a real Kafka, real consumers that go wrong in several ways, and groupwatch, which says so."""
     _log_to_terminal(verbose)
     from monitor.demo.workload.systems import DemoSystem  # noqa: PLC0415 -- as above
-    from streaming_jobs.jobs.demo.alerting import WANTED_AS as PROMETHEUS  # noqa: PLC0415 -- as above
+    from streaming_jobs.jobs.demo.alerting import PROMETHEUS  # noqa: PLC0415 -- as above
     from streaming_jobs.jobs.demo.demo import DemoOptions, run_demo  # noqa: PLC0415 -- as above
 
     names = {name.strip() for name in with_.split(",") if name.strip()}

@@ -7,12 +7,12 @@ from functools import partial
 
 from monitor.collectors.clock import wall_clock_ms
 from monitor.collectors.kafka.catalog import KafkaCatalogCollector
-from monitor.collectors.polling import ReadingCollector
-from monitor.collectors.readers import Readable, kind_of, reader_of
-from monitor.collectors.snapshot import Reader
+from monitor.collectors.polling import PollingCollector
+from monitor.collectors.readers import Readable, collector_kind, create_reader
+from monitor.collectors.snapshot import SnapshotReader
 from monitor.config import ClusterSettings, Settings, SparkQueriesSettings, System
 
-MakeReader = Callable[[Readable], Reader]
+MakeReader = Callable[[Readable], SnapshotReader]
 
 
 class ConfiguredCollectors:
@@ -30,31 +30,31 @@ class ConfiguredCollectors:
         """
         self._settings = settings
         self._clock = clock
-        self._readers = readers or partial(reader_of, clock=clock)
+        self._readers = readers or partial(create_reader, clock=clock)
 
-    def of_topics(self, cluster: ClusterSettings) -> KafkaCatalogCollector:
+    def topic_collector(self, cluster: ClusterSettings) -> KafkaCatalogCollector:
         """That of a Kafka cluster's topics."""
         return KafkaCatalogCollector(cluster, self._clock)
 
-    def of_groups(self, cluster: ClusterSettings) -> tuple[ReadingCollector, ...]:
+    def group_collectors(self, cluster: ClusterSettings) -> tuple[PollingCollector, ...]:
         """That of a Kafka cluster's groups, if they are not read from its log."""
         if cluster.groups_from == "log":
             return ()
         return (self._collector(cluster, cluster, cluster.name, cluster.collect_interval_s),)
 
-    def of_system(self, system: System) -> ReadingCollector:
+    def system_collector(self, system: System) -> PollingCollector:
         """That of a system."""
         carrier = self._settings.carrier_of(system)
         named = system.model_copy(update={"via": carrier.name})
         return self._collector(named, carrier, system.name, system.interval_s)
 
-    def of_queries(self, queries: SparkQueriesSettings) -> ReadingCollector:
+    def query_collector(self, queries: SparkQueriesSettings) -> PollingCollector:
         """That of some queries of Spark, as groups of the Kafka cluster that they read."""
         carrier = self._settings.carrier_of(queries)
         named = queries.model_copy(update={"cluster": carrier.name})
         return self._collector(named, carrier, carrier.name, queries.interval_s)
 
-    def _collector(self, read: Readable, carrier: ClusterSettings, cluster: str, interval_s: float) -> ReadingCollector:
-        collector = ReadingCollector(cluster, self._readers(read), carrier, interval_s, self._clock)
-        collector.known_as(kind_of(read), read.name)
+    def _collector(self, read: Readable, carrier: ClusterSettings, cluster: str, interval_s: float) -> PollingCollector:
+        collector = PollingCollector(cluster, self._readers(read), carrier, interval_s, self._clock)
+        collector.set_identity(collector_kind(read), read.name)
         return collector

@@ -23,8 +23,8 @@ from monitor.collectors.kafka.events_writer import (
     write_topics,
 )
 from monitor.collectors.kafka_client.connection import CONNECT_LIMIT_S, close_producer, open_admin, open_producer
-from monitor.collectors.passes.collector import AttemptedPasses
-from monitor.collectors.snapshot import Reader, Reading
+from monitor.collectors.passes.collector import RetryingCollector
+from monitor.collectors.snapshot import SnapshotReader, SourceSnapshot
 from monitor.config import ClusterSettings
 from monitor.model import GroupsListed, PassCompleted, Source
 
@@ -32,7 +32,7 @@ LONGEST_PAUSE_S: Final = 60.0
 """A system that is away is asked again at least so often."""
 
 
-class ReadingCollector(AttemptedPasses):
+class PollingCollector(RetryingCollector):
     """Reads a system again and again, and writes what it reads.
 
     ``run`` belongs to one thread.
@@ -41,7 +41,7 @@ class ReadingCollector(AttemptedPasses):
     def __init__(
         self,
         name: str,
-        reader: Reader,
+        reader: SnapshotReader,
         carrier: ClusterSettings,
         interval_s: float,
         clock: Callable[[], int] = wall_clock_ms,
@@ -76,7 +76,7 @@ class ReadingCollector(AttemptedPasses):
         finally:
             self.close()
 
-    def collect(self) -> Reading:
+    def collect(self) -> SourceSnapshot:
         """Make one pass: read everything, and write it.
 
         That a pass is complete, which makes what it did not see disappear, is written of complete readings only.
@@ -89,7 +89,7 @@ class ReadingCollector(AttemptedPasses):
         self._pass_ms = max(self._clock(), self._pass_ms + 1)
         reading = self._reader.read(self._pass_ms)
         self.source.require(reading.source_id)
-        producer, destination = self._connected(), self._carrier.events_topic
+        producer, destination = self._connect(), self._carrier.events_topic
         write_topics(producer, destination, reading.topics)
         write_groups(producer, destination, reading.groups)
         if reading.complete:
@@ -98,7 +98,7 @@ class ReadingCollector(AttemptedPasses):
             self.complete_passes += 1
         else:
             self.incomplete_passes += 1
-        self._note_said(reading)
+        self._note_problems(reading)
         return reading
 
     def close(self) -> None:
@@ -108,12 +108,12 @@ class ReadingCollector(AttemptedPasses):
             close_producer(producer, CLOSE_LIMIT_S)
         self._reader.close()
 
-    def _note_said(self, reading: Reading) -> None:
+    def _note_problems(self, reading: SourceSnapshot) -> None:
         """What a complete reading says is no reason to call the system away: one node of many may be out of date."""
         said = " ".join([*reading.problems, *([self._clock_told] if self._clock_told else [])]) or None
         self.problem, self.warning = (None, said) if reading.complete else (said, None)
 
-    def _write_end(self, producer: KafkaProducer, reading: Reading) -> None:
+    def _write_end(self, producer: KafkaProducer, reading: SourceSnapshot) -> None:
         ended_ms, destination = max(self._clock(), self._pass_ms), self._carrier.events_topic
         listing = GroupsListed(
             cluster=self._name,
@@ -140,7 +140,7 @@ class ReadingCollector(AttemptedPasses):
         longest = max(self._interval_s, min(LONGEST_PAUSE_S, self._interval_s * 2**self.failures_in_a_row))
         return random.uniform(self._interval_s, longest)
 
-    def _connected(self) -> KafkaProducer:
+    def _connect(self) -> KafkaProducer:
         if self._producer is None:
             with open_admin(self._carrier, CONNECT_LIMIT_S) as admin:
                 self.has_made_topic |= ensure_events_topic(admin, self._carrier.events_topic)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from monitor.collectors.clock import wall_clock_ms
-from monitor.collectors.snapshot import Reader
+from monitor.collectors.snapshot import SnapshotReader
 from monitor.collectors.spark.checkpoint_files import CheckpointFiles
 from monitor.config import ClusterSettings, RocketMQSettings, SparkQueriesSettings, ZooKeeperSettings
 
@@ -13,9 +13,9 @@ Readable = RocketMQSettings | ZooKeeperSettings | SparkQueriesSettings | Cluster
 """What is read as a whole. A Kafka cluster is read so where its log of groups may not be read."""
 
 
-def reader_of(
+def create_reader(
     settings: Readable, clock: Callable[[], int] = wall_clock_ms, files: CheckpointFiles | None = None
-) -> Reader:
+) -> SnapshotReader:
     """The reader for these settings; it connects when it reads.
 
     Args:
@@ -23,14 +23,14 @@ def reader_of(
         clock: gives the time in milliseconds since the epoch.
         files: where the checkpoints of Spark's queries are; None: on this machine.
     """
-    reader: Reader
+    reader: SnapshotReader
     match settings:
         case RocketMQSettings():
             from monitor.collectors.rocketmq.reader import RocketMQReader  # noqa: PLC0415 -- see above
 
             reader = RocketMQReader(settings, clock)
         case ZooKeeperSettings():
-            reader = _of_zookeeper(settings)
+            reader = _create_zookeeper_reader(settings)
         case SparkQueriesSettings():
             from monitor.collectors.spark.reader import SparkCheckpointReader  # noqa: PLC0415 -- see above
 
@@ -42,8 +42,8 @@ def reader_of(
     return reader
 
 
-def _of_zookeeper(settings: ZooKeeperSettings) -> Reader:
-    reader: Reader
+def _create_zookeeper_reader(settings: ZooKeeperSettings) -> SnapshotReader:
+    reader: SnapshotReader
     if settings.system == "metaq":
         from monitor.collectors.zookeeper.readers import MetaQReader  # noqa: PLC0415 -- see above
 
@@ -55,7 +55,7 @@ def _of_zookeeper(settings: ZooKeeperSettings) -> Reader:
     return reader
 
 
-def kind_of(settings: Readable) -> str:
+def collector_kind(settings: Readable) -> str:
     """What is read, in one word: as a label, and in the layout of a checkpoint."""
     match settings:
         case RocketMQSettings():

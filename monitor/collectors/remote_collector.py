@@ -17,23 +17,23 @@ from monitor.collectors.passes.known_source import KnownSource
 from monitor.config import ClusterSettings, ConfigError
 from monitor.model import Value
 
-LEAST_PATIENCE_S: Final = 60.0
-PATIENCE_PASSES: Final = 3
-"""After how many intervals without a pass it is said that none comes; never before LEAST_PATIENCE_S."""
+MIN_SILENCE_LIMIT_S: Final = 60.0
+SILENCE_LIMIT_PASSES: Final = 3
+"""After how many intervals without a pass it is said that none comes; never before MIN_SILENCE_LIMIT_S."""
 
 
-class Writer(Value):
+class ExpectedWriter(Value):
     """Who writes the passes that are awaited, and what he does that they come of, both in words."""
 
     who: str
     does: str
 
 
-FIRST_SHARD: Final = Writer(who="the job of the first shard", does="lists the topics")
-COLLECT: Final = Writer(who="groupwatch collect", does="reads the cluster")
+FIRST_SHARD: Final = ExpectedWriter(who="the job of the first shard", does="lists the topics")
+COLLECT: Final = ExpectedWriter(who="groupwatch collect", does="reads the cluster")
 
 
-class AwaitedPasses:
+class RemoteCollector:
     """Looks whether the events topic of a cluster exists and grows; it writes nothing.
 
     It stands where another process has the collector: ``run`` belongs to one thread, ``last_success_ms`` and
@@ -46,7 +46,7 @@ class AwaitedPasses:
         clock_s: Callable[[], float] = time.monotonic,
         connect_limit_s: float = CONNECT_LIMIT_S,
         *,
-        writer: Writer = FIRST_SHARD,
+        writer: ExpectedWriter = FIRST_SHARD,
         name: str | None = None,
     ) -> None:
         """Prepare to look; the first look connects.
@@ -94,10 +94,10 @@ class AwaitedPasses:
         if bounds.ends != self._ends:
             self._ends, self._grown_s = bounds.ends, self._clock_s()
         self.last_success_ms = wall_clock_ms()
-        self.problem = self._silence(self._clock_s() - self._grown_s)
+        self.problem = self._silence_problem(self._clock_s() - self._grown_s)
 
-    def _silence(self, lasted_s: float) -> str | None:
-        if lasted_s <= max(LEAST_PATIENCE_S, PATIENCE_PASSES * self._cluster.collect_interval_s):
+    def _silence_problem(self, lasted_s: float) -> str | None:
+        if lasted_s <= max(MIN_SILENCE_LIMIT_S, SILENCE_LIMIT_PASSES * self._cluster.collect_interval_s):
             return None
         return (
             f"Cluster {self._name}: nothing was written to {self._cluster.events_topic} for {lasted_s:.0f} s;"

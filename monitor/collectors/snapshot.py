@@ -11,7 +11,7 @@ from typing import Protocol
 from monitor.model import GroupObserved, Source, TopicObserved, Value
 
 
-class Reading(Value):
+class SourceSnapshot(Value):
     """All groups of a system, and the topics that they read, as they were within one pass.
 
     ``complete`` False: something did not answer, so that what is missing here may still exist. ``problems`` says what,
@@ -30,10 +30,10 @@ class Reading(Value):
     source_id: str | None = None
 
 
-class Reader(Protocol):
+class SnapshotReader(Protocol):
     """Reads a system. For one thread; what it holds open, it closes and opens again by itself."""
 
-    def read(self, pass_ms: int) -> Reading:
+    def read(self, pass_ms: int) -> SourceSnapshot:
         """Everything, now; ``pass_ms`` is when this pass began.
 
         Raises:

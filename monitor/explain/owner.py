@@ -17,7 +17,7 @@ from monitor.explain.self_assigned import why_by_shares
 from monitor.messages.formatting import age
 from monitor.messages.names import counted, era, listed, owner, ranges, shown
 from monitor.model import KINDS, GroupKind, Member, MemberState, TopicPartition, number
-from monitor.protocol.kafka.sticky_user_data import Memory, read_cooperative, read_sticky
+from monitor.protocol.kafka.sticky_user_data import PriorAssignment, read_cooperative, read_sticky
 
 
 def why(standing: Standing, place: TopicPartition, now_ms: int) -> str:
@@ -144,7 +144,7 @@ def _sticky(standing: Standing, place: TopicPartition, owner_id: str) -> str:
     return f"{name}: {_taken(standing, place, claims[claiming[0]], claiming[0])}"
 
 
-def _taken(standing: Standing, place: TopicPartition, memory: Memory, former: str) -> str:
+def _taken(standing: Standing, place: TopicPartition, memory: PriorAssignment, former: str) -> str:
     members = {member.member_id: member for member in standing.group.members}
     if place.topic not in members[former].topics:
         return f"{shown(former)} owned it before and does not subscribe to the topic any more."
@@ -156,15 +156,15 @@ def _taken(standing: Standing, place: TopicPartition, memory: Memory, former: st
     return f"it was taken from {shown(former)}, which {share}; why this one cannot be told."
 
 
-def _memory(member: Member, assignor: str | None) -> Memory:
+def _memory(member: Member, assignor: str | None) -> PriorAssignment:
     """What a member said it owned when it joined, as its assignor reads it."""
     if assignor == "sticky":
         return read_sticky(member.user_data)
     generation = member.generation if member.generation >= 0 else read_cooperative(member.user_data)
-    return Memory(owned=member.owned, generation=generation)
+    return PriorAssignment(owned=member.owned, generation=generation)
 
 
-def _has(memory: Memory, place: TopicPartition) -> bool:
+def _has(memory: PriorAssignment, place: TopicPartition) -> bool:
     return any(entry.topic == place.topic and place.partition in entry.partitions for entry in memory.owned)
 
 

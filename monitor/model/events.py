@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from monitor.model.kinds import GroupKind, Sharing, Source
@@ -97,6 +99,10 @@ class ObservedOffset(Value, array_like=True):
     committed_ms: int | None = None
 
 
+STATES_WITH_TARGETS: Final = frozenset({"Stable", "Reconciling"})
+"""The states of a KIP-848 group, in Kafka's words, in which its targets are for what its members subscribe to now."""
+
+
 class GroupObserved(Event):
     """A whole group as a collector read it at ``observed_ms``, by the collector's clock.
 
@@ -149,7 +155,8 @@ class RebalanceSampled(Event):
 
     Only once it is over: ``seen_ms`` is when the broker was last asked and it still rebalanced, ``gap_ms`` the longest
     time from one question in between to the next, ``took_ms`` the longest that an answer took, from the one before the
-    first sight to this one, and ``broker`` the id of the broker. None and 0 from a collector that did not tell them.
+    first observation to this one, and ``broker`` the id of the broker. None and 0 from a collector that did not tell
+    them.
     """
 
     cluster: str

@@ -53,13 +53,13 @@ class RebalanceCause(StrEnum):
     UNKNOWN = "unknown"
 
 
-FOLLOW_OF_THEMSELVES: Final = frozenset({RebalanceCause.HANDOVER, RebalanceCause.STATIC_RESTART})
+CONSEQUENTIAL_CAUSES: Final = frozenset({RebalanceCause.HANDOVER, RebalanceCause.STATIC_RESTART})
 """Causes of rebalances that are no sign of unrest: the second half of one that may be, and what nobody had to stop for.
 Who counts how often a group rebalances leaves out those that have no other cause."""
 
 
-class Held(Value):
-    """Partitions that a member had last; ``who`` is who it is over generations (monitor.tracking.classic.moves).
+class ReleasedPartitions(Value):
+    """Partitions that a member had last; ``who`` is who it is over generations (monitor.tracking.rebalances.moves).
 
     The topics are in the words of the log: names, and ids in a KIP-848 group. There ``stopped_ms`` is until when it may
     have read them: it was told then to give them back, or removed from the group (None: not known).
@@ -70,14 +70,14 @@ class Held(Value):
     stopped_ms: int | None = None
 
 
-class HeldCount(Value, array_like=True):
+class OwnershipCount(Value, array_like=True):
     """How many partitions a member had."""
 
     who: str
     partitions: int
 
 
-class Taken(Value, array_like=True):
+class PendingHandover(Value, array_like=True):
     """Partitions of a KIP-848 group's topic that got a new owner, which has not committed them yet.
 
     ``gained_ms`` is since when the new one has them, ``stopped_ms`` until when the one before may have read them (None:
@@ -90,13 +90,13 @@ class Taken(Value, array_like=True):
     partitions: tuple[int, ...]
 
 
-SAMPLE_HOLDS_MS: Final = 30_000
+SAMPLE_LIFETIME_MS: Final = 30_000
 """From this age on, what was said of a group's state no longer counts. A rebalance that goes on is told again at least
 every 10 s (monitor.collectors.kafka.rebalance_sampler), so three were missed by then: the collector or its broker is
 away."""
 
 
-class Sampled(Value, array_like=True):
+class RebalanceInProgress(Value, array_like=True):
     """That a classic group rebalances, as a collector saw it: first, last, and by how much it may have begun before.
 
     ``interval_ms`` None: not known. ``over``: it was seen since that it no longer does.
@@ -120,7 +120,7 @@ class CommittedTopic(Value, array_like=True):
     since_ms: int | None = None
 
 
-class Sight(Value, array_like=True):
+class RebalanceObservation(Value, array_like=True):
     """What a collector saw of a classic group from its first answer that it rebalances to the first that it does not.
 
     It may be of several rebalances, one after the other. All times are by the collector's clock; the answer to a
@@ -146,7 +146,7 @@ class Rebalance(Value):
     ``started_ms`` of a classic group is when it had begun for certain by what a collector saw, if one saw it, and else
     when its members had all joined (the waiting for them is not in the log); of the other kinds when the group's epoch
     was raised. ``ended_ms`` None: under way. ``moved`` partitions have another owner than before, ``avoidable`` of them
-    would have stayed in the stickiest balanced assignment (monitor.tracking.classic.moves). ``held`` is who had how
+    would have stayed in the stickiest balanced assignment (monitor.tracking.rebalances.moves). ``held`` is who had how
     much when it began, while it is under way. ``is_first``: the group had no members before it.
 
     ``pause_ms`` is summed over the ``paused_partitions``: how long they had no owner, or how much longer than usual
@@ -165,7 +165,7 @@ class Rebalance(Value):
     left: int = 0
     moved: int = 0
     avoidable: int = 0
-    held: tuple[HeldCount, ...] = ()
+    held: tuple[OwnershipCount, ...] = ()
     is_first: bool = False
     paused_partitions: int = 0
     pause_ms: int = 0
@@ -235,14 +235,14 @@ class GroupState(Value):
     avoidable_moves: int = 0
     rebalance_ms: int = 0
     redelivered_records: int = 0
-    released: tuple[Held, ...] = ()
+    released: tuple[ReleasedPartitions, ...] = ()
     pause_ms: int = 0
     burst_records: int = 0
-    sampled: Sampled | None = None
+    sampled: RebalanceInProgress | None = None
     earlier_ms: tuple[int, ...] = ()
-    sights: tuple[Sight, ...] = ()
+    sights: tuple[RebalanceObservation, ...] = ()
     committed_topics: tuple[CommittedTopic, ...] = ()
-    taken: tuple[Taken, ...] = ()
+    taken: tuple[PendingHandover, ...] = ()
     source: Source = Source.LOG
     observed_ms: int = 0
     sharing: Sharing = Sharing.EXCLUSIVE

@@ -19,11 +19,16 @@ class MemberState(StrEnum):
     UNKNOWN = "unknown"
 
 
+STATIC_LEAVE_EPOCH: Final = -2
+"""The epoch of a static member that closed and may come back before its session ends (KIP-848;
+``LEAVE_GROUP_STATIC_MEMBER_EPOCH`` of Kafka). No other epoch is lower."""
+
+
 class Reconciliation(Value):
     """Where a member of a KIP-848, share or streams group stands between what it has and what it is to have.
 
     ``assigned`` it owns; ``revoking`` it has been told to give back and may still own. ``target`` None: the broker has
-    not chosen one. ``epoch`` -2: a static member that left and may come back. ``since_ms``: when the broker wrote this.
+    not chosen one. ``epoch``: see STATIC_LEAVE_EPOCH. ``since_ms``: when the broker wrote this.
     """
 
     epoch: int = 0

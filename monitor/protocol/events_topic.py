@@ -8,6 +8,7 @@ import msgspec
 
 from monitor.model import (
     KINDS,
+    STATIC_LEAVE_EPOCH,
     CollectedEvent,
     GroupObserved,
     GroupsListed,
@@ -23,7 +24,7 @@ from monitor.model import (
 )
 from monitor.protocol.wire.bounds import MOST_OFFSET, MOST_PARTITIONS, latest_ms
 from monitor.protocol.wire.errors import DecodeError
-from monitor.protocol.wire.json_value import decoded_json
+from monitor.protocol.wire.json_value import decode_json_struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +58,7 @@ def decode_event(data: bytes | None) -> CollectedEvent:
     """
     if data is None:
         raise DecodeError("null_value", 0)
-    event = _decoded(data)
+    event = _decode(data)
     if event.version > EVENTS_VERSION:
         raise DecodeError("newer_version", 0)
     if event.version < 1 or not all(0 <= number < limit for number, limit in _numbers(event)):
@@ -110,30 +111,30 @@ def require_source(event: PassCompleted, known: str | None) -> None:
         raise DecodeError("other_source", 0)
 
 
-def cluster_named(data: bytes | None) -> str | None:
+def event_cluster(data: bytes | None) -> str | None:
     """The cluster that an event is of, also where the rest of it cannot be read; None: not even that can."""
     try:
-        return None if data is None else _OF_A_CLUSTER.decode(data).cluster
+        return None if data is None else _CLUSTER_DECODER.decode(data).cluster
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 
-class _Versioned(msgspec.Struct):
+class _VersionField(msgspec.Struct):
     version: int = 1
 
 
-class _OfACluster(msgspec.Struct):
+class _ClusterField(msgspec.Struct):
     cluster: str
 
 
-_VERSIONED: Final = msgspec.json.Decoder(_Versioned)
-_OF_A_CLUSTER: Final = msgspec.json.Decoder(_OfACluster)
+_VERSION_DECODER: Final = msgspec.json.Decoder(_VersionField)
+_CLUSTER_DECODER: Final = msgspec.json.Decoder(_ClusterField)
 
 
-def _decoded(data: bytes) -> CollectedEvent:
+def _decode(data: bytes) -> CollectedEvent:
     """The event; one that cannot be read because it is of a newer version is told as that."""
     try:
-        return decoded_json(_DECODER, data)
+        return decode_json_struct(_DECODER, data)
     except DecodeError as error:
         if error.reason == "bad_event" and _version(data) > EVENTS_VERSION:
             raise DecodeError("newer_version", 0) from error
@@ -143,7 +144,7 @@ def _decoded(data: bytes) -> CollectedEvent:
 def _version(data: bytes) -> int:
     """The version that it names; 0: none. What was refused as an event may end in the middle, or be anything."""
     try:
-        return _VERSIONED.decode(data).version
+        return _VERSION_DECODER.decode(data).version
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return 0
 
@@ -161,12 +162,12 @@ def _numbers(event: CollectedEvent) -> Iterator[tuple[int, int]]:
     if isinstance(event, PassCompleted):
         yield event.topics, _NUMBER_LIMIT
     elif isinstance(event, RebalanceSampled):
-        yield from _of_sample(event)
+        yield from _sample_numbers(event)
     elif isinstance(event, GroupObserved):
         yield event.generation or 0, _NUMBER_LIMIT
         yield event.target_epoch or 0, _NUMBER_LIMIT
         for member in event.members:
-            yield from _of_member(member)
+            yield from _member_numbers(member)
 
 
 def _times(event: CollectedEvent) -> Iterator[int]:
@@ -196,7 +197,7 @@ def _offsets(event: CollectedEvent) -> Iterator[int]:
             yield each.offset
 
 
-def _of_sample(event: RebalanceSampled) -> Iterator[tuple[int, int]]:
+def _sample_numbers(event: RebalanceSampled) -> Iterator[tuple[int, int]]:
     """No span of time reaches back beyond 1970."""
     yield event.interval_ms or 0, event.since_ms + 1
     yield event.gap_ms or 0, event.sampled_ms + 1
@@ -204,14 +205,14 @@ def _of_sample(event: RebalanceSampled) -> Iterator[tuple[int, int]]:
     yield event.broker or 0, _NUMBER_LIMIT
 
 
-def _of_member(member: Member) -> Iterator[tuple[int, int]]:
+def _member_numbers(member: Member) -> Iterator[tuple[int, int]]:
     yield member.generation + 1, _NUMBER_LIMIT  # -1: its client sends none
     yield member.session_timeout_ms + 1, _NUMBER_LIMIT
     yield member.rebalance_timeout_ms + 1, _NUMBER_LIMIT  # -1: a member of KIP-848 that has not told it
     yield member.connections, _NUMBER_LIMIT
     standing, notice = member.reconciliation, member.streams
     if standing is not None:
-        yield standing.epoch + 2, _NUMBER_LIMIT  # -2: a static member that may come back
+        yield standing.epoch - STATIC_LEAVE_EPOCH, _NUMBER_LIMIT
         yield standing.previous_epoch + 2, _NUMBER_LIMIT
     if notice is not None:
         yield notice.version, _NUMBER_LIMIT
@@ -227,18 +228,18 @@ def _partitions(event: CollectedEvent) -> Iterator[PartitionId]:
             yield place.partition
     if isinstance(event, GroupObserved):
         for member in event.members:
-            for entry in _held(member):
+            for entry in _partition_sets(member):
                 yield from entry.partitions
 
 
-def _held(member: Member) -> Iterator[TopicPartitions | IdPartitions]:
+def _partition_sets(member: Member) -> Iterator[TopicPartitions | IdPartitions]:
     yield from member.assigned
     yield from member.owned
     if member.reconciliation is not None:
-        yield from _reconciled(member.reconciliation)
+        yield from _reconciled_partitions(member.reconciliation)
 
 
-def _reconciled(standing: Reconciliation) -> Iterator[IdPartitions]:
+def _reconciled_partitions(standing: Reconciliation) -> Iterator[IdPartitions]:
     yield from standing.assigned
     yield from standing.revoking
     yield from standing.target or ()

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from monitor.model import FindingRecord
-from monitor.protocol.wire.json_value import decoded_json
+from monitor.protocol.wire.json_value import decode_json_struct
 
 _ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final = msgspec.json.Decoder(FindingRecord)
@@ -24,4 +24,4 @@ def decode_finding(data: bytes) -> FindingRecord:
     Raises:
         DecodeError: it is no JSON, or no finding. The position is always 0; the cause tells more.
     """
-    return decoded_json(_DECODER, data)
+    return decode_json_struct(_DECODER, data)

@@ -67,7 +67,7 @@ def read_query_offsets(data: bytes) -> QueryOffsets:
     furthest: dict[tuple[str, int], int] = {}
     for before, line in zip([metadata, *sources], sources, strict=False):
         position += len(before.encode()) + 1
-        for topic, partition, offset in _of_kafka(line.strip(), position):
+        for topic, partition, offset in _kafka_offsets(line.strip(), position):
             furthest[topic, partition] = min(offset, furthest.get((topic, partition), offset))
     offsets = [ObservedOffset(*place, offset, batch_ms) for place, offset in sorted(furthest.items())]
     return QueryOffsets(batch_ms=batch_ms, offsets=tuple(offsets))
@@ -98,7 +98,7 @@ def _batch_ms(line: str, position: int) -> int | None:
     return at_ms if 0 < at_ms < _LIMIT else None
 
 
-def _of_kafka(line: str, position: int) -> Iterator[tuple[str, int, int]]:
+def _kafka_offsets(line: str, position: int) -> Iterator[tuple[str, int, int]]:
     """The topic, partition and offset of each place in a line, if it is a Kafka source's."""
     if line in ("", NO_OFFSET):
         return

@@ -8,19 +8,19 @@ from monitor.messages.formatting import age, counted, grouped
 from monitor.model import Value, WarmUpProgress
 
 
-class Reading(Value):
+class ProgressPoint(Value):
     """How much of a backlog remained at a moment."""
 
     at_ms: int
     remaining: int
 
 
-def time_left_ms(readings: Sequence[Reading]) -> int | None:
+def time_left_ms(readings: Sequence[ProgressPoint]) -> int | None:
     """How long after the last of these readings nothing will remain, at the pace from the first to the last of them.
 
     None while they show no pace. Give the last few only: the first micro-batch begins with the start of processes.
 
-    >>> time_left_ms([Reading(at_ms=1_000, remaining=900), Reading(at_ms=3_000, remaining=500)])
+    >>> time_left_ms([ProgressPoint(at_ms=1_000, remaining=900), ProgressPoint(at_ms=3_000, remaining=500)])
     2500
     """
     if not readings:
@@ -34,10 +34,10 @@ def time_left_ms(readings: Sequence[Reading]) -> int | None:
     return last.remaining * took_ms // read
 
 
-def still_to_read(warm_up: WarmUpProgress) -> str:
+def remaining_text(warm_up: WarmUpProgress) -> str:
     """How much remains, and for about how long if that can be told: the seconds are rounded up.
 
-    >>> still_to_read(WarmUpProgress(total=3_000_000, remaining=1_200_000, left_ms=11_001))
+    >>> remaining_text(WarmUpProgress(total=3_000_000, remaining=1_200_000, left_ms=11_001))
     '1,200,000 of 3,000,000 offsets still to read, about 12 s left'
     """
     text = f"{grouped(warm_up.remaining)} of {counted(warm_up.total, 'offset')} still to read"

@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
-OBSERVED: Final = 11
+OBSERVED_BATCHES: Final = 11
 """So many intervals are looked at. Their median counts: one slow micro-batch, or a clock that was set, is no news."""
 
 SLOW: Final = 1.2
@@ -18,7 +18,7 @@ HEALED: Final = 1.1
 
 
 @dataclass(slots=True)
-class Pace:
+class TriggerLag:
     """Takes the instants at which micro-batches begin: one that takes longer than the trigger delays the next one.
 
     ``trigger_ms`` 0: each is to begin as soon as it can, so none is late.
@@ -27,20 +27,20 @@ class Pace:
     trigger_ms: int
     slow: bool = False
     _began_ms: int | None = None
-    _intervals_ms: deque[int] = field(default_factory=lambda: deque(maxlen=OBSERVED))
+    _intervals_ms: deque[int] = field(default_factory=lambda: deque(maxlen=OBSERVED_BATCHES))
 
     def begin(self, now_ms: int) -> str | None:
         """Take the beginning of a micro-batch; a sentence if they have become too slow, or keep up again."""
         if self._began_ms is not None:
             self._intervals_ms.append(now_ms - self._began_ms)
         self._began_ms = now_ms
-        if not self.trigger_ms or len(self._intervals_ms) < OBSERVED:
+        if not self.trigger_ms or len(self._intervals_ms) < OBSERVED_BATCHES:
             return None
         usual_ms = statistics.median(self._intervals_ms)
         before, self.slow = self.slow, usual_ms > (HEALED if self.slow else SLOW) * self.trigger_ms
-        return self._told(usual_ms) if self.slow != before else None
+        return self._sentence(usual_ms) if self.slow != before else None
 
-    def _told(self, usual_ms: float) -> str:
+    def _sentence(self, usual_ms: float) -> str:
         trigger = f"spark.trigger_s = {self.trigger_ms / 1000:g}"
         if not self.slow:
             return f"micro-batches keep up with {trigger} again"

@@ -12,14 +12,14 @@ import msgspec
 
 from monitor.messages.formatting import counted
 from monitor.model import Value, WarmUpProgress
-from monitor.readiness.time_left import Reading, still_to_read, time_left_ms
+from monitor.readiness.time_left import ProgressPoint, remaining_text, time_left_ms
 
-STANDING_BATCHES: Final = 5
+STALLED_BATCHES: Final = 5
 
-PACE_BATCHES: Final = 4
+RATE_BATCHES: Final = 4
 """From how many micro-batches the pace of the reading is taken. The first of all is none of them: it starts Python."""
 
-TELL_EVERY_MS: Final = 10_000
+LOG_INTERVAL_MS: Final = 10_000
 """How often the log says what remains; with longer micro-batches, after each."""
 
 NOT_REPORTED: Final = frozenset({"", "None", "null", "-"})
@@ -39,7 +39,7 @@ class SourceReport(Protocol):
     def numInputRows(self) -> int: ...  # noqa: D102, N802
 
 
-class Reported(Value):
+class ReportedOffsets(Value):
     """What Spark reported of a topic after a micro-batch: how far it reached (next offsets) and the records read."""
 
     end: dict[int, int]
@@ -53,7 +53,7 @@ class LogPosition(Value):
     """
 
     read: dict[int, int]
-    before: Reported | None = None
+    before: ReportedOffsets | None = None
     events_read: dict[int, int] = msgspec.field(default_factory=dict)
 
     @property
@@ -78,11 +78,11 @@ def planned_end(topic: str, offset_log: str) -> dict[int, int]:
     return {}
 
 
-def reported_of(topic: str, sources: Sequence[SourceReport]) -> Reported | None:
+def reported_offsets(topic: str, sources: Sequence[SourceReport]) -> ReportedOffsets | None:
     """What Spark reported of a topic; None if no source was assigned it."""
     for source in sources:
         if f"[{topic}-" in source.description:
-            return Reported(end=_offsets(source.latestOffset, topic) or {}, records=source.numInputRows)
+            return ReportedOffsets(end=_offsets(source.latestOffset, topic) or {}, records=source.numInputRows)
     return None
 
 
@@ -102,7 +102,7 @@ class WarmUp:
     _over: bool = False
     _read: Mapping[int, int] | None = None
     _standing: int = 0
-    _readings: deque[Reading] = field(default_factory=lambda: deque(maxlen=PACE_BATCHES + 1))
+    _readings: deque[ProgressPoint] = field(default_factory=lambda: deque(maxlen=RATE_BATCHES + 1))
 
     @property
     def total(self) -> int:
@@ -133,26 +133,26 @@ class WarmUp:
         """Take the time at which the micro-batch has been read; what the log should say, if anything is due."""
         if self._over:
             return None
-        self._readings.append(Reading(at_ms=now_ms, remaining=self.remaining))
+        self._readings.append(ProgressPoint(at_ms=now_ms, remaining=self.remaining))
         if self.done:
             self._over = True
             return f"the backlog of {counted(self.total, 'offset')} has been read"
-        if now_ms - self.told_ms < TELL_EVERY_MS:
+        if now_ms - self.told_ms < LOG_INTERVAL_MS:
             return None
         self.told_ms = now_ms
-        return still_to_read(self.progress)
+        return remaining_text(self.progress)
 
     def read_nothing(self, resumed: bool) -> bool:
         """Whether a log that is not empty gave no record at all: Spark's silence about internal topics.
 
         To be asked when the ``records`` of all micro-batches that have begun are counted. Either the log was passed, or
-        the reading stands at its beginning for STANDING_BATCHES micro-batches. A job that resumes from a checkpoint may
+        the reading stands at its beginning for STALLED_BATCHES micro-batches. A job that resumes from a checkpoint may
         have nothing left to read, so it is not asked.
         """
-        passed = self.done or self._standing >= STANDING_BATCHES
+        passed = self.done or self._standing >= STALLED_BATCHES
         return passed and not resumed and self.total > 0 and self.records == 0
 
-    def believed(self, groups: int, resumed: bool) -> bool:
+    def is_believable(self, groups: int, resumed: bool) -> bool:
         """Whether the micro-batch that passed the end really read something, as far as is known at its end.
 
         Its own records are counted by Spark after it only; that it found groups is enough.

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from monitor.model import DecodeFailed, ErrorCount, SourceState
 
 
-def fold_source(cluster: str, source: str, state: SourceState | None, events: Iterable[DecodeFailed]) -> SourceState:
+def fold_decode_errors(
+    cluster: str, source: str, state: SourceState | None, events: Iterable[DecodeFailed]
+) -> SourceState:
     """The source after the events, in the order given: each reason with its count and the place of its newest record.
 
     Returns:

@@ -25,17 +25,17 @@ from monitor.model import (
     RebalanceSampled,
     Source,
 )
-from monitor.tracking.classic import records as classic
+from monitor.tracking.classic import delete_group, store_membership
 from monitor.tracking.kip848.handovers import HandoversDraft
 from monitor.tracking.kip848.records import ModernDraft, is_deletion, kind_of
 from monitor.tracking.offsets.commits import Commit, FrozenOffsets, OffsetsDraft
-from monitor.tracking.phases import TRANSITIONS, Happened, entered
-from monitor.tracking.polled.group import commits_of, counts, with_reading
-from monitor.tracking.rebalances.duration import with_durations
-from monitor.tracking.rebalances.impact import NOTHING, newest_end_ms, with_cost
+from monitor.tracking.phases import TRANSITIONS, PhaseEvent, enter_phase
+from monitor.tracking.polled.group import apply_poll, commits_of, is_newer
+from monitor.tracking.rebalances.duration import apply_durations
+from monitor.tracking.rebalances.impact import NO_COST, add_cost, newest_end_ms
 from monitor.tracking.rebalances.in_progress import with_sample
 
-_UNMOVED_BY_COMMITS: Final = frozenset(p for p in Phase if TRANSITIONS[p, Happened.COMMITTED] is p)
+_UNMOVED_BY_COMMITS: Final = frozenset(p for p in Phase if TRANSITIONS[p, PhaseEvent.COMMITTED] is p)
 _LOG: Final = Source.LOG
 _WITH_MEMBERSHIP: Final = frozenset({Phase.EMPTY, Phase.ASSIGNING, Phase.RECONCILING, Phase.STABLE})
 
@@ -102,7 +102,7 @@ class _Draft:
             self._offsets.list(event)
             return
         if isinstance(event, RebalanceSampled):
-            self._state = with_sample(self._settled(), event)
+            self._state = with_sample(self._freeze_modern(), event)
             return
         if isinstance(event, OffsetDeleted):
             self._offsets.delete(event)
@@ -112,12 +112,12 @@ class _Draft:
 
     def freeze(self) -> GroupState | None:
         self._take_resumed()
-        state = self._settled()
+        state = self._freeze_modern()
         if state.phase is Phase.UNSEEN:
             return None
         offsets = self._offsets.freeze()
         if state.sights:
-            state = with_durations(state, _read_until_ms(state, offsets))
+            state = apply_durations(state, _read_until_ms(state, offsets))
         return replace(
             state,
             offsets=offsets.counting,
@@ -131,15 +131,15 @@ class _Draft:
         self._offsets.commit(event)
         if self._modern is None and self._state.phase not in _UNMOVED_BY_COMMITS:
             first_ms = event.first.committed_ms if isinstance(event, CommitRun) else event.committed_ms
-            self._state = entered(self._state, Happened.COMMITTED, first_ms)
+            self._state = enter_phase(self._state, PhaseEvent.COMMITTED, first_ms)
 
     def _observe(self, event: GroupObserved) -> None:
         """Take a collector's reading of the whole group."""
-        known = self._settled()
-        if not counts(known, event):
+        known = self._freeze_modern()
+        if not is_newer(known, event):
             return
         self._take_resumed()
-        after = with_reading(known, event)
+        after = apply_poll(known, event)
         if after.source is not known.source:
             self._offsets = OffsetsDraft(())
         self._state = after
@@ -156,13 +156,13 @@ class _Draft:
 
     def _take_resumed(self) -> None:
         """Give the pauses that commits told of to the rebalance that they followed."""
-        if self._offsets.resumed is NOTHING:
+        if self._offsets.resumed is NO_COST:
             return
         if self._modern is not None:
             self._modern.add_cost(self._offsets.resumed)
         else:
-            self._state = with_cost(self._state, self._offsets.resumed)
-        self._offsets.resumed = NOTHING
+            self._state = add_cost(self._state, self._offsets.resumed)
+        self._offsets.resumed = NO_COST
 
     def _change_membership(self, event: MembershipEvent) -> None:
         self._take_resumed()
@@ -178,9 +178,9 @@ class _Draft:
 
     def _apply_membership(self, event: MembershipEvent) -> None:
         if isinstance(event, MembershipStored):
-            self._state = classic.stored(self._settled(), event)
+            self._state = store_membership(self._freeze_modern(), event)
         elif isinstance(event, GroupDeleted) and event.kind is GroupKind.CLASSIC:
-            self._state = classic.deleted(self._settled(), event)
+            self._state = delete_group(self._freeze_modern(), event)
         else:
             self._change_modern(event)
 
@@ -190,12 +190,12 @@ class _Draft:
         if kind is not known and is_deletion(event):
             return
         if self._modern is None or kind is not known:
-            self._modern = ModernDraft(self._settled(), kind)
+            self._modern = ModernDraft(self._freeze_modern(), kind)
         self._modern.apply(event)
         if isinstance(event, GroupDeleted):
-            self._settled()
+            self._freeze_modern()
 
-    def _settled(self) -> GroupState:
+    def _freeze_modern(self) -> GroupState:
         """The state with what the modern draft has made of it, and no draft any more."""
         if self._modern is not None:
             self._state, self._modern = self._modern.freeze(), None

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from monitor.model import GroupState, Phase
 
 
-class Happened(StrEnum):
+class PhaseEvent(StrEnum):
     """The kinds of events that a phase tells apart."""
 
     COMMITTED = "committed"
@@ -32,78 +32,78 @@ class Happened(StrEnum):
     DELETED = "deleted"
 
 
-TRANSITIONS: Final[Mapping[tuple[Phase, Happened], Phase]] = MappingProxyType(
+TRANSITIONS: Final[Mapping[tuple[Phase, PhaseEvent], Phase]] = MappingProxyType(
     {
-        (Phase.UNSEEN, Happened.COMMITTED): Phase.OFFSETS_ONLY,
-        (Phase.UNSEEN, Happened.OFFSET_DELETED): Phase.UNSEEN,  # compaction kept the tombstone, not what it deleted
-        (Phase.UNSEEN, Happened.CREATED): Phase.OFFSETS_ONLY,
-        (Phase.UNSEEN, Happened.EMPTIED): Phase.EMPTY,  # compaction kept the newest generation only
-        (Phase.UNSEEN, Happened.STORED): Phase.STABLE,
-        (Phase.UNSEEN, Happened.RAISED): Phase.ASSIGNING,
-        (Phase.UNSEEN, Happened.DIVERGED): Phase.RECONCILING,
-        (Phase.UNSEEN, Happened.SETTLED): Phase.STABLE,
-        (Phase.UNSEEN, Happened.DELETED): Phase.GONE,  # a commits-only group is deleted with a tombstone like this too
-        (Phase.OFFSETS_ONLY, Happened.COMMITTED): Phase.OFFSETS_ONLY,
-        (Phase.OFFSETS_ONLY, Happened.OFFSET_DELETED): Phase.OFFSETS_ONLY,
-        (Phase.OFFSETS_ONLY, Happened.CREATED): Phase.OFFSETS_ONLY,
-        (Phase.OFFSETS_ONLY, Happened.EMPTIED): Phase.EMPTY,  # its first member left before the first assignment
-        (Phase.OFFSETS_ONLY, Happened.STORED): Phase.STABLE,
-        (Phase.OFFSETS_ONLY, Happened.RAISED): Phase.ASSIGNING,
-        (Phase.OFFSETS_ONLY, Happened.DIVERGED): Phase.RECONCILING,
-        (Phase.OFFSETS_ONLY, Happened.SETTLED): Phase.STABLE,
-        (Phase.OFFSETS_ONLY, Happened.DELETED): Phase.GONE,
-        (Phase.EMPTY, Happened.COMMITTED): Phase.EMPTY,
-        (Phase.EMPTY, Happened.OFFSET_DELETED): Phase.EMPTY,
-        (Phase.EMPTY, Happened.CREATED): Phase.OFFSETS_ONLY,  # created anew, and the tombstone between is lost
-        (Phase.EMPTY, Happened.EMPTIED): Phase.EMPTY,  # a rebalance that no member completed
-        (Phase.EMPTY, Happened.STORED): Phase.STABLE,
-        (Phase.EMPTY, Happened.RAISED): Phase.ASSIGNING,
-        (Phase.EMPTY, Happened.DIVERGED): Phase.RECONCILING,
-        (Phase.EMPTY, Happened.SETTLED): Phase.STABLE,
-        (Phase.EMPTY, Happened.DELETED): Phase.GONE,
-        (Phase.ASSIGNING, Happened.COMMITTED): Phase.ASSIGNING,
-        (Phase.ASSIGNING, Happened.OFFSET_DELETED): Phase.ASSIGNING,
-        (Phase.ASSIGNING, Happened.CREATED): Phase.OFFSETS_ONLY,  # created anew, and the tombstone between is lost
-        (Phase.ASSIGNING, Happened.EMPTIED): Phase.EMPTY,
-        (Phase.ASSIGNING, Happened.STORED): Phase.STABLE,  # converted to a classic group, the tombstones lost
-        (Phase.ASSIGNING, Happened.RAISED): Phase.ASSIGNING,
-        (Phase.ASSIGNING, Happened.DIVERGED): Phase.RECONCILING,
-        (Phase.ASSIGNING, Happened.SETTLED): Phase.STABLE,  # nobody has to move for the new targets
-        (Phase.ASSIGNING, Happened.DELETED): Phase.GONE,
-        (Phase.RECONCILING, Happened.COMMITTED): Phase.RECONCILING,
-        (Phase.RECONCILING, Happened.OFFSET_DELETED): Phase.RECONCILING,
-        (Phase.RECONCILING, Happened.CREATED): Phase.OFFSETS_ONLY,  # created anew, and the tombstone between is lost
-        (Phase.RECONCILING, Happened.EMPTIED): Phase.EMPTY,
-        (Phase.RECONCILING, Happened.STORED): Phase.STABLE,  # converted to a classic group, the tombstones lost
-        (Phase.RECONCILING, Happened.RAISED): Phase.ASSIGNING,
-        (Phase.RECONCILING, Happened.DIVERGED): Phase.RECONCILING,
-        (Phase.RECONCILING, Happened.SETTLED): Phase.STABLE,
-        (Phase.RECONCILING, Happened.DELETED): Phase.GONE,
-        (Phase.STABLE, Happened.COMMITTED): Phase.STABLE,
-        (Phase.STABLE, Happened.OFFSET_DELETED): Phase.STABLE,  # its topic was deleted under its feet
-        (Phase.STABLE, Happened.CREATED): Phase.OFFSETS_ONLY,  # created anew, and the tombstone between is lost
-        (Phase.STABLE, Happened.EMPTIED): Phase.EMPTY,
-        (Phase.STABLE, Happened.STORED): Phase.STABLE,
-        (Phase.STABLE, Happened.RAISED): Phase.ASSIGNING,
-        (Phase.STABLE, Happened.DIVERGED): Phase.RECONCILING,
-        (Phase.STABLE, Happened.SETTLED): Phase.STABLE,
-        (Phase.STABLE, Happened.DELETED): Phase.GONE,  # converted to a KIP-848 group: members live on, offsets stay
-        (Phase.GONE, Happened.COMMITTED): Phase.OFFSETS_ONLY,  # somebody commits: it exists through its offsets
-        (Phase.GONE, Happened.OFFSET_DELETED): Phase.GONE,
-        (Phase.GONE, Happened.CREATED): Phase.OFFSETS_ONLY,
-        (Phase.GONE, Happened.EMPTIED): Phase.EMPTY,
-        (Phase.GONE, Happened.STORED): Phase.STABLE,  # created anew, or converted back
-        (Phase.GONE, Happened.RAISED): Phase.ASSIGNING,
-        (Phase.GONE, Happened.DIVERGED): Phase.RECONCILING,
-        (Phase.GONE, Happened.SETTLED): Phase.STABLE,
-        (Phase.GONE, Happened.DELETED): Phase.GONE,
+        (Phase.UNSEEN, PhaseEvent.COMMITTED): Phase.OFFSETS_ONLY,
+        (Phase.UNSEEN, PhaseEvent.OFFSET_DELETED): Phase.UNSEEN,  # compaction kept the tombstone, not what it deleted
+        (Phase.UNSEEN, PhaseEvent.CREATED): Phase.OFFSETS_ONLY,
+        (Phase.UNSEEN, PhaseEvent.EMPTIED): Phase.EMPTY,  # compaction kept the newest generation only
+        (Phase.UNSEEN, PhaseEvent.STORED): Phase.STABLE,
+        (Phase.UNSEEN, PhaseEvent.RAISED): Phase.ASSIGNING,
+        (Phase.UNSEEN, PhaseEvent.DIVERGED): Phase.RECONCILING,
+        (Phase.UNSEEN, PhaseEvent.SETTLED): Phase.STABLE,
+        (Phase.UNSEEN, PhaseEvent.DELETED): Phase.GONE,  # a group of commits alone has such a tombstone too
+        (Phase.OFFSETS_ONLY, PhaseEvent.COMMITTED): Phase.OFFSETS_ONLY,
+        (Phase.OFFSETS_ONLY, PhaseEvent.OFFSET_DELETED): Phase.OFFSETS_ONLY,
+        (Phase.OFFSETS_ONLY, PhaseEvent.CREATED): Phase.OFFSETS_ONLY,
+        (Phase.OFFSETS_ONLY, PhaseEvent.EMPTIED): Phase.EMPTY,  # its first member left before the first assignment
+        (Phase.OFFSETS_ONLY, PhaseEvent.STORED): Phase.STABLE,
+        (Phase.OFFSETS_ONLY, PhaseEvent.RAISED): Phase.ASSIGNING,
+        (Phase.OFFSETS_ONLY, PhaseEvent.DIVERGED): Phase.RECONCILING,
+        (Phase.OFFSETS_ONLY, PhaseEvent.SETTLED): Phase.STABLE,
+        (Phase.OFFSETS_ONLY, PhaseEvent.DELETED): Phase.GONE,
+        (Phase.EMPTY, PhaseEvent.COMMITTED): Phase.EMPTY,
+        (Phase.EMPTY, PhaseEvent.OFFSET_DELETED): Phase.EMPTY,
+        (Phase.EMPTY, PhaseEvent.CREATED): Phase.OFFSETS_ONLY,  # created anew, and the tombstone between is lost
+        (Phase.EMPTY, PhaseEvent.EMPTIED): Phase.EMPTY,  # a rebalance that no member completed
+        (Phase.EMPTY, PhaseEvent.STORED): Phase.STABLE,
+        (Phase.EMPTY, PhaseEvent.RAISED): Phase.ASSIGNING,
+        (Phase.EMPTY, PhaseEvent.DIVERGED): Phase.RECONCILING,
+        (Phase.EMPTY, PhaseEvent.SETTLED): Phase.STABLE,
+        (Phase.EMPTY, PhaseEvent.DELETED): Phase.GONE,
+        (Phase.ASSIGNING, PhaseEvent.COMMITTED): Phase.ASSIGNING,
+        (Phase.ASSIGNING, PhaseEvent.OFFSET_DELETED): Phase.ASSIGNING,
+        (Phase.ASSIGNING, PhaseEvent.CREATED): Phase.OFFSETS_ONLY,  # created anew, and the tombstone between is lost
+        (Phase.ASSIGNING, PhaseEvent.EMPTIED): Phase.EMPTY,
+        (Phase.ASSIGNING, PhaseEvent.STORED): Phase.STABLE,  # converted to a classic group, the tombstones lost
+        (Phase.ASSIGNING, PhaseEvent.RAISED): Phase.ASSIGNING,
+        (Phase.ASSIGNING, PhaseEvent.DIVERGED): Phase.RECONCILING,
+        (Phase.ASSIGNING, PhaseEvent.SETTLED): Phase.STABLE,  # nobody has to move for the new targets
+        (Phase.ASSIGNING, PhaseEvent.DELETED): Phase.GONE,
+        (Phase.RECONCILING, PhaseEvent.COMMITTED): Phase.RECONCILING,
+        (Phase.RECONCILING, PhaseEvent.OFFSET_DELETED): Phase.RECONCILING,
+        (Phase.RECONCILING, PhaseEvent.CREATED): Phase.OFFSETS_ONLY,  # created anew, and the tombstone between is lost
+        (Phase.RECONCILING, PhaseEvent.EMPTIED): Phase.EMPTY,
+        (Phase.RECONCILING, PhaseEvent.STORED): Phase.STABLE,  # converted to a classic group, the tombstones lost
+        (Phase.RECONCILING, PhaseEvent.RAISED): Phase.ASSIGNING,
+        (Phase.RECONCILING, PhaseEvent.DIVERGED): Phase.RECONCILING,
+        (Phase.RECONCILING, PhaseEvent.SETTLED): Phase.STABLE,
+        (Phase.RECONCILING, PhaseEvent.DELETED): Phase.GONE,
+        (Phase.STABLE, PhaseEvent.COMMITTED): Phase.STABLE,
+        (Phase.STABLE, PhaseEvent.OFFSET_DELETED): Phase.STABLE,  # its topic was deleted under its feet
+        (Phase.STABLE, PhaseEvent.CREATED): Phase.OFFSETS_ONLY,  # created anew, and the tombstone between is lost
+        (Phase.STABLE, PhaseEvent.EMPTIED): Phase.EMPTY,
+        (Phase.STABLE, PhaseEvent.STORED): Phase.STABLE,
+        (Phase.STABLE, PhaseEvent.RAISED): Phase.ASSIGNING,
+        (Phase.STABLE, PhaseEvent.DIVERGED): Phase.RECONCILING,
+        (Phase.STABLE, PhaseEvent.SETTLED): Phase.STABLE,
+        (Phase.STABLE, PhaseEvent.DELETED): Phase.GONE,  # converted to a KIP-848 group: members live on, offsets stay
+        (Phase.GONE, PhaseEvent.COMMITTED): Phase.OFFSETS_ONLY,  # somebody commits: it exists through its offsets
+        (Phase.GONE, PhaseEvent.OFFSET_DELETED): Phase.GONE,
+        (Phase.GONE, PhaseEvent.CREATED): Phase.OFFSETS_ONLY,
+        (Phase.GONE, PhaseEvent.EMPTIED): Phase.EMPTY,
+        (Phase.GONE, PhaseEvent.STORED): Phase.STABLE,  # created anew, or converted back
+        (Phase.GONE, PhaseEvent.RAISED): Phase.ASSIGNING,
+        (Phase.GONE, PhaseEvent.DIVERGED): Phase.RECONCILING,
+        (Phase.GONE, PhaseEvent.SETTLED): Phase.STABLE,
+        (Phase.GONE, PhaseEvent.DELETED): Phase.GONE,
     }
 )
 """Every phase and every kind of event. No pair is left out as impossible: the log is data from outside, compaction may
 have taken any earlier record, and a fold that refused a pair would lose a group over it."""
 
 
-def entered(state: GroupState, happened: Happened, at_ms: int) -> GroupState:
+def enter_phase(state: GroupState, happened: PhaseEvent, at_ms: int) -> GroupState:
     """The state in the phase that the table gives; ``phase_ms`` moves only if the phase does."""
     phase = TRANSITIONS[state.phase, happened]
     return state if phase is state.phase else replace(state, phase=phase, phase_ms=at_ms)

@@ -51,15 +51,15 @@ class StateCorruptError(StoredStateError):
         return f"the stored bytes are no {self.kind}"
 
 
-class _Envelope(msgspec.Struct, array_like=True, frozen=True):
-    """The version stands outside the state: a state leaves out what has its default, and the default version moves."""
+class Envelope(msgspec.Struct, array_like=True, frozen=True):
+    """The version is outside the body: a state leaves out what has its default, and the default version moves."""
 
     version: int
-    state: msgspec.Raw
+    body: msgspec.Raw
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
-_ENVELOPES: Final = msgspec.msgpack.Decoder(_Envelope)
+_ENVELOPES: Final = msgspec.msgpack.Decoder(Envelope)
 _GROUPS: Final = msgspec.msgpack.Decoder(GroupState)
 _TOPICS: Final = msgspec.msgpack.Decoder(TopicState)
 _SOURCES: Final = msgspec.msgpack.Decoder(SourceState)
@@ -105,6 +105,6 @@ def _decode(decoder: msgspec.msgpack.Decoder[State], data: bytes, kind: str) -> 
         envelope = _ENVELOPES.decode(data)
         if envelope.version != STATE_VERSION:
             raise StateVersionError(envelope.version)
-        return decoder.decode(envelope.state)
+        return decoder.decode(envelope.body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, MemoryError) as error:
         raise StateCorruptError(kind) from error

@@ -25,25 +25,26 @@ MIN_SPACING_MS: Final = 20_000
 """How far apart the points are, the newest excepted: 30 of them span about 10 minutes or more at any poll rhythm."""
 
 
-LONG_MS: Final = 20_000
+LONG_TRANSACTION_MS: Final = 20_000
 """How long a transaction is seen open before its end is kept: who commits at all commits within that after the end of
 a shorter one. Topics that are written in transactions have short ones all the time."""
 
-MOST_OLDER: Final = 6
+MAX_OLDER_POINTS: Final = 6
 """How many points are kept from before those: 6 of them reach back a day, each about 2.3 times as old as the next."""
 
 OLDER_SPACING_MS: Final = 300_000
 """How far apart they are at least."""
 
-OLDEST_MS: Final = 86_400_000
+MAX_POINT_AGE_MS: Final = 86_400_000
 """How far they reach back. Of what has waited for longer, only that it has is known."""
 
-STILL_MS: Final = 600_000
+IDLE_MS: Final = 600_000
 """How long a log has to stand still for its going on to be kept. That is when the first record came for whoever had
 read everything by then; after ten busy minutes, the points of the end no longer show it."""
 
-SET_BACK_MS: Final = 60_000
-"""A sight that is older than the one before it in the log by more than this is not late: the clock was set back."""
+CLOCK_SET_BACK_MS: Final = 60_000
+"""An observation that is older than the one before it in the log by more than this is not late: the clock was set
+back."""
 
 
 def fold_topic(
@@ -51,7 +52,7 @@ def fold_topic(
 ) -> TopicState | None:
     """The topic after the events, which are all of this topic; they may come twice and a little out of order.
 
-    - An event older than the newest one seen is left out; one that is much older (SET_BACK_MS) tells that the
+    - An event older than the newest one seen is left out; one that is much older (CLOCK_SET_BACK_MS) tells that the
       collector's clock was set back. It counts, and what is dated later than it is dated or forgotten anew.
     - A topic with another id (both known), or without a numbered partition that it had, was deleted and created anew:
       it starts anew, with ``first_seen_ms`` of that event and ``former_ms`` of the one before. Kafka never takes a
@@ -60,17 +61,17 @@ def fold_topic(
       away or lets fewer queues be read: it is forgotten, and the others stay as they are.
     - A broker that did not answer (None) leaves the number before.
     - An end that goes backward (the log was truncated) clears the history of that partition.
-    - An end that goes on after STILL_MS is kept: where it stood, and when it was seen to go on.
+    - An end that goes on after IDLE_MS is kept: where it stood, and when it was seen to go on.
     - A last stable offset that stays where it is keeps its date; one that moves on has left a marker in the topic, and
-      after LONG_MS a Release.
+      after LONG_GAP_MS a Release.
 
     Returns:
         The new state; the same object if nothing changed; None if nothing was ever seen.
     """
     after = state
     for event in events:
-        if after is not None and event.observed_ms < after.observed_ms - SET_BACK_MS:
-            after = _set_back(after, event)
+        if after is not None and event.observed_ms < after.observed_ms - CLOCK_SET_BACK_MS:
+            after = _with_clock_set_back(after, event)
         if after is None or event.observed_ms >= after.observed_ms:
             after = _observe(cluster, topic, after, event)
     return state if after == state else after
@@ -85,7 +86,7 @@ def expire_topic(state: TopicState, pass_ms: int, before_ms: int | None = None) 
     ``before_ms`` is when the completed pass before it began, by the clock of its time: if the clock was set back since,
     what was last seen then or later was not seen by this one.
     """
-    was_set_back = before_ms is not None and pass_ms < before_ms - SET_BACK_MS
+    was_set_back = before_ms is not None and pass_ms < before_ms - CLOCK_SET_BACK_MS
     is_missed = state.pass_ms < pass_ms or (was_set_back and before_ms is not None and state.pass_ms >= before_ms)
     if state.missed:
         return None
@@ -100,7 +101,9 @@ def catalog_of(cluster: str, pass_ms: int, topics: Iterable[TopicState]) -> Cata
     clock that was set back.
     """
     existing = {
-        topic.topic: topic for topic in topics if topic.missed or not pass_ms - SET_BACK_MS <= topic.pass_ms < pass_ms
+        topic.topic: topic
+        for topic in topics
+        if topic.missed or not pass_ms - CLOCK_SET_BACK_MS <= topic.pass_ms < pass_ms
     }
     names = {topic.topic_id: topic.topic for topic in existing.values() if topic.topic_id is not None}
     seen = [partition.first_seen_ms for topic in existing.values() for partition in topic.partitions]
@@ -144,22 +147,22 @@ def older_points(state: PartitionState, ends: tuple[EndOffsetAt, ...]) -> tuple[
     if older and left.at_ms - older[-1].at_ms < OLDER_SPACING_MS:
         return older
     points = (*older, left)
-    if len(points) <= MOST_OLDER:
+    if len(points) <= MAX_OLDER_POINTS:
         return points
-    if now_ms - points[1].at_ms >= OLDEST_MS:
+    if now_ms - points[1].at_ms >= MAX_POINT_AGE_MS:
         return points[1:]
-    least = min(range(1, MOST_OLDER), key=lambda at: _told_by(points, at, now_ms))
+    least = min(range(1, MAX_OLDER_POINTS), key=lambda at: _information_of(points, at, now_ms))
     return points[:least] + points[least + 1 :]
 
 
-def _told_by(points: tuple[EndOffsetAt, ...], at: int, now_ms: int) -> float:
+def _information_of(points: tuple[EndOffsetAt, ...], at: int, now_ms: int) -> float:
     """The distance between the neighbours of a point, measured by its age."""
     return (points[at + 1].at_ms - points[at - 1].at_ms) / max(1, now_ms - points[at].at_ms)
 
 
 def _observe(cluster: str, topic: str, state: TopicState | None, event: TopicObserved) -> TopicState:
     known = {partition.partition: partition for partition in state.partitions} if state else {}
-    if state is not None and _recreated(state, event):
+    if state is not None and _is_recreated(state, event):
         at_ms, former_ms, state = event.observed_ms, state.observed_ms, None
         known = {p: PartitionState(partition=p, first_seen_ms=at_ms, former_ms=former_ms) for p in known}
     seen = {partition.partition: partition for partition in event.partitions}
@@ -171,11 +174,11 @@ def _observe(cluster: str, topic: str, state: TopicState | None, event: TopicObs
         topic_id=event.topic_id or (state.topic_id if state else None),
         partitions=partitions,
         observed_ms=event.observed_ms,
-        has_markers=state is not None and (state.has_markers or _one_ended(known, partitions)),
+        has_markers=state is not None and (state.has_markers or _has_transaction_ended(known, partitions)),
     )
 
 
-def _set_back(state: TopicState, event: TopicObserved) -> TopicState:
+def _with_clock_set_back(state: TopicState, event: TopicObserved) -> TopicState:
     """The topic by the clock of the event, which is behind the one by which it was seen last."""
     at_ms = event.observed_ms
     return replace(
@@ -188,7 +191,7 @@ def _set_back(state: TopicState, event: TopicObserved) -> TopicState:
                 first_seen_ms=min(known.first_seen_ms, at_ms),
                 former_ms=min(known.former_ms, at_ms),
                 earliest_ms=min(known.earliest_ms, at_ms),
-                ends=_dated_until(known.ends, at_ms),
+                ends=_drop_later_points(known.ends, at_ms),
                 older=tuple(end for end in known.older if end.at_ms <= at_ms),
                 stable_ms=min(known.stable_ms, at_ms),
                 released=known.released and replace(known.released, at_ms=min(known.released.at_ms, at_ms)),
@@ -199,13 +202,13 @@ def _set_back(state: TopicState, event: TopicObserved) -> TopicState:
     )
 
 
-def _dated_until(ends: tuple[EndOffsetAt, ...], at_ms: int) -> tuple[EndOffsetAt, ...]:
+def _drop_later_points(ends: tuple[EndOffsetAt, ...], at_ms: int) -> tuple[EndOffsetAt, ...]:
     """The history without points later than the instant; the newest of all is then a point of that instant."""
     kept = tuple(end for end in ends if end.at_ms <= at_ms)
     return kept if kept == ends else add_end(kept, EndOffsetAt(at_ms=at_ms, offset=ends[-1].offset))
 
 
-def _recreated(state: TopicState, event: TopicObserved) -> bool:
+def _is_recreated(state: TopicState, event: TopicObserved) -> bool:
     if state.topic_id is not None and event.topic_id is not None and state.topic_id != event.topic_id:
         return True
     seen = {partition.partition for partition in event.partitions}
@@ -220,7 +223,7 @@ def _observe_partition(state: PartitionState | None, seen: PartitionObserved, at
     end = before.end if seen.end is None else seen.end
     ends = before.ends if seen.end is None else add_end(before.ends, EndOffsetAt(at_ms=at_ms, offset=seen.end))
     begins_as_before = bool(before.ends) and ends[0] is before.ends[0]  # nearly always: no point has left the history
-    lately = len(before.ends) > 1 and at_ms - before.ends[-2].at_ms < STILL_MS  # nearly always: nothing stood for long
+    lately = len(before.ends) > 1 and at_ms - before.ends[-2].at_ms < IDLE_MS  # nearly always: nothing stood for long
     return PartitionState(
         partition=before.partition,
         first_seen_ms=before.first_seen_ms,
@@ -232,29 +235,29 @@ def _observe_partition(state: PartitionState | None, seen: PartitionObserved, at
         earliest_ms=at_ms if begins_anew else before.earliest_ms,
         stable=stable,
         stable_ms=before.stable_ms if stays else 0 if stable is None else at_ms,
-        released=before.released if stays else _released(before, at_ms),
+        released=before.released if stays else _release(before, at_ms),
         earliest_end=end if begins_anew else before.earliest_end,
-        woken=before.woken if lately or end == before.end else _woken(before, end, at_ms),
+        woken=before.woken if lately or end == before.end else _end_before_growth(before, end, at_ms),
         older=before.older if begins_as_before else older_points(before, ends),
     )
 
 
-def _one_ended(before: Mapping[PartitionId, PartitionState], after: Iterable[PartitionState]) -> bool:
+def _has_transaction_ended(before: Mapping[PartitionId, PartitionState], after: Iterable[PartitionState]) -> bool:
     """Whether a transaction that was open before has ended since, in any of the partitions."""
     pairs = ((before.get(now.partition), now) for now in after)
     return any(was is not None and was.stable is not None and was.stable != now.stable for was, now in pairs)
 
 
-def _released(before: PartitionState, at_ms: int) -> Release | None:
+def _release(before: PartitionState, at_ms: int) -> Release | None:
     """The newest end of a transaction that was open for long, where the last stable offset has moved by now."""
-    if before.stable is None or at_ms - before.stable_ms < LONG_MS:
+    if before.stable is None or at_ms - before.stable_ms < LONG_TRANSACTION_MS:
         return before.released
     return Release(at_ms=at_ms, offset=before.stable)
 
 
-def _woken(before: PartitionState, end: int | None, at_ms: int) -> EndOffsetAt | None:
-    """Where the log had stood still for STILL_MS, if it has gone on from there by now; else as known before."""
+def _end_before_growth(before: PartitionState, end: int | None, at_ms: int) -> EndOffsetAt | None:
+    """Where the log had stood still for IDLE_MS, if it has gone on from there by now; else as known before."""
     stood = next((point for point in before.ends[-2:] if point.offset == before.end), None)
-    if stood is None or end is None or end < stood.offset or at_ms - stood.at_ms < STILL_MS:
+    if stood is None or end is None or end < stood.offset or at_ms - stood.at_ms < IDLE_MS:
         return before.woken
     return EndOffsetAt(at_ms=at_ms, offset=stood.offset)

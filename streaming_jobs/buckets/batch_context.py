@@ -16,8 +16,8 @@ from monitor.model import Value
 _PROPERTY: Final = "groupwatch.orders"
 
 
-class Orders(Value):
-    """The orders of a micro-batch.
+class BatchContext(Value):
+    """The context of a micro-batch.
 
     Attributes:
         run: the run of the query, new at every start: nothing that was remembered in another run counts.
@@ -35,13 +35,13 @@ class Orders(Value):
     catalog: str | None = None
 
 
-def give(context: SparkContext, orders: Orders) -> None:
-    """Set the orders for all Spark jobs that this thread starts from now on."""
-    context.setLocalProperty(_PROPERTY, msgspec.json.encode(orders).decode())
+def set_batch_context(context: SparkContext, batch_context: BatchContext) -> None:
+    """Set the context for all Spark jobs that this thread starts from now on."""
+    context.setLocalProperty(_PROPERTY, msgspec.json.encode(batch_context).decode())
 
 
-def received() -> Orders:
-    """The orders of the task that this function runs in.
+def current_batch_context() -> BatchContext:
+    """The context of the task that this function runs in.
 
     Raises:
         RuntimeError: there are none.
@@ -50,4 +50,4 @@ def received() -> Orders:
     text = context.getLocalProperty(_PROPERTY) if context is not None else None
     if text is None:
         raise RuntimeError(f"a micro-batch was run without the property {_PROPERTY}")
-    return msgspec.json.decode(text, type=Orders)
+    return msgspec.json.decode(text, type=BatchContext)

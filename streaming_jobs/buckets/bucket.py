@@ -19,10 +19,10 @@ from monitor.model import (
     TopicObserved,
     TopicState,
 )
-from monitor.tracking.decode_errors import fold_source
+from monitor.tracking.decode_errors import fold_decode_errors
 from monitor.tracking.group import fold_group
-from monitor.tracking.offsets.delta import KIND, decode_moved, encode_moved, moved_offsets, with_moved
-from monitor.tracking.polled.group import has_gone
+from monitor.tracking.offsets.delta import KIND, apply_delta, decode_delta, encode_delta, offset_delta
+from monitor.tracking.polled.group import is_deleted
 from monitor.tracking.serialization import (
     StateCorruptError,
     decode_group_state,
@@ -59,7 +59,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     state: bytes | None
 
 
-READ_ALL: Final = frozenset({Source.ADMIN, Source.SYSTEM})
+WHOLE_GROUP_SOURCES: Final = frozenset({Source.ADMIN, Source.SYSTEM})
 """Of these one collector reads all groups of a cluster."""
 
 MANY_OFFSETS: Final = 100
@@ -68,12 +68,12 @@ MANY_OFFSETS: Final = 100
 _ENTRIES: Final = msgspec.msgpack.Decoder(list[Entry])
 
 
-def packed(entries: Sequence[Entry]) -> bytes:
+def pack_entries(entries: Sequence[Entry]) -> bytes:
     """Entries as one stored row: Spark's Python reads rows of a state slowly, one after the other."""
     return msgspec.msgpack.encode(entries)
 
 
-class _Moved(NamedTuple):
+class _OffsetChange(NamedTuple):
     """The offsets of a group that a micro-batch moved. Until then it was what it had been ``since`` another one."""
 
     since: int
@@ -95,7 +95,7 @@ class Bucket:
     changed: dict[Key, int] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
     had_reading: bool = False
-    _moved: dict[Key, _Moved] = field(default_factory=dict)
+    _moved: dict[Key, _OffsetChange] = field(default_factory=dict)
 
     def load(self, entries: Iterable[Entry], batch: int) -> None:
         """Take stored entries, which were changed in that micro-batch.
@@ -107,22 +107,22 @@ class Bucket:
         for entry in entries:
             entity = Entity(entry.entity)
             if entity is Entity.OFFSETS:
-                self._replace((Entity.GROUP, entry.name), self._with_moved(entry), batch)
+                self._replace((Entity.GROUP, entry.name), self._apply_offset_change(entry), batch)
             else:
                 state = None if entry.state is None else _DECODERS[entity](entry.state)
                 self._replace((entity, entry.name), state, batch)
 
-    def _with_moved(self, entry: Entry) -> GroupState:
+    def _apply_offset_change(self, entry: Entry) -> GroupState:
         before = self.states.get((Entity.GROUP, entry.name))
         if not isinstance(before, GroupState):
             raise StateCorruptError(KIND)
-        return with_moved(before, decode_moved(entry.state or b""))
+        return apply_delta(before, decode_delta(entry.state or b""))
 
     def fold_all(self, events: Mapping[Key, Sequence[bytes]], batch: int) -> None:
         """Fold the events of a micro-batch: the payloads of each entity, in log order."""
         self.failures.clear()
         self.had_reading = False
-        before = self._completed()
+        before = self._newest_pass()
         for (entity, name), payloads in events.items():
             if entity is not Entity.LISTING:
                 self.fold(entity, name, payloads, batch)
@@ -136,26 +136,28 @@ class Bucket:
         """Fold the events of one entity, given in log order. Its failure is noted and leaves its state as it was."""
         before = self.states.get((entity, name))
         try:
-            after = self._folded(entity, name, before, payloads)
+            after = self._fold_events(entity, name, before, payloads)
         except Exception as error:
             self.failures[f"{entity}/{name}"] = f"{type(error).__name__}: {error}"
             return
         if after != before:
             since = self.changed.get((entity, name), -1)
             self._replace((entity, name), after, batch)
-            self._note_moved((entity, name), before, since)
-            self.had_reading |= isinstance(after, GroupState) and after.source in READ_ALL  # only a reading changes it
+            self._note_offset_change((entity, name), before, since)
+            self.had_reading |= (
+                isinstance(after, GroupState) and after.source in WHOLE_GROUP_SOURCES
+            )  # only a reading changes it
 
-    def _note_moved(self, key: Key, before: State | None, since: int) -> None:
+    def _note_offset_change(self, key: Key, before: State | None, since: int) -> None:
         """Remember how little has changed, if it is much less than the whole."""
         after, batch = self.states.get(key), self.changed[key]
         if not isinstance(before, GroupState) or not isinstance(after, GroupState) or since >= batch:
             return
-        moved = moved_offsets(before, after) if len(after.offsets) >= MANY_OFFSETS else None
+        moved = offset_delta(before, after) if len(after.offsets) >= MANY_OFFSETS else None
         if moved is not None and len(moved) < len(after.offsets):
-            self._moved[key] = _Moved(since, batch, Entry(Entity.OFFSETS.value, key[1], encode_moved(moved)))
+            self._moved[key] = _OffsetChange(since, batch, Entry(Entity.OFFSETS.value, key[1], encode_delta(moved)))
 
-    def _folded(self, entity: Entity, name: str, before: State | None, payloads: Sequence[bytes]) -> State | None:
+    def _fold_events(self, entity: Entity, name: str, before: State | None, payloads: Sequence[bytes]) -> State | None:
         if entity is Entity.GROUP:
             assert before is None or isinstance(before, GroupState)
             return fold_group(self.cluster, name, before, _flat(_GROUP_EVENTS, payloads))
@@ -164,7 +166,7 @@ class Bucket:
             return fold_topic(self.cluster, name, before, _flat(_TOPIC_EVENTS, payloads))
         if entity is Entity.SOURCE:
             assert before is None or isinstance(before, SourceState)
-            return fold_source(self.cluster, name, before, _flat(_SOURCE_EVENTS, payloads))
+            return fold_decode_errors(self.cluster, name, before, _flat(_SOURCE_EVENTS, payloads))
         return _flat(_PASS_EVENTS, payloads)[-1]  # the log's order counts: a clock may have been set back
 
     def expire_topics(self, batch: int, before: PassCompleted | None = None) -> None:
@@ -172,7 +174,7 @@ class Bucket:
 
         ``before`` is the completed pass of the micro-batches before.
         """
-        completed = self._completed()
+        completed = self._newest_pass()
         if completed is None:
             return
         before_ms = before.pass_ms if before is not None else None
@@ -184,13 +186,13 @@ class Bucket:
 
     def expire_groups(self, listed: GroupsListed, batch: int) -> None:
         """Drop the groups that the collector's source no longer has."""
-        self.had_reading |= listed.source in READ_ALL
+        self.had_reading |= listed.source in WHOLE_GROUP_SOURCES
         named = frozenset(listed.groups)
         for key, state in list(self.states.items()):
-            if isinstance(state, GroupState) and has_gone(state, listed, named):
+            if isinstance(state, GroupState) and is_deleted(state, listed, named):
                 self._replace(key, None, batch)
 
-    def _completed(self) -> PassCompleted | None:
+    def _newest_pass(self) -> PassCompleted | None:
         completed = self.states.get((Entity.PASS, ""))
         return completed if isinstance(completed, PassCompleted) else None
 
@@ -221,14 +223,14 @@ class Bucket:
 
     def entries(self, keys: Iterable[Key]) -> list[Entry]:
         """These entities as they are stored."""
-        return [Entry(entity.value, name, encoded(self.states.get((entity, name)))) for entity, name in keys]
+        return [Entry(entity.value, name, encode_payload(self.states.get((entity, name)))) for entity, name in keys]
 
     def groups(self) -> dict[str, GroupState]:
         """The groups by name."""
         return {name: state for (_, name), state in self.states.items() if isinstance(state, GroupState)}
 
 
-def unpacked(row: bytes) -> list[Entry]:
+def unpack_entries(row: bytes) -> list[Entry]:
     """The entries of a stored row.
 
     Raises:
@@ -240,7 +242,7 @@ def unpacked(row: bytes) -> list[Entry]:
         raise StateCorruptError("bucket") from error
 
 
-def encoded(state: State | None) -> bytes | None:
+def encode_payload(state: State | None) -> bytes | None:
     """A state as bytes."""
     if state is None:
         return None

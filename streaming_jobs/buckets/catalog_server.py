@@ -18,26 +18,26 @@ from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
 from typing import Final
 
-MOST_KEY_BYTES: Final = 200
+MAX_KEY_BYTES: Final = 200
 
 FETCH_LIMIT_S: Final = 60.0
 """How long one catalog may take; a connection that takes longer is cut off, whoever is to blame."""
 
-PROOF_LIMIT_S: Final = 20.0
+HANDSHAKE_LIMIT_S: Final = 20.0
 """How long somebody who connects may take to prove that he knows the secret."""
 
-MOST_AT_ONCE: Final = 32
+MAX_CONNECTIONS: Final = 32
 """How many connections are answered at the same time; further ones wait until one of these has ended."""
 
-BREATH_S: Final = 0.05
+RETRY_DELAY_S: Final = 0.05
 
-KEPT: Final = 2
+MAX_CATALOGS_PER_CLUSTER: Final = 2
 """How many catalogs of a cluster stay: a task of the micro-batch before may be tried again."""
 
 
 @dataclass(frozen=True, slots=True)
-class ShelfAddress:
-    """Where a shelf is. Both sides prove that they know the secret before anything is said."""
+class CatalogAddress:
+    """Where a catalog server is. Both sides prove that they know the secret before anything is said."""
 
     host: str
     port: int
@@ -47,10 +47,10 @@ class ShelfAddress:
         """The catalog of this key.
 
         Raises:
-            KeyError: the shelf has no such catalog (any more).
-            OSError: the shelf cannot be reached.
+            KeyError: the server has no such catalog (any more).
+            OSError: the server cannot be reached.
         """
-        with Client((self.host, self.port)) as connection, _cut_off_after(connection, FETCH_LIMIT_S):
+        with Client((self.host, self.port)) as connection, _close_after(connection, FETCH_LIMIT_S):
             answer_challenge(connection, self.secret)
             deliver_challenge(connection, self.secret)
             connection.send_bytes(key.encode())
@@ -60,7 +60,7 @@ class ShelfAddress:
         return found
 
 
-class CatalogShelf:
+class CatalogServer:
     """Serves catalogs on a free port until it is closed."""
 
     def __init__(self, host: str) -> None:
@@ -69,21 +69,21 @@ class CatalogShelf:
         self._catalogs: dict[str, dict[str, bytes]] = {}
         self._lock = threading.Lock()
         self._stopping = False
-        self._free = threading.BoundedSemaphore(MOST_AT_ONCE)
+        self._free = threading.BoundedSemaphore(MAX_CONNECTIONS)
         self._listener = Listener((host, 0), backlog=64)
         threading.Thread(target=self._serve, name="groupwatch-catalogs", daemon=True).start()
 
     @property
-    def address(self) -> ShelfAddress:
+    def address(self) -> CatalogAddress:
         """Where it is."""
-        return ShelfAddress(self._host, int(self._listener.address[1]), self._secret)
+        return CatalogAddress(self._host, int(self._listener.address[1]), self._secret)
 
     def put(self, cluster: str, key: str, catalog: bytes) -> None:
         """Offer a catalog; the oldest of the cluster goes."""
         with self._lock:
             own = self._catalogs.setdefault(cluster, {})
             own[key] = catalog
-            while len(own) > KEPT:
+            while len(own) > MAX_CATALOGS_PER_CLUSTER:
                 del own[next(iter(own))]
 
     def close(self) -> None:
@@ -100,31 +100,31 @@ class CatalogShelf:
                 connection = self._listener.accept()
             except OSError:  # one that went away
                 self._free.release()
-                time.sleep(BREATH_S)
+                time.sleep(RETRY_DELAY_S)
                 continue
-            threading.Thread(target=self._attend, args=(connection,), daemon=True).start()
+            threading.Thread(target=self._handle_connection, args=(connection,), daemon=True).start()
 
-    def _attend(self, connection: Connection) -> None:
+    def _handle_connection(self, connection: Connection) -> None:
         """In a thread of its own, so that a stranger who connects and says nothing keeps nobody waiting."""
         try:
             with connection, contextlib.suppress(OSError, EOFError, AuthenticationError):
-                self._answer(connection)
+                self._send_catalog(connection)
         finally:
             self._free.release()
 
-    def _answer(self, connection: Connection) -> None:
-        with _cut_off_after(connection, PROOF_LIMIT_S):
+    def _send_catalog(self, connection: Connection) -> None:
+        with _close_after(connection, HANDSHAKE_LIMIT_S):
             deliver_challenge(connection, self._secret)
             answer_challenge(connection, self._secret)
-        with _cut_off_after(connection, FETCH_LIMIT_S):
-            key = connection.recv_bytes(MOST_KEY_BYTES).decode("utf-8", "replace")
+        with _close_after(connection, FETCH_LIMIT_S):
+            key = connection.recv_bytes(MAX_KEY_BYTES).decode("utf-8", "replace")
             with self._lock:
                 found = next((own[key] for own in self._catalogs.values() if key in own), b"")
             connection.send_bytes(found)
 
 
 @contextlib.contextmanager
-def _cut_off_after(connection: Connection, seconds: float) -> Iterator[None]:
+def _close_after(connection: Connection, seconds: float) -> Iterator[None]:
     """End the connection if the block takes longer; whoever waits for it then gets an error."""
     with socket.socket(fileno=os.dup(connection.fileno())) as end:
         timer = threading.Timer(seconds, end.shutdown, (socket.SHUT_RDWR,))

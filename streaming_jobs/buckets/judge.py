@@ -22,10 +22,10 @@ from monitor.metrics.series_cap import apart_if_large
 from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import FamilyBlock, GroupState, GroupSummary, GroupVerdict, Value
 from monitor.web.views.summary import summary_of, unjudged_summary
-from streaming_jobs.buckets.batch_context import Orders
+from streaming_jobs.buckets.batch_context import BatchContext
 from streaming_jobs.ingest.schemas import ALL_BLOCKS, BucketRow, RowKind, block_name
 
-NOTHING: Final = b""
+NO_PAYLOAD: Final = b""
 """The digest of a block without samples."""
 NEVER: Final = -2
 LONGEST_REASON: Final = 500
@@ -34,7 +34,7 @@ LONGEST_REASON: Final = 500
 _SUMMARY: Final = msgspec.msgpack.Decoder(GroupSummary)
 
 
-class _Judged(Value):
+class _EvaluatedGroup(Value):
     """What was made of a state: the group as it is listed, and its samples. ``settled``: time alone changes nothing."""
 
     state: GroupState
@@ -44,7 +44,7 @@ class _Judged(Value):
 
 
 @dataclass(slots=True)
-class BucketJudge:
+class BucketEvaluator:
     """The judge of one bucket in one Python worker. It remembers what it has told, and in which micro-batch.
 
     A settled group is judged again only when its state or the catalog has changed: most groups of a large cluster
@@ -58,24 +58,24 @@ class BucketJudge:
     """How many verdicts were made since the beginning."""
     _standings: Standings = field(default_factory=Standings)
     _topics: Topics | None = None
-    _settled: dict[str, _Judged] = field(default_factory=dict)
-    _last: dict[str, _Judged] = field(default_factory=dict)
+    _settled: dict[str, _EvaluatedGroup] = field(default_factory=dict)
+    _last: dict[str, _EvaluatedGroup] = field(default_factory=dict)
     """The newest verdict on each group: what is shown of one that can no longer be judged."""
     _summaries: dict[str, bytes] = field(default_factory=dict)
     _digests: dict[str, bytes] = field(default_factory=dict)
     _told: int = NEVER
 
-    def rows(self, groups: Mapping[str, GroupState], topics: Topics, orders: Orders) -> Iterator[BucketRow]:
+    def rows(self, groups: Mapping[str, GroupState], topics: Topics, context: BatchContext) -> Iterator[BucketRow]:
         """What the driver has to be told of these groups, which are all of the bucket.
 
         That is what differs from what this judge told in the micro-batch before; if another worker told the driver
         then, or if the driver knows nothing, it is all of it.
         """
-        is_followed = self._told == orders.known
+        is_followed = self._told == context.known
         if not is_followed:
             self._summaries, self._digests = {}, {}
             yield BucketRow(self.number, RowKind.BLOCK, ALL_BLOCKS, None)
-        self._told = orders.batch
+        self._told = context.batch
         if topics is not self._topics:
             self._topics, self._settled = topics, {}
         are_gone = self._forget_all_but(groups)
@@ -84,11 +84,11 @@ class BucketJudge:
         changed: list[msgspec.Raw] = []
         for name, state in groups.items():
             try:
-                judged = self._last[name] = self._judged(name, state, topics, orders.now_ms)
+                judged = self._last[name] = self._evaluate(name, state, topics, context.now_ms)
             except Exception as error:  # one group's failure is its own; the others go on
                 reason = f"{type(error).__name__}: {error}"
                 yield BucketRow(self.number, RowKind.FAILURE, f"group/{name}", reason.encode("utf-8", "replace"))
-                judged = self._unjudged(name, state, reason)
+                judged = self._failed_evaluation(name, state, reason)
             blocks += judged.blocks
             if self._summaries.get(name) != judged.summary:
                 self._summaries[name] = judged.summary
@@ -98,31 +98,33 @@ class BucketJudge:
         if not is_followed or are_gone or self.made > made:
             yield from self._changed_blocks(blocks)
 
-    def _judged(self, name: str, state: GroupState, topics: Topics, now_ms: int) -> _Judged:
+    def _evaluate(self, name: str, state: GroupState, topics: Topics, now_ms: int) -> _EvaluatedGroup:
         known = self._settled.pop(name, None)
         if known is None or known.state is not state:
             self.made += 1
             verdict = judge(
                 state, topics, self._standings.of(state, topics), now_ms, self.rules.of(state.cluster, name)
             )
-            known = _Judged(
-                state, msgspec.msgpack.encode(summary_of(verdict)), self._rendered(verdict), is_settled(verdict)
+            known = _EvaluatedGroup(
+                state, msgspec.msgpack.encode(summary_of(verdict)), self._render(verdict), is_settled(verdict)
             )
         if known.settled:
             self._settled[name] = known
         return known
 
-    def _rendered(self, verdict: GroupVerdict) -> tuple[FamilyBlock, ...]:
+    def _render(self, verdict: GroupVerdict) -> tuple[FamilyBlock, ...]:
         blocks = render_groups([verdict], self.series)
         return blocks if self.series.max_series is None else apart_if_large(verdict.group, blocks)
 
-    def _unjudged(self, name: str, state: GroupState, reason: str) -> _Judged:
+    def _failed_evaluation(self, name: str, state: GroupState, reason: str) -> _EvaluatedGroup:
         """The last verdict on the group, marked; its samples stay as they were. After a start there may be none."""
         last = self._last.get(name)
-        summary = unjudged_summary(state, None if last is None else _SUMMARY.decode(last.summary), _shown(reason))
-        return _Judged(state, msgspec.msgpack.encode(summary), () if last is None else last.blocks, settled=False)
+        summary = unjudged_summary(state, None if last is None else _SUMMARY.decode(last.summary), _shorten(reason))
+        return _EvaluatedGroup(
+            state, msgspec.msgpack.encode(summary), () if last is None else last.blocks, settled=False
+        )
 
-    def start_anew(self) -> None:
+    def reset(self) -> None:
         """The driver has been told to forget the bucket: tell it all."""
         self._told = NEVER
 
@@ -144,8 +146,8 @@ class BucketJudge:
             samples.setdefault(name, []).append(block.samples)
         for name, parts in samples.items():
             text = "".join(parts).encode()
-            digest = blake2b(text, digest_size=16).digest() if text else NOTHING
-            if self._digests.get(name, NOTHING) != digest:
+            digest = blake2b(text, digest_size=16).digest() if text else NO_PAYLOAD
+            if self._digests.get(name, NO_PAYLOAD) != digest:
                 self._digests[name] = digest
                 yield BucketRow(
                     self.number, RowKind.BLOCK, name, msgspec.msgpack.encode(deflated(text)) if text else None
@@ -154,5 +156,5 @@ class BucketJudge:
                 self._digests.pop(name, None)
 
 
-def _shown(reason: str) -> str:
+def _shorten(reason: str) -> str:
     return reason[:LONGEST_REASON].encode("utf-8", "replace").decode()

@@ -17,11 +17,11 @@ from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import Catalog
-from streaming_jobs.buckets.batch_context import Orders, received
+from streaming_jobs.buckets.batch_context import BatchContext, current_batch_context
 from streaming_jobs.buckets.bucket import Entry, Key
-from streaming_jobs.buckets.catalog_server import ShelfAddress
-from streaming_jobs.buckets.judge import BucketJudge
-from streaming_jobs.buckets.store import BucketStore, KeptBucket
+from streaming_jobs.buckets.catalog_server import CatalogAddress
+from streaming_jobs.buckets.judge import BucketEvaluator
+from streaming_jobs.buckets.store import BucketStore, CachedBucket
 from streaming_jobs.ingest.bucket_of import Entity
 from streaming_jobs.ingest.schemas import BucketRow, RowKind
 
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class _Memory:
+class _WorkerCache:
     """What this Python worker remembers of one run of one cluster's query. It may be lost at any time."""
 
     run: str
-    buckets: dict[int, KeptBucket] = field(default_factory=dict)
-    judges: dict[int, BucketJudge] = field(default_factory=dict)
+    buckets: dict[int, CachedBucket] = field(default_factory=dict)
+    judges: dict[int, BucketEvaluator] = field(default_factory=dict)
     catalog: str = ""
     topics: Topics | None = None
 
 
-OF_GROUPS: Final = frozenset({Entity.GROUP, Entity.OFFSETS})
+GROUP_ENTITIES: Final = frozenset({Entity.GROUP, Entity.OFFSETS})
 
-_MEMORIES: Final[dict[str, _Memory]] = {}
+_WORKER_CACHES: Final[dict[str, _WorkerCache]] = {}
 """By cluster. A worker serves the micro-batches of one run after the other."""
 
 
@@ -51,10 +51,10 @@ class BucketProcessor(StatefulProcessor):
     """Spark's side of a bucket: rows in, state read and written, rows out."""
 
     def __init__(
-        self, cluster: str, shelf: ShelfAddress, rules: DetectionRules, series: SeriesRules = ALL_SERIES
+        self, cluster: str, catalogs: CatalogAddress, rules: DetectionRules, series: SeriesRules = ALL_SERIES
     ) -> None:
         self.cluster = cluster
-        self._shelf = shelf
+        self._shelf = catalogs
         self._rules = rules
         self._series = series
         self._store: BucketStore
@@ -73,23 +73,25 @@ class BucketProcessor(StatefulProcessor):
         # Not at the top: a query starts only after a Python that runs ``init`` alone, most of it spent on imports.
         import pandas as pd  # noqa: PLC0415
 
-        number, orders = int(key[0]), received()
-        memory = _memory(self.cluster, orders.run)
+        number, context = int(key[0]), current_batch_context()
+        memory = _worker_cache(self.cluster, context.run)
         # Taken out while it is changed: if this attempt fails half-way, nothing of it is remembered.
-        kept = self._store.bring_up_to_date(memory.buckets.pop(number, None), self.cluster, orders.batch)
-        judge = memory.judges.setdefault(number, BucketJudge(number, self._rules, self._series))
-        kept.bucket.fold_all(_by_entity(rows), orders.batch)
-        self._store.save(kept, orders.batch)
+        kept = self._store.load_newest(memory.buckets.pop(number, None), self.cluster, context.batch)
+        judge = memory.judges.setdefault(number, BucketEvaluator(number, self._rules, self._series))
+        kept.bucket.fold_all(_by_entity(rows), context.batch)
+        self._store.save(kept, context.batch)
         memory.buckets[number] = kept
-        told = [*news(number, kept, judge, orders), *self._verdicts(memory, kept, judge, orders)]
+        told = [*changed_rows(number, kept, judge, context), *self._verdicts(memory, kept, judge, context)]
         yield pd.DataFrame(told, columns=list(BucketRow._fields))
 
-    def _verdicts(self, memory: _Memory, kept: KeptBucket, judge: BucketJudge, orders: Orders) -> Iterator[BucketRow]:
+    def _verdicts(
+        self, memory: _WorkerCache, kept: CachedBucket, judge: BucketEvaluator, context: BatchContext
+    ) -> Iterator[BucketRow]:
         """Fails if the catalog cannot be fetched: groups that were not judged must not look as if they were."""
-        if orders.catalog is not None:
-            yield from judge.rows(kept.bucket.groups(), self._topics(memory, orders.catalog), orders)
+        if context.catalog is not None:
+            yield from judge.rows(kept.bucket.groups(), self._topics(memory, context.catalog), context)
 
-    def _topics(self, memory: _Memory, key: str) -> Topics:
+    def _topics(self, memory: _WorkerCache, key: str) -> Topics:
         if memory.topics is None or memory.catalog != key:
             memory.topics = Topics(msgspec.msgpack.decode(self._shelf.fetch(key), type=Catalog))
             memory.catalog = key
@@ -99,26 +101,28 @@ class BucketProcessor(StatefulProcessor):
         """Nothing is held open between micro-batches."""
 
 
-def _memory(cluster: str, run: str) -> _Memory:
-    known = _MEMORIES.get(cluster)
+def _worker_cache(cluster: str, run: str) -> _WorkerCache:
+    known = _WORKER_CACHES.get(cluster)
     if known is None or known.run != run:
-        known = _MEMORIES[cluster] = _Memory(run)
+        known = _WORKER_CACHES[cluster] = _WorkerCache(run)
     return known
 
 
-def news(number: int, kept: KeptBucket, judge: BucketJudge, orders: Orders) -> Iterator[BucketRow]:
+def changed_rows(number: int, kept: CachedBucket, judge: BucketEvaluator, context: BatchContext) -> Iterator[BucketRow]:
     """The entities that have changed since the micro-batch that the driver knows; groups only once they are judged."""
     bucket = kept.bucket
     entries: list[Entry]
-    if orders.known < kept.loaded or orders.known < 0:
+    if context.known < kept.loaded or context.known < 0:
         yield BucketRow(number, RowKind.WHOLE, "", b"")
-        judge.start_anew()
-        entries = bucket.entries(key for key in bucket.states if key[0] not in OF_GROUPS or orders.catalog is not None)
+        judge.reset()
+        entries = bucket.entries(
+            key for key in bucket.states if key[0] not in GROUP_ENTITIES or context.catalog is not None
+        )
     else:
-        entries = bucket.changes_since(orders.known)
-        bucket.forget_changes_until(orders.known)
+        entries = bucket.changes_since(context.known)
+        bucket.forget_changes_until(context.known)
     for entity, name, state in map(msgspec.structs.astuple, entries):
-        if entity not in OF_GROUPS or orders.catalog is not None:
+        if entity not in GROUP_ENTITIES or context.catalog is not None:
             yield BucketRow(number, RowKind(entity), name, state)
     if bucket.had_reading:
         yield BucketRow(number, RowKind.READING, "", b"")

@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from streaming_jobs.buckets.bucket import Bucket, Entry, packed, unpacked
+from streaming_jobs.buckets.bucket import Bucket, Entry, pack_entries, unpack_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,7 @@ LEAST_RECENT_BYTES: Final = 1_000_000
 
 
 @dataclass(slots=True)
-class KeptBucket:
+class CachedBucket:
     """A bucket as of micro-batch ``batch``, whose base was written in micro-batch ``base``."""
 
     bucket: Bucket
@@ -52,33 +52,33 @@ class BucketStore:
         self._base: ListState = handle.getListState("base", "payload BINARY")
         self._recent: ListState = handle.getListState("recent", "batch LONG, payload BINARY")
 
-    def bring_up_to_date(self, kept: KeptBucket | None, cluster: str, batch: int) -> KeptBucket:
+    def load_newest(self, kept: CachedBucket | None, cluster: str, batch: int) -> CachedBucket:
         """The bucket as the state has it. ``kept`` is what this worker remembers of it, and is used if it can be."""
         mark = self._mark.get()
         if mark is None:
-            return KeptBucket(Bucket(cluster), loaded=batch)  # new: what this micro-batch makes of it is its base
+            return CachedBucket(Bucket(cluster), loaded=batch)  # new: what this micro-batch makes of it is its base
         base, newest = int(mark[0]), int(mark[1])
         if kept is not None and kept.base == base and kept.batch <= newest:
             if kept.batch < newest:
                 self._catch_up(kept, newest)
             return kept
-        found = KeptBucket(Bucket(cluster), base=base, batch=newest, loaded=batch)
+        found = CachedBucket(Bucket(cluster), base=base, batch=newest, loaded=batch)
         for (payload,) in self._base.get():
             found.base_bytes += len(payload)
-            found.bucket.load(unpacked(bytes(payload)), base)
+            found.bucket.load(unpack_entries(bytes(payload)), base)
         found.batch = base
         self._catch_up(found, newest)
         return found
 
-    def _catch_up(self, kept: KeptBucket, newest: int) -> None:
+    def _catch_up(self, kept: CachedBucket, newest: int) -> None:
         recent = 0
         for changed, payload in self._recent.get():
             recent += len(payload)
             if changed > kept.batch:
-                kept.bucket.load(unpacked(bytes(payload)), int(changed))
+                kept.bucket.load(unpack_entries(bytes(payload)), int(changed))
         kept.recent_bytes, kept.batch = recent, newest
 
-    def save(self, kept: KeptBucket, batch: int) -> None:
+    def save(self, kept: CachedBucket, batch: int) -> None:
         """Write what the micro-batch changed."""
         changed = kept.bucket.changes_since(batch - 1)
         if not changed:
@@ -86,7 +86,7 @@ class BucketStore:
         if kept.base < 0:
             self._write_base(kept, batch)
             return
-        row = packed(changed)
+        row = pack_entries(changed)
         kept.recent_bytes += len(row)
         if kept.recent_bytes > max(kept.base_bytes, LEAST_RECENT_BYTES):
             self._write_base(kept, batch)
@@ -95,8 +95,8 @@ class BucketStore:
         self._mark.update((kept.base, batch))
         kept.batch = batch
 
-    def _write_base(self, kept: KeptBucket, batch: int) -> None:
-        rows = list(_cut(kept.bucket))
+    def _write_base(self, kept: CachedBucket, batch: int) -> None:
+        rows = list(_split_into_rows(kept.bucket))
         self._base.put([(row,) for row in rows])
         if self._recent.exists():
             self._recent.clear()
@@ -105,7 +105,7 @@ class BucketStore:
         kept.base_bytes, kept.recent_bytes = sum(map(len, rows)), 0
 
 
-def _cut(bucket: Bucket) -> Iterator[bytes]:
+def _split_into_rows(bucket: Bucket) -> Iterator[bytes]:
     """The whole bucket as rows; at least one."""
     part: list[Entry] = []
     size = 0
@@ -113,6 +113,6 @@ def _cut(bucket: Bucket) -> Iterator[bytes]:
         part.append(entry)
         size += len(entry.state or b"")
         if size > ROW_BYTES:
-            yield packed(part)
+            yield pack_entries(part)
             part, size = [], 0
-    yield packed(part)
+    yield pack_entries(part)

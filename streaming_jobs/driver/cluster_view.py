@@ -19,7 +19,7 @@ from monitor.model import (
     SourceState,
     TopicState,
 )
-from monitor.tracking.offsets.delta import decode_moved, with_moved
+from monitor.tracking.offsets.delta import apply_delta, decode_delta
 from monitor.tracking.serialization import decode_group_state, decode_source_state, decode_topic_state, encode_state
 from monitor.tracking.topic import catalog_of
 from streaming_jobs.ingest.schemas import ALL_BLOCKS, BucketRow, RowKind, family_and_group
@@ -46,7 +46,7 @@ class _GroupBytes(NamedTuple):
 
     def state(self) -> GroupState:
         """The newest state."""
-        return with_moved(decode_group_state(self.whole), (o for move in self.moves for o in decode_moved(move)))
+        return apply_delta(decode_group_state(self.whole), (o for move in self.moves for o in decode_delta(move)))
 
 
 @dataclass(slots=True)

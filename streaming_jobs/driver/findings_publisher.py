@@ -12,18 +12,18 @@ from monitor.config import ClusterSettings
 from monitor.detection.finding_changes import Ledger
 from monitor.model import FindingOutdated, FindingRecord, GroupSummary, Shard
 from streaming_jobs.ingest.sharding import watches
-from streaming_jobs.runtime.clock import passed_ms
+from streaming_jobs.runtime.clock import monotonic_ms
 
 log = logging.getLogger(__name__)
 
 FIRST_PAUSE_MS: Final = 10_000
 LONGEST_PAUSE_MS: Final = 300_000
-AT_ONCE: Final = 5_000
+MAX_RECORDS_PER_WRITE: Final = 5_000
 """How many records are written before it is waited for them: what is there need not be written again."""
 CLOSE_LIMIT_S: Final = 2.0
 
 
-class FindingsOut:
+class FindingsPublisher:
     """The way out for the findings of one job in one cluster. ``tell`` is for one micro-batch after the other.
 
     What is open is known from the topic itself, which is read before the first writing, and again after an error: it
@@ -53,11 +53,11 @@ class FindingsOut:
         """Whether the cluster has such a topic."""
         return bool(self._cluster.findings_topic)
 
-    def tell(self, groups: Sequence[GroupSummary], now_ms: int) -> None:
+    def publish(self, groups: Sequence[GroupSummary], now_ms: int) -> None:
         """Tell what is new, now that all groups of the job have been judged."""
         with self._busy:
             if self.is_on and not self._closed:
-                self._tell(groups, now_ms)
+                self._publish(groups, now_ms)
 
     def close(self) -> None:
         """Write no more, and close the connection, unless somebody is writing: then the end of the process does."""
@@ -66,17 +66,17 @@ class FindingsOut:
             self._topic.close()
             self._busy.release()
 
-    def _tell(self, groups: Sequence[GroupSummary], now_ms: int) -> None:
+    def _publish(self, groups: Sequence[GroupSummary], now_ms: int) -> None:
         if self._ledger is not None:
-            self._take_news(self._ledger, groups, now_ms)
-        if passed_ms() < self._not_before_ms:
+            self._apply_changes(self._ledger, groups, now_ms)
+        if monotonic_ms() < self._not_before_ms:
             return
         try:
             if not self._topic_is_known:
                 self._read(groups, now_ms)
             self._write()
         except Exception as error:  # whatever it is, reading and judging go on
-            self._put_off(error)
+            self._back_off(error)
         else:
             self._pause_ms, self.problem = FIRST_PAUSE_MS, None
 
@@ -85,26 +85,26 @@ class FindingsOut:
         waiting = [record for record in self._waiting if isinstance(record, FindingRecord)]
         self._ledger = Ledger([*filter(self._is_own, self._topic.read()), *waiting])
         self._topic_is_known = True
-        self._take_news(self._ledger, groups, now_ms)
+        self._apply_changes(self._ledger, groups, now_ms)
 
     def _write(self) -> None:
         while self._waiting:
-            self._topic.write(self._waiting[:AT_ONCE])
-            del self._waiting[:AT_ONCE]
+            self._topic.write(self._waiting[:MAX_RECORDS_PER_WRITE])
+            del self._waiting[:MAX_RECORDS_PER_WRITE]
 
-    def _take_news(self, ledger: Ledger, groups: Sequence[GroupSummary], now_ms: int) -> None:
+    def _apply_changes(self, ledger: Ledger, groups: Sequence[GroupSummary], now_ms: int) -> None:
         self._waiting += ledger.news(groups, now_ms)
         self._waiting += ledger.take_outdated(now_ms)
 
     def _is_own(self, record: FindingRecord) -> bool:
         return record.cluster == self._name and watches(self._shard, record.group)
 
-    def _put_off(self, error: Exception) -> None:
+    def _back_off(self, error: Exception) -> None:
         sentence = sentence_of(self._cluster, error)
         if self.problem is None:
             log.warning("%s", sentence)
         self.problem = sentence
         self._topic.close()
         self._topic_is_known = False
-        self._not_before_ms = passed_ms() + self._pause_ms
+        self._not_before_ms = monotonic_ms() + self._pause_ms
         self._pause_ms = min(2 * self._pause_ms, LONGEST_PAUSE_MS)

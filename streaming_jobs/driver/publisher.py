@@ -21,16 +21,16 @@ from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, PackedBlock, Shard, SourceState
 from monitor.readiness.first_pass import FirstPass
 from monitor.readiness.freshness import Freshness
-from monitor.readiness.trigger_lag import Pace
-from monitor.readiness.warm_up import LogPosition, Reported, WarmUp
-from streaming_jobs.buckets.batch_context import Orders, give
-from streaming_jobs.buckets.catalog_server import CatalogShelf
+from monitor.readiness.trigger_lag import TriggerLag
+from monitor.readiness.warm_up import LogPosition, ReportedOffsets, WarmUp
+from streaming_jobs.buckets.batch_context import BatchContext, set_batch_context
+from streaming_jobs.buckets.catalog_server import CatalogServer
 from streaming_jobs.driver.cluster_view import ClusterView
-from streaming_jobs.driver.findings_publisher import FindingsOut
-from streaming_jobs.driver.snapshot_store import Board, Judge
-from streaming_jobs.driver.verdict_on_demand import Evaluation, LookedAt
+from streaming_jobs.driver.findings_publisher import FindingsPublisher
+from streaming_jobs.driver.snapshot_store import SnapshotStore, VerdictSource
+from streaming_jobs.driver.verdict_on_demand import AssignmentViewCache, VerdictsOnDemand
 from streaming_jobs.ingest.schemas import BucketRow, RowKind
-from streaming_jobs.runtime.clock import SteadyClock, passed_ms
+from streaming_jobs.runtime.clock import SteadyClock, monotonic_ms
 from streaming_jobs.runtime.stall import StallWatch
 
 log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 _EVENTS: Final = "groupwatch.events"
 
-WHY: Final = MappingProxyType(
+REASON_TEXTS: Final = MappingProxyType(
     {
         (_EVENTS, "from_the_future"): (
             ". It is dated more than five minutes ahead of when it was written: the clock of a collector is wrong, or"
@@ -52,7 +52,7 @@ WHY: Final = MappingProxyType(
 )
 """What is known of the cause, by source and reason."""
 
-MOST_TOLD: Final = 10_000
+MAX_LOGGED_WARNINGS: Final = 10_000
 """How many warnings are remembered as told; after so many they may be told again."""
 
 
@@ -61,7 +61,7 @@ class SilentSourceError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Shelved:
+class _ServedCatalog:
     """A catalog that executors can fetch, with what every micro-batch needs of it until there is a newer one."""
 
     key: str
@@ -75,21 +75,21 @@ class _Shelved:
 
 @dataclass(slots=True)
 class MicroBatchPublisher:
-    """Has a micro-batch judged and puts the result on the board (a foreachBatch function). One for each run of a query.
+    """Has micro-batches judged, their results stored (a foreachBatch function). One for each run of a query.
 
     ``position`` gives how far the logs are read by a micro-batch, so a cluster is judged by the one that reads the end
     of its backlog; ``passes`` tells whether its topics are known by a pass of this run. ``problem`` says what is wrong
     with reading it, if anything is; ``stall`` is told when micro-batches begin and end; ``note_source`` is told
     the id of what the newest pass was over; ``pace`` judges whether micro-batches keep up with the trigger;
-    ``findings`` are told once the board shows them. ``log_topic`` is what tells of the groups, ``freshness`` whether
+    ``findings`` are published once the store has them. ``log_topic`` is what tells of the groups, ``freshness`` whether
     they are known well enough to be judged (None: always). ``begun`` is set once the query runs. Groups are judged by
     the catalog of the micro-batch before: it has to be known when the micro-batch starts.
     """
 
     spark: SparkSession
     cluster: str
-    board: Board
-    shelf: CatalogShelf
+    store: SnapshotStore
+    catalogs: CatalogServer
     warm_up: WarmUp
     resumed: bool
     position: Callable[[int], LogPosition]
@@ -97,10 +97,10 @@ class MicroBatchPublisher:
     problem: Callable[[], str | None]
     rules: DetectionRules
     clock: SteadyClock
-    pace: Pace
+    pace: TriggerLag
     stall: StallWatch
     note_source: Callable[[str], None]
-    findings: FindingsOut
+    findings: FindingsPublisher
     shard: Shard = ALL_GROUPS
     log_topic: str = "the offsets log"
     freshness: Freshness | None = None
@@ -109,8 +109,8 @@ class MicroBatchPublisher:
     series: SeriesRules = ALL_SERIES
     _run: str = field(default_factory=lambda: uuid4().hex)
     _view: ClusterView = field(init=False)
-    _looked_at: LookedAt = field(default_factory=LookedAt)
-    _catalog: _Shelved | None = None
+    _views: AssignmentViewCache = field(default_factory=AssignmentViewCache)
+    _catalog: _ServedCatalog | None = None
     _known: int = -1
     _told: set[tuple[str, str]] = field(default_factory=set)
 
@@ -120,37 +120,37 @@ class MicroBatchPublisher:
     def __call__(self, rows: DataFrame, batch_id: int) -> None:
         """Judge and publish one micro-batch."""
         self.begun.set()
-        began_ms = passed_ms()
+        began_ms = monotonic_ms()
         self.stall.begin(began_ms)
-        self._tell_pace(began_ms)
+        self._log_trigger_lag(began_ms)
         position = self.position(batch_id)
         self._advance(position)
-        orders = self._orders(batch_id)
-        give(self.spark.sparkContext, orders)
-        self._view.take(_collected(rows))
-        judged_by = self._catalog if orders.catalog is not None else None
+        batch = self._batch_context(batch_id)
+        set_batch_context(self.spark.sparkContext, batch)
+        self._view.take(_collect_rows(rows))
+        judged_by = self._catalog if batch.catalog is not None else None
         if self._view.catalog_changed:
             if self._view.source_id is not None:
                 self.note_source(self._view.source_id)
-            self._shelve(batch_id)
+            self._serve_catalog(batch_id)
         catalog = self._catalog.topics.catalog if self._catalog else None
         self.passes.advance(position.events_read, catalog, self._view.readings)
         # A bucket that told all of itself has left out its groups if nothing was judged: it has to tell them again.
         self._known = batch_id if judged_by is not None else -1
-        self._tell()
-        self._tell_warm_up()
-        self.stall.end(passed_ms())
-        shown, judge = self._shown(began_ms, position, orders, judged_by)
-        self.board.publish(shown, judge)
+        self._log_news()
+        self._log_warm_up()
+        self.stall.end(monotonic_ms())
+        shown, judge = self._snapshot(began_ms, position, batch, judged_by)
+        self.store.publish(shown, judge)
         if judge is not None:
-            self.findings.tell(shown.groups, orders.now_ms)
-            self.stall.expect(passed_ms())  # a topic that is away has taken its time
+            self.findings.publish(shown.groups, batch.now_ms)
+            self.stall.expect(monotonic_ms())  # a topic that is away has taken its time
 
-    def _orders(self, batch_id: int) -> Orders:
+    def _batch_context(self, batch_id: int) -> BatchContext:
         """Nothing is judged while the backlog or the first catalog of this run is still to come."""
         newest = self._catalog
         ripe = self.warm_up.done and self.passes.seen and self._is_fresh()
-        return Orders(
+        return BatchContext(
             run=self._run,
             batch=batch_id,
             now_ms=self.clock(),
@@ -159,7 +159,7 @@ class MicroBatchPublisher:
         )
 
     def _is_fresh(self) -> bool:
-        return self.freshness is None or self.freshness.is_fresh(self._view.readings, passed_ms())
+        return self.freshness is None or self.freshness.is_fresh(self._view.readings, monotonic_ms())
 
     @property
     def lateness(self) -> str | None:
@@ -167,20 +167,20 @@ class MicroBatchPublisher:
         late = self.freshness.problem if self.freshness is not None else None
         return late and f"Cluster {self.cluster}: {late}; they are not judged until one comes."
 
-    def _shelve(self, batch_id: int) -> None:
+    def _serve_catalog(self, batch_id: int) -> None:
         catalog = self._view.catalog()
         if catalog is None:
             self._catalog = None
             return
-        self._catalog = _Shelved(f"{self._run}-{batch_id}", Topics(catalog), self._ends(catalog))
-        self.shelf.put(self.cluster, self._catalog.key, msgspec.msgpack.encode(catalog))
+        self._catalog = _ServedCatalog(f"{self._run}-{batch_id}", Topics(catalog), self._ends(catalog))
+        self.catalogs.put(self.cluster, self._catalog.key, msgspec.msgpack.encode(catalog))
 
     def _advance(self, position: LogPosition) -> None:
         if position.before is not None:
             self._count(position.before)
         self.warm_up.advance(position.read)
 
-    def _count(self, before: Reported) -> None:
+    def _count(self, before: ReportedOffsets) -> None:
         self.warm_up.records += before.records
         if self.warm_up.read_nothing(self.resumed):
             raise SilentSourceError(
@@ -189,27 +189,27 @@ class MicroBatchPublisher:
                 "spark.sql.streaming.kafka.useDeprecatedOffsetFetching is true."
             )
 
-    def _tell_pace(self, began_ms: int) -> None:
+    def _log_trigger_lag(self, began_ms: int) -> None:
         """A backlog is read in micro-batches as long as they like."""
         news = self.pace.begin(began_ms) if self.warm_up.done else None
         if news is not None:
             log.log(logging.WARNING if self.pace.slow else logging.INFO, "Cluster %s: %s", self.cluster, news)
 
-    def _tell_warm_up(self) -> None:
-        news = self.warm_up.end_batch(passed_ms())
+    def _log_warm_up(self) -> None:
+        news = self.warm_up.end_batch(monotonic_ms())
         if news is not None:
             log.info("Cluster %s: %s", self.cluster, news)
 
-    def _tell(self) -> None:
+    def _log_news(self) -> None:
         """Count failures; log each kind of unreadable record once, with its place."""
         self.evaluation_errors += len(self._view.failures)
         for failure in self._view.failures:
             self._log_once("evaluation", failure, "Cluster %s: could not judge %r", self.cluster, failure)
-        self._tell_unseen()
+        self._log_unseen()
         for source in self._view.sources():
-            self._tell_unreadable(source)
+            self._log_unreadable(source)
 
-    def _tell_unseen(self) -> None:
+    def _log_unseen(self) -> None:
         if self._view.unseen:
             self._log_once(
                 "topics",
@@ -219,7 +219,7 @@ class MicroBatchPublisher:
                 self._view.unseen,
             )
 
-    def _tell_unreadable(self, source: SourceState) -> None:
+    def _log_unreadable(self, source: SourceState) -> None:
         for error in source.errors:
             self._log_once(
                 source.source,
@@ -230,23 +230,23 @@ class MicroBatchPublisher:
                 error.reason,
                 error.log_partition,
                 error.log_offset,
-                WHY.get((source.source, error.reason), ""),
+                REASON_TEXTS.get((source.source, error.reason), ""),
             )
 
     def _log_once(self, topic: str, reason: str, text: str, *values: object) -> None:
         if (topic, reason) not in self._told:
-            if len(self._told) >= MOST_TOLD:
+            if len(self._told) >= MAX_LOGGED_WARNINGS:
                 self._told.clear()
             self._told.add((topic, reason))
             log.warning(text, *values)
 
-    def _shown(
-        self, began_ms: int, position: LogPosition, orders: Orders, judged_by: _Shelved | None
-    ) -> tuple[ClusterSnapshot, Judge | None]:
+    def _snapshot(
+        self, began_ms: int, position: LogPosition, batch: BatchContext, judged_by: _ServedCatalog | None
+    ) -> tuple[ClusterSnapshot, VerdictSource | None]:
         # What was known before stays while a restarted query reads on: stale groups are better than none.
-        before = self.board.of(self.cluster)
-        duration_ms = passed_ms() - began_ms
-        self.board.process.observe_micro_batch(self.cluster, duration_ms)
+        before = self.store.of(self.cluster)
+        duration_ms = monotonic_ms() - began_ms
+        self.store.process.observe_micro_batch(self.cluster, duration_ms)
         known = msgspec.structs.replace(
             before,
             batch_duration_ms=duration_ms,
@@ -262,24 +262,24 @@ class MicroBatchPublisher:
             findings_problem=self.findings.problem,
         )
         groups = self._view.summaries()
-        if judged_by is None or not self.warm_up.believed(len(groups), self.resumed):
+        if judged_by is None or not self.warm_up.is_believable(len(groups), self.resumed):
             return known, None
         shown = msgspec.structs.replace(
             known,
             ready=True,
             warm_up=None,
-            evaluated_ms=orders.now_ms,
+            evaluated_ms=batch.now_ms,
             groups=groups,
             blocks=(*self._view.blocks(), *packed(render_cluster(self.cluster, groups)), *judged_by.ends),
         )
-        return shown, Evaluation(self._view, self._looked_at, judged_by.topics, orders.now_ms, self.rules)
+        return shown, VerdictsOnDemand(self._view, self._views, judged_by.topics, batch.now_ms, self.rules)
 
     def _ends(self, catalog: Catalog) -> tuple[PackedBlock, ...]:
         """The ends of all partitions. They are nobody's share: every shard would expose the same series."""
         return packed(render_catalog(catalog, self.series)) if self.shard.is_first else ()
 
 
-def _collected(rows: DataFrame) -> Iterator[BucketRow]:
+def _collect_rows(rows: DataFrame) -> Iterator[BucketRow]:
     table = rows.toArrow()
     columns = (table.column(name).to_pylist() for name in BucketRow._fields)
     for bucket, kind, name, payload in zip(*columns, strict=True):

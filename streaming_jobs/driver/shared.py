@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import ALL_GROUPS, Shard
-from streaming_jobs.buckets.catalog_server import CatalogShelf
+from streaming_jobs.buckets.catalog_server import CatalogServer
 
 
 @dataclass(frozen=True, slots=True)
-class Judging:
+class SharedEvaluation:
     """Which groups of a cluster are judged, and by what: the thresholds, and where its catalogs are put.
 
     ``series`` says which series the groups have.
@@ -22,7 +22,7 @@ class Judging:
     """
 
     rules: DetectionRules
-    shelf: CatalogShelf
+    catalogs: CatalogServer
     shard: Shard = ALL_GROUPS
     start_turn: threading.Lock = field(default_factory=threading.Lock)
     series: SeriesRules = ALL_SERIES

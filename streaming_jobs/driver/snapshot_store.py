@@ -1,4 +1,4 @@
-"""The board: where clusters put their newest evaluation, and the HTTP app reads one immutable snapshot."""
+"""The snapshot store: where clusters put their newest evaluation, and the HTTP app reads one immutable snapshot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from monitor.snapshot_file import ClusterInputs, NotJudgedError
 from monitor.web.views.lag_history import LagHistory, LagPoint
 
 
-class Judge(Protocol):
+class VerdictSource(Protocol):
     """An evaluation of a cluster that can be asked for a group, by its name; None if there is no such group."""
 
     def __call__(self, group: str) -> GroupVerdict | None:
@@ -30,24 +30,24 @@ class Judge(Protocol):
         """The topics by which groups are judged."""
 
 
-class Board:
+class SnapshotStore:
     """The newest snapshot of all clusters. Reading is one attribute access: a scrape never waits for a micro-batch."""
 
     def __init__(self, clusters: Iterable[str], shard: Shard = ALL_GROUPS, max_series: int | None = None) -> None:
-        """An empty board for these clusters. ``shard`` is the share of their groups that will be put on it.
+        """An empty store for these clusters. ``shard`` is the share of their groups that will be put in it.
 
         ``max_series`` is how many series the metrics may have (None: any number).
         """
         self.process = ProcessMetrics()
-        """What the process says of itself, beside what is on the board."""
+        """What the process says of itself, beside the snapshot."""
         self._shard = shard
         self._max_series = max_series
         self._lock = threading.Lock()
         self._clusters = {cluster: ClusterSnapshot(cluster=cluster) for cluster in clusters}
-        self._judges: dict[str, Judge] = {}
+        self._judges: dict[str, VerdictSource] = {}
         self._histories = {cluster: LagHistory() for cluster in self._clusters}
         self._histories_lock = threading.Lock()
-        self._snapshot = self._assembled()
+        self._snapshot = self._assemble()
 
     def read(self) -> Snapshot:
         """The newest snapshot."""
@@ -68,7 +68,7 @@ class Board:
     def inputs(self, cluster: str) -> ClusterInputs | None:
         """What the newest verdicts on the groups of a cluster are made of; None if none has been judged."""
         judge = self._judges.get(cluster)
-        return _Inputs(judge) if judge is not None else None
+        return _ClusterInputs(judge) if judge is not None else None
 
     def history(self, cluster: str, group: str) -> tuple[LagPoint, ...]:
         """How the group's lag went in about the last 30 minutes, the oldest point first; () if that is not known."""
@@ -76,14 +76,14 @@ class Board:
             known = self._histories.get(cluster)
             return known.points(group) if known is not None else ()
 
-    def publish(self, cluster: ClusterSnapshot, judge: Judge | None = None) -> None:
+    def publish(self, cluster: ClusterSnapshot, judge: VerdictSource | None = None) -> None:
         """Replace what is shown of one cluster, and who judges its groups when somebody asks (None: as before)."""
         with self._lock:
             collectors = self._clusters[cluster.cluster].collectors  # they report for themselves
             self._clusters[cluster.cluster] = msgspec.structs.replace(cluster, collectors=collectors)
             if judge is not None:
                 self._judges[cluster.cluster] = judge
-            self._snapshot = self._assembled()
+            self._snapshot = self._assemble()
         if judge is not None and cluster.evaluated_ms is not None:
             self._remember(cluster, cluster.evaluated_ms)
 
@@ -100,13 +100,13 @@ class Board:
             if (known.problem, known.stalled) == (problem, stalled):
                 return
             self._clusters[cluster] = msgspec.structs.replace(known, problem=problem, stalled=stalled)
-            self._snapshot = self._assembled()
+            self._snapshot = self._assemble()
 
     def report_collectors(self, cluster: str, collectors: tuple[CollectorHealth, ...]) -> None:
         """Say how the passes of a cluster's collectors go."""
         with self._lock:
             self._clusters[cluster] = msgspec.structs.replace(self._clusters[cluster], collectors=collectors)
-            self._snapshot = self._assembled()
+            self._snapshot = self._assemble()
 
     def of(self, cluster: str) -> ClusterSnapshot:
         """What is shown of one cluster."""
@@ -118,7 +118,7 @@ class Board:
             if history.is_due(evaluated_ms):
                 history.add(evaluated_ms, cluster.groups)
 
-    def _assembled(self) -> Snapshot:
+    def _assemble(self) -> Snapshot:
         clusters = tuple(self._clusters.values())
         texts = prepared(clusters, shard=self._shard, max_series=self._max_series)
         return Snapshot(
@@ -129,10 +129,10 @@ class Board:
         )
 
 
-class _Inputs:
+class _ClusterInputs:
     """What one evaluation judges by; a state that cannot be read is an error of that group."""
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: VerdictSource) -> None:
         self._judge = judge
 
     @property

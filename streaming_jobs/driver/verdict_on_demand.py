@@ -14,12 +14,12 @@ from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.model import Catalog, GroupState, GroupVerdict
 from streaming_jobs.driver.cluster_view import ClusterView
 
-MOST_LOOKED_AT: Final = 20
+MAX_CACHED_GROUPS: Final = 20
 """Of how many groups the standings are remembered."""
 
 
 @dataclass(slots=True)
-class LookedAt:
+class AssignmentViewCache:
     """The standings of the groups that were looked at last: of a huge one they can take seconds. For all threads."""
 
     standings: Standings = field(default_factory=Standings)
@@ -31,18 +31,18 @@ class LookedAt:
         with self._lock:
             self._names.pop(group.group, None)
             self._names[group.group] = None  # the newest stands last
-            if len(self._names) > MOST_LOOKED_AT:
+            if len(self._names) > MAX_CACHED_GROUPS:
                 del self._names[next(iter(self._names))]
                 self.standings.keep_only(set(self._names))
         return self.standings.of(group, topics)  # not locked: who looks at a small group need not wait
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class VerdictsOnDemand:
     """An evaluation of a cluster that can be asked for a group."""
 
     view: ClusterView
-    looked_at: LookedAt
+    views: AssignmentViewCache
     topics: Topics
     now_ms: int
     rules: DetectionRules
@@ -53,7 +53,7 @@ class Evaluation:
         if state is None:
             return None
         settings = self.rules.of(state.cluster, state.group)
-        return judge(state, self.topics, self.looked_at.of(state, self.topics), self.now_ms, settings)
+        return judge(state, self.topics, self.views.of(state, self.topics), self.now_ms, settings)
 
     def inputs(self, group: str) -> GroupInputs | None:
         """What the verdict on it is made of, with the whole catalog; None if there is no such group."""

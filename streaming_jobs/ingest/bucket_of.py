@@ -21,11 +21,11 @@ class Entity(StrEnum):
     TICK = "tick"
 
 
-BUCKETS_A_PARTITION: Final = 8
+BUCKETS_PER_PARTITION: Final = 8
 """Spark spreads buckets over the partitions of the stateful stage by a hash of its own; so many for each partition
 leave the fullest partition of most numbers at no more than 1.5 times its share. Each costs some ms a micro-batch."""
 
-MOST_BUCKETS: Final = 512
+MAX_BUCKETS: Final = 512
 
 
 def buckets_for(partitions: int) -> int:
@@ -34,7 +34,7 @@ def buckets_for(partitions: int) -> int:
     >>> buckets_for(2), buckets_for(16), buckets_for(200)
     (16, 128, 512)
     """
-    return min(BUCKETS_A_PARTITION * partitions, max(MOST_BUCKETS, partitions))
+    return min(BUCKETS_PER_PARTITION * partitions, max(MAX_BUCKETS, partitions))
 
 
 def bucket_of(entity: Entity, name: str, buckets: int) -> int:

@@ -11,8 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from monitor.model import CommitRun, OffsetCommitted
-from monitor.protocol.kafka.commit_columns import CommitColumns, are_sound, commit_columns
-from monitor.protocol.kafka.commit_runs import Run, combined
+from monitor.protocol.kafka.commit_columns import CommitColumns, are_valid, commit_columns
+from monitor.protocol.kafka.commit_runs import Run, combine_commits
 from monitor.protocol.offsets_topic import CommitPlace, commit_place
 
 
@@ -44,7 +44,7 @@ class CommitRows:
         columns = _columns(values)
         present = values.is_valid().to_numpy(zero_copy_only=False)
         positions = batch.column("offset").to_numpy(zero_copy_only=False)
-        sound = are_sound(columns, batch.column("timestamp_ms").to_numpy(zero_copy_only=False))
+        sound = are_valid(columns, batch.column("timestamp_ms").to_numpy(zero_copy_only=False))
         return cls(columns.regular & sound & present & known[codes], codes, places, columns, positions)
 
     def events(self, begin: int, end: int) -> Iterator[PlacedEvent]:
@@ -55,7 +55,7 @@ class CommitRows:
         places = [self.places[code] for code in codes.tolist()]
         topics = values.topic_key[begin:end]
         topic_keys = topics.tolist()
-        for run in combined(codes, values.offset[begin:end], values.committed_ms[begin:end], topics):
+        for run in combine_commits(codes, values.offset[begin:end], values.committed_ms[begin:end], topics):
             place, topic_key = places[run.first_row], topic_keys[run.first_row] or None
             if place is not None:
                 yield PlacedEvent(positions[run.first_row], _event(place, run, epochs[run.last_row], topic_key))

@@ -23,8 +23,8 @@ from monitor.model import (
     Shard,
 )
 from monitor.protocol.events_topic import (
-    cluster_named,
     decode_event,
+    event_cluster,
     require_partitions,
     require_past,
     require_source,
@@ -33,7 +33,7 @@ from monitor.protocol.offsets_topic import Foreign, decode_record
 from monitor.protocol.wire.errors import DecodeError
 from streaming_jobs.ingest.bucket_of import Entity, bucket_of
 from streaming_jobs.ingest.commit_rows import CommitRows
-from streaming_jobs.ingest.sharding import own_records, watches
+from streaming_jobs.ingest.sharding import select_own_records, watches
 
 _SCHEMA = pa.schema(
     [
@@ -47,7 +47,7 @@ _SCHEMA = pa.schema(
 
 
 @dataclass(slots=True)
-class _Collected:
+class _EventColumns:
     """The events of one entity within one chunk, and where in the log the first of them stood."""
 
     position: int
@@ -55,18 +55,18 @@ class _Collected:
 
 
 @dataclass(slots=True)
-class ChunkOfEvents:
+class EventChunk:
     """Events of one chunk of records, put together by entity so that a busy group costs one row, not thousands."""
 
     buckets: int
-    _rows: dict[tuple[int, Entity, str], _Collected] = field(default_factory=dict)
-    _own: dict[tuple[Entity, str], _Collected] = field(default_factory=dict)
+    _rows: dict[tuple[int, Entity, str], _EventColumns] = field(default_factory=dict)
+    _own: dict[tuple[Entity, str], _EventColumns] = field(default_factory=dict)
 
     def add(self, entity: Entity, name: str, position: int, event: AnyEvent) -> None:
         """Append the event to its entity's row."""
         row = self._own.get((entity, name))
         if row is None:
-            row = self._own[entity, name] = _Collected(position)
+            row = self._own[entity, name] = _EventColumns(position)
             self._rows[bucket_of(entity, name, self.buckets), entity, name] = row
         row.events.append(event)
 
@@ -79,7 +79,7 @@ class ChunkOfEvents:
         """Append the event to the entity's row in this bucket."""
         row = self._rows.get((bucket, entity, name))
         if row is None:
-            row = self._rows[bucket, entity, name] = _Collected(position)
+            row = self._rows[bucket, entity, name] = _EventColumns(position)
         row.events.append(event)
 
     def to_arrow(self) -> pa.RecordBatch:
@@ -121,28 +121,28 @@ class LogDecoder(ABC):
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Decode, as Spark's mapInArrow calls it."""
         for batch in batches:
-            chunk = ChunkOfEvents(self.buckets)
+            chunk = EventChunk(self.buckets)
             self.fill(chunk, batch)
             yield chunk.to_arrow()
 
-    def fill(self, chunk: ChunkOfEvents, batch: pa.RecordBatch) -> None:
+    def fill(self, chunk: EventChunk, batch: pa.RecordBatch) -> None:
         """Put what the records say into the chunk, one after the other."""
         for record in _records(batch):
             self.place_or_count(chunk, record)
 
-    def place_or_count(self, chunk: ChunkOfEvents, record: Record) -> None:
+    def place_or_count(self, chunk: EventChunk, record: Record) -> None:
         """Put what the record says into the chunk, or that it cannot be read."""
         try:
             self.place(chunk, record)
         except DecodeError as error:
             self.count(chunk, record, error)
 
-    def count(self, chunk: ChunkOfEvents, record: Record, error: DecodeError) -> None:
+    def count(self, chunk: EventChunk, record: Record, error: DecodeError) -> None:
         """Put into the chunk that the record cannot be read."""
-        chunk.add(Entity.SOURCE, self.source, record.offset, failed(self.source, error, record))
+        chunk.add(Entity.SOURCE, self.source, record.offset, decode_failure(self.source, error, record))
 
     @abstractmethod
-    def place(self, chunk: ChunkOfEvents, record: Record) -> None:
+    def place(self, chunk: EventChunk, record: Record) -> None:
         """Put what the record says into the chunk; raises DecodeError if it cannot be read."""
 
 
@@ -157,9 +157,9 @@ class OffsetsLogDecoder(LogDecoder):
 
     source: str = "__consumer_offsets"
 
-    def fill(self, chunk: ChunkOfEvents, batch: pa.RecordBatch) -> None:
+    def fill(self, chunk: EventChunk, batch: pa.RecordBatch) -> None:
         """Put what the records say into the chunk, runs of commits between the other records."""
-        batch = own_records(batch, self.shard)
+        batch = select_own_records(batch, self.shard)
         commits = CommitRows.of(batch)
         begin = 0
         for row in np.flatnonzero(~commits.regular).tolist():
@@ -168,14 +168,14 @@ class OffsetsLogDecoder(LogDecoder):
             begin = row + 1
         self._place_commits(chunk, commits, begin, len(commits.regular))
 
-    def place(self, chunk: ChunkOfEvents, record: Record) -> None:
+    def place(self, chunk: EventChunk, record: Record) -> None:
         """A commit, a generation, or a deletion, to its group."""
         event = decode_record(record.key, record.value, record.timestamp_ms)
         if not isinstance(event, Foreign):
             chunk.add(Entity.GROUP, event.group, record.offset, event)
 
     @staticmethod
-    def _place_commits(chunk: ChunkOfEvents, commits: CommitRows, begin: int, end: int) -> None:
+    def _place_commits(chunk: EventChunk, commits: CommitRows, begin: int, end: int) -> None:
         if begin == end:
             return
         for event in commits.events(begin, end):
@@ -197,12 +197,12 @@ class EventsDecoder(LogDecoder):
     text_partitions: bool = False
     source_id: str | None = None
 
-    def count(self, chunk: ChunkOfEvents, record: Record, error: DecodeError) -> None:
+    def count(self, chunk: EventChunk, record: Record, error: DecodeError) -> None:
         """Put into the chunk that the record cannot be read, in the first shard, unless it names another cluster."""
-        if self.shard.is_first and cluster_named(record.value) in (None, self.cluster):
+        if self.shard.is_first and event_cluster(record.value) in (None, self.cluster):
             LogDecoder.count(self, chunk, record, error)  # super() does not know classes with slots
 
-    def place(self, chunk: ChunkOfEvents, record: Record) -> None:
+    def place(self, chunk: EventChunk, record: Record) -> None:
         """A topic and what concerns a group to their buckets, the end of a pass to all buckets."""
         event = decode_event(record.value)
         if event.cluster != self.cluster:
@@ -215,17 +215,17 @@ class EventsDecoder(LogDecoder):
         elif isinstance(event, GroupsListed):
             self._place_listing(chunk, record, event)
         elif isinstance(event, OffsetsListed | RebalanceSampled | GroupObserved):
-            self._place_of_group(chunk, record, event)
+            self._place_group_event(chunk, record, event)
         else:
             chunk.add(Entity.TOPIC, event.topic, record.offset, event)
 
-    def _place_of_group(
-        self, chunk: ChunkOfEvents, record: Record, event: OffsetsListed | RebalanceSampled | GroupObserved
+    def _place_group_event(
+        self, chunk: EventChunk, record: Record, event: OffsetsListed | RebalanceSampled | GroupObserved
     ) -> None:
         if watches(self.shard, event.group):
             chunk.add(Entity.GROUP, event.group, record.offset, event)
 
-    def _place_listing(self, chunk: ChunkOfEvents, record: Record, event: GroupsListed) -> None:
+    def _place_listing(self, chunk: EventChunk, record: Record, event: GroupsListed) -> None:
         """To every bucket, each with the names of its own groups: those that it does not find there are gone."""
         own: dict[int, list[str]] = {bucket: [] for bucket in range(chunk.buckets)}
         for group in event.groups:
@@ -239,7 +239,7 @@ def _record(batch: pa.RecordBatch, row: int) -> Record:
     return Record._make(batch.column(name)[row].as_py() for name in Record._fields)
 
 
-def failed(source: str, error: DecodeError, record: Record) -> DecodeFailed:
+def decode_failure(source: str, error: DecodeError, record: Record) -> DecodeFailed:
     """The event that counts a record which could not be read, with its place in the log."""
     return DecodeFailed(
         source=source,

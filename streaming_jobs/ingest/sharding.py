@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from monitor.model import Shard
-from monitor.protocol.offsets_topic import group_of_key
+from monitor.protocol.offsets_topic import key_group
 
 
 @lru_cache(maxsize=65_536)
@@ -32,7 +32,7 @@ def watches(shard: Shard, group: str) -> bool:
     return shard.is_all or shard_of(group, shard.of) == shard.number
 
 
-def own_records(batch: pa.RecordBatch, shard: Shard) -> pa.RecordBatch:
+def select_own_records(batch: pa.RecordBatch, shard: Shard) -> pa.RecordBatch:
     """The records of the offsets topic (RECORD_COLUMNS) that the shard reads, in their order.
 
     They are those of its groups. Those that name no group, as they cannot be read, are the first shard's: so every
@@ -47,5 +47,5 @@ def own_records(batch: pa.RecordBatch, shard: Shard) -> pa.RecordBatch:
 
 
 def _is_own(shard: Shard, key: bytes) -> bool:
-    group = group_of_key(key)
+    group = key_group(key)
     return shard.is_first if group is None else watches(shard, group)

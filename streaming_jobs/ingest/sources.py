@@ -23,7 +23,7 @@ WRITTEN_MS: Final = (
 )
 """When it was written at the latest; see :func:`events_log`."""
 
-FETCHING: Final = {
+FETCH_OPTIONS: Final = {
     "kafka.fetch.max.wait.ms": "20",
     "kafka.max.poll.records": "20000",
     "kafka.max.partition.fetch.bytes": str(8 * 2**20),
@@ -48,7 +48,7 @@ def kafka_log(
     As many tasks read it as the stateful stage has, not one for each partition of the log: a task with its Python
     costs the same however little it reads, and a log has 50 partitions unless somebody chose another number.
     """
-    return _columns(_loaded(spark, topic, partitions, client_options, max_records), TIMESTAMP_MS)
+    return _columns(_load(spark, topic, partitions, client_options, max_records), TIMESTAMP_MS)
 
 
 def events_log(spark: SparkSession, topic: str, client_options: Mapping[str, str], max_records: int) -> DataFrame:
@@ -58,13 +58,13 @@ def events_log(spark: SparkSession, topic: str, client_options: Mapping[str, str
     it, and it is the same whenever the record is read. Else by the clock of whoever wrote it, but not later than the
     micro-batch that reads it first; a micro-batch that is tried again has the time that it had (Spark keeps it).
     """
-    return _columns(_loaded(spark, topic, 1, client_options, max_records), WRITTEN_MS)
+    return _columns(_load(spark, topic, 1, client_options, max_records), WRITTEN_MS)
 
 
-def _loaded(
+def _load(
     spark: SparkSession, topic: str, partitions: int, client_options: Mapping[str, str], max_records: int
 ) -> DataFrame:
-    reader = spark.readStream.format("kafka").options(**(FETCHING | dict(client_options)))
+    reader = spark.readStream.format("kafka").options(**(FETCH_OPTIONS | dict(client_options)))
     return (
         reader.option("assign", json.dumps({topic: list(range(partitions))}))
         .option("startingOffsets", "earliest")

@@ -20,39 +20,39 @@ from pyspark.sql.streaming.query import StreamingQuery
 from monitor.collectors.errors import NotYetReadable
 from monitor.collectors.kafka.preflight import OFFSETS_TOPIC, LogBounds, end_offsets, reader_group
 from monitor.collectors.kafka_client.client_properties import spark_options
-from monitor.collectors.passes.health import CountedPasses
-from monitor.collectors.remote_collector import AwaitedPasses
+from monitor.collectors.passes.health import PassCounter
+from monitor.collectors.remote_collector import RemoteCollector
 from monitor.config import SparkSettings
 from monitor.model import ALL_GROUPS, Shard
 from monitor.readiness.first_pass import FirstPass
 from monitor.readiness.freshness import Freshness
-from monitor.readiness.trigger_lag import Pace
-from monitor.readiness.warm_up import LogPosition, WarmUp, planned_end, reported_of
+from monitor.readiness.trigger_lag import TriggerLag
+from monitor.readiness.warm_up import LogPosition, WarmUp, planned_end, reported_offsets
 from streaming_jobs.buckets.pipeline import Spread, bucket_rows
 from streaming_jobs.buckets.processor import BucketProcessor
-from streaming_jobs.driver.findings_publisher import FindingsOut
+from streaming_jobs.driver.findings_publisher import FindingsPublisher
 from streaming_jobs.driver.publisher import MicroBatchPublisher
-from streaming_jobs.driver.shared import Judging
-from streaming_jobs.driver.snapshot_store import Board
+from streaming_jobs.driver.shared import SharedEvaluation
+from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.ingest.sources import events_log, kafka_log, ticks
-from streaming_jobs.jobs.collector_log import Telling
+from streaming_jobs.jobs.collector_log import CollectorLog
 from streaming_jobs.jobs.reading_problems import ReadingProblems
-from streaming_jobs.jobs.watch_targets import Watched
+from streaming_jobs.jobs.watch_targets import WatchTarget
 from streaming_jobs.runtime.checkpoint import PARTITIONS_KEY, Checkpoint, CheckpointError, Layout
-from streaming_jobs.runtime.clock import now_ms, passed_ms
+from streaming_jobs.runtime.clock import monotonic_ms, now_ms
 from streaming_jobs.runtime.lifetime import JobFailed
 from streaming_jobs.runtime.query_errors import (
     REBUILD,
     cause_of,
-    disk_is_full,
     fatal_sentence,
+    is_disk_full,
 )
 from streaming_jobs.runtime.session import JVM_GONE
 from streaming_jobs.runtime.stall import StallWatch
 
 log = logging.getLogger(__name__)
 
-LOOK_S: Final = 0.2
+POLL_S: Final = 0.2
 FIRST_PAUSE_S: Final = 2.0
 LONGEST_PAUSE_S: Final = 60.0
 END_LIMIT_S: Final = 15.0
@@ -66,27 +66,27 @@ class ClusterWatch:
     def __init__(
         self,
         spark: SparkSession,
-        watched: Watched,
+        target: WatchTarget,
         settings: SparkSettings,
-        judging: Judging,
-        board: Board,
+        shared: SharedEvaluation,
+        store: SnapshotStore,
     ) -> None:
         self._spark = spark
-        self._watched = watched
-        self._cluster = watched.carrier
+        self._target = target
+        self._cluster = target.carrier
         self._settings = settings
-        self._judging = judging
-        self._board = board
+        self._judging = shared
+        self._store = store
         self._stopping = threading.Event()
         self._query: StreamingQuery | None = None
         self._threads = (
-            *map(self._collecting, watched.collectors),
-            threading.Thread(target=self._run, name=f"watch-{watched.name}", daemon=True),
+            *map(self._collecting, target.collectors),
+            threading.Thread(target=self._run, name=f"watch-{target.name}", daemon=True),
         )
-        self._findings = FindingsOut(watched.carrier, judging.shard, watched.name)
+        self._findings = FindingsPublisher(target.carrier, shared.shard, target.name)
         self._fatal: JobFailed | CheckpointError | None = None
-        self._problems = ReadingProblems(watched, StallWatch(int(settings.trigger_s * 1000)))
-        self._checkpoint = Checkpoint(spark, settings.checkpoint or "", watched.name)
+        self._problems = ReadingProblems(target, StallWatch(int(settings.trigger_s * 1000)))
+        self._checkpoint = Checkpoint(spark, settings.checkpoint or "", target.name)
 
     @property
     def fatal(self) -> JobFailed | CheckpointError | None:
@@ -98,7 +98,7 @@ class ClusterWatch:
 
     def _replaced(self) -> CheckpointError | None:
         """That a collector has met another system than the one that the checkpoint is of."""
-        found = (each.source.replaced for each in self._watched.collectors)
+        found = (each.source.replaced for each in self._target.collectors)
         sentence = next((each for each in found if each is not None), None)
         if sentence is None:
             return None
@@ -106,7 +106,7 @@ class ClusterWatch:
         return CheckpointError(f"{sentence} The checkpoint {path} is of the former one: go back to that, or {REBUILD}.")
 
     def _failed(self, sentence: str) -> JobFailed:
-        return JobFailed(f"Cluster {self._watched.name}: {sentence}")
+        return JobFailed(f"Cluster {self._target.name}: {sentence}")
 
     def claim(self, *, rebuild: bool) -> None:
         """Have the cluster's checkpoint for this job, until ``stop``; with ``rebuild``, a new one.
@@ -114,10 +114,10 @@ class ClusterWatch:
         Raises:
             CheckpointError: it is in use, it does not fit the settings, or it cannot be reached.
         """
-        self._checkpoint.claim(layout_of(self._watched, self._settings, self._judging.shard), rebuild=rebuild)
+        self._checkpoint.claim(layout_of(self._target, self._settings, self._judging.shard), rebuild=rebuild)
         known = self._checkpoint.layout
-        for collector in self._watched.awaited:
-            is_of_carrier = isinstance(collector, AwaitedPasses) or not self._watched.is_system
+        for collector in self._target.awaited:
+            is_of_carrier = isinstance(collector, RemoteCollector) or not self._target.is_system
             collector.source.expected = known.cluster_id if is_of_carrier else known.source_id
 
     def start(self) -> None:
@@ -142,19 +142,19 @@ class ClusterWatch:
         self._findings.close()
         self._checkpoint.release()
 
-    def _collecting(self, collector: CountedPasses | AwaitedPasses) -> threading.Thread:
+    def _collecting(self, collector: PassCounter | RemoteCollector) -> threading.Thread:
         """The thread of a collector; what is known of its passes is shown after each, whatever the query does."""
-        if isinstance(collector, CountedPasses):
-            tell = Telling(collector)
+        if isinstance(collector, PassCounter):
+            tell = CollectorLog(collector)
 
             def after_pass() -> None:
                 tell()
-                self._board.process.observe_pass(collector.health())
+                self._store.process.observe_pass(collector.health())
                 self._forget_former_events()
                 self._show_collectors()
 
             collector.after_pass = after_pass
-        name = f"collector-{self._watched.name}"
+        name = f"collector-{self._target.name}"
         return threading.Thread(target=collector.run, args=(self._stopping,), name=name, daemon=True)
 
     def _forget_former_events(self) -> None:
@@ -162,30 +162,30 @@ class ClusterWatch:
 
         What it held is written again with each pass, so nothing is lost by it. One that others created is refused.
         """
-        made = [each for each in self._watched.collectors if isinstance(each, CountedPasses) and each.has_made_topic]
+        made = [each for each in self._target.collectors if isinstance(each, PassCounter) and each.has_made_topic]
         for each in made:
             each.has_made_topic = False
         if made and self._checkpoint.layout.events_id is not None:
             log.warning(
-                "Cluster %s: %s was missing, and was created anew", self._watched.name, self._cluster.events_topic
+                "Cluster %s: %s was missing, and was created anew", self._target.name, self._cluster.events_topic
             )
             self._checkpoint.keep_id("events_id", None)
 
     def _show_collectors(self) -> None:
-        self._board.report_collectors(self._watched.name, self._watched.health())
+        self._store.report_collectors(self._target.name, self._target.health())
         self._show_problem()
 
     def _show_problem(self) -> None:
-        self._board.report_problem(self._watched.name, self._problems.sentence, stalled=self._problems.has_stalled)
+        self._store.report_problem(self._target.name, self._problems.sentence, stalled=self._problems.has_stalled)
 
     def look(self) -> str | None:
         """See whether micro-batches still end, and show it if not; a sentence once nothing will come of waiting.
 
         Called once a second by a thread of its own: whatever hangs, this does not.
         """
-        hopeless = self._problems.look(passed_ms(), now_ms(), self._query)
+        hopeless = self._problems.look(monotonic_ms(), now_ms(), self._query)
         self._show_problem()
-        return hopeless and f"Cluster {self._watched.name}: {hopeless}"
+        return hopeless and f"Cluster {self._target.name}: {hopeless}"
 
     def _run(self) -> None:
         self._await_first_pass()
@@ -193,7 +193,7 @@ class ClusterWatch:
         while not self._stopping.is_set() and self.fatal is None:
             began, comes_by_itself = time.monotonic(), False
             try:
-                self._problems.stall.restart(passed_ms())
+                self._problems.stall.restart(monotonic_ms())
                 self._problems.is_starting = True
                 self._query = self._started_query()
                 self._problems.is_starting = False
@@ -211,7 +211,7 @@ class ClusterWatch:
 
     def _await_first_pass(self) -> None:
         """Wait for the collectors' first passes, here or in another process: they create the events topic."""
-        while not self._watched.has_begun and self.fatal is None and not self._stopping.wait(LOOK_S):
+        while not self._target.has_begun and self.fatal is None and not self._stopping.wait(POLL_S):
             self._show_problem()
 
     def _note(self, error: Exception) -> None:
@@ -220,14 +220,14 @@ class ClusterWatch:
             return
         cause = cause_of(error)
         if isinstance(error, CheckpointError):
-            self._fatal = CheckpointError(f"Cluster {self._watched.name}: {error}")
+            self._fatal = CheckpointError(f"Cluster {self._target.name}: {error}")
         elif (sentence := fatal_sentence(error, self._checkpoint.path)) is not None:
             self._fatal = self._failed(sentence)
         elif isinstance(error, NotYetReadable):
             self._wait_for(str(error))
         else:
-            problem = f"the disk is full ({cause})" if disk_is_full(error) else cause
-            log.warning("Cluster %s: the query ended (%s); it is started again", self._watched.name, problem)
+            problem = f"the disk is full ({cause})" if is_disk_full(error) else cause
+            log.warning("Cluster %s: the query ended (%s); it is started again", self._target.name, problem)
             self._problems.of_query = f"reading stopped: {problem}"
             self._show_problem()
 
@@ -241,34 +241,34 @@ class ClusterWatch:
     @property
     def _log(self) -> str:
         """The topic that tells of the groups: the warm-up is over when it has been read."""
-        return OFFSETS_TOPIC if self._watched.reads_log else self._cluster.events_topic
+        return OFFSETS_TOPIC if self._target.reads_log else self._cluster.events_topic
 
     def _started_query(self) -> StreamingQuery:
         self._forget_former_events()
         passes = end_offsets(self._cluster, self._cluster.events_topic)  # a first pass of this run is among them
-        log_bounds = end_offsets(self._cluster, self._log) if self._watched.reads_log else passes
+        log_bounds = end_offsets(self._cluster, self._log) if self._target.reads_log else passes
         self._checkpoint.require_logs(*{each.topic: each for each in (log_bounds, passes)}.values())
-        backlog = log_bounds if self._watched.reads_log else only_first_partition(passes)
-        log.info("Cluster %s: %s has %d offsets to read", self._watched.name, self._log, backlog.records)
+        backlog = log_bounds if self._target.reads_log else only_first_partition(passes)
+        log.info("Cluster %s: %s has %d offsets to read", self._target.name, self._log, backlog.records)
         publisher = MicroBatchPublisher(
             spark=self._spark,
-            cluster=self._watched.name,
-            board=self._board,
-            shelf=self._judging.shelf,
-            warm_up=WarmUp(begin=backlog.begins, target=backlog.ends, told_ms=passed_ms()),
+            cluster=self._target.name,
+            store=self._store,
+            catalogs=self._judging.catalogs,
+            warm_up=WarmUp(begin=backlog.begins, target=backlog.ends, told_ms=monotonic_ms()),
             resumed=self._checkpoint.resumed,
             position=self._position,
             passes=FirstPass(
                 {0: passes.ends[0]},
-                own=self._judging.shard.is_first and self._watched.collects,
-                by_readings=self._watched.is_system,
+                own=self._judging.shard.is_first and self._target.collects,
+                by_readings=self._target.is_system,
             ),
             problem=lambda: self._problems.sentence,
             stall=self._problems.stall,
             note_source=self._note_source,
             rules=self._judging.rules,
             clock=now_ms,
-            pace=Pace(int(self._settings.trigger_s * 1000)),
+            pace=TriggerLag(int(self._settings.trigger_s * 1000)),
             findings=self._findings,
             shard=self._judging.shard,
             log_topic=self._log,
@@ -278,7 +278,7 @@ class ClusterWatch:
         self._problems.lateness = lambda: publisher.lateness
         writer = (
             self._bucket_rows(backlog)
-            .writeStream.queryName(f"groupwatch-{self._watched.name}")
+            .writeStream.queryName(f"groupwatch-{self._target.name}")
             .foreachBatch(publisher)
             .option("checkpointLocation", self._checkpoint.path)
             .trigger(processingTime=f"{int(self._settings.trigger_s * 1000)} milliseconds")
@@ -291,7 +291,7 @@ class ClusterWatch:
     @property
     def _source_name(self) -> str:
         """Where the layout has the id of what the collectors read."""
-        return "source_id" if self._watched.is_system else "cluster_id"
+        return "source_id" if self._target.is_system else "cluster_id"
 
     def _source_id(self) -> str | None:
         known: str | None = getattr(self._checkpoint.layout, self._source_name)
@@ -305,33 +305,35 @@ class ClusterWatch:
     def _await_begin(self, query: StreamingQuery, begun: threading.Event) -> None:
         """Return when the query runs its first micro-batch, or has ended; or after a while, to hold nobody up."""
         deadline = time.monotonic() + BEGIN_LIMIT_S
-        while not begun.wait(LOOK_S) and time.monotonic() < deadline:
+        while not begun.wait(POLL_S) and time.monotonic() < deadline:
             if self._stopping.is_set() or not query.isActive:
                 return
 
     def _freshness(self) -> Freshness | None:
         """A log of offsets is read as it is written; what comes by readings is as new as those are."""
-        if self._watched.reads_log:
+        if self._target.reads_log:
             return None
-        return Freshness(int(self._watched.interval_s * 1000), self._watched.readings)
+        return Freshness(int(self._target.interval_s * 1000), self._target.readings)
 
     def _bucket_rows(self, backlog: LogBounds) -> DataFrame:
         options = spark_options(self._cluster) | {"kafka.group.id": reader_group(self._cluster)}
         most = self._settings.max_records_per_batch
         offsets_log = (
             kafka_log(self._spark, OFFSETS_TOPIC, len(backlog.ends), options | self._isolation(), most)
-            if self._watched.reads_log
+            if self._target.reads_log
             else None
         )
         return bucket_rows(
             offsets_log,
             events_log(self._spark, self._cluster.events_topic, options, most),
             ticks(self._spark, self._checkpoint.buckets),
-            BucketProcessor(self._watched.name, self._judging.shelf.address, self._judging.rules, self._judging.series),
+            BucketProcessor(
+                self._target.name, self._judging.catalogs.address, self._judging.rules, self._judging.series
+            ),
             Spread(
                 buckets=self._checkpoint.buckets,
                 shard=self._judging.shard,
-                text_partitions=self._watched.text_partitions,
+                text_partitions=self._target.text_partitions,
                 source_id=self._source_id(),
             ),
         )
@@ -344,7 +346,7 @@ class ClusterWatch:
         planned = self._checkpoint.planned(batch_id)
         return LogPosition(
             read=planned_end(self._log, planned),
-            before=reported_of(self._log, progress.sources) if progress is not None else None,
+            before=reported_offsets(self._log, progress.sources) if progress is not None else None,
             events_read=planned_end(self._cluster.events_topic, planned),
         )
 
@@ -354,15 +356,15 @@ def only_first_partition(bounds: LogBounds) -> LogBounds:
     return msgspec.structs.replace(bounds, partitions=bounds.partitions[:1])
 
 
-def layout_of(watched: Watched, settings: SparkSettings, shard: Shard = ALL_GROUPS) -> Layout:
+def layout_of(target: WatchTarget, settings: SparkSettings, shard: Shard = ALL_GROUPS) -> Layout:
     """What a checkpoint is to be like. Its numbers count only if somebody chose them."""
     partitions = int(settings.conf.get(PARTITIONS_KEY, settings.shuffle_partitions))
     return Layout(
-        cluster=watched.name,
+        cluster=target.name,
         buckets=settings.buckets or None,
-        events_topic=watched.carrier.events_topic,
+        events_topic=target.carrier.events_topic,
         shuffle_partitions=partitions or None,
         shard=str(shard),
-        groups_from=watched.groups_from,
-        via=None if watched.carrier.name == watched.name else watched.carrier.name,
+        groups_from=target.groups_from,
+        via=None if target.carrier.name == target.name else target.carrier.name,
     )

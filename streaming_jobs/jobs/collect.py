@@ -17,13 +17,13 @@ from monitor.checks.config_checks import require_startable
 from monitor.collectors.configured import ConfiguredCollectors, MakeReader
 from monitor.collectors.errors import CollectorError
 from monitor.collectors.kafka.preflight import check_carrier
-from monitor.collectors.passes.health import CountedPasses
+from monitor.collectors.passes.health import PassCounter
 from monitor.config import ClusterSettings, ConfigError, Settings, load
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.model import CollectorHealth
 from monitor.web.collect_app import create_collect_app
 from monitor.web.server import ListenError
-from streaming_jobs.jobs.collector_log import Telling
+from streaming_jobs.jobs.collector_log import CollectorLog
 from streaming_jobs.jobs.serving import http_server
 from streaming_jobs.runtime.clock import now_ms
 from streaming_jobs.runtime.lifetime import Lifetime
@@ -57,7 +57,7 @@ def run_collect(config: Path | None, only: Sequence[str] = (), port: int | None 
 
 def _collect(settings: Settings, kinds: Sequence[str], port: int | None, lifetime: Lifetime) -> None:
     require_startable(settings, for_job=False)
-    collecting = Collecting(settings, kinds)
+    collecting = Collectors(settings, kinds)
     for carrier in collecting.carriers:
         lifetime.go_on()
         check_carrier(carrier)
@@ -83,7 +83,7 @@ def chosen_kinds(only: Sequence[str]) -> tuple[str, ...]:
     return tuple(kind for kind in KINDS if kind in named or not named)
 
 
-class Collecting:
+class Collectors:
     """The chosen collectors of a configuration."""
 
     def __init__(self, settings: Settings, kinds: Sequence[str], readers: MakeReader | None = None) -> None:
@@ -98,10 +98,10 @@ class Collecting:
         self._make = ConfiguredCollectors(settings, now_ms, readers)
         self.carriers: tuple[ClusterSettings, ...] = ()
         """The Kafka clusters that they write to."""
-        collectors: list[CountedPasses] = []
+        collectors: list[PassCounter] = []
         carriers: dict[str, ClusterSettings] = {}
         for kind in kinds:
-            for carrier, made in self._of_kind(kind):
+            for carrier, made in self._create_collectors(kind):
                 carriers[carrier.name] = carrier
                 collectors.append(made)
         if not collectors:
@@ -128,8 +128,8 @@ class Collecting:
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
 
-    def _after_pass(self, collector: CountedPasses) -> Callable[[], None]:
-        tell = Telling(collector)
+    def _after_pass(self, collector: PassCounter) -> Callable[[], None]:
+        tell = CollectorLog(collector)
 
         def after_pass() -> None:
             tell()
@@ -137,16 +137,16 @@ class Collecting:
 
         return after_pass
 
-    def _of_kind(self, kind: str) -> Iterator[tuple[ClusterSettings, CountedPasses]]:
+    def _create_collectors(self, kind: str) -> Iterator[tuple[ClusterSettings, PassCounter]]:
         match kind:
             case "kafka":
                 for cluster in self._settings.clusters.values():
-                    yield cluster, self._make.of_topics(cluster)
-                    yield from ((cluster, made) for made in self._make.of_groups(cluster))
+                    yield cluster, self._make.topic_collector(cluster)
+                    yield from ((cluster, made) for made in self._make.group_collectors(cluster))
             case "spark":
                 for queries in self._settings.spark_queries.values():
-                    yield self._settings.carrier_of(queries), self._make.of_queries(queries)
+                    yield self._settings.carrier_of(queries), self._make.query_collector(queries)
             case _:
                 systems = self._settings.rocketmq if kind == "rocketmq" else self._settings.zookeeper
                 for system in systems.values():
-                    yield self._settings.carrier_of(system), self._make.of_system(system)
+                    yield self._settings.carrier_of(system), self._make.system_collector(system)

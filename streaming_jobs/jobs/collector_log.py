@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import logging
 
-from monitor.collectors.passes.health import CountedPasses
+from monitor.collectors.passes.health import PassCounter
 
 log = logging.getLogger(__name__)
 
 
-class Telling:
+class CollectorLog:
     """To be called after each pass: says what is wrong with a collector or what its pass warns of, and when it is over.
 
     Belongs to the collector's thread.
     """
 
-    def __init__(self, collector: CountedPasses) -> None:
+    def __init__(self, collector: PassCounter) -> None:
         """Nothing has been told."""
         self._collector = collector
         self._told: str | None = None

@@ -1,4 +1,4 @@
-"""The job: every configured cluster watched in one Spark session, its newest evaluation on a board."""
+"""The job: every configured cluster watched in one Spark session, its newest evaluation in the snapshot store."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from typing import Final, Self
 from pyspark.sql import SparkSession
 
 from monitor.collectors.configured import ConfiguredCollectors, MakeReader
-from monitor.collectors.readers import reader_of
+from monitor.collectors.readers import create_reader
 from monitor.config import DetectionOptions, Settings, Thresholds
 from monitor.detection.thresholds.burrow import BurrowSettings
 from monitor.detection.thresholds.overrides import DetectionRules, Override
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
-from streaming_jobs.buckets.catalog_server import CatalogShelf
-from streaming_jobs.driver.shared import Judging
-from streaming_jobs.driver.snapshot_store import Board
+from streaming_jobs.buckets.catalog_server import CatalogServer
+from streaming_jobs.driver.shared import SharedEvaluation
+from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.jobs.cluster_watch import ClusterWatch
 from streaming_jobs.jobs.watch_targets import WatchList
 from streaming_jobs.runtime.clock import now_ms
@@ -38,7 +38,7 @@ from streaming_jobs.runtime.session import (
 
 log = logging.getLogger(__name__)
 
-LOOK_S: Final = 0.5
+POLL_S: Final = 0.5
 WATCHDOG_S: Final = 1.0
 
 FORGET_S: Final = 600.0
@@ -46,12 +46,12 @@ FORGET_S: Final = 600.0
 
 
 class Job:
-    """groupwatch, reading and judging, for the time of a ``with`` block. What it finds is put on the board."""
+    """groupwatch, reading and judging, for the time of a ``with`` block. Its results go into the snapshot store."""
 
     def __init__(  # noqa: PLR0913 -- nearly all of them have a default
         self,
         settings: Settings,
-        board: Board,
+        store: SnapshotStore,
         jars: Iterable[Path],
         spark_log: Path | None = None,
         *,
@@ -63,7 +63,7 @@ class Job:
 
         Args:
             settings: what to watch, and how.
-            board: where the results go.
+            store: where the results go.
             jars: the Kafka connector's jars.
             spark_log: where Spark writes; None: to the standard error.
             rebuild: put the state of every cluster aside and read the logs again from their beginning.
@@ -71,7 +71,7 @@ class Job:
             lifetime: of the command; None: that of the block.
         """
         self._settings = settings
-        self._board = board
+        self._store = store
         self._jars = tuple(jars)
         self._spark_log = spark_log
         self._rebuild = rebuild
@@ -80,7 +80,7 @@ class Job:
         self._watches: list[ClusterWatch] = []
         self._stopped = threading.Event()
         self._spark: SparkSession | None = None
-        self._shelf: CatalogShelf | None = None
+        self._shelf: CatalogServer | None = None
 
     def __enter__(self) -> Self:
         self.start()
@@ -109,8 +109,8 @@ class Job:
             self._spark_log,
             is_ending=lambda: self._lifetime.is_over,
         )
-        self._shelf = CatalogShelf(self._spark.conf.get("spark.driver.host") or "127.0.0.1")
-        judging = Judging(
+        self._shelf = CatalogServer(self._spark.conf.get("spark.driver.host") or "127.0.0.1")
+        shared = SharedEvaluation(
             detection_rules(self._settings.detection),
             self._shelf,
             self._settings.shard,
@@ -119,7 +119,7 @@ class Job:
         try:
             for watched in self._watch_list(self._spark):
                 self._lifetime.go_on()
-                watch = ClusterWatch(self._spark, watched, spark, judging, self._board)
+                watch = ClusterWatch(self._spark, watched, spark, shared, self._store)
                 self._watches.append(watch)
                 watch.claim(rebuild=self._rebuild)
         except BaseException:
@@ -133,11 +133,11 @@ class Job:
         """See whether every cluster is still read, in a thread that asks nobody who may hang."""
         while not self._stopped.wait(WATCHDOG_S):
             for watch in self._watches:
-                hopeless = self._looked_at(watch)
+                hopeless = self._views(watch)
                 if hopeless is not None and not self._lifetime.is_over:
                     self._lifetime.give_up(hopeless)
 
-    def _looked_at(self, watch: ClusterWatch) -> str | None:
+    def _views(self, watch: ClusterWatch) -> str | None:
         try:
             return watch.look()
         except Exception:  # the others are to be looked at all the same, and this one a second later
@@ -145,7 +145,7 @@ class Job:
             return None
 
     def _watch_list(self, spark: SparkSession) -> WatchList:
-        readers = self._readers or partial(reader_of, clock=now_ms, files=SparkFiles(spark))
+        readers = self._readers or partial(create_reader, clock=now_ms, files=SparkFiles(spark))
         return WatchList(
             self._settings, ConfiguredCollectors(self._settings, now_ms, readers), self._settings.shard.is_first
         )
@@ -170,7 +170,7 @@ class Job:
             CheckpointError: what is read now is not what the checkpoint is of.
         """
         forgotten_s = time.monotonic()
-        while not stopping.wait(LOOK_S):
+        while not stopping.wait(POLL_S):
             self.check()
             if self._spark is not None and time.monotonic() - forgotten_s > FORGET_S:
                 forget_files_to_delete(self._spark)

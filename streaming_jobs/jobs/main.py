@@ -14,7 +14,7 @@ from monitor.config import ConfigError, Settings, load, with_compat, with_shard
 from monitor.java_runtime.errors import EmbeddedError
 from monitor.java_runtime.jars import spark_kafka_jars
 from monitor.web.server import ListenError
-from streaming_jobs.driver.snapshot_store import Board
+from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.jobs.job import Job
 from streaming_jobs.jobs.serving import http_server
 from streaming_jobs.runtime.checkpoint import CheckpointError
@@ -64,11 +64,11 @@ def _watch(settings: Settings, lifetime: Lifetime, *, rebuild: bool) -> None:
         except NotYetReadable as missing:
             log.warning("%s Waiting for it.", missing)
     jars = spark_kafka_jars(lifetime.progress)
-    board = Board(settings.watched_names, settings.shard, settings.metrics.max_series)
+    store = SnapshotStore(settings.watched_names, settings.shard, settings.metrics.max_series)
     lifetime.go_on()
     with (
-        http_server(board, settings.http) as server,
-        Job(settings, board, jars, rebuild=rebuild, lifetime=lifetime) as job,
+        http_server(store, settings.http) as server,
+        Job(settings, store, jars, rebuild=rebuild, lifetime=lifetime) as job,
     ):
         log.info("The page is %s/, the metrics %s/metrics", server.url, server.url)
         job.wait(lifetime.stopping)

@@ -18,7 +18,7 @@ from monitor.demo.workload.run import DemoWorkload
 from monitor.java_runtime.errors import last_lines
 from monitor.java_runtime.find_java import find_java
 from monitor.java_runtime.jars import kafka_jars, spark_kafka_jars
-from streaming_jobs.driver.snapshot_store import Board
+from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.jobs.demo.demo import DemoOptions, settings_of
 from streaming_jobs.jobs.job import Job
 from streaming_jobs.runtime.class_archive import ArchiveNotWrittenError, ClassArchive, archive_for, to_write
@@ -29,7 +29,7 @@ from streaming_jobs.runtime.session import drivers_jvm, kill_jvm
 
 log = logging.getLogger(__name__)
 
-LOOK_S: Final = 0.2
+POLL_S: Final = 0.2
 EVALUATIONS: Final = 5
 """What a job does only with its second micro-batch, or when a group's state changes, has happened by then."""
 READY_LIMIT_S: Final = 600
@@ -56,7 +56,7 @@ def _prepare(settings: Settings, lifetime: Lifetime) -> None:
     lifetime.at_cut_off(kill_jvm)
     require_spark(settings)
     jars = spark_kafka_jars(lifetime.progress)
-    archive = archive_of_job(settings, jars)
+    archive = job_archive(settings, jars)
     if archive.is_whole():
         log.info("The archive of Java's classes is there already: %s", archive.file)
         return
@@ -66,7 +66,7 @@ def _prepare(settings: Settings, lifetime: Lifetime) -> None:
     log.info("Wrote %s in %.0f s", archive.file, time.monotonic() - began)
 
 
-def archive_of_job(settings: Settings, jars: list[Path]) -> ClassArchive:
+def job_archive(settings: Settings, jars: list[Path]) -> ClassArchive:
     """The archive that a job with these settings will look for.
 
     Raises:
@@ -106,17 +106,17 @@ def _watch_a_moment(settings: Settings, jars: list[Path], folder: Path, written:
         kafka = running.enter_context(EmbeddedKafka(progress=lifetime.progress))
         running.enter_context(DemoWorkload(kafka.bootstrap_servers, folder / "workload.log"))
         trial = _trial_of(settings, kafka.bootstrap_servers, folder, written)
-        board = Board(trial.clusters)
-        job = running.enter_context(Job(trial, board, jars, folder / "spark.log", lifetime=lifetime))
-        _await_evaluations(board, job, lifetime)
+        store = SnapshotStore(trial.clusters)
+        job = running.enter_context(Job(trial, store, jars, folder / "spark.log", lifetime=lifetime))
+        _await_evaluations(store, job, lifetime)
 
 
-def _await_evaluations(board: Board, job: Job, lifetime: Lifetime) -> None:
+def _await_evaluations(store: SnapshotStore, job: Job, lifetime: Lifetime) -> None:
     deadline = time.monotonic() + READY_LIMIT_S
     seen: set[int] = set()
-    while len(seen) < EVALUATIONS and not lifetime.stopping.wait(LOOK_S):
+    while len(seen) < EVALUATIONS and not lifetime.stopping.wait(POLL_S):
         job.check()
-        (cluster,) = board.read().clusters
+        (cluster,) = store.read().clusters
         if cluster.ready and cluster.evaluated_ms is not None:
             seen.add(cluster.evaluated_ms)
         if time.monotonic() > deadline:

@@ -10,7 +10,7 @@ from typing import Final
 from pyspark.sql.streaming.query import StreamingQuery
 
 from monitor.messages.notification import utc
-from streaming_jobs.jobs.watch_targets import Watched
+from streaming_jobs.jobs.watch_targets import WatchTarget
 from streaming_jobs.runtime.session import JVM_GONE
 from streaming_jobs.runtime.stall import StallWatch
 
@@ -29,9 +29,9 @@ TASK_HANGS: Final = "Spark has not finished it, so a task, a Python worker or th
 class ReadingProblems:
     """Puts together what several threads know. ``sentence`` may be read from any."""
 
-    def __init__(self, watched: Watched, stall: StallWatch) -> None:
+    def __init__(self, target: WatchTarget, stall: StallWatch) -> None:
         """Nothing is wrong yet."""
-        self._watched = watched
+        self._target = target
         self.stall = stall
         self.of_query: str | None = None
         """Why the query ended, as a sentence, until a micro-batch of the next one has ended."""
@@ -52,10 +52,10 @@ class ReadingProblems:
     def sentence(self) -> str | None:
         """The worst of it, in a sentence; None: the cluster is being read."""
         self._note_batches()
-        collectors = self._watched.problem
+        collectors = self._target.problem
         self._was_away |= collectors is not None
         if collectors is None and self._was_away:
-            collectors = f"Cluster {self._watched.name} answers again, and is not read yet."
+            collectors = f"Cluster {self._target.name} answers again, and is not read yet."
         return self._stalled or self.of_query or collectors or self.lateness()
 
     def look(self, passed_ms: int, now_ms: int, query: StreamingQuery | None) -> str | None:
@@ -69,13 +69,13 @@ class ReadingProblems:
             query: the one that runs.
         """
         self._note_batches()
-        if (query is None and not self.is_starting) or self._watched.problem is not None:
+        if (query is None and not self.is_starting) or self._target.problem is not None:
             self.stall.expect(passed_ms)
             self._stalled = None
         elif not self.stall.has_stalled(passed_ms):
             self._stalled = None
         elif self._stalled is None or self.stall.is_hopeless(passed_ms):
-            doing = doing_of(query) if query is not None else START_HANGS
+            doing = current_activity(query) if query is not None else START_HANGS
             since = utc(now_ms - self.stall.silence_ms(passed_ms))
             self._stalled = f"no micro-batch has ended since {since}: {doing or JVM_IS_SILENT}."
             return self._stalled if self.stall.is_hopeless(passed_ms) and doing != BROKERS_ARE_SILENT else None
@@ -88,7 +88,7 @@ class ReadingProblems:
             self._was_away, self.of_query = False, None
 
 
-def doing_of(query: StreamingQuery) -> str | None:
+def current_activity(query: StreamingQuery) -> str | None:
     """What a query is doing, in words; None if Spark does not say so within STATUS_LIMIT_S."""
     said: list[str] = []
 

@@ -8,11 +8,11 @@ from monitor.config.http import HttpSettings
 from monitor.web.app import create_app
 from monitor.web.http.access_files import AccessFiles
 from monitor.web.server import HttpServer
-from streaming_jobs.driver.snapshot_store import Board
+from streaming_jobs.driver.snapshot_store import SnapshotStore
 
 
-def http_server(source: Board | Starlette, settings: HttpSettings, port: int | None = None) -> HttpServer:
+def http_server(source: SnapshotStore | Starlette, settings: HttpSettings, port: int | None = None) -> HttpServer:
     """Serve this as the settings say; ``port`` goes before theirs."""
-    app = create_app(source, process=source.process) if isinstance(source, Board) else source
+    app = create_app(source, process=source.process) if isinstance(source, SnapshotStore) else source
     files = AccessFiles(web_config_file=settings.web_config_file, token_file=settings.token_file)
     return HttpServer(app, settings.bind, settings.port if port is None else port, files)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from monitor.collectors.configured import ConfiguredCollectors
-from monitor.collectors.passes.health import CountedPasses
-from monitor.collectors.readers import kind_of
-from monitor.collectors.remote_collector import COLLECT, FIRST_SHARD, AwaitedPasses
+from monitor.collectors.passes.health import PassCounter
+from monitor.collectors.readers import collector_kind
+from monitor.collectors.remote_collector import COLLECT, FIRST_SHARD, RemoteCollector
 from monitor.config import ClusterSettings, Settings, System
 from monitor.model import CollectorHealth
 
@@ -18,7 +18,7 @@ TEXT_PARTITIONS: Final = frozenset({"rocketmq", "metaq"})
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class WatchTarget:
     """What one query watches: a Kafka cluster, or a system whose events a Kafka cluster carries.
 
     ``groups_from`` is where its groups come from, in one word: "log" and "admin" are those of a Kafka cluster, the
@@ -30,8 +30,8 @@ class Watched:
     carrier: ClusterSettings
     groups_from: str
     interval_s: float
-    awaited: tuple[CountedPasses | AwaitedPasses, ...]
-    beside: tuple[CountedPasses, ...] = ()
+    awaited: tuple[PassCounter | RemoteCollector, ...]
+    beside: tuple[PassCounter, ...] = ()
 
     @property
     def reads_log(self) -> bool:
@@ -46,10 +46,10 @@ class Watched:
     @property
     def collects(self) -> bool:
         """Whether its collectors run in this job."""
-        return not any(isinstance(each, AwaitedPasses) for each in self.awaited)
+        return not any(isinstance(each, RemoteCollector) for each in self.awaited)
 
     @property
-    def collectors(self) -> tuple[CountedPasses | AwaitedPasses, ...]:
+    def collectors(self) -> tuple[PassCounter | RemoteCollector, ...]:
         """All of them."""
         return (*self.awaited, *self.beside)
 
@@ -69,7 +69,7 @@ class Watched:
 
     def health(self) -> tuple[CollectorHealth, ...]:
         """How those collectors go that run in this job."""
-        return tuple(each.health() for each in self.collectors if isinstance(each, CountedPasses))
+        return tuple(each.health() for each in self.collectors if isinstance(each, PassCounter))
 
     @property
     def is_system(self) -> bool:
@@ -83,7 +83,7 @@ class Watched:
             read: how many micro-batches of this run had something of a reading, which counts of collectors elsewhere.
         """
         reading = self.awaited[-1]
-        return reading.written_passes if isinstance(reading, CountedPasses) else read
+        return reading.written_passes if isinstance(reading, PassCounter) else read
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,48 +94,48 @@ class WatchList:
     collectors: ConfiguredCollectors
     first: bool = True
 
-    def __iter__(self) -> Iterator[Watched]:
+    def __iter__(self) -> Iterator[WatchTarget]:
         """The Kafka clusters, then the systems."""
         for cluster in self.settings.clusters.values():
-            yield self.of_cluster(cluster)
+            yield self.cluster_target(cluster)
         for system in self.settings.systems:
-            yield self.of_system(system)
+            yield self.system_target(system)
 
-    def of_cluster(self, cluster: ClusterSettings) -> Watched:
+    def cluster_target(self, cluster: ClusterSettings) -> WatchTarget:
         """A Kafka cluster, and the queries of Spark that read it."""
         awaited = self._unless_elsewhere(
             cluster,
             cluster,
-            lambda: (self.collectors.of_topics(cluster), *self.collectors.of_groups(cluster)),
+            lambda: (self.collectors.topic_collector(cluster), *self.collectors.group_collectors(cluster)),
         )
         queries = [each for each in self.settings.spark_queries.values() if self.settings.carrier_of(each) is cluster]
-        return Watched(
+        return WatchTarget(
             name=cluster.name,
             carrier=cluster,
             groups_from=cluster.groups_from,
             interval_s=cluster.collect_interval_s,
             awaited=awaited,
-            beside=tuple(self.collectors.of_queries(each) for each in queries if each.collect and self.first),
+            beside=tuple(self.collectors.query_collector(each) for each in queries if each.collect and self.first),
         )
 
-    def of_system(self, system: System) -> Watched:
+    def system_target(self, system: System) -> WatchTarget:
         """A system."""
         carrier = self.settings.carrier_of(system)
-        return Watched(
+        return WatchTarget(
             name=system.name,
             carrier=carrier,
-            groups_from=kind_of(system),
+            groups_from=collector_kind(system),
             interval_s=system.interval_s,
-            awaited=self._unless_elsewhere(system, carrier, lambda: (self.collectors.of_system(system),)),
+            awaited=self._unless_elsewhere(system, carrier, lambda: (self.collectors.system_collector(system),)),
         )
 
     def _unless_elsewhere(
         self,
         watched: ClusterSettings | System,
         carrier: ClusterSettings,
-        collectors: Callable[[], tuple[CountedPasses, ...]],
-    ) -> tuple[CountedPasses | AwaitedPasses, ...]:
+        collectors: Callable[[], tuple[PassCounter, ...]],
+    ) -> tuple[PassCounter | RemoteCollector, ...]:
         if watched.collect and self.first:
             return collectors()
         writer = FIRST_SHARD if watched.collect else COLLECT
-        return (AwaitedPasses(carrier, writer=writer, name=watched.name),)
+        return (RemoteCollector(carrier, writer=writer, name=watched.name),)

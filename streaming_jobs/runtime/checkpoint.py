@@ -15,7 +15,7 @@ from monitor.collectors.kafka.preflight import LogBounds
 from monitor.model import ALL_GROUPS
 from monitor.readiness.warm_up import planned_end
 from streaming_jobs.ingest.bucket_of import buckets_for
-from streaming_jobs.runtime.checkpoint_lock import HeldByAnother, Hold, Lease, LocalLock
+from streaming_jobs.runtime.checkpoint_lock import CheckpointHold, CheckpointLocked, Lease, LocalLock
 from streaming_jobs.runtime.hadoop_files import FilesError, HadoopFiles
 from streaming_jobs.runtime.query_errors import REBUILD
 
@@ -105,7 +105,7 @@ class Checkpoint:
         self._spark = spark
         self._layout = f"{self.path}/{LAYOUT_FILE}"
         self._files: HadoopFiles
-        self._hold: Hold | None = None
+        self._hold: CheckpointHold | None = None
         self._buckets = 0
         self._written: Layout | None = None
 
@@ -235,11 +235,11 @@ class Checkpoint:
             self._files.make_private_folder(self._root)
         file = OWNER_FILE.format(path=self.path)
         here = self._files.on_this_machine(file)
-        hold: Hold = LocalLock(here) if here is not None else Lease(self._files, file)
+        hold: CheckpointHold = LocalLock(here) if here is not None else Lease(self._files, file)
         self._choose_file_manager(local=here is not None)
         try:
             hold.take()
-        except HeldByAnother as holder:
+        except CheckpointLocked as holder:
             raise CheckpointError(
                 f"The checkpoint {self.path} is in use by {holder}. Stop that job, or choose another checkpoint."
             ) from None

@@ -28,13 +28,13 @@ LEASE_S: Final = 30.0
 """How long a file must stay as it is before somebody else may have it."""
 
 RENEWAL_S: Final = 5.0
-LOOK_S: Final = 0.5
+POLL_S: Final = 0.5
 
 SETTLING_S: Final = 2.0
 """Two that take a free lease at once both write the file; who wrote last has it, and both know after so long."""
 
 
-class HeldByAnother(Exception):  # noqa: N818 -- it reads as what happened
+class CheckpointLocked(Exception):  # noqa: N818 -- it reads as what happened
     """Another job has the checkpoint; the text says who, after "by"."""
 
 
@@ -61,18 +61,18 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
             pid=os.getpid(),
             since=datetime.now(UTC).isoformat(timespec="seconds"),  # noqa: TID251 -- for a person, as the wall shows it
             machine=_machine(),
-            begun=_begun(os.getpid()),
+            begun=_process_start(os.getpid()),
         )
 
     def is_dead(self) -> bool:
         """Whether its process is known to have ended; False if that cannot be known from here."""
-        return self.machine is not None and self.machine == _machine() and self.begun != _begun(self.pid)
+        return self.machine is not None and self.machine == _machine() and self.begun != _process_start(self.pid)
 
     def __str__(self) -> str:
         return f"process {self.pid} on {self.host}, since {self.since}"
 
 
-class Hold(Protocol):
+class CheckpointHold(Protocol):
     """How a job has a checkpoint for itself."""
 
     @property
@@ -83,7 +83,7 @@ class Hold(Protocol):
         """Have it from now on.
 
         Raises:
-            HeldByAnother: another job has it.
+            CheckpointLocked: another job has it.
             FilesError: it cannot be known.
         """
 
@@ -112,7 +112,7 @@ class LocalLock:
             holder = os.pread(descriptor, 4096, 0)
             os.close(descriptor)
             if isinstance(error, BlockingIOError):
-                raise HeldByAnother(_named(holder)) from None
+                raise CheckpointLocked(_owner_name(holder)) from None
             raise FilesError(f"{self._file} cannot be locked ({error.strerror})") from error
         self._descriptor = descriptor
         self._sign(descriptor)
@@ -145,12 +145,12 @@ class Lease:
 
     def take(self) -> None:
         """See Hold. Takes up to ``LEASE_S`` if an owner died on another machine."""
-        self._stand_by()
+        self._await_lease()
         self._write()
         self._ended.wait(SETTLING_S)
         rival = self._rival()
         if rival is not None:
-            raise HeldByAnother(str(rival))
+            raise CheckpointLocked(str(rival))
         self._thread = threading.Thread(target=self._keep, name=f"lease-{self._file}", daemon=True)
         self._thread.start()
 
@@ -167,19 +167,19 @@ class Lease:
         except FilesError as error:
             log.warning("The checkpoint could not be given back (%s); it is free in %.0f s", error, LEASE_S)
 
-    def _stand_by(self) -> None:
-        """Return once nobody has the file; raise HeldByAnother as soon as its owner shows a sign of life."""
+    def _await_lease(self) -> None:
+        """Return once nobody has the file; raise CheckpointLocked as soon as its owner shows a sign of life."""
         first = self._seen()
         deadline = time.monotonic() + LEASE_S
         if first is not None and not _is_dead(first):
-            log.info("Waiting up to %.0f s for a sign of life of %s", LEASE_S, _named(first.encode()))
+            log.info("Waiting up to %.0f s for a sign of life of %s", LEASE_S, _owner_name(first.encode()))
         while first is not None and not _is_dead(first) and time.monotonic() < deadline:
-            self._ended.wait(LOOK_S)
+            self._ended.wait(POLL_S)
             now = self._seen()
             if now is None:
                 return
             if now != first:
-                raise HeldByAnother(_named(now.encode()))
+                raise CheckpointLocked(_owner_name(now.encode()))
 
     def _seen(self) -> str | None:
         """The text of the file; empty while it cannot be read, as may be when its owner is writing it anew."""
@@ -224,7 +224,7 @@ def _owner_of(text: str | bytes) -> Owner | None:
         return None
 
 
-def _named(text: bytes) -> str:
+def _owner_name(text: bytes) -> str:
     owner = _owner_of(text)
     return "a process that has not said its name" if owner is None else str(owner)
 
@@ -243,7 +243,7 @@ def _machine() -> str | None:
         return None
 
 
-def _begun(pid: int) -> int | None:
+def _process_start(pid: int) -> int | None:
     """When a process began, in clock ticks since boot; None if it is no more, or has ended and waits to be buried."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()

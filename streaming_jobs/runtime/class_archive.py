@@ -77,7 +77,7 @@ def archive_for(java_home: Path, class_path: str) -> ClassArchive:
         class_path: what stands before Spark's own jars, separated as Java does it.
     """
     digest = hashlib.sha256()
-    for part in _what_it_is_made_of(java_home, class_path):
+    for part in _archive_inputs(java_home, class_path):
         digest.update(part.encode("utf-8", "surrogateescape") + b"\n")
     return ClassArchive(file=cache_dir() / FOLDER / f"{digest.hexdigest()[:32]}.jsa")
 
@@ -101,7 +101,7 @@ def to_write(options: str, file: Path) -> str:
     return f"{WARNINGS_TO_STANDARD_ERROR} {shlex.quote(WRITE + str(file))} {options}"
 
 
-def _what_it_is_made_of(java_home: Path, class_path: str) -> Iterator[str]:
+def _archive_inputs(java_home: Path, class_path: str) -> Iterator[str]:
     yield _stamp(java_home / "lib" / "modules")
     for place in class_path.split(os.pathsep):
         yield _stamp(Path(place))

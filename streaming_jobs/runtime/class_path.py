@@ -9,7 +9,7 @@ from typing import Final
 
 from pyspark.find_spark_home import _find_spark_home
 
-MUCH_USED: Final = (
+MOST_USED_JARS: Final = (
     "spark-catalyst_",
     "scala-library-",
     "spark-core_",
@@ -35,7 +35,7 @@ MUCH_USED: Final = (
 
 CLASS_PATH: Final = "spark.driver.extraClassPath"
 
-SPARKS_DEFAULTS: Final = "spark-defaults.conf"
+SPARK_DEFAULTS_FILE: Final = "spark-defaults.conf"
 
 
 def driver_class_path(jars: Iterable[Path], properties: Mapping[str, str]) -> str:
@@ -47,10 +47,10 @@ def driver_class_path(jars: Iterable[Path], properties: Mapping[str, str]) -> st
     """
     # A deployment's own jars may be another connector, which must not stand behind ours.
     connector = () if "spark.jars" in properties else jars
-    return with_much_used_first(connector, properties.get(CLASS_PATH))
+    return with_most_used_first(connector, properties.get(CLASS_PATH))
 
 
-def with_much_used_first(connector: Iterable[Path], chosen: str | None) -> str:
+def with_most_used_first(connector: Iterable[Path], chosen: str | None) -> str:
     """A class path to stand before Spark's own, which is a folder of 280 jars in no order.
 
     A class is looked for in one jar after the other, which took a second of a job's start. The Kafka connector's
@@ -61,14 +61,14 @@ def with_much_used_first(connector: Iterable[Path], chosen: str | None) -> str:
         chosen: what the deployment wants to stand there; it comes first.
     """
     folder = _home() / "jars"
-    much_used = [jar for start in MUCH_USED for jar in sorted(folder.glob(f"{start}*.jar"))]
+    much_used = [jar for start in MOST_USED_JARS for jar in sorted(folder.glob(f"{start}*.jar"))]
     return os.pathsep.join([*([chosen] if chosen else []), *map(str, [*much_used, *connector])])
 
 
 def spark_has_defaults() -> bool:
     """Whether a deployment has defaults of its own in Spark's file. A class path in there would be hidden by ours."""
     folder = os.environ.get("SPARK_CONF_DIR")
-    return (Path(folder) if folder else _home() / "conf").joinpath(SPARKS_DEFAULTS).exists()
+    return (Path(folder) if folder else _home() / "conf").joinpath(SPARK_DEFAULTS_FILE).exists()
 
 
 def _home() -> Path:

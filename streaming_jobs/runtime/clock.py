@@ -17,18 +17,18 @@ log = logging.getLogger(__name__)
 SLEW: Final = 2
 """Of what passes, one part in so many at most is added or left out to come nearer to the machine's clock."""
 
-TOLD_FROM_NS: Final = 10 * 10**9
+MIN_LOGGED_STEP_NS: Final = 10 * 10**9
 """From this difference on the log says that the machine's clock was set."""
 
 
-def passed_ns() -> int:
+def monotonic_ns() -> int:
     """Time that only goes forward; the time in which the machine was suspended counts, where the system can tell."""
     return time.clock_gettime_ns(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
-def passed_ms() -> int:
+def monotonic_ms() -> int:
     """The same in milliseconds, to tell how long something took."""
-    return passed_ns() // 1_000_000
+    return monotonic_ns() // 1_000_000
 
 
 class SteadyClock:
@@ -37,7 +37,7 @@ class SteadyClock:
     A second of it lasts between two thirds of a second and two seconds. May be asked from any thread.
     """
 
-    def __init__(self, wall_ns: Callable[[], int] = time.time_ns, passed: Callable[[], int] = passed_ns) -> None:
+    def __init__(self, wall_ns: Callable[[], int] = time.time_ns, passed: Callable[[], int] = monotonic_ns) -> None:
         """Begin with the machine's time; ``passed`` gives nanoseconds that only go forward."""
         self._wall_ns = wall_ns
         self._passed = passed
@@ -58,7 +58,7 @@ class SteadyClock:
             correction = max(-most, min(most, ahead_ns))
             self._now_ns += elapsed + correction
             self._behind_ns = ahead_ns - correction
-            self._tell()
+            self._log_step()
             return self._now_ns // 1_000_000
 
     @property
@@ -66,8 +66,8 @@ class SteadyClock:
         """By how much the machine's clock was ahead of this one when it was last asked; negative: behind it."""
         return self._behind_ns // 1_000_000
 
-    def _tell(self) -> None:
-        is_far = abs(self._behind_ns) >= TOLD_FROM_NS
+    def _log_step(self) -> None:
+        is_far = abs(self._behind_ns) >= MIN_LOGGED_STEP_NS
         if is_far and not self._told:
             log.warning(
                 "The machine's clock was set %s by about %d s. Ages come to follow it within %d s.",

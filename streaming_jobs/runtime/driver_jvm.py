@@ -43,7 +43,7 @@ LOG4J_FILE: Final = "log4j2.properties"
 LAST_LINES: Final = 20
 """How many lines of what a JVM wrote last are kept, for the sentence that says why it did not start."""
 
-MOST_HELD: Final = 10_000
+MAX_HELD_LINES: Final = 10_000
 """How many lines are held back while Spark starts."""
 
 LOG4J: Final = """\
@@ -137,7 +137,7 @@ class JvmOutput:
         with self._holding:
             if self._held is None:
                 self._forward(target, line)
-            elif len(self._held) < MOST_HELD:
+            elif len(self._held) < MAX_HELD_LINES:
                 self._held.append(line)
 
     def _forward(self, target: IO[bytes], line: bytes) -> None:
@@ -209,7 +209,7 @@ class DriverJvm:
 
 
 @contextmanager
-def telling_no_secret(conf: Mapping[str, str]) -> Iterator[None]:
+def hide_secrets_in_errors(conf: Mapping[str, str]) -> Iterator[None]:
     """Raise a JvmNotStarted of the block with a text that repeats no value of these properties that may be a secret."""
     try:
         yield
@@ -258,10 +258,10 @@ def properties_text(properties: Mapping[str, str]) -> str:
     spark.a\ b=\ c\\d=e\nf
     spark.g=ä
     """
-    return "".join(f"{_escaped(name, key=True)}={_escaped(value)}\n" for name, value in properties.items())
+    return "".join(f"{_escape(name, key=True)}={_escape(value)}\n" for name, value in properties.items())
 
 
-def _escaped(text: str, *, key: bool = False) -> str:
+def _escape(text: str, *, key: bool = False) -> str:
     special = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
     in_key = {" ": "\\ ", "=": "\\=", ":": "\\:", "#": "\\#", "!": "\\!"} if key else {}
     escaped = "".join(({**special, **in_key}).get(char, char) for char in text)

@@ -33,7 +33,7 @@ class HadoopFiles:
         self._streams = jvm.org.apache.commons.io.IOUtils
         self._permission = jvm.org.apache.hadoop.fs.permission.FsPermission
         self._utf8 = jvm.java.nio.charset.StandardCharsets.UTF_8
-        with _telling(folder):
+        with _convert_errors(folder):
             self._files = self._path(folder).getFileSystem(spark._jsc.hadoopConfiguration())
 
     def on_this_machine(self, path: str) -> Path | None:
@@ -43,17 +43,17 @@ class HadoopFiles:
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or a folder."""
-        with _telling(path):
+        with _convert_errors(path):
             return bool(self._files.exists(self._path(path)))
 
     def is_empty(self, folder: str) -> bool:
         """Whether nothing is in the folder, or there is no folder."""
-        with _telling(folder):
+        with _convert_errors(folder):
             return not self._files.exists(self._path(folder)) or not len(self._files.listStatus(self._path(folder)))
 
     def make_folder(self, path: str) -> None:
         """A folder with all that is above it; no harm if it is there."""
-        with _telling(path):
+        with _convert_errors(path):
             self._files.mkdirs(self._path(path))
 
     def make_private_folder(self, path: str) -> None:
@@ -63,7 +63,7 @@ class HadoopFiles:
         """
         is_new = not self.exists(path)
         self.make_folder(path)
-        with _telling(path):
+        with _convert_errors(path):
             mode = int(self._files.getFileStatus(self._path(path)).getPermission().toShort())
             wanted = 0o700 if is_new else mode & 0o770
             if wanted != mode:
@@ -73,7 +73,7 @@ class HadoopFiles:
         """The text of a file; None if there is no such file."""
         if not self.exists(path):
             return None
-        with _telling(path):
+        with _convert_errors(path):
             stream = self._files.open(self._path(path))
             try:
                 return str(self._streams.toString(stream, self._utf8))
@@ -86,14 +86,14 @@ class HadoopFiles:
         Raises:
             FilesError: there is no such folder, or it cannot be read.
         """
-        with _telling(folder):
+        with _convert_errors(folder):
             return [str(each.getPath().getName()) for each in self._files.listStatus(self._path(folder))]
 
     def read_bytes(self, path: str, limit: int) -> bytes | None:
         """The first bytes of a file, at most so many; None if there is no such file."""
         if not self.exists(path):
             return None
-        with _telling(path):
+        with _convert_errors(path):
             stream = self._files.open(self._path(path))
             try:
                 return bytes(stream.readNBytes(limit))
@@ -102,7 +102,7 @@ class HadoopFiles:
 
     def write(self, path: str, text: str) -> None:
         """Make or replace a file. It may be left cut off when this fails."""
-        with _telling(path):
+        with _convert_errors(path):
             stream = self._files.create(self._path(path), True)
             try:
                 self._streams.write(text, stream, self._utf8)
@@ -111,19 +111,19 @@ class HadoopFiles:
 
     def delete(self, path: str) -> None:
         """Remove a file; no harm if there is none."""
-        with _telling(path):
+        with _convert_errors(path):
             self._files.delete(self._path(path), False)
 
     def move(self, path: str, to: str) -> None:
         """Rename a file or a folder; ``to`` must not be there."""
-        with _telling(path):
+        with _convert_errors(path):
             moved = self._files.rename(self._path(path), self._path(to))
         if not moved:
             raise FilesError(f"{path} cannot be renamed to {to}")
 
 
 @contextmanager
-def _telling(path: str) -> Iterator[None]:
+def _convert_errors(path: str) -> Iterator[None]:
     try:
         yield
     except (Py4JError, PySparkException) as error:

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
-LOOK_S: Final = 0.2
+POLL_S: Final = 0.2
 
 END_LIMIT_S: Final = 45.0
 """How long the work may take to end in good order once it is told to: a micro-batch, then Spark. Then it is cut off."""
@@ -103,7 +103,7 @@ class Lifetime:
     def _await(self, thread: threading.Thread) -> None:
         told_s: float | None = None
         while thread.is_alive():
-            thread.join(LOOK_S)
+            thread.join(POLL_S)
             if self._told_to_stop:
                 self.stopping.set()
             if self.given_up is not None:

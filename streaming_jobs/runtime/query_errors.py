@@ -92,7 +92,7 @@ def _spark_takes_no_tasks(error: BaseException) -> bool:
     return _EXECUTOR_GONE.search(trace_of(error)) is not None
 
 
-def disk_is_full(error: BaseException) -> bool:
+def is_disk_full(error: BaseException) -> bool:
     """Whether a file system had no room left. That may heal, and damages nothing."""
     return _DISK_FULL.search(trace_of(error)) is not None
 

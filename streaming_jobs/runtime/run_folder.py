@@ -83,7 +83,7 @@ def remove_abandoned(base: Path | None = None) -> int:
         base: where to look; None: where ``RunFolder`` makes them.
     """
     places = {Path(tempfile.gettempdir()), SHORT_BASE} if base is None else {base}
-    removed = sum(_removed(folder) for place in places for folder in _own_folders(place))
+    removed = sum(_remove(folder) for place in places for folder in _own_folders(place))
     if removed:
         log.info("Removed %d temporary folder(s) of processes that were killed", removed)
     return removed
@@ -96,7 +96,7 @@ def _create(base: Path) -> tuple[Path, int | None]:
     """
     while True:
         path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))
-        lock = _locked(path)
+        lock = _lock(path)
         if lock is not None and _is_still(path, lock):
             return path, lock
         if lock is not None:
@@ -118,8 +118,8 @@ def _own_folders(base: Path) -> Iterator[Path]:
             yield Path(entry.path)
 
 
-def _removed(folder: Path) -> bool:
-    lock = _locked(folder)
+def _remove(folder: Path) -> bool:
+    lock = _lock(folder)
     if lock is None:
         return False
     try:
@@ -129,7 +129,7 @@ def _removed(folder: Path) -> bool:
     return True
 
 
-def _locked(folder: Path) -> int | None:
+def _lock(folder: Path) -> int | None:
     """The descriptor of the folder, locked; None if another process has it locked, or it is gone."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)

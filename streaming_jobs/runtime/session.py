@@ -27,17 +27,17 @@ from streaming_jobs.runtime.driver_jvm import (
     JvmNotStarted,
     JvmOutput,
     argument_file_text,
+    hide_secrets_in_errors,
     reason_in,
-    telling_no_secret,
 )
 from streaming_jobs.runtime.query_errors import cause_of
 from streaming_jobs.runtime.run_folder import RunFolder, remove_abandoned
 from streaming_jobs.runtime.spark_network import (
     SOCKET_FOLDER,
-    defaults_of,
+    default_properties,
     is_local,
     require_authentication,
-    required_of,
+    required_properties,
 )
 
 log = logging.getLogger(__name__)
@@ -61,12 +61,12 @@ JVM_GONE: Final = (Py4JError, OSError)
 """What calls into the JVM raise once that has died. One that was under way raises a plain Py4JError, which names the
 call and not the network."""
 
-SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
+SUBMITTED_VARIABLE: Final = "PYSPARK_GATEWAY_PORT"
 """The variable by which spark-submit tells the program that it starts where its JVM is."""
 
-SUBMITS_DEFAULT_MASTER: Final = "local[*]"
+SUBMIT_DEFAULT_MASTER: Final = "local[*]"
 
-SELDOM_OPTIMISED: Final = (
+LATE_C2_FLAGS: Final = (
     "-XX:Tier4InvocationThreshold=200000 -XX:Tier4MinInvocationThreshold=100000 "
     "-XX:Tier4CompileThreshold=400000 -XX:Tier4BackEdgeThreshold=2000000"
 )
@@ -75,16 +75,16 @@ SELDOM_OPTIMISED: Final = (
 A job's first minutes ran much of Spark a little and few methods millions of times; compiling the former well cost more
 than all the work that was done. What is really hot is still compiled so, a moment later."""
 
-SELDOM_SPACIOUS: Final = "-XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=30"
+HEAP_SHRINK_FLAGS: Final = "-XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=30"
 """How much of the heap may stay free after a collection, in percent (by default 40 to 70): memory is given back sooner.
 With 100,000 group-partitions a driver's JVM had 1.06 GB on average instead of 1.30, for 2 % more CPU."""
 
-ARENAS: Final = "MALLOC_ARENA_MAX"
-FEW_ARENAS: Final = "2"
+ARENAS_VARIABLE: Final = "MALLOC_ARENA_MAX"
+MAX_ARENAS: Final = "2"
 """How many pools glibc's malloc may have. By default eight for each core, each of which keeps what its threads have
 freed: with them the JVM took 0.6 GB more, for the same CPU."""
 
-IN_ONE_GO: Final = "-XX:+UseSerialGC"
+SERIAL_GC_FLAG: Final = "-XX:+UseSerialGC"
 """Java's plainest garbage collector: it needs no memory and no threads of its own, and gives back all that it need not
 keep. Its pauses grow with the heap, so it is for Spark's default of 1 GB; a driver with more has Java's own choice."""
 
@@ -93,7 +93,7 @@ MEMORY_VARIABLE: Final = "SPARK_DRIVER_MEMORY"
 JVM_VARIABLES: Final = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "SPARK_SUBMIT_OPTS")
 """Where else options of a JVM may come from."""
 
-QUIET: Final = {
+DEFAULTS: Final = {
     "spark.app.name": "groupwatch",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -108,8 +108,8 @@ QUIET: Final = {
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
     # A source waits for a cluster that is away without end, and nothing interrupts it: its thread ends with the JVM.
     "spark.sql.streaming.stopTimeout": "10000",
-    "spark.executor.extraJavaOptions": SELDOM_OPTIMISED,
-    f"spark.executorEnv.{ARENAS}": FEW_ARENAS,
+    "spark.executor.extraJavaOptions": LATE_C2_FLAGS,
+    f"spark.executorEnv.{ARENAS_VARIABLE}": MAX_ARENAS,
     # A damaged snapshot is refused and named, as every other damaged file is. Spark's repair replays changes onto
     # nothing, and ends with a NullPointerException in place of the cause.
     "spark.sql.streaming.stateStore.autoSnapshotRepair.enabled": "false",
@@ -153,18 +153,18 @@ def create_session(  # noqa: PLR0913 -- two of them have a default
     # Executors start this very Python unless told another one; without it, the first python3 of their PATH.
     os.environ.setdefault("PYSPARK_PYTHON", conf.get("spark.pyspark.python", sys.executable))
     java = find_java()
-    os.environ.setdefault(ARENAS, FEW_ARENAS)
+    os.environ.setdefault(ARENAS_VARIABLE, MAX_ARENAS)
     os.environ["JAVA_HOME"] = str(java.home)  # else PySpark takes whatever java it meets first
     submitted = submitted_properties()
     if submitted:
         _show_to_driver(jars)
     master = master_of(master, submitted)
     partitions = partitions_of(shuffle_partitions or local_cores(master))
-    of_cluster = defaults_of(master, {**conf, **submitted})
-    chosen = {**QUIET, DRIVER_OPTIONS: drivers_jvm(conf), **partitions, **of_cluster, **conf, **submitted}
-    own = {"spark.master": master, "spark.jars": all_jars(jars, chosen), **REQUIRED, **required_of(master)}
+    of_cluster = default_properties(master, {**conf, **submitted})
+    chosen = {**DEFAULTS, DRIVER_OPTIONS: drivers_jvm(conf), **partitions, **of_cluster, **conf, **submitted}
+    own = {"spark.master": master, "spark.jars": all_jars(jars, chosen), **REQUIRED, **required_properties(master)}
     require_authentication({**chosen, **own})
-    with telling_no_secret(conf):
+    with hide_secrets_in_errors(conf):
         if not submitted:  # under spark-submit the JVM runs already
             if not spark_has_defaults():
                 own[CLASS_PATH] = driver_class_path(jars, chosen)
@@ -182,11 +182,11 @@ def create_session(  # noqa: PLR0913 -- two of them have a default
     spark.sparkContext.setLogLevel(chosen.get("spark.log.level", "ERROR"))
     # It prints a stack trace when the JVM dies, which is told in a sentence elsewhere. groupwatch has no accumulators.
     accumulators: Any = spark.sparkContext._accumulatorServer
-    accumulators.handle_error = _ignore_end_of_jvm
+    accumulators.handle_error = _ignore_jvm_end
     return spark
 
 
-def _ignore_end_of_jvm(_request: object, _client_address: object) -> None:
+def _ignore_jvm_end(_request: object, _client_address: object) -> None:
     log.debug("the server of accumulators lost the JVM", exc_info=True)
 
 
@@ -223,7 +223,7 @@ def drivers_jvm(conf: Mapping[str, str]) -> str:
         return conf[DRIVER_OPTIONS]
     is_larger = DRIVER_MEMORY in conf or MEMORY_VARIABLE in os.environ or spark_has_defaults()
     is_chosen = any("GC" in os.environ.get(name, "") for name in JVM_VARIABLES)  # Java refuses to start with two
-    return f"{SELDOM_OPTIMISED} {SELDOM_SPACIOUS}{'' if is_larger or is_chosen else f' {IN_ONE_GO}'}"
+    return f"{LATE_C2_FLAGS} {HEAP_SHRINK_FLAGS}{'' if is_larger or is_chosen else f' {SERIAL_GC_FLAG}'}"
 
 
 def partitions_of(partitions: int) -> dict[str, str]:
@@ -233,7 +233,7 @@ def partitions_of(partitions: int) -> dict[str, str]:
 
 def submitted_properties() -> dict[str, str]:
     """What spark-submit was told, and what it says of itself; empty if this process was not started by it."""
-    if SUBMITTED not in os.environ:
+    if SUBMITTED_VARIABLE not in os.environ:
         return {}
     SparkContext._ensure_initialized()  # its JVM holds the properties
     known = dict(SparkConf().getAll())
@@ -248,8 +248,8 @@ def master_of(configured: str, submitted: Mapping[str, str]) -> str:
     >>> master_of("spark://host:7077", {"spark.master": "local[*]"}), master_of("local[2]", {})
     ('spark://host:7077', 'local[2]')
     """
-    submitted_master = submitted.get("spark.master", SUBMITS_DEFAULT_MASTER)
-    return configured if submitted_master == SUBMITS_DEFAULT_MASTER else submitted_master
+    submitted_master = submitted.get("spark.master", SUBMIT_DEFAULT_MASTER)
+    return configured if submitted_master == SUBMIT_DEFAULT_MASTER else submitted_master
 
 
 def all_jars(jars: Iterable[Path], properties: Mapping[str, str]) -> str:

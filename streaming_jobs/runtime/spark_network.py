@@ -18,7 +18,7 @@ LOOPBACK: Final = "127.0.0.1"
 
 SOCKET_FOLDER: Final = "spark.python.unix.domain.socket.dir"
 
-OF_LOCAL_MASTERS: Final = {
+LOCAL_DEFAULTS: Final = {
     "spark.driver.host": LOOPBACK,
     "spark.driver.bindAddress": LOOPBACK,
     # Spark makes up the secret itself. Loopback keeps out other machines, and this the other users of the machine.
@@ -28,7 +28,7 @@ OF_LOCAL_MASTERS: Final = {
 }
 """What a driver without a cluster has whatever a deployment says: nobody else has business there."""
 
-OF_CLUSTERS: Final = {
+CLUSTER_DEFAULTS: Final = {
     AUTHENTICATE: "true",
     "spark.network.crypto.enabled": "true",
 }
@@ -44,21 +44,21 @@ def is_local(master: str) -> bool:
     return master == "local" or master.startswith("local[")
 
 
-def defaults_of(master: str, chosen: Mapping[str, str]) -> dict[str, str]:
+def default_properties(master: str, chosen: Mapping[str, str]) -> dict[str, str]:
     """The properties that a deployment may change.
 
     Where it wants no authentication there can be no encryption: Spark refuses to start with that alone.
 
-    >>> defaults_of("spark://h:7077", {AUTHENTICATE: "false"}), defaults_of("local[*]", {})
+    >>> default_properties("spark://h:7077", {AUTHENTICATE: "false"}), default_properties("local[*]", {})
     ({}, {})
     """
     is_authenticated = chosen.get(AUTHENTICATE, "true").strip().lower() == "true"
-    return dict(OF_CLUSTERS) if is_authenticated and not is_local(master) else {}
+    return dict(CLUSTER_DEFAULTS) if is_authenticated and not is_local(master) else {}
 
 
-def required_of(master: str) -> dict[str, str]:
+def required_properties(master: str) -> dict[str, str]:
     """The properties that it may not."""
-    return dict(OF_LOCAL_MASTERS) if is_local(master) else {}
+    return dict(LOCAL_DEFAULTS) if is_local(master) else {}
 
 
 def require_authentication(properties: Mapping[str, str]) -> None:

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from typing import Final
 
 LEAST_MS: Final = 30_000
-TRIGGERS: Final = 10
-LONGEST_BATCHES: Final = 4
+LIMIT_IN_TRIGGERS: Final = 10
+LIMIT_IN_LONGEST_BATCHES: Final = 4
 """A query has stalled when no micro-batch has ended for the longest of: LEAST_MS, so many triggers, and so many times
 the longest of the batches that ended last."""
 
 FIRST_MS: Final = 120_000
 """The first micro-batch of a query starts its Python workers, loads the state, and reads a piece of the backlog."""
 
-GIVEN_UP_AFTER: Final = 10
+ABANDON_FACTOR: Final = 10
 """After so many times as long the process ends, for whoever starts it again."""
 
-REMEMBERED: Final = 10
+REMEMBERED_BATCHES: Final = 10
 """How many batches count for the longest."""
 
 
@@ -33,7 +33,7 @@ class StallWatch:
     """The end of the newest batch, or the instant from which on one was expected."""
     _has_ended: bool = False
     _began_ms: int | None = None
-    _durations_ms: deque[int] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    _durations_ms: deque[int] = field(default_factory=lambda: deque(maxlen=REMEMBERED_BATCHES))
 
     def expect(self, now_ms: int) -> None:
         """Expect batches from now on: a query starts, or what it waited for is there again."""
@@ -64,7 +64,9 @@ class StallWatch:
         >>> watch.limit_ms
         120000
         """
-        usual_ms = max(LEAST_MS, TRIGGERS * self.trigger_ms, LONGEST_BATCHES * max(self._durations_ms, default=0))
+        usual_ms = max(
+            LEAST_MS, LIMIT_IN_TRIGGERS * self.trigger_ms, LIMIT_IN_LONGEST_BATCHES * max(self._durations_ms, default=0)
+        )
         return usual_ms if self._has_ended else max(usual_ms, FIRST_MS)
 
     def silence_ms(self, now_ms: int) -> int:
@@ -77,4 +79,4 @@ class StallWatch:
 
     def is_hopeless(self, now_ms: int) -> bool:
         """Whether it is so long that nothing will come of waiting."""
-        return self.silence_ms(now_ms) > GIVEN_UP_AFTER * self.limit_ms
+        return self.silence_ms(now_ms) > ABANDON_FACTOR * self.limit_ms

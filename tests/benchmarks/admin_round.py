@@ -17,7 +17,7 @@ from kafka import KafkaConsumer, TopicPartition
 
 from monitor.collectors.errors import CollectorError
 from monitor.collectors.kafka.admin_reader import AdminReader
-from monitor.collectors.polling import ReadingCollector
+from monitor.collectors.polling import PollingCollector
 from monitor.config import ClusterSettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.model import Value
@@ -87,7 +87,7 @@ def has_loaded(cluster: ClusterSettings, groups: int) -> bool:
 def measure(cluster: ClusterSettings) -> list[Round]:
     """Some rounds, one after the other."""
     reader = AdminReader(cluster)
-    collector = ReadingCollector("bench", reader, cluster, interval_s=10.0)
+    collector = PollingCollector("bench", reader, cluster, interval_s=10.0)
     rounds = []
     try:
         for _ in range(ROUNDS):

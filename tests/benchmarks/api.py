@@ -194,7 +194,7 @@ def serve() -> None:
     job, ended = SimulatedJob(GROUPS), threading.Event()
     for back in range(120, 0, -1):
         job.publish(job.begun_ms - back * 15_000)
-    with HttpServer(job.board, port=0) as server:
+    with HttpServer(job.store, port=0) as server:
         job.publish(time.time_ns() // 1_000_000)
         print(server.url, flush=True)  # noqa: T201 -- the reader waits for it
         threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()

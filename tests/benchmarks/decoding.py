@@ -31,7 +31,7 @@ from monitor.protocol.kafka.records.classic import (
     OffsetCommitKey,
 )
 from monitor.protocol.offsets_topic import decode_record
-from streaming_jobs.ingest.decoding import ChunkOfEvents, OffsetsLogDecoder
+from streaming_jobs.ingest.decoding import EventChunk, OffsetsLogDecoder
 from tests.protocol.encoding import encoded, encoded_key
 
 CHUNK, CHUNKS = 10_000, 40
@@ -77,7 +77,7 @@ def commits_of(name: str, repeats: int, goal: int, runs: int) -> dict[str, Any]:
 
     def events() -> None:
         for batch in batches:
-            decoder.fill(ChunkOfEvents(32), batch)
+            decoder.fill(EventChunk(32), batch)
 
     def rows() -> None:
         for _ in decoder(batches):

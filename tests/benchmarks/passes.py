@@ -20,7 +20,7 @@ from monitor.config.settings import ClusterSettings, SparkSettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.java_runtime.jars import spark_kafka_jars
 from monitor.model import ClusterSnapshot
-from streaming_jobs.driver.snapshot_store import Board, Judge
+from streaming_jobs.driver.snapshot_store import SnapshotStore, VerdictSource
 from streaming_jobs.jobs.job import Job
 from tests.benchmarks.measured import cpu_s, memory_mb, report
 from tests.benchmarks.offsets_log import Crowd, broker_with_topics, fill, produce_everywhere
@@ -30,7 +30,7 @@ GOAL_S = 6.0
 PASSES = 5
 
 
-class Passes(Board):
+class Passes(SnapshotStore):
     """A board that keeps how long the micro-batches took that judged by a new catalog, in seconds."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Passes(Board):
         self.cpu: list[float] = []
         self._catalog_ms = 0
 
-    def publish(self, cluster: ClusterSnapshot, judge: Judge | None = None) -> None:
+    def publish(self, cluster: ClusterSnapshot, judge: VerdictSource | None = None) -> None:
         """Note it, too."""
         super().publish(cluster, judge)
         ends = {block.samples.crc for block in cluster.blocks if block.family == "groupwatch_partition_end_offset"}
@@ -61,13 +61,13 @@ def measure(name: str, crowd: Crowd) -> None:
             },
             spark=SparkSettings(master="local[2]", checkpoint=folder, buckets=16, trigger_s=1.0),
         )
-        board = Passes()
-        with Job(settings, board, spark_kafka_jars(), Path(folder) / "spark.log") as job, producing(kafka, crowd):
-            eventually(lambda: job.check() or len(board.seconds) > PASSES + 2, "the passes", 900)
+        store = Passes()
+        with Job(settings, store, spark_kafka_jars(), Path(folder) / "spark.log") as job, producing(kafka, crowd):
+            eventually(lambda: job.check() or len(store.seconds) > PASSES + 2, "the passes", 900)
             memory = memory_mb(os.getpid())
-        bytes_of_metrics = len(board.read().metrics_gzip)
-    first, *rest = board.seconds[1:]  # the first of all starts from nothing
-    cpu = [after - before for before, after in zip(board.cpu[1:], board.cpu[2:], strict=False)]
+        bytes_of_metrics = len(store.read().metrics_gzip)
+    first, *rest = store.seconds[1:]  # the first of all starts from nothing
+    cpu = [after - before for before, after in zip(store.cpu[1:], store.cpu[2:], strict=False)]
     report(
         name,
         statistics.median(rest),
@@ -77,7 +77,7 @@ def measure(name: str, crowd: Crowd) -> None:
         groups=crowd.groups,
         group_partitions=crowd.groups * crowd.partitions,
         records=records,
-        first_s=board.seconds[0],
+        first_s=store.seconds[0],
         second_s=first,
         passes_s=rest,
         slowest_s=max(rest),

@@ -31,8 +31,8 @@ from monitor.model import (
 from monitor.tracking.serialization import encode_state
 from monitor.web.views.summary import summary_of
 from streaming_jobs.driver.cluster_view import ClusterView
-from streaming_jobs.driver.snapshot_store import Board
-from streaming_jobs.driver.verdict_on_demand import Evaluation, LookedAt
+from streaming_jobs.driver.snapshot_store import SnapshotStore
+from streaming_jobs.driver.verdict_on_demand import AssignmentViewCache, VerdictsOnDemand
 from streaming_jobs.ingest.schemas import BucketRow, RowKind
 
 CLUSTER: Final = "bench"
@@ -56,11 +56,11 @@ class SimulatedJob:
 
     groups: int
     begun_ms: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
-    board: Board = field(default_factory=lambda: Board([CLUSTER]))
+    store: SnapshotStore = field(default_factory=lambda: SnapshotStore([CLUSTER]))
 
     def __post_init__(self) -> None:
         self._view = ClusterView(CLUSTER)
-        self._looked_at = LookedAt()
+        self._looked_at = AssignmentViewCache()
         self._topics = Topics(self._catalog())
         states = list(self._states())
         self._view.take([BucketRow(0, RowKind.GROUP, each.group, encode_state(each)) for each in states])
@@ -77,7 +77,7 @@ class SimulatedJob:
         shown = ClusterSnapshot(
             cluster=CLUSTER, ready=True, evaluated_ms=now_ms, input_lag=0, groups=groups, blocks=self._blocks
         )
-        self.board.publish(shown, Evaluation(self._view, self._looked_at, self._topics, now_ms, DetectionRules()))
+        self.store.publish(shown, VerdictsOnDemand(self._view, self._looked_at, self._topics, now_ms, DetectionRules()))
 
     def _catalog(self) -> Catalog:
         topics = [self._topic(f"topic-{number:04}", 20, grown=number % 10 == 0) for number in range(500)]

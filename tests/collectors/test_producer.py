@@ -23,7 +23,7 @@ from kafka.admin import (
 from kafka.errors import KafkaError
 from msgspec.structs import replace
 
-from monitor.collectors.kafka.events_writer import dated, ensure_events_topic, write_completion
+from monitor.collectors.kafka.events_writer import ensure_events_topic, limit_commit_times, write_completion
 from monitor.collectors.kafka_client.connection import close_producer, open_admin, open_producer
 from monitor.config import ClusterSettings, ConfigError
 from monitor.demo.servers.broker import EmbeddedKafka
@@ -152,6 +152,6 @@ def test_a_collector_whose_clock_is_ahead_of_the_brokers_is_told_so(cluster: Clu
 def test_what_another_clock_dates_later_than_the_reading_was_committed_by_then():
     offsets = (ObservedOffset("t", 0, 5, NOON + 1), ObservedOffset("t", 1, 5, NOON - 1), ObservedOffset("t", 2, 5))
     event = GroupObserved("c", "g", GroupKind.ZOOKEEPER, Source.SYSTEM, NOON, NOON, offsets=offsets)
-    assert [offset.committed_ms for offset in dated(event).offsets] == [NOON, NOON - 1, None]
+    assert [offset.committed_ms for offset in limit_commit_times(event).offsets] == [NOON, NOON - 1, None]
     on_time = replace(event, offsets=offsets[1:])
-    assert dated(on_time) is on_time
+    assert limit_commit_times(on_time) is on_time

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from monitor.collectors.kafka.admin_reader import AdminReader
-from monitor.collectors.readers import kind_of, reader_of
+from monitor.collectors.readers import collector_kind, create_reader
 from monitor.collectors.rocketmq.reader import RocketMQReader
 from monitor.collectors.spark.reader import SparkCheckpointReader
 from monitor.collectors.zookeeper.readers import KafkaZooKeeperReader, MetaQReader
@@ -15,7 +15,7 @@ from monitor.config import load
 def test_each_table_of_the_example_has_its_reader():
     settings = load(Path(__file__).parents[2] / "groupwatch.example.toml")
     watched = [settings.clusters["managed"], *settings.systems, *settings.spark_queries.values()]
-    readers = {each.name: reader_of(each) for each in watched}
+    readers = {each.name: create_reader(each) for each in watched}
     assert {name: type(reader) for name, reader in readers.items()} == {
         "managed": AdminReader,
         "orders": RocketMQReader,
@@ -23,7 +23,7 @@ def test_each_table_of_the_example_has_its_reader():
         "legacy": KafkaZooKeeperReader,
         "etl": SparkCheckpointReader,
     }
-    assert {each.name: kind_of(each) for each in watched} == {
+    assert {each.name: collector_kind(each) for each in watched} == {
         "managed": "kafka-admin",
         "orders": "rocketmq",
         "logs": "metaq",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from monitor.collectors.errors import ConnectionFailed
-from monitor.collectors.rocketmq.connection import Access, RocketMQConnection, Unanswered, tls_context
+from monitor.collectors.rocketmq.connection import Access, NoResponse, RocketMQConnection, tls_context
 from monitor.protocol.rocketmq.acl import Signer
 from monitor.protocol.rocketmq.frame import MAX_FRAME
 from monitor.protocol.rocketmq.requests import cluster_info, connections, running_info
@@ -83,9 +83,9 @@ def test_who_does_not_answer_keeps_no_other_answer_away(connect):
 
     with serving(answer) as server:
         asked = [running_info("g", f"c{n}") for n in range(10)]
-        answers = connect(server.address, SHORT).ask_alone(asked, window=2, silences=2)
-    assert answers[3] is Unanswered.SILENCE
-    assert [json.loads(each.body)["clientId"] for each in answers if not isinstance(each, Unanswered)] == [
+        answers = connect(server.address, SHORT).ask_each(asked, window=2, silences=2)
+    assert answers[3] is NoResponse.SILENCE
+    assert [json.loads(each.body)["clientId"] for each in answers if not isinstance(each, NoResponse)] == [
         f"c{n}" for n in range(10) if n != 3
     ]
 
@@ -93,8 +93,8 @@ def test_who_does_not_answer_keeps_no_other_answer_away(connect):
 def test_no_more_is_asked_when_too_many_were_silent(connect):
     with serving(lambda _: None) as server:
         asked = [running_info("g", f"c{n}") for n in range(10)]
-        answers = connect(server.address, SHORT).ask_alone(asked, window=4, silences=4)
-        assert answers == [Unanswered.SILENCE] * 4 + [Unanswered.NOT_SENT] * 6
+        answers = connect(server.address, SHORT).ask_each(asked, window=4, silences=4)
+        assert answers == [NoResponse.SILENCE] * 4 + [NoResponse.NOT_SENT] * 6
         assert server.count(307) == 4
 
 

@@ -4,7 +4,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 
 from monitor.collectors.rocketmq.connection import Access, RocketMQConnection
-from monitor.collectors.rocketmq.members import ASK_AGAIN_S, MAX_SUSPECTS, Asked, MemberInfos, MemberKey
+from monitor.collectors.rocketmq.members import (
+    MAX_SUSPECTS,
+    RETRY_SUSPECTS_S,
+    MemberInfoReader,
+    MemberKey,
+    MemberRequest,
+)
 from tests.collectors.rocketmq_server import Client, Cluster, Server
 
 
@@ -21,13 +27,15 @@ class Clock:
 class Asking:
     """Asks the members of one broker again and again."""
 
-    def __init__(self, server: Server, infos: MemberInfos, clock: Clock, pool: ThreadPoolExecutor) -> None:
+    def __init__(self, server: Server, infos: MemberInfoReader, clock: Clock, pool: ThreadPoolExecutor) -> None:
         self.server, self.clock = server, clock
         self._infos, self._pool = infos, pool
 
     def answering(self, *client_ids: str) -> list[str]:
         """Who of these answers, as far as is known after another reading."""
-        asked = [Asked(key=MemberKey(group="g", client_id=each), address=self.server.address) for each in client_ids]
+        asked = [
+            MemberRequest(key=MemberKey(group="g", client_id=each), address=self.server.address) for each in client_ids
+        ]
         told = self._infos.read(asked, self._pool)
         return [key.client_id for key, each in told.items() if each.answers]
 
@@ -51,7 +59,7 @@ class Asking:
 def asking(cluster: Cluster) -> Iterator[Asking]:
     server = Server(cluster.broker("b"))
     clock = Clock()
-    infos = MemberInfos(lambda address: RocketMQConnection(address, Access(limit_s=0.5)), clock)
+    infos = MemberInfoReader(lambda address: RocketMQConnection(address, Access(limit_s=0.5)), clock)
     with ThreadPoolExecutor() as pool, closing(infos):
         yield Asking(server, infos, clock, pool)
     server.close()
@@ -62,7 +70,7 @@ def test_a_silent_member_that_answers_again_is_known_to():
     with asking(cluster) as members:
         assert members.answering("c") == []
         cluster.client("c").hangs = False
-        members.clock.now_s += ASK_AGAIN_S - 1
+        members.clock.now_s += RETRY_SUSPECTS_S - 1
         assert (members.answering("c"), members.asked()) == ([], ["c"])
         members.clock.now_s += 1
         members.until_answering("c")
@@ -73,7 +81,7 @@ def test_a_member_that_stays_silent_is_asked_again_every_ten_seconds():
     with asking(Cluster({"b": {}}, {"g": [Client("c", hangs=True)]})) as members:
         assert members.answering("c") == []
         for again in (2, 3):
-            members.clock.now_s += ASK_AGAIN_S
+            members.clock.now_s += RETRY_SUSPECTS_S
             deadline = time.monotonic() + 20
             while len(members.asked()) < again and time.monotonic() < deadline:
                 assert members.answering("c") == []
@@ -86,7 +94,7 @@ def test_only_some_silent_members_are_asked_again_at_a_time_and_all_have_their_t
     cluster = Cluster({"b": {}}, {"g": [Client(name, hangs=True) for name in names]})
     with asking(cluster) as members:
         assert members.answering(*names) == []
-        members.clock.now_s += ASK_AGAIN_S
+        members.clock.now_s += RETRY_SUSPECTS_S
         members.answering(*names)
         members.until_asked(len(names) + MAX_SUSPECTS)
         members.clock.now_s += 1

@@ -9,7 +9,7 @@ import pytest
 
 from monitor.collectors.errors import CollectorError, ConnectionFailed, PermissionMissing
 from monitor.collectors.rocketmq.reader import RocketMQReader
-from monitor.collectors.snapshot import Reading
+from monitor.collectors.snapshot import SourceSnapshot
 from monitor.config import ConfigError, RocketMQSettings
 from monitor.model import (
     GroupKind,
@@ -42,7 +42,7 @@ def reader() -> Iterator[Callable[..., RocketMQReader]]:
         yield reader
 
 
-def group(reading: Reading, name: str) -> GroupObserved:
+def group(reading: SourceSnapshot, name: str) -> GroupObserved:
     return next(each for each in reading.groups if each.group == name)
 
 

@@ -8,7 +8,7 @@ from monitor.collectors.spark.checkpoint_files import CheckpointUnreadable, Loca
 from monitor.collectors.spark.reader import SparkCheckpointReader
 from monitor.config.systems import SparkQueriesSettings
 from monitor.java_runtime.jars import spark_kafka_jars
-from streaming_jobs.runtime import other_checkpoints as checkpoint_files
+from streaming_jobs.runtime import other_checkpoints
 from streaming_jobs.runtime.hadoop_files import HadoopFiles
 from streaming_jobs.runtime.other_checkpoints import SparkFiles
 from streaming_jobs.runtime.session import create_session, stop_session
@@ -59,7 +59,7 @@ def test_a_file_system_is_looked_up_once_for_all_checkpoints_and_again_after_a_f
             looked_up.append(folder)
             super().__init__(session, folder)
 
-    monkeypatch.setattr(checkpoint_files, "HadoopFiles", Counted)
+    monkeypatch.setattr(other_checkpoints, "HadoopFiles", Counted)
     (tmp_path / "a").write_bytes(b"one")
     path, uri = str(tmp_path / "a"), (tmp_path / "a").as_uri()
     files = SparkFiles(spark)

@@ -22,7 +22,7 @@ from monitor.model import (
     TopicState,
 )
 from monitor.tracking.group import fold_group
-from monitor.tracking.polled.group import has_gone
+from monitor.tracking.polled.group import is_deleted
 
 CAPTURE = Path(__file__).parent.parent / "fixtures" / "spark-checkpoint"
 BATCH_MS = 1795340552480
@@ -101,7 +101,7 @@ def test_a_checkpoint_that_cannot_be_read_hides_no_other_and_its_group_stays(che
         cluster="prod", source=reading.source, pass_ms=9_000, completed_ms=9_000, groups=reading.listed or ()
     )
     state = fold_group("prod", "gone", None, reader(gone=checkpoint).read(1).groups)
-    assert not has_gone(state, listing, frozenset(listing.groups))
+    assert not is_deleted(state, listing, frozenset(listing.groups))
 
 
 def test_a_query_that_has_not_committed_yet_is_no_group_and_no_problem(checkpoint):

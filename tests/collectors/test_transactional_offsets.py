@@ -75,7 +75,7 @@ def test_from_no_transaction_to_an_aborted_one_and_on(own_broker, admin, caplog)
 
 
 def test_kafka_python_raises_the_error_of_one_partition_for_all(admin):
-    """Why halves are asked again. The clients in test_partial_answers.py do the same."""
+    """Why halves are asked again. The clients in test_batch_requests.py do the same."""
     places = [TopicPartition(OFFSETS_TOPIC, partition) for partition in (0, 99)]
     with pytest.raises(UnknownTopicOrPartitionError):
         admin.describe_producers(places, broker_id=1)

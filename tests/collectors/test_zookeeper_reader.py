@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from monitor.collectors.errors import ConnectionFailed
-from monitor.collectors.zookeeper import base as zookeeper_reading
+from monitor.collectors.zookeeper import base as zookeeper_base
 from monitor.collectors.zookeeper import kafka_ends as zookeeper_kafka_ends
 from monitor.collectors.zookeeper import metaq_ends
 from monitor.collectors.zookeeper.metaq_ends import BrokerFailed, broker_offsets
@@ -147,7 +147,7 @@ def test_the_empty_moment_of_a_rebalance_is_not_told(owner, reader):
 
 
 def test_a_group_that_still_changes_is_told_as_it_was_with_its_new_offsets(owner, reader, monkeypatch):
-    monkeypatch.setattr(zookeeper_reading, "SETTLE_S", 0.5)
+    monkeypatch.setattr(zookeeper_base, "SETTLE_S", 0.5)
     make_group(owner, "g", "t", 2)
     before = reader.read(1000)
     owner.delete("/consumers/g/owners/t/1")
@@ -160,8 +160,8 @@ def test_a_group_that_still_changes_is_told_as_it_was_with_its_new_offsets(owner
 
 
 def test_what_stays_without_owner_is_told(owner, reader, monkeypatch):
-    monkeypatch.setattr(zookeeper_reading, "SETTLE_S", 0.5)
-    monkeypatch.setattr(zookeeper_reading, "CLAIMED_S", 1.0)
+    monkeypatch.setattr(zookeeper_base, "SETTLE_S", 0.5)
+    monkeypatch.setattr(zookeeper_base, "CLAIMED_S", 1.0)
     make_group(owner, "g", "t", 2)
     reader.read(1000)
     owner.delete("/consumers/g/owners/t/1")
@@ -170,8 +170,8 @@ def test_what_stays_without_owner_is_told(owner, reader, monkeypatch):
 
 
 def test_a_group_that_never_comes_to_rest_is_told_in_the_end(owner, reader, monkeypatch):
-    monkeypatch.setattr(zookeeper_reading, "SETTLE_S", 0.3)
-    monkeypatch.setattr(zookeeper_reading, "HOLD_S", 0.0)
+    monkeypatch.setattr(zookeeper_base, "SETTLE_S", 0.3)
+    monkeypatch.setattr(zookeeper_base, "HOLD_S", 0.0)
     make_group(owner, "g", "t", 2)
     reader.read(1000)
     owner.delete("/consumers/g/owners/t/1")
@@ -183,12 +183,12 @@ def test_a_quiet_group_is_not_waited_for(owner, reader):
     make_group(owner, "g", "t", 2)
     reader.read(1000)
     sleeps = []
-    zookeeper_reading_sleep = zookeeper_reading.time.sleep
-    zookeeper_reading.time.sleep = sleeps.append
+    zookeeper_reading_sleep = zookeeper_base.time.sleep
+    zookeeper_base.time.sleep = sleeps.append
     try:
         reader.read(2000)
     finally:
-        zookeeper_reading.time.sleep = zookeeper_reading_sleep
+        zookeeper_base.time.sleep = zookeeper_reading_sleep
     assert sleeps == []
 
 
@@ -287,7 +287,7 @@ def test_a_broker_that_hangs_within_its_answer_is_given_up():
 
 def test_slow_brokers_are_asked_side_by_side(zookeeper, zookeeper_root, owner, monkeypatch):
     """Eight brokers that each take until the limit: one after the other they would take eight times as long."""
-    monkeypatch.setattr(metaq_ends, "ANSWER_LIMIT_S", 1.0)
+    monkeypatch.setattr(metaq_ends, "RESPONSE_LIMIT_S", 1.0)
     with metaq_broker(b"result", stays=True) as address:
         for broker in range(8):
             owner.create(f"/brokers/ids/{broker}/master", f"meta://{address}".encode(), makepath=True)

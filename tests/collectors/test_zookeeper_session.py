@@ -55,13 +55,13 @@ def open_session(hosts, root, **more):
 def counted(monkeypatch):
     """The paths that are read from here on."""
     read = []
-    taken = ZooKeeperSession._taken
+    taken = ZooKeeperSession._take_node
 
     def counting(self, path, *others):
         read.append(path)
         return taken(self, path, *others)
 
-    monkeypatch.setattr(ZooKeeperSession, "_taken", counting)
+    monkeypatch.setattr(ZooKeeperSession, "_take_node", counting)
     return read
 
 
@@ -126,7 +126,7 @@ def test_a_node_that_came_and_went_and_came_again_is_there(owner, session):
 def test_a_node_that_went_before_it_was_read_and_came_again_is_there(owner, session, monkeypatch):
     make_group(owner, "g", "t", 2)
     path = f"/{GROUP}/owners/t/0"
-    listed = ZooKeeperSession._listed
+    listed = ZooKeeperSession._take_children
 
     def deleting(self, above, *others):
         if above == f"{GROUP}/owners/t":
@@ -134,7 +134,7 @@ def test_a_node_that_went_before_it_was_read_and_came_again_is_there(owner, sess
         yield from listed(self, above, *others)
 
     with monkeypatch.context() as patched:
-        patched.setattr(ZooKeeperSession, "_listed", deleting)
+        patched.setattr(ZooKeeperSession, "_take_children", deleting)
         assert path[1:] not in session.tree().nodes
     owner.create(path, b"again", ephemeral=True)
     soon(lambda: path[1:] in session.tree().nodes)

@@ -15,7 +15,7 @@ from monitor.model import (
     RebalanceCause,
     TopicPartitions,
 )
-from monitor.protocol.kafka.sticky_user_data import Memory, write_sticky
+from monitor.protocol.kafka.sticky_user_data import PriorAssignment, write_sticky
 from tests.detection import test_modern_groups as modern
 from tests.detection.builders import ASSIGNED, NOW, catalog, commit, group, member, topic
 
@@ -187,7 +187,7 @@ def sticky(protocol, *members):
         memory = (TopicPartitions("t", tuple(owned)),) if owned else ()
         kept = {"owned": memory, "generation": 2 if owned else -1}
         if protocol == "sticky":
-            kept = {"user_data": write_sticky(Memory(owned=memory, generation=2)) if owned else None}
+            kept = {"user_data": write_sticky(PriorAssignment(owned=memory, generation=2)) if owned else None}
         made.append(member(name, ["t"], {"t": assigned} if assigned else {}, **kept))
     return group(*made, protocol=protocol)
 

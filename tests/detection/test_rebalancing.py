@@ -9,7 +9,7 @@ from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.evaluate import is_settled
 from monitor.detection.rules.rebalance import storm_since_ms
 from monitor.model import (
-    SAMPLE_HOLDS_MS,
+    SAMPLE_LIFETIME_MS,
     FindingKind,
     GroupKind,
     Member,
@@ -17,8 +17,8 @@ from monitor.model import (
     Phase,
     Rebalance,
     RebalanceCause,
+    RebalanceInProgress,
     Reconciliation,
-    Sampled,
 )
 from monitor.tracking.rebalances.history import MAX_REBALANCES
 from tests.detection.builders import ASSIGNED, NOW, catalog, commit, group, range_by_hand, topic
@@ -43,16 +43,21 @@ def judged(state, now_ms=NOW, **settings):
     ("sampled", "since_ms", "findings"),
     [
         pytest.param(None, None, [], id="nothing is known of one"),
-        pytest.param(Sampled(NOW - 5_000, NOW - 1_000), NOW - 5_000, [], id="for 5 s"),
-        pytest.param(Sampled(NOW - LIMIT_MS + 1, NOW), NOW - LIMIT_MS + 1, [], id="not too long yet"),
-        pytest.param(Sampled(NOW - LIMIT_MS, NOW), NOW - LIMIT_MS, [("long", NOW)], id="just now"),
-        pytest.param(Sampled(NOW - 200_000, NOW), NOW - 200_000, [("long", NOW - 140_000)], id="for 200 s"),
+        pytest.param(RebalanceInProgress(NOW - 5_000, NOW - 1_000), NOW - 5_000, [], id="for 5 s"),
+        pytest.param(RebalanceInProgress(NOW - LIMIT_MS + 1, NOW), NOW - LIMIT_MS + 1, [], id="not too long yet"),
+        pytest.param(RebalanceInProgress(NOW - LIMIT_MS, NOW), NOW - LIMIT_MS, [("long", NOW)], id="just now"),
+        pytest.param(RebalanceInProgress(NOW - 200_000, NOW), NOW - 200_000, [("long", NOW - 140_000)], id="for 200 s"),
         pytest.param(
-            Sampled(NOW - 200_000, NOW - SAMPLE_HOLDS_MS), NOW - 200_000, [("long", NOW - 140_000)], id="seen 30 s ago"
+            RebalanceInProgress(NOW - 200_000, NOW - SAMPLE_LIFETIME_MS),
+            NOW - 200_000,
+            [("long", NOW - 140_000)],
+            id="seen 30 s ago",
         ),
-        pytest.param(Sampled(NOW - 200_000, NOW - SAMPLE_HOLDS_MS - 1), None, [], id="seen too long ago"),
-        pytest.param(Sampled(NOW - 200_000, NOW, over=True), None, [], id="over"),
-        pytest.param(Sampled(NOW + 500, NOW + 500), NOW + 500, [], id="the collector's clock is ahead"),
+        pytest.param(
+            RebalanceInProgress(NOW - 200_000, NOW - SAMPLE_LIFETIME_MS - 1), None, [], id="seen too long ago"
+        ),
+        pytest.param(RebalanceInProgress(NOW - 200_000, NOW, over=True), None, [], id="over"),
+        pytest.param(RebalanceInProgress(NOW + 500, NOW + 500), NOW + 500, [], id="the collector's clock is ahead"),
     ],
 )  # fmt: skip
 def test_a_classic_group_rebalances_as_long_as_samples_say_so(sampled, since_ms, findings):
@@ -63,7 +68,7 @@ def test_a_classic_group_rebalances_as_long_as_samples_say_so(sampled, since_ms,
 
 
 def test_a_threshold_of_its_own():
-    assert judged(replace(QUIET, sampled=Sampled(NOW - 5_000, NOW)), rebalance_long_ms=4_000)[1] == [
+    assert judged(replace(QUIET, sampled=RebalanceInProgress(NOW - 5_000, NOW)), rebalance_long_ms=4_000)[1] == [
         ("long", NOW - 1_000)
     ]
 
@@ -87,7 +92,7 @@ def test_a_kip_848_group_rebalances_from_its_epoch_on(phase):
 
 
 def test_a_sample_says_nothing_of_a_kip_848_group():
-    state = replace(modern(Phase.STABLE, WAITS), under_way=None, sampled=Sampled(NOW - 200_000, NOW))
+    state = replace(modern(Phase.STABLE, WAITS), under_way=None, sampled=RebalanceInProgress(NOW - 200_000, NOW))
     assert judged(state)[0].rebalancing_since_ms is None
 
 
@@ -218,7 +223,7 @@ def test_since_when_there_were_enough_at_some_time_of_the_window(ends, enough, w
 # --- time ---------------------------------------------------------------------------------------------------------
 
 AROUND_NOW = st.integers(NOW - 1_000_000, NOW + 100_000)
-SAMPLES = st.builds(Sampled, AROUND_NOW, AROUND_NOW, st.none(), st.booleans())
+SAMPLES = st.builds(RebalanceInProgress, AROUND_NOW, AROUND_NOW, st.none(), st.booleans())
 
 
 @given(
@@ -243,7 +248,7 @@ SLOW = tuple(replace(member, rebalance_timeout_ms=300_000) for member in MEMBERS
     ("state", "told"),
     [
         pytest.param(
-            group(*SLOW, offsets=READ, sampled=Sampled(NOW - 200_000, NOW)),
+            group(*SLOW, offsets=READ, sampled=RebalanceInProgress(NOW - 200_000, NOW)),
             "The group has been rebalancing for more than 60 s: its coordinator waits for members that have not "
             "rejoined, at most 5 min (their rebalance timeout).",
             id="a classic group",
@@ -282,7 +287,7 @@ def test_the_sentences(state, told):
 
 def test_a_sentence_stays_the_same_while_nothing_changes():
     for state in (
-        replace(QUIET, sampled=Sampled(ASSIGNED, NOW)),
+        replace(QUIET, sampled=RebalanceInProgress(ASSIGNED, NOW)),
         replace(QUIET, history=rebalances(*every(9_000, 40))),
     ):
         first, later = (judged(state, now_ms=NOW + more_ms)[0].findings for more_ms in (0, 20_000))

@@ -14,13 +14,13 @@ from monitor.model import (
     GroupKind,
     IdPartitions,
     Member,
+    PendingHandover,
     Phase,
     Rebalance,
+    RebalanceInProgress,
+    RebalanceObservation,
     Reconciliation,
     Release,
-    Sampled,
-    Sight,
-    Taken,
 )
 from tests.detection.builders import ASSIGNED, NOW, catalog, commit, group, range_by_hand, topic
 from tests.detection.test_evaluate import ranged_groups
@@ -69,13 +69,15 @@ def test_it_is_the_same_as_without_memory(cases):
         pytest.param(replace(GROUP, offsets=(commit("a", 0),)), TOPICS, id="an offset was committed"),
         pytest.param(GROUP, catalog(topic("a", 4), topic("c", 9)), id="another topic came and went"),
         pytest.param(GROUP, replace(TOPICS, watched_ms=ASSIGNED), id="the oldest topic is gone"),
-        pytest.param(replace(GROUP, sampled=Sampled(NOW, NOW)), TOPICS, id="it was seen to rebalance"),
+        pytest.param(replace(GROUP, sampled=RebalanceInProgress(NOW, NOW)), TOPICS, id="it was seen to rebalance"),
         pytest.param(
-            replace(GROUP, committed_topics=(CommittedTopic("a", 1, 2),), taken=(Taken(2, 1, 3, (0,)),)),
+            replace(GROUP, committed_topics=(CommittedTopic("a", 1, 2),), taken=(PendingHandover(2, 1, 3, (0,)),)),
             TOPICS,
             id="its topic was made anew, or a partition got a new owner",
         ),
-        pytest.param(replace(GROUP, sights=(Sight(1, 2, 3),)), TOPICS, id="a rebalance was seen to be over"),
+        pytest.param(
+            replace(GROUP, sights=(RebalanceObservation(1, 2, 3),)), TOPICS, id="a rebalance was seen to be over"
+        ),
         pytest.param(replace(GROUP, redelivered_records=9), TOPICS, id="a commit went back"),
         pytest.param(
             replace(GROUP, pause_ms=5, burst_records=1, history=(Rebalance(3, 1, 2, pause_ms=5, burst_records=1),)),

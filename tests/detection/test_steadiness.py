@@ -21,7 +21,7 @@ from monitor.model import (
     TopicObserved,
 )
 from monitor.model.commit_history import with_commit
-from monitor.tracking.rebalances.history import recorded
+from monitor.tracking.rebalances.history import record_rebalance
 from monitor.tracking.topic import fold_topic
 from tests.detection.builders import catalog, commit, group, member, range_by_hand, topic
 
@@ -68,9 +68,9 @@ def test_a_group_that_rebalances_about_as_often_as_a_storm_has_few_storms_and_lo
     for now_ms in range(HOUR, 5 * HOUR, EVERY):
         while waiting[0] <= now_ms:
             end_ms = waiting.pop(0)
-            state = recorded(state, Rebalance(1, end_ms, end_ms, (RebalanceCause.LEAVE,)))
+            state = record_rebalance(state, Rebalance(1, end_ms, end_ms, (RebalanceCause.LEAVE,)))
             if cooperative:
-                state = recorded(state, Rebalance(1, end_ms, end_ms, (RebalanceCause.HANDOVER,)))
+                state = record_rebalance(state, Rebalance(1, end_ms, end_ms, (RebalanceCause.HANDOVER,)))
         found = evaluate(state, topics, now_ms, DetectionSettings()).findings
         told.append(next((each.since_ms for each in found if each.reason == "storm"), None))
     assert [since_ms is not None for since_ms in told] == [

@@ -29,8 +29,8 @@ from monitor.model import (
     Phase,
     Rebalance,
     RebalanceCause,
+    RebalanceInProgress,
     Reconciliation,
-    Sampled,
     Source,
     StreamsNotice,
     TopicPartitions,
@@ -612,7 +612,7 @@ def _rebalances(w: World) -> Iterator[Example]:
         "long",
         "02:58:00",
         ("at most 5 min",),
-        w.group(*members, sampled=Sampled(at("02:57:00"), at("02:59:55"))),
+        w.group(*members, sampled=RebalanceInProgress(at("02:57:00"), at("02:59:55"))),
         orders,
     )
     under_way = Rebalance(generation=12, started_ms=at("02:57:00"), causes=(Cause.JOIN,))

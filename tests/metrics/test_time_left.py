@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.readiness.time_left import Reading, time_left_ms
+from monitor.readiness.time_left import ProgressPoint, time_left_ms
 
 
-def readings(*pairs: tuple[int, int]) -> list[Reading]:
-    return [Reading(at_ms=at_ms, remaining=remaining) for at_ms, remaining in pairs]
+def readings(*pairs: tuple[int, int]) -> list[ProgressPoint]:
+    return [ProgressPoint(at_ms=at_ms, remaining=remaining) for at_ms, remaining in pairs]
 
 
 @pytest.mark.parametrize(
@@ -38,5 +38,7 @@ def test_the_pace_is_that_from_the_first_to_the_last_reading():
 @given(st.integers(1, 10**9), st.integers(1, 10**6), st.integers(1, 50), st.integers(1, 50))
 def test_at_a_steady_pace_the_estimate_is_exact(begin_ms, batch, before, after):
     """Batches of one size, one a second: as many seconds remain as batches do."""
-    read = [Reading(at_ms=begin_ms + 1_000 * n, remaining=batch * (before + after - n)) for n in range(before + 1)]
+    read = [
+        ProgressPoint(at_ms=begin_ms + 1_000 * n, remaining=batch * (before + after - n)) for n in range(before + 1)
+    ]
     assert time_left_ms(read) == 1_000 * after

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from monitor.protocol.kafka.records import RECORD_TYPES
 from monitor.protocol.offsets_topic import Foreign, decode_record, decoder, read_record
 from monitor.protocol.wire.errors import REASONS, DecodeError
-from monitor.protocol.wire.schema import shown
+from monitor.protocol.wire.schema import json_fields
 from tests.protocol.captures import BROKERS, records
 
 _LENGTHS = (
@@ -126,13 +126,13 @@ def _agrees_with_the_schema(key: bytes, value: bytes | None, event: object) -> N
     if event is None:
         raise MisreadError("the schema reads it")
     if record.value is not None and record.version is not None:
-        shown(record.value, record.version)
+        json_fields(record.value, record.version)
     if isinstance(event, Foreign | decoder.OffsetCommitted):
-        group = shown(record.key, 0).get("group", shown(record.key, 0).get("groupId"))
+        group = json_fields(record.key, 0).get("group", json_fields(record.key, 0).get("groupId"))
         if event.group != group:
             raise MisreadError("another group")
     if isinstance(event, decoder.OffsetCommitted) and record.value is not None and record.version is not None:
-        said = shown(record.value, record.version)
+        said = json_fields(record.value, record.version)
         if (event.offset, event.committed_ms) != (said["offset"], said["commitTimestamp"]):
             raise MisreadError("another commit")
 

@@ -5,7 +5,7 @@ from collections import Counter
 
 from monitor.protocol.offsets_topic import read_record
 from monitor.protocol.wire.errors import DecodeError
-from monitor.protocol.wire.schema import shown
+from monitor.protocol.wire.schema import json_fields
 from tests.oracle.original import Original
 from tests.protocol.fuzz import mutated_records
 
@@ -23,8 +23,8 @@ def text(data):
 
 def ours(key, value):
     record = read_record(key, value)
-    read = {"key": shown(record.key, 0)}
-    return read if record.value is None else {**read, "value": shown(record.value, record.version)}
+    read = {"key": json_fields(record.key, 0)}
+    return read if record.value is None else {**read, "value": json_fields(record.value, record.version)}
 
 
 def kafkas(jvm, key, value):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.model import OffsetCommitted
-from monitor.protocol.kafka.commit_columns import are_sound, commit_columns
+from monitor.protocol.kafka.commit_columns import are_valid, commit_columns
 from monitor.protocol.offsets_topic import decode_record
 from monitor.protocol.wire.errors import DecodeError
 from tests.protocol.captures import BROKERS, records
@@ -32,7 +32,7 @@ def by_itself(value, written_ms=0):
 
 def assert_read_alike(values, written_ms=0):
     columns = columns_of(values)
-    sound = are_sound(columns, np.full(len(values), written_ms, np.int64))
+    sound = are_valid(columns, np.full(len(values), written_ms, np.int64))
     for row, value in enumerate(values):
         alone = by_itself(value, written_ms)
         if columns.regular[row]:
@@ -79,7 +79,7 @@ AT_THE_EDGE = [
 
 def test_the_numbers_of_a_commit_have_these_limits():
     columns = columns_of([value_of(*numbers) for numbers in AT_THE_EDGE])
-    sound = are_sound(columns, np.full(len(AT_THE_EDGE), NOON, np.int64)).tolist()
+    sound = are_valid(columns, np.full(len(AT_THE_EDGE), NOON, np.int64)).tolist()
     assert columns.regular.all()
     passed = [numbers for numbers, each in zip(AT_THE_EDGE, sound, strict=True) if each]
     assert passed == [

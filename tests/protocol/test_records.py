@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from monitor.protocol.kafka.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 from monitor.protocol.kafka.records import RECORD_TYPES
 from monitor.protocol.offsets_topic import read_record
-from monitor.protocol.offsets_topic.decoded_line import decoded_line
+from monitor.protocol.offsets_topic.decoded_line import decode_line
 from monitor.protocol.wire.reader import Reader
-from monitor.protocol.wire.schema import Message, _Wire, read_message, read_versioned, shown
+from monitor.protocol.wire.schema import Message, _Wire, json_fields, read_message, read_versioned
 from tests.protocol.captures import BROKERS, lines, records
 from tests.protocol.encoding import encoded, encoded_key, taken_apart, written
 
@@ -27,7 +27,7 @@ from tests.protocol.encoding import encoded, encoded_key, taken_apart, written
 
 def as_captured(line):
     """What we say of a line, in the form that the captures have (they tell how many bytes were left unread: none)."""
-    ours = json.loads(decoded_line(json.dumps(line).encode()))
+    ours = json.loads(decode_line(json.dumps(line).encode()))
     for part in ("key", "value"):
         if ours.get(part):
             ours[part]["unread"] = 0
@@ -83,17 +83,17 @@ KEY = "AAMAAmcx"  # ConsumerGroupMetadata of g1
 )
 def test_a_record_that_cannot_be_read_is_answered_with_reason_and_position(line, answer):
     reason, at = answer
-    assert json.loads(decoded_line(json.dumps(line).encode())) == {"p": 1, "o": 2, "error": reason, "at": at}
+    assert json.loads(decode_line(json.dumps(line).encode())) == {"p": 1, "o": 2, "error": reason, "at": at}
 
 
 def test_a_control_record_is_repeated_as_such():
     line = {"p": 3, "o": 755, "ts": 1, "txn": True, "k": "AAAAAQ==", "v": "AAAAAAAA", "control": "COMMIT"}
-    assert json.loads(decoded_line(json.dumps(line).encode())) == {"p": 3, "o": 755, "control": "COMMIT"}
+    assert json.loads(decode_line(json.dumps(line).encode())) == {"p": 3, "o": 755, "control": "COMMIT"}
 
 
 @given(st.binary())
 def test_any_line_has_an_answer_of_one_line(line):
-    answer = decoded_line(line)
+    answer = decode_line(line)
     assert answer.endswith(b"\n")
     assert answer.count(b"\n") == 1
     json.loads(answer)
@@ -133,7 +133,7 @@ def messages(message, version):
     fields = {}
     for info in msgspec.structs.fields(message):
         kind, limits = taken_apart(hints[info.name])
-        if limits.hold(version):
+        if limits.include(version):
             fields[info.name] = values(kind, version)
     return st.builds(partial(message), **fields)
 
@@ -155,7 +155,7 @@ EMBEDDED = [
 def test_a_value_is_read_as_it_was_written(message, version, data):
     value = data.draw(messages(message, version))
     assert read_versioned(message, encoded(value, version)) == (version, value)
-    json.dumps(shown(value, version))  # and it can be shown
+    json.dumps(json_fields(value, version))  # and it can be shown
 
 
 @pytest.mark.parametrize(("message", "version"), EMBEDDED)

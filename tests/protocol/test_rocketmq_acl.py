@@ -19,7 +19,7 @@ def test_the_signature_is_that_of_rocketmqs_own_test():
 def test_values_are_signed_in_the_order_of_their_names_with_the_access_key():
     """AclUtils.combineRequestContent: a TreeMap of the fields, so capitals come first: AccessKey, group, topic."""
     fields = {"topic": "T-1", "group": "G", "Signature": "an older one"}
-    signed = Signer("user", "secret").signed(fields)
+    signed = Signer("user", "secret").sign(fields)
     assert signed == {
         "topic": "T-1",
         "group": "G",
@@ -29,7 +29,7 @@ def test_values_are_signed_in_the_order_of_their_names_with_the_access_key():
 
 
 def test_a_request_without_fields_is_signed_too():
-    assert Signer("user", "secret").signed({})["Signature"] == hmac_sha1(b"secret", b"user")
+    assert Signer("user", "secret").sign({})["Signature"] == hmac_sha1(b"secret", b"user")
 
 
 def test_no_key_is_shown():

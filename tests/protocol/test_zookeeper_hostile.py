@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from monitor.model import GroupKind, GroupObserved, Source
 from monitor.protocol.zookeeper.kafka import kafka_tree
 from monitor.protocol.zookeeper.metaq import metaq_tree
-from monitor.protocol.zookeeper.tree import Node, told
-from tests.protocol.zookeeper_captures import captured_tree, tree_of
+from monitor.protocol.zookeeper.tree import Node, describe_problems
+from tests.protocol.zookeeper_captures import build_tree, captured_tree
 
 SYSTEMS = pytest.mark.parametrize("decode", [kafka_tree, metaq_tree])
 
@@ -53,9 +53,9 @@ NODES = st.dictionaries(
 @SYSTEMS
 @given(nodes=NODES)
 def test_a_tree_of_anything_is_read(decode, nodes):
-    seen = decode(tree_of(nodes))
+    seen = decode(build_tree(nodes))
     assert {problem.path for problem in seen.problems} <= set(nodes)
-    assert all(sentence.isprintable() for sentence in told(seen.problems, 20))
+    assert all(sentence.isprintable() for sentence in describe_problems(seen.problems, 20))
     for group in seen.groups:
         assert group.members or group.offsets
         assert len({member.member_id for member in group.members}) == len(group.members)
@@ -75,8 +75,8 @@ def test_a_tree_of_anything_is_read(decode, nodes):
 @given(nodes=NODES)
 def test_the_order_of_the_nodes_does_not_matter(decode, nodes):
     backwards = dict(reversed(nodes.items()))
-    assert set(decode(tree_of(nodes)).problems) == set(decode(tree_of(backwards)).problems)
-    assert decode(tree_of(nodes)).groups == decode(tree_of(backwards)).groups
+    assert set(decode(build_tree(nodes)).problems) == set(decode(build_tree(backwards)).problems)
+    assert decode(build_tree(nodes)).groups == decode(build_tree(backwards)).groups
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_one_broken_node_hides_nothing_of_other_groups(decode, name, root, group
     tree = captured_tree(name, root)
     before = decode(tree)
     path = data.draw(st.sampled_from(sorted(each for each in tree.nodes if each.startswith("consumers/"))))
-    broken = tree_of({**tree.nodes, path: Node(data.draw(st.binary(max_size=60)), 1)})
+    broken = build_tree({**tree.nodes, path: Node(data.draw(st.binary(max_size=60)), 1)})
     after = {group.group: group for group in decode(broken).groups}
     others = [group for group in before.groups if group.group != path.split("/")[1]]
     assert len(others) >= groups - 1

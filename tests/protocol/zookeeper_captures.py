@@ -13,7 +13,7 @@ from monitor.protocol.zookeeper.tree import Node, Tree
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "zookeeper"
 
 
-def tree_of(nodes: Mapping[str, Node]) -> Tree:
+def build_tree(nodes: Mapping[str, Node]) -> Tree:
     """The tree that consists of these nodes and all above them."""
     children: dict[str, dict[str, None]] = {}
     for path in nodes:
@@ -30,7 +30,7 @@ def captured(name: str) -> dict[str, dict]:
 
 
 def captured_tree(name: str, root: str) -> Tree:
-    return tree_of(
+    return build_tree(
         {
             path.removeprefix(f"{root}/"): Node(
                 (seen["data"] or "").encode(),
@@ -46,7 +46,7 @@ def captured_tree(name: str, root: str) -> Tree:
 
 def written(nodes: dict[str, str | bytes], *, session: int | None = 7) -> Tree:
     """A tree of these nodes, all of one session, written at 5 ms."""
-    return tree_of(
+    return build_tree(
         {path: Node(data.encode() if isinstance(data, str) else data, session, 0, 5) for path, data in nodes.items()}
     )
 

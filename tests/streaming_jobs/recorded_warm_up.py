@@ -16,7 +16,7 @@ from monitor.config import Settings
 from monitor.config.settings import ClusterSettings, SparkSettings
 from monitor.java_runtime.jars import spark_kafka_jars
 from monitor.model import ClusterSnapshot, GroupVerdict, Value
-from streaming_jobs.driver.snapshot_store import Board, Judge
+from streaming_jobs.driver.snapshot_store import SnapshotStore, VerdictSource
 from streaming_jobs.jobs.job import Job
 from tests.job_process import BRIEF_JVM, DRIVER_JVM, eventually
 
@@ -36,7 +36,7 @@ class Published(Value):
     read_before: dict[int, int]
 
 
-class RecordingBoard(Board):
+class RecordingBoard(SnapshotStore):
     """A board that keeps all that was put on it. It is written to from within the micro-batch."""
 
     def __init__(self, checkpoint: Path) -> None:
@@ -44,7 +44,7 @@ class RecordingBoard(Board):
         self.published: list[Published] = []
         self._offsets = checkpoint / CLUSTER / "offsets"
 
-    def publish(self, cluster: ClusterSnapshot, judge: Judge | None = None) -> None:
+    def publish(self, cluster: ClusterSnapshot, judge: VerdictSource | None = None) -> None:
         """Keep it, too."""
         super().publish(cluster, judge)
         batch = max(int(file.name) for file in self._offsets.iterdir() if file.name.isdigit())
@@ -83,10 +83,10 @@ def record(bootstrap: str, folder: Path, max_records_per_batch: int, collect_int
             conf={DRIVER_JVM: BRIEF_JVM},
         ),
     )
-    board = RecordingBoard(checkpoint)
-    with Job(settings, board, spark_kafka_jars(), folder / "spark.log") as job:
-        eventually(lambda: job.check() or _end(board.published), "the end of the warm-up")
-    return board.published[: _end(board.published)]
+    store = RecordingBoard(checkpoint)
+    with Job(settings, store, spark_kafka_jars(), folder / "spark.log") as job:
+        eventually(lambda: job.check() or _end(store.published), "the end of the warm-up")
+    return store.published[: _end(store.published)]
 
 
 def _end(published: list[Published]) -> int | None:

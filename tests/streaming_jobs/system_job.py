@@ -16,10 +16,10 @@ import msgspec
 
 from monitor.collectors.errors import ConnectionFailed
 from monitor.collectors.readers import Readable
-from monitor.collectors.snapshot import Reading
+from monitor.collectors.snapshot import SourceSnapshot
 from monitor.config import load
 from monitor.java_runtime.jars import spark_kafka_jars
-from streaming_jobs.driver.snapshot_store import Board
+from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.jobs.job import Job
 from streaming_jobs.jobs.serving import http_server
 from streaming_jobs.runtime.checkpoint import CheckpointError
@@ -34,11 +34,11 @@ class FileReader:
     def __init__(self, file: Path) -> None:
         self._file = file
 
-    def read(self, pass_ms: int) -> Reading:
+    def read(self, pass_ms: int) -> SourceSnapshot:
         text = self._file.read_bytes()
         if text == b"away":
             raise ConnectionFailed(f"{self._file.stem} does not answer.")
-        reading = msgspec.json.decode(text, type=Reading)
+        reading = msgspec.json.decode(text, type=SourceSnapshot)
         dated = partial(msgspec.structs.replace, pass_ms=pass_ms, observed_ms=pass_ms)
         return msgspec.structs.replace(
             reading, topics=tuple(map(dated, reading.topics)), groups=tuple(map(dated, reading.groups))
@@ -48,7 +48,7 @@ class FileReader:
         """Nothing is open."""
 
 
-def tell(folder: Path, name: str, reading: Reading | None) -> None:
+def tell(folder: Path, name: str, reading: SourceSnapshot | None) -> None:
     """Have this read from now on; None: an error."""
     written = folder / f"{name}.new"
     written.write_bytes(b"away" if reading is None else msgspec.json.encode(reading))
@@ -68,7 +68,7 @@ def main(config: Path, folder: Path) -> None:
     logging.getLogger("kafka").setLevel(logging.CRITICAL)
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     settings = load(config)
-    board = Board(settings.watched_names)
+    store = SnapshotStore(settings.watched_names)
 
     def reader(of: Readable) -> FileReader:
         return FileReader(folder / f"{of.name}.json")
@@ -76,8 +76,8 @@ def main(config: Path, folder: Path) -> None:
     def watch(lifetime: Lifetime) -> None:
         lifetime.at_cut_off(kill_jvm)
         with (
-            http_server(board, settings.http),
-            Job(settings, board, spark_kafka_jars(), readers=reader, lifetime=lifetime) as job,
+            http_server(store, settings.http),
+            Job(settings, store, spark_kafka_jars(), readers=reader, lifetime=lifetime) as job,
         ):
             job.wait(lifetime.stopping)
 

@@ -18,11 +18,11 @@ from monitor.model import (
 )
 from monitor.tracking.serialization import StateCorruptError, StateVersionError
 from monitor.tracking.topic import catalog_of
-from streaming_jobs.buckets.batch_context import Orders
-from streaming_jobs.buckets.bucket import Bucket, Entry, packed, unpacked
-from streaming_jobs.buckets.judge import BucketJudge
-from streaming_jobs.buckets.processor import news
-from streaming_jobs.buckets.store import KeptBucket
+from streaming_jobs.buckets.batch_context import BatchContext
+from streaming_jobs.buckets.bucket import Bucket, Entry, pack_entries, unpack_entries
+from streaming_jobs.buckets.judge import BucketEvaluator
+from streaming_jobs.buckets.processor import changed_rows
+from streaming_jobs.buckets.store import CachedBucket
 from streaming_jobs.ingest.bucket_of import Entity
 from streaming_jobs.ingest.schemas import RowKind
 
@@ -128,7 +128,7 @@ def test_entries_are_the_entities_again_once_they_are_loaded():
     bucket.fold(Entity.TOPIC, "t", [topic("t", 100)], batch=1)
     bucket.fold(Entity.PASS, "", [completed(100)], batch=1)
     again = Bucket("c")
-    again.load(unpacked(packed(bucket.entries(bucket.states))), batch=5)
+    again.load(unpack_entries(pack_entries(bucket.entries(bucket.states))), batch=5)
     assert again.states == bucket.states
     assert again.changed_since(4) == list(bucket.states)
     again.load([Entry("group", "g", None)], batch=6)
@@ -137,7 +137,7 @@ def test_entries_are_the_entities_again_once_they_are_loaded():
 
 def test_a_row_that_is_none_says_so():
     with pytest.raises(StateCorruptError, match="bucket"):
-        unpacked(b"\xc1 not MessagePack")
+        unpack_entries(b"\xc1 not MessagePack")
 
 
 def test_a_state_of_a_newer_groupwatch_stops_the_job():
@@ -177,7 +177,9 @@ def test_a_micro_batch_has_something_of_a_reading_if_a_group_was_read_or_all_are
     ):
         bucket.fold_all(events, batch)
         assert bucket.had_reading is is_one, (batch, events)
-        told = news(7, KeptBucket(bucket), BucketJudge(7, DetectionRules()), Orders(run="r", batch=batch, now_ms=0))
+        told = changed_rows(
+            7, CachedBucket(bucket), BucketEvaluator(7, DetectionRules()), BatchContext(run="r", batch=batch, now_ms=0)
+        )
         assert any(row.kind is RowKind.READING for row in told) is is_one
 
 

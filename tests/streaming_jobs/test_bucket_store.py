@@ -16,11 +16,11 @@ from monitor.model import OffsetCommitted
 from monitor.tracking.serialization import encode_state
 from streaming_jobs.buckets import bucket
 from streaming_jobs.buckets import store as bucket_store
-from streaming_jobs.buckets.batch_context import Orders
+from streaming_jobs.buckets.batch_context import BatchContext
 from streaming_jobs.buckets.bucket import Bucket
-from streaming_jobs.buckets.judge import BucketJudge
-from streaming_jobs.buckets.processor import news
-from streaming_jobs.buckets.store import BucketStore, KeptBucket
+from streaming_jobs.buckets.judge import BucketEvaluator
+from streaming_jobs.buckets.processor import changed_rows
+from streaming_jobs.buckets.store import BucketStore, CachedBucket
 from streaming_jobs.driver.cluster_view import ClusterView
 from streaming_jobs.ingest.bucket_of import Entity
 
@@ -85,10 +85,10 @@ def commit(group: str, offset: int) -> bytes:
     return msgspec.msgpack.encode([event])
 
 
-def turn(handle: Handle, kept: KeptBucket | None, batch: int, commits: dict[str, int]) -> KeptBucket:
+def turn(handle: Handle, kept: CachedBucket | None, batch: int, commits: dict[str, int]) -> CachedBucket:
     """One micro-batch of the bucket in a worker that remembers ``kept``."""
     store = BucketStore(handle)
-    now = store.bring_up_to_date(kept, "c", batch)
+    now = store.load_newest(kept, "c", batch)
     for group, offset in commits.items():
         now.bucket.fold(Entity.GROUP, group, [commit(group, offset)], batch)
     store.save(now, batch)
@@ -118,13 +118,17 @@ def test_workers_that_take_turns_see_what_one_alone_would_see(batches, data):
 @given(BATCHES, st.data())
 def test_the_driver_is_told_enough_to_know_every_group(batches, data):
     """A micro-batch in which nothing was judged tells nothing of groups; after that it has to be told all again."""
-    handle, workers, judge = Handle(), [None, None, None], BucketJudge(0, DetectionRules())
+    handle, workers, judge = Handle(), [None, None, None], BucketEvaluator(0, DetectionRules())
     view, known = ClusterView("c"), -1
     for batch, (worker, commits) in enumerate(batches):
         workers[worker] = turn(handle, workers[worker], batch, commits)
         judged = data.draw(st.integers(0, 3)) > 0
         catalog = "some" if judged else None
-        view.take(news(0, workers[worker], judge, Orders(run="r", batch=batch, now_ms=0, known=known, catalog=catalog)))
+        view.take(
+            changed_rows(
+                0, workers[worker], judge, BatchContext(run="r", batch=batch, now_ms=0, known=known, catalog=catalog)
+            )
+        )
         known = batch if judged else -1  # as streaming_jobs.driver.publisher has it
         if judged:
             groups = workers[worker].bucket.groups()
@@ -134,14 +138,14 @@ def test_the_driver_is_told_enough_to_know_every_group(batches, data):
 def test_of_a_group_with_many_partitions_a_micro_batch_writes_and_tells_only_what_has_moved(monkeypatch):
     monkeypatch.setattr(bucket, "MANY_OFFSETS", 100)
     monkeypatch.setattr(bucket_store, "LEAST_RECENT_BYTES", 1_000_000)
-    handle, orders = Handle(), Orders(run="r", batch=2, now_ms=0, known=1, catalog="some")
+    handle, orders = Handle(), BatchContext(run="r", batch=2, now_ms=0, known=1, catalog="some")
     kept = turn(handle, None, 0, {})
     many = [OffsetCommitted(group="g", topic="t", partition=p, offset=7, committed_ms=7) for p in range(10_000)]
     kept.bucket.fold(Entity.GROUP, "g", [msgspec.msgpack.encode(many)], 1)
     BucketStore(handle).save(kept, 1)
     whole = len(encode_state(kept.bucket.groups()["g"]))
     kept = turn(handle, kept, 2, {"g": 8})
-    (row,) = news(0, kept, BucketJudge(0, DetectionRules()), orders)
+    (row,) = changed_rows(0, kept, BucketEvaluator(0, DetectionRules()), orders)
     assert whole > 300_000
     assert len(handle.states["recent"].rows[-1][1]) < 200
     assert len(row.payload) < 200

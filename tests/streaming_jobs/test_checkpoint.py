@@ -29,12 +29,12 @@ from monitor.config import Settings
 from monitor.config.settings import ClusterSettings, DetectionOptions, SparkSettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.java_runtime.jars import spark_kafka_jars
-from streaming_jobs.buckets.catalog_server import CatalogShelf
-from streaming_jobs.driver.shared import Judging
-from streaming_jobs.driver.snapshot_store import Board
+from streaming_jobs.buckets.catalog_server import CatalogServer
+from streaming_jobs.driver.shared import SharedEvaluation
+from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.jobs.cluster_watch import ClusterWatch, layout_of
 from streaming_jobs.jobs.job import detection_rules
-from streaming_jobs.jobs.watch_targets import Watched, WatchList
+from streaming_jobs.jobs.watch_targets import WatchList, WatchTarget
 from streaming_jobs.runtime import checkpoint_lock
 from streaming_jobs.runtime.checkpoint import (
     FILE_MANAGER_KEY,
@@ -44,7 +44,7 @@ from streaming_jobs.runtime.checkpoint import (
     CheckpointError,
     Layout,
 )
-from streaming_jobs.runtime.checkpoint_lock import HeldByAnother, Lease, Owner
+from streaming_jobs.runtime.checkpoint_lock import CheckpointLocked, Lease, Owner
 from streaming_jobs.runtime.hadoop_files import HadoopFiles
 from streaming_jobs.runtime.session import create_session, stop_session
 from tests.job_process import BRIEF_JVM, DRIVER_JVM, JobProcess, eventually
@@ -100,21 +100,21 @@ def version(root: Path) -> int:
     return newest(root / "test/commits") + 1
 
 
-def watched_cluster(cluster: ClusterSettings) -> Watched:
+def watched_cluster(cluster: ClusterSettings) -> WatchTarget:
     settings = Settings(clusters={cluster.name: cluster})
-    return WatchList(settings, ConfiguredCollectors(settings)).of_cluster(cluster)
+    return WatchList(settings, ConfiguredCollectors(settings)).cluster_target(cluster)
 
 
 @contextmanager
 def watching(
-    spark: SparkSession, broker: EmbeddedKafka, root: Path, board: Board | None = None, **chosen: float
+    spark: SparkSession, broker: EmbeddedKafka, root: Path, store: SnapshotStore | None = None, **chosen: float
 ) -> Iterator[ClusterWatch]:
     """A watch of the broker on this checkpoint, running."""
     cluster = ClusterSettings(name="test", bootstrap_servers=broker.bootstrap_servers, collect_interval_s=0.5)
     settings = SparkSettings(**{"checkpoint": str(root), "buckets": 4, "trigger_s": 0.2, **chosen})
-    with closing(CatalogShelf("127.0.0.1")) as shelf:
-        judging = Judging(detection_rules(DetectionOptions()), shelf)
-        watch = ClusterWatch(spark, watched_cluster(cluster), settings, judging, board or Board(["test"]))
+    with closing(CatalogServer("127.0.0.1")) as catalogs:
+        shared = SharedEvaluation(detection_rules(DetectionOptions()), catalogs)
+        watch = ClusterWatch(spark, watched_cluster(cluster), settings, shared, store or SnapshotStore(["test"]))
         try:
             watch.claim(rebuild=False)
             watch.start()
@@ -254,7 +254,7 @@ def test_a_lease_of_another_machine_is_free_once_it_ran_out(
     lease = Lease(files, file)
     lease.take()
     monkeypatch.setattr(checkpoint_lock, "LEASE_S", FOR_EVER)
-    with pytest.raises(HeldByAnother, match=f"process {os.getpid()} on "):
+    with pytest.raises(CheckpointLocked, match=f"process {os.getpid()} on "):
         Lease(files, file).take()  # the first one renews its own meanwhile
     lease.release()
 
@@ -269,7 +269,7 @@ def test_of_two_that_take_a_free_lease_at_once_one_has_it(elsewhere: tuple[Hadoo
         try:
             lease.take()
             outcomes.append("has it")
-        except HeldByAnother:
+        except CheckpointLocked:
             outcomes.append("refused")
 
     threads = [threading.Thread(target=take, args=(lease,)) for lease in leases]
@@ -382,11 +382,11 @@ def test_if_nobody_chose_a_number_of_buckets_it_follows_from_the_partitions_of_t
 def test_a_job_that_chose_no_number_of_buckets_goes_on_with_those_of_the_checkpoint(
     spark: SparkSession, broker: EmbeddedKafka, root: Path, caplog: pytest.LogCaptureFixture
 ):
-    before, board = newest(root / "test/commits"), Board(["test"])
-    with caplog.at_level(logging.INFO, "streaming_jobs"), watching(spark, broker, root, board, buckets=0):
-        eventually(lambda: newest(root / "test/commits") > before + 2 and board.of("test").ready, "an evaluation")
+    before, store = newest(root / "test/commits"), SnapshotStore(["test"])
+    with caplog.at_level(logging.INFO, "streaming_jobs"), watching(spark, broker, root, store, buckets=0):
+        eventually(lambda: newest(root / "test/commits") > before + 2 and store.of("test").ready, "an evaluation")
     assert f"The checkpoint {root}/test keeps its 4 buckets" in caplog.text
-    assert [group.group for group in board.of("test").groups if group.group == "watching"] == ["watching"]
+    assert [group.group for group in store.of("test").groups if group.group == "watching"] == ["watching"]
     assert json.loads((root / "test" / LAYOUT_FILE).read_text())["buckets"] == 4
 
 
@@ -606,18 +606,18 @@ def test_a_full_disk_is_named_on_the_board_and_heals(
     spark: SparkSession, broker: EmbeddedKafka, written: Path, small_disk: Path, caplog: pytest.LogCaptureFixture
 ):
     root = copied(written, small_disk / "checkpoint")
-    board = Board(["test"])
+    store = SnapshotStore(["test"])
     commits = partial(newest, root / "test/commits")
-    with watching(spark, broker, root, board) as watch:
+    with watching(spark, broker, root, store) as watch:
         before = commits()
         eventually(lambda: commits() > before, "a micro-batch")
         fill(small_disk / "filler")
-        eventually(lambda: "the disk is full (" in (board.of("test").problem or ""), "the problem on the board")
+        eventually(lambda: "the disk is full (" in (store.of("test").problem or ""), "the problem on the board")
         assert "the disk is full (" in caplog.text
         assert "No space left on device" in caplog.text
         (small_disk / "filler").unlink()
         before = commits()
-        eventually(lambda: commits() > before and board.of("test").problem is None, "its healing")
+        eventually(lambda: commits() > before and store.of("test").problem is None, "its healing")
         assert watch.fatal is None
     fill(small_disk / "filler")
     again = Checkpoint(spark, str(root), "test")

@@ -3,7 +3,7 @@
 import msgspec
 
 from monitor.model import DecodeFailed, GroupState, PartitionObserved, PassCompleted, TopicObserved
-from monitor.tracking.decode_errors import fold_source
+from monitor.tracking.decode_errors import fold_decode_errors
 from monitor.tracking.serialization import encode_state
 from monitor.tracking.topic import fold_topic
 from streaming_jobs.driver.cluster_view import ClusterView
@@ -60,7 +60,7 @@ def test_a_bucket_that_tells_all_makes_what_was_known_of_it_void_and_of_no_other
 
 def test_what_could_not_be_read_is_known_by_source_and_failures_are_those_of_the_batch():
     failed = DecodeFailed(source="log", reason="Truncated", log_partition=1, log_offset=2, position=3)
-    source = BucketRow(3, RowKind.SOURCE, "log", encode_state(fold_source("c", "log", None, [failed])))
+    source = BucketRow(3, RowKind.SOURCE, "log", encode_state(fold_decode_errors("c", "log", None, [failed])))
     view = ClusterView("c")
     view.take([source, BucketRow(3, RowKind.FAILURE, "group/g", b"KeyError: 1")])
     assert [state.source for state in view.sources()] == ["log"]

@@ -16,8 +16,8 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.collectors.errors import ConnectionFailed
-from monitor.collectors.passes.health import CountedPasses
-from monitor.collectors.snapshot import Reading
+from monitor.collectors.passes.health import PassCounter
+from monitor.collectors.snapshot import SourceSnapshot
 from monitor.config import ClusterSettings, ConfigError, Settings, SparkQueriesSettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.ports import free_ports
@@ -26,8 +26,8 @@ from monitor.model import CollectorHealth, GroupKind, GroupObserved, PassComplet
 from monitor.protocol.events_topic import decode_event
 from monitor.web.collect_app import create_collect_app
 from monitor.web.server import HttpServer
-from streaming_jobs.jobs.collect import Collecting, chosen_kinds
-from streaming_jobs.jobs.collector_log import Telling
+from streaming_jobs.jobs.collect import Collectors, chosen_kinds
+from streaming_jobs.jobs.collector_log import CollectorLog
 from tests.job_process import JobProcess, eventually
 from tests.listening import watched_listeners
 from tests.streaming_jobs.clients import values_of
@@ -74,7 +74,7 @@ def test_a_collector_with_a_warning_is_up_and_ready_and_says_it_in_the_log_once(
     assert collectors_told([warned]) == "ready\n"
     collector = AnyCollector("prod", "rocketmq", "orders")
     collector.warning = "One node is out of date."
-    tell = Telling(collector)
+    tell = CollectorLog(collector)
     with caplog.at_level("INFO"):
         tell()
         tell()
@@ -83,7 +83,7 @@ def test_a_collector_with_a_warning_is_up_and_ready_and_says_it_in_the_log_once(
     assert [record.getMessage() for record in caplog.records] == ["One node is out of date.", "orders is read again"]
 
 
-class AnyCollector(CountedPasses):
+class AnyCollector(PassCounter):
     """Makes no passes."""
 
     def run(self, stop: threading.Event) -> None:
@@ -192,7 +192,7 @@ class HungReader:
         self.asked = threading.Event()
         self.let_go = threading.Event()
 
-    def read(self, pass_ms: int) -> Reading:
+    def read(self, pass_ms: int) -> SourceSnapshot:
         self.asked.set()
         self.let_go.wait(60)
         raise ConnectionFailed("It did not answer.")
@@ -211,7 +211,7 @@ def test_every_pass_is_counted_in_the_histogram():
     """The first pass fails when its reader is let go."""
     reader, stopping = HungReader(), threading.Event()
     reader.let_go.set()
-    collecting = Collecting(settings_with_queries("localhost:1", "e"), ["spark"], lambda _: reader)
+    collecting = Collectors(settings_with_queries("localhost:1", "e"), ["spark"], lambda _: reader)
     running = threading.Thread(target=collecting.run, args=(stopping,))
     running.start()
     own = 'groupwatch_collector_pass_seconds_count{cluster="prod",collector="spark",name="etl"} 1\n'
@@ -225,7 +225,7 @@ def test_every_pass_is_counted_in_the_histogram():
 
 def test_one_that_waits_for_an_answer_does_not_hold_up_the_end():
     reader, stopping = HungReader(), threading.Event()
-    collecting = Collecting(settings_with_queries("localhost:1", "e"), ["spark"], lambda _: reader)
+    collecting = Collectors(settings_with_queries("localhost:1", "e"), ["spark"], lambda _: reader)
     running = threading.Thread(target=collecting.run, args=(stopping,))
     running.start()
     assert reader.asked.wait(30)
@@ -242,7 +242,7 @@ class SeenQuery:
     def __init__(self, cluster: str) -> None:
         self.cluster = cluster
 
-    def read(self, pass_ms: int) -> Reading:
+    def read(self, pass_ms: int) -> SourceSnapshot:
         group = GroupObserved(
             cluster=self.cluster,
             group="q",
@@ -251,7 +251,9 @@ class SeenQuery:
             pass_ms=pass_ms,
             observed_ms=pass_ms,
         )
-        return Reading(source=Source.CHECKPOINT, groups=(group,), complete=False, problems=("One folder is empty.",))
+        return SourceSnapshot(
+            source=Source.CHECKPOINT, groups=(group,), complete=False, problems=("One folder is empty.",)
+        )
 
     def close(self) -> None:
         """Nothing is open."""
@@ -262,7 +264,7 @@ def test_a_query_is_a_group_of_the_cluster_and_an_incomplete_pass_is_told(broker
     """The configuration names no cluster for it, so it is of the only one; the reader is told which that is."""
     settings = settings_with_queries(broker.bootstrap_servers, f"events-{topic_name}")
     stopping = threading.Event()
-    collecting = Collecting(settings, ["spark"], lambda read: SeenQuery(read.cluster))
+    collecting = Collectors(settings, ["spark"], lambda read: SeenQuery(read.cluster))
     running = threading.Thread(target=collecting.run, args=(stopping,))
     running.start()
     try:

@@ -19,11 +19,11 @@ from monitor.model import (
 )
 from monitor.protocol.events_topic import encode_event
 from monitor.protocol.kafka.records import RECORD_TYPES
-from monitor.protocol.offsets_topic import decode_record, group_of_key, read_record
+from monitor.protocol.offsets_topic import decode_record, key_group, read_record
 from monitor.protocol.wire.errors import DecodeError
 from streaming_jobs.ingest.bucket_of import Entity, bucket_of
 from streaming_jobs.ingest.decoding import EventsDecoder, OffsetsLogDecoder
-from streaming_jobs.ingest.sharding import own_records, shard_of, watches
+from streaming_jobs.ingest.sharding import select_own_records, shard_of, watches
 from streaming_jobs.runtime.checkpoint import Layout, differences
 from tests.protocol.captures import records as captured
 from tests.streaming_jobs.test_decoding import KEY_G1_T0_7, VALUE_42, decoded, folded, logs, records
@@ -68,12 +68,12 @@ def test_the_first_field_of_every_key_is_the_group():
     assert {kind.key.__struct_fields__[0] for kind in RECORD_TYPES.values()} == {"group", "group_id"}
     for record in captured("4.3.1"):
         key = read_record(record.key, None).key
-        assert group_of_key(record.key) == getattr(key, key.__struct_fields__[0])
+        assert key_group(record.key) == getattr(key, key.__struct_fields__[0])
 
 
 @given(st.binary(max_size=12) | st.binary(max_size=8).map(lambda rest: b"\x00\x01" + rest))
 def test_a_key_with_a_group_that_cannot_be_read_cannot_be_read(key):
-    if group_of_key(key) is None:
+    if key_group(key) is None:
         with pytest.raises(DecodeError):
             decode_record(key, None, 0)
 
@@ -108,7 +108,7 @@ def read_by(shard: Shard, log: list, size: int) -> tuple[dict, int]:
 def test_a_record_without_a_key_or_with_a_broken_one_is_the_first_shards():
     broken = [(None, b"x"), (b"", b"x"), (b"\x00\x01\x00\x09short", VALUE_42), (b"\x7f\xff\x00\x00", b"x")]
     batch = records(*((0, offset, key, value) for offset, (key, value) in enumerate(broken)))
-    assert [own_records(batch, shard).num_rows for shard in shards(3)] == [4, 0, 0]
+    assert [select_own_records(batch, shard).num_rows for shard in shards(3)] == [4, 0, 0]
 
 
 def test_a_broken_value_is_counted_by_the_shard_of_its_group():
@@ -120,7 +120,7 @@ def test_a_broken_value_is_counted_by_the_shard_of_its_group():
 
 def test_without_shards_a_chunk_is_not_even_looked_at():
     batch = records((3, 10, KEY_G1_T0_7, VALUE_42))
-    assert own_records(batch, Shard()) is batch
+    assert select_own_records(batch, Shard()) is batch
 
 
 # --- events of the collector ------------------------------------------------------------------------------------------

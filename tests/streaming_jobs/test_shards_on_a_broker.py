@@ -24,7 +24,7 @@ TOPIC = "read"
 GROUPS = {f"group-{number}" for number in range(12)}
 HELD = "held"
 END = "groupwatch_partition_end_offset"
-OF_GROUPS = ("groupwatch_partition_committed_offset", "groupwatch_partition_lag", "groupwatch_group_state")
+GROUP_ENTITIES = ("groupwatch_partition_committed_offset", "groupwatch_partition_lag", "groupwatch_group_state")
 
 
 def test_what_is_no_shard_ends_the_command_with_one_sentence():
@@ -114,8 +114,8 @@ def test_the_shards_show_together_what_one_job_shows(first: JobProcess, second: 
     for number, half in enumerate(halves, start=1):
         assert groups(half) == {group for group in groups(one) if shard_of(group, 2) == number} != set()
         assert half.value("groupwatch_shard_info", shard=str(number), of="2") == 1
-    together = [each for half in halves for each in series(half, *OF_GROUPS)]
-    assert sorted(together) == series(one, *OF_GROUPS)
+    together = [each for half in halves for each in series(half, *GROUP_ENTITIES)]
+    assert sorted(together) == series(one, *GROUP_ENTITIES)
     assert one.value("groupwatch_shard_info", shard="1", of="1") == 1
     whole.stop()  # it has been compared
 

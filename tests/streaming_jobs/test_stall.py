@@ -16,7 +16,14 @@ from monitor.config import ClusterSettings, Settings
 from monitor.demo.servers.broker import EmbeddedKafka
 from streaming_jobs.jobs.reading_problems import ReadingProblems
 from streaming_jobs.jobs.watch_targets import WatchList
-from streaming_jobs.runtime.stall import FIRST_MS, GIVEN_UP_AFTER, LEAST_MS, LONGEST_BATCHES, TRIGGERS, StallWatch
+from streaming_jobs.runtime.stall import (
+    ABANDON_FACTOR,
+    FIRST_MS,
+    LEAST_MS,
+    LIMIT_IN_LONGEST_BATCHES,
+    LIMIT_IN_TRIGGERS,
+    StallWatch,
+)
 from tests.chaos.disk import Disk, NoDisk
 from tests.job_process import eventually
 from tests.streaming_jobs.clients import commit, create_topic
@@ -64,13 +71,13 @@ def test_a_batch_that_begins_and_does_not_end_is_no_sign_of_life(begins: bool):
 
 
 def test_a_long_trigger_and_long_batches_have_their_time():
-    assert not watched(60_000).has_stalled(5_000 + TRIGGERS * 60_000)
-    assert watched(60_000).has_stalled(5_001 + TRIGGERS * 60_000)
+    assert not watched(60_000).has_stalled(5_000 + LIMIT_IN_TRIGGERS * 60_000)
+    assert watched(60_000).has_stalled(5_001 + LIMIT_IN_TRIGGERS * 60_000)
     slow = watched()
     slow.begin(6_000)
     slow.end(26_000)
-    assert not slow.has_stalled(26_000 + LONGEST_BATCHES * 20_000)
-    assert slow.has_stalled(26_001 + LONGEST_BATCHES * 20_000)
+    assert not slow.has_stalled(26_000 + LIMIT_IN_LONGEST_BATCHES * 20_000)
+    assert slow.has_stalled(26_001 + LIMIT_IN_LONGEST_BATCHES * 20_000)
 
 
 def test_long_batches_of_long_ago_do_not_count():
@@ -84,8 +91,8 @@ def test_long_batches_of_long_ago_do_not_count():
 
 
 def test_waiting_is_hopeless_after_ten_times_as_long():
-    assert not watched().is_hopeless(5_000 + GIVEN_UP_AFTER * LEAST_MS)
-    assert watched().is_hopeless(5_001 + GIVEN_UP_AFTER * LEAST_MS)
+    assert not watched().is_hopeless(5_000 + ABANDON_FACTOR * LEAST_MS)
+    assert watched().is_hopeless(5_001 + ABANDON_FACTOR * LEAST_MS)
 
 
 @pytest.mark.parametrize("is_starting", [False, True])

@@ -14,8 +14,8 @@ import pytest
 from kafka import KafkaProducer
 from msgspec.structs import replace
 
-from monitor.collectors.polling import ReadingCollector
-from monitor.collectors.snapshot import Reading
+from monitor.collectors.polling import PollingCollector
+from monitor.collectors.snapshot import SourceSnapshot
 from monitor.config import ClusterSettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.model import (
@@ -41,7 +41,7 @@ UP = "groupwatch_up"
 QUEUES = ("broker-a-0", "broker-a-1", "broker-b-0")
 
 
-def of_rocketmq(cluster: str, group: str, *offsets: int) -> Reading:
+def of_rocketmq(cluster: str, group: str, *offsets: int) -> SourceSnapshot:
     """Three queues with 100 records each, all held by one client that has committed so far."""
     seen = tuple(PartitionObserved(partition=queue, earliest=0, end=100) for queue in QUEUES)
     member = Member(
@@ -61,10 +61,10 @@ def of_rocketmq(cluster: str, group: str, *offsets: int) -> Reading:
         offsets=tuple(ObservedOffset("pay", queue, offset) for queue, offset in zip(QUEUES, offsets, strict=True)),
     )
     topic = TopicObserved(cluster=cluster, topic="pay", pass_ms=0, observed_ms=0, partitions=seen)
-    return Reading(source=Source.SYSTEM, topics=(topic,), groups=(read,))
+    return SourceSnapshot(source=Source.SYSTEM, topics=(topic,), groups=(read,))
 
 
-def of_kafka(kind: GroupKind, source: Source, group: str, *offsets: int) -> Reading:
+def of_kafka(kind: GroupKind, source: Source, group: str, *offsets: int) -> SourceSnapshot:
     """A group of the Kafka cluster, without members, that has committed so far."""
     read = GroupObserved(
         cluster="kafka",
@@ -75,7 +75,7 @@ def of_kafka(kind: GroupKind, source: Source, group: str, *offsets: int) -> Read
         observed_ms=0,
         offsets=tuple(ObservedOffset("read", partition, offset) for partition, offset in enumerate(offsets)),
     )
-    return Reading(source=source, groups=(read,))
+    return SourceSnapshot(source=source, groups=(read,))
 
 
 MANAGED = of_kafka(GroupKind.CLASSIC, Source.ADMIN, "managed", 15, 20)
@@ -159,7 +159,7 @@ def test_what_is_read_elsewhere_is_awaited(job: SystemJob, bootstrap: str, tmp_p
     assert job.status("/readyz") == 503
     tell(tmp_path, "far", of_rocketmq("far", "distant", 1, 2, 3))
     carrier = ClusterSettings(name="kafka", bootstrap_servers=bootstrap)
-    with closing(ReadingCollector("far", FileReader(tmp_path / "far.json"), carrier, 10.0)) as collector:
+    with closing(PollingCollector("far", FileReader(tmp_path / "far.json"), carrier, 10.0)) as collector:
 
         def read_again() -> bool:
             collector.collect()
@@ -205,8 +205,8 @@ def test_a_system_that_is_away_is_told_and_its_groups_grow_stale_until_it_is_bac
 
 
 def test_a_group_that_is_no_longer_listed_disappears_with_its_series(job: SystemJob):
-    tell(job.folder, "orders", Reading(source=Source.SYSTEM))
-    tell(job.folder, "etl", Reading(source=Source.CHECKPOINT))
+    tell(job.folder, "orders", SourceSnapshot(source=Source.SYSTEM))
+    tell(job.folder, "etl", SourceSnapshot(source=Source.CHECKPOINT))
 
     def is_gone() -> Samples | None:
         samples = job.metrics()
@@ -238,7 +238,7 @@ def test_after_a_restart_incomplete_readings_are_enough_here_and_elsewhere_to_sh
     samples = job.await_metric(LAG, 5, cluster="orders", group="payers", partition="broker-a-0")
     assert samples.value(UP, cluster="orders") == 0
     carrier = ClusterSettings(name="kafka", bootstrap_servers=bootstrap)
-    with closing(ReadingCollector("far", FileReader(tmp_path / "far.json"), carrier, 10.0)) as collector:
+    with closing(PollingCollector("far", FileReader(tmp_path / "far.json"), carrier, 10.0)) as collector:
 
         def read_again() -> bool:
             collector.collect()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from monitor.model import WarmUpProgress
-from monitor.readiness.warm_up import LogPosition, Reported, WarmUp, planned_end, reported_of
+from monitor.readiness.warm_up import LogPosition, ReportedOffsets, WarmUp, planned_end, reported_offsets
 
 OFFSETS_TOPIC = "__consumer_offsets"
 
@@ -56,18 +56,20 @@ def test_a_source_without_an_offset_of_the_topic_has_nothing_read(nothing):
 
 
 def test_what_is_reported_is_that_of_the_asked_topic():
-    assert reported_of(OFFSETS_TOPIC, [TICKS, OFFSETS]) == Reported(end={0: 7, 1: 10}, records=12)
-    assert reported_of("groupwatch.events", [TICKS, OFFSETS]) is None
+    assert reported_offsets(OFFSETS_TOPIC, [TICKS, OFFSETS]) == ReportedOffsets(end={0: 7, 1: 10}, records=12)
+    assert reported_offsets("groupwatch.events", [TICKS, OFFSETS]) is None
 
 
 @pytest.mark.parametrize("nothing", ["None", "null", ""])
 def test_a_report_without_offsets_knows_no_end(nothing):
     """So Spark 4.0.0 reports a topic right after a restart, and an internal topic that it passes over always."""
-    assert reported_of(OFFSETS_TOPIC, [Report(OFFSETS.description, nothing, 0)]) == Reported(end={}, records=0)
+    assert reported_offsets(OFFSETS_TOPIC, [Report(OFFSETS.description, nothing, 0)]) == ReportedOffsets(
+        end={}, records=0
+    )
 
 
 def test_behind_counts_what_is_left_in_every_partition():
-    reported = Reported(end={0: 7, 1: 10, 2: 3}, records=0)
+    reported = ReportedOffsets(end={0: 7, 1: 10, 2: 3}, records=0)
     assert LogPosition(read={0: 5, 1: 11}, before=reported).behind == 2 + 0 + 3
 
 
@@ -108,7 +110,7 @@ def test_an_empty_log_is_read_at_once():
     warm_up.advance({0: 3})
     assert warm_up.done
     assert not warm_up.read_nothing(resumed=False)
-    assert warm_up.believed(groups=0, resumed=False)
+    assert warm_up.is_believable(groups=0, resumed=False)
 
 
 @pytest.mark.parametrize(
@@ -123,13 +125,13 @@ def test_a_log_passed_without_a_record_is_told(records, resumed, silent):
     warm_up = WarmUp(begin={0: 0}, target={0: 9}, records=records)
     warm_up.advance({0: 9})
     assert warm_up.read_nothing(resumed) is silent
-    assert warm_up.believed(groups=0, resumed=resumed) is not silent
+    assert warm_up.is_believable(groups=0, resumed=resumed) is not silent
 
 
 def test_groups_prove_that_something_was_read_before_spark_counts_it():
     warm_up = WarmUp(begin={0: 0}, target={0: 9})
     warm_up.advance({0: 9})
-    assert warm_up.believed(groups=1, resumed=False)
+    assert warm_up.is_believable(groups=1, resumed=False)
 
 
 def test_the_time_left_is_known_from_the_second_batch_on():

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from monitor.collectors.rocketmq.reader import RocketMQReader
-from monitor.collectors.snapshot import Reader
+from monitor.collectors.snapshot import SnapshotReader
 from monitor.collectors.zookeeper.readers import KafkaZooKeeperReader, MetaQReader
 from monitor.config.systems import RocketMQSettings, ZooKeeperSettings
 from monitor.demo.java.clients import JavaClients, kafka010_clients, metaq_clients, rocketmq_clients
@@ -70,7 +70,7 @@ class Story(ABC):
         """A JVM."""
 
     @abstractmethod
-    def reader(self) -> Reader:
+    def reader(self) -> SnapshotReader:
         """What reads the system."""
 
     @abstractmethod
@@ -141,7 +141,7 @@ class RocketMQStory(Story):
     def clients(self) -> JavaClients:
         return rocketmq_clients(self._servers)
 
-    def reader(self) -> Reader:
+    def reader(self) -> SnapshotReader:
         return RocketMQReader(RocketMQSettings(name=CLUSTER, name_servers=self._servers.name_servers))
 
     def start_consumers(self) -> None:
@@ -197,7 +197,7 @@ class KafkaStory(Story):
     def clients(self) -> JavaClients:
         return kafka010_clients(self._broker, SESSION_MS)
 
-    def reader(self) -> Reader:
+    def reader(self) -> SnapshotReader:
         settings = ZooKeeperSettings(name=CLUSTER, hosts=self._zookeeper.hosts, system="kafka", root="/kafka")
         return KafkaZooKeeperReader(settings)
 
@@ -243,7 +243,7 @@ class MetaQStory(Story):
     def clients(self) -> JavaClients:
         return metaq_clients(self._zookeeper, SESSION_MS)
 
-    def reader(self) -> Reader:
+    def reader(self) -> SnapshotReader:
         settings = ZooKeeperSettings(name=CLUSTER, hosts=self._zookeeper.hosts, system="metaq", root="/meta")
         return MetaQReader(settings)
 

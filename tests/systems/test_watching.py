@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monitor.collectors.snapshot import Reading
+from monitor.collectors.snapshot import SourceSnapshot
 from monitor.model import (
     FindingKind,
     GroupKind,
@@ -17,7 +17,7 @@ from monitor.model import (
 from tests.systems.watching import CLUSTER, Judged
 
 
-def reading(at_ms: int, owners: dict[str, tuple[int, ...]], end: int = 100) -> Reading:
+def reading(at_ms: int, owners: dict[str, tuple[int, ...]], end: int = 100) -> SourceSnapshot:
     """A group of Kafka's high-level consumers that read all but one record of the topic t, of two partitions."""
     members = tuple(
         Member(member_id=name, client_id=name[:-2], topics=("t",), assigned=(TopicPartitions("t", held),))
@@ -40,7 +40,7 @@ def reading(at_ms: int, owners: dict[str, tuple[int, ...]], end: int = 100) -> R
         observed_ms=at_ms,
         partitions=tuple(PartitionObserved(partition=number, earliest=0, end=end) for number in (0, 1)),
     )
-    return Reading(source=Source.SYSTEM, topics=(topic,), groups=(group,))
+    return SourceSnapshot(source=Source.SYSTEM, topics=(topic,), groups=(group,))
 
 
 def test_a_finding_is_kept_with_when_it_opened_and_closed():
@@ -58,7 +58,7 @@ def test_a_group_that_a_complete_reading_no_longer_has_is_forgotten():
     judged = Judged()
     judged.take(reading(1_000_000_000, {"a-0": (0, 1)}), 1_000_000_000, 1_000_000_000)
     assert set(judged.verdicts) == {"g"}
-    judged.take(Reading(source=Source.SYSTEM, complete=False), 1_000_001_000, 1_000_001_000)
+    judged.take(SourceSnapshot(source=Source.SYSTEM, complete=False), 1_000_001_000, 1_000_001_000)
     assert set(judged.verdicts) == {"g"}
-    judged.take(Reading(source=Source.SYSTEM), 1_000_002_000, 1_000_002_000)
+    judged.take(SourceSnapshot(source=Source.SYSTEM), 1_000_002_000, 1_000_002_000)
     assert judged.verdicts == {}

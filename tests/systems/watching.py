@@ -10,11 +10,11 @@ from typing import Final, Self
 
 from msgspec.structs import replace
 
-from monitor.collectors.snapshot import Reader, Reading
+from monitor.collectors.snapshot import SnapshotReader, SourceSnapshot
 from monitor.detection import DetectionSettings, evaluate
 from monitor.model import FindingKind, GroupsListed, GroupState, GroupVerdict, TopicState, Value
 from monitor.tracking.group import fold_group
-from monitor.tracking.polled.group import has_gone
+from monitor.tracking.polled.group import is_deleted
 from monitor.tracking.topic import catalog_of, expire_topic, fold_topic
 
 CLUSTER: Final = "watched"
@@ -52,7 +52,7 @@ class Judged:
         """All findings so far, the closed ones first."""
         return (*self._closed, *self._open.values())
 
-    def take(self, reading: Reading, pass_ms: int, now_ms: int) -> None:
+    def take(self, reading: SourceSnapshot, pass_ms: int, now_ms: int) -> None:
         """Fold a reading in, and judge all groups."""
         for seen in reading.topics:
             topic = fold_topic(CLUSTER, seen.topic, self._topics.get(seen.topic), [seen])
@@ -66,10 +66,10 @@ class Judged:
             self._forget(reading, pass_ms, now_ms)
         self._judge(pass_ms, now_ms)
 
-    def _forget(self, reading: Reading, pass_ms: int, now_ms: int) -> None:
+    def _forget(self, reading: SourceSnapshot, pass_ms: int, now_ms: int) -> None:
         named = frozenset(group.group for group in reading.groups)
         listed = GroupsListed(cluster=CLUSTER, source=reading.source, pass_ms=pass_ms, completed_ms=now_ms)
-        self._groups = {name: state for name, state in self._groups.items() if not has_gone(state, listed, named)}
+        self._groups = {name: state for name, state in self._groups.items() if not is_deleted(state, listed, named)}
         after = {name: expire_topic(state, pass_ms) for name, state in self._topics.items()}
         self._topics = {name: state for name, state in after.items() if state is not None}
 
@@ -96,7 +96,9 @@ class Judged:
 class Watch:
     """Reads a system in a thread of its own, at a fixed rhythm, until the end of a ``with`` block."""
 
-    def __init__(self, reader: Reader, *, settings: DetectionSettings | None = None, interval_s: float = 1.0) -> None:
+    def __init__(
+        self, reader: SnapshotReader, *, settings: DetectionSettings | None = None, interval_s: float = 1.0
+    ) -> None:
         self._reader = reader
         self._judged = Judged(settings)
         self._interval_s = interval_s

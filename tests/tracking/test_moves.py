@@ -11,7 +11,6 @@ from monitor.model import (
     EpochStored,
     GroupDeleted,
     GroupKind,
-    Held,
     IdPartitions,
     Member,
     MemberRemoved,
@@ -21,11 +20,12 @@ from monitor.model import (
     OffsetCommitted,
     Phase,
     Reconciliation,
+    ReleasedPartitions,
     TargetEpochStored,
     TopicPartitions,
 )
-from monitor.tracking.classic.moves import moves_between, needed_moves
 from monitor.tracking.group import fold_group
+from monitor.tracking.rebalances.moves import fewest_moves, moves_between
 from tests.protocol.captures import BROKERS
 from tests.tracking.test_group_captures import states_at_marks
 
@@ -121,7 +121,7 @@ def test_moves_of_a_classic_group(before, after, cost):
 def test_a_cooperative_handover_moves_in_its_second_half():
     given_back = fold(generation(1, member("a", 0, 1)), generation(2, member("a", 0), member("b")))
     assert moved(given_back) == ((0, 0), (0, 0))
-    assert given_back.released == (Held("member a", (TopicPartitions("t", (1,)),)),)
+    assert given_back.released == (ReleasedPartitions("member a", (TopicPartitions("t", (1,)),)),)
     handed_over = fold(generation(3, member("a", 0), member("b", 1)), state=given_back)
     assert moved(handed_over) == ((1, 0), (1, 0))
     assert handed_over.released == ()
@@ -282,7 +282,7 @@ def test_what_has_moved_so_far_is_told_while_a_rebalance_is_under_way():
     for event in events:
         state = fold(event, state=state)
     assert (state.under_way.moved, state.moved_partitions) == (1, 0)
-    assert state.released == (Held("member a", (TopicPartitions("id", (3,)),), stopped_ms=2),)
+    assert state.released == (ReleasedPartitions("member a", (TopicPartitions("id", (3,)),), stopped_ms=2),)
     done = fold(owns("b", 2, 2, 3), state=state)
     assert moved(done) == ((2, 0), (2, 0))
 
@@ -337,7 +337,7 @@ def test_nothing_is_avoidable_of_the_fewest_moves(before):
 
 
 def test_nobody_needs_to_move_where_nobody_had_anything():
-    assert needed_moves({}, {"a": 3}, alike=True) == 0
+    assert fewest_moves({}, {"a": 3}, alike=True) == 0
 
 
 @pytest.mark.parametrize("broker", BROKERS)

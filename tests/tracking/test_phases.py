@@ -22,16 +22,16 @@ from monitor.model import (
     TargetEpochStored,
 )
 from monitor.tracking.group import fold_group
-from monitor.tracking.phases import TRANSITIONS, Happened
+from monitor.tracking.phases import TRANSITIONS, PhaseEvent
 
 
 def test_every_phase_knows_every_kind_of_event():
-    assert set(TRANSITIONS) == set(product(Phase, Happened))
+    assert set(TRANSITIONS) == set(product(Phase, PhaseEvent))
 
 
 def test_no_event_leads_back_to_unseen_except_a_deletion_of_nothing():
     back = [pair for pair, phase in TRANSITIONS.items() if phase is Phase.UNSEEN]
-    assert back == [(Phase.UNSEEN, Happened.OFFSET_DELETED)]
+    assert back == [(Phase.UNSEEN, PhaseEvent.OFFSET_DELETED)]
 
 
 def stored(generation, *, protocol_type="consumer", members=()):
@@ -78,27 +78,27 @@ REACH = {
     Phase.GONE: [KEPT, GroupDeleted(group="g", deleted_ms=1)],
 }
 EVENTS = {
-    Happened.COMMITTED: [OffsetCommitted(group="g", topic="t", partition=0, offset=1, committed_ms=2)],
-    Happened.OFFSET_DELETED: [OffsetDeleted(group="g", topic="t", partition=0)],
-    Happened.CREATED: [stored(2, protocol_type="")],
-    Happened.EMPTIED: [stored(2)],
-    Happened.STORED: [stored(2, members=(Member(member_id="m"),))],
-    Happened.RAISED: [joined("m"), epoch(9)],
-    Happened.DIVERGED: [joined("m"), epoch(9), targets_for(9)],
-    Happened.SETTLED: [joined("m"), epoch(0), targets_for(0)],  # a member of whom no assignment was seen has epoch 0
-    Happened.DELETED: [GroupDeleted(group="g", deleted_ms=2)],
+    PhaseEvent.COMMITTED: [OffsetCommitted(group="g", topic="t", partition=0, offset=1, committed_ms=2)],
+    PhaseEvent.OFFSET_DELETED: [OffsetDeleted(group="g", topic="t", partition=0)],
+    PhaseEvent.CREATED: [stored(2, protocol_type="")],
+    PhaseEvent.EMPTIED: [stored(2)],
+    PhaseEvent.STORED: [stored(2, members=(Member(member_id="m"),))],
+    PhaseEvent.RAISED: [joined("m"), epoch(9)],
+    PhaseEvent.DIVERGED: [joined("m"), epoch(9), targets_for(9)],
+    PhaseEvent.SETTLED: [joined("m"), epoch(0), targets_for(0)],  # a member of whom no assignment was seen has epoch 0
+    PhaseEvent.DELETED: [GroupDeleted(group="g", deleted_ms=2)],
 }
 
 
-@pytest.mark.parametrize(("phase", "happened"), list(product(Phase, Happened)))
+@pytest.mark.parametrize(("phase", "happened"), list(product(Phase, PhaseEvent)))
 def test_a_group_goes_through_the_phases_of_the_table(phase, happened):
     before = fold_group("c", "g", None, REACH[phase])
     assert (before.phase if before else Phase.UNSEEN) is phase
     events = EVENTS[happened]
-    if happened is Happened.DELETED and before is not None:
+    if happened is PhaseEvent.DELETED and before is not None:
         events = [GroupDeleted(group="g", deleted_ms=2, kind=before.kind)]
     after = fold_group("c", "g", before, events)
-    vanished = phase is Phase.UNSEEN and happened in (Happened.OFFSET_DELETED, Happened.DELETED)
+    vanished = phase is Phase.UNSEEN and happened in (PhaseEvent.OFFSET_DELETED, PhaseEvent.DELETED)
     if vanished:
         assert after is None
     else:
@@ -108,7 +108,7 @@ def test_a_group_goes_through_the_phases_of_the_table(phase, happened):
 @pytest.mark.parametrize("phase", [Phase.ASSIGNING, Phase.RECONCILING])
 def test_the_last_member_of_a_modern_group_leaves_it_empty(phase):
     state = fold_group("c", "g", None, [*REACH[phase], removed("m")])
-    assert state.phase is TRANSITIONS[phase, Happened.EMPTIED]
+    assert state.phase is TRANSITIONS[phase, PhaseEvent.EMPTIED]
 
 
 def at_epoch(member_id, number, *, kind=CONSUMER):

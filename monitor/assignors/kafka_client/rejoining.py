@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from monitor.model import Member
-from monitor.protocol.kafka.sticky_user_data import Memory, write_sticky
+from monitor.protocol.kafka.sticky_user_data import PriorAssignment, write_sticky
 
 
 def rejoining(members: Iterable[Member], generation: int) -> tuple[Member, ...]:
@@ -23,7 +23,7 @@ def rejoining(members: Iterable[Member], generation: int) -> tuple[Member, ...]:
             member,
             owned=member.assigned,
             generation=generation,
-            user_data=write_sticky(Memory(owned=member.assigned, generation=generation)),
+            user_data=write_sticky(PriorAssignment(owned=member.assigned, generation=generation)),
         )
         for member in members
     )

@@ -10,7 +10,7 @@ from monitor.assignors.kafka_zookeeper.group import Pattern, Registration, ZooKe
 from monitor.assignors.kafka_zookeeper.scala_order import mutable_map_order
 from monitor.model import Value
 from monitor.model.patterns import PatternError
-from monitor.protocol.zookeeper.topic_filter import TopicFilter, clean, topic_filter
+from monitor.protocol.zookeeper.topic_filter import TopicFilter, normalize_filter, topic_filter
 
 
 class Thread(Value):
@@ -73,7 +73,7 @@ def registered_filter(registration: Registration, *, exclude_internal: bool) -> 
     try:
         return topic_filter(expression, wanted=wanted, exclude_internal=exclude_internal)
     except PatternError:
-        raise AssignorError("RuntimeException", f"{clean(expression)} is an invalid regex.") from None
+        raise AssignorError("RuntimeException", f"{normalize_filter(expression)} is an invalid regex.") from None
 
 
 def _sorted(threads: Iterable[Thread]) -> tuple[Thread, ...]:

@@ -12,41 +12,44 @@ from typing import Final
 from kafka.errors import for_code
 from msgspec.structs import replace
 
-from monitor.collectors.kafka.admin_requests import AdminRequests, Answer, NoAnswer, Question
+from monitor.collectors.kafka.admin_requests import AdminRequests, FailedRequest, GroupsRequest, GroupsResponse
 from monitor.collectors.kafka_client.connection import error_name
 from monitor.model import GroupObserved, Value
 from monitor.protocol.kafka_admin.described_groups import AnyDescribed, observed_group
 from monitor.protocol.kafka_admin.requests import SEVERAL_GROUPS, Api
 from monitor.protocol.kafka_admin.responses import (
-    ConsumerGroupDescribeAnswer,
-    DescribeGroupsAnswer,
-    OffsetFetchAnswer,
-    OneGroupsOffsetFetchAnswer,
-    ShareGroupDescribeAnswer,
-    StreamsGroupDescribeAnswer,
+    ConsumerGroupDescribeResponse,
+    DescribeGroupsResponse,
+    OffsetFetchResponse,
+    ShareGroupDescribeResponse,
+    SingleGroupOffsetFetchResponse,
+    StreamsGroupDescribeResponse,
     TopicFetched,
-    read_answer,
+    read_response,
 )
 from monitor.protocol.wire.errors import DecodeError
 
-GROUPS_A_QUESTION: Final = 100
+GROUPS_PER_REQUEST: Final = 100
 """A broker answers a question as a whole: more groups would only make it and its connection wait longer at a time."""
 
 DEAD: Final = "Dead"
 """The state of a classic group that has been deleted."""
 
-_ANSWERS: Final[
+_RESPONSES: Final[
     Mapping[
         Api,
         type[
-            DescribeGroupsAnswer | ConsumerGroupDescribeAnswer | ShareGroupDescribeAnswer | StreamsGroupDescribeAnswer
+            DescribeGroupsResponse
+            | ConsumerGroupDescribeResponse
+            | ShareGroupDescribeResponse
+            | StreamsGroupDescribeResponse
         ],
     ]
 ] = {
-    Api.DESCRIBE_GROUPS: DescribeGroupsAnswer,
-    Api.CONSUMER_GROUP_DESCRIBE: ConsumerGroupDescribeAnswer,
-    Api.SHARE_GROUP_DESCRIBE: ShareGroupDescribeAnswer,
-    Api.STREAMS_GROUP_DESCRIBE: StreamsGroupDescribeAnswer,
+    Api.DESCRIBE_GROUPS: DescribeGroupsResponse,
+    Api.CONSUMER_GROUP_DESCRIBE: ConsumerGroupDescribeResponse,
+    Api.SHARE_GROUP_DESCRIBE: ShareGroupDescribeResponse,
+    Api.STREAMS_GROUP_DESCRIBE: StreamsGroupDescribeResponse,
 }
 _NOT_FOUND: Final = 69  # GROUP_ID_NOT_FOUND
 
@@ -60,7 +63,7 @@ class Listing(Value):
     problems: tuple[str, ...]
 
 
-class Round:
+class AdminPoll:
     """One round of questions about all groups, and what came of it."""
 
     def __init__(self, cluster: str, pass_ms: int, requests: AdminRequests) -> None:
@@ -72,11 +75,11 @@ class Round:
         self._asked_ms: dict[str, int] = {}
         self._fetched: dict[str, tuple[TopicFetched, ...]] = {}
         self._failed: dict[str, set[str]] = {}
-        self._again: list[Question] = []
+        self._again: list[GroupsRequest] = []
 
     def ask(self, listing: Listing) -> None:
         """Ask for all groups; what did not fit into an answer, or could not be read, is asked for again in halves."""
-        questions = list(self._questions(listing))
+        questions = list(self._describe_requests(listing))
         while questions:
             self._again = []
             for answer in self._requests.ask(questions):
@@ -104,7 +107,7 @@ class Round:
             for reason, groups in sorted(self._failed.items())
         )
 
-    def _questions(self, listing: Listing) -> Iterator[Question]:
+    def _describe_requests(self, listing: Listing) -> Iterator[GroupsRequest]:
         by_home: dict[tuple[int, Api], list[str]] = {}
         for group, api in listing.asks.items():
             by_home.setdefault((listing.homes[group], api), []).append(group)
@@ -112,22 +115,22 @@ class Round:
             if self._requests.newest(api) is None:
                 self._fail("UnsupportedVersion", groups)
                 continue
-            for some in portions(groups):
-                yield Question(broker=broker, api=api, groups=tuple(some))
+            for some in split_into_batches(groups):
+                yield GroupsRequest(broker=broker, api=api, groups=tuple(some))
                 yield from self._fetches(broker, api, some)
 
-    def _fetches(self, broker: int, api: Api, groups: Sequence[str]) -> Iterator[Question]:
+    def _fetches(self, broker: int, api: Api, groups: Sequence[str]) -> Iterator[GroupsRequest]:
         if api is Api.SHARE_GROUP_DESCRIBE:  # they commit no offsets
             self._fetched.update(dict.fromkeys(groups, ()))
         elif self._fetches_several:
-            yield Question(broker=broker, api=Api.OFFSET_FETCH, groups=tuple(groups))
+            yield GroupsRequest(broker=broker, api=Api.OFFSET_FETCH, groups=tuple(groups))
         else:
-            yield from (Question(broker=broker, api=Api.OFFSET_FETCH, groups=(group,)) for group in groups)
+            yield from (GroupsRequest(broker=broker, api=Api.OFFSET_FETCH, groups=(group,)) for group in groups)
 
-    def _take(self, answer: Answer | NoAnswer) -> None:
+    def _take(self, answer: GroupsResponse | FailedRequest) -> None:
         question = answer.question
-        if isinstance(answer, NoAnswer):
-            self._take_none(question, answer.error, may_be_one=answer.is_too_large)
+        if isinstance(answer, FailedRequest):
+            self._take_failure(question, answer.error, may_be_one=answer.is_too_large)
             return
         try:
             if question.api is Api.OFFSET_FETCH:
@@ -135,9 +138,9 @@ class Round:
             else:
                 self._take_descriptions(answer)
         except DecodeError:
-            self._take_none(question, "the answer cannot be read", may_be_one=True)
+            self._take_failure(question, "the answer cannot be read", may_be_one=True)
 
-    def _take_none(self, question: Question, reason: str, *, may_be_one: bool) -> None:
+    def _take_failure(self, question: GroupsRequest, reason: str, *, may_be_one: bool) -> None:
         groups = question.groups
         if may_be_one and len(groups) > 1:
             middle = len(groups) // 2
@@ -145,8 +148,8 @@ class Round:
         else:
             self._fail(reason, groups)
 
-    def _take_descriptions(self, answer: Answer) -> None:
-        told = read_answer(_ANSWERS[answer.question.api], answer.version, answer.data)
+    def _take_descriptions(self, answer: GroupsResponse) -> None:
+        told = read_response(_RESPONSES[answer.question.api], answer.version, answer.data)
         for group in told.groups:
             if group.error_code:
                 self._fail_with(group.error_code, group.group_id)
@@ -154,13 +157,13 @@ class Round:
                 self._described[group.group_id] = group
                 self._asked_ms[group.group_id] = answer.asked_ms
 
-    def _take_offsets(self, answer: Answer) -> None:
+    def _take_offsets(self, answer: GroupsResponse) -> None:
         if answer.version >= SEVERAL_GROUPS:
-            told = read_answer(OffsetFetchAnswer, answer.version, answer.data)
+            told = read_response(OffsetFetchResponse, answer.version, answer.data)
             for group in told.groups:
                 self._take_topics(group.group_id, group.error_code, group.topics)
             return
-        one = read_answer(OneGroupsOffsetFetchAnswer, answer.version, answer.data)
+        one = read_response(SingleGroupOffsetFetchResponse, answer.version, answer.data)
         self._take_topics(answer.question.groups[0], one.error_code, one.topics)
 
     def _take_topics(self, group: str, error_code: int, topics: tuple[TopicFetched, ...]) -> None:
@@ -179,7 +182,7 @@ class Round:
         self._failed.setdefault(reason, set()).update(groups)
 
 
-def portions(groups: Sequence[str]) -> Iterator[Sequence[str]]:
+def split_into_batches(groups: Sequence[str]) -> Iterator[Sequence[str]]:
     """The groups in portions for one question each."""
-    for start in range(0, len(groups), GROUPS_A_QUESTION):
-        yield groups[start : start + GROUPS_A_QUESTION]
+    for start in range(0, len(groups), GROUPS_PER_REQUEST):
+        yield groups[start : start + GROUPS_PER_REQUEST]

@@ -18,20 +18,25 @@ from msgspec.structs import replace
 
 from monitor.collectors.clock import wall_clock_ms
 from monitor.collectors.errors import ConnectionFailed
-from monitor.collectors.kafka.admin_poll import DEAD, Listing, Round, portions
-from monitor.collectors.kafka.admin_requests import AdminRequests, Answer, NoAnswer, Question
+from monitor.collectors.kafka.admin_poll import DEAD, AdminPoll, Listing, split_into_batches
+from monitor.collectors.kafka.admin_requests import AdminRequests, FailedRequest, GroupsRequest, GroupsResponse
 from monitor.collectors.kafka_client.connection import (
     CONNECT_LIMIT_S,
     REQUEST_LIMIT_MS,
     error_name,
+    explain_request_errors,
     open_admin,
-    requests_explained,
 )
-from monitor.collectors.snapshot import Reading
+from monitor.collectors.snapshot import SourceSnapshot
 from monitor.config import ClusterSettings
 from monitor.model import GroupObserved, Source, Value
 from monitor.protocol.kafka_admin.requests import Api
-from monitor.protocol.kafka_admin.responses import Coordinator, FindCoordinatorAnswer, ListGroupsAnswer, read_answer
+from monitor.protocol.kafka_admin.responses import (
+    Coordinator,
+    FindCoordinatorResponse,
+    ListGroupsResponse,
+    read_response,
+)
 from monitor.protocol.wire.errors import DecodeError
 
 REWRITE_MS: Final = 180_000
@@ -79,24 +84,24 @@ class AdminReader:
         self._listed: frozenset[str] = frozenset()
         self._absent: frozenset[str] = frozenset()
 
-    def read(self, pass_ms: int) -> Reading:
+    def read(self, pass_ms: int) -> SourceSnapshot:
         """All groups there are; in ``groups`` those that have changed since they were last read, or are due anyway.
 
         Raises:
             ConfigError: the client properties cannot be used.
             ConnectionFailed: no broker can be asked.
         """
-        requests = self._connected()
-        with requests_explained(self._cluster):
+        requests = self._connect()
+        with explain_request_errors(self._cluster):
             brokers = requests.brokers()
         listing = self._list(requests, brokers)
-        round_ = Round(self._cluster.name, pass_ms, requests)
+        round_ = AdminPoll(self._cluster.name, pass_ms, requests)
         round_.ask(listing)
         complete = listing.answered == frozenset(brokers)
         names = frozenset(listing.homes) | self._not_certainly_gone(requests, listing, complete=complete)
         self._listed = names if complete else self._listed | names
         self._written = {group: written for group, written in self._written.items() if group in self._listed}
-        return Reading(
+        return SourceSnapshot(
             source=Source.ADMIN,
             groups=tuple(group for group in round_.groups() if self._is_due(group)),
             complete=complete,
@@ -111,7 +116,7 @@ class AdminReader:
         if admin is not None:
             admin.close()
 
-    def _connected(self) -> AdminRequests:
+    def _connect(self) -> AdminRequests:
         if self._admin is None:
             self._admin = open_admin(self._cluster, self._connect_limit_s)
         return AdminRequests(self._admin, REQUEST_LIMIT_MS / 1000, self._clock)
@@ -120,9 +125,9 @@ class AdminReader:
         homes: dict[str, int] = {}
         asks: dict[str, Api] = {}
         answered, reasons = set(), {}
-        for answer in requests.ask([Question(broker=broker, api=Api.LIST_GROUPS) for broker in brokers]):
+        for answer in requests.ask([GroupsRequest(broker=broker, api=Api.LIST_GROUPS) for broker in brokers]):
             broker = answer.question.broker
-            told = _listed(answer)
+            told = _read_listing(answer)
             if isinstance(told, str):
                 reasons[broker] = told
                 continue
@@ -153,20 +158,21 @@ class AdminReader:
         if not complete:
             return missing
         suspected, self._absent = self._absent & missing, missing
-        return missing - self._gone(requests, sorted(suspected), listing)
+        return missing - self._select_gone(requests, sorted(suspected), listing)
 
-    def _gone(self, requests: AdminRequests, groups: Sequence[str], listing: Listing) -> frozenset[str]:
+    def _select_gone(self, requests: AdminRequests, groups: Sequence[str], listing: Listing) -> frozenset[str]:
         """Of these, those whose coordinator is there and does not list them."""
         if requests.newest(Api.FIND_COORDINATOR) is None:
             return frozenset(groups)  # brokers before 3.0, which are asked for one at a time
         anybody = min(listing.answered)
         questions = [
-            Question(broker=anybody, api=Api.FIND_COORDINATOR, groups=tuple(some)) for some in portions(groups)
+            GroupsRequest(broker=anybody, api=Api.FIND_COORDINATOR, groups=tuple(some))
+            for some in split_into_batches(groups)
         ]
         return frozenset(
             found.key
             for answer in requests.ask(questions)
-            if isinstance(answer, Answer)
+            if isinstance(answer, GroupsResponse)
             for found in _coordinators(answer)
             if found.error_code == 0 and found.node_id in listing.answered
         )
@@ -184,19 +190,19 @@ class AdminReader:
         return True
 
 
-def _listed(answer: Answer | NoAnswer) -> ListGroupsAnswer | str:
+def _read_listing(answer: GroupsResponse | FailedRequest) -> ListGroupsResponse | str:
     """The broker's groups, or why they are not told."""
-    if isinstance(answer, NoAnswer):
+    if isinstance(answer, FailedRequest):
         return answer.error
     try:
-        told = read_answer(ListGroupsAnswer, answer.version, answer.data)
+        told = read_response(ListGroupsResponse, answer.version, answer.data)
     except DecodeError:
         return "the answer cannot be read"
     return error_name(for_code(told.error_code)()) if told.error_code else told
 
 
-def _coordinators(answer: Answer) -> tuple[Coordinator, ...]:
+def _coordinators(answer: GroupsResponse) -> tuple[Coordinator, ...]:
     try:
-        return read_answer(FindCoordinatorAnswer, answer.version, answer.data).coordinators
+        return read_response(FindCoordinatorResponse, answer.version, answer.data).coordinators
     except DecodeError:
         return ()

@@ -28,7 +28,7 @@ SLACK_S: Final = 5.0
 """How much longer than the client's own time limit is waited before an answer is given up that it said nothing of."""
 
 
-class Question(Value):
+class GroupsRequest(Value):
     """A question to a broker about some groups."""
 
     broker: int
@@ -36,19 +36,19 @@ class Question(Value):
     groups: tuple[str, ...] = ()
 
 
-class Answer(Value):
+class GroupsResponse(Value):
     """What a broker sent back, behind the header; ``asked_ms`` is when the question was handed to its connection."""
 
-    question: Question
+    question: GroupsRequest
     version: int
     data: bytes
     asked_ms: int
 
 
-class NoAnswer(Value):
+class FailedRequest(Value):
     """That a question was not answered, and why. ``is_too_large``: the answer did not fit, fewer groups may."""
 
-    question: Question
+    question: GroupsRequest
     error: str
     is_too_large: bool = False
 
@@ -67,7 +67,7 @@ class AdminRequests:
         self._manager = admin._manager  # there is no public way to a connection
         self._limit_s = limit_s + SLACK_S
         self._clock = clock
-        self._arrived: queue.SimpleQueue[tuple[_Request, BaseException | None, bytes]] = queue.SimpleQueue()
+        self._arrived: queue.SimpleQueue[tuple[_WireRequest, BaseException | None, bytes]] = queue.SimpleQueue()
 
     def brokers(self) -> tuple[int, ...]:
         """The brokers that there are now, by number; asked for anew, as the client itself asks every five minutes.
@@ -86,15 +86,15 @@ class AdminRequests:
             return None
         return int(min(told[1], ours.newest))
 
-    def ask(self, questions: Iterable[Question]) -> Iterator[Answer | NoAnswer]:
+    def ask(self, questions: Iterable[GroupsRequest]) -> Iterator[GroupsResponse | FailedRequest]:
         """All answers, in the order in which they come. A broker that does not answer one question is asked no more.
 
         What the caller does with an answer, it does while the brokers work on the next ones.
         """
-        waiting: dict[int, deque[Question]] = {}
+        waiting: dict[int, deque[GroupsRequest]] = {}
         for question in questions:
             waiting.setdefault(question.broker, deque()).append(question)
-        under_way: set[_Request] = set()
+        under_way: set[_WireRequest] = set()
         careful: set[int] = set()
         for own in waiting.values():
             under_way.update(self._send(own.popleft()) for _ in range(min(WINDOW, len(own))))
@@ -104,7 +104,7 @@ class AdminRequests:
                 continue  # a late one, of questions that were given up
             under_way.remove(request)
             broker = request.question.broker
-            own, came = waiting[broker], list[Answer | NoAnswer]()
+            own, came = waiting[broker], list[GroupsResponse | FailedRequest]()
             if isinstance(error, InvalidReceiveError) and not request.is_alone:
                 # the connection has ended, with all that was on its way: from now on it is clear which was too large
                 careful.add(broker)
@@ -116,21 +116,21 @@ class AdminRequests:
             yield from came
 
     def _came(
-        self, request: _Request, error: BaseException | None, data: bytes, own: deque[Question]
-    ) -> list[Answer | NoAnswer]:
+        self, request: _WireRequest, error: BaseException | None, data: bytes, own: deque[GroupsRequest]
+    ) -> list[GroupsResponse | FailedRequest]:
         """What to tell of a question, and of those that are not asked any more for it."""
         question = request.question
         if error is None:
             version = request.API_VERSION or 0
-            return [Answer(question=question, version=version, data=data, asked_ms=request.asked_ms)]
-        told: list[Answer | NoAnswer] = [_no_answer(question, error)]
+            return [GroupsResponse(question=question, version=version, data=data, asked_ms=request.asked_ms)]
+        told: list[GroupsResponse | FailedRequest] = [_failed_request(question, error)]
         if not isinstance(error, InvalidReceiveError):
-            told += [_no_answer(other, error) for other in own]
+            told += [_failed_request(other, error) for other in own]
             own.clear()
         return told
 
-    def _send(self, question: Question, *, is_alone: bool = False) -> _Request:
-        request = _Request(question, self._clock(), is_alone=is_alone)
+    def _send(self, question: GroupsRequest, *, is_alone: bool = False) -> _WireRequest:
+        request = _WireRequest(question, self._clock(), is_alone=is_alone)
         arrived = self._arrived
 
         def answered(response: _Response) -> None:
@@ -144,7 +144,7 @@ class AdminRequests:
         future.add_errback(failed)
         return request
 
-    def _next(self, under_way: set[_Request]) -> tuple[_Request, BaseException | None, bytes]:
+    def _next(self, under_way: set[_WireRequest]) -> tuple[_WireRequest, BaseException | None, bytes]:
         oldest = min(request.sent_s for request in under_way)
         try:
             return self._arrived.get(timeout=max(0.0, oldest + self._limit_s - time.monotonic()))
@@ -153,15 +153,15 @@ class AdminRequests:
             return request, KafkaTimeoutError(), b""
 
 
-def _no_answer(question: Question, error: BaseException) -> NoAnswer:
+def _failed_request(question: GroupsRequest, error: BaseException) -> FailedRequest:
     name = type(error).__name__.removesuffix("Error")
-    return NoAnswer(question=question, error=name, is_too_large=isinstance(error, InvalidReceiveError))
+    return FailedRequest(question=question, error=name, is_too_large=isinstance(error, InvalidReceiveError))
 
 
-class _Request:
+class _WireRequest:
     """A request as kafka-python's connections take it (``kafka.protocol.api_message.ApiMessage`` is the model)."""
 
-    def __init__(self, question: Question, asked_ms: int, *, is_alone: bool) -> None:
+    def __init__(self, question: GroupsRequest, asked_ms: int, *, is_alone: bool) -> None:
         self.question = question
         self.is_alone = is_alone
         self.asked_ms = asked_ms
@@ -201,13 +201,13 @@ class _Header:
         self.api_key = api_key
         self.api_version = api_version
         self.correlation_id = correlation_id
-        self._answers = _Answers(is_flexible=is_flexible)
+        self._answers = _ResponseDecoder(is_flexible=is_flexible)
 
-    def get_response_class(self) -> _Answers:
+    def get_response_class(self) -> _ResponseDecoder:
         return self._answers
 
 
-class _Answers:
+class _ResponseDecoder:
     """Takes an answer apart as far as its header; the rest stays bytes, for the thread that asked."""
 
     def __init__(self, *, is_flexible: bool) -> None:

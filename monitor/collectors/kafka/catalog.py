@@ -20,11 +20,11 @@ from monitor.collectors.kafka.events_writer import (
     write_offsets,
     write_topics,
 )
-from monitor.collectors.kafka.rebalance_sampler import SAMPLE_S, GroupStates
+from monitor.collectors.kafka.rebalance_sampler import SAMPLE_S, RebalanceSampler
 from monitor.collectors.kafka.topic_poll import StableOffsets, cluster_id_of, observe_topics
 from monitor.collectors.kafka.transactional_offsets import TransactionalOffsets
 from monitor.collectors.kafka_client.connection import CONNECT_LIMIT_S, close_producer, open_admin, open_producer
-from monitor.collectors.passes.collector import AttemptedPasses
+from monitor.collectors.passes.collector import RetryingCollector
 from monitor.config import ClusterSettings, ConfigError
 from monitor.model import PassCompleted, TopicObserved
 
@@ -34,7 +34,7 @@ RENEW_S: Final = 20.0
 """How often a new client is tried while the ends of some partitions are not told, as when they have no leader."""
 
 
-class KafkaCatalogCollector(AttemptedPasses):
+class KafkaCatalogCollector(RetryingCollector):
     """Watches the topics of one cluster and writes what it sees to the cluster's events topic.
 
     ``run`` belongs to one thread.
@@ -63,7 +63,7 @@ class KafkaCatalogCollector(AttemptedPasses):
         self._producer: KafkaProducer | None = None
         self._pass_ms = 0
         self._transactions = TransactionalOffsets(cluster.name)
-        self._states = GroupStates(cluster.name)
+        self._states = RebalanceSampler(cluster.name)
         self._stable = StableOffsets()
         self._next_sample_s = 0.0
         self._renewed_s = -RENEW_S

@@ -108,10 +108,10 @@ def write_groups(producer: KafkaProducer, destination: str, groups: Iterable[Gro
     Raises:
         KafkaError: an event was not written within 20 s.
     """
-    _write(producer, destination, ((event.group, dated(event)) for event in groups))
+    _write(producer, destination, ((event.group, limit_commit_times(event)) for event in groups))
 
 
-def dated(event: GroupObserved) -> GroupObserved:
+def limit_commit_times(event: GroupObserved) -> GroupObserved:
     """The event with no commit later than the reading that saw it: ZooKeeper, or a Spark query, may be ahead."""
     at_ms = event.observed_ms
     if all(each.committed_ms is None or each.committed_ms <= at_ms for each in event.offsets):

@@ -31,9 +31,9 @@ from monitor.collectors.kafka.topic_poll import Described, cluster_id_of, kafka_
 from monitor.collectors.kafka_client.connection import (
     CONNECT_LIMIT_S,
     error_name,
+    explain_request_errors,
     open_admin,
     open_consumer,
-    requests_explained,
 )
 from monitor.config import ClusterSettings
 from monitor.model import Value
@@ -115,7 +115,7 @@ def check(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> Cluster
         OffsetsTopicMissing: no group has ever committed here.
         CoordinatorMissing: no coordinator answers.
     """
-    with open_admin(cluster, limit_s) as admin, requests_explained(cluster):
+    with open_admin(cluster, limit_s) as admin, explain_request_errors(cluster):
         brokers = len(admin.describe_cluster()["brokers"])
         wanted = [OFFSETS_TOPIC] if cluster.groups_from == "log" else []
         described = {topic["name"]: topic for topic in admin.describe_topics([*wanted, cluster.events_topic])}
@@ -140,7 +140,7 @@ def check_carrier(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) ->
     Raises:
         ConfigError, ConnectionFailed, PermissionMissing: as for ``check``.
     """
-    with open_admin(cluster, limit_s) as admin, requests_explained(cluster):
+    with open_admin(cluster, limit_s) as admin, explain_request_errors(cluster):
         (events_topic,) = admin.describe_topics([cluster.events_topic])
         _check_events_topic(cluster, admin, events_topic, "WRITE")
 
@@ -152,7 +152,7 @@ def end_offsets(cluster: ClusterSettings, topic: str = OFFSETS_TOPIC, limit_s: f
         ConfigError, ConnectionFailed, PermissionMissing: as for ``check``.
         OffsetsTopicMissing: there is no such topic.
     """
-    with open_admin(cluster, limit_s) as admin, requests_explained(cluster):
+    with open_admin(cluster, limit_s) as admin, explain_request_errors(cluster):
         (described,) = admin.describe_topics([topic])
         _check_described(cluster, described, "DESCRIBE and READ")
         partitions, cluster_id = _partitions(described), cluster_id_of(admin)
@@ -256,7 +256,7 @@ def reader_group(cluster: ClusterSettings) -> str:
     Raises:
         ConfigError, ConnectionFailed, PermissionMissing, CoordinatorMissing: as for ``check``.
     """
-    with open_admin(cluster, CONNECT_LIMIT_S) as admin, requests_explained(cluster):
+    with open_admin(cluster, CONNECT_LIMIT_S) as admin, explain_request_errors(cluster):
         return _answered_group(cluster, admin)
 
 

@@ -15,10 +15,10 @@ from typing import Final
 from kafka.admin import GroupState, KafkaAdminClient
 from msgspec.structs import replace
 
-from monitor.collectors.kafka_client.batch_requests import PartialAnswers
-from monitor.model import SAMPLE_HOLDS_MS, RebalanceSampled, Value
+from monitor.collectors.kafka_client.batch_requests import BatchRequests
+from monitor.model import SAMPLE_LIFETIME_MS, RebalanceSampled, Value
 
-REBALANCING: Final = (GroupState.PREPARING_REBALANCE, GroupState.COMPLETING_REBALANCE)
+REBALANCING_STATES: Final = (GroupState.PREPARING_REBALANCE, GroupState.COMPLETING_REBALANCE)
 """kafka-python 3.0.12 takes the names themselves for unknown ones, whatever it says of them."""
 
 SAMPLE_S: Final = 1.0
@@ -36,14 +36,14 @@ STATES: Final = "which groups rebalance now"
 log = logging.getLogger(__name__)
 
 
-class _Asked(Value):
+class _RequestTime(Value):
     """When a broker was asked, and how long its answer took."""
 
     at_ms: int
     took_ms: int
 
 
-class _Seen(Value):
+class _SeenRebalancing(Value):
     """A group that rebalances: which broker said so, since when, and when it was last seen and told.
 
     ``gap_ms`` is the longest time between two sights, ``took_ms`` the longest that an answer took, from
@@ -63,17 +63,17 @@ class _Seen(Value):
         return now_ms - self.told_ms >= min(REPEAT_MS, self.told_ms - self.since_ms)
 
 
-class GroupStates:
+class RebalanceSampler:
     """Asks the brokers of a cluster, one after the other, which groups rebalance. For one thread."""
 
     def __init__(self, cluster: str) -> None:
         """Prepare; ``cluster`` is the name that the events bear."""
         self._cluster = cluster
-        self._questions = PartialAnswers(self._warn, needed="Kafka 2.6")
+        self._questions = BatchRequests(self._warn, needed="Kafka 2.6")
         self._brokers: tuple[int, ...] | None = None
         self._silent: set[int] = set()
-        self._asked: dict[int, _Asked] = {}
-        self._seen: dict[str, _Seen] = {}
+        self._asked: dict[int, _RequestTime] = {}
+        self._seen: dict[str, _SeenRebalancing] = {}
 
     def begin_pass(self) -> None:
         """Look up the brokers again, and ask those again that did not answer: each costs a time limit at most once."""
@@ -94,17 +94,17 @@ class GroupStates:
                 continue
             now_ms = clock()
             groups = self._questions.ask(
-                STATES, [broker], lambda some: {each: _rebalancing(admin, each) for each in some}
+                STATES, [broker], lambda some: {each: _rebalancing_groups(admin, each) for each in some}
             )
             answer = groups.get(broker)
             if answer is None:
                 self._silent.add(broker)
                 yield []
                 continue
-            asked = _Asked(at_ms=now_ms, took_ms=max(0, clock() - now_ms))
-            yield self._told(broker, answer, asked)
+            asked = _RequestTime(at_ms=now_ms, took_ms=max(0, clock() - now_ms))
+            yield self._samples(broker, answer, asked)
             self._asked[broker] = asked
-        self._forget_the_lost(clock())
+        self._drop_outdated(clock())
 
     def _known_brokers(self, admin: KafkaAdminClient) -> tuple[int, ...]:
         if self._brokers is None:
@@ -113,19 +113,19 @@ class GroupStates:
             self._asked = {broker: asked for broker, asked in self._asked.items() if broker in self._brokers}
         return self._brokers
 
-    def _told(self, broker: int, groups: dict[str, str], asked: _Asked) -> list[RebalanceSampled]:
+    def _samples(self, broker: int, groups: dict[str, str], asked: _RequestTime) -> list[RebalanceSampled]:
         told = [
             self._event(group, state, asked.at_ms)
             for group, state in groups.items()
             if self._note(group, broker, asked)
         ]
         ended = [group for group, seen in self._seen.items() if seen.broker == broker and group not in groups]
-        told += [self._over(group, asked) for group in ended]
+        told += [self._end_sample(group, asked) for group in ended]
         for group in ended:
             del self._seen[group]
         return told
 
-    def _note(self, group: str, broker: int, asked: _Asked) -> bool:
+    def _note(self, group: str, broker: int, asked: _RequestTime) -> bool:
         """Remember that the group was seen, and say whether that is to be told."""
         now_ms = asked.at_ms
         before = self._seen.get(group) or self._first_seen(broker, now_ms)
@@ -140,9 +140,9 @@ class GroupStates:
         )
         return is_due
 
-    def _first_seen(self, broker: int, now_ms: int) -> _Seen:
+    def _first_seen(self, broker: int, now_ms: int) -> _SeenRebalancing:
         before = self._asked.get(broker)
-        return _Seen(
+        return _SeenRebalancing(
             broker=broker,
             since_ms=now_ms,
             seen_ms=now_ms,
@@ -163,7 +163,7 @@ class GroupStates:
             interval_ms=seen.interval_ms,
         )
 
-    def _over(self, group: str, asked: _Asked) -> RebalanceSampled:
+    def _end_sample(self, group: str, asked: _RequestTime) -> RebalanceSampled:
         seen = self._seen[group]
         return replace(
             self._event(group, None, asked.at_ms),
@@ -173,9 +173,9 @@ class GroupStates:
             broker=seen.broker,
         )
 
-    def _forget_the_lost(self, now_ms: int) -> None:
+    def _drop_outdated(self, now_ms: int) -> None:
         """Nobody believes any more in what was last seen so long ago; its broker does not answer, or is gone."""
-        lost = [group for group, seen in self._seen.items() if now_ms - seen.seen_ms > SAMPLE_HOLDS_MS]
+        lost = [group for group, seen in self._seen.items() if now_ms - seen.seen_ms > SAMPLE_LIFETIME_MS]
         for group in lost:
             self._asked.pop(self._seen.pop(group).broker, None)  # its last answer was not that nobody rebalances
 
@@ -187,14 +187,14 @@ class GroupStates:
         )
 
 
-def _rebalancing(admin: KafkaAdminClient, broker: int) -> dict[str, str]:
+def _rebalancing_groups(admin: KafkaAdminClient, broker: int) -> dict[str, str]:
     """The groups of the broker that rebalance, with their states.
 
     A broker that passes the filter over, as no Kafka does, would give all its groups: those are left out here.
     """
-    found = admin.list_groups(broker_ids=[broker], states_filter=list(REBALANCING))
+    found = admin.list_groups(broker_ids=[broker], states_filter=list(REBALANCING_STATES))
     states = {str(row["group_id"]): str(row["group_state"]) for row in found}
-    return {group: state for group, state in states.items() if state in REBALANCING}
+    return {group: state for group, state in states.items() if state in REBALANCING_STATES}
 
 
 def _brokers(admin: KafkaAdminClient) -> tuple[int, ...]:

@@ -50,7 +50,7 @@ class StableOffsets:
         the pass before stays, and the next pass asks again.
         """
         asked = {leader: [p for p in places if self._is_open(p, ends)] for leader, places in leaders.items()}
-        told = offsets_of(
+        told = list_offsets(
             admin,
             {leader: places for leader, places in asked.items() if places},
             OffsetSpec.LATEST,
@@ -79,8 +79,8 @@ def observe_topics(
     racks = broker_racks(admin)
     topics = [topic for topic in admin.describe_topics() if is_watched(topic)]
     leaders = partitions_by_leader(topics)
-    earliest = offsets_of(admin, leaders, OffsetSpec.EARLIEST)
-    ends = offsets_of(admin, leaders, OffsetSpec.LATEST)
+    earliest = list_offsets(admin, leaders, OffsetSpec.EARLIEST)
+    ends = list_offsets(admin, leaders, OffsetSpec.LATEST)
     held_back = stable.below(admin, leaders, ends)
     return tuple(
         TopicObserved(
@@ -138,7 +138,7 @@ def partitions_by_leader(topics: Iterable[Described]) -> dict[int, list[TopicPar
     return leaders
 
 
-def offsets_of(
+def list_offsets(
     admin: KafkaAdminClient,
     leaders: Leaders,
     spec: OffsetSpec,

@@ -19,7 +19,7 @@ from kafka.errors import LeaderNotAvailableError, UnknownTopicOrPartitionError
 from msgspec.structs import replace
 
 from monitor.collectors.kafka.topic_poll import partitions_by_leader, topic_error
-from monitor.collectors.kafka_client.batch_requests import PartialAnswers
+from monitor.collectors.kafka_client.batch_requests import BatchRequests
 from monitor.model import ListedOffset, OffsetsListed, Value
 from monitor.protocol.kafka.group_metadata import group_partition
 
@@ -32,7 +32,7 @@ broker takes its time to apply the end of a transaction."""
 RELIST_MS: Final = 300_000
 """How often it is asked when nothing moves, for a job that has started since."""
 
-GROUPS_A_REQUEST: Final = 100
+GROUPS_PER_REQUEST: Final = 100
 
 LEADERS: Final = "who leads the partitions of the offsets topic"
 TRANSACTIONS: Final = "which transactions there are"
@@ -63,7 +63,7 @@ class TransactionalOffsets:
         self._cluster = cluster
         self._partitions = 0
         self._activity: dict[int, _Activity] = {}
-        self._questions = PartialAnswers(self._warn)
+        self._questions = BatchRequests(self._warn)
         self._has_said_none_visible = False
         self.needs_new_client = False
         """Whether the newest pass missed a group's offsets: kafka-python asks only once who coordinates a group."""
@@ -88,7 +88,9 @@ class TransactionalOffsets:
 
     def _places(self, admin: KafkaAdminClient) -> dict[int, list[TopicPartition]]:
         """The partitions of the offsets topic by leader."""
-        topic = self._questions.ask(LEADERS, [OFFSETS_TOPIC], lambda names: _described(admin, names)).get(OFFSETS_TOPIC)
+        topic = self._questions.ask(LEADERS, [OFFSETS_TOPIC], lambda names: _describe_topics(admin, names)).get(
+            OFFSETS_TOPIC
+        )
         if topic is None:
             return {}
         self._partitions = len(topic["partitions"])
@@ -130,7 +132,7 @@ class TransactionalOffsets:
         if found is None:
             return None
         concerned = sorted(
-            group for group in (str(row["group_id"]) for row in found) if self._home(group) in partitions
+            group for group in (str(row["group_id"]) for row in found) if self._offsets_partition(group) in partitions
         )
         if not concerned and not self._has_said_none_visible:
             self._has_said_none_visible = True
@@ -142,18 +144,20 @@ class TransactionalOffsets:
     ) -> Iterator[list[OffsetsListed]]:
         asked_ms = clock()
         told: set[str] = set()
-        for some in _portions(groups):
+        for some in _split_into_batches(groups):
             answers = self._questions.ask(
                 OFFSETS, some, lambda portion: admin.list_group_offsets(dict.fromkeys(portion))
             )
-            yield [self._listed(group, known, asked_ms) for group, known in answers.items() if known is not None]
+            yield [self._listing_event(group, known, asked_ms) for group, known in answers.items() if known is not None]
             told.update(answers)
-        missed = {self._home(group) for group in groups if group not in told}
+        missed = {self._offsets_partition(group) for group in groups if group not in told}
         self.needs_new_client |= bool(missed)
         for partition in partitions - missed:
             self._activity[partition] = replace(self._activity[partition], listed_ms=asked_ms)
 
-    def _listed(self, group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata], asked_ms: int) -> OffsetsListed:
+    def _listing_event(
+        self, group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata], asked_ms: int
+    ) -> OffsetsListed:
         return OffsetsListed(
             cluster=self._cluster,
             group=group,
@@ -165,7 +169,7 @@ class TransactionalOffsets:
             ),
         )
 
-    def _home(self, group: str) -> int:
+    def _offsets_partition(self, group: str) -> int:
         return group_partition(group, self._partitions)
 
     def _warn(self, what: str) -> None:
@@ -177,7 +181,7 @@ class TransactionalOffsets:
         )
 
 
-def _described(admin: KafkaAdminClient, topics: Sequence[str]) -> dict[str, Any]:
+def _describe_topics(admin: KafkaAdminClient, topics: Sequence[str]) -> dict[str, Any]:
     """The topics that exist; kafka-python does not raise their errors."""
     found = {}
     for topic in admin.describe_topics(list(topics)):
@@ -189,6 +193,6 @@ def _described(admin: KafkaAdminClient, topics: Sequence[str]) -> dict[str, Any]
     return found
 
 
-def _portions(groups: list[str]) -> Iterator[list[str]]:
-    for start in range(0, len(groups), GROUPS_A_REQUEST):
-        yield groups[start : start + GROUPS_A_REQUEST]
+def _split_into_batches(groups: list[str]) -> Iterator[list[str]]:
+    for start in range(0, len(groups), GROUPS_PER_REQUEST):
+        yield groups[start : start + GROUPS_PER_REQUEST]

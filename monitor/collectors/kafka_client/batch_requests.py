@@ -19,11 +19,11 @@ from monitor.collectors.kafka_client.connection import error_name
 Item = TypeVar("Item", bound=Hashable)
 Answer = TypeVar("Answer")
 
-ABOUT_ALL: Final = (RequestTimedOutError, TopicAuthorizationFailedError, UnsupportedVersionError)
+REQUEST_WIDE_ERRORS: Final = (RequestTimedOutError, TopicAuthorizationFailedError, UnsupportedVersionError)
 """Errors of a broker that would be the same for each half of the question."""
 
 
-class PartialAnswers:
+class BatchRequests:
     """Asks, and keeps in mind what was not told, so that each kind of failure is said once until it has healed."""
 
     def __init__(self, say: Callable[[str], None], needed: str = "Kafka 2.8") -> None:
@@ -53,7 +53,7 @@ class PartialAnswers:
         try:
             told = answer(items)
         except (KafkaError, OSError) as error:
-            if len(items) > 1 and _may_be_about_one(error):
+            if len(items) > 1 and _may_concern_one_item(error):
                 middle = len(items) // 2
                 return self.ask(question, items[:middle], answer) | self.ask(question, items[middle:], answer)
             self.note_failure(question, items, error)
@@ -85,5 +85,5 @@ class PartialAnswers:
                     del self._not_told[kind]
 
 
-def _may_be_about_one(error: Exception) -> bool:
-    return isinstance(error, BrokerResponseError) and not isinstance(error, ABOUT_ALL)
+def _may_concern_one_item(error: Exception) -> bool:
+    return isinstance(error, BrokerResponseError) and not isinstance(error, REQUEST_WIDE_ERRORS)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from monitor.collectors.kafka_client.jaas import LOGIN_MODULES, jaas_line, parse_jaas
-from monitor.collectors.kafka_client.java_values import wrong_values
+from monitor.collectors.kafka_client.java_values import invalid_values
 from monitor.config import ClusterSettings, ConfigError
 from monitor.model import Value
 
@@ -201,7 +201,7 @@ def _checked_properties(cluster: ClusterSettings) -> dict[str, str]:
     properties = cluster.client_properties()
     own = sorted(SET_BY_GROUPWATCH & properties.keys())
     problems = [f"{cluster.client_place}.{key} is set by groupwatch itself; remove it." for key in own]
-    problems += [f"{cluster.client_place}.{key} should be {told}." for key, told in wrong_values(properties)]
+    problems += [f"{cluster.client_place}.{key} should be {told}." for key, told in invalid_values(properties)]
     if problems:
         raise ConfigError(*problems)
     return properties
@@ -246,11 +246,11 @@ def _login(cluster: ClusterSettings, properties: Mapping[str, str]) -> Login | N
             raise ConfigError(f"{place} is {mechanism}, which groupwatch cannot use; create a user for one of {ours}.")
         raise ConfigError(f"{place} should be one of {ours}.")
     read: Callable[[ClusterSettings, Mapping[str, str], str], Login]
-    read = _login_of_jaas if "sasl.jaas.config" in properties else _login_of_two_properties
+    read = _login_from_jaas if "sasl.jaas.config" in properties else _login_from_properties
     return read(cluster, properties, mechanism)
 
 
-def _login_of_two_properties(cluster: ClusterSettings, properties: Mapping[str, str], mechanism: str) -> Login:
+def _login_from_properties(cluster: ClusterSettings, properties: Mapping[str, str], mechanism: str) -> Login:
     missing = [key for key in ("sasl.username", "sasl.password") if not properties.get(key)]
     if missing:
         place = cluster.client_place
@@ -258,7 +258,7 @@ def _login_of_two_properties(cluster: ClusterSettings, properties: Mapping[str, 
     return Login(username=properties["sasl.username"], password=properties["sasl.password"])
 
 
-def _login_of_jaas(cluster: ClusterSettings, properties: Mapping[str, str], mechanism: str) -> Login:
+def _login_from_jaas(cluster: ClusterSettings, properties: Mapping[str, str], mechanism: str) -> Login:
     place = f"{cluster.client_place}.sasl.jaas.config"
     if "sasl.username" in properties or "sasl.password" in properties:
         raise ConfigError(f"{place} and sasl.username with sasl.password say the same thing; remove one of them.")

@@ -37,7 +37,7 @@ CONNECT_LIMIT_S: Final = 10.0
 REQUEST_LIMIT_MS: Final = REQUEST_MS
 PROBE_LIMIT_S: Final = 2.0
 CLOSE_LIMIT_S: Final = 1.0
-LOOK_S: Final = 0.005
+POLL_S: Final = 0.005
 
 _QUIET: Final = logging.CRITICAL + 1
 
@@ -97,7 +97,7 @@ def _may_be_idempotent(producer: KafkaProducer, limit_s: float) -> bool:
     """
     manager, deadline = producer._transaction_manager, time.monotonic() + limit_s
     while not manager.has_producer_id() and not manager.has_fatal_error() and time.monotonic() < deadline:
-        time.sleep(LOOK_S)
+        time.sleep(POLL_S)
     return not manager.has_fatal_error()
 
 
@@ -140,7 +140,7 @@ def silence_client_logging() -> None:
 
 
 @contextmanager
-def requests_explained(cluster: ClusterSettings) -> Iterator[None]:
+def explain_request_errors(cluster: ClusterSettings) -> Iterator[None]:
     """Turn the client's errors inside into ConnectionFailed; errors of this package pass."""
     try:
         yield
@@ -189,10 +189,10 @@ def _explanation(cluster: ClusterSettings, error: KafkaError, limit_s: float) ->
         return f"{start}the broker does not accept this SASL mechanism ({error_name(error)}). Check sasl.mechanism."
     if isinstance(error, AuthorizationError):
         return f"{start}the user is not allowed to do this ({error_name(error)}). Check its ACLs."
-    return start + _probed(cluster, error, limit_s)
+    return start + _probe_result(cluster, error, limit_s)
 
 
-def _probed(cluster: ClusterSettings, error: KafkaError, limit_s: float) -> str:
+def _probe_result(cluster: ClusterSettings, error: KafkaError, limit_s: float) -> str:
     """What a plain connection to the addresses tells about an error that tells nothing."""
     context: ssl.SSLContext | None = kafka_python_arguments(cluster).get("ssl_context")
     for address in cluster.addresses:

@@ -45,7 +45,7 @@ def parse_jaas(text: str) -> JaasEntry | None:
     entry = ENTRY.fullmatch(text)
     if entry is None:
         return None
-    options = {name: _unquoted(value) for name, value in OPTION.findall(entry["options"])}
+    options = {name: _unquote(value) for name, value in OPTION.findall(entry["options"])}
     return JaasEntry(module=entry["module"], options=options)
 
 
@@ -55,12 +55,12 @@ def jaas_line(mechanism: str, username: str, password: str) -> str:
     >>> jaas_line("PLAIN", "eve", 'a"b')
     'org.apache.kafka.common.security.plain.PlainLoginModule required username="eve" password="a\\"b";'
     """
-    return f"{LOGIN_MODULES[mechanism]} required username={_quoted(username)} password={_quoted(password)};"
+    return f"{LOGIN_MODULES[mechanism]} required username={_quote(username)} password={_quote(password)};"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _unquoted(value: str) -> str:
+def _unquote(value: str) -> str:
     return re.sub(r"\\(.)", r"\1", value[1:-1], flags=re.DOTALL) if value[0] in "\"'" else value

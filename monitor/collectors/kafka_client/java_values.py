@@ -50,10 +50,10 @@ _HEARTBEAT_MS, _SESSION_MS = 3_000, 45_000
 _WHOLE: Final = re.compile(r"-?[0-9]{1,19}")
 
 
-def wrong_values(properties: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def invalid_values(properties: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The properties whose values a client would refuse, each with what it should be. No value is told.
 
-    >>> list(wrong_values({"fetch.max.bytes": "lots", "check.crcs": "TRUE"}))
+    >>> list(invalid_values({"fetch.max.bytes": "lots", "check.crcs": "TRUE"}))
     [('fetch.max.bytes', 'a whole number from 0 to 2147483647')]
     """
     for key, value in properties.items():

@@ -12,13 +12,13 @@ from kafka.errors import KafkaError
 
 from monitor.collectors.errors import CollectorError
 from monitor.collectors.kafka_client.connection import error_name
-from monitor.collectors.passes.health import CountedPasses
+from monitor.collectors.passes.health import PassCounter
 from monitor.config import ConfigError
 
 log = logging.getLogger(__name__)
 
 
-class AttemptedPasses(CountedPasses):
+class RetryingCollector(PassCounter):
     """Base of collectors that make passes themselves."""
 
     a_pass: ClassVar[str] = "a pass"
@@ -45,23 +45,25 @@ class AttemptedPasses(CountedPasses):
         try:
             self.collect()
         except (CollectorError, ConfigError) as error:
-            return self._failed(str(error))
+            return self._note_failure(str(error))
         except (KafkaError, OSError) as error:
-            return self._failed(self._told(f"failed ({error_name(error)}); it is tried again."))
+            return self._note_failure(self._problem_sentence(f"failed ({error_name(error)}); it is tried again."))
         except Exception as error:  # a defect of ours: without this the thread would end, and nobody would know
             where = "".join(traceback.format_tb(error.__traceback__))  # without the values, which may be secrets
-            log.error("%s\n%s", self._told(f"ended with a {type(error).__name__}, a defect:"), where)  # noqa: TRY400 -- see above
-            return self._failed(self._told(f"ended with a {type(error).__name__}, a defect (see the log)."))
+            log.error("%s\n%s", self._problem_sentence(f"ended with a {type(error).__name__}, a defect:"), where)  # noqa: TRY400 -- see above
+            return self._note_failure(
+                self._problem_sentence(f"ended with a {type(error).__name__}, a defect (see the log).")
+            )
         else:
             self.failures_in_a_row = 0
             return True
         finally:
             self._end_pass(began_s)
 
-    def _told(self, what: str) -> str:
+    def _problem_sentence(self, what: str) -> str:
         return f"Cluster {self._cluster_name}: {self.a_pass} {what}"
 
-    def _failed(self, problem: str) -> bool:
+    def _note_failure(self, problem: str) -> bool:
         self.failed_passes += 1
         self.failures_in_a_row += 1
         self.problem, self.warning = problem, None

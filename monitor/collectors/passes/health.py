@@ -15,7 +15,7 @@ def _nothing() -> None:
     """Nobody wants to know."""
 
 
-class CountedPasses(ABC):
+class PassCounter(ABC):
     """Base of collectors. What is public here is written by the collector's thread, and may be read from any."""
 
     def __init__(self, cluster: str, collector: str, name: str) -> None:
@@ -44,7 +44,7 @@ class CountedPasses(ABC):
         self.after_pass: Callable[[], None] = _nothing
         """Called by the collector's thread after each pass, whatever has come of it."""
 
-    def known_as(self, collector: str, name: str) -> None:
+    def set_identity(self, collector: str, name: str) -> None:
         """Take other names than those that it was made with."""
         self._collector, self._own_name = collector, name
 

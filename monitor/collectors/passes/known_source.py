@@ -28,14 +28,14 @@ class KnownSource:
         if found is None or self.expected in (None, found):
             self.expected = self.expected or found
             return
-        self.replaced = another_answers(self._cluster, self.expected or "", found)
+        self.replaced = source_change_sentence(self._cluster, self.expected or "", found)
         raise AnotherSource(self.replaced)
 
 
-def another_answers(cluster: str, before: str, now: str) -> str:
+def source_change_sentence(cluster: str, before: str, now: str) -> str:
     """What to say of it.
 
-    >>> another_answers("prod", "AbC", "XyZ")
+    >>> source_change_sentence("prod", "AbC", "XyZ")
     'Cluster prod: what answers now is not what was read before: its id is XyZ, and was AbC.'
     """
     return f"Cluster {cluster}: what answers now is not what was read before: its id is {now}, and was {before}."

@@ -26,7 +26,7 @@ _CHUNK: Final = 256 * 1024
 _LONGEST_SHOWN: Final = 256
 
 
-class Unanswered(StrEnum):
+class NoResponse(StrEnum):
     """Why there is no answer to a request."""
 
     SILENCE = "silence"
@@ -59,7 +59,7 @@ class _Exchange:
     """Some requests, those of them that are on their way, and the answers so far. Times are monotonic, in seconds."""
 
     def __init__(self, count: int, rules: _Rules, limit_s: float) -> None:
-        self.answers: list[Frame | Unanswered] = [Unanswered.NOT_SENT] * count
+        self.answers: list[Frame | NoResponse] = [NoResponse.NOT_SENT] * count
         self.silent = 0
         self._rules = rules
         self._limit_s = limit_s
@@ -74,13 +74,13 @@ class _Exchange:
             return None
         return self._sent
 
-    def sent(self, opaque: int) -> None:
+    def note_sent(self, opaque: int) -> None:
         """The next request is on its way under that number."""
         self._waiting[opaque], self._sent_s[opaque] = self._sent, time.monotonic()
-        self.answers[self._sent] = Unanswered.SILENCE
+        self.answers[self._sent] = NoResponse.SILENCE
         self._sent += 1
 
-    def heard(self, frame: Frame) -> None:
+    def take_response(self, frame: Frame) -> None:
         """Something came. A server's own requests, and answers that were given up, are passed over."""
         if frame.is_answer and frame.opaque in self._waiting:
             self.answers[self._waiting.pop(frame.opaque)] = frame
@@ -142,7 +142,7 @@ class RocketMQConnection:
             raise ConnectionFailed(f"{self} did not answer within {self._access.limit_s:g} s.")
         return heard
 
-    def ask_alone(self, requests: Sequence[Request], window: int, silences: int) -> list[Frame | Unanswered]:
+    def ask_each(self, requests: Sequence[Request], window: int, silences: int) -> list[Frame | NoResponse]:
         """The answers to requests that the server has to ask others for; each is waited for on its own.
 
         Args:
@@ -168,7 +168,7 @@ class RocketMQConnection:
     def __str__(self) -> str:
         return self._address if self._address.isprintable() and len(self._address) < _LONGEST_SHOWN else "a server"
 
-    def _exchange(self, requests: Sequence[Request], rules: _Rules) -> list[Frame | Unanswered]:
+    def _exchange(self, requests: Sequence[Request], rules: _Rules) -> list[Frame | NoResponse]:
         """Ask, and once more on a new connection if an open one fails: brokers close those that were idle for 120 s."""
         was_open = self._socket is not None
         try:
@@ -178,18 +178,18 @@ class RocketMQConnection:
                 raise
         return self._attempt(requests, rules)
 
-    def _attempt(self, requests: Sequence[Request], rules: _Rules) -> list[Frame | Unanswered]:
+    def _attempt(self, requests: Sequence[Request], rules: _Rules) -> list[Frame | NoResponse]:
         try:
-            connected = self._connected()
+            connected = self._connect()
             exchange = _Exchange(len(requests), rules, self._access.limit_s)
             while not exchange.is_done:
                 while (index := exchange.next()) is not None:
-                    exchange.sent(self._send(connected, requests[index]))
+                    exchange.note_sent(self._send(connected, requests[index]))
                 frame = self._receive(connected, exchange.until)
                 if frame is None:
                     exchange.give_up()
                 else:
-                    exchange.heard(frame)
+                    exchange.take_response(frame)
         except (OSError, DecodeError) as error:
             self.close()
             raise ConnectionFailed(f"{self}: {_reason(error)}.") from None
@@ -197,16 +197,16 @@ class RocketMQConnection:
             self.close()
         return exchange.answers
 
-    def _connected(self) -> socket.socket:
+    def _connect(self) -> socket.socket:
         if self._socket is None:
-            self._socket = _opened(self._address, self._access)
+            self._socket = _open(self._address, self._access)
         return self._socket
 
     def _send(self, connected: socket.socket, request: Request) -> int:
         """Send a request and give its number."""
         self._opaque = (self._opaque + 1) & 0x7FFFFFFF
         signer = self._access.signer
-        fields = request.fields if signer is None else signer.signed(request.fields)
+        fields = request.fields if signer is None else signer.sign(request.fields)
         connected.settimeout(self._access.limit_s)
         connected.sendall(encode_request(request.code, self._opaque, fields))
         return self._opaque
@@ -254,7 +254,7 @@ def tls_context(ca_file: str | None) -> ssl.SSLContext:
     return context
 
 
-def _opened(address: str, access: Access) -> socket.socket:
+def _open(address: str, access: Access) -> socket.socket:
     host, _, port = address.rpartition(":")
     host = host.strip("[]")
     if not (port.isascii() and port.isdigit() and int(port) < 65536):

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 
 from msgspec.structs import replace
 
-from monitor.collectors.rocketmq.members import SILENT, MemberKey, Told
+from monitor.collectors.rocketmq.members import NO_INFO, MemberInfo, MemberKey
 from monitor.model import (
     GroupKind,
     GroupObserved,
@@ -23,7 +23,7 @@ from monitor.model import (
     Value,
 )
 from monitor.model.silent_members import presumed_holdings
-from monitor.protocol.rocketmq.names import is_of_proxy, is_topic
+from monitor.protocol.rocketmq.names import is_proxy_client, is_topic
 from monitor.protocol.rocketmq.responses import (
     POP,
     CommittedOffset,
@@ -100,15 +100,15 @@ def group_seen(group: str, by_broker: Mapping[str, GroupConnections]) -> GroupSe
     )
 
 
-def topics_of(seen: GroupSeen, told: Mapping[MemberKey, Told]) -> set[str]:
+def topics_of(seen: GroupSeen, told: Mapping[MemberKey, MemberInfo]) -> set[str]:
     """All topics that somebody in the group subscribes to."""
-    said = [_said(seen.group, each.client_id, told).topics for each in seen.members]
+    said = [_client_info(seen.group, each.client_id, told).topics for each in seen.members]
     return set(seen.topics).union(*(topics for topics in said if topics is not None))
 
 
 def group_observed(
     seen: GroupSeen,
-    told: Mapping[MemberKey, Told],
+    told: Mapping[MemberKey, MemberInfo],
     offsets: Iterable[QueueOffset],
     modes: Iterable[RequestMode],
     moment: Moment,
@@ -118,7 +118,8 @@ def group_observed(
     A member that does not answer has what it is presumed to hold (monitor.model.silent_members).
     """
     known = {
-        each.client_id: told.get(MemberKey(group=seen.group, client_id=each.client_id), SILENT) for each in seen.members
+        each.client_id: told.get(MemberKey(group=seen.group, client_id=each.client_id), NO_INFO)
+        for each in seen.members
     }
     sharing = _sharing(seen, known, modes)
     said = (queue for each in known.values() if each.answers for queue in each.held)
@@ -180,14 +181,14 @@ def _partition(queue: Queue, found: QueueRange | None) -> PartitionObserved:
     return PartitionObserved(partition=partition_of(queue), earliest=found.earliest, end=found.end)
 
 
-def _said(group: str, client_id: str, told: Mapping[MemberKey, Told]) -> Told:
-    return told.get(MemberKey(group=group, client_id=client_id), SILENT)
+def _client_info(group: str, client_id: str, told: Mapping[MemberKey, MemberInfo]) -> MemberInfo:
+    return told.get(MemberKey(group=group, client_id=client_id), NO_INFO)
 
 
 def _member(
-    seen: MemberSeen, told: Told, topics: tuple[str, ...], held: AbstractSet[TopicPartition], sharing: Sharing
+    seen: MemberSeen, told: MemberInfo, topics: tuple[str, ...], held: AbstractSet[TopicPartition], sharing: Sharing
 ) -> Member:
-    assigned = () if sharing is Sharing.BY_RECORD else _assigned(told.held)
+    assigned = () if sharing is Sharing.BY_RECORD else _assignment(told.held)
     if not told.answers and sharing is not Sharing.BROADCAST:
         assigned = presumed_holdings(assigned, held)
     return Member(
@@ -197,12 +198,12 @@ def _member(
         host=seen.host,
         unreadable=told.unreadable,
         assignor=told.assignor,
-        answers=told.answers or is_of_proxy(seen.client_id),
+        answers=told.answers or is_proxy_client(seen.client_id),
         connections=seen.connections,
     )
 
 
-def _assigned(held: Sequence[Queue]) -> tuple[TopicPartitions, ...]:
+def _assignment(held: Sequence[Queue]) -> tuple[TopicPartitions, ...]:
     """Queues, which are sorted, by topic: in the order of RocketMQ's strategies, by broker's name, then by number."""
     topics: dict[str, list[str]] = defaultdict(list)
     for queue in held:
@@ -210,7 +211,7 @@ def _assigned(held: Sequence[Queue]) -> tuple[TopicPartitions, ...]:
     return tuple(TopicPartitions(topic, tuple(partitions)) for topic, partitions in topics.items())
 
 
-def _sharing(seen: GroupSeen, known: Mapping[str, Told], modes: Iterable[RequestMode]) -> Sharing:
+def _sharing(seen: GroupSeen, known: Mapping[str, MemberInfo], modes: Iterable[RequestMode]) -> Sharing:
     """Whether queues have owners.
 
     The broker's table of modes counts only where no member says anything: who does its own rebalancing, as clients do
@@ -219,7 +220,7 @@ def _sharing(seen: GroupSeen, known: Mapping[str, Told], modes: Iterable[Request
     answering = [told for told in known.values() if told.answers]
     if seen.is_broadcasting or any(told.is_broadcasting for told in known.values()):
         return Sharing.BROADCAST
-    if any(told.pops or told.chooses for told in known.values()) or any(is_of_proxy(each) for each in known):
+    if any(told.pops or told.chooses for told in known.values()) or any(is_proxy_client(each) for each in known):
         return Sharing.BY_RECORD
     pops = any(each.mode == POP and each.group == seen.group and each.topic in seen.topics for each in modes)
     return Sharing.BY_RECORD if pops and not answering else Sharing.EXCLUSIVE

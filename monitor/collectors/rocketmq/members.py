@@ -16,7 +16,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.collectors.errors import ConnectionFailed
-from monitor.collectors.rocketmq.connection import RocketMQConnection, Unanswered
+from monitor.collectors.rocketmq.connection import NoResponse, RocketMQConnection
 from monitor.model import Value
 from monitor.protocol.rocketmq.frame import Frame
 from monitor.protocol.rocketmq.names import class_name, is_topic
@@ -36,7 +36,7 @@ MAX_SUSPECTS: Final = 4
 PULL_ONLY: Final = "registerTopics"
 """A property that only DefaultMQPullConsumer has, which tells none of the queues that it reads."""
 
-ASK_AGAIN_S: Final = 10.0
+RETRY_SUSPECTS_S: Final = 10.0
 """How long a broker waits for a client; only then has it given up the last question."""
 
 
@@ -47,14 +47,14 @@ class MemberKey(Value):
     client_id: str
 
 
-class Asked(Value):
+class MemberRequest(Value):
     """A member, and the address of the broker through which it is asked."""
 
     key: MemberKey
     address: str
 
 
-class Told(Value):
+class MemberInfo(Value):
     """What a member said when it answered last; ``answers`` False: it does not any more, or it never did.
 
     ``assignor`` is the class of its strategy, without package. ``chooses`` : it decides itself what it reads, and does
@@ -71,14 +71,14 @@ class Told(Value):
     unreadable: str | None = None
 
 
-Answer = Frame | Unanswered
+Answer = Frame | NoResponse
 Answers = Mapping[MemberKey, Answer]
 
-SILENT: Final = Told(answers=False)
+NO_INFO: Final = MemberInfo(answers=False)
 """A member that has never answered."""
 
 
-class MemberInfos:
+class MemberInfoReader:
     """Asks the members, reading after reading, and remembers what each said last. For one thread."""
 
     def __init__(
@@ -88,22 +88,22 @@ class MemberInfos:
         self._connect: Final = connect
         self._clock: Final = clock
         self._connections: dict[str, RocketMQConnection] = {}
-        self._told: dict[MemberKey, Told] = {}
+        self._told: dict[MemberKey, MemberInfo] = {}
         self._asked_s: dict[MemberKey, float] = {}
         self._again: dict[str, Future[Answers]] = {}
 
-    def read(self, members: Sequence[Asked], pool: Executor) -> Mapping[MemberKey, Told]:
+    def read(self, members: Sequence[MemberRequest], pool: Executor) -> Mapping[MemberKey, MemberInfo]:
         """What each of the members says, or said last. Others are forgotten."""
         self._forget({member.key for member in members}, {member.address for member in members})
-        self._take_answers_of_suspects()
+        self._take_suspect_responses()
         suspects = [member for member in members if not self._told.get(member.key, _UNKNOWN).answers]
         known = {member.key for member in suspects}
         others = [member for member in members if member.key not in known]
         self._ask_suspects(suspects, pool)
-        asked = [pool.submit(_answers, self._connection(address), keys) for address, keys in _by_address(others)]
+        asked = [pool.submit(_request_infos, self._connection(address), keys) for address, keys in _by_address(others)]
         for future in asked:
             self._take(future.result())
-        return {member.key: self._told.get(member.key, SILENT) for member in members}
+        return {member.key: self._told.get(member.key, NO_INFO) for member in members}
 
     def close(self) -> None:
         """Close the connections; what the members said is kept."""
@@ -120,17 +120,17 @@ class MemberInfos:
         self._told = {key: told for key, told in self._told.items() if key in kept}
         self._asked_s = {key: at for key, at in self._asked_s.items() if key in kept}
 
-    def _ask_suspects(self, suspects: Sequence[Asked], pool: Executor) -> None:
+    def _ask_suspects(self, suspects: Sequence[MemberRequest], pool: Executor) -> None:
         """Send the questions that are due, and do not wait for them: the next reading takes what comes."""
         now = self._clock()
-        due = [each for each in suspects if now - self._asked_s.get(each.key, 0.0) >= ASK_AGAIN_S]
+        due = [each for each in suspects if now - self._asked_s.get(each.key, 0.0) >= RETRY_SUSPECTS_S]
         for address, keys in _by_address(sorted(due, key=lambda each: self._asked_s.get(each.key, 0.0))):
             if address not in self._again:
                 first = keys[:MAX_SUSPECTS]
                 self._asked_s |= dict.fromkeys(first, now)
-                self._again[address] = pool.submit(_answers_apart, self._connect(address), first)
+                self._again[address] = pool.submit(_request_each_info, self._connect(address), first)
 
-    def _take_answers_of_suspects(self) -> None:
+    def _take_suspect_responses(self) -> None:
         for address in [address for address, future in self._again.items() if future.done()]:
             self._take(self._again.pop(address).result())
 
@@ -143,7 +143,7 @@ class MemberInfos:
         now = self._clock()
         for key, answer in answers.items():
             before = self._told.get(key)
-            told = _told(answer, before)
+            told = _info_in(answer, before)
             if told is None:
                 continue
             if not told.answers and (before is None or before.answers):
@@ -151,41 +151,41 @@ class MemberInfos:
             self._told[key] = told
 
 
-_UNKNOWN: Final = Told()
+_UNKNOWN: Final = MemberInfo()
 """A member that has not been asked yet is asked as one that answers."""
 
 
-def _answers(connection: RocketMQConnection, keys: Sequence[MemberKey]) -> Answers:
+def _request_infos(connection: RocketMQConnection, keys: Sequence[MemberKey]) -> Answers:
     requests = [running_info(key.group, key.client_id) for key in keys]
     try:
-        answers = connection.ask_alone(requests, WINDOW, MAX_SILENCES)
+        answers = connection.ask_each(requests, WINDOW, MAX_SILENCES)
     except ConnectionFailed:
         return {}  # the reading's own connection to that broker fails too, and says so
     return dict(zip(keys, answers, strict=True))
 
 
-def _answers_apart(connection: RocketMQConnection, keys: Sequence[MemberKey]) -> Answers:
+def _request_each_info(connection: RocketMQConnection, keys: Sequence[MemberKey]) -> Answers:
     """On a connection that is closed afterwards."""
     try:
-        return _answers(connection, keys)
+        return _request_infos(connection, keys)
     finally:
         connection.close()
 
 
-def _told(answer: Answer, before: Told | None) -> Told | None:
+def _info_in(answer: Answer, before: MemberInfo | None) -> MemberInfo | None:
     """What is known of a member after this answer; None: no more than before."""
-    last = before or Told()
-    if answer is Unanswered.NOT_SENT:
+    last = before or MemberInfo()
+    if answer is NoResponse.NOT_SENT:
         return None
-    if isinstance(answer, Unanswered) or answer.code:
+    if isinstance(answer, NoResponse) or answer.code:
         return replace(last, answers=False)
     try:
-        return _said(running_info_in(answer.body))
+        return _member_info(running_info_in(answer.body))
     except DecodeError as error:
         return replace(last, unreadable=str(error))
 
 
-def _by_address(members: Iterable[Asked]) -> list[tuple[str, list[MemberKey]]]:
+def _by_address(members: Iterable[MemberRequest]) -> list[tuple[str, list[MemberKey]]]:
     """The members in their order, by the broker through which they are asked."""
     keys: dict[str, list[MemberKey]] = defaultdict(list)
     for member in members:
@@ -193,10 +193,10 @@ def _by_address(members: Iterable[Asked]) -> list[tuple[str, list[MemberKey]]]:
     return list(keys.items())
 
 
-def _said(info: RunningInfo) -> Told:
+def _member_info(info: RunningInfo) -> MemberInfo:
     topics = tuple(topic for topic in info.topics if is_topic(topic))
     held = tuple(queue for queue in info.held if is_topic(queue.topic))
-    return Told(
+    return MemberInfo(
         topics=topics,
         held=held,
         pops=any(is_topic(queue.topic) for queue in info.popped) or any(queue.number < 0 for queue in held),

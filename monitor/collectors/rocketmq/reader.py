@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from monitor.collectors.clock import wall_clock_ms
 from monitor.collectors.errors import CollectorError, ConnectionFailed
-from monitor.collectors.rocketmq import requests as questions
+from monitor.collectors.rocketmq import requests
 from monitor.collectors.rocketmq.brokers import Brokers
 from monitor.collectors.rocketmq.connection import Access, RocketMQConnection, tls_context
 from monitor.collectors.rocketmq.groups import (
@@ -35,22 +35,22 @@ from monitor.collectors.rocketmq.groups import (
     queue_offsets,
     topics_of,
 )
-from monitor.collectors.rocketmq.members import Asked, MemberInfos, MemberKey, Told
+from monitor.collectors.rocketmq.members import MemberInfo, MemberInfoReader, MemberKey, MemberRequest
 from monitor.collectors.rocketmq.requests import Survey
-from monitor.collectors.snapshot import Reading
+from monitor.collectors.snapshot import SourceSnapshot
 from monitor.config import RocketMQSettings
 from monitor.config.errors import ConfigError
 from monitor.model import GroupObserved, Source, TopicObserved
 from monitor.model.patterns import NamePattern
 from monitor.protocol.rocketmq.acl import Signer
-from monitor.protocol.rocketmq.names import is_group, is_of_proxy, is_topic
+from monitor.protocol.rocketmq.names import is_group, is_proxy_client, is_topic
 from monitor.protocol.rocketmq.responses import BrokerAddress, CommittedOffset, QueueRange, RequestMode, RouteQueues
 
 MOST_THREADS: Final = 32
 """Brokers that are asked at the same time, those that are asked about silent clients included."""
 
 Routes = Mapping[str, Sequence[RouteQueues]]
-Members = Mapping[MemberKey, Told]
+Members = Mapping[MemberKey, MemberInfo]
 Offsets = Mapping[str, tuple[CommittedOffset, ...]]
 """Committed offsets by the broker that keeps them."""
 
@@ -63,13 +63,13 @@ class RocketMQReader:
         self._settings: Final = settings
         self._clock: Final = clock
         self._groups: Final = NamePattern(settings.groups, dot_matches_line_breaks=True)
-        self._members: Final = MemberInfos(self._opened)
+        self._members: Final = MemberInfoReader(self._open)
         self._access: Access | None = None
         self._pool: ThreadPoolExecutor | None = None
         self._servers = list(settings.addresses)
         self._connections: dict[str, RocketMQConnection] = {}
 
-    def read(self, pass_ms: int) -> Reading:
+    def read(self, pass_ms: int) -> SourceSnapshot:
         """All groups of users that have members or offsets, and the topics that they read.
 
         Raises:
@@ -81,15 +81,15 @@ class RocketMQReader:
         brokers = Brokers(self._settings.name, known, self._connection, self._threads())
         seen, modes = self._groups_of(brokers)
         has_all = not brokers.failures
-        told = self._told(brokers, seen)
-        seen = _still_there(brokers, seen, told)
+        told = self._read_members(brokers, seen)
+        seen = _drop_departed_groups(brokers, seen, told)
         moment = Moment(cluster=self._settings.name, pass_ms=pass_ms, observed_ms=self._clock())
-        offsets = brokers.ask_all(lambda broker, _: questions.offsets(broker), None)
+        offsets = brokers.ask_all(lambda broker, _: requests.offsets(broker), None)
         routes = self._routes(server, _topics(seen, told, offsets))
         moment = replace(moment, partial=bool(brokers.failures or brokers.slaves))
         told_of = [each for each in seen if each.members or has_all]
         groups = _groups_observed(told_of, told, _by_group(offsets, routes, brokers.slaves), modes, moment)
-        return Reading(
+        return SourceSnapshot(
             source=Source.SYSTEM,
             topics=self._topics_observed(brokers, routes, moment),
             groups=tuple(groups),
@@ -114,10 +114,10 @@ class RocketMQReader:
         for address in tuple(self._servers):
             server = self._connection(address)
             try:
-                known = questions.brokers(server)
+                known = requests.brokers(server)
             except CollectorError as error:
                 failures.append(str(error))
-                self._ask_another_first()
+                self._rotate_name_servers()
             else:
                 self._keep({*self._servers, *(each.address for each in known)})
                 return server, known
@@ -125,29 +125,31 @@ class RocketMQReader:
 
     def _routes(self, server: RocketMQConnection, topics: Iterable[str]) -> Routes:
         try:
-            return questions.routes(server, sorted(topics))
+            return requests.routes(server, sorted(topics))
         except CollectorError as error:
-            self._ask_another_first()
+            self._rotate_name_servers()
             raise type(error)(f"Cluster {self._settings.name}: {error}") from None
 
-    def _ask_another_first(self) -> None:
+    def _rotate_name_servers(self) -> None:
         self._servers.append(self._servers.pop(0))
 
     def _groups_of(self, brokers: Brokers) -> tuple[list[GroupSeen], list[RequestMode]]:
-        surveys = brokers.ask_all(questions.survey, self._is_watched)
+        surveys = brokers.ask_all(requests.survey, self._is_watched)
         if not surveys:
             if brokers.failures:
                 raise type(brokers.failures[0])(brokers.problems[-1])
             raise ConnectionFailed(f"Cluster {self._settings.name}: no broker is registered with {self._servers[0]}.")
         return _groups_seen(surveys), [mode for survey in surveys.values() for mode in survey.modes]
 
-    def _told(self, brokers: Brokers, seen: Sequence[GroupSeen]) -> Members:
+    def _read_members(self, brokers: Brokers, seen: Sequence[GroupSeen]) -> Members:
         """What the members say; those that came by the proxy never do."""
         asked = [
-            Asked(key=MemberKey(group=group.group, client_id=each.client_id), address=brokers.addresses[each.broker])
+            MemberRequest(
+                key=MemberKey(group=group.group, client_id=each.client_id), address=brokers.addresses[each.broker]
+            )
             for group in seen
             for each in group.members
-            if not is_of_proxy(each.client_id)
+            if not is_proxy_client(each.client_id)
         ]
         return self._members.read(asked, self._threads())
 
@@ -155,7 +157,7 @@ class RocketMQReader:
         observed_ms = self._clock()
         ranges: dict[str, list[QueueRange]] = defaultdict(list)
         wanted = {broker: of for broker, of in _topics_by_broker(routes).items() if broker not in brokers.slaves}
-        for found in brokers.ask(questions.ranges, wanted).values():
+        for found in brokers.ask(requests.ranges, wanted).values():
             for each in found:
                 ranges[each.queue.topic].append(each)
         return tuple(
@@ -170,10 +172,10 @@ class RocketMQReader:
     def _connection(self, address: str) -> RocketMQConnection:
         """The one connection to a server that answers for itself."""
         if address not in self._connections:
-            self._connections[address] = self._opened(address)
+            self._connections[address] = self._open(address)
         return self._connections[address]
 
-    def _opened(self, address: str) -> RocketMQConnection:
+    def _open(self, address: str) -> RocketMQConnection:
         if self._access is None:
             self._access = _access(self._settings)
         return RocketMQConnection(address, self._access)
@@ -212,13 +214,13 @@ def _groups_seen(surveys: Mapping[str, Survey]) -> list[GroupSeen]:
     ]
 
 
-def _still_there(brokers: Brokers, seen: Sequence[GroupSeen], told: Members) -> list[GroupSeen]:
+def _drop_departed_groups(brokers: Brokers, seen: Sequence[GroupSeen], told: Members) -> list[GroupSeen]:
     """The groups without the members that have left since they were listed: those did not answer either."""
     doubtful = [each.group for each in seen if any(_is_silent(each.group, m.client_id, told) for m in each.members)]
     if not doubtful:
         return list(seen)
     failures = len(brokers.failures)
-    now = brokers.ask_all(questions.connections, doubtful)
+    now = brokers.ask_all(requests.connections, doubtful)
     if len(brokers.failures) > failures:
         return list(seen)  # who is connected to a broker that does not say so any more has not left
     present = {

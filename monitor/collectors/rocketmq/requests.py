@@ -10,7 +10,7 @@ from monitor.collectors.rocketmq.connection import RocketMQConnection
 from monitor.model import Value
 from monitor.protocol.rocketmq import requests
 from monitor.protocol.rocketmq.frame import Frame
-from monitor.protocol.rocketmq.requests import Code, Refused, Request
+from monitor.protocol.rocketmq.requests import RefusalCode, Request, RequestCode
 from monitor.protocol.rocketmq.responses import (
     BrokerAddress,
     CommittedOffset,
@@ -33,9 +33,9 @@ Decoded = TypeVar("Decoded")
 _ACL_4: Final = "AclException"
 """What 4.9 says when it does not let somebody in; the code is that of any error."""
 
-_NO_MEMBERS: Final = Refused.CONSUMER_NOT_ONLINE
-_NO_TOPIC: Final = Refused.TOPIC_NOT_EXIST
-_NOT_IN_4: Final = Refused.NOT_SUPPORTED
+_NO_MEMBERS: Final = RefusalCode.CONSUMER_NOT_ONLINE
+_NO_TOPIC: Final = RefusalCode.TOPIC_NOT_EXIST
+_NOT_IN_4: Final = RefusalCode.NOT_SUPPORTED
 
 
 class Survey(Value):
@@ -51,12 +51,12 @@ class Survey(Value):
 
 def brokers(server: RocketMQConnection) -> tuple[BrokerAddress, ...]:
     """All brokers that a name server knows. Raises like ``survey``."""
-    return _one(server, requests.cluster_info(), brokers_in)
+    return _request_one(server, requests.cluster_info(), brokers_in)
 
 
 def routes(server: RocketMQConnection, topics: Sequence[str]) -> dict[str, tuple[RouteQueues, ...]]:
     """The queues of the topics that a name server knows, by topic. Raises like ``survey``."""
-    answers = _many(server, [requests.route(topic) for topic in topics], route_in, _NO_TOPIC)
+    answers = _request_many(server, [requests.route(topic) for topic in topics], route_in, _NO_TOPIC)
     return {topic: answer for topic, answer in zip(topics, answers, strict=True) if answer is not None}
 
 
@@ -67,49 +67,55 @@ def survey(broker: RocketMQConnection, is_watched: Callable[[str], bool]) -> Sur
         ConnectionFailed: it does not answer, or not so that it could be understood.
         PermissionMissing: it does not let us ask.
     """
-    groups = tuple(group for group in _one(broker, requests.subscription_groups(), groups_in) if is_watched(group))
-    modes = _many(broker, [requests.request_modes()], request_modes_in, _NOT_IN_4)[0]
+    groups = tuple(
+        group for group in _request_one(broker, requests.subscription_groups(), groups_in) if is_watched(group)
+    )
+    modes = _request_many(broker, [requests.request_modes()], request_modes_in, _NOT_IN_4)[0]
     return Survey(groups=groups, live=connections(broker, groups), modes=modes or ())
 
 
 def connections(broker: RocketMQConnection, groups: Sequence[str]) -> dict[str, GroupConnections]:
     """The connections of the groups that have any. Raises like ``survey``."""
-    answers = _many(broker, [requests.connections(group) for group in groups], connections_in, _NO_MEMBERS)
+    answers = _request_many(broker, [requests.connections(group) for group in groups], connections_in, _NO_MEMBERS)
     return {group: answer for group, answer in zip(groups, answers, strict=True) if answer and answer.connections}
 
 
 def offsets(broker: RocketMQConnection) -> tuple[CommittedOffset, ...]:
     """All offsets that a broker keeps. Raises like ``survey``."""
-    return _one(broker, requests.all_offsets(), offsets_in)
+    return _request_one(broker, requests.all_offsets(), offsets_in)
 
 
 def ranges(broker: RocketMQConnection, topics: Sequence[str]) -> list[QueueRange]:
     """The first and the end offsets of a broker's queues of these topics. Raises like ``survey``."""
-    answers = _many(broker, [requests.topic_stats(topic) for topic in topics], topic_stats_in, _NO_TOPIC)
+    answers = _request_many(broker, [requests.topic_stats(topic) for topic in topics], topic_stats_in, _NO_TOPIC)
     return [each for answer in answers if answer is not None for each in answer]
 
 
-def _one(asked: RocketMQConnection, request: Request, decode: Callable[[bytes], Decoded]) -> Decoded:
-    return _decoded(asked, request, asked.ask([request])[0], decode)
+def _request_one(connection: RocketMQConnection, request: Request, decode: Callable[[bytes], Decoded]) -> Decoded:
+    return _decode_response(connection, request, connection.ask([request])[0], decode)
 
 
-def _many(
-    asked: RocketMQConnection, wanted: Sequence[Request], decode: Callable[[bytes], Decoded], absent: Refused
+def _request_many(
+    connection: RocketMQConnection, wanted: Sequence[Request], decode: Callable[[bytes], Decoded], absent: RefusalCode
 ) -> list[Decoded | None]:
     """The answers to the requests; None for one that was refused with a code that says that there is no such thing."""
     return [
-        None if answer.code == absent else _decoded(asked, request, answer, decode)
-        for request, answer in zip(wanted, asked.ask(wanted), strict=True)
+        None if answer.code == absent else _decode_response(connection, request, answer, decode)
+        for request, answer in zip(wanted, connection.ask(wanted), strict=True)
     ]
 
 
-def _decoded(asked: RocketMQConnection, request: Request, answer: Frame, decode: Callable[[bytes], Decoded]) -> Decoded:
-    name = Code(request.code).name
-    if answer.code == Refused.NO_PERMISSION or _ACL_4 in (answer.remark or ""):
-        raise PermissionMissing(f"{asked} refuses {name}: the access key may not do this, or is not the right one.")
+def _decode_response(
+    connection: RocketMQConnection, request: Request, answer: Frame, decode: Callable[[bytes], Decoded]
+) -> Decoded:
+    name = RequestCode(request.code).name
+    if answer.code == RefusalCode.NO_PERMISSION or _ACL_4 in (answer.remark or ""):
+        raise PermissionMissing(
+            f"{connection} refuses {name}: the access key may not do this, or is not the right one."
+        )
     if answer.code:
-        raise ConnectionFailed(f"{asked} refuses {name} (code {answer.code}).")
+        raise ConnectionFailed(f"{connection} refuses {name} (code {answer.code}).")
     try:
         return decode(answer.body)
     except DecodeError as error:
-        raise ConnectionFailed(f"{asked} answers {name} with something unreadable ({error}).") from None
+        raise ConnectionFailed(f"{connection} answers {name} with something unreadable ({error}).") from None

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from monitor.collectors.clock import wall_clock_ms
-from monitor.collectors.snapshot import Reading
+from monitor.collectors.snapshot import SourceSnapshot
 from monitor.collectors.spark.checkpoint_files import CheckpointFiles, CheckpointUnreadable, LocalFiles
 from monitor.config.systems import SparkQueriesSettings
 from monitor.model import GroupKind, GroupObserved, Source, Value
@@ -53,7 +53,7 @@ class SparkCheckpointReader:
         self._cluster = settings.cluster
         self._clock = clock
 
-    def read(self, pass_ms: int) -> Reading:
+    def read(self, pass_ms: int) -> SourceSnapshot:
         """Every query of which a batch was committed. One whose checkpoint cannot be read stays as it was known."""
         groups, problems = [], []
         for name, checkpoint in sorted(self._settings.checkpoints.items()):
@@ -62,8 +62,8 @@ class SparkCheckpointReader:
             if found.problem is not None:
                 problems.append(f"Spark query {name!a}: {found.problem}")
             if found.offsets is not None:
-                groups.append(self._observed(name, found.offsets, pass_ms, observed_ms))
-        return Reading(
+                groups.append(self._group_observed(name, found.offsets, pass_ms, observed_ms))
+        return SourceSnapshot(
             source=Source.CHECKPOINT,
             groups=tuple(groups),
             complete=not problems,
@@ -74,7 +74,7 @@ class SparkCheckpointReader:
     def close(self) -> None:
         """Nothing is open between two readings."""
 
-    def _observed(self, name: str, offsets: QueryOffsets, pass_ms: int, observed_ms: int) -> GroupObserved:
+    def _group_observed(self, name: str, offsets: QueryOffsets, pass_ms: int, observed_ms: int) -> GroupObserved:
         return GroupObserved(
             cluster=self._cluster,
             group=name,

@@ -14,7 +14,7 @@ from typing import Final, Protocol
 from msgspec.structs import replace
 
 from monitor.collectors.clock import wall_clock_ms
-from monitor.collectors.snapshot import Reading
+from monitor.collectors.snapshot import SourceSnapshot
 from monitor.collectors.zookeeper.session import ZooKeeperSession
 from monitor.config.systems import ZooKeeperSettings
 from monitor.model import (
@@ -28,12 +28,12 @@ from monitor.model import (
 )
 from monitor.model.patterns import NamePattern
 from monitor.protocol.zookeeper.groups import CONSUMERS, SeenGroup, SeenTopic, SeenTree
-from monitor.protocol.zookeeper.tree import Node, Tree, joined, told
+from monitor.protocol.zookeeper.tree import Node, Tree, describe_problems, join_path
 
-_OF_BROKERS: Final = "brokers/"
+_BROKERS_PREFIX: Final = "brokers/"
 
 
-class Remembering:
+class LastKnownTree:
     """Decodes tree after tree; what brokers have written and cannot be read now counts as when it last could be.
 
     Such a node says nothing, not even that anything is gone, so partitions must not vanish from under their owners. It
@@ -46,10 +46,10 @@ class Remembering:
         self._decode = decode
         self._readable: dict[str, Node] = {}
 
-    def decoded(self, tree: Tree) -> SeenTree:
+    def decode(self, tree: Tree) -> SeenTree:
         """What is in the tree. Problems are of the nodes as they are now; one that is gone is forgotten."""
         seen = self._decode(tree)
-        present = {path: node for path, node in tree.nodes.items() if path.startswith(_OF_BROKERS)}
+        present = {path: node for path, node in tree.nodes.items() if path.startswith(_BROKERS_PREFIX)}
         garbled = {each.path: each for each in seen.problems if each.path in present}
         known = {path: self._readable[path] for path in garbled if path in self._readable}
         self._readable = {path: node for path, node in present.items() if path not in garbled} | known
@@ -76,7 +76,7 @@ BROKERS: Final = "brokers"
 """A node that the first broker makes, and that stays as long as the tree does."""
 
 _STEP_S: Final = 0.2
-_TOLD: Final = 5
+_MAX_PROBLEMS: Final = 5
 """So many problems of a kind are told."""
 
 
@@ -130,27 +130,29 @@ class ZooKeeperReader:
         self._settings = settings
         self._kind = kind
         self._session = session
-        self._decode = Remembering(decode)
+        self._decode = LastKnownTree(decode)
         self._ends = ends
         self._strategies = [(NamePattern(groups), strategy) for groups, strategy in settings.strategies.items()]
         self._told: dict[str, GroupObserved] = {}
         self._held_since_s: dict[str, float] = {}
 
-    def read(self, pass_ms: int) -> Reading:
+    def read(self, pass_ms: int) -> SourceSnapshot:
         """Everything, now. See ``monitor.collectors.snapshot.Reader``."""
-        seen = self._settled()
+        seen = self._read_settled_tree()
         observed_ms = max(wall_clock_ms(), pass_ms)
-        groups = tuple(self._observed(group, pass_ms, observed_ms) for group in seen.groups)
+        groups = tuple(self._group_observed(group, pass_ms, observed_ms) for group in seen.groups)
         self._told = {group.group: group for group in groups}
         self._held_since_s = {name: since_s for name, since_s in self._held_since_s.items() if name in self._told}
         ends = self._ends.of(seen)
         start = f"Cluster {self._settings.name}: "
-        return Reading(
+        return SourceSnapshot(
             source=Source.SYSTEM,
             topics=tuple(self._topic(topic, ends, pass_ms, observed_ms) for topic in seen.topics),
             groups=groups,
             complete=all(each.what != "refused" or each.path.startswith(f"{CONSUMERS}/") for each in seen.problems),
-            problems=tuple(start + sentence for sentence in (*told(seen.problems, _TOLD), *ends.problems)),
+            problems=tuple(
+                start + sentence for sentence in (*describe_problems(seen.problems, _MAX_PROBLEMS), *ends.problems)
+            ),
             source_id=self._session.birth(BROKERS),
         )
 
@@ -160,24 +162,24 @@ class ZooKeeperReader:
         self._session.close()
         self._ends.close()
 
-    def _settled(self) -> SeenTree:
+    def _read_settled_tree(self) -> SeenTree:
         """The tree when nothing in it changes any more, or after ``SETTLE_S``."""
         deadline_s = time.monotonic() + SETTLE_S
         while True:
-            seen = self._decode.decoded(self._session.tree())
-            is_steady = not any(self._moves(group, SETTLE_S) for group in seen.groups)
+            seen = self._decode.decode(self._session.tree())
+            is_steady = not any(self._is_changing(group, SETTLE_S) for group in seen.groups)
             if is_steady or time.monotonic() + _STEP_S > deadline_s:
                 return seen
             time.sleep(_STEP_S)
 
-    def _moves(self, group: SeenGroup, claimed_s: float) -> bool:
+    def _is_changing(self, group: SeenGroup, claimed_s: float) -> bool:
         """Whether the group changes, or has changed lately and has yet to claim what has no owner."""
-        unit = joined(CONSUMERS, group.group)
+        unit = join_path(CONSUMERS, group.group)
         quiet_s = self._session.quiet_s(unit)
         is_claiming = group.unowned > 0 and quiet_s < claimed_s
         return is_claiming or quiet_s < QUIET_S or unit in self._session.unsteady()
 
-    def _observed(self, group: SeenGroup, pass_ms: int, observed_ms: int) -> GroupObserved:
+    def _group_observed(self, group: SeenGroup, pass_ms: int, observed_ms: int) -> GroupObserved:
         """The group as it is; as it was before, while it moves."""
         now = GroupObserved(
             cluster=self._settings.name,
@@ -191,7 +193,7 @@ class ZooKeeperReader:
             protocol=self._strategy(group.group),
         )
         before = self._told.get(group.group)
-        if before is None or not self._moves(group, CLAIMED_S):
+        if before is None or not self._is_changing(group, CLAIMED_S):
             self._held_since_s.pop(group.group, None)
             return now
         if time.monotonic() - self._held_since_s.setdefault(group.group, time.monotonic()) > HOLD_S:

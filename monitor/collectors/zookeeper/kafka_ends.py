@@ -23,7 +23,7 @@ from monitor.protocol.zookeeper.groups import SeenTree
 
 CONNECT_LIMIT_S: Final = 5.0
 
-ANSWER_LIMIT_MS: Final = 2000
+RESPONSE_LIMIT_MS: Final = 2000
 """For the offsets of all partitions of one leader."""
 
 _RELEASES: Final[Mapping[int, tuple[int, ...]]] = {1: (0, 8, 2), 2: (0, 9)}
@@ -65,16 +65,16 @@ class KafkaEnds:
         if not servers:
             return Ends(ends={}, problems=("No broker is registered: end offsets are not known.",))
         try:
-            clients = self._connected(servers, seen)
+            clients = self._connect(servers, seen)
             described = [topic for topic in clients.admin.describe_topics() if topic["name"] in wanted]
         except (KafkaError, CollectorError, OSError) as error:
             self.close()  # the brokers may be others by now
             reason = str(error) if isinstance(error, CollectorError) else f"{error_name(error)}."
             return Ends(ends={}, problems=(f"End offsets are not known: {reason}",))
         leaders = partitions_by_leader(described).values()
-        earliest = _asked(clients.consumer.beginning_offsets, leaders)
-        ends = _asked(clients.consumer.end_offsets, leaders)
-        return Ends(ends=_both(earliest, ends), problems=_missing(seen, ends))
+        earliest = _list_ends(clients.consumer.beginning_offsets, leaders)
+        ends = _list_ends(clients.consumer.end_offsets, leaders)
+        return Ends(ends=_combine_ends(earliest, ends), problems=_missing_topics(seen, ends))
 
     def close(self) -> None:
         """Close the clients. The next question opens others."""
@@ -82,7 +82,7 @@ class KafkaEnds:
         if clients is not None:
             clients.close()
 
-    def _connected(self, servers: str, seen: SeenTree) -> _Clients:
+    def _connect(self, servers: str, seen: SeenTree) -> _Clients:
         if self._clients is None:
             cluster = ClusterSettings(name=self._settings.name, bootstrap_servers=servers)
             release = _RELEASES.get(min((broker.form or 0 for broker in seen.brokers), default=0))
@@ -90,28 +90,28 @@ class KafkaEnds:
         return self._clients
 
 
-def _asked(
+def _list_ends(
     ask: Callable[..., Mapping[KafkaPartition, int]], leaders: Iterable[Sequence[KafkaPartition]]
 ) -> dict[KafkaPartition, int]:
     """The answers, leader by leader: one that is away takes only its own partitions with it."""
     offsets: dict[KafkaPartition, int] = {}
     for partitions in leaders:
         try:
-            told = ask(partitions, timeout_ms=ANSWER_LIMIT_MS)
+            told = ask(partitions, timeout_ms=RESPONSE_LIMIT_MS)
         except KafkaError:
             continue
         offsets |= {place: offset for place, offset in told.items() if offset is not None and offset >= 0}
     return offsets
 
 
-def _both(earliest: Offsets, ends: Offsets) -> dict[TopicPartition, PartitionEnds]:
+def _combine_ends(earliest: Offsets, ends: Offsets) -> dict[TopicPartition, PartitionEnds]:
     return {
         TopicPartition(place.topic, place.partition): PartitionEnds(earliest=earliest.get(place), end=ends.get(place))
         for place in earliest.keys() | ends.keys()
     }
 
 
-def _missing(seen: SeenTree, ends: Offsets) -> tuple[str, ...]:
+def _missing_topics(seen: SeenTree, ends: Offsets) -> tuple[str, ...]:
     asked = sum(len(topic.partitions) for topic in seen.topics)
     told = sum(KafkaPartition(topic.topic, p) in ends for topic in seen.topics for p in topic.partitions)
     if told == asked:

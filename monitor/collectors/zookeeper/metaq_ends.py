@@ -21,10 +21,10 @@ from monitor.protocol.metaq_text import (
 from monitor.protocol.wire.errors import DecodeError
 from monitor.protocol.zookeeper.groups import SeenBroker, SeenTree
 
-ANSWER_LIMIT_S: Final = 3.0
+RESPONSE_LIMIT_S: Final = 3.0
 """For one broker, from the connection to the last byte."""
 
-AT_ONCE: Final = 16
+MAX_PARALLEL: Final = 16
 """So many brokers are asked at a time."""
 
 _OPAQUE: Final = 16
@@ -35,7 +35,7 @@ class BrokerFailed(Exception):  # noqa: N818 - it reads as what happened
     """A broker gave no usable answer; the text is the end of a sentence."""
 
 
-class _Answer(Value):
+class _BrokerResponse(Value):
     """What came of asking one broker; ``failure`` None: it answered."""
 
     broker: SeenBroker
@@ -51,9 +51,9 @@ class MetaQEnds:
 
         A broker names only partitions that were ever written, so what it leaves out is empty.
         """
-        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="metaq-ends") as pool:
-            answers = list(pool.map(_asked, seen.brokers))
-        told = {answer.broker.broker: _by_place(answer) for answer in answers if answer.failure is None}
+        with ThreadPoolExecutor(MAX_PARALLEL, thread_name_prefix="metaq-ends") as pool:
+            answers = list(pool.map(_request_offsets, seen.brokers))
+        told = {answer.broker.broker: _ends_by_partition(answer) for answer in answers if answer.failure is None}
         ends = {}
         for topic in seen.topics:
             for partition in topic.partitions:
@@ -67,7 +67,7 @@ class MetaQEnds:
         """Nothing stays open."""
 
 
-def broker_offsets(address: str, limit_s: float = ANSWER_LIMIT_S) -> tuple[PartitionOffsets, ...]:
+def broker_offsets(address: str, limit_s: float = RESPONSE_LIMIT_S) -> tuple[PartitionOffsets, ...]:
     """What one broker says of all its partitions.
 
     Args:
@@ -82,7 +82,7 @@ def broker_offsets(address: str, limit_s: float = ANSWER_LIMIT_S) -> tuple[Parti
     try:
         with socket.create_connection((host.strip("[]"), int(port)), timeout=limit_s) as connection:
             connection.sendall(stats_offsets_request(_OPAQUE))
-            return _received(connection, deadline_s)
+            return _receive(connection, deadline_s)
     except TimeoutError:
         raise BrokerFailed(f"did not answer within {limit_s:g} s") from None
     except (OSError, OverflowError, UnicodeError) as error:  # the last: a name that no name server could know
@@ -91,7 +91,7 @@ def broker_offsets(address: str, limit_s: float = ANSWER_LIMIT_S) -> tuple[Parti
         raise BrokerFailed(f"gave an answer that cannot be read ({error})") from None
 
 
-def _received(connection: socket.socket, deadline_s: float) -> tuple[PartitionOffsets, ...]:
+def _receive(connection: socket.socket, deadline_s: float) -> tuple[PartitionOffsets, ...]:
     data = bytearray()
     head: Head | None = None
     while head is None or len(data) < head.size + head.length:
@@ -109,14 +109,14 @@ def _received(connection: socket.socket, deadline_s: float) -> tuple[PartitionOf
     return decode_offsets(bytes(data[head.size : head.size + head.length]))
 
 
-def _asked(broker: SeenBroker) -> _Answer:
+def _request_offsets(broker: SeenBroker) -> _BrokerResponse:
     try:
-        return _Answer(broker=broker, offsets=broker_offsets(broker.address, ANSWER_LIMIT_S))
+        return _BrokerResponse(broker=broker, offsets=broker_offsets(broker.address, RESPONSE_LIMIT_S))
     except BrokerFailed as failure:
-        return _Answer(broker=broker, failure=str(failure))
+        return _BrokerResponse(broker=broker, failure=str(failure))
 
 
-def _by_place(answer: _Answer) -> dict[TopicPartition, PartitionEnds]:
+def _ends_by_partition(answer: _BrokerResponse) -> dict[TopicPartition, PartitionEnds]:
     broker = answer.broker.broker
     return {
         TopicPartition(each.topic, f"{broker}-{each.partition}"): PartitionEnds(earliest=each.earliest, end=each.end)
@@ -124,7 +124,7 @@ def _by_place(answer: _Answer) -> dict[TopicPartition, PartitionEnds]:
     }
 
 
-def _failures(answers: Iterable[_Answer]) -> list[str]:
+def _failures(answers: Iterable[_BrokerResponse]) -> list[str]:
     return [
         f"Broker {answer.broker.broker} at {answer.broker.address} {answer.failure}: the ends of its partitions are"
         " not known."

@@ -22,10 +22,10 @@ class KafkaZooKeeperReader(ZooKeeperReader):
     def __init__(self, settings: ZooKeeperSettings) -> None:
         """Prepare; the first reading connects."""
         session = ZooKeeperSession(settings, kafka.PATHS, kafka.OFFSET_PATHS)
-        super().__init__(settings, GroupKind.ZOOKEEPER, session, _watched, KafkaEnds(settings))
+        super().__init__(settings, GroupKind.ZOOKEEPER, session, _read_watched_tree, KafkaEnds(settings))
 
 
-def _watched(tree: Tree) -> SeenTree:
+def _read_watched_tree(tree: Tree) -> SeenTree:
     """What the tree tells, without internal topics and topics without partitions."""
     seen = kafka.kafka_tree(tree)
     topics = tuple(topic for topic in seen.topics if topic.partitions and topic.topic not in INTERNAL_TOPICS)

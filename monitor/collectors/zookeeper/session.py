@@ -34,7 +34,7 @@ from kazoo.protocol.states import Callback, EventType, WatchedEvent
 
 from monitor.collectors.errors import CollectorError, ConnectionFailed, PermissionMissing
 from monitor.config.systems import ZooKeeperSettings
-from monitor.protocol.zookeeper.tree import Node, Tree, joined
+from monitor.protocol.zookeeper.tree import Node, Tree, join_path
 
 IN_FLIGHT: Final = 500
 """So many questions wait for answers at a time: enough to keep ZooKeeper busy, few enough for a small memory."""
@@ -104,11 +104,11 @@ class ZooKeeperSession:
             CollectorError: there is no such root, or the tree is too large.
             PermissionMissing: the top may not be read.
         """
-        client = self._connected()
+        client = self._connect()
         try:
             self._read(client)
         except (KazooException, KazooTimeoutError) as error:
-            raise self._explained(error) from None
+            raise self._explain(error) from None
         return Tree(nodes=dict(self._nodes), children=dict(self._children), refused=tuple(sorted(self._refused)))
 
     def birth(self, path: str) -> str | None:
@@ -120,11 +120,11 @@ class ZooKeeperSession:
         Raises:
             ConnectionFailed: nobody answers, or not in time.
         """
-        client = self._connected()
+        client = self._connect()
         try:
             stat = client.exists_async(f"/{path}").get(timeout=self._settings.session_limit_s)
         except (KazooException, KazooTimeoutError) as error:
-            raise self._explained(error) from None
+            raise self._explain(error) from None
         return None if stat is None else f"{stat.czxid:x}-{stat.ctime}"
 
     def unsteady(self) -> frozenset[str]:
@@ -156,7 +156,7 @@ class ZooKeeperSession:
         self._full_s = 0.0
         self._events.clear()
 
-    def _connected(self) -> KazooClient:
+    def _connect(self) -> KazooClient:
         if self._client is None:
             self._forget()
             self._client = KazooClient(
@@ -169,7 +169,7 @@ class ZooKeeperSession:
             self._is_live = self._client.start_async()
         if not self._is_live.wait(self._settings.session_limit_s):
             is_refused = self._client.client_state == "AUTH_FAILED"
-            raise self._explained(AuthFailedError() if is_refused else KazooTimeoutError())
+            raise self._explain(AuthFailedError() if is_refused else KazooTimeoutError())
         return self._client
 
     def _read(self, client: KazooClient) -> None:
@@ -184,7 +184,7 @@ class ZooKeeperSession:
         # The top is always asked for: what has changed before that answer is told before it.
         wanted, self._stale = self._stale | {""}, set()
         self._fetch(client, wanted, began_s + READ_LIMIT_S)
-        self._await_told_changes(client)
+        self._await_changes(client)
         self._is_all_stale = False
         self._take_events()
 
@@ -198,14 +198,14 @@ class ZooKeeperSession:
             if not self._is_quiet(path):
                 self._changed_s[_unit(path)] = told_s
 
-    def _await_told_changes(self, client: KazooClient) -> None:
+    def _await_changes(self, client: KazooClient) -> None:
         """Until every change that was told before the last answer has come to ``_events``: its queue is in order."""
         is_done = threading.Event()
         client.handler.dispatch_callback(Callback("watch", is_done.set, ()))
         if not is_done.wait(self._settings.session_limit_s):
             raise KazooTimeoutError
 
-    def _told(self, event: WatchedEvent) -> None:
+    def _take_event(self, event: WatchedEvent) -> None:
         """Take a change; in kazoo's thread."""
         is_lost = event.type == EventType.NONE or event.path is None
         self._events.append((None if is_lost else event.path.lstrip("/"), time.monotonic()))
@@ -218,13 +218,13 @@ class ZooKeeperSession:
             while wanted and len(asked) < IN_FLIGHT:
                 path, level = wanted.popleft()
                 ask = client.get_children_async if level.below else client.get_async
-                asked.append((path, level, ask(f"/{path}", watch=self._told)))
+                asked.append((path, level, ask(f"/{path}", watch=self._take_event)))
             if time.monotonic() > deadline_s:
                 raise KazooTimeoutError
             path, level, answer = asked.popleft()
-            wanted.extend(self._taken(path, level, answer))
+            wanted.extend(self._take_node(path, level, answer))
 
-    def _taken(self, path: str, level: _Level, answer: Any) -> Iterator[tuple[str, _Level]]:  # noqa: ANN401 - no types
+    def _take_node(self, path: str, level: _Level, answer: Any) -> Iterator[tuple[str, _Level]]:  # noqa: ANN401 - no types
         """Take an answer; gives what to read next."""
         self._refused.discard(path)
         try:
@@ -249,9 +249,9 @@ class ZooKeeperSession:
                 stat.mtime,
             )
             return
-        yield from self._listed(path, level, given)
+        yield from self._take_children(path, level, given)
 
-    def _listed(self, path: str, level: _Level, names: list[str]) -> Iterator[tuple[str, _Level]]:
+    def _take_children(self, path: str, level: _Level, names: list[str]) -> Iterator[tuple[str, _Level]]:
         """Take the children of a node: those that are new are read next, those that went are forgotten."""
         children = tuple(name for name in names if level.of(name) is not None)
         gone = set(self._children.get(path, ())).difference(children)
@@ -259,9 +259,9 @@ class ZooKeeperSession:
         if len(self._children) + len(self._nodes) + len(children) > MOST_NODES:
             raise CollectorError(f"{self._place()} has more than {MOST_NODES} nodes to read: too many.")
         for name in gone:
-            self._drop(joined(path, name))
+            self._drop(join_path(path, name))
         for name in children:
-            child, below = joined(path, name), level.of(name)
+            child, below = join_path(path, name), level.of(name)
             if below is not None and not self._is_known(child):
                 self._changed_s.setdefault(_unit(child), time.monotonic())
                 yield child, below
@@ -275,7 +275,7 @@ class ZooKeeperSession:
         self._nodes.pop(path, None)
         self._refused.discard(path)
         for name in self._children.pop(path, ()):
-            self._drop(joined(path, name))
+            self._drop(join_path(path, name))
 
     def _level(self, path: str) -> _Level | None:
         level: _Level | None = self._shape
@@ -290,7 +290,7 @@ class ZooKeeperSession:
     def _place(self) -> str:
         return f"Cluster {self._settings.name}: ZooKeeper at {self._settings.hosts}{self._settings.root}"
 
-    def _explained(self, error: Exception) -> CollectorError:
+    def _explain(self, error: Exception) -> CollectorError:
         if isinstance(error, NoNodeError):
             return CollectorError(f"{self._place()} has no such node. Check root.")
         if isinstance(error, NoAuthError):

@@ -12,9 +12,9 @@ from typing import Final
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.rule import Rule
 from monitor.model import (
-    FOLLOW_OF_THEMSELVES,
+    CONSEQUENTIAL_CAUSES,
     KINDS,
-    SAMPLE_HOLDS_MS,
+    SAMPLE_LIFETIME_MS,
     Assigner,
     FindingKind,
     GroupState,
@@ -33,7 +33,7 @@ def rebalancing_since_ms(group: GroupState, now_ms: int) -> int | None:
     if KINDS[group.kind].assigns is not Assigner.LEADER:
         return group.under_way.started_ms if group.under_way and group.phase in _UNDER_WAY else None
     seen = group.sampled
-    if seen is None or seen.over or now_ms - seen.last_ms > SAMPLE_HOLDS_MS:
+    if seen is None or seen.over or now_ms - seen.last_ms > SAMPLE_LIFETIME_MS:
         return None
     return seen.first_ms
 
@@ -72,7 +72,7 @@ def find_storm(facts: Facts) -> Iterable[Observation]:
     history = facts.group.history
     if len(history) < enough or (history[-enough].ended_ms or 0) <= facts.now_ms - 2 * window_ms:
         return  # nearly every group: this rule is asked of all of them
-    counted = [each for each in history if not FOLLOW_OF_THEMSELVES.issuperset(each.causes)]
+    counted = [each for each in history if not CONSEQUENTIAL_CAUSES.issuperset(each.causes)]
     ends = sorted([*facts.group.earlier_ms, *[each.ended_ms for each in counted if each.ended_ms is not None]])
     since_ms = storm_since_ms(ends, enough, window_ms, facts.now_ms)
     if since_ms is not None:
@@ -107,7 +107,7 @@ def storm_since_ms(ends: Sequence[int], enough: int, window_ms: int, now_ms: int
 
 
 def _causes(rebalances: Iterable[Rebalance]) -> tuple[RebalanceCause, ...]:
-    found = {cause for rebalance in rebalances for cause in rebalance.causes} - FOLLOW_OF_THEMSELVES
+    found = {cause for rebalance in rebalances for cause in rebalance.causes} - CONSEQUENTIAL_CAUSES
     return tuple(cause for cause in RebalanceCause if cause in found)
 
 

@@ -23,7 +23,7 @@ from monitor.detection.ownership.context import Facts
 from monitor.detection.ownership.current import held_since_ms
 from monitor.detection.rules.open_transaction import Markers, is_held_back
 from monitor.detection.rules.rule import Rule
-from monitor.model import CommittedOffset, FindingKind, Member, Phase, TopicPartition, Value
+from monitor.model import STATIC_LEAVE_EPOCH, CommittedOffset, FindingKind, Member, Phase, TopicPartition, Value
 from monitor.model.commit_history import RECENT, columns_of, count_of
 from monitor.model.findings import (
     Evidence,
@@ -49,9 +49,6 @@ gone, and a moment later that it is not, would be two findings for one fact."""
 SHUFFLES: Final = 5
 """So many rebalances while records wait in a partition, and so many times ``commit_silence_ms``: no owner is given the
 time that a new one has any more."""
-
-LEFT_FOR_NOW: Final = -2
-"""The epoch of a static member that has closed and may come back (``LEAVE_GROUP_STATIC_MEMBER_EPOCH`` of Kafka)."""
 
 Silent = dict[TopicPartition, int]
 """Partitions without a commit while records wait, each with since when."""
@@ -347,7 +344,7 @@ def _held_since_ms(facts: Facts, member: Member | None) -> int:
 def _session_ms(member: Member | None) -> float:
     """After how long without a sign the broker removes the member; never, if it said that it comes back (KIP-848)."""
     standing = member.reconciliation if member is not None else None
-    if member is None or (standing is not None and standing.epoch == LEFT_FOR_NOW):
+    if member is None or (standing is not None and standing.epoch == STATIC_LEAVE_EPOCH):
         return inf
     return member.session_timeout_ms
 

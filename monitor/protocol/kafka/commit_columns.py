@@ -44,14 +44,14 @@ def commit_columns(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDA
     long_enough = ends - starts >= _SHORTEST
     begin = np.where(long_enough, starts, 0)
     if len(data) < _SHORTEST:
-        return _nothing(len(starts))
+        return _empty_columns(len(starts))
     version = _numbers(data, ">i2")[begin]
     text_3 = _numbers(data, ">i2")[begin + 14].astype(np.int64)
     text_4 = data[begin + 14].astype(np.int64)
     third = (version == 3) & (text_3 >= 0) & (ends - starts == _SHORTEST + text_3)
     fourth = (version == 4) & (text_4 > 0) & (text_4 < _LONGEST_SHORT_TEXT)
     end_4 = begin + 22 + text_4  # of the last plain field
-    fourth &= _ends_well(data, np.where(fourth, end_4, 0), ends)
+    fourth &= _is_end_valid(data, np.where(fourth, end_4, 0), ends)
     regular = long_enough & (third | fourth)
     has_topic = regular & fourth & (ends == end_4 + 19)
     time = np.where(third, begin + 16 + text_3, end_4 - _TIME)
@@ -64,7 +64,7 @@ def commit_columns(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDA
     )
 
 
-def are_sound(columns: CommitColumns, written_ms: NDArray[np.int64]) -> NDArray[np.bool_]:
+def are_valid(columns: CommitColumns, written_ms: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which rows can be commits by their numbers: those that monitor.protocol.offsets_topic.require_commit lets pass.
 
     Args:
@@ -78,7 +78,7 @@ def are_sound(columns: CommitColumns, written_ms: NDArray[np.int64]) -> NDArray[
     return sound
 
 
-def _ends_well(data: NDArray[np.uint8], end: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _is_end_valid(data: NDArray[np.uint8], end: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether no tagged field follows, or one alone: number 0, of 16 bytes (the topic's id)."""
     inside = np.where(end < ends, end, 0)
     last = len(data) - 1
@@ -95,6 +95,6 @@ def _numbers(data: NDArray[np.uint8], kind: str) -> NDArray[np.generic]:
     return np.ndarray((len(data) - size + 1,), kind, data.data, strides=(1,))
 
 
-def _nothing(count: int) -> CommitColumns:
+def _empty_columns(count: int) -> CommitColumns:
     zeros = np.zeros(count, np.int64)
     return CommitColumns(zeros, zeros.astype(np.int32), zeros, np.zeros(count, np.bool_), zeros)

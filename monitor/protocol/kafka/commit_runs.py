@@ -14,7 +14,7 @@ from monitor.model.commit_history import RECENT, SLOT_MS, thin
 
 Column = NDArray[np.int64]
 
-_MOST: Final = RECENT + 2
+_MAX_UNTHINNED: Final = RECENT + 2
 """So many points need no second look."""
 
 
@@ -32,7 +32,7 @@ class Run(msgspec.Struct, frozen=True, gc=False):
     first_rewind: Rewind | None
 
 
-def combined(codes: Column, offsets: Column, committed_ms: Column, topic_keys: Column) -> Iterator[Run]:
+def combine_commits(codes: Column, offsets: Column, committed_ms: Column, topic_keys: Column) -> Iterator[Run]:
     """One run for each partition, or several where its topic was made anew between; in the order of their first rows.
 
     Args:
@@ -49,10 +49,10 @@ def combined(codes: Column, offsets: Column, committed_ms: Column, topic_keys: C
     begins = np.concatenate(([0], np.flatnonzero(~same) + 1))
     ends = np.concatenate((begins[1:], [len(code)]))
     falls = np.flatnonzero(same & (offset[1:] < offset[:-1])) + 1
-    places = np.flatnonzero(_kept(at_ms, same, np.repeat(ends, ends - begins)))
+    places = np.flatnonzero(_select_points(at_ms, same, np.repeat(ends, ends - begins)))
     points = list(map(CommitPoint, at_ms[places].tolist(), offset[places].tolist()))
     firsts = list(map(CommitPoint, at_ms[begins].tolist(), offset[begins].tolist()))
-    depths = _summed(offset[falls - 1] - offset[falls])
+    depths = _sum_depths(offset[falls - 1] - offset[falls])
     columns = (
         order[begins],
         order[ends - 1],
@@ -70,7 +70,7 @@ def combined(codes: Column, offsets: Column, committed_ms: Column, topic_keys: C
             last_row,
             commits,
             first,
-            own if len(own) <= _MOST else thin(own),
+            own if len(own) <= _MAX_UNTHINNED else thin(own),
             fallen,
             _rewind(int(falls[next_fall - 1]), at_ms, offset) if fallen else None,
             min(MOST, int(depths[next_fall] - depths[fall])) if fallen else 0,
@@ -78,13 +78,13 @@ def combined(codes: Column, offsets: Column, committed_ms: Column, topic_keys: C
         )
 
 
-def _summed(depths: Column) -> NDArray[np.generic]:
+def _sum_depths(depths: Column) -> NDArray[np.generic]:
     """The sums of the first so many depths, exact also where they are beyond 64 bits."""
     fits = not len(depths) or int(depths.max()) <= MOST // len(depths)
     return np.concatenate(([0], np.cumsum(depths if fits else depths.astype(object))))
 
 
-def _kept(at_ms: Column, same: NDArray[np.bool_], ends: Column) -> NDArray[np.bool_]:
+def _select_points(at_ms: Column, same: NDArray[np.bool_], ends: Column) -> NDArray[np.bool_]:
     """The rows that a history keeps: the newest of each run, and the last of each slot (see commit_history)."""
     recent = ends - np.arange(len(at_ms)) <= RECENT
     slots = at_ms // SLOT_MS

@@ -89,7 +89,7 @@ def accept_subscription(data: bytes) -> Embedded[ConsumerProtocolSubscription]:
     try:
         return read_subscription(data)
     except DecodeError:
-        abridged = _abridged(data)
+        abridged = _read_abridged(data)
         if abridged is None:
             raise
         return abridged
@@ -119,7 +119,7 @@ def by_topic(partitions: tuple[NamedPartitions, ...]) -> tuple[TopicPartitions, 
     return tuple([TopicPartitions(topic, numbers) for topic, numbers in found.items()])
 
 
-def _abridged(data: bytes) -> Embedded[ConsumerProtocolSubscription] | None:
+def _read_abridged(data: bytes) -> Embedded[ConsumerProtocolSubscription] | None:
     """The subscription in bytes that end with the last field of an older version than they name; None: they do not."""
     named = Reader(data).int16() if len(data) >= _VERSION_BYTES else 0
     for version in range(min(named, ConsumerProtocolSubscription.newest) - 1, -1, -1):

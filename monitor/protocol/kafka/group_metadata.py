@@ -59,7 +59,7 @@ def classic_member(stored: ClassicMember, protocol_type: str, protocol: str | No
 
     ``protocol`` is the group's assignor: what that of Kafka Streams writes beside the partitions is read, too.
     """
-    wanted, given, problems = _NOTHING_WANTED, ConsumerProtocolAssignment(), []
+    wanted, given, problems = _EMPTY_SUBSCRIPTION, ConsumerProtocolAssignment(), []
     assignment_read = False
     if protocol_type == CONSUMER:
         try:
@@ -93,7 +93,7 @@ def classic_member(stored: ClassicMember, protocol_type: str, protocol: str | No
     )
 
 
-_NOTHING_WANTED: Final = Embedded(0, ConsumerProtocolSubscription(), 0)
+_EMPTY_SUBSCRIPTION: Final = Embedded(0, ConsumerProtocolSubscription(), 0)
 """The subscription of a member without bytes."""
 
 

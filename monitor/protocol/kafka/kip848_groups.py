@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from monitor.model import (
+    STATIC_LEAVE_EPOCH,
     ClassicProtocol,
     CurrentRemoved,
     CurrentStored,
@@ -77,9 +78,6 @@ _STREAMS_STATES: Final[Mapping[int, MemberState]] = MappingProxyType(
 )
 """Of a streams group (``group.streams.MemberState``); its tasks are what partitions are elsewhere."""
 
-_LEFT: Final = -2
-"""The epoch of a static member that left and may come back: no other is lower."""
-
 KINDS: Final[Mapping[int, GroupKind]] = MappingProxyType(
     dict.fromkeys((3, 4, 5, 6, 7, 8, 16), GroupKind.CONSUMER)
     | dict.fromkeys((10, 11, 12, 13, 14), GroupKind.SHARE)
@@ -101,14 +99,14 @@ def modern_event(number: int, key: Message, value: Message | None, timestamp_ms:
         case RegularExpressionKey():
             return _regex(key, value, timestamp_ms)
         case MemberKey():
-            return _of_member(number, kind, key, value, timestamp_ms)
+            return _member_event(number, kind, key, value, timestamp_ms)
         case GroupKey():
-            return _of_group(number, kind, key.group_id, value, timestamp_ms)
+            return _group_event(number, kind, key.group_id, value, timestamp_ms)
         case _:
             raise TypeError(f"no modern group has a key like {type(key).__name__}")
 
 
-def _of_group(number: int, kind: GroupKind, group: str, value: Message | None, timestamp_ms: int) -> GroupEvent:
+def _group_event(number: int, kind: GroupKind, group: str, value: Message | None, timestamp_ms: int) -> GroupEvent:
     match value:
         case ConsumerGroupMetadataValue() | EpochAndHashValue() | StreamsGroupMetadataValue():
             require_at_least(0, value.epoch)
@@ -127,7 +125,7 @@ def _of_group(number: int, kind: GroupKind, group: str, value: Message | None, t
     return TargetEpochStored(group=group, kind=kind, epoch=None, stored_ms=timestamp_ms)
 
 
-def _of_member(number: int, kind: GroupKind, key: MemberKey, value: Message | None, timestamp_ms: int) -> GroupEvent:
+def _member_event(number: int, kind: GroupKind, key: MemberKey, value: Message | None, timestamp_ms: int) -> GroupEvent:
     group, member_id = key.group_id, key.member_id
     if number in (5, 10, 19):
         if value is None:
@@ -186,7 +184,7 @@ def _member(member_id: str, value: Message) -> Member:
 
 def _consumer_member(member_id: str, value: ConsumerGroupMemberMetadataValue) -> Member:
     classic = value.classic_member_metadata or ClassicMemberMetadata()
-    offered, unreadable = _offered(classic)
+    offered, unreadable = _classic_protocols(classic)
     return Member(
         member_id=member_id,
         topics=value.subscribed_topic_names,
@@ -203,7 +201,7 @@ def _consumer_member(member_id: str, value: ConsumerGroupMemberMetadataValue) ->
     )
 
 
-def _offered(classic: ClassicMemberMetadata) -> tuple[tuple[ClassicProtocol, ...], str | None]:
+def _classic_protocols(classic: ClassicMemberMetadata) -> tuple[tuple[ClassicProtocol, ...], str | None]:
     """The assignors that a classic member offers; the first of their subscriptions that is broken, if one is."""
     offered, unreadable = [], None
     for protocol in classic.supported_protocols:
@@ -238,7 +236,7 @@ def _current(value: Message, timestamp_ms: int) -> Reconciliation:
             revoking = _tasks(value.active_tasks_pending_revocation)
         case _:
             raise TypeError(f"{type(value).__name__} is no current assignment")
-    require_at_least(_LEFT, value.member_epoch, value.previous_member_epoch)
+    require_at_least(STATIC_LEAVE_EPOCH, value.member_epoch, value.previous_member_epoch)
     return Reconciliation(
         epoch=value.member_epoch,
         previous_epoch=value.previous_member_epoch,

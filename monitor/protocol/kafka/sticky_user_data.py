@@ -18,30 +18,30 @@ _INT32: Final = struct.Struct(">i")
 _INT16: Final = struct.Struct(">h")
 
 
-class Memory(Value):
+class PriorAssignment(Value):
     """What a member says it owned, and in which generation (None: it does not say)."""
 
     owned: tuple[TopicPartitions, ...] = ()
     generation: int | None = None
 
 
-def read_sticky(data: bytes | None) -> Memory:
+def read_sticky(data: bytes | None) -> PriorAssignment:
     """What ``sticky`` takes from user data. Bytes that cannot be read are a memory of nothing in generation -1.
 
     >>> read_sticky(bytes.fromhex("00000001 0001 74 00000002 00000000 00000003 00000007"))
-    Memory(owned=(TopicPartitions(topic='t', partitions=(0, 3)),), generation=7)
+    PriorAssignment(owned=(TopicPartitions(topic='t', partitions=(0, 3)),), generation=7)
     >>> read_sticky(None), read_sticky(b"?")
-    (Memory(owned=(), generation=None), Memory(owned=(), generation=-1))
+    (PriorAssignment(owned=(), generation=None), PriorAssignment(owned=(), generation=-1))
     """
     if not data:
-        return Memory()
-    found = _parsed(data)
+        return PriorAssignment()
+    found = _parse(data)
     if found is None:
-        return Memory(generation=NO_GENERATION)
+        return PriorAssignment(generation=NO_GENERATION)
     owned, position = found.owned, found.end
     if len(data) - position < _INT32.size:
-        return Memory(owned=owned)  # version 0; what is left over is not looked at
-    return Memory(owned=owned, generation=_INT32.unpack_from(data, position)[0])
+        return PriorAssignment(owned=owned)  # version 0; what is left over is not looked at
+    return PriorAssignment(owned=owned, generation=_INT32.unpack_from(data, position)[0])
 
 
 def is_foreign(data: bytes | None) -> bool:
@@ -50,13 +50,13 @@ def is_foreign(data: bytes | None) -> bool:
     >>> is_foreign(bytes.fromhex("0001 00000001 0001 74 00000001 00000000 00000007")), is_foreign(None)
     (True, False)
     """
-    return bool(data) and _parsed(data or b"") is None
+    return bool(data) and _parse(data or b"") is None
 
 
-def write_sticky(memory: Memory) -> bytes:
+def write_sticky(memory: PriorAssignment) -> bytes:
     """The user data with which a member of ``sticky`` would join again.
 
-    >>> memory = Memory(owned=(TopicPartitions("t", (0, 3)),), generation=7)
+    >>> memory = PriorAssignment(owned=(TopicPartitions("t", (0, 3)),), generation=7)
     >>> read_sticky(write_sticky(memory)) == memory
     True
     """
@@ -81,7 +81,7 @@ def read_cooperative(data: bytes | None) -> int | None:
     return _INT32.unpack_from(data)[0] if len(data) >= _INT32.size else NO_GENERATION
 
 
-def remembered(protocol: str | None, subscription: ConsumerProtocolSubscription) -> Memory | None:
+def prior_assignment(protocol: str | None, subscription: ConsumerProtocolSubscription) -> PriorAssignment | None:
     """What the assignor of this name takes from the subscription; None for assignors without a memory.
 
     Source: ``memberData`` of StickyAssignor and CooperativeStickyAssignor, kafka-clients 4.3.
@@ -95,31 +95,31 @@ def remembered(protocol: str | None, subscription: ConsumerProtocolSubscription)
             return None
 
 
-def _cooperative(subscription: ConsumerProtocolSubscription) -> Memory:
+def _cooperative(subscription: ConsumerProtocolSubscription) -> PriorAssignment:
     """The subscription's own fields if it has them, else the generation that is alone in the user data."""
     generation: int | None = subscription.generation_id
     if subscription.generation_id < 0:
         generation = read_cooperative(subscription.user_data)
     owned = tuple(TopicPartitions(entry.topic, entry.partitions) for entry in subscription.owned_partitions)
-    return Memory(owned=owned, generation=generation)
+    return PriorAssignment(owned=owned, generation=generation)
 
 
 class _BrokenError(Exception):
     """A length that cannot be."""
 
 
-class _Parsed(Value):
+class _ParsedUserData(Value):
     owned: tuple[TopicPartitions, ...]
     end: int
     """Where in the bytes they end."""
 
 
-def _parsed(data: bytes) -> _Parsed | None:
+def _parse(data: bytes) -> _ParsedUserData | None:
     try:
         owned, end = _read_owned(data)
     except (struct.error, _BrokenError):
         return None
-    return _Parsed(owned=owned, end=end)
+    return _ParsedUserData(owned=owned, end=end)
 
 
 def _read_owned(data: bytes) -> tuple[tuple[TopicPartitions, ...], int]:

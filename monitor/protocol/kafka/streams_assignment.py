@@ -15,7 +15,7 @@ from monitor.model import StreamsNotice
 from monitor.protocol.wire.errors import DecodeError
 from monitor.protocol.wire.reader import Reader
 
-NEWEST: Final = 11
+NEWEST_VERSION: Final = 11
 
 _COMMON_VERSION, _ERROR, _DICTIONARY, _STANDBY_HOSTS, _NEXT_REBALANCE, _NAMED_TOPOLOGY = 3, 4, 5, 6, 7, 10
 """The versions from which on these are written."""
@@ -57,7 +57,7 @@ def read_assignment_info(data: bytes) -> AssignmentInfo:
     """
     reader = Reader(data, "user data")
     version = reader.int32()
-    if not 1 <= version <= NEWEST:
+    if not 1 <= version <= NEWEST_VERSION:
         raise DecodeError("unknown_value_version", 0, "user data")
     if version >= _COMMON_VERSION:
         reader.int32()

@@ -9,11 +9,11 @@ has yet to give back.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 from msgspec.structs import replace
 
 from monitor.model import (
+    STATES_WITH_TARGETS,
     GroupKind,
     GroupObserved,
     IdPartitions,
@@ -43,9 +43,6 @@ from monitor.protocol.kafka_admin.responses import (
 
 AnyDescribed = ClassicGroupDescribed | ConsumerGroupDescribed | ShareGroupDescribed | StreamsGroupDescribed
 
-CHOSEN: Final = frozenset({"Stable", "Reconciling"})
-"""The states of a KIP-848 group in which its targets are for what its members subscribe to now."""
-
 
 def observed_group(
     group: AnyDescribed, offsets: Iterable[TopicFetched], *, cluster: str, pass_ms: int, observed_ms: int
@@ -70,10 +67,10 @@ def observed_group(
         offsets=tuple(_offsets(offsets)),
         state=group.group_state,
     )
-    return _of_its_kind(seen, group)
+    return _with_kind_fields(seen, group)
 
 
-def _of_its_kind(seen: GroupObserved, group: AnyDescribed) -> GroupObserved:
+def _with_kind_fields(seen: GroupObserved, group: AnyDescribed) -> GroupObserved:
     match group:
         case ClassicGroupDescribed():
             return replace(seen, protocol_type=group.protocol_type, protocol=group.protocol_data or None)
@@ -123,7 +120,7 @@ def _consumer(member: ConsumerMemberDescribed, target_epoch: int) -> Member:
         client_id=member.client_id,
         host=member.client_host,
         regex=member.subscribed_topic_regex or None,
-        reconciliation=_standing(member.member_epoch, target_epoch, _partitions(member.assignment), target),
+        reconciliation=_reconciliation(member.member_epoch, target_epoch, _partitions(member.assignment), target),
     )
 
 
@@ -148,11 +145,11 @@ def _streams(member: StreamsMemberDescribed, target_epoch: int) -> Member:
         rack=member.rack_id,
         client_id=member.client_id,
         host=member.client_host,
-        reconciliation=_standing(member.member_epoch, target_epoch, _tasks(member.assignment), target),
+        reconciliation=_reconciliation(member.member_epoch, target_epoch, _tasks(member.assignment), target),
     )
 
 
-def _standing(
+def _reconciliation(
     epoch: int, target_epoch: int, assigned: tuple[IdPartitions, ...], target: tuple[IdPartitions, ...]
 ) -> Reconciliation:
     """Where the member stands, which the broker does not tell, but follows from its own rules.
@@ -161,18 +158,18 @@ def _standing(
     that has not, and owns more than it is to own, has been told to give that back (with its next heartbeat, seconds
     after the targets were chosen).
     """
-    beyond, kept = _without(assigned, target), assigned
+    beyond, kept = _subtract(assigned, target), assigned
     state = MemberState.STABLE
     if epoch >= target_epoch and assigned != target:
         state, beyond = MemberState.UNRELEASED_PARTITIONS, ()
     elif epoch >= 0 and beyond:
-        state, kept = MemberState.UNREVOKED_PARTITIONS, _without(assigned, beyond)
+        state, kept = MemberState.UNREVOKED_PARTITIONS, _subtract(assigned, beyond)
     else:
         beyond = ()
     return Reconciliation(epoch=epoch, previous_epoch=epoch, state=state, assigned=kept, revoking=beyond, target=target)
 
 
-def _without(entries: tuple[IdPartitions, ...], others: tuple[IdPartitions, ...]) -> tuple[IdPartitions, ...]:
+def _subtract(entries: tuple[IdPartitions, ...], others: tuple[IdPartitions, ...]) -> tuple[IdPartitions, ...]:
     taken = {entry.id: frozenset(entry.partitions) for entry in others}
     left = [
         IdPartitions(entry.id, tuple([each for each in entry.partitions if each not in taken.get(entry.id, ())]))
@@ -197,7 +194,7 @@ def _regexes(group: ConsumerGroupDescribed) -> tuple[ResolvedRegex, ...]:
     The broker found them among all topics, and gave every partition of them to somebody; it uses RE2 as this does
     (RE2/J, KIP-848). While targets are not chosen, nothing is told.
     """
-    if group.group_state not in CHOSEN:
+    if group.group_state not in STATES_WITH_TARGETS:
         return ()
     asked = sorted({member.subscribed_topic_regex for member in group.members if member.subscribed_topic_regex})
     given = sorted(
@@ -207,10 +204,10 @@ def _regexes(group: ConsumerGroupDescribed) -> tuple[ResolvedRegex, ...]:
             for entry in (*member.target_assignment.topic_partitions, *member.assignment.topic_partitions)
         }
     )
-    return tuple(ResolvedRegex(regex=regex, topics=_matching(regex, given)) for regex in asked)
+    return tuple(ResolvedRegex(regex=regex, topics=_matching_topics(regex, given)) for regex in asked)
 
 
-def _matching(regex: str, topics: Iterable[str]) -> tuple[str, ...]:
+def _matching_topics(regex: str, topics: Iterable[str]) -> tuple[str, ...]:
     try:
         pattern = NamePattern(regex)
     except PatternError:

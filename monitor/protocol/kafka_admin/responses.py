@@ -26,7 +26,7 @@ from monitor.protocol.wire.schema import (
 
 M = TypeVar("M", bound=Message)
 
-NOT_ASKED = -(1 << 31)
+NOT_REQUESTED = -(1 << 31)
 """What stands for the operations that the user may do with a group: they are not asked for."""
 
 
@@ -42,7 +42,7 @@ class Described(Protocol):
         """Which group."""
 
 
-def read_answer(message: type[M], version: int, data: bytes) -> M:
+def read_response(message: type[M], version: int, data: bytes) -> M:
     """The answer in these bytes, which are all of it behind its header.
 
     Raises:
@@ -66,7 +66,7 @@ class ListedGroup(Message, kw_only=True):
     group_type: Annotated[str, since(5)] = ""
 
 
-class ListGroupsAnswer(Message, kw_only=True):
+class ListGroupsResponse(Message, kw_only=True):
     """The groups that a broker coordinates, of those that the user may describe."""
 
     newest: ClassVar[int] = 5
@@ -98,10 +98,10 @@ class ClassicGroupDescribed(Message, kw_only=True):
     protocol_type: str
     protocol_data: str
     members: tuple[ClassicMemberDescribed, ...]
-    authorized_operations: Annotated[Int32, since(3)] = NOT_ASKED
+    authorized_operations: Annotated[Int32, since(3)] = NOT_REQUESTED
 
 
-class DescribeGroupsAnswer(Message, kw_only=True):
+class DescribeGroupsResponse(Message, kw_only=True):
     """Classic groups."""
 
     newest: ClassVar[int] = 6
@@ -155,7 +155,7 @@ class ConsumerGroupDescribed(Message, kw_only=True):
     authorized_operations: Int32
 
 
-class ConsumerGroupDescribeAnswer(Message):
+class ConsumerGroupDescribeResponse(Message):
     """KIP-848 groups."""
 
     newest: ClassVar[int] = 1
@@ -191,7 +191,7 @@ class ShareGroupDescribed(Message, kw_only=True):
     authorized_operations: Int32
 
 
-class ShareGroupDescribeAnswer(Message):
+class ShareGroupDescribeResponse(Message):
     """Share groups."""
 
     newest: ClassVar[int] = 1
@@ -298,7 +298,7 @@ class StreamsGroupDescribed(Message, kw_only=True):
     authorized_operations: Int32
 
 
-class StreamsGroupDescribeAnswer(Message):
+class StreamsGroupDescribeResponse(Message):
     """Streams groups."""
 
     newest: ClassVar[int] = 0
@@ -333,7 +333,7 @@ class GroupFetched(Message):
     error_code: Int16
 
 
-class OffsetFetchAnswer(Message):
+class OffsetFetchResponse(Message):
     """The committed offsets of several groups (from version 8 on, KIP-709). Version 10 knows topics by id only."""
 
     newest: ClassVar[int] = 9
@@ -343,7 +343,7 @@ class OffsetFetchAnswer(Message):
     groups: tuple[GroupFetched, ...]
 
 
-class OneGroupsOffsetFetchAnswer(Message, kw_only=True):
+class SingleGroupOffsetFetchResponse(Message, kw_only=True):
     """The committed offsets of one group, before version 8."""
 
     newest: ClassVar[int] = 7
@@ -365,7 +365,7 @@ class Coordinator(Message):
     error_message: str | None
 
 
-class FindCoordinatorAnswer(Message):
+class FindCoordinatorResponse(Message):
     """Who coordinates several groups (from version 4 on, KIP-699)."""
 
     newest: ClassVar[int] = 6

@@ -6,7 +6,7 @@ from monitor.protocol.offsets_topic.decoder import (
     Foreign,
     commit_place,
     decode_record,
-    group_of_key,
+    key_group,
     read_record,
     topic_key_of,
 )
@@ -17,7 +17,7 @@ __all__ = [
     "Foreign",
     "commit_place",
     "decode_record",
-    "group_of_key",
+    "key_group",
     "read_record",
     "topic_key_of",
 ]

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from typing import Final
 
-from monitor.protocol.offsets_topic.decoded_line import decoded_line
+from monitor.protocol.offsets_topic.decoded_line import decode_line
 
 _INTERRUPTED: Final = 130  # as a shell reports a command that Ctrl-C ended
 _PROGRAM: Final = "python -m monitor.protocol.offsets_topic"
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.parse_args(arguments)
     try:
         for line in sys.stdin.buffer:
-            sys.stdout.buffer.write(decoded_line(line))
+            sys.stdout.buffer.write(decode_line(line))
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         sys.stdout = None  # nobody wants the rest, not even what is still buffered

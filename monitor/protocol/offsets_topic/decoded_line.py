@@ -24,10 +24,10 @@ from monitor.protocol.kafka.consumer_protocol import (
 )
 from monitor.protocol.kafka.records.classic import GroupMetadataValue
 from monitor.protocol.kafka.records.consumer import ConsumerGroupMemberMetadataValue
-from monitor.protocol.kafka.sticky_user_data import remembered
+from monitor.protocol.kafka.sticky_user_data import prior_assignment
 from monitor.protocol.offsets_topic.decoder import DecodedRecord, read_record
 from monitor.protocol.wire.errors import DecodeError
-from monitor.protocol.wire.schema import Message, shown
+from monitor.protocol.wire.schema import Message, json_fields
 
 Json = dict[str, object]
 
@@ -43,21 +43,21 @@ class _Line(msgspec.Struct):
 _LINES: Final = msgspec.json.Decoder(_Line)
 
 
-def decoded_line(line: bytes) -> bytes:
+def decode_line(line: bytes) -> bytes:
     r"""The answer to a line, with a newline at its end.
 
     A record that cannot be read gives ``{"p", "o", "error": reason, "at": byte position}``, the position being that in
     the key if the key is broken, else in the value; a line that is no record gives null for the place.
 
-    >>> decoded_line(b'{"p": 4, "o": 17, "ts": 0, "k": "AAMAAmcx", "v": null}')
+    >>> decode_line(b'{"p": 4, "o": 17, "ts": 0, "k": "AAMAAmcx", "v": null}')
     b'{"p":4,"o":17,"key":{"type":"ConsumerGroupMetadata","version":3,"data":{"groupId":"g1"}},"value":null}\n'
-    >>> decoded_line(b'{"p": 4, "o": 18, "ts": 0, "k": "AAMAAmc=", "v": null}')
+    >>> decode_line(b'{"p": 4, "o": 18, "ts": 0, "k": "AAMAAmc=", "v": null}')
     b'{"p":4,"o":18,"error":"underflow","at":2}\n'
     """
-    return msgspec.json.encode(_answer(line)) + b"\n"
+    return msgspec.json.encode(_result(line)) + b"\n"
 
 
-def _answer(line: bytes) -> Json:
+def _result(line: bytes) -> Json:
     try:
         record = _LINES.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -66,7 +66,7 @@ def _answer(line: bytes) -> Json:
     if record.control is not None:
         return place | {"control": record.control}
     try:
-        return place | _shown(read_record(_bytes(record.k), _bytes(record.v)))
+        return place | _record_json(read_record(_bytes(record.k), _bytes(record.v)))
     except DecodeError as error:
         return place | {"error": error.reason, "at": error.position}
     except Base64Error:
@@ -77,11 +77,11 @@ def _bytes(text: str | None) -> bytes | None:
     return None if text is None else b64decode(text.encode(), validate=True)
 
 
-def _shown(record: DecodedRecord) -> Json:
+def _record_json(record: DecodedRecord) -> Json:
     number, name = record.record_type.number, record.record_type.name
-    answer: Json = {"key": {"type": name, "version": number, "data": shown(record.key, 0)}, "value": None}
+    answer: Json = {"key": {"type": name, "version": number, "data": json_fields(record.key, 0)}, "value": None}
     if record.value is not None and record.version is not None:
-        answer["value"] = {"version": record.version, "data": shown(record.value, record.version)}
+        answer["value"] = {"version": record.version, "data": json_fields(record.value, record.version)}
         embedded = _consumer_protocol(record.value)
         if embedded:
             answer["consumer_protocol"] = embedded
@@ -110,11 +110,11 @@ def _subscription(assignor: str | None, data: bytes) -> Json:
     try:
         found = read_subscription(data)
     except DecodeError as error:
-        return {"subscription": _refused(error), "user_data": None}
-    memory = remembered(assignor, found.message)
+        return {"subscription": _error_json(error), "user_data": None}
+    memory = prior_assignment(assignor, found.message)
     generation = found.message.generation_id
     return {
-        "subscription": _embedded(found) | {"generation": generation if generation >= 0 else None},
+        "subscription": _embedded_json(found) | {"generation": generation if generation >= 0 else None},
         "user_data": memory and {"partitions": _names(memory.owned), "generation": memory.generation},
     }
 
@@ -125,16 +125,16 @@ def _assignment(data: bytes) -> Json | None:
     try:
         found = read_assignment(data)
     except DecodeError as error:
-        return _refused(error)
-    return _embedded(found) | {"partitions": _names(found.message.assigned_partitions)}
+        return _error_json(error)
+    return _embedded_json(found) | {"partitions": _names(found.message.assigned_partitions)}
 
 
-def _embedded(found: Embedded[ConsumerProtocolSubscription] | Embedded[ConsumerProtocolAssignment]) -> Json:
+def _embedded_json(found: Embedded[ConsumerProtocolSubscription] | Embedded[ConsumerProtocolAssignment]) -> Json:
     version = min(found.version, found.message.newest)
-    return {"version": found.version, "data": shown(found.message, version), "unread": found.unread}
+    return {"version": found.version, "data": json_fields(found.message, version), "unread": found.unread}
 
 
-def _refused(error: DecodeError) -> Json:
+def _error_json(error: DecodeError) -> Json:
     """The exception with which Kafka's own reader refuses such bytes, as far as it can be told; else our reason."""
     short = error.shortfall
     if short is None:

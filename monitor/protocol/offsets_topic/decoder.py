@@ -143,12 +143,12 @@ def commit_place(key: bytes) -> CommitPlace | None:
         return None
 
 
-def group_of_key(key: bytes) -> str | None:
+def key_group(key: bytes) -> str | None:
     """The group that a key names: that is the first field of every type. None if no group can be read there.
 
     What follows the group may be broken all the same.
 
-    >>> group_of_key(bytes.fromhex("0001 0002 6731 0002 7430 00000007"))
+    >>> key_group(bytes.fromhex("0001 0002 6731 0002 7430 00000007"))
     'g1'
     """
     if int.from_bytes(key[:2], "big") not in RECORD_TYPES or len(key) < 4:

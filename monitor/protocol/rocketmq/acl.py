@@ -24,7 +24,7 @@ class Signer:
         self._access_key: Final = access_key
         self._secret_key: Final = secret_key
 
-    def signed(self, fields: dict[str, str]) -> dict[str, str]:
+    def sign(self, fields: dict[str, str]) -> dict[str, str]:
         """The fields of a request with the access key and the signature."""
         named = {name: value for name, value in fields.items() if name != SIGNATURE} | {ACCESS_KEY: self._access_key}
         text = "".join(named[name] for name in sorted(named))

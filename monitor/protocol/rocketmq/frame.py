@@ -14,7 +14,7 @@ import msgspec
 
 from monitor.model import Value
 from monitor.protocol.wire.errors import DecodeError, Shortfall
-from monitor.protocol.wire.json_value import decoded_json
+from monitor.protocol.wire.json_value import decode_json_struct
 from monitor.protocol.wire.reader import Reader
 
 MAX_FRAME: Final = 16 * 1024 * 1024
@@ -23,7 +23,7 @@ MAX_FRAME: Final = 16 * 1024 * 1024
 LENGTH_SIZE: Final = 4
 """The bytes at the start of a frame that say how long the rest is."""
 
-_IS_ANSWER: Final = 1
+_RESPONSE_FLAG: Final = 1
 
 
 class HeaderForm(IntEnum):
@@ -98,14 +98,14 @@ def decode_frame(data: bytes) -> Frame:
         raise DecodeError("bad_length", 5, "frame")
     header = data[8:header_end]
     if form == HeaderForm.JSON:
-        return _framed(decoded_json(_HEADERS, header), data[header_end:])
+        return _frame(decode_json_struct(_HEADERS, header), data[header_end:])
     if form == HeaderForm.BINARY:
-        return _framed(_binary_header(header), data[header_end:])
+        return _frame(_binary_header(header), data[header_end:])
     raise DecodeError("unknown_value_version", 4, "frame")
 
 
-def _framed(header: _Header, body: bytes) -> Frame:
-    is_answer = bool(header.flag & _IS_ANSWER)
+def _frame(header: _Header, body: bytes) -> Frame:
+    is_answer = bool(header.flag & _RESPONSE_FLAG)
     return Frame(code=header.code, opaque=header.opaque, is_answer=is_answer, remark=header.remark, body=body)
 
 

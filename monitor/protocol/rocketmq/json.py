@@ -48,12 +48,12 @@ def decode_json(data: bytes) -> JsonValue:
     return _whole(value) if "\\u" in text else value
 
 
-def _refused(name: str) -> None:
+def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
 
 
 _STRING: Final = decoder.scanstring  # type: ignore[attr-defined]  # typeshed lacks it
-_SCALAR: Final = json.JSONDecoder(parse_constant=_refused).scan_once  # type: ignore[attr-defined]  # typeshed lacks it
+_SCALAR: Final = json.JSONDecoder(parse_constant=_refuse_constant).scan_once  # type: ignore[attr-defined]  # typeshed lacks it
 
 
 class _Parser:
@@ -98,7 +98,7 @@ class _Parser:
         return value  # type: ignore[no-any-return]  # an object: it begins with a brace
 
     def _object(self, depth: int) -> JsonValue:
-        self._entered(depth)
+        self._enter(depth)
         entries = Pairs()
         if self._next() == "}":
             self._position += 1
@@ -107,18 +107,18 @@ class _Parser:
             key = self._value(depth + 1)
             self._expect(":")
             entries.append([key, self._value(depth + 1)])
-            if self._closed("}"):
-                return _simplified(entries)
+            if self._take_end("}"):
+                return _simplify(entries)
 
     def _array(self, depth: int) -> JsonValue:
-        self._entered(depth)
+        self._enter(depth)
         items: list[JsonValue] = []
         if self._next() == "]":
             self._position += 1
             return items
         while True:
             items.append(self._value(depth + 1))
-            if self._closed("]"):
+            if self._take_end("]"):
                 return items
 
     def _string(self) -> str:
@@ -135,12 +135,12 @@ class _Parser:
             raise self._error() from broken
         return value  # type: ignore[no-any-return]  # a scalar: it begins with neither brace nor bracket
 
-    def _entered(self, depth: int) -> None:
+    def _enter(self, depth: int) -> None:
         if depth >= MAX_DEPTH:
             raise self._error()
         self._position += 1
 
-    def _closed(self, end: str) -> bool:
+    def _take_end(self, end: str) -> bool:
         """Whether the container ends here; otherwise there is a comma, which is passed over."""
         found = self._next()
         if found not in (",", end):
@@ -165,7 +165,7 @@ class _Parser:
         return DecodeError("bad_json", self._position, "body")
 
 
-def _simplified(entries: Pairs) -> JsonValue:
+def _simplify(entries: Pairs) -> JsonValue:
     """An object with text for keys if no key is a container."""
     if any(isinstance(key, dict | list) for key, _ in entries):
         return entries

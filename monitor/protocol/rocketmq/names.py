@@ -58,12 +58,12 @@ def is_group(name: str) -> bool:
     return not name.startswith("CID_RMQ_SYS_") and name not in _SYSTEM_GROUPS
 
 
-def is_of_proxy(client_id: str) -> bool:
+def is_proxy_client(client_id: str) -> bool:
     """Whether the client came by the proxy's gRPC: its id is ``host@pid@index@nanoseconds in base 36``.
 
     Other clients are ``ip@instance``, and may have a unit's name and ``STREAM`` behind that (ClientConfig).
 
-    >>> [is_of_proxy(each) for each in ("vm@17763@0@dn0bae06aod0", "10.0.0.1@17763#8125", "10.0.0.1@lite@STREAM")]
+    >>> [is_proxy_client(each) for each in ("vm@17763@0@dn0bae06aod0", "10.0.0.1@17763#8125", "10.0.0.1@lite@STREAM")]
     [True, False, False]
     """
     host, *numbers = client_id.rsplit("@", 3)

@@ -171,15 +171,15 @@ class _Connections(_Camel):
     consume_type: str | None = None
 
 
-class _Held(_Camel):
+class _HeldQueue(_Camel):
     droped: bool = False  # as RocketMQ spells it
 
 
 class _RunningInfo(_Camel):
     properties: dict[str, object] = {}
     subscription_set: list[_Subscription] = []
-    mq_table: _Table[_Held] = {}
-    mq_pop_table: _Table[_Held] = {}
+    mq_table: _Table[_HeldQueue] = {}
+    mq_pop_table: _Table[_HeldQueue] = {}
 
 
 class _TopicOffset(_Camel):
@@ -244,8 +244,8 @@ def running_info_in(body: bytes) -> RunningInfo:
     found = _read(body, _RunningInfo)
     return RunningInfo(
         topics=tuple(sorted({each.topic for each in found.subscription_set})),
-        held=_held(found.mq_table),
-        popped=_held(found.mq_pop_table),
+        held=_held_queues(found.mq_table),
+        popped=_held_queues(found.mq_pop_table),
         properties={name: value for name, value in found.properties.items() if isinstance(value, str)},
     )
 
@@ -307,7 +307,7 @@ def _entries(table: list[tuple[_QueueKey, Entry]] | dict[str, Entry]) -> list[tu
     return []
 
 
-def _held(table: list[tuple[_QueueKey, _Held]] | dict[str, _Held]) -> tuple[Queue, ...]:
+def _held_queues(table: list[tuple[_QueueKey, _HeldQueue]] | dict[str, _HeldQueue]) -> tuple[Queue, ...]:
     """A queue that is dropped has been taken away; only what was fetched of it before may still be under way."""
     return tuple(sorted(_queue(key) for key, each in _entries(table) if not each.droped))
 

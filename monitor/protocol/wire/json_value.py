@@ -11,7 +11,7 @@ from monitor.protocol.wire.errors import DecodeError
 Struct = TypeVar("Struct")
 
 
-def decoded_json(decoder: msgspec.json.Decoder[Struct], data: bytes) -> Struct:
+def decode_json_struct(decoder: msgspec.json.Decoder[Struct], data: bytes) -> Struct:
     """What the decoder makes of a record's value.
 
     Raises:

@@ -67,7 +67,7 @@ class _Limits(msgspec.Struct, frozen=True):
     last: int | None = None
     tag: int | None = None
 
-    def hold(self, version: int) -> bool:
+    def include(self, version: int) -> bool:
         return self.first <= version and (self.last is None or version <= self.last)
 
 
@@ -134,7 +134,7 @@ def read_message(message: type[M], version: int, reader: Reader) -> M:
     return _read(message, version, reader)
 
 
-def shown(message: Message, version: int) -> dict[str, object]:
+def json_fields(message: Message, version: int) -> dict[str, object]:
     """The message as the JSON object that Kafka's own converters make of it in this version."""
     layout = _layout(type(message), version)
     fields = {field.name: field.show(getattr(message, field.attribute), version) for field in layout.plain}
@@ -169,8 +169,8 @@ def _layout(message: type[Message], version: int) -> _Layout:
     hints = get_type_hints(message, include_extras=True)
     plain, tags = [], {}
     for info in msgspec.structs.fields(message):
-        kind, limits = _taken_apart(hints[info.name])
-        if not limits.hold(version):
+        kind, limits = _split_annotation(hints[info.name])
+        if not limits.include(version):
             continue
         read, show = _codec(kind, version, tagged=limits.tag is not None)
         field = _Field(info.name, info.encode_name, read, show, info.default)
@@ -181,7 +181,7 @@ def _layout(message: type[Message], version: int) -> _Layout:
     return _Layout(tuple(plain), tags)
 
 
-def _taken_apart(hint: object) -> tuple[object, _Limits]:
+def _split_annotation(hint: object) -> tuple[object, _Limits]:
     """The kind of a field and its limits: ``Annotated[Int32, since(3)]`` is an Int32 with limits."""
     if get_origin(hint) is Annotated:
         kind, *extras = get_args(hint)
@@ -243,7 +243,7 @@ def _never(_reader: Reader) -> bool:
 
 
 def _array_codec(element: object, *, nullable: bool, version: int) -> tuple[Read, Callable[[object, int], object]]:
-    kind, _ = _taken_apart(element)
+    kind, _ = _split_annotation(element)
     if (kind, nullable) in _NUMBER_ARRAYS:
         return _NUMBER_ARRAYS[kind, nullable], _show_numbers
     item, show = _codec(kind, version)
@@ -272,7 +272,7 @@ def _show_numbers(value: object, _version: int) -> object:
 
 
 def _show_struct(value: object, version: int) -> object:
-    return shown(value, version) if isinstance(value, Message) else value
+    return json_fields(value, version) if isinstance(value, Message) else value
 
 
 def _shows_array(show: Callable[[object, int], object]) -> Callable[[object, int], object]:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from monitor.model import Member, ObservedOffset, PartitionId, TopicPartition, TopicPartitions, Value
 from monitor.protocol.wire.errors import DecodeError
-from monitor.protocol.zookeeper.tree import Node, NodeProblem, Tree, joined
+from monitor.protocol.zookeeper.tree import Node, NodeProblem, Tree, join_path
 
 CONSUMERS: Final = "consumers"
 
@@ -78,7 +78,7 @@ class Layout(Value):
     """The host in a consumer's id, given its group and the id; "" if it does not show."""
 
 
-def number_of(text: str, most: int) -> int:
+def parse_number(text: str, most: int) -> int:
     """A number that is written with decimal digits only.
 
     Raises:
@@ -89,7 +89,7 @@ def number_of(text: str, most: int) -> int:
     raise DecodeError("bad_text", 0)
 
 
-def address_of(text: str) -> str:
+def parse_address(text: str) -> str:
     """A ``host:port`` that one can connect to, as it is.
 
     Raises:
@@ -129,14 +129,14 @@ class GroupReader:
         """
         holdings = self._holdings(name, {member.member_id for member in registered})
         known = [replace(each, assigned=_by_topic(holdings.pop(each.member_id, ()))) for each in registered]
-        strangers = [self._stranger(name, owner, places) for owner, places in holdings.items()]
+        strangers = [self._unregistered_member(name, owner, places) for owner, places in holdings.items()]
         members = tuple(sorted([*known, *strangers], key=lambda member: member.member_id))
         offsets = tuple(self._offsets(name))
         if not members and not offsets:
             return None
-        return SeenGroup(group=name, members=members, offsets=offsets, unowned=_unowned(members, self._topics))
+        return SeenGroup(group=name, members=members, offsets=offsets, unowned=_count_unowned(members, self._topics))
 
-    def _stranger(self, group: str, owner: str, places: Iterable[TopicPartition]) -> Member:
+    def _unregistered_member(self, group: str, owner: str, places: Iterable[TopicPartition]) -> Member:
         client = self._layout.client(owner)
         host = self._layout.host(group, client)
         return Member(member_id=owner, client_id=client, host=host, assigned=_by_topic(places))
@@ -144,7 +144,7 @@ class GroupReader:
     def _holdings(self, group: str, registered: set[str]) -> dict[str, list[TopicPartition]]:
         """What everybody owns, by owner."""
         holdings: dict[str, list[TopicPartition]] = defaultdict(list)
-        for path, place, node in self._places(joined(CONSUMERS, group, "owners")):
+        for path, place, node in self._places(join_path(CONSUMERS, group, "owners")):
             owner = node.data.decode("utf-8", "replace")
             if owner not in registered:
                 is_alive = bool(owner) and node.ephemeral_owner is not None
@@ -155,7 +155,7 @@ class GroupReader:
         return holdings
 
     def _offsets(self, group: str) -> Iterator[ObservedOffset]:
-        for path, place, node in self._places(joined(CONSUMERS, group, "offsets")):
+        for path, place, node in self._places(join_path(CONSUMERS, group, "offsets")):
             try:
                 offset = self._layout.offset(node.data)
             except DecodeError as error:
@@ -167,8 +167,8 @@ class GroupReader:
     def _places(self, base: str) -> Iterator[tuple[str, TopicPartition, Node]]:
         """The nodes two levels below, with the partition that each is of."""
         for topic in self._tree.under(base):
-            for name in self._tree.under(joined(base, topic)):
-                path = joined(base, topic, name)
+            for name in self._tree.under(join_path(base, topic)):
+                path = join_path(base, topic, name)
                 node = self._tree.nodes.get(path)
                 if node is None:
                     continue
@@ -185,7 +185,7 @@ def _by_topic(places: Iterable[TopicPartition]) -> tuple[TopicPartitions, ...]:
     return tuple(TopicPartitions(topic, tuple(several)) for topic, several in partitions.items())
 
 
-def _unowned(members: Sequence[Member], topics: Iterable[SeenTopic]) -> int:
+def _count_unowned(members: Sequence[Member], topics: Iterable[SeenTopic]) -> int:
     if any(member.unreadable is not None for member in members):
         return 0
     subscribed = {topic for member in members for topic in member.topics}

@@ -14,7 +14,7 @@ import msgspec
 
 from monitor.model import Member
 from monitor.protocol.wire.errors import DecodeError
-from monitor.protocol.wire.json_value import decoded_json
+from monitor.protocol.wire.json_value import decode_json_struct
 from monitor.protocol.zookeeper.groups import (
     CONSUMERS,
     MOST_MEMBERS,
@@ -23,11 +23,11 @@ from monitor.protocol.zookeeper.groups import (
     SeenBroker,
     SeenTopic,
     SeenTree,
-    address_of,
-    number_of,
+    parse_address,
+    parse_number,
 )
 from monitor.protocol.zookeeper.topic_filter import listed_topics
-from monitor.protocol.zookeeper.tree import NodeProblem, Tree, joined
+from monitor.protocol.zookeeper.tree import NodeProblem, Tree, join_path
 
 PATHS: Final = ("brokers/ids/*", "brokers/topics/*", "consumers/*/ids/*", "consumers/*/owners/*/*")
 """What has to be read; "*" is every child."""
@@ -36,7 +36,7 @@ OFFSET_PATHS: Final = ("consumers/*/offsets/*/*",)
 
 _LARGEST_PARTITION: Final = 2**31 - 1
 _LARGEST_OFFSET: Final = 2**63 - 1
-_CHOSEN_BY_ITSELF: Final = re.compile(r"(.+)-\d{13}-[0-9a-f]{8}")
+_GENERATED_ID: Final = re.compile(r"(.+)-\d{13}-[0-9a-f]{8}")
 
 Threads = Annotated[int, msgspec.Meta(ge=0)]
 
@@ -84,33 +84,33 @@ def kafka_tree(tree: Tree) -> SeenTree:
     )
 
 
-def consumer_of(thread: str) -> str:
+def thread_consumer(thread: str) -> str:
     """The id of the consumer that a thread is of.
 
-    >>> consumer_of("g_host-1795203222629-57b599c0-11")
+    >>> thread_consumer("g_host-1795203222629-57b599c0-11")
     'g_host-1795203222629-57b599c0'
     """
     return thread.rpartition("-")[0]
 
 
-def host_of(group: str, consumer: str) -> str:
+def consumer_host(group: str, consumer: str) -> str:
     """The host in the id that a consumer has chosen by itself; "" if it was chosen otherwise.
 
-    >>> host_of("g", "g_vm-1795203222629-57b599c0"), host_of("g", "g_fixedA")
+    >>> consumer_host("g", "g_vm-1795203222629-57b599c0"), consumer_host("g", "g_fixedA")
     ('vm', '')
     """
-    chosen = _CHOSEN_BY_ITSELF.fullmatch(consumer.removeprefix(f"{group}_"))
+    chosen = _GENERATED_ID.fullmatch(consumer.removeprefix(f"{group}_"))
     return chosen[1] if chosen else ""
 
 
 def _topics(tree: Tree, problems: list[NodeProblem]) -> list[SeenTopic]:
     topics = []
     for topic in tree.under("brokers/topics"):
-        path = joined("brokers/topics", topic)
+        path = join_path("brokers/topics", topic)
         if path not in tree.nodes:
             continue
         try:
-            numbers = [_partition(name) for name in decoded_json(_TOPIC, tree.nodes[path].data).partitions]
+            numbers = [_partition(name) for name in decode_json_struct(_TOPIC, tree.nodes[path].data).partitions]
         except DecodeError as error:
             problems.append(NodeProblem(path=path, what=error.reason))
             continue
@@ -121,11 +121,11 @@ def _topics(tree: Tree, problems: list[NodeProblem]) -> list[SeenTopic]:
 def _brokers(tree: Tree, problems: list[NodeProblem]) -> list[SeenBroker]:
     brokers = []
     for broker in tree.under("brokers/ids"):
-        path = joined("brokers/ids", broker)
+        path = join_path("brokers/ids", broker)
         if path not in tree.nodes:
             continue
         try:
-            registered = decoded_json(_BROKER, tree.nodes[path].data)
+            registered = decode_json_struct(_BROKER, tree.nodes[path].data)
             address = _address(registered)
         except DecodeError as error:
             problems.append(NodeProblem(path=path, what=error.reason))
@@ -139,18 +139,18 @@ def _address(broker: _Broker) -> str:
     plain = [each.removeprefix("PLAINTEXT://") for each in broker.endpoints if each.startswith("PLAINTEXT://")]
     if broker.host and broker.port > 0:
         plain.insert(0, f"[{broker.host}]:{broker.port}" if ":" in broker.host else f"{broker.host}:{broker.port}")
-    return address_of(plain[0] if plain else "")
+    return parse_address(plain[0] if plain else "")
 
 
 def _threads(tree: Tree, group: str, topics: Sequence[SeenTopic], problems: list[NodeProblem]) -> list[Member]:
     """All threads of the group's consumers."""
     members: list[Member] = []
-    for consumer in tree.under(joined(CONSUMERS, group, "ids")):
-        path = joined(CONSUMERS, group, "ids", consumer)
+    for consumer in tree.under(join_path(CONSUMERS, group, "ids")):
+        path = join_path(CONSUMERS, group, "ids", consumer)
         if path not in tree.nodes:
             continue
         try:
-            counts = _counts(decoded_json(_REGISTRATION, tree.nodes[path].data), topics)
+            counts = _thread_counts(decode_json_struct(_REGISTRATION, tree.nodes[path].data), topics)
         except DecodeError as error:
             problems.append(NodeProblem(path=path, what=error.reason))
             members.append(_member(group, consumer, consumer, unreadable=str(error)))
@@ -168,7 +168,7 @@ def _threads(tree: Tree, group: str, topics: Sequence[SeenTopic], problems: list
     return members
 
 
-def _counts(registration: _Registration, topics: Sequence[SeenTopic]) -> Mapping[str, int]:
+def _thread_counts(registration: _Registration, topics: Sequence[SeenTopic]) -> Mapping[str, int]:
     """The consumer's threads of each topic. On a list counts the first expression; "" stands for no topic at all."""
     subscription, pattern = registration.subscription, registration.pattern
     if pattern == "static" or not subscription:
@@ -184,7 +184,7 @@ def _member(
     return Member(
         member_id=thread,
         client_id=consumer,
-        host=host_of(group, consumer),
+        host=consumer_host(group, consumer),
         topics=tuple(topic for topic in topics if topic),
         unreadable=unreadable,
         assignment_read=unreadable is not None,  # who owns what stands elsewhere in the tree
@@ -192,11 +192,11 @@ def _member(
 
 
 def _partition(name: str) -> int:
-    return number_of(name, _LARGEST_PARTITION)
+    return parse_number(name, _LARGEST_PARTITION)
 
 
 def _offset(data: bytes) -> int:
-    return number_of(data.decode("ascii", "replace"), _LARGEST_OFFSET)
+    return parse_number(data.decode("ascii", "replace"), _LARGEST_OFFSET)
 
 
-_LAYOUT: Final = Layout(partition=_partition, offset=_offset, client=consumer_of, host=host_of)
+_LAYOUT: Final = Layout(partition=_partition, offset=_offset, client=thread_consumer, host=consumer_host)

@@ -13,7 +13,7 @@ import msgspec
 
 from monitor.model import Member
 from monitor.protocol.wire.errors import DecodeError
-from monitor.protocol.wire.json_value import decoded_json
+from monitor.protocol.wire.json_value import decode_json_struct
 from monitor.protocol.zookeeper.groups import (
     CONSUMERS,
     GroupReader,
@@ -21,10 +21,10 @@ from monitor.protocol.zookeeper.groups import (
     SeenBroker,
     SeenTopic,
     SeenTree,
-    address_of,
-    number_of,
+    parse_address,
+    parse_number,
 )
-from monitor.protocol.zookeeper.tree import NodeProblem, Tree, joined
+from monitor.protocol.zookeeper.tree import NodeProblem, Tree, join_path
 
 PATHS: Final = (
     "brokers/ids/*/master",
@@ -44,7 +44,7 @@ _LARGEST_NUMBER: Final = 2**31 - 1
 _LARGEST_OFFSET: Final = 2**63 - 1
 _PARTITION: Final = re.compile(r"([0-9]{1,10})-([0-9]{1,10})")
 _BROKER: Final = re.compile(r"([0-9]{1,10})-(?:m|s[0-9]{1,10})")
-_CHOSEN_BY_ITSELF: Final = re.compile(r"(.+)-\d+-\d{13}-\d+")
+_GENERATED_ID: Final = re.compile(r"(.+)-\d+-\d{13}-\d+")
 
 
 class _TopicBroker(msgspec.Struct, rename="camel"):
@@ -74,17 +74,17 @@ def metaq_tree(tree: Tree) -> SeenTree:
     )
 
 
-def host_of(group: str, consumer: str) -> str:
+def consumer_host(group: str, consumer: str) -> str:
     """The address in the id that a consumer has chosen by itself; "" if it was chosen otherwise.
 
-    >>> host_of("g", "g_192.0.2.2-16655-1795203140502-1"), host_of("g", "g_idA")
+    >>> consumer_host("g", "g_192.0.2.2-16655-1795203140502-1"), consumer_host("g", "g_idA")
     ('192.0.2.2', '')
     """
-    chosen = _CHOSEN_BY_ITSELF.fullmatch(consumer.removeprefix(f"{group}_"))
+    chosen = _GENERATED_ID.fullmatch(consumer.removeprefix(f"{group}_"))
     return chosen[1] if chosen else ""
 
 
-def partition_of(name: str) -> str:
+def parse_partition(name: str) -> str:
     """A partition; its name is kept as it is.
 
     Raises:
@@ -96,13 +96,13 @@ def partition_of(name: str) -> str:
     return name
 
 
-def offset_of(data: bytes) -> int | None:
+def parse_offset(data: bytes) -> int | None:
     """The offset, in bytes, that was committed with the message's id before it; None: the end, wherever that will be.
 
     The id may be negative, so the last dash divides. Clients before 1.4 write the offset alone. The largest number
     stands for the end until the broker has answered where that is (``ZkOffsetStorage``, ``ConsumerZooKeeper``).
 
-    >>> offset_of(b"-5468931097024790528-797"), offset_of(b"12-0"), offset_of(b"7")
+    >>> parse_offset(b"-5468931097024790528-797"), parse_offset(b"12-0"), parse_offset(b"7")
     (797, 0, 7)
 
     Raises:
@@ -111,8 +111,8 @@ def offset_of(data: bytes) -> int | None:
     text = data.decode("ascii", "replace")
     message, dash, offset = text.rpartition("-")
     if dash:
-        number_of(message.removeprefix("-"), 2**63)
-    committed = number_of(offset, _LARGEST_OFFSET)
+        parse_number(message.removeprefix("-"), 2**63)
+    committed = parse_number(offset, _LARGEST_OFFSET)
     return None if committed == _LARGEST_OFFSET else committed
 
 
@@ -120,7 +120,7 @@ def _topics(tree: Tree, problems: list[NodeProblem]) -> list[SeenTopic]:
     offered = set(tree.under("brokers/topics-sub"))
     topics = []
     for topic in sorted(offered | set(tree.under("brokers/topics"))):
-        base = joined("brokers/topics-sub" if topic in offered else "brokers/topics", topic)
+        base = join_path("brokers/topics-sub" if topic in offered else "brokers/topics", topic)
         if partitions := _partitions(tree, base, topic in offered, problems):
             topics.append(SeenTopic(topic=topic, partitions=tuple(sorted(partitions))))
     return topics
@@ -129,7 +129,7 @@ def _topics(tree: Tree, problems: list[NodeProblem]) -> list[SeenTopic]:
 def _partitions(tree: Tree, base: str, is_json: bool, problems: list[NodeProblem]) -> set[str]:
     partitions: set[str] = set()
     for name in tree.under(base):
-        path = joined(base, name)
+        path = join_path(base, name)
         if path not in tree.nodes:
             continue
         try:
@@ -153,20 +153,20 @@ def _broker_id(name: str) -> str:
 
 def _count(data: bytes, is_json: bool) -> int:
     if is_json:
-        return decoded_json(_TOPIC_BROKER, data).num_parts
-    return number_of(data.decode("ascii", "replace"), _LARGEST_NUMBER)
+        return decode_json_struct(_TOPIC_BROKER, data).num_parts
+    return parse_number(data.decode("ascii", "replace"), _LARGEST_NUMBER)
 
 
 def _masters(tree: Tree, problems: list[NodeProblem]) -> list[SeenBroker]:
     """The masters that are there. The broker's own node stays when it goes; the one below it does not."""
     masters = []
     for broker in tree.under("brokers/ids"):
-        path = joined("brokers/ids", broker, "master")
+        path = join_path("brokers/ids", broker, "master")
         if path not in tree.nodes:
             continue
         text = tree.nodes[path].data.decode("utf-8", "replace")
         try:  # an address with a scheme, or two, is none
-            address = address_of(text.removeprefix("meta://") if text.startswith("meta://") else "")
+            address = parse_address(text.removeprefix("meta://") if text.startswith("meta://") else "")
             masters.append(SeenBroker(broker=broker, address=address))
         except DecodeError as error:
             problems.append(NodeProblem(path=path, what=error.reason))
@@ -175,14 +175,14 @@ def _masters(tree: Tree, problems: list[NodeProblem]) -> list[SeenBroker]:
 
 def _consumers(tree: Tree, group: str, problems: list[NodeProblem]) -> list[Member]:
     members = []
-    for consumer in tree.under(joined(CONSUMERS, group, "ids")):
-        path = joined(CONSUMERS, group, "ids", consumer)
+    for consumer in tree.under(join_path(CONSUMERS, group, "ids")):
+        path = join_path(CONSUMERS, group, "ids", consumer)
         if path not in tree.nodes:
             continue
-        topics, unreadable = _subscribed(tree.nodes[path].data)
+        topics, unreadable = _parse_subscription(tree.nodes[path].data)
         if unreadable is not None:
             problems.append(NodeProblem(path=path, what="bad_utf8"))
-        host = host_of(group, consumer)
+        host = consumer_host(group, consumer)
         members.append(
             Member(
                 member_id=consumer,
@@ -196,7 +196,7 @@ def _consumers(tree: Tree, group: str, problems: list[NodeProblem]) -> list[Memb
     return members
 
 
-def _subscribed(data: bytes) -> tuple[tuple[str, ...], str | None]:
+def _parse_subscription(data: bytes) -> tuple[tuple[str, ...], str | None]:
     try:
         names = data.decode("utf-8").split(",")
     except UnicodeDecodeError as error:
@@ -204,4 +204,4 @@ def _subscribed(data: bytes) -> tuple[tuple[str, ...], str | None]:
     return tuple(sorted({name for name in names if name})), None
 
 
-_LAYOUT: Final = Layout(partition=partition_of, offset=offset_of, client=str, host=host_of)
+_LAYOUT: Final = Layout(partition=parse_partition, offset=parse_offset, client=str, host=consumer_host)

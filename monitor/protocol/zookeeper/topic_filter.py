@@ -42,7 +42,7 @@ def topic_filter(expression: str, *, wanted: bool, exclude_internal: bool = True
     Raises:
         PatternError: the expression is none, or one that only Java knows.
     """
-    cleaned = clean(expression)
+    cleaned = normalize_filter(expression)
     if "&&" in cleaned:  # RE2 would take it for two characters
         raise PatternError("an intersection of classes (&&)")
     return TopicFilter(pattern=NamePattern(cleaned), wanted=wanted, exclude_internal=exclude_internal)
@@ -68,12 +68,12 @@ def listed_topics(expression: str, topics: Iterable[str], *, wanted: bool) -> tu
     return tuple(sorted(filter(listed.allows, topics)))
 
 
-def clean(expression: str) -> str:
+def normalize_filter(expression: str) -> str:
     r"""The expression as the original reads it, also when it reads back what it wrote itself.
 
     Commas are alternatives, blanks and quotes round it do not count.
 
-    >>> clean(' "a.*, b" ')
+    >>> normalize_filter(' "a.*, b" ')
     'a.*|b'
     """
     return expression.strip().replace(",", "|").replace(" ", "").strip("\"'")

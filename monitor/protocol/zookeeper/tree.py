@@ -29,7 +29,7 @@ What = (
 )
 """What can be wrong with a node."""
 
-_EXPLAINED: Final[Mapping[str, str]] = {
+_PROBLEM_TEXTS: Final[Mapping[str, str]] = {
     "refused": "groupwatch may not read it",
     "too_many": "a number in it is larger than makes sense",
     "not_registered": "its owner is not registered as a consumer with so many threads",
@@ -63,7 +63,7 @@ class NodeProblem(Value):
 
     def __str__(self) -> str:
         """A sentence for a person, without the final full stop."""
-        return f"{shown_path(self.path)}: {_EXPLAINED.get(self.what, self.what)}"
+        return f"{printable_path(self.path)}: {_PROBLEM_TEXTS.get(self.what, self.what)}"
 
 
 class Tree(Value):
@@ -78,25 +78,25 @@ class Tree(Value):
         return tuple(sorted(self.children.get(path, ())))
 
 
-def joined(*names: str) -> str:
+def join_path(*names: str) -> str:
     """A path of names and paths; the root adds nothing.
 
-    >>> joined("", "consumers", "g")
+    >>> join_path("", "consumers", "g")
     'consumers/g'
     """
     return "/".join(name for name in names if name)
 
 
-def shown_path(path: str) -> str:
+def printable_path(path: str) -> str:
     r"""A path as it can stand in a sentence: what cannot be printed is escaped, a long one is cut.
 
-    >>> shown_path("consumers/a\u2028b")
+    >>> printable_path("consumers/a\u2028b")
     'consumers/a\\u2028b'
     """
     return escaped(path if len(path) <= LONGEST_PATH else f"{path[:LONGEST_PATH]}...")
 
 
-def told(problems: Iterable[NodeProblem], most: int) -> tuple[str, ...]:
+def describe_problems(problems: Iterable[NodeProblem], most: int) -> tuple[str, ...]:
     """The problems as sentences; of those of one kind so many, and how many more there are."""
     by_kind: dict[str, list[NodeProblem]] = {}
     for problem in problems:
@@ -105,5 +105,5 @@ def told(problems: Iterable[NodeProblem], most: int) -> tuple[str, ...]:
     for alike in by_kind.values():
         sentences += [f"{problem}." for problem in alike[:most]]
         if len(alike) > most:
-            sentences.append(f"{len(alike) - most} more nodes: {_EXPLAINED.get(alike[0].what, alike[0].what)}.")
+            sentences.append(f"{len(alike) - most} more nodes: {_PROBLEM_TEXTS.get(alike[0].what, alike[0].what)}.")
     return tuple(sentences)

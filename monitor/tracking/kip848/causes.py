@@ -7,9 +7,8 @@ of some it can be told that they cannot have left.
 
 from __future__ import annotations
 
-from typing import Final
-
 from monitor.model import (
+    STATIC_LEAVE_EPOCH,
     EpochStored,
     GroupState,
     Member,
@@ -19,12 +18,10 @@ from monitor.model import (
     RebalanceCause,
     SubscribedTopicsStored,
 )
-from monitor.tracking.rebalances.history import in_order
-
-_LEFT_FOR_NOW: Final = -2  # LEAVE_GROUP_STATIC_MEMBER_EPOCH: a static member closed and may come back (KIP-848)
+from monitor.tracking.rebalances.history import ordered_causes
 
 
-def epoch_raised(state: GroupState, event: EpochStored) -> Rebalance:
+def epoch_rebalance(state: GroupState, event: EpochStored) -> Rebalance:
     """The rebalance that begins with this epoch."""
     changes = [change.cause for change in state.pending]
     if RebalanceCause.UPGRADE in changes:  # its members are not new, they only appear in other records now
@@ -34,7 +31,7 @@ def epoch_raised(state: GroupState, event: EpochStored) -> Rebalance:
     return Rebalance(
         generation=event.epoch,
         started_ms=event.stored_ms,
-        causes=in_order(changes),
+        causes=ordered_causes(changes),
         joined=changes.count(RebalanceCause.JOIN),
         left=changes.count(RebalanceCause.LEAVE) + changes.count(RebalanceCause.TIMEOUT),
     )
@@ -45,23 +42,23 @@ def static_restart(epoch: int, at_ms: int) -> Rebalance:
     return Rebalance(generation=epoch, started_ms=at_ms, ended_ms=at_ms, causes=(RebalanceCause.STATIC_RESTART,))
 
 
-def removal_of(member: Member, removed_ms: int) -> RebalanceCause:
+def removal_cause(member: Member, removed_ms: int) -> RebalanceCause:
     """TIMEOUT if the member cannot have left: a static one that was away, or one that did not give back in time."""
     standing = member.reconciliation
     if standing is None:
         return RebalanceCause.LEAVE
-    away = standing.epoch == _LEFT_FOR_NOW
+    away = standing.epoch == STATIC_LEAVE_EPOCH
     waited_ms = removed_ms - standing.since_ms
     fenced = standing.state is MemberState.UNREVOKED_PARTITIONS and waited_ms >= member.rebalance_timeout_ms > 0
     return RebalanceCause.TIMEOUT if away or fenced else RebalanceCause.LEAVE
 
 
-def subscription_changed(before: Member, after: Member) -> bool:
+def has_subscription_changed(before: Member, after: Member) -> bool:
     """Whether the member wants other topics than it did."""
     return set(before.topics) != set(after.topics) or before.regex != after.regex
 
 
-def topics_changed(state: GroupState, event: SubscribedTopicsStored) -> bool:
+def have_topics_changed(state: GroupState, event: SubscribedTopicsStored) -> bool:
     """Whether the topics themselves changed, not the members' wishes: the record is written anew for both."""
     if not state.subscribed_topics or not event.topics or state.pending:
         return False

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from monitor.model import CommitPoint, CommittedOffset, Taken, TopicPartition, number
+from monitor.model import CommitPoint, CommittedOffset, PendingHandover, TopicPartition, number
 from monitor.protocol.offsets_topic import topic_key_of
-from monitor.tracking.rebalances.impact import PATIENCE_MS, Handed, handover_ms
+from monitor.tracking.rebalances.impact import MAX_COMMIT_DISTANCE_MS, Handover, handover_ms
 
 
 class HandoversDraft:
@@ -17,9 +17,9 @@ class HandoversDraft:
 
     __slots__ = ("_handed",)
 
-    def __init__(self, taken: Iterable[Taken] = ()) -> None:
+    def __init__(self, taken: Iterable[PendingHandover] = ()) -> None:
         self._handed = {
-            (each.topic_key, partition): Handed(each.gained_ms, each.stopped_ms)
+            (each.topic_key, partition): Handover(each.gained_ms, each.stopped_ms)
             for each in taken
             for partition in each.partitions
         }
@@ -28,7 +28,7 @@ class HandoversDraft:
         """Whether anything is awaited: of most commits, nothing is."""
         return bool(self._handed)
 
-    def add(self, handed: Mapping[TopicPartition, Handed]) -> None:
+    def add(self, handed: Mapping[TopicPartition, Handover]) -> None:
         """These partitions have new owners; their topics are told by id."""
         for place, each in handed.items():
             if key := topic_key_of(place.topic):
@@ -43,15 +43,15 @@ class HandoversDraft:
         had_waited = before.committed_ms <= handed.gained_ms and first.offset != before.offset
         return handover_ms(handed, before, first) if had_waited else 0
 
-    def freeze(self) -> tuple[Taken, ...]:
+    def freeze(self) -> tuple[PendingHandover, ...]:
         """As it is stored: what nobody has committed long after it was taken is left out once others are taken."""
         newest_ms = max((handed.gained_ms for handed in self._handed.values()), default=0)
-        alike: dict[tuple[Handed, int], list[int]] = {}
+        alike: dict[tuple[Handover, int], list[int]] = {}
         for key, partition in sorted(self._handed):
             handed = self._handed[key, partition]
-            if newest_ms - handed.gained_ms <= PATIENCE_MS:
+            if newest_ms - handed.gained_ms <= MAX_COMMIT_DISTANCE_MS:
                 alike.setdefault((handed, key), []).append(partition)
         return tuple(
-            Taken(handed.gained_ms, handed.stopped_ms, key, tuple(partitions))
+            PendingHandover(handed.gained_ms, handed.stopped_ms, key, tuple(partitions))
             for (handed, key), partitions in alike.items()
         )

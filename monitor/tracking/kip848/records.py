@@ -35,19 +35,19 @@ from monitor.model import (
     TargetStored,
     TopicPartition,
 )
-from monitor.tracking.classic.records import forgotten
 from monitor.tracking.kip848.causes import (
-    epoch_raised,
+    epoch_rebalance,
+    has_subscription_changed,
+    have_topics_changed,
     is_conversion,
-    removal_of,
+    removal_cause,
     static_restart,
-    subscription_changed,
-    topics_changed,
 )
-from monitor.tracking.kip848.moves import MovesDraft, costed
-from monitor.tracking.phases import Happened, entered
-from monitor.tracking.rebalances.history import begun, ended, recorded
-from monitor.tracking.rebalances.impact import Handed, Resumed, with_cost
+from monitor.tracking.kip848.moves import MovesDraft, with_move_counts
+from monitor.tracking.phases import PhaseEvent, enter_phase
+from monitor.tracking.rebalances.history import begin_rebalance, end_rebalance, record_rebalance
+from monitor.tracking.rebalances.impact import Handover, RebalanceCost, add_cost
+from monitor.tracking.rebalances.membership import without_membership
 
 
 def kind_of(event: ModernEvent) -> GroupKind:
@@ -87,7 +87,7 @@ class ModernDraft:
     """
 
     def __init__(self, state: GroupState, kind: GroupKind) -> None:
-        kept = state if state.kind is kind else forgotten(state, kind=kind, pending=state.pending)
+        kept = state if state.kind is kind else without_membership(state, kind=kind, pending=state.pending)
         self._members = {member.member_id: member for member in kept.members}
         self._incomplete = {member.member_id: member for member in kept.incomplete_members}
         self._moves = MovesDraft(kept.released)
@@ -120,14 +120,14 @@ class ModernDraft:
         """The newest rebalances."""
         return self._state.history
 
-    def take_handed(self) -> dict[TopicPartition, Handed]:
+    def take_handed(self) -> dict[TopicPartition, Handover]:
         """The partitions that got a new owner since this was last asked, with their topics' ids."""
         handed, self._moves.handed = self._moves.handed, {}
         return handed
 
-    def add_cost(self, resumed: Resumed) -> None:
+    def add_cost(self, resumed: RebalanceCost) -> None:
         """Partitions were committed again after the newest rebalance."""
-        self._state = with_cost(self._state, resumed)
+        self._state = add_cost(self._state, resumed)
 
     def apply(self, event: ModernEvent) -> None:
         """Take one record of this kind of group."""
@@ -169,11 +169,11 @@ class ModernDraft:
     def _raise_epoch(self, event: EpochStored) -> None:
         state = self._state
         if event.epoch != state.generation:
-            rebalance = epoch_raised(state, event)
+            rebalance = epoch_rebalance(state, event)
             if state.under_way is None:
                 held = self._moves.held_counts(self._members.values())
                 rebalance = replace(rebalance, held=held, is_first=not held)
-            state = begun(state, rebalance)
+            state = begin_rebalance(state, rebalance)
             state = replace(state, generation_ms=event.stored_ms, rebalances=state.rebalances + 1, pending=())
         self._state = replace(state, generation=event.epoch, metadata_hash=event.metadata_hash)
         self._stand(event.stored_ms)
@@ -185,19 +185,21 @@ class ModernDraft:
         self._members[key] = replace(stored, reconciliation=waiting.reconciliation if waiting else Reconciliation())
         self._compare(key)
         if before is None:
-            self._joined(stored, event.stored_ms)
-        elif subscription_changed(before, stored):
+            self._note_join(stored, event.stored_ms)
+        elif has_subscription_changed(before, stored):
             self._note(RebalanceCause.SUBSCRIPTION)
         self._stand(event.stored_ms)
 
-    def _joined(self, member: Member, at_ms: int) -> None:
+    def _note_join(self, member: Member, at_ms: int) -> None:
         """A new member, or a static one that came back under a new id: then what its going was noted as was none."""
         gone = [c for c in self._state.pending if c.instance_id is not None and c.instance_id == member.instance_id]
         if not gone:
             self._note(RebalanceCause.JOIN, member.instance_id)
             return
         pending = tuple(change for change in self._state.pending if change not in gone)
-        self._state = recorded(replace(self._state, pending=pending), static_restart(self._state.generation, at_ms))
+        self._state = record_rebalance(
+            replace(self._state, pending=pending), static_restart(self._state.generation, at_ms)
+        )
 
     def _remove_member(self, event: MemberRemoved) -> None:
         self._incomplete.pop(event.member_id, None)
@@ -205,7 +207,7 @@ class ModernDraft:
         if member is not None:
             self._behind.discard(event.member_id)
             self._moves.remove(member, event.removed_ms)
-            self._note(removal_of(member, event.removed_ms), member.instance_id)
+            self._note(removal_cause(member, event.removed_ms), member.instance_id)
         self._stand(event.removed_ms)
 
     def _reconcile(
@@ -248,7 +250,7 @@ class ModernDraft:
         self._stand(event.stored_ms)
 
     def _name_topics(self, event: SubscribedTopicsStored) -> None:
-        if topics_changed(self._state, event):
+        if have_topics_changed(self._state, event):
             self._note(RebalanceCause.TOPICS)
         self._state = replace(self._state, subscribed_topics=event.topics)
         self._stand(event.stored_ms)
@@ -258,9 +260,9 @@ class ModernDraft:
         downgrade = (MembershipChange(cause=RebalanceCause.DOWNGRADE),)
         pending = downgrade if is_conversion(self._state.pending) else ()
         self._end(event.deleted_ms)
-        state = entered(self._state, Happened.DELETED, event.deleted_ms)
-        self._state = forgotten(state, pending=pending)
-        self._moves.begin_anew()
+        state = enter_phase(self._state, PhaseEvent.DELETED, event.deleted_ms)
+        self._state = without_membership(state, pending=pending)
+        self._moves.reset()
         self._members, self._incomplete, self._behind = {}, {}, set()
 
     def _note(self, cause: RebalanceCause, instance_id: str | None = None) -> None:
@@ -268,9 +270,9 @@ class ModernDraft:
         self._state = replace(self._state, pending=(*self._state.pending, change)[-MAX_PENDING:])
 
     def _stand(self, at_ms: int) -> None:
-        happened = self._standing()
-        self._state = entered(self._state, happened, at_ms)
-        if happened in (Happened.EMPTIED, Happened.SETTLED):
+        happened = self._phase_event()
+        self._state = enter_phase(self._state, happened, at_ms)
+        if happened in (PhaseEvent.EMPTIED, PhaseEvent.SETTLED):
             self._end(at_ms)
 
     def _end(self, at_ms: int) -> None:
@@ -279,24 +281,24 @@ class ModernDraft:
         But who is gone may have left something: the epoch in which others gain it comes after the member's tombstones.
         """
         if (rebalance := self._state.under_way) is not None:
-            rebalance = costed(rebalance, self._moves.moved, self._members)
-            self._state = ended(replace(self._state, under_way=rebalance), at_ms)
-        self._moves.begin_anew(keeping=bool(self._state.pending))
+            rebalance = with_move_counts(rebalance, self._moves.moved, self._members)
+            self._state = end_rebalance(replace(self._state, under_way=rebalance), at_ms)
+        self._moves.reset(keeping=bool(self._state.pending))
 
     def _with_moves(self) -> Rebalance | None:
         """The rebalance under way with what it has moved so far, as the draft ends here."""
         rebalance = self._state.under_way
         return rebalance and replace(rebalance, moved=rebalance.moved + self._moves.moved)
 
-    def _standing(self) -> Happened:
+    def _phase_event(self) -> PhaseEvent:
         """Where the group stands by the coordinator's own rule (``maybeUpdateGroupState`` of each kind of group)."""
         if not self._members:
-            return Happened.EMPTIED
+            return PhaseEvent.EMPTIED
         if self._state.kind is GroupKind.SHARE:
-            return Happened.SETTLED
+            return PhaseEvent.SETTLED
         if self._state.generation > (self._state.target_epoch or 0):
-            return Happened.RAISED
-        return Happened.DIVERGED if self._behind else Happened.SETTLED
+            return PhaseEvent.RAISED
+        return PhaseEvent.DIVERGED if self._behind else PhaseEvent.SETTLED
 
     def _compare_all(self) -> None:
         for key in self._members:

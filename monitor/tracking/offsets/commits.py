@@ -18,9 +18,9 @@ from monitor.model import (
 )
 from monitor.model.commit_history import extend, with_commit
 from monitor.tracking.kip848.handovers import HandoversDraft
-from monitor.tracking.offsets.precedence import as_it_counts, as_logged, with_listing
+from monitor.tracking.offsets.precedence import apply_listing, effective_commit, logged_commit
 from monitor.tracking.offsets.topic_identity import CommittedTopics
-from monitor.tracking.rebalances.impact import NOTHING, pause_ms
+from monitor.tracking.rebalances.impact import NO_COST, pause_ms
 
 Commit = OffsetCommitted | CommitRun
 
@@ -42,7 +42,7 @@ class OffsetsDraft:
 
     def __init__(self, offsets: Iterable[CommittedOffset], topics: Iterable[CommittedTopic] = ()) -> None:
         self._known = {
-            (known.topic, known.partition): as_logged(known) if known.listed_ms else known for known in offsets
+            (known.topic, known.partition): logged_commit(known) if known.listed_ms else known for known in offsets
         }
         self._topics = CommittedTopics(topics)
         self.redelivered = 0
@@ -52,7 +52,7 @@ class OffsetsDraft:
         self.handovers: HandoversDraft | None = None
         """Of a KIP-848 group: only what gets another owner pauses then, whenever that is. That is told of commits that
         name the topic's id; of others it is told as of a classic group."""
-        self.resumed = NOTHING
+        self.resumed = NO_COST
         """What was told so since it was last taken."""
 
     def __bool__(self) -> bool:
@@ -86,7 +86,7 @@ class OffsetsDraft:
 
     def _redeliver(self, before: CommittedOffset, fall: Rewind) -> None:
         """Count the records of a commit that went back behind the one before it."""
-        if not self._topics.is_made_anew(before, fall):
+        if not self._topics.is_recreated(before, fall):
             self.redelivered += fall.before - fall.after
 
     def _redeliver_inside(self, before: CommittedOffset | None, run: CommitRun) -> None:
@@ -95,7 +95,7 @@ class OffsetsDraft:
         fall = run.first_rewind or run.last_rewind
         if fall is None or before is None or run.first.offset < before.offset:
             return
-        if self._topics.is_made_anew(before, fall):
+        if self._topics.is_recreated(before, fall):
             self.redelivered -= fall.before - fall.after
 
     def _add_pause(self, paused_ms: int, before: CommittedOffset, first: CommitPoint) -> None:
@@ -128,14 +128,14 @@ class OffsetsDraft:
         """
         listed = {(entry.topic, entry.partition): entry.offset for entry in event.offsets}
         for place, known in self._known.items():
-            self._known[place] = with_listing(known, listed.get(place), event.asked_ms)
+            self._known[place] = apply_listing(known, listed.get(place), event.asked_ms)
 
     def freeze(self) -> FrozenOffsets:
         """All partitions as they are now."""
         counting, unconfirmed = [], []
         for place in sorted(self._known):
             known = self._known[place]
-            counts = as_it_counts(known) if known.listed_ms else known
+            counts = effective_commit(known) if known.listed_ms else known
             if counts is None:
                 unconfirmed.append(known)
             else:

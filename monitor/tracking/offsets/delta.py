@@ -13,26 +13,19 @@ import msgspec
 from msgspec.structs import replace
 
 from monitor.model import STATE_VERSION, CommittedOffset, GroupState
-from monitor.tracking.serialization import StateCorruptError, StateVersionError
+from monitor.tracking.serialization import Envelope, StateCorruptError, StateVersionError
 
 Offsets = tuple[CommittedOffset, ...]
 
 
-class _Envelope(msgspec.Struct, array_like=True, frozen=True):
-    """As of a whole state: the version stands in front, so that any version can tell."""
-
-    version: int
-    offsets: msgspec.Raw
-
-
-_ENVELOPES: Final = msgspec.msgpack.Decoder(_Envelope)
+_ENVELOPES: Final = msgspec.msgpack.Decoder(Envelope)
 _OFFSETS: Final = msgspec.msgpack.Decoder(Offsets)
 KIND: Final = "change of offsets"
 
 
-def moved_offsets(before: GroupState, after: GroupState) -> Offsets | None:
+def offset_delta(before: GroupState, after: GroupState) -> Offsets | None:
     """The committed offsets that differ; None if anything else differs too, or if partitions have come or gone."""
-    if len(before.offsets) != len(after.offsets) or _rest(before) != _rest(after):
+    if len(before.offsets) != len(after.offsets) or _without_offsets(before) != _without_offsets(after):
         return None
     pairs = zip(before.offsets, after.offsets, strict=True)
     moved = [(old, new) for old, new in pairs if old is not new and old != new]
@@ -41,18 +34,18 @@ def moved_offsets(before: GroupState, after: GroupState) -> Offsets | None:
     return tuple([new for _, new in moved])
 
 
-def with_moved(group: GroupState, moved: Iterable[CommittedOffset]) -> GroupState:
-    """The group after its offsets have moved: ``with_moved(before, moved_offsets(before, after)) == after``."""
+def apply_delta(group: GroupState, moved: Iterable[CommittedOffset]) -> GroupState:
+    """The group after its offsets have moved: ``apply_delta(before, offset_delta(before, after)) == after``."""
     newest = {(offset.topic, offset.partition): offset for offset in moved}
     return replace(group, offsets=tuple([newest.get((old.topic, old.partition), old) for old in group.offsets]))
 
 
-def encode_moved(moved: Offsets) -> bytes:
+def encode_delta(moved: Offsets) -> bytes:
     """Moved offsets as bytes that name the version of the states."""
     return msgspec.msgpack.encode((STATE_VERSION, moved))
 
 
-def decode_moved(data: bytes) -> Offsets:
+def decode_delta(data: bytes) -> Offsets:
     """The moved offsets in these bytes.
 
     Raises:
@@ -63,10 +56,10 @@ def decode_moved(data: bytes) -> Offsets:
         envelope = _ENVELOPES.decode(data)
         if envelope.version != STATE_VERSION:
             raise StateVersionError(envelope.version)
-        return _OFFSETS.decode(envelope.offsets)
+        return _OFFSETS.decode(envelope.body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, MemoryError) as error:
         raise StateCorruptError(KIND) from error
 
 
-def _rest(group: GroupState) -> GroupState:
+def _without_offsets(group: GroupState) -> GroupState:
     return replace(group, offsets=())

@@ -13,26 +13,26 @@ from msgspec.structs import replace
 
 from monitor.model import CommittedOffset
 from monitor.model.commit_history import newest_in
-from monitor.tracking.topic import SET_BACK_MS
+from monitor.tracking.topic import CLOCK_SET_BACK_MS
 
-MARGIN_MS: Final = 5_000
+CLOCK_MARGIN_MS: Final = 5_000
 """How much later than a commit the broker must have been asked for its answer to know of it.
 
 It covers the difference between two clocks, the commit's (the broker's) and the question's (the collector's)."""
 
 
-def with_listing(known: CommittedOffset, listed: int | None, asked_ms: int) -> CommittedOffset:
+def apply_listing(known: CommittedOffset, listed: int | None, asked_ms: int) -> CommittedOffset:
     """The same with the broker's answer (None: it knows no committed offset); an older answer changes nothing.
 
-    One that is much older (SET_BACK_MS) than the one before it in the log tells that the collector's clock was set
-    back: it counts, or the one before would overrule commits for as long as the clock was ahead.
+    One that is much older (CLOCK_SET_BACK_MS) than the one before it in the log tells that the collector's clock was
+    set back: it counts, or the one before would overrule commits for as long as the clock was ahead.
     """
-    if known.listed_ms - SET_BACK_MS <= asked_ms <= known.listed_ms:
+    if known.listed_ms - CLOCK_SET_BACK_MS <= asked_ms <= known.listed_ms:
         return known
     return replace(known, listed=listed, listed_ms=asked_ms)
 
 
-def as_logged(known: CommittedOffset) -> CommittedOffset:
+def logged_commit(known: CommittedOffset) -> CommittedOffset:
     """The same with the offset that the log has, whichever counts."""
     newest = newest_in(known.history) if known.listed_ms else None
     if newest is None:
@@ -42,10 +42,10 @@ def as_logged(known: CommittedOffset) -> CommittedOffset:
 
 def is_overruled(logged: CommittedOffset) -> bool:
     """Whether the broker's answer counts, because it was asked well after the newest commit in the log."""
-    return logged.listed_ms > logged.committed_ms + MARGIN_MS and logged.listed != logged.offset
+    return logged.listed_ms > logged.committed_ms + CLOCK_MARGIN_MS and logged.listed != logged.offset
 
 
-def as_it_counts(logged: CommittedOffset) -> CommittedOffset | None:
+def effective_commit(logged: CommittedOffset) -> CommittedOffset | None:
     """The same with the offset that counts; None if the broker knows of none: its transaction has not committed."""
     if not is_overruled(logged):
         return logged

@@ -27,7 +27,7 @@ class CommittedTopics:
             if known is None or known.key != event.topic_key:
                 self._begin(event, event.topic_key)
 
-    def is_made_anew(self, before: CommittedOffset, fall: Rewind) -> bool:
+    def is_recreated(self, before: CommittedOffset, fall: Rewind) -> bool:
         """Whether a partition went back because it is another one now: records that were never read are not read again.
 
         A consumer may commit its old position in the new topic first. So it is the first fall since the topic was made

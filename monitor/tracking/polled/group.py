@@ -14,13 +14,12 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.model import (
-    FOLLOW_OF_THEMSELVES,
+    CONSEQUENTIAL_CAUSES,
     GroupKind,
     GroupObserved,
     GroupsListed,
     GroupState,
     Member,
-    MembershipStored,
     OffsetCommitted,
     Phase,
     Rebalance,
@@ -28,57 +27,45 @@ from monitor.model import (
     Sharing,
     Source,
     TopicPartition,
-    TopicPartitions,
-    Value,
 )
 from monitor.model.silent_members import held_by_answer, presumed_holdings
-from monitor.tracking.classic import records as classic
 from monitor.tracking.offsets.commits import OffsetsDraft
-from monitor.tracking.polled.kafka import with_kafka_reading
+from monitor.tracking.polled.kafka import MemberFingerprint, apply_kafka_poll
+from monitor.tracking.rebalances.generation import Generation
+from monitor.tracking.rebalances.membership import with_rebalance
+from monitor.tracking.topic import CLOCK_SET_BACK_MS
 
-SET_BACK_MS: Final = 60_000
-"""A reading that is older than the one before it in the log by more than this is not late: the clock was set back."""
-
-AGREED_MS: Final = 40_000
+SETTLING_MS: Final = 40_000
 """Within this time of a change, all members have shared partitions out anew (RocketMQ's do so every 20 s, ZooKeeper's
 try again after some seconds) and have been read (every 10 s)."""
 
 
-BETTER_FIRST: Final = MappingProxyType({source: place for place, source in enumerate(Source)})
+SOURCE_RANK: Final = MappingProxyType({source: place for place, source in enumerate(Source)})
 """Of two sources that tell of a group of one name, the one that is named first in ``Source`` counts."""
 
 
-class _Seat(Value):
-    """What makes an assignment another one, of a member."""
-
-    member_id: str
-    topics: tuple[str, ...]
-    assigned: tuple[TopicPartitions, ...]
-    connections: int
-
-
-def counts(state: GroupState, event: GroupObserved) -> bool:
+def is_newer(state: GroupState, event: GroupObserved) -> bool:
     """Whether the reading counts: not if the group is known from a better source, nor if it is older than the last.
 
-    A clock that was set back far makes it count again.
+    A clock that was set back far (CLOCK_SET_BACK_MS) makes it count again.
     """
-    if BETTER_FIRST[event.source] > BETTER_FIRST[state.source] and state.phase not in (Phase.UNSEEN, Phase.GONE):
+    if SOURCE_RANK[event.source] > SOURCE_RANK[state.source] and state.phase not in (Phase.UNSEEN, Phase.GONE):
         return False
-    return event.observed_ms >= state.observed_ms or event.observed_ms < state.observed_ms - SET_BACK_MS
+    return event.observed_ms >= state.observed_ms or event.observed_ms < state.observed_ms - CLOCK_SET_BACK_MS
 
 
-def with_reading(state: GroupState, event: GroupObserved) -> GroupState:
+def apply_poll(state: GroupState, event: GroupObserved) -> GroupState:
     """The group with the members that the reading found; its offsets are folded in by the commits of the reading.
 
     A reading that finds the members as they were changes nothing but its date, and what they say of themselves.
     """
     if event.source is Source.ADMIN:
-        return with_kafka_reading(state, event)
-    before = state if state.kind is event.kind and state.source is event.source else _anew(state, event)
+        return apply_kafka_poll(state, event)
+    before = state if state.kind is event.kind and state.source is event.source else _new_group(state, event)
     if event.sharing is Sharing.EXCLUSIVE and not all(member.answers for member in event.members):
-        event = replace(event, members=_with_what_was_known(before.members, event.members))
-    if event.kind is not GroupKind.SPARK and (before.phase is Phase.UNSEEN or not _alike(before, event)):
-        before = _rebalanced(before, event)
+        event = replace(event, members=_keep_silent_members(before.members, event.members))
+    if event.kind is not GroupKind.SPARK and (before.phase is Phase.UNSEEN or not _is_same_generation(before, event)):
+        before = _next_generation(before, event)
     return replace(
         before,
         observed_ms=event.observed_ms,
@@ -101,21 +88,21 @@ def commits_of(event: GroupObserved, known: OffsetsDraft) -> Iterator[OffsetComm
             )
 
 
-def has_gone(state: GroupState, listed: GroupsListed, named: AbstractSet[str]) -> bool:
+def is_deleted(state: GroupState, listed: GroupsListed, named: AbstractSet[str]) -> bool:
     """Whether the group is of the listing's source, was last read before it, and is not among those it names."""
     return state.source is listed.source and state.group not in named and state.observed_ms < listed.pass_ms
 
 
-def _with_what_was_known(before: tuple[Member, ...], now: tuple[Member, ...]) -> tuple[Member, ...]:
+def _keep_silent_members(before: tuple[Member, ...], now: tuple[Member, ...]) -> tuple[Member, ...]:
     """The members; one that does not answer has what it had before, as far as no other says that it has it.
 
     It is not known to have given anything up, so its silence is no rebalance.
     """
     known, held = {member.member_id: member for member in before}, held_by_answer(now)
-    return tuple([_recalled(member, known.get(member.member_id), held) for member in now])
+    return tuple([_with_last_known(member, known.get(member.member_id), held) for member in now])
 
 
-def _recalled(member: Member, before: Member | None, held: AbstractSet[TopicPartition]) -> Member:
+def _with_last_known(member: Member, before: Member | None, held: AbstractSet[TopicPartition]) -> Member:
     if member.answers or before is None:
         return member
     return replace(
@@ -126,41 +113,40 @@ def _recalled(member: Member, before: Member | None, held: AbstractSet[TopicPart
     )
 
 
-def _anew(state: GroupState, event: GroupObserved) -> GroupState:
+def _new_group(state: GroupState, event: GroupObserved) -> GroupState:
     return GroupState(cluster=state.cluster, group=state.group, kind=event.kind, source=event.source)
 
 
-def _alike(state: GroupState, event: GroupObserved) -> bool:
+def _is_same_generation(state: GroupState, event: GroupObserved) -> bool:
     if event.generation is not None:
         return event.generation == state.generation
-    return _seats(state.members) == _seats(event.members)
+    return _fingerprints(state.members) == _fingerprints(event.members)
 
 
-def _seats(members: tuple[Member, ...]) -> list[_Seat]:
-    """The same in whatever order members and their topics are told."""
-    seats = [
-        _Seat(each.member_id, tuple(sorted(each.topics)), tuple(sorted(each.assigned)), each.connections)
+def _fingerprints(members: tuple[Member, ...]) -> list[MemberFingerprint]:
+    """The same in whatever order the system lists members and their topics."""
+    fingerprints = [
+        MemberFingerprint(each.member_id, tuple(sorted(each.topics)), tuple(sorted(each.assigned)), each.connections)
         for each in members
     ]
-    return sorted(seats, key=lambda seat: seat.member_id)
+    return sorted(fingerprints, key=lambda each: each.member_id)
 
 
-def _rebalanced(before: GroupState, event: GroupObserved) -> GroupState:
-    """A rebalance, which the classic group's rules tell best: who came and went, what moved and what had to."""
-    stored = MembershipStored(
-        group=event.group,
-        generation=before.generation + 1 if event.generation is None else event.generation,
+def _next_generation(before: GroupState, event: GroupObserved) -> GroupState:
+    """The group in the generation that the reading shows, with the rebalance that must have led to it."""
+    generation = Generation(
+        number=before.generation + 1 if event.generation is None else event.generation,
+        members=event.members,
         protocol_type=event.protocol_type,
         protocol=event.protocol,
-        leader=None,
-        stored_ms=event.observed_ms,
-        members=event.members,
+        started_ms=event.observed_ms,
+        ended_ms=event.observed_ms,
     )
-    after = classic.stored(replace(before, kind=GroupKind.CLASSIC), stored)
-    return replace(after, kind=event.kind, source=event.source, history=_as_read(after.history))
+    after = with_rebalance(before, generation)
+    return replace(after, history=_with_handover_cause(after.history))
 
 
-def _as_read(history: tuple[Rebalance, ...]) -> tuple[Rebalance, ...]:
+def _with_handover_cause(history: tuple[Rebalance, ...]) -> tuple[Rebalance, ...]:
     """The history, the newest of it in the words of what readings tell.
 
     That the same members hold other partitions is, in a log, a sign of other topics. Here it is mostly the rest of the
@@ -169,6 +155,6 @@ def _as_read(history: tuple[Rebalance, ...]) -> tuple[Rebalance, ...]:
     *earlier, newest = history
     if newest.causes != (RebalanceCause.TOPICS,):
         return history
-    begun_ms = [each.ended_ms for each in earlier if not FOLLOW_OF_THEMSELVES.issuperset(each.causes)]
-    follows = bool(begun_ms) and (newest.ended_ms or 0) - (begun_ms[-1] or 0) <= AGREED_MS
+    begun_ms = [each.ended_ms for each in earlier if not CONSEQUENTIAL_CAUSES.issuperset(each.causes)]
+    follows = bool(begun_ms) and (newest.ended_ms or 0) - (begun_ms[-1] or 0) <= SETTLING_MS
     return (*earlier, replace(newest, causes=(RebalanceCause.HANDOVER if follows else RebalanceCause.UNKNOWN,)))

@@ -15,6 +15,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.model import (
+    STATES_WITH_TARGETS,
     CurrentStored,
     EpochStored,
     GroupKind,
@@ -22,7 +23,6 @@ from monitor.model import (
     GroupState,
     Member,
     MemberRemoved,
-    MembershipStored,
     MemberStored,
     ModernEvent,
     Phase,
@@ -35,98 +35,102 @@ from monitor.model import (
     TopicPartitions,
     Value,
 )
-from monitor.tracking.classic import records as classic
 from monitor.tracking.kip848.records import ModernDraft
-from monitor.tracking.phases import Happened, entered
-from monitor.tracking.rebalances.history import with_changed
+from monitor.tracking.phases import PhaseEvent, enter_phase
+from monitor.tracking.rebalances.generation import Generation
+from monitor.tracking.rebalances.history import replace_rebalance
+from monitor.tracking.rebalances.membership import with_rebalance, without_membership
 
-REBALANCING: Final = frozenset({"PreparingRebalance", "CompletingRebalance"})
+REBALANCING_STATES: Final = frozenset({"PreparingRebalance", "CompletingRebalance"})
 """The states of a classic group in which its broker tells neither what members subscribe to nor what they own."""
 
-HAPPENED: Final[Mapping[str, Happened]] = MappingProxyType(
+PHASE_EVENTS: Final[Mapping[str, PhaseEvent]] = MappingProxyType(
     {
-        "Empty": Happened.EMPTIED,
-        "Assigning": Happened.RAISED,
-        "Reconciling": Happened.DIVERGED,
-        "Stable": Happened.SETTLED,
+        "Empty": PhaseEvent.EMPTIED,
+        "Assigning": PhaseEvent.RAISED,
+        "Reconciling": PhaseEvent.DIVERGED,
+        "Stable": PhaseEvent.SETTLED,
     }
 )
 """The states of the other kinds of groups, in the coordinator's words (ConsumerGroupState, ShareGroupState)."""
 
-_CHOSEN: Final = frozenset({"Stable", "Reconciling"})
 _WITH_MEMBERSHIP: Final = frozenset({Phase.STABLE, Phase.EMPTY})
 
 
-class _Seat(Value):
-    """What of a classic member a new generation would change."""
+class MemberFingerprint(Value):
+    """What of a member makes a generation another one."""
 
     member_id: str
     topics: tuple[str, ...]
     assigned: tuple[TopicPartitions, ...]
+    connections: int = 1
 
 
-def with_kafka_reading(state: GroupState, event: GroupObserved) -> GroupState:
+def apply_kafka_poll(state: GroupState, event: GroupObserved) -> GroupState:
     """The group with what the reading tells of its membership; its offsets are folded in by the reading's commits.
 
     A classic group that rebalances stays as it was known before, as it does in the log: what its members subscribe to
     and own is not told meanwhile. That it rebalances is told by RebalanceSampled.
     """
     before = state if state.source is Source.ADMIN else GroupState(cluster=state.cluster, group=state.group)
-    after = _classic(before, event) if event.kind is GroupKind.CLASSIC else _modern(before, event)
+    after = _apply_classic(before, event) if event.kind is GroupKind.CLASSIC else _apply_modern(before, event)
     return replace(after, source=Source.ADMIN, observed_ms=event.observed_ms)
 
 
-def _classic(before: GroupState, event: GroupObserved) -> GroupState:
-    if event.state in REBALANCING:
+def _apply_classic(before: GroupState, event: GroupObserved) -> GroupState:
+    if event.state in REBALANCING_STATES:
         return before
     if not event.members and not event.protocol_type:
-        return _without_membership(before, event)
+        return _offsets_only(before, event)
     known = before.kind is GroupKind.CLASSIC and before.phase in _WITH_MEMBERSHIP
-    if known and _seats(before.members) == _seats(event.members) and before.protocol_type == event.protocol_type:
+    if (
+        known
+        and _fingerprints(before.members) == _fingerprints(event.members)
+        and before.protocol_type == event.protocol_type
+    ):
         return replace(before, members=event.members, protocol=event.protocol)
-    stored = MembershipStored(
-        group=event.group,
-        generation=before.generation + 1,
+    generation = Generation(
+        number=before.generation + 1,
+        members=event.members,
         protocol_type=event.protocol_type,
         protocol=event.protocol,
-        leader=None,
-        stored_ms=event.observed_ms,
-        members=event.members,
+        started_ms=event.observed_ms,
+        ended_ms=event.observed_ms,
     )
-    after = classic.stored(before, stored)
-    return _first_seen(after) if before.phase is Phase.UNSEEN else after
+    after = with_rebalance(before if before.kind is GroupKind.CLASSIC else without_membership(before), generation)
+    return _without_joins(after) if before.phase is Phase.UNSEEN else after
 
 
-def _first_seen(state: GroupState) -> GroupState:
+def _without_joins(state: GroupState) -> GroupState:
     """The group without what its first reading cannot know: that its members have just joined."""
     last = len(state.history) - 1
-    return with_changed(state, last, replace(state.history[last], causes=(RebalanceCause.UNKNOWN,), joined=0))
+    return replace_rebalance(state, last, replace(state.history[last], causes=(RebalanceCause.UNKNOWN,), joined=0))
 
 
-def _without_membership(before: GroupState, event: GroupObserved) -> GroupState:
+def _offsets_only(before: GroupState, event: GroupObserved) -> GroupState:
     """A group that exists through its offsets; if it was another before, that one was deleted."""
     if before.kind is GroupKind.CLASSIC and before.phase not in _WITH_MEMBERSHIP:
         return before
-    return classic.forgotten(entered(before, Happened.CREATED, event.observed_ms))
+    return without_membership(enter_phase(before, PhaseEvent.CREATED, event.observed_ms))
 
 
-def _seats(members: tuple[Member, ...]) -> list[_Seat]:
-    return [_Seat(each.member_id, each.topics, each.assigned) for each in members]
+def _fingerprints(members: tuple[Member, ...]) -> list[MemberFingerprint]:
+    return [MemberFingerprint(each.member_id, each.topics, each.assigned) for each in members]
 
 
-def _modern(before: GroupState, event: GroupObserved) -> GroupState:
+def _apply_modern(before: GroupState, event: GroupObserved) -> GroupState:
     draft = ModernDraft(before, event.kind)
     known = before.members if before.kind is event.kind else ()
-    for step in _steps(before, {member.member_id: member for member in known}, event):
+    for step in _synthetic_events(before, {member.member_id: member for member in known}, event):
         draft.apply(step)
     after = draft.freeze()
-    happened = HAPPENED.get(event.state or "")
+    happened = PHASE_EVENTS.get(event.state or "")
     if happened is not None:
-        after = entered(after, happened, event.observed_ms)
+        after = enter_phase(after, happened, event.observed_ms)
     return replace(after, protocol=event.protocol if event.members else None)
 
 
-def _steps(before: GroupState, known: Mapping[str, Member], event: GroupObserved) -> Iterator[ModernEvent]:
+def _synthetic_events(before: GroupState, known: Mapping[str, Member], event: GroupObserved) -> Iterator[ModernEvent]:
     """What happened to the members, then the epoch that it raised, then the targets, then what members made of them."""
     group, kind, at_ms = event.group, event.kind, event.observed_ms
     told = {member.member_id: member for member in event.members}
@@ -136,26 +140,29 @@ def _steps(before: GroupState, known: Mapping[str, Member], event: GroupObserved
         asked = replace(member, reconciliation=None)
         if member.member_id not in known or replace(known[member.member_id], reconciliation=None) != asked:
             yield MemberStored(group=group, kind=kind, member=asked, stored_ms=at_ms)
-    yield from _resolved(before, event)
+    yield from _regex_events(before, event)
     if before.kind is not kind or before.phase is Phase.UNSEEN or before.generation != event.generation:
         yield EpochStored(group=group, kind=kind, epoch=event.generation or 0, stored_ms=at_ms)
     for member in event.members:
-        standing, was = _standing(member), _standing(known.get(member.member_id))
+        standing, was = _reconciliation(member), _reconciliation(known.get(member.member_id))
         if standing.target != was.target:
             yield TargetStored(group=group, kind=kind, member_id=member.member_id, target=standing.target)
     if before.kind is not kind or before.target_epoch != event.target_epoch:
         yield TargetEpochStored(group=group, kind=kind, epoch=event.target_epoch, stored_ms=at_ms)
     # Nobody gets what another still has: who only gives back is told first.
-    for member in sorted(event.members, key=lambda each: _gains(_standing(each), _standing(known.get(each.member_id)))):
-        current = replace(_standing(member), target=None)
-        if member.member_id not in known or not _is_as_it_was(current, _standing(known[member.member_id])):
+    for member in sorted(
+        event.members,
+        key=lambda each: _gains_partitions(_reconciliation(each), _reconciliation(known.get(each.member_id))),
+    ):
+        current = replace(_reconciliation(member), target=None)
+        if member.member_id not in known or not _is_unchanged(current, _reconciliation(known[member.member_id])):
             current = replace(current, since_ms=at_ms)
             yield CurrentStored(group=group, kind=kind, member_id=member.member_id, current=current)
 
 
-def _resolved(before: GroupState, event: GroupObserved) -> Iterator[RegexResolved]:
+def _regex_events(before: GroupState, event: GroupObserved) -> Iterator[RegexResolved]:
     """Expressions whose topics are others than were known; while targets are chosen anew nothing is told of them."""
-    if event.state not in _CHOSEN and event.members:
+    if event.state not in STATES_WITH_TARGETS and event.members:
         return
     told = {entry.regex: entry.topics for entry in event.regexes}
     known = {entry.regex: entry.topics for entry in before.regexes} if before.kind is event.kind else {}
@@ -164,14 +171,14 @@ def _resolved(before: GroupState, event: GroupObserved) -> Iterator[RegexResolve
             yield RegexResolved(group=event.group, regex=regex, topics=told.get(regex), stored_ms=event.observed_ms)
 
 
-def _standing(member: Member | None) -> Reconciliation:
+def _reconciliation(member: Member | None) -> Reconciliation:
     return (member.reconciliation if member is not None else None) or Reconciliation()
 
 
-def _gains(now: Reconciliation, before: Reconciliation) -> bool:
+def _gains_partitions(now: Reconciliation, before: Reconciliation) -> bool:
     had = {(entry.id, each) for entry in (*before.assigned, *before.revoking) for each in entry.partitions}
     return any((entry.id, each) not in had for entry in now.assigned for each in entry.partitions)
 
 
-def _is_as_it_was(now: Reconciliation, before: Reconciliation) -> bool:
+def _is_unchanged(now: Reconciliation, before: Reconciliation) -> bool:
     return now == replace(before, target=None, since_ms=0)

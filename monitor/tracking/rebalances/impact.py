@@ -14,36 +14,36 @@ from msgspec.structs import replace
 
 from monitor.model import MOST, CommitPoint, CommittedOffset, GroupState, Phase, Rebalance, Value
 from monitor.model.commit_history import points_of
-from monitor.tracking.rebalances.history import was_noticed, with_changed
+from monitor.tracking.rebalances.history import replace_rebalance, stopped_members
 
 
-class Resumed(Value):
+class RebalanceCost(Value):
     """What partitions lost that were committed again after a rebalance: their number, partition-ms, and records."""
 
     partitions: int = 0
     pause_ms: int = 0
     burst: int = 0
 
-    def and_after(self, pause_ms: int, burst: int) -> Resumed:
+    def and_after(self, pause_ms: int, burst: int) -> RebalanceCost:
         """With one partition more."""
-        return Resumed(self.partitions + 1, self.pause_ms + pause_ms, self.burst + burst)
+        return RebalanceCost(self.partitions + 1, self.pause_ms + pause_ms, self.burst + burst)
 
 
-class Handed(Value):
+class Handover(Value):
     """That a partition got a new owner, and until when the one before it may have read it (None: not known)."""
 
     gained_ms: int
     stopped_ms: int | None
 
 
-NOTHING: Final = Resumed()
+NO_COST: Final = RebalanceCost()
 
 
-PATIENCE_MS: Final = 300_000
+MAX_COMMIT_DISTANCE_MS: Final = 300_000
 """How far the commits may be from the end of a rebalance to tell of it: as long as members wait for one another by
 default (``max.poll.interval.ms``, 5 min). What is further away was idle, or switched off."""
 
-FEWEST_GAPS: Final = 3
+MIN_GAPS: Final = 3
 """So many gaps between commits show what is usual."""
 
 
@@ -55,7 +55,7 @@ def newest_end_ms(history: tuple[Rebalance, ...], phase: Phase) -> int | None:
     if phase is Phase.EMPTY:
         return None
     for rebalance in reversed(history):
-        if was_noticed(rebalance):
+        if stopped_members(rebalance):
             return None if rebalance.is_first else rebalance.ended_ms
     return None
 
@@ -72,41 +72,41 @@ def pause_ms(before: CommittedOffset, first: CommitPoint, ended_ms: int) -> int:
     >>> pause_ms(known, CommitPoint(62_000, 99), 50_000), pause_ms(known, CommitPoint(50_000, 50), 50_000)
     (12000, 0)
     """
-    if max(ended_ms - before.committed_ms, first.committed_ms - ended_ms) > PATIENCE_MS:
+    if max(ended_ms - before.committed_ms, first.committed_ms - ended_ms) > MAX_COMMIT_DISTANCE_MS:
         return 0
     times = [point.committed_ms for point in points_of(before.history)]
     gaps = sorted(later - earlier for earlier, later in pairwise(times))
-    if len(gaps) < FEWEST_GAPS:
+    if len(gaps) < MIN_GAPS:
         return 0
     usual = gaps[(len(gaps) - 1) * 9 // 10]
     return max(0, first.committed_ms - before.committed_ms - max(0, usual))
 
 
-def handover_ms(handed: Handed, before: CommittedOffset, first: CommitPoint) -> int:
+def handover_ms(handed: Handover, before: CommittedOffset, first: CommitPoint) -> int:
     """How long a partition of a KIP-848 group was read by nobody, when it went from one member to another.
 
     At least from when the former owner had to stop until the new one had it (KIP-848: it is assigned once it was given
     back). Who died had stopped before; then the commits tell more, as in :func:`pause_ms`.
 
     >>> known = CommittedOffset(topic="t", partition=0, offset=45, committed_ms=45_000)
-    >>> handover_ms(Handed(gained_ms=50_000, stopped_ms=47_000), known, CommitPoint(52_000, 50))
+    >>> handover_ms(Handover(gained_ms=50_000, stopped_ms=47_000), known, CommitPoint(52_000, 50))
     3000
     """
-    if max(handed.gained_ms - before.committed_ms, first.committed_ms - handed.gained_ms) > PATIENCE_MS:
+    if max(handed.gained_ms - before.committed_ms, first.committed_ms - handed.gained_ms) > MAX_COMMIT_DISTANCE_MS:
         return 0
     unowned_ms = 0 if handed.stopped_ms is None else handed.gained_ms - handed.stopped_ms
     return max(0, unowned_ms, pause_ms(before, first, handed.gained_ms))
 
 
-def with_cost(state: GroupState, resumed: Resumed) -> GroupState:
+def add_cost(state: GroupState, resumed: RebalanceCost) -> GroupState:
     """The state with this added to the rebalance under way or its newest that members noticed, and to the totals."""
-    index = next((i for i in reversed(range(len(state.history))) if was_noticed(state.history[i])), None)
-    if resumed == NOTHING or (index is None and state.under_way is None):
+    index = next((i for i in reversed(range(len(state.history))) if stopped_members(state.history[i])), None)
+    if resumed == NO_COST or (index is None and state.under_way is None):
         return state
     if state.under_way is not None:
-        state = replace(state, under_way=_costed(state.under_way, resumed))
+        state = replace(state, under_way=_add_to_rebalance(state.under_way, resumed))
     elif index is not None:
-        state = with_changed(state, index, _costed(state.history[index], resumed))
+        state = replace_rebalance(state, index, _add_to_rebalance(state.history[index], resumed))
     return replace(
         state,
         pause_ms=min(MOST, state.pause_ms + resumed.pause_ms),
@@ -114,7 +114,7 @@ def with_cost(state: GroupState, resumed: Resumed) -> GroupState:
     )
 
 
-def _costed(known: Rebalance, resumed: Resumed) -> Rebalance:
+def _add_to_rebalance(known: Rebalance, resumed: RebalanceCost) -> Rebalance:
     return replace(
         known,
         paused_partitions=known.paused_partitions + resumed.partitions,

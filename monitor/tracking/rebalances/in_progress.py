@@ -12,16 +12,16 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.model import (
-    SAMPLE_HOLDS_MS,
+    SAMPLE_LIFETIME_MS,
     GroupKind,
     GroupState,
     Phase,
+    RebalanceInProgress,
     RebalanceSampled,
-    Sampled,
 )
-from monitor.tracking.rebalances.duration import with_sight
+from monitor.tracking.rebalances.duration import add_observation
 
-MARGIN_MS: Final = 1_000
+CLOCK_MARGIN_MS: Final = 1_000
 """How much younger than a generation a sample must be to tell of the next rebalance: two clocks differ."""
 
 
@@ -34,23 +34,23 @@ def with_sample(state: GroupState, event: RebalanceSampled) -> GroupState:
         return state
     if event.state is None:
         ended = state if state.sampled is None else replace(state, sampled=replace(state.sampled, over=True))
-        return with_sight(ended, event)
-    if event.sampled_ms <= state.generation_ms + MARGIN_MS:
+        return add_observation(ended, event)
+    if event.sampled_ms <= state.generation_ms + CLOCK_MARGIN_MS:
         return state
-    return replace(state, sampled=_seen(state, event))
+    return replace(state, sampled=_extended_sample(state, event))
 
 
-def left_of(sampled: Sampled | None, stored_ms: int) -> Sampled | None:
+def sample_after_generation(sampled: RebalanceInProgress | None, stored_ms: int) -> RebalanceInProgress | None:
     """What a sample still tells once a generation was stored: that the next rebalance had begun, if it is younger."""
-    if sampled is None or sampled.over or sampled.last_ms <= stored_ms + MARGIN_MS:
+    if sampled is None or sampled.over or sampled.last_ms <= stored_ms + CLOCK_MARGIN_MS:
         return None
     return replace(sampled, first_ms=max(sampled.first_ms, stored_ms))
 
 
-def _seen(state: GroupState, event: RebalanceSampled) -> Sampled:
+def _extended_sample(state: GroupState, event: RebalanceSampled) -> RebalanceInProgress:
     """It goes on, or has begun: not before the newest generation, which the collector may have missed in between."""
     before = state.sampled
-    if before is not None and not before.over and event.since_ms - before.last_ms <= SAMPLE_HOLDS_MS:
+    if before is not None and not before.over and event.since_ms - before.last_ms <= SAMPLE_LIFETIME_MS:
         return replace(before, last_ms=event.sampled_ms)
     first_ms = max(min(event.since_ms, event.sampled_ms), state.generation_ms)
-    return Sampled(first_ms=first_ms, last_ms=event.sampled_ms, interval_ms=event.interval_ms)
+    return RebalanceInProgress(first_ms=first_ms, last_ms=event.sampled_ms, interval_ms=event.interval_ms)

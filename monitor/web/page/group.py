@@ -10,6 +10,7 @@ from monitor.messages.notification import utc
 from monitor.messages.units import unit_of
 from monitor.model import (
     KINDS,
+    STATIC_LEAVE_EPOCH,
     STREAM,
     Finding,
     FindingKind,
@@ -38,9 +39,6 @@ _NO_FINDING: Final = {
     OrphanReason.UNSUBSCRIBED: "no owner: not subscribed",
 }
 """Why partitions have no owner where that alone is no finding."""
-
-LEFT_FOR_NOW: Final = -2
-"""The epoch of a static member that closed and whose session has not ended (KIP-848)."""
 
 _STANDINGS: Final = {
     MemberState.UNREVOKED_PARTITIONS: "gives back partitions",
@@ -219,7 +217,7 @@ def _standing(member: MemberVerdict) -> str | None:
         return "cannot be decoded"
     if member.connections > 1:
         return f"{member.connections} connections"
-    if member.epoch == LEFT_FOR_NOW:
+    if member.epoch == STATIC_LEAVE_EPOCH:
         return "left, may come back"
     return _STANDINGS.get(member.state) if member.state is not None else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from monitor.messages.formatting import visible
 from monitor.model import ClusterSnapshot, Shard, Snapshot
 from monitor.model.escaping import escaped
-from monitor.readiness.time_left import still_to_read
+from monitor.readiness.time_left import remaining_text
 
 
 def told(cluster: ClusterSnapshot) -> str:
@@ -18,7 +18,7 @@ def told(cluster: ClusterSnapshot) -> str:
         return "Starting: the first batch has not been read."
     if cluster.warm_up.remaining == 0:
         return "The backlog has been read; the topics have still to be listed."
-    return f"Reading the backlog: {still_to_read(cluster.warm_up)}."
+    return f"Reading the backlog: {remaining_text(cluster.warm_up)}."
 
 
 def told_of_all(snapshot: Snapshot) -> str:

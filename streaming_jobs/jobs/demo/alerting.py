@@ -10,7 +10,7 @@ from monitor.demo.servers.prometheus import EmbeddedAlertmanager, EmbeddedPromet
 from monitor.java_runtime.errors import ProgramNotFound
 from monitor.java_runtime.jars import Progress
 
-WANTED_AS: Final = "prometheus"
+PROMETHEUS: Final = "prometheus"
 """What ``--with`` calls them."""
 
 

@@ -26,9 +26,9 @@ from monitor.java_runtime.jars import kafka_jars, spark_kafka_jars
 from monitor.model import ALL_GROUPS, Value
 from monitor.web.server import HttpServer
 from monitor.web.views.status import told
-from streaming_jobs.driver.snapshot_store import Board
+from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.jobs.demo.alerting import DemoAlerting
-from streaming_jobs.jobs.demo.transcript import GroupSeen, Observer
+from streaming_jobs.jobs.demo.transcript import GroupSeen, TranscriptRecorder
 from streaming_jobs.jobs.job import Job
 from streaming_jobs.jobs.serving import http_server
 from streaming_jobs.runtime.lifetime import Lifetime
@@ -36,7 +36,7 @@ from streaming_jobs.runtime.run_folder import RunFolder, remove_abandoned
 from streaming_jobs.runtime.session import kill_jvm
 
 CLUSTER: Final = "demo"
-LOOK_S: Final = 0.5
+POLL_S: Final = 0.5
 SYSTEM_INTERVAL_S: Final = 2.0
 """Between two readings of a system beside Kafka."""
 
@@ -68,10 +68,10 @@ class DemoSummary(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class WatchedDemo:
     """What runs while the demo watches: the job, what it shows, and those whom it watches."""
 
-    board: Board
+    store: SnapshotStore
     job: Job
     workload: DemoWorkload
     systems: DemoSystems
@@ -85,7 +85,7 @@ class Demo:
         self._options = options
         self._console = console
         self._began = time.monotonic()
-        self._observer = Observer()
+        self._observer = TranscriptRecorder()
         self._lifetime = Lifetime()
         self._started_s = 0.0
         self._server: HttpServer
@@ -106,9 +106,9 @@ class Demo:
             kafka = EmbeddedKafka(progress=self._tell, data_dir=folder / "kafka")
             systems = DemoSystems(self._options.systems, self._tell)
             settings = settings_of(self._options, kafka.bootstrap_servers, folder, systems)
-            board = Board(settings.watched_names)
+            store = SnapshotStore(settings.watched_names)
             # The port is taken first: that it is not free is told before anything slow begins.
-            self._server = running.enter_context(http_server(board, settings.http))
+            self._server = running.enter_context(http_server(store, settings.http))
             kafka_jars(self._tell)
             jars = spark_kafka_jars(self._tell)
             running.enter_context(kafka)
@@ -118,8 +118,8 @@ class Demo:
             alerting = running.enter_context(self._alerting())
             self._started_s = time.monotonic() - self._began
             self._tell("Starting Spark")
-            job = running.enter_context(Job(settings, board, jars, folder / "spark.log", lifetime=lifetime))
-            self._watch(Watched(board, job, workload, systems, alerting))
+            job = running.enter_context(Job(settings, store, jars, folder / "spark.log", lifetime=lifetime))
+            self._watch(WatchedDemo(store, job, workload, systems, alerting))
             self._summarise((*workload.timeline, *systems.timeline))
             self._print("Stopping")
         self._print("Everything has ended.")
@@ -127,24 +127,24 @@ class Demo:
     def _alerting(self) -> DemoAlerting:
         return DemoAlerting(self._server.url.removeprefix("http://"), self._options.rules, self._tell)
 
-    def _watch(self, watched: Watched) -> None:
+    def _watch(self, watched: WatchedDemo) -> None:
         line = ""
-        while not self._lifetime.stopping.wait(LOOK_S):
+        while not self._lifetime.stopping.wait(POLL_S):
             watched.job.check()
-            snapshot = watched.board.read()
+            snapshot = watched.store.read()
             if self._ready_s is None:
                 if snapshot.ready:
                     self._begin(watched)
                 else:
                     cluster = next(cluster for cluster in snapshot.clusters if not cluster.ready)
-                    line = self._tell_once(told(cluster), line)
+                    line = self._print_once(told(cluster), line)
                 continue
             watched_s = self._watched_s()
             self._observer.take(snapshot, watched_s)
             if self._options.duration_s is not None and watched_s >= self._options.duration_s:
                 return
 
-    def _begin(self, watched: Watched) -> None:
+    def _begin(self, watched: WatchedDemo) -> None:
         self._ready_s = time.monotonic() - self._began - self._started_s
         watched.workload.begin()
         watched.systems.begin()
@@ -185,7 +185,7 @@ class Demo:
         self._console.print(f"[dim]{time.monotonic() - self._began:6.1f} s[/]  ", end="")
         self._console.print(line, markup=False, highlight=False)
 
-    def _tell_once(self, line: str, before: str) -> str:
+    def _print_once(self, line: str, before: str) -> str:
         if line != before:
             self._tell(line)
         return line

@@ -5,7 +5,7 @@ from __future__ import annotations
 from monitor.model import Finding, GroupSummary, Snapshot, Value
 
 
-class Seen(Value):
+class FindingSeen(Value):
     """One kind of finding in one group. Times are seconds since groupwatch was ready.
 
     ``most`` is the largest number of partitions (or members) concerned at once; ``ended_s`` None: it was there at the
@@ -29,10 +29,10 @@ class GroupSeen(Value):
     lag_least: int | None = None
     lag_most: int | None = None
     lag_last: int | None = None
-    findings: tuple[Seen, ...] = ()
+    findings: tuple[FindingSeen, ...] = ()
 
 
-class Observer:
+class TranscriptRecorder:
     """Takes snapshots as they come and remembers what they showed."""
 
     def __init__(self) -> None:
@@ -55,9 +55,9 @@ class Observer:
                 continue
             self._evaluations.add(cluster.evaluated_ms)
             for group in cluster.groups:
-                self._groups[group.group] = self._seen(group, round(since_ready_s, 1))
+                self._groups[group.group] = self._group_seen(group, round(since_ready_s, 1))
 
-    def _seen(self, now: GroupSummary, at_s: float) -> GroupSeen:
+    def _group_seen(self, now: GroupSummary, at_s: float) -> GroupSeen:
         before = self._groups.get(now.group)
         known = before.findings if before else ()
         earlier = (before.lag_least, before.lag_most) if before else ()
@@ -68,18 +68,18 @@ class Observer:
             lag_least=min(lags, default=None),
             lag_most=max(lags, default=None),
             lag_last=now.lag,
-            findings=tuple(_merged(known, now, at_s)),
+            findings=tuple(_merge_findings(known, now, at_s)),
         )
 
 
-def _merged(known: tuple[Seen, ...], now: GroupSummary, at_s: float) -> list[Seen]:
+def _merge_findings(known: tuple[FindingSeen, ...], now: GroupSummary, at_s: float) -> list[FindingSeen]:
     """The findings seen so far with those of this moment: begun, gone on, or ended."""
     present = {(finding.kind.value, finding.reason): finding for finding in now.findings}
     merged = []
     for seen in known:
         finding = present.pop((seen.kind, seen.reason), None)
         merged.append(
-            Seen(
+            FindingSeen(
                 kind=seen.kind,
                 reason=seen.reason,
                 first_s=seen.first_s,
@@ -91,7 +91,7 @@ def _merged(known: tuple[Seen, ...], now: GroupSummary, at_s: float) -> list[See
         )
     for (kind, reason), finding in present.items():
         merged.append(
-            Seen(
+            FindingSeen(
                 kind=kind,
                 reason=reason,
                 first_s=at_s,

@@ -14,7 +14,7 @@ from monitor.assignors.kafka_zookeeper.range_threads import RangeThreads
 from monitor.assignors.kafka_zookeeper.roundrobin_threads import RoundRobinThreads
 from monitor.assignors.kafka_zookeeper.threads import registered_filter
 from monitor.model import TopicPartition
-from monitor.protocol.zookeeper.topic_filter import clean
+from monitor.protocol.zookeeper.topic_filter import normalize_filter
 
 TOPICS = ["t0", "t1", "t10", "\uffee"]
 both = pytest.mark.parametrize("assignor", [RangeThreads(), RoundRobinThreads()], ids=["range", "roundrobin"])
@@ -115,7 +115,7 @@ def test_the_internal_topic_can_be_asked_for():
 def test_an_expression_that_cannot_be_used_is_an_error(expression):
     with pytest.raises(AssignorError) as caught:
         listed(Pattern.WHITE_LIST, expression)
-    assert str(caught.value) == f"RuntimeException: {clean(expression)} is an invalid regex."
+    assert str(caught.value) == f"RuntimeException: {normalize_filter(expression)} is an invalid regex."
 
 
 def test_an_expression_that_would_take_for_ever_does_not():

@@ -38,7 +38,7 @@ from monitor.assignors.kafka_client.sticky.base import Sticky
 from monitor.assignors.kafka_client.sticky.pending_revocations import moving_partitions, without
 from monitor.assignors.kafka_client.sticky.solution import Question, Solution, ask, solve, to_assignment
 from monitor.model import Assignment, Member, TopicShape
-from monitor.protocol.kafka.sticky_user_data import Memory, read_cooperative
+from monitor.protocol.kafka.sticky_user_data import PriorAssignment, read_cooperative
 
 
 class CooperativeStickyAssignor(Sticky):
@@ -67,6 +67,6 @@ class CooperativeStickyAssignor(Sticky):
         return Assignment(members=answer.members, quirks=to_assignment(target, question).quirks)
 
 
-def _memory(member: Member) -> Memory:
+def _memory(member: Member) -> PriorAssignment:
     generation = member.generation if member.generation >= 0 else read_cooperative(member.user_data)
-    return Memory(owned=member.owned, generation=generation)
+    return PriorAssignment(owned=member.owned, generation=generation)

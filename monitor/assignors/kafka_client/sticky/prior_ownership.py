@@ -17,7 +17,7 @@ import numpy as np
 
 from monitor.assignors.kafka_client.sticky.partition_index import KnownTopics, Places
 from monitor.model import TopicPartitions, Value
-from monitor.protocol.kafka.sticky_user_data import NO_GENERATION, Memory
+from monitor.protocol.kafka.sticky_user_data import NO_GENERATION, PriorAssignment
 
 
 class Claims(Value):
@@ -39,7 +39,7 @@ class Claims(Value):
 
 
 def settle_claims(
-    memories: Sequence[Memory], fields: Sequence[int], known: KnownTopics, seen_generation: int = NO_GENERATION
+    memories: Sequence[PriorAssignment], fields: Sequence[int], known: KnownTopics, seen_generation: int = NO_GENERATION
 ) -> Claims:
     """Settle who owns what.
 

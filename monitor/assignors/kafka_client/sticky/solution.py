@@ -14,7 +14,7 @@ from monitor.assignors.kafka_client.sticky.prior_ownership import settle_claims
 from monitor.assignors.kafka_client.sticky.racks import find_racks
 from monitor.assignors.kafka_client.sticky.uniform import assign_uniform
 from monitor.model import Assignment, Member, MemberAssignment, TopicShape, Value
-from monitor.protocol.kafka.sticky_user_data import Memory
+from monitor.protocol.kafka.sticky_user_data import PriorAssignment
 
 
 class Question(Value):
@@ -47,7 +47,7 @@ class Solution(Value):
     """Whether the answer can have quirks."""
 
 
-def solve(question: Question, memories: Sequence[Memory], seen_generation: int) -> Solution:
+def solve(question: Question, memories: Sequence[PriorAssignment], seen_generation: int) -> Solution:
     """Assign a group.
 
     Args:

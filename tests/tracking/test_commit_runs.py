@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from monitor.model import CommitPoint, Rewind
 from monitor.model.commit_history import thin
-from monitor.protocol.kafka.commit_runs import combined
+from monitor.protocol.kafka.commit_runs import combine_commits
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 9), st.integers(0, 30) | st.integers(0, 3_000_000)), max_size=120
@@ -18,7 +18,7 @@ ROWS = st.lists(
 
 def runs(rows):
     codes, offsets, times = (np.array([row[column] for row in rows], dtype=np.int64) for column in range(3))
-    return list(combined(codes, offsets, times, np.zeros(len(rows), dtype=np.int64)))
+    return list(combine_commits(codes, offsets, times, np.zeros(len(rows), dtype=np.int64)))
 
 
 @given(ROWS)
@@ -46,7 +46,7 @@ def test_a_run_ends_where_the_topic_was_made_anew():
     """Of partitions 0, 1, 0, 0, 1, 0, the third is the first of another topic of that name."""
     codes, topics = np.array([0, 1, 0, 0, 1, 0]), np.array([5, 5, 6, 6, 6, 6])
     offsets, times = np.array([90, 80, 3, 2, 4, 7]), np.arange(6)
-    found = list(combined(codes, offsets, times, topics))
+    found = list(combine_commits(codes, offsets, times, topics))
     assert [(run.first_row, run.last_row, run.commits) for run in found] == [(0, 0, 1), (1, 1, 1), (2, 5, 3), (4, 4, 1)]
     assert [run.rewound for run in found] == [0, 0, 1, 0]
 
@@ -59,7 +59,7 @@ def test_rewinds_that_no_number_can_hold_together_end_at_the_largest():
     """2^62 and 0 in turns: three falls of 2^62 are 1.4e19 records, and 64 bits hold 9.2e18."""
     offsets = np.array([2**62, 0] * 3, np.int64)
     zeros = np.zeros(6, np.int64)
-    (run,) = combined(zeros, offsets, np.arange(6, dtype=np.int64), zeros)
+    (run,) = combine_commits(zeros, offsets, np.arange(6, dtype=np.int64), zeros)
     assert (run.rewinds, run.rewound) == (3, 2**63 - 1)
     msgspec.msgpack.encode(run)
 
@@ -68,4 +68,4 @@ def test_falls_are_counted_exactly_up_to_the_largest_number():
     """One fall of 2^62 in the first run, one of 3 in the second."""
     offsets = np.array([2**62, 0, 5, 2], np.int64)
     codes, zeros = np.array([0, 0, 1, 1], np.int64), np.zeros(4, np.int64)
-    assert [run.rewound for run in combined(codes, offsets, zeros, zeros)] == [2**62, 3]
+    assert [run.rewound for run in combine_commits(codes, offsets, zeros, zeros)] == [2**62, 3]

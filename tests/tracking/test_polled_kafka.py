@@ -29,7 +29,7 @@ from monitor.model import (
     TopicPartitions,
 )
 from monitor.tracking.group import fold_group
-from monitor.tracking.polled.group import has_gone
+from monitor.tracking.polled.group import is_deleted
 
 A = Member(member_id="a", topics=("t",), assigned=(TopicPartitions("t", (0, 1)),))
 B = Member(member_id="b", topics=("t",), assigned=(TopicPartitions("t", (2,)),))
@@ -183,8 +183,8 @@ def test_the_log_is_preferred_where_both_tell_of_a_group():
     taken_over = folded(stored, state=by_admin)
     assert (taken_over.source, taken_over.generation, taken_over.offsets) == (Source.LOG, 9, ())
     listing = GroupsListed(cluster="c", source=Source.ADMIN, pass_ms=9000, completed_ms=9001)
-    assert not has_gone(taken_over, listing, frozenset()), "what a collector lists is about what it reads"
-    assert has_gone(by_admin, listing, frozenset())
+    assert not is_deleted(taken_over, listing, frozenset()), "what a collector lists is about what it reads"
+    assert is_deleted(by_admin, listing, frozenset())
 
 
 def test_what_another_collector_tells_of_a_group_is_no_log():

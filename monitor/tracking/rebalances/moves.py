@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from monitor.model import Held, Member, PartitionId, TopicPartition, TopicPartitions, Value
+from monitor.model import Member, PartitionId, ReleasedPartitions, TopicPartition, TopicPartitions, Value
 
 Owners = dict[TopicPartition, str]
 """Who has a partition, or had it last."""
@@ -22,19 +22,19 @@ class Moves(Value):
 
     moved: int = 0
     avoidable: int = 0
-    released: tuple[Held, ...] = ()
+    released: tuple[ReleasedPartitions, ...] = ()
 
 
-def who(member: Member) -> str:
+def member_identity(member: Member) -> str:
     """Who a member is over generations. An instance id cannot be taken for a member id: those begin otherwise.
 
-    >>> who(Member(member_id="c-1", instance_id="payments-0")), who(Member(member_id="c-1"))
+    >>> member_identity(Member(member_id="c-1", instance_id="payments-0")), member_identity(Member(member_id="c-1"))
     ('instance payments-0', 'member c-1')
     """
     return f"member {member.member_id}" if member.instance_id is None else f"instance {member.instance_id}"
 
 
-def moves_between(before: Iterable[Member], released: Iterable[Held], after: Iterable[Member]) -> Moves:
+def moves_between(before: Iterable[Member], released: Iterable[ReleasedPartitions], after: Iterable[Member]) -> Moves:
     """What was moved from one completed generation of a classic group to the next.
 
     Args:
@@ -43,18 +43,18 @@ def moves_between(before: Iterable[Member], released: Iterable[Held], after: Ite
         after: the members of the new generation.
     """
     members = tuple(after)
-    last = {place: held.who for held in released for place in places_of(held.topics)}
-    last |= {place: who(member) for member in before for place in places_of(member.assigned)}
-    now = {place: who(member) for member in members for place in places_of(member.assigned)}
+    last = {place: held.who for held in released for place in partitions_of(held.topics)}
+    last |= {place: member_identity(member) for member in before for place in partitions_of(member.assigned)}
+    now = {place: member_identity(member) for member in members for place in partitions_of(member.assigned)}
     moved = sum(place in last and last[place] != owner for place, owner in now.items())
     held = Counter(owner for place, owner in last.items() if place in now)
-    has = dict.fromkeys(map(who, members), 0) | Counter(now.values())
-    needed = needed_moves(held, has, alike=are_alike(members)) if moved else 0
-    unowned = _unowned(last, now, _subscribed(members))
-    return Moves(moved=moved, avoidable=max(0, moved - needed), released=held_by(unowned))
+    has = dict.fromkeys(map(member_identity, members), 0) | Counter(now.values())
+    needed = fewest_moves(held, has, alike=have_equal_subscriptions(members)) if moved else 0
+    unowned = _partitions_without_owner(last, now, _subscribed_topics(members))
+    return Moves(moved=moved, avoidable=max(0, moved - needed), released=partitions_by_owner(unowned))
 
 
-def needed_moves(held: Mapping[str, int], has: Mapping[str, int], *, alike: bool) -> int:
+def fewest_moves(held: Mapping[str, int], has: Mapping[str, int], *, alike: bool) -> int:
     """How many partitions the stickiest balanced assignment has to move.
 
     Everything of those who are gone, and of the others what they have beyond their share. With equal subscriptions
@@ -67,9 +67,9 @@ def needed_moves(held: Mapping[str, int], has: Mapping[str, int], *, alike: bool
         has: the partitions of each member now, all members.
         alike: whether all subscribe the same topics.
 
-    >>> needed_moves({"a": 4, "b": 4}, {"a": 3, "b": 3, "c": 2}, alike=True)
+    >>> fewest_moves({"a": 4, "b": 4}, {"a": 3, "b": 3, "c": 2}, alike=True)
     2
-    >>> needed_moves({"a": 4, "gone": 2}, {"a": 3, "b": 3}, alike=True)
+    >>> fewest_moves({"a": 4, "gone": 2}, {"a": 3, "b": 3}, alike=True)
     3
     """
     gone = sum(count for owner, count in held.items() if owner not in has)
@@ -82,23 +82,23 @@ def needed_moves(held: Mapping[str, int], has: Mapping[str, int], *, alike: bool
     return gone + beyond
 
 
-def places_of(topics: Iterable[TopicPartitions]) -> Iterator[TopicPartition]:
+def partitions_of(topics: Iterable[TopicPartitions]) -> Iterator[TopicPartition]:
     """The partitions one by one, in the order in which they were given."""
     return (TopicPartition(entry.topic, partition) for entry in topics for partition in entry.partitions)
 
 
-def are_alike(members: Iterable[Member]) -> bool:
+def have_equal_subscriptions(members: Iterable[Member]) -> bool:
     """Whether all members ask for the same."""
     return len({(frozenset(member.topics), member.regex) for member in members}) <= 1
 
 
-def held_by(owners: Mapping[TopicPartition, str]) -> tuple[Held, ...]:
+def partitions_by_owner(owners: Mapping[TopicPartition, str]) -> tuple[ReleasedPartitions, ...]:
     """Partitions by who had them, as they are stored."""
     numbers: dict[str, dict[str, list[PartitionId]]] = {}
     for place in sorted(owners):
         numbers.setdefault(owners[place], {}).setdefault(place.topic, []).append(place.partition)
     return tuple(
-        Held(owner, tuple(TopicPartitions(topic, tuple(own)) for topic, own in topics.items()))
+        ReleasedPartitions(owner, tuple(TopicPartitions(topic, tuple(own)) for topic, own in topics.items()))
         for owner, topics in sorted(numbers.items())
     )
 
@@ -108,10 +108,10 @@ def _even_shares(partitions: int, members: int) -> list[int]:
     return [share + (rank < more) for rank in range(members)]
 
 
-def _unowned(last: Owners, now: Owners, subscribed: frozenset[str]) -> Owners:
+def _partitions_without_owner(last: Owners, now: Owners, subscribed: frozenset[str]) -> Owners:
     """What had an owner and has none now. Topics that nobody subscribes any more do not come back as moved."""
     return {place: owner for place, owner in last.items() if place not in now and place.topic in subscribed}
 
 
-def _subscribed(members: Iterable[Member]) -> frozenset[str]:
+def _subscribed_topics(members: Iterable[Member]) -> frozenset[str]:
     return frozenset(topic for member in members for topic in member.topics)

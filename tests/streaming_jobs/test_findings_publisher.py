@@ -15,8 +15,8 @@ from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from monitor.detection.finding_changes import KEPT_CLOSED_MS
 from monitor.model import ALL_GROUPS, FindingRecord, Shard
-from streaming_jobs.driver import findings_publisher as findings_out
-from streaming_jobs.driver.findings_publisher import FindingsOut
+from streaming_jobs.driver import findings_publisher
+from streaming_jobs.driver.findings_publisher import FindingsPublisher
 from streaming_jobs.ingest.sharding import shard_of
 from tests.brokers import SOON_BACK
 from tests.detection.test_ledger import IDLE, ORPHANED, summary
@@ -40,26 +40,26 @@ def in_topic(cluster: ClusterSettings) -> dict[tuple[str, str], FindingRecord]:
 
 
 @pytest.fixture
-def out(cluster: ClusterSettings) -> Iterator[FindingsOut]:
-    made = FindingsOut(cluster, ALL_GROUPS)
+def out(cluster: ClusterSettings) -> Iterator[FindingsPublisher]:
+    made = FindingsPublisher(cluster, ALL_GROUPS)
     yield made
     made.close()
 
 
-def test_what_ended_while_no_job_ran_is_closed_by_the_next_one(cluster: ClusterSettings, out: FindingsOut):
-    out.tell([summary(ORPHANED, IDLE)], 1)
+def test_what_ended_while_no_job_ran_is_closed_by_the_next_one(cluster: ClusterSettings, out: FindingsPublisher):
+    out.publish([summary(ORPHANED, IDLE)], 1)
     out.close()
-    following = FindingsOut(cluster, ALL_GROUPS)
-    following.tell([summary(IDLE)], 9)
+    following = FindingsPublisher(cluster, ALL_GROUPS)
+    following.publish([summary(IDLE)], 9)
     following.close()
     seen = {kind: (record.event.value, record.at_ms) for (_, kind), record in in_topic(cluster).items()}
     assert seen == {"orphaned": ("closed", 9), "idle_members": ("opened", 1)}
 
 
-def test_another_clusters_findings_in_the_same_topic_stay(cluster: ClusterSettings, out: FindingsOut):
-    out.tell([summary(ORPHANED)], 1)
-    other = FindingsOut(cluster.model_copy(update={"name": "other"}), ALL_GROUPS)
-    other.tell([], 2)
+def test_another_clusters_findings_in_the_same_topic_stay(cluster: ClusterSettings, out: FindingsPublisher):
+    out.publish([summary(ORPHANED)], 1)
+    other = FindingsPublisher(cluster.model_copy(update={"name": "other"}), ALL_GROUPS)
+    other.publish([], 2)
     other.close()
     assert [record.event.value for record in in_topic(cluster).values()] == ["opened"]
 
@@ -68,11 +68,11 @@ def test_each_shard_closes_its_own(cluster: ClusterSettings):
     shards = [Shard(number=1, of=2), Shard(number=2, of=2)]
     groups = {shard_of(name, 2): name for name in map(str, range(100))}
     for number in (1, 2):
-        way = FindingsOut(cluster, shards[number - 1])
-        way.tell([summary(ORPHANED, group=groups[number])], number)
+        way = FindingsPublisher(cluster, shards[number - 1])
+        way.publish([summary(ORPHANED, group=groups[number])], number)
         way.close()
-    again = FindingsOut(cluster, shards[0])
-    again.tell([], 3)
+    again = FindingsPublisher(cluster, shards[0])
+    again.publish([], 3)
     again.close()
     assert {group: record.event.value for (group, _), record in in_topic(cluster).items()} == {
         groups[1]: "closed",
@@ -82,16 +82,16 @@ def test_each_shard_closes_its_own(cluster: ClusterSettings):
 
 def test_without_a_topic_nothing_is_told(broker: EmbeddedKafka):
     silent = ClusterSettings(name="c", bootstrap_servers="127.0.0.1:1", findings_topic="")
-    way = FindingsOut(silent, ALL_GROUPS)
-    way.tell([summary(ORPHANED)], 1)
+    way = FindingsPublisher(silent, ALL_GROUPS)
+    way.publish([summary(ORPHANED)], 1)
     assert way.problem is None
 
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """What failed is tried again without a pause."""
-    monkeypatch.setattr(findings_out, "FIRST_PAUSE_MS", 0)
-    monkeypatch.setattr(findings_out, "LONGEST_PAUSE_MS", 0)
+    monkeypatch.setattr(findings_publisher, "FIRST_PAUSE_MS", 0)
+    monkeypatch.setattr(findings_publisher, "LONGEST_PAUSE_MS", 0)
 
 
 def deleted(cluster: ClusterSettings) -> None:
@@ -101,12 +101,12 @@ def deleted(cluster: ClusterSettings) -> None:
 
 
 @pytest.mark.usefixtures("at_once")
-def test_what_is_open_is_told_again_in_a_new_topic(cluster: ClusterSettings, out: FindingsOut):
-    out.tell([summary(ORPHANED)], 1)
+def test_what_is_open_is_told_again_in_a_new_topic(cluster: ClusterSettings, out: FindingsPublisher):
+    out.publish([summary(ORPHANED)], 1)
     deleted(cluster)
 
     def healed() -> bool:
-        out.tell([summary(ORPHANED, IDLE)], 2)
+        out.publish([summary(ORPHANED, IDLE)], 2)
         return out.problem is None
 
     eventually(healed, "a topic that can be written")
@@ -118,28 +118,28 @@ def test_what_is_open_is_told_again_in_a_new_topic(cluster: ClusterSettings, out
 
 @pytest.mark.usefixtures("at_once")
 def test_what_is_outdated_and_opens_again_while_nothing_can_be_written_stays_open(
-    cluster: ClusterSettings, out: FindingsOut, monkeypatch: pytest.MonkeyPatch
+    cluster: ClusterSettings, out: FindingsPublisher, monkeypatch: pytest.MonkeyPatch
 ):
-    out.tell([summary(ORPHANED)], 1)
-    out.tell([summary()], 2)
+    out.publish([summary(ORPHANED)], 1)
+    out.publish([summary()], 2)
     with monkeypatch.context() as away:
         away.setattr(FindingsTopic, "write", refuse)
-        out.tell([summary()], 3 + KEPT_CLOSED_MS)
-        out.tell([summary(ORPHANED)], 4 + KEPT_CLOSED_MS)
+        out.publish([summary()], 3 + KEPT_CLOSED_MS)
+        out.publish([summary(ORPHANED)], 4 + KEPT_CLOSED_MS)
         assert out.problem is not None
-    out.tell([summary(ORPHANED)], 5 + KEPT_CLOSED_MS)
+    out.publish([summary(ORPHANED)], 5 + KEPT_CLOSED_MS)
     assert [record.event.value for record in in_topic(cluster).values()] == ["opened"]
 
 
 @pytest.mark.parametrize("error", [ValueError("odd"), TopicAuthorizationFailedError()])
 def test_whatever_fails_micro_batches_go_on(
-    cluster: ClusterSettings, out: FindingsOut, monkeypatch: pytest.MonkeyPatch, error: Exception
+    cluster: ClusterSettings, out: FindingsPublisher, monkeypatch: pytest.MonkeyPatch, error: Exception
 ):
     def fail(_topic: FindingsTopic) -> None:
         raise error
 
     monkeypatch.setattr(FindingsTopic, "read", fail)
-    out.tell([summary(ORPHANED)], 1)
+    out.publish([summary(ORPHANED)], 1)
     assert out.problem is not None
     assert type(error).__name__.removesuffix("Error") in out.problem
 
@@ -148,10 +148,10 @@ def refuse(*_: object) -> None:
     raise TopicAuthorizationFailedError
 
 
-def test_once_closed_it_tells_no_more(cluster: ClusterSettings, out: FindingsOut):
-    out.tell([summary(ORPHANED)], 1)
+def test_once_closed_it_tells_no_more(cluster: ClusterSettings, out: FindingsPublisher):
+    out.publish([summary(ORPHANED)], 1)
     out.close()
-    out.tell([summary()], 2)
+    out.publish([summary()], 2)
     assert [record.event.value for record in in_topic(cluster).values()] == ["opened"]
 
 
@@ -160,15 +160,15 @@ def test_once_closed_it_tells_no_more(cluster: ClusterSettings, out: FindingsOut
 def test_while_the_broker_is_away_news_wait_in_their_order(tmp_path: Path, topic_name: str):
     with EmbeddedKafka(BrokerSettings(properties=SOON_BACK), data_dir=tmp_path) as kafka:
         cluster = settings(kafka, topic_name)
-        way = FindingsOut(cluster, ALL_GROUPS)
-        way.tell([summary(ORPHANED)], 1)
+        way = FindingsPublisher(cluster, ALL_GROUPS)
+        way.publish([summary(ORPHANED)], 1)
         kafka.kill()
-        way.tell([summary(IDLE)], 2)
+        way.publish([summary(IDLE)], 2)
         assert way.problem is not None
         assert f"not written to {cluster.findings_topic}" in way.problem
-        way.tell([summary()], 3)
+        way.publish([summary()], 3)
         kafka.start()
-        way.tell([summary()], 4)
+        way.publish([summary()], 4)
         assert way.problem is None
         way.close()
         seen = {kind: (record.event.value, record.at_ms) for (_, kind), record in in_topic(cluster).items()}

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from monitor.model import ListedOffset, OffsetCommitted, OffsetDeleted, OffsetsListed
 from monitor.tracking.group import fold_group
-from monitor.tracking.offsets.precedence import MARGIN_MS
+from monitor.tracking.offsets.precedence import CLOCK_MARGIN_MS
 from monitor.tracking.serialization import decode_group_state, encode_state
 
 
@@ -34,8 +34,8 @@ def test_an_aborted_commit_is_put_right():
 
 
 def test_an_answer_that_may_be_older_than_the_commit_changes_nothing():
-    assert counting(fold(commit(200, 60_000), listed(60_000 + MARGIN_MS, 10))) == {0: 200}
-    assert counting(fold(commit(200, 60_000), listed(60_001 + MARGIN_MS, 10))) == {0: 10}
+    assert counting(fold(commit(200, 60_000), listed(60_000 + CLOCK_MARGIN_MS, 10))) == {0: 200}
+    assert counting(fold(commit(200, 60_000), listed(60_001 + CLOCK_MARGIN_MS, 10))) == {0: 10}
 
 
 def test_the_newest_answer_counts_in_whatever_order_they_come():

@@ -7,65 +7,68 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kafka.protocol.admin import DescribeGroupsResponse, ListGroupsResponse
-from kafka.protocol.consumer import OffsetFetchResponse
+from kafka.protocol import admin as kafka_admin
+from kafka.protocol import consumer as kafka_consumer
 
 from monitor.model import GroupKind, IdPartitions, MemberState, ResolvedRegex, StreamsNotice
 from monitor.protocol.events_topic import decode_event, encode_event
-from monitor.protocol.kafka_admin import responses as admin_answers
+from monitor.protocol.kafka_admin import responses as admin_responses
 from monitor.protocol.kafka_admin.described_groups import observed_group
 from monitor.protocol.kafka_admin.responses import (
-    NOT_ASKED,
+    NOT_REQUESTED,
     AssignmentDescribed,
-    ConsumerGroupDescribeAnswer,
     ConsumerGroupDescribed,
+    ConsumerGroupDescribeResponse,
     ConsumerMemberDescribed,
-    DescribeGroupsAnswer,
-    ListGroupsAnswer,
+    DescribeGroupsResponse,
+    ListGroupsResponse,
     NamedTopicPartitions,
-    OffsetFetchAnswer,
-    OneGroupsOffsetFetchAnswer,
+    OffsetFetchResponse,
     PartitionFetched,
+    SingleGroupOffsetFetchResponse,
     TopicFetched,
-    read_answer,
+    read_response,
 )
 from monitor.protocol.wire.errors import DecodeError
 
 ANSWERS = [
-    ListGroupsAnswer,
-    DescribeGroupsAnswer,
-    ConsumerGroupDescribeAnswer,
-    admin_answers.ShareGroupDescribeAnswer,
-    admin_answers.StreamsGroupDescribeAnswer,
-    OffsetFetchAnswer,
-    OneGroupsOffsetFetchAnswer,
-    admin_answers.FindCoordinatorAnswer,
+    ListGroupsResponse,
+    DescribeGroupsResponse,
+    ConsumerGroupDescribeResponse,
+    admin_responses.ShareGroupDescribeResponse,
+    admin_responses.StreamsGroupDescribeResponse,
+    OffsetFetchResponse,
+    SingleGroupOffsetFetchResponse,
+    admin_responses.FindCoordinatorResponse,
 ]
 
 
 @pytest.mark.parametrize("version", range(6))
 def test_the_list_of_groups(version):
-    group = ListGroupsResponse.ListedGroup
-    theirs = ListGroupsResponse(
+    group = kafka_admin.ListGroupsResponse.ListedGroup
+    theirs = kafka_admin.ListGroupsResponse(
         version=version,
         throttle_time_ms=0,
         error_code=14,
         groups=[group(group_id="g", protocol_type="consumer", group_state="Stable", group_type="classic")],
     )
-    told = read_answer(ListGroupsAnswer, version, theirs.encode())
+    told = read_response(ListGroupsResponse, version, theirs.encode())
     assert (told.error_code, told.groups[0].group_id, told.groups[0].protocol_type) == (14, "g", "consumer")
     assert told.groups[0].group_type == ("classic" if version >= 5 else "")
 
 
 def test_a_name_that_is_no_utf_8_hides_no_other_group():
     told = bytes.fromhex("0000 00000002 0001 ff 0000 0001 67 0000")
-    assert [group.group_id for group in read_answer(ListGroupsAnswer, 0, told).groups] == ["\ufffd", "g"]
+    assert [group.group_id for group in read_response(ListGroupsResponse, 0, told).groups] == ["\ufffd", "g"]
 
 
 @pytest.mark.parametrize("version", range(7))
 def test_classic_groups(version):
-    group, member = DescribeGroupsResponse.DescribedGroup, DescribeGroupsResponse.DescribedGroup.DescribedGroupMember
-    theirs = DescribeGroupsResponse(
+    group, member = (
+        kafka_admin.DescribeGroupsResponse.DescribedGroup,
+        kafka_admin.DescribeGroupsResponse.DescribedGroup.DescribedGroupMember,
+    )
+    theirs = kafka_admin.DescribeGroupsResponse(
         version=version,
         throttle_time_ms=0,
         groups=[
@@ -90,7 +93,7 @@ def test_classic_groups(version):
             )
         ],
     )
-    (told,) = read_answer(DescribeGroupsAnswer, version, theirs.encode()).groups
+    (told,) = read_response(DescribeGroupsResponse, version, theirs.encode()).groups
     event = observed_group(told, (), cluster="c", pass_ms=1, observed_ms=2)
     (known,) = event.members
     assert (event.kind, event.protocol, event.generation) == (GroupKind.CLASSIC, "range", None)
@@ -101,17 +104,17 @@ def test_classic_groups(version):
 
 @pytest.mark.parametrize("version", [8, 9])
 def test_the_offsets_of_several_groups(version):
-    group = OffsetFetchResponse.OffsetFetchResponseGroup
+    group = kafka_consumer.OffsetFetchResponse.OffsetFetchResponseGroup
     topic = group.OffsetFetchResponseTopics
     partition = topic.OffsetFetchResponsePartitions
     known = partition(partition_index=3, committed_offset=1 << 40, committed_leader_epoch=2, metadata="x", error_code=0)
     none = partition(partition_index=4, committed_offset=-1, committed_leader_epoch=-1, metadata="", error_code=0)
-    theirs = OffsetFetchResponse(
+    theirs = kafka_consumer.OffsetFetchResponse(
         version=version,
         throttle_time_ms=0,
         groups=[group(group_id="g", topics=[topic(name="t", partitions=[known, none])], error_code=16)],
     )
-    (told,) = read_answer(OffsetFetchAnswer, version, theirs.encode()).groups
+    (told,) = read_response(OffsetFetchResponse, version, theirs.encode()).groups
     assert told.error_code == 16
     first = told.topics[0].partitions[0]
     assert (first.partition_index, first.committed_offset, first.metadata) == (3, 1 << 40, "x")
@@ -131,7 +134,7 @@ def test_a_kip_848_group_from_its_bytes():
         "80000000 00"  # operations not asked for
         "00".replace(" ", "")
     )
-    (group,) = read_answer(ConsumerGroupDescribeAnswer, 1, told).groups
+    (group,) = read_response(ConsumerGroupDescribeResponse, 1, told).groups
     event = observed_group(group, (), cluster="c", pass_ms=1, observed_ms=2)
     (member,) = event.members
     assert (event.state, event.generation, event.target_epoch, event.protocol) == ("Reconciling", 7, 7, "uniform")
@@ -158,7 +161,7 @@ KAFKAS_OWN = {
 
 def test_a_share_group():
     """Its members own the same partitions together, and their targets are not told."""
-    answer = read_answer(admin_answers.ShareGroupDescribeAnswer, 1, bytes.fromhex(KAFKAS_OWN["share"]))
+    answer = read_response(admin_responses.ShareGroupDescribeResponse, 1, bytes.fromhex(KAFKAS_OWN["share"]))
     event = observed_group(answer.groups[0], (), cluster="c", pass_ms=1, observed_ms=2)
     (member,) = event.members
     assert (event.kind, event.state, event.generation, event.target_epoch) == (GroupKind.SHARE, "Stable", 4, 4)
@@ -170,7 +173,7 @@ def test_a_share_group():
 
 def test_a_streams_group():
     """Tasks of its topology stand for partitions; those on standby do not count. One of two has to be given back."""
-    answer = read_answer(admin_answers.StreamsGroupDescribeAnswer, 0, bytes.fromhex(KAFKAS_OWN["streams"]))
+    answer = read_response(admin_responses.StreamsGroupDescribeResponse, 0, bytes.fromhex(KAFKAS_OWN["streams"]))
     event = observed_group(answer.groups[0], (), cluster="c", pass_ms=1, observed_ms=2)
     (member,) = event.members
     assert (event.kind, event.state, event.generation) == (GroupKind.STREAMS, "Reconciling", 7)
@@ -182,7 +185,7 @@ def test_a_streams_group():
 
 
 def test_coordinators():
-    answer = read_answer(admin_answers.FindCoordinatorAnswer, 4, bytes.fromhex(KAFKAS_OWN["coordinator"]))
+    answer = read_response(admin_responses.FindCoordinatorResponse, 4, bytes.fromhex(KAFKAS_OWN["coordinator"]))
     told = [(each.key, each.node_id, each.error_code) for each in answer.coordinators]
     assert told == [("g", 2, 0), ("x", -1, 15)]
 
@@ -212,7 +215,7 @@ def test_an_expression_means_the_topics_that_somebody_is_given():
         assignment_epoch=1,
         assignor_name="uniform",
         members=(member("1", "orders.*", "orders-eu"), member("2", ".*-eu", "bills-eu"), member("3", "(", "orders-us")),
-        authorized_operations=NOT_ASKED,
+        authorized_operations=NOT_REQUESTED,
     )
     found = observed_group(group, (), cluster="c", pass_ms=1, observed_ms=2).regexes
     assert {entry.regex: entry.topics for entry in found} == {
@@ -227,7 +230,7 @@ def test_a_partition_without_a_committed_offset_is_none():
         PartitionFetched(partition_index=each, committed_offset=offset, metadata="", error_code=0)
         for each, offset in [(1, 5), (0, -1)]
     )
-    group = admin_answers.ClassicGroupDescribed(
+    group = admin_responses.ClassicGroupDescribed(
         error_code=0, group_id="g", group_state="Empty", protocol_type="", protocol_data="", members=()
     )
     event = observed_group(group, [TopicFetched("t", partitions)], cluster="c", pass_ms=1, observed_ms=2)
@@ -241,14 +244,14 @@ def test_what_the_leader_of_kafka_streams_tells_is_read_of_described_members_too
     """The user data of the assignment is that of version 7 without tasks and hosts, half done."""
     nothing = "00000007 0000000b 00000000 00000000 00000000 00000000 00000000 00000000 0000000000000000"
     info = bytes.fromhex(nothing)
-    member = admin_answers.ClassicMemberDescribed(
+    member = admin_responses.ClassicMemberDescribed(
         member_id="m",
         client_id="app-StreamThread-1-consumer",
         client_host="/h",
         member_metadata=bytes.fromhex("0001 00000001 0001 74 ffffffff"),
         member_assignment=bytes.fromhex("0001 00000000") + len(info).to_bytes(4) + info,
     )
-    group = admin_answers.ClassicGroupDescribed(
+    group = admin_responses.ClassicGroupDescribed(
         error_code=0,
         group_id="app",
         group_state="Stable",
@@ -265,4 +268,4 @@ def test_what_the_leader_of_kafka_streams_tells_is_read_of_described_members_too
 @given(data=st.binary(max_size=120), version=st.integers(0, 9))
 def test_bytes_that_are_no_answer_are_an_error_of_their_own(answer, data, version):
     with suppress(DecodeError):
-        read_answer(answer, min(version, answer.newest), data)
+        read_response(answer, min(version, answer.newest), data)

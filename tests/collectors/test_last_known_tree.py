@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from monitor.collectors.zookeeper.base import Remembering
+from monitor.collectors.zookeeper.base import LastKnownTree
 from monitor.protocol.zookeeper.groups import SeenTree
 from monitor.protocol.zookeeper.kafka import kafka_tree
 from monitor.protocol.zookeeper.metaq import metaq_tree
 from monitor.protocol.zookeeper.tree import Node, Tree
-from tests.protocol.zookeeper_captures import tree_of
+from tests.protocol.zookeeper_captures import build_tree
 
 TWO_PARTS = b'{"broker":"m","numParts":2}'
 GARBAGE = b"\x00garbage"
@@ -17,7 +17,7 @@ def metaq(second: bytes | None, **more: bytes) -> Tree:
     """Topic T at broker 0 with two partitions, and at broker 1 with what is written there (None: it is away)."""
     nodes = {"brokers/topics-sub/T/0-m": TWO_PARTS, "brokers/ids/0/master": b"meta://h:1"}
     nodes |= {} if second is None else {"brokers/topics-sub/T/1-m": second}
-    return tree_of({path: Node(data) for path, data in (nodes | more).items()})
+    return build_tree({path: Node(data) for path, data in (nodes | more).items()})
 
 
 def partitions(seen: SeenTree) -> list[tuple[object, ...]]:
@@ -29,24 +29,24 @@ def problems(seen: SeenTree) -> list[str]:
 
 
 def test_a_brokers_part_of_a_topic_stays_as_it_was_for_as_long_as_it_cannot_be_read():
-    decode = Remembering(metaq_tree)
-    readings = [decode.decoded(metaq(data)) for data in (TWO_PARTS, GARBAGE, GARBAGE)]
+    last_known = LastKnownTree(metaq_tree)
+    readings = [last_known.decode(metaq(data)) for data in (TWO_PARTS, GARBAGE, GARBAGE)]
     assert [partitions(each) for each in readings] == [[("0-0", "0-1", "1-0", "1-1")]] * 3
     assert [problems(each) for each in readings] == [[], *[["brokers/topics-sub/T/1-m bad_json"]] * 2]
 
 
 def test_what_can_be_read_again_counts_as_it_is_now():
-    decode = Remembering(metaq_tree)
+    last_known = LastKnownTree(metaq_tree)
     for data in (TWO_PARTS, GARBAGE):
-        decode.decoded(metaq(data))
-    seen = decode.decoded(metaq(b'{"broker":"1-m","numParts":1}'))
+        last_known.decode(metaq(data))
+    seen = last_known.decode(metaq(b'{"broker":"1-m","numParts":1}'))
     assert (partitions(seen), problems(seen)) == ([("0-0", "0-1", "1-0")], [])
 
 
 def test_a_node_that_is_gone_is_forgotten():
     """When it comes back as garbage, it is another broker's, or none's."""
-    decode = Remembering(metaq_tree)
-    assert [partitions(decode.decoded(metaq(data))) for data in (TWO_PARTS, None, GARBAGE)] == [
+    last_known = LastKnownTree(metaq_tree)
+    assert [partitions(last_known.decode(metaq(data))) for data in (TWO_PARTS, None, GARBAGE)] == [
         [("0-0", "0-1", "1-0", "1-1")],
         [("0-0", "0-1")],
         [("0-0", "0-1")],
@@ -54,14 +54,14 @@ def test_a_node_that_is_gone_is_forgotten():
 
 
 def test_what_could_never_be_read_hides_nothing_else():
-    seen = Remembering(metaq_tree).decoded(metaq(GARBAGE))
+    seen = LastKnownTree(metaq_tree).decode(metaq(GARBAGE))
     assert (partitions(seen), problems(seen)) == ([("0-0", "0-1")], ["brokers/topics-sub/T/1-m bad_json"])
 
 
 def test_a_brokers_address_stays_as_it_was():
-    decode = Remembering(metaq_tree)
-    good = decode.decoded(metaq(None))
-    assert decode.decoded(metaq(None, **{"brokers/ids/0/master": GARBAGE})).brokers == good.brokers != ()
+    last_known = LastKnownTree(metaq_tree)
+    good = last_known.decode(metaq(None))
+    assert last_known.decode(metaq(None, **{"brokers/ids/0/master": GARBAGE})).brokers == good.brokers != ()
 
 
 def test_a_topic_of_kafka_and_who_reads_it_by_a_list_stay_as_they_were():
@@ -69,11 +69,11 @@ def test_a_topic_of_kafka_and_who_reads_it_by_a_list_stay_as_they_were():
 
     def tree(topic: bytes) -> Tree:
         consumer = b'{"version":1,"subscription":{"T.*":1},"pattern":"white_list","timestamp":"1"}'
-        return tree_of({"brokers/topics/T1": Node(topic), "consumers/g/ids/g_c": Node(consumer, 1)})
+        return build_tree({"brokers/topics/T1": Node(topic), "consumers/g/ids/g_c": Node(consumer, 1)})
 
-    decode = Remembering(kafka_tree)
-    before = decode.decoded(tree(b'{"version":1,"partitions":{"0":[0],"1":[0]}}'))
-    after = decode.decoded(tree(GARBAGE))
+    last_known = LastKnownTree(kafka_tree)
+    before = last_known.decode(tree(b'{"version":1,"partitions":{"0":[0],"1":[0]}}'))
+    after = last_known.decode(tree(GARBAGE))
     assert partitions(after) == partitions(before) == [(0, 1)]
     assert [member.topics for group in after.groups for member in group.members] == [("T1",)]
     assert problems(after) == ["brokers/topics/T1 bad_json"]
@@ -81,10 +81,10 @@ def test_a_topic_of_kafka_and_who_reads_it_by_a_list_stay_as_they_were():
 
 def test_what_a_consumer_has_written_is_never_remembered():
     def tree(topics: bytes) -> Tree:
-        return tree_of({"brokers/topics-sub/T/0-m": Node(TWO_PARTS, 1), "consumers/g/ids/c": Node(topics, 1)})
+        return build_tree({"brokers/topics-sub/T/0-m": Node(TWO_PARTS, 1), "consumers/g/ids/c": Node(topics, 1)})
 
-    decode = Remembering(metaq_tree)
+    last_known = LastKnownTree(metaq_tree)
     for topics in (b"T", b"\xff"):
-        seen = decode.decoded(tree(topics))
+        seen = last_known.decode(tree(topics))
     ((member,),) = [group.members for group in seen.groups]
     assert (member.topics, member.unreadable is None) == ((), False)

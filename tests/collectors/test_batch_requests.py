@@ -18,7 +18,7 @@ from kafka.errors import (
 
 from monitor.collectors.kafka.transactional_offsets import RELIST_MS, SETTLE_MS, TransactionalOffsets
 from monitor.protocol.kafka.group_metadata import group_partition
-from monitor.tracking.offsets.precedence import MARGIN_MS
+from monitor.tracking.offsets.precedence import CLOCK_MARGIN_MS
 
 PARTITIONS = 4
 GROUP = {group_partition(name, PARTITIONS): name for name in (f"group-{n}" for n in range(PARTITIONS))}
@@ -100,7 +100,7 @@ def test_all_is_told_until_one_question_came_late_enough(asker, admin, caplog):
     assert told(asker, admin, MOVES_AT_MS + 4 * SETTLE_MS) == sorted(every), "however rare the passes are"
     assert told(asker, admin, MOVES_AT_MS + 4 * SETTLE_MS + 1) == []
     assert not caplog.records
-    assert SETTLE_MS > 2 * MARGIN_MS, "the margin, and two clocks that differ by it"
+    assert SETTLE_MS > 2 * CLOCK_MARGIN_MS, "the margin, and two clocks that differ by it"
 
 
 def test_a_movement_is_as_young_as_the_answer_and_a_listing_as_old_as_its_question(asker, admin):

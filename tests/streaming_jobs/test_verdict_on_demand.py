@@ -8,7 +8,7 @@ from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.tracking.serialization import encode_state
 from streaming_jobs.driver.cluster_view import ClusterView
-from streaming_jobs.driver.verdict_on_demand import MOST_LOOKED_AT, Evaluation, LookedAt
+from streaming_jobs.driver.verdict_on_demand import MAX_CACHED_GROUPS, AssignmentViewCache, VerdictsOnDemand
 from streaming_jobs.ingest.schemas import BucketRow, RowKind
 from tests.detection.builders import NOW, catalog, commit, group, range_by_hand, topic
 
@@ -24,30 +24,35 @@ def told(view: ClusterView, name: str, offset: int = 90):
 
 
 def test_the_verdict_is_the_newest_and_the_standing_is_made_once():
-    view, looked_at = ClusterView("c"), LookedAt()
+    view, views = ClusterView("c"), AssignmentViewCache()
     for offset in (90, 95):
         state = told(view, "g", offset)
-        evaluation = Evaluation(view, looked_at, Topics(CATALOG), NOW, DetectionRules(default=SETTINGS))
+        evaluation = VerdictsOnDemand(view, views, Topics(CATALOG), NOW, DetectionRules(default=SETTINGS))
         assert evaluation("g") == evaluation("g") == evaluate(state, CATALOG, NOW, SETTINGS)
-    assert looked_at.standings.made == 1
+    assert views.standings.made == 1
     told_members = replace(state, generation_ms=state.generation_ms + 1)
     view.take([BucketRow(0, RowKind.GROUP, "g", encode_state(told_members))])
     assert evaluation("g") == evaluate(told_members, CATALOG, NOW, SETTINGS)
-    assert looked_at.standings.made == 2
+    assert views.standings.made == 2
 
 
 def test_a_group_that_is_not_there_has_no_verdict():
-    assert Evaluation(ClusterView("c"), LookedAt(), Topics(CATALOG), NOW, DetectionRules(default=SETTINGS))("g") is None
+    assert (
+        VerdictsOnDemand(
+            ClusterView("c"), AssignmentViewCache(), Topics(CATALOG), NOW, DetectionRules(default=SETTINGS)
+        )("g")
+        is None
+    )
 
 
 def test_who_looks_at_all_groups_does_not_fill_the_memory():
-    view, looked_at = ClusterView("c"), LookedAt()
-    names = [f"g{number}" for number in range(MOST_LOOKED_AT + 1)]
-    evaluation = Evaluation(view, looked_at, Topics(CATALOG), NOW, DetectionRules(default=SETTINGS))
+    view, views = ClusterView("c"), AssignmentViewCache()
+    names = [f"g{number}" for number in range(MAX_CACHED_GROUPS + 1)]
+    evaluation = VerdictsOnDemand(view, views, Topics(CATALOG), NOW, DetectionRules(default=SETTINGS))
     for name in names:
         told(view, name)
         evaluation(name)
     evaluation(names[-1])
-    assert looked_at.standings.made == len(names)
+    assert views.standings.made == len(names)
     evaluation(names[0])
-    assert looked_at.standings.made == len(names) + 1
+    assert views.standings.made == len(names) + 1

@@ -5,22 +5,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitor.protocol.rocketmq import requests
-from monitor.protocol.rocketmq import responses as answers
+from monitor.protocol.rocketmq import requests, responses
 from monitor.protocol.rocketmq.requests import Request
 from monitor.protocol.rocketmq.responses import MAX_QUEUES, Connection, Queue
 from monitor.protocol.wire.errors import REASONS, DecodeError
 from tests.protocol.rocketmq_captures import Exchange, exchange, exchanges, refusal
 
 READERS: dict[int, Callable[[bytes], Any]] = {
-    43: answers.offsets_in,
-    105: answers.route_in,
-    106: answers.brokers_in,
-    201: answers.groups_in,
-    202: answers.topic_stats_in,
-    203: answers.connections_in,
-    307: answers.running_info_in,
-    402: answers.request_modes_in,
+    43: responses.offsets_in,
+    105: responses.route_in,
+    106: responses.brokers_in,
+    201: responses.groups_in,
+    202: responses.topic_stats_in,
+    203: responses.connections_in,
+    307: responses.running_info_in,
+    402: responses.request_modes_in,
 }
 
 
@@ -47,7 +46,7 @@ def by_name(found: Iterable[Exchange]) -> Any:
 
 @by_name(captured(201))
 def test_all_configured_groups_are_there(each: Exchange):
-    assert answers.groups_in(each.response_body) == tuple(sorted(each.decoded["subscriptionGroupTable"]))
+    assert responses.groups_in(each.response_body) == tuple(sorted(each.decoded["subscriptionGroupTable"]))
 
 
 @by_name(captured(43))
@@ -57,33 +56,33 @@ def test_all_offsets_are_there(each: Exchange):
         for key, table in each.decoded["offsetTable"].items()
         for number, offset in table.items()
     }
-    found = answers.offsets_in(each.response_body)
+    found = responses.offsets_in(each.response_body)
     assert {(one.group, one.topic, one.number, one.offset) for one in found} == expected
     assert len(found) == len(expected)
 
 
 @by_name(captured(105))
 def test_a_route_tells_the_readable_queues_of_each_broker(each: Exchange):
-    assert [(one.broker, one.readable) for one in answers.route_in(each.response_body)] == [("broker-a", 8)]
+    assert [(one.broker, one.readable) for one in responses.route_in(each.response_body)] == [("broker-a", 8)]
 
 
 @by_name(captured(106))
 def test_the_brokers_are_told_with_their_masters(each: Exchange):
-    (found,) = answers.brokers_in(each.response_body)
+    (found,) = responses.brokers_in(each.response_body)
     assert (found.broker, found.address, found.is_master) == ("broker-a", "127.0.0.1:10911", True)
 
 
 @by_name(captured(202))
 def test_the_ends_of_all_queues_are_there(each: Exchange):
     expected = {(queue(key), one["minOffset"], one["maxOffset"]) for key, one in pairs(each.decoded["offsetTable"])}
-    found = answers.topic_stats_in(each.response_body)
+    found = responses.topic_stats_in(each.response_body)
     assert {(one.queue, one.earliest, one.end) for one in found} == expected
     assert [one.queue.number for one in found] == sorted(one.queue.number for one in found)
 
 
 @by_name(captured(203))
 def test_all_connections_are_there_and_what_the_group_subscribes_to(each: Exchange):
-    found = answers.connections_in(each.response_body)
+    found = responses.connections_in(each.response_body)
     assert {(one.client_id, one.address, one.language, one.version) for one in found.connections} == {
         (one["clientId"], one["clientAddr"], one["language"], one["version"]) for one in each.decoded["connectionSet"]
     }
@@ -94,7 +93,7 @@ def test_all_connections_are_there_and_what_the_group_subscribes_to(each: Exchan
 
 @by_name(captured(307))
 def test_what_a_member_says_of_itself_is_there(each: Exchange):
-    found = answers.running_info_in(each.response_body)
+    found = responses.running_info_in(each.response_body)
     assert set(found.held) == queues(each.decoded["mqTable"])
     assert set(found.popped) == queues(each.decoded.get("mqPopTable", {}))
     assert set(found.topics) == {one["topic"] for one in each.decoded["subscriptionSet"]}
@@ -103,7 +102,7 @@ def test_what_a_member_says_of_itself_is_there(each: Exchange):
 
 @by_name(captured(402))
 def test_who_reads_by_pop_is_told(each: Exchange):
-    (found,) = answers.request_modes_in(each.response_body)
+    (found,) = responses.request_modes_in(each.response_body)
     assert (found.group, found.topic, found.mode) == ("lab-pop", "LabTopic", "POP")
 
 
@@ -131,39 +130,39 @@ def test_a_broker_without_master_is_asked_at_its_first_slave():
     body = (
         b'{"brokerAddrTable":{"b":{"brokerAddrs":{"10":"h:2","2":"h:1"},"brokerName":"b"},"none":{"brokerName":"n"}}}'
     )
-    (found,) = answers.brokers_in(body)
+    (found,) = responses.brokers_in(body)
     assert (found.address, found.is_master) == ("h:1", False)
 
 
 def test_the_numbers_of_brokers_may_be_bare():
     body = b'{"brokerAddrTable":{"b":{"brokerAddrs":{1:"h:2",0:"h:1"},"brokerName":"b"}}}'
-    assert [(each.address, each.is_master) for each in answers.brokers_in(body)] == [("h:1", True)]
+    assert [(each.address, each.is_master) for each in responses.brokers_in(body)] == [("h:1", True)]
 
 
 def test_queues_that_may_only_be_written_are_not_readable():
     body = b'{"queueDatas":[{"brokerName":"b","perm":2,"readQueueNums":4,"writeQueueNums":4}]}'
-    assert [each.readable for each in answers.route_in(body)] == [0]
+    assert [each.readable for each in responses.route_in(body)] == [0]
 
 
 def test_a_queue_that_was_dropped_is_not_held():
     key = b'{"topic":"t","brokerName":"b","queueId":%d}'
     body = b'{"mqTable":{' + key % 0 + b':{"droped":true},' + key % 1 + b':{"droped":false}}}'
-    assert answers.running_info_in(body).held == (Queue(topic="t", broker="b", number=1),)
+    assert responses.running_info_in(body).held == (Queue(topic="t", broker="b", number=1),)
 
 
 def test_an_offset_of_minus_one_is_none():
-    assert answers.offsets_in(b'{"offsetTable":{"t@g":{0:-1,1:7}}}')[0].number == 1
+    assert responses.offsets_in(b'{"offsetTable":{"t@g":{0:-1,1:7}}}')[0].number == 1
 
 
 def test_a_topic_may_hold_an_at_sign_and_a_key_without_one_is_no_group():
-    (found,) = answers.offsets_in(b'{"offsetTable":{"a@t@g":{0:1},"odd":{0:1}}}')
+    (found,) = responses.offsets_in(b'{"offsetTable":{"a@t@g":{0:1},"odd":{0:1}}}')
     assert (found.topic, found.group) == ("a@t", "g")
 
 
 def test_one_clients_two_connections_are_both_there():
     body = b'{"connectionSet":[{"clientId":"c","clientAddr":"h:1"},{"clientId":"c","clientAddr":"h:2"}]}'
     two = (Connection(client_id="c", address="h:1"), Connection(client_id="c", address="h:2"))
-    assert answers.connections_in(body).connections == two
+    assert responses.connections_in(body).connections == two
 
 
 @pytest.mark.parametrize(
@@ -205,4 +204,4 @@ def test_names_with_odd_characters_come_through():
     written = exchange("5.5.0/202-topic-stats-LabTopic").response_body.replace(
         b'"LabTopic"', b'"a}:{\\"b\\\\ \\u2603\\u202E"'
     )
-    assert {each.queue.topic for each in answers.topic_stats_in(written)} == {name}
+    assert {each.queue.topic for each in responses.topic_stats_in(written)} == {name}

@@ -19,7 +19,7 @@ from monitor.model import (
     TopicPartitions,
 )
 from monitor.tracking.group import fold_group
-from monitor.tracking.polled.group import has_gone
+from monitor.tracking.polled.group import is_deleted
 
 TWO = (
     Member(member_id="a", topics=("T",), assigned=(TopicPartitions("T", ("broker-a-0", "broker-a-1")),)),
@@ -65,6 +65,11 @@ def test_a_member_that_went_is_a_rebalance_with_what_it_moved():
     state = folded(reading(1000), reading(2000, ONE))
     assert (state.generation, state.generation_ms, state.rebalances, state.moved_partitions) == (2, 2000, 2, 1)
     assert state.history[-1].causes == (RebalanceCause.LEAVE,)
+
+
+def test_a_first_reading_without_members_and_protocol_type_is_an_empty_group():
+    state = folded(replace(reading(1000, ()), protocol_type=""))
+    assert (state.phase, state.generation, state.rebalances, state.members) == (Phase.EMPTY, 1, 1, ())
 
 
 def test_an_offset_that_moved_is_a_commit_of_the_time_of_the_reading():
@@ -122,10 +127,10 @@ def test_a_commit_in_the_log_is_enough_for_the_log_to_be_believed():
 def test_a_group_has_gone_that_a_later_listing_of_its_source_does_not_name():
     state = folded(reading(1000))
     listed = GroupsListed(cluster="mq", source=Source.SYSTEM, pass_ms=2000, completed_ms=2100, groups=("other",))
-    assert has_gone(state, listed, frozenset(listed.groups))
-    assert not has_gone(state, listed, frozenset({"g"}))
-    assert not has_gone(state, replace(listed, source=Source.CHECKPOINT), frozenset())
-    assert not has_gone(state, replace(listed, pass_ms=1000), frozenset())
+    assert is_deleted(state, listed, frozenset(listed.groups))
+    assert not is_deleted(state, listed, frozenset({"g"}))
+    assert not is_deleted(state, replace(listed, source=Source.CHECKPOINT), frozenset())
+    assert not is_deleted(state, replace(listed, pass_ms=1000), frozenset())
 
 
 def hung(member: Member) -> Member:

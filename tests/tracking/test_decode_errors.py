@@ -1,7 +1,7 @@
 """Records that could not be read are counted by reason, with the place of the newest."""
 
 from monitor.model import DecodeFailed, ErrorCount, SourceState
-from monitor.tracking.decode_errors import fold_source
+from monitor.tracking.decode_errors import fold_decode_errors
 
 
 def failed(reason, partition=0, offset=0):
@@ -9,7 +9,7 @@ def failed(reason, partition=0, offset=0):
 
 
 def test_errors_are_counted_by_reason():
-    state = fold_source(
+    state = fold_decode_errors(
         "c", "s", None, [failed("underflow", 1, 10), failed("bad_utf8", 1, 11), failed("underflow", 2, 5)]
     )
     assert state == SourceState(
@@ -23,12 +23,12 @@ def test_errors_are_counted_by_reason():
 
 
 def test_counts_go_on_from_the_state():
-    before = fold_source("c", "s", None, [failed("underflow", 1, 10)])
-    (error,) = fold_source("c", "s", before, [failed("underflow", 1, 12)]).errors
+    before = fold_decode_errors("c", "s", None, [failed("underflow", 1, 10)])
+    (error,) = fold_decode_errors("c", "s", before, [failed("underflow", 1, 12)]).errors
     assert (error.count, error.log_offset) == (2, 12)
 
 
 def test_without_an_event_the_state_is_the_same_object():
-    before = fold_source("c", "s", None, [failed("underflow")])
-    assert fold_source("c", "s", before, []) is before
-    assert fold_source("c", "s", None, []) == SourceState(cluster="c", source="s")
+    before = fold_decode_errors("c", "s", None, [failed("underflow")])
+    assert fold_decode_errors("c", "s", before, []) is before
+    assert fold_decode_errors("c", "s", None, []) == SourceState(cluster="c", source="s")

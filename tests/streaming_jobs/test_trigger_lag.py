@@ -1,10 +1,10 @@
 """That micro-batches take longer than the trigger is said once, and once more when it is over."""
 
-from monitor.readiness.trigger_lag import OBSERVED, Pace
+from monitor.readiness.trigger_lag import OBSERVED_BATCHES, TriggerLag
 
 
 class Clock:
-    def __init__(self, pace: Pace) -> None:
+    def __init__(self, pace: TriggerLag) -> None:
         self.pace = pace
         self.now_ms = 1_700_000_000_000
 
@@ -17,7 +17,7 @@ class Clock:
 
 
 def test_it_is_told_when_they_become_too_slow_and_when_they_have_healed():
-    pace = Pace(trigger_ms=1000)
+    pace = TriggerLag(trigger_ms=1000)
     clock = Clock(pace)
     assert clock.intervals(*[1000] * 30) == []
     (slow,) = clock.intervals(*[2500] * 30)
@@ -28,21 +28,21 @@ def test_it_is_told_when_they_become_too_slow_and_when_they_have_healed():
 
 
 def test_some_slow_ones_and_a_clock_that_is_set_are_no_news():
-    clock = Clock(Pace(trigger_ms=1000))
+    clock = Clock(TriggerLag(trigger_ms=1000))
     assert clock.intervals(*[1000, 1000, 9000] * 20) == []
     assert clock.intervals(*[1000] * 20, 3_600_000, *[1000] * 20, -7_200_000, *[1000] * 20) == []
 
 
 def test_what_is_slow_from_the_start_is_told_once_there_is_enough_to_tell_it_by():
-    clock = Clock(Pace(trigger_ms=500))
-    assert clock.intervals(*[900] * OBSERVED) == []
+    clock = Clock(TriggerLag(trigger_ms=500))
+    assert clock.intervals(*[900] * OBSERVED_BATCHES) == []
     assert len(clock.intervals(900)) == 1
 
 
 def test_without_a_trigger_nothing_is_too_slow():
-    assert Clock(Pace(trigger_ms=0)).intervals(*[60_000] * 50) == []
+    assert Clock(TriggerLag(trigger_ms=0)).intervals(*[60_000] * 50) == []
 
 
 def test_it_does_not_tell_again_and_again_near_the_border():
-    clock = Clock(Pace(trigger_ms=1000))
+    clock = Clock(TriggerLag(trigger_ms=1000))
     assert len(clock.intervals(*[1250] * 20, *([1150] * 11 + [1250] * 11) * 5)) == 1

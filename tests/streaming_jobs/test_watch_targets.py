@@ -8,12 +8,12 @@ import pytest
 
 from monitor.collectors.configured import ConfiguredCollectors
 from monitor.collectors.readers import Readable
-from monitor.collectors.remote_collector import AwaitedPasses
-from monitor.collectors.snapshot import Reading
+from monitor.collectors.remote_collector import RemoteCollector
+from monitor.collectors.snapshot import SourceSnapshot
 from monitor.config import SparkSettings, load
 from monitor.model import Shard, Source
 from streaming_jobs.jobs.cluster_watch import layout_of
-from streaming_jobs.jobs.watch_targets import Watched, WatchList
+from streaming_jobs.jobs.watch_targets import WatchList, WatchTarget
 
 TEXT = """
 [clusters.main]
@@ -50,8 +50,8 @@ checkpoints = { r = "/c" }
 class NoReader:
     """Reads nothing."""
 
-    def read(self, pass_ms: int) -> Reading:
-        return Reading(source=Source.SYSTEM)
+    def read(self, pass_ms: int) -> SourceSnapshot:
+        return SourceSnapshot(source=Source.SYSTEM)
 
     def close(self) -> None:
         """Nothing is open."""
@@ -73,14 +73,14 @@ def watch_list(tmp_path: Path, made: list[Readable]):
         made.append(read)
         return NoReader()
 
-    def listed(first: bool = True) -> dict[str, Watched]:
+    def listed(first: bool = True) -> dict[str, WatchTarget]:
         collectors = ConfiguredCollectors(settings, readers=reader)
         return {watched.name: watched for watched in WatchList(settings, collectors, first)}
 
     return listed
 
 
-def collectors(watched: Watched) -> list[tuple[str, str]]:
+def collectors(watched: WatchTarget) -> list[tuple[str, str]]:
     return [(health.collector, health.name) for health in watched.health()]
 
 
@@ -123,7 +123,7 @@ def test_a_reader_is_told_the_names_that_the_configuration_may_leave_out(tmp_pat
 def test_of_jobs_that_share_the_groups_only_the_first_collects(watch_list, made: list[Readable]):
     watched = watch_list(first=False)
     assert made == []
-    assert all(isinstance(each.awaited[0], AwaitedPasses) for each in watched.values())
+    assert all(isinstance(each.awaited[0], RemoteCollector) for each in watched.values())
     assert [collectors(each) for each in watched.values()] == [[]] * 6
 
 

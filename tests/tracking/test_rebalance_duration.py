@@ -8,20 +8,20 @@ from hypothesis import strategies as st
 from kafka.errors import KafkaConnectionError
 from msgspec.structs import replace
 
-from monitor.collectors.kafka.rebalance_sampler import GroupStates
+from monitor.collectors.kafka.rebalance_sampler import RebalanceSampler
 from monitor.model import Member, MembershipStored, OffsetCommitted, RebalanceSampled, Value
 from monitor.tracking.group import fold_group
 from monitor.tracking.rebalances.duration import (
-    AFTERWARDS_MS,
-    AGREED_MS,
-    FARTHEST_MS,
-    MAX_SIGHTS,
-    TOGETHER_MS,
-    VISIBLE_MS,
+    FOLLOW_UP_MS,
+    MAX_CLOCK_OFFSET_MS,
+    MAX_OBSERVATIONS,
+    SAME_OFFSET_MS,
+    STALE_ANSWER_MS,
+    SYNCED_CLOCKS_MS,
 )
 
 START_MS = 10_000_000
-AWAITED_MS = FARTHEST_MS + AFTERWARDS_MS
+AWAITED_MS = MAX_CLOCK_OFFSET_MS + FOLLOW_UP_MS
 """How far the log is read before a sight is judged."""
 
 
@@ -59,7 +59,7 @@ class World:
 
     def samples(self, until_ms):
         """What the collector writes, asking about once a second."""
-        states = GroupStates("c")
+        states = RebalanceSampler("c")
         while self.now_ms < until_ms:
             states.begin_pass()
             for some in states.ask(self, self.collectors_clock):
@@ -93,7 +93,7 @@ def truths(draw, apart_ms=0):
         begun_ms = now_ms + apart_ms + draw(length)
         joined_ms = begun_ms + draw(length)
         now_ms = joined_ms + draw(st.integers(0, 500))
-        found.append(Truth(begun_ms, joined_ms, now_ms, now_ms + draw(st.integers(0, VISIBLE_MS - 1))))
+        found.append(Truth(begun_ms, joined_ms, now_ms, now_ms + draw(st.integers(0, STALE_ANSWER_MS - 1))))
     return found
 
 
@@ -111,8 +111,8 @@ def in_batches(log, samples, chance):
 @settings(max_examples=300, deadline=None)
 @given(
     st.one_of(
-        st.tuples(truths(), st.integers(-AGREED_MS, AGREED_MS)),
-        st.tuples(truths(2 * FARTHEST_MS + 10_000), st.integers(-FARTHEST_MS, FARTHEST_MS)),
+        st.tuples(truths(), st.integers(-SYNCED_CLOCKS_MS, SYNCED_CLOCKS_MS)),
+        st.tuples(truths(2 * MAX_CLOCK_OFFSET_MS + 10_000), st.integers(-MAX_CLOCK_OFFSET_MS, MAX_CLOCK_OFFSET_MS)),
     ),
     st.integers(0, 2**32),
     st.sampled_from([0.0, 0.1, 0.5]),
@@ -123,7 +123,7 @@ def test_the_true_beginning_lies_in_what_is_told_of_two_clocks(truths_and_clock,
     the next may be known to half a minute only, where most answers are lost."""
     found, ahead_ms = truths_and_clock
     chance = random.Random(seed)
-    end_ms = found[-1].stored_ms + AWAITED_MS + FARTHEST_MS + 5_000
+    end_ms = found[-1].stored_ms + AWAITED_MS + MAX_CLOCK_OFFSET_MS + 5_000
     generations = dict(enumerate(found, first))
     log = [stored(number, truth) for number, truth in generations.items()]
     log += [committed(at_ms) for at_ms in range(START_MS, end_ms, 7_000)]
@@ -145,7 +145,7 @@ def test_the_true_beginning_lies_in_what_is_told_of_two_clocks(truths_and_clock,
 
 def told(found, ahead_ms, *, seed=1):
     """Of each rebalance, once everything was read: by how much it began before it is said to, and the uncertainty."""
-    end_ms = found[-1].stored_ms + AWAITED_MS + FARTHEST_MS + 5_000
+    end_ms = found[-1].stored_ms + AWAITED_MS + MAX_CLOCK_OFFSET_MS + 5_000
     samples = World(found, ahead_ms, random.Random(seed)).samples(end_ms)
     log = [stored(number, truth) for number, truth in enumerate(found, 1)]
     state = fold_group("c", "g", None, [*log, *samples, committed(end_ms)])
@@ -165,8 +165,8 @@ def steps(*stable_ms, lasting_ms=5_000):
     return found
 
 
-CLOCKS = pytest.mark.parametrize("ahead_ms", [-FARTHEST_MS, -8_000, 0, 2_500, 8_000, FARTHEST_MS])
-SECONDS_MS = 3 * 1_400 + VISIBLE_MS
+CLOCKS = pytest.mark.parametrize("ahead_ms", [-MAX_CLOCK_OFFSET_MS, -8_000, 0, 2_500, 8_000, MAX_CLOCK_OFFSET_MS])
+SECONDS_MS = 3 * 1_400 + STALE_ANSWER_MS
 """Two questions at the beginning, two at the end, with what answers take: so exact is a lone rebalance."""
 
 
@@ -248,9 +248,9 @@ def test_the_order_in_which_the_two_logs_are_read_changes_nothing(place):
 
 
 def test_nothing_is_told_before_all_ends_are_known_that_can_be_meant():
-    state = fold(BEFORE, AFTER, OVER, committed(OVER.sampled_ms + FARTHEST_MS))
+    state = fold(BEFORE, AFTER, OVER, committed(OVER.sampled_ms + MAX_CLOCK_OFFSET_MS))
     assert newest(state) == (JOINED_MS, None)
-    assert newest(fold(committed(OVER.sampled_ms + FARTHEST_MS + 1), state=state))[1] is not None
+    assert newest(fold(committed(OVER.sampled_ms + MAX_CLOCK_OFFSET_MS + 1), state=state))[1] is not None
     assert newest(fold(ENOUGH, state=state))[1] is not None
 
 
@@ -320,10 +320,10 @@ def test_a_sight_against_time_is_no_sight(odd):
 
 def test_sights_are_bounded():
     state = fold(BEFORE)
-    for number in range(MAX_SIGHTS + 5):
+    for number in range(MAX_OBSERVATIONS + 5):
         state = fold(replace(OVER, sampled_ms=OVER.sampled_ms + number), state=state)
-    assert len(state.sights) == MAX_SIGHTS
-    late = replace(OVER, sampled_ms=OVER.sampled_ms + TOGETHER_MS + MAX_SIGHTS + 5)
+    assert len(state.sights) == MAX_OBSERVATIONS
+    late = replace(OVER, sampled_ms=OVER.sampled_ms + SAME_OFFSET_MS + MAX_OBSERVATIONS + 5)
     state = fold(late, state=fold(ENOUGH, committed(late.sampled_ms), state=state))
     assert [sight.over_ms for sight in state.sights] == [late.sampled_ms], "not those that have told all and are old"
 

@@ -17,8 +17,8 @@ from monitor.metrics import series_cap
 from monitor.metrics.render import join, packed, render_groups
 from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
 from monitor.web.views.summary import summary_of
-from streaming_jobs.buckets.batch_context import Orders
-from streaming_jobs.buckets.judge import BucketJudge
+from streaming_jobs.buckets.batch_context import BatchContext
+from streaming_jobs.buckets.judge import BucketEvaluator
 from streaming_jobs.driver.cluster_view import ClusterView
 from streaming_jobs.ingest.schemas import BucketRow, RowKind
 from streaming_jobs.jobs.job import detection_rules
@@ -33,14 +33,14 @@ def state(name: str, offset: int):
     return replace(group(*MEMBERS, offsets=[commit("a", 0, offset)]), group=name)
 
 
-def orders(batch: int, known: int, now_ms: int = NOW) -> Orders:
-    return Orders(run="r", batch=batch, now_ms=now_ms, known=known, catalog="c")
+def orders(batch: int, known: int, now_ms: int = NOW) -> BatchContext:
+    return BatchContext(run="r", batch=batch, now_ms=now_ms, known=known, catalog="c")
 
 
 @given(st.lists(st.tuples(st.dictionaries(st.sampled_from("gh"), st.integers(98, 100)), st.integers(0, 1)), max_size=8))
 def test_two_judges_that_take_turns_tell_what_is_so(batches):
     view, judges, known, names = ClusterView("c"), [], -1, set()
-    judges = [BucketJudge(0, DetectionRules()) for _ in range(2)]
+    judges = [BucketEvaluator(0, DetectionRules()) for _ in range(2)]
     for batch, (offsets, turn) in enumerate(batches):
         groups = {name: state(name, offset) for name, offset in offsets.items()}
         gone = [BucketRow(0, RowKind.GROUP, name, None) for name in names - groups.keys()]
@@ -59,7 +59,7 @@ def test_two_judges_agree_on_what_is_apart(batches):
     """A group is large here if more than one series of detail is about it: both with lag, none once they are gone."""
     series = SeriesRules(max_series=10**6)
     view, known, names = ClusterView("c"), -1, set()
-    judges = [BucketJudge(0, DetectionRules(), series) for _ in range(2)]
+    judges = [BucketEvaluator(0, DetectionRules(), series) for _ in range(2)]
     with pytest.MonkeyPatch.context() as patch:
         for batch, (offsets, turn) in enumerate(batches):
             patch.setattr(series_cap, "LARGE", 4 if batch % 3 else 1)  # as if it grew and shrank
@@ -80,7 +80,7 @@ def test_two_judges_agree_on_what_is_apart(batches):
 
 
 def test_what_was_told_is_not_told_again():
-    judge, groups = BucketJudge(0, DetectionRules()), {"g": state("g", 90), "h": state("h", 90)}
+    judge, groups = BucketEvaluator(0, DetectionRules()), {"g": state("g", 90), "h": state("h", 90)}
     first = list(judge.rows(groups, Topics(CATALOG), orders(1, known=-1)))
     assert {row.kind for row in first} == {RowKind.SUMMARIES, RowKind.BLOCK}
     assert list(judge.rows(groups, Topics(CATALOG), orders(2, known=1))) == []
@@ -92,7 +92,7 @@ def test_what_was_told_is_not_told_again():
 
 
 def test_a_settled_group_is_judged_again_for_a_new_state_or_catalog_only():
-    judge, groups = BucketJudge(0, DetectionRules()), {"quiet": settled("quiet"), "late": state("late", 90)}
+    judge, groups = BucketEvaluator(0, DetectionRules()), {"quiet": settled("quiet"), "late": state("late", 90)}
     steps = [(TOPICS, 2), (TOPICS, 1), (Topics(catalog(topic("a", 3, grown=1))), 2), (TOPICS, 2), (TOPICS, 1)]
     for batch, (topics, made) in enumerate(steps):
         before = judge.made
@@ -108,10 +108,10 @@ def settled(name: str):
 
 
 def test_everything_is_told_again_to_a_driver_that_missed_a_batch():
-    judge, groups = BucketJudge(0, DetectionRules()), {"g": state("g", 90)}
+    judge, groups = BucketEvaluator(0, DetectionRules()), {"g": state("g", 90)}
     told = {(row.kind, row.name) for row in judge.rows(groups, Topics(CATALOG), orders(1, known=-1))}
     again = {(row.kind, row.name) for row in judge.rows(groups, Topics(CATALOG), orders(2, known=-1))}
-    judge.start_anew()
+    judge.reset()
     anew = {(row.kind, row.name) for row in judge.rows(groups, Topics(CATALOG), orders(3, known=2))}
     assert told <= again
     assert told <= anew
@@ -123,7 +123,7 @@ def text_of(view: ClusterView) -> str:
 
 def test_a_group_that_can_no_longer_be_judged_is_an_error_and_shown_as_it_was():
     """10 records wait for "g" and for "h"; then 5 for "h", and the state of "g" is broken."""
-    judge, view = BucketJudge(0, DetectionRules()), ClusterView("c")
+    judge, view = BucketEvaluator(0, DetectionRules()), ClusterView("c")
     groups = {"g": state("g", 90), "h": state("h", 90)}
     view.take(judge.rows(groups, Topics(CATALOG), orders(1, known=-1)))
     before = next(each for each in view.summaries() if each.group == "g")
@@ -146,7 +146,7 @@ def test_a_group_that_can_no_longer_be_judged_is_an_error_and_shown_as_it_was():
 
 
 def test_a_group_that_was_never_judged_is_listed_with_what_it_is():
-    judge, view = BucketJudge(0, DetectionRules()), ClusterView("c")
+    judge, view = BucketEvaluator(0, DetectionRules()), ClusterView("c")
     view.take(judge.rows({"g": replace(state("g", 90), offsets=None)}, Topics(CATALOG), orders(1, known=-1)))
     (g,) = view.summaries()
     assert (g.group, g.kind, g.lag, g.findings) == ("g", "kafka-classic", None, ())
@@ -156,7 +156,7 @@ def test_a_group_that_was_never_judged_is_listed_with_what_it_is():
 
 def test_a_lag_that_no_number_can_hold_ends_at_the_largest_and_its_group_is_judged():
     """As a checkpoint of an earlier version may have it: two commits at -2^63, so the lag would be 2^64 + 200."""
-    judge, view = BucketJudge(0, DetectionRules()), ClusterView("c")
+    judge, view = BucketEvaluator(0, DetectionRules()), ClusterView("c")
     deep = [commit("a", 0, -(2**63)), commit("a", 1, -(2**63))]
     groups = {"g": replace(state("g", 90), offsets=tuple(deep)), "h": state("h", 90)}
     view.take(judge.rows(groups, Topics(CATALOG), orders(1, known=-1)))
@@ -171,7 +171,7 @@ def test_a_group_is_judged_by_the_thresholds_of_its_override():
     """In "g" and "h" 10 and 100 records wait; the settings are those that the job makes of the file."""
     override = DetectionOverride(groups="g", lag_records=5)
     rules = detection_rules(DetectionOptions(lag_records=500, overrides=(override,)))
-    judge = BucketJudge(0, rules)
+    judge = BucketEvaluator(0, rules)
     view = ClusterView("c")
     view.take(judge.rows({"g": state("g", 90), "h": state("h", 90)}, TOPICS, orders(1, known=-1)))
     late = {each.group: [f for f in each.findings if f.reason == "behind"] for each in view.summaries()}
@@ -179,7 +179,7 @@ def test_a_group_is_judged_by_the_thresholds_of_its_override():
 
 
 def test_a_threshold_of_no_record_is_passed_by_one():
-    judge, view = BucketJudge(0, detection_rules(DetectionOptions(lag_records=0))), ClusterView("c")
+    judge, view = BucketEvaluator(0, detection_rules(DetectionOptions(lag_records=0))), ClusterView("c")
     view.take(judge.rows({"g": state("g", 99), "h": state("h", 100)}, TOPICS, orders(1, known=-1)))
     late = {each.group: [f for f in each.findings if f.reason == "behind"] for each in view.summaries()}
     assert (bool(late["g"]), bool(late["h"])) == (True, False)
@@ -191,7 +191,7 @@ def test_series_that_are_left_out_change_no_verdict():
     groups = {"g": state("g", 90), "h": state("h", 90)}
     views = [ClusterView("c"), ClusterView("c")]
     for view, rules in zip(views, (SeriesRules(), series), strict=True):
-        view.take(BucketJudge(0, DetectionRules(), rules).rows(groups, TOPICS, orders(1, known=-1)))
+        view.take(BucketEvaluator(0, DetectionRules(), rules).rows(groups, TOPICS, orders(1, known=-1)))
     whole, less = views
     assert less.summaries() == whole.summaries()
     text = gzip.decompress(join(less.blocks())).decode()

@@ -12,8 +12,8 @@ from kafka.errors import (
 )
 from msgspec.structs import replace
 
-from monitor.collectors.kafka.rebalance_sampler import REPEAT_MS, GroupStates
-from monitor.model import SAMPLE_HOLDS_MS, RebalanceSampled
+from monitor.collectors.kafka.rebalance_sampler import REPEAT_MS, RebalanceSampler
+from monitor.model import SAMPLE_LIFETIME_MS, RebalanceSampled
 
 NOW = 1_000_000
 PREPARING, COMPLETING = "PreparingRebalance", "CompletingRebalance"
@@ -49,7 +49,7 @@ def admin():
 
 @pytest.fixture
 def states(admin):
-    made = GroupStates("prod")
+    made = RebalanceSampler("prod")
     assert told(made, admin, NOW - 1_000) == []
     return made
 
@@ -95,7 +95,7 @@ def test_one_that_goes_on_is_told_often_at_first_and_then_every_ten_seconds(stat
 
 def test_of_a_group_that_rebalances_when_it_is_first_looked_at_nobody_knows_since_when(admin):
     admin.groups[1] = {"g": PREPARING}
-    assert told(GroupStates("prod"), admin, NOW) == [sampled(PREPARING, NOW, NOW, None)]
+    assert told(RebalanceSampler("prod"), admin, NOW) == [sampled(PREPARING, NOW, NOW, None)]
 
 
 def test_a_gap_between_two_samples_is_told(states, admin):
@@ -142,7 +142,7 @@ def test_a_broker_that_does_not_answer_hides_nothing_of_the_other_and_costs_its_
 
 
 def test_a_cluster_that_does_not_tell_its_brokers_is_asked_again_with_the_next_pass(admin, caplog):
-    states = GroupStates("prod")
+    states = RebalanceSampler("prod")
     admin.broken = {"cluster": KafkaConnectionError()}
     assert told(states, admin, NOW) == told(states, admin, NOW + 1) == []
     assert admin.asked == ["cluster"]
@@ -166,7 +166,7 @@ def test_a_group_that_moves_to_another_broker_goes_on(states, admin):
 
 def test_the_longest_answer_and_the_longest_time_between_two_questions_are_told(admin):
     """Each of three rounds asks two brokers; the second one's answers take 70, 30 and 50 ms."""
-    states = GroupStates("prod")
+    states = RebalanceSampler("prod")
     rounds = [(0, 0), (1_000, 1_070)], [(2_000, 2_000), (4_000, 4_030)], [(5_000, 5_000), (6_000, 6_050)]
     for number, asked in enumerate(rounds):
         admin.groups[2] = {"g": PREPARING} if number == 1 else {}
@@ -181,7 +181,7 @@ def test_a_group_of_a_broker_that_is_gone_is_forgotten_when_nobody_believes_in_i
     admin.groups[1] = {"g": PREPARING}
     told(states, admin, NOW)
     admin.broken = {1: KafkaConnectionError()}
-    late_ms = NOW + SAMPLE_HOLDS_MS + 1
+    late_ms = NOW + SAMPLE_LIFETIME_MS + 1
     assert told(states, admin, late_ms) == []
     admin.broken = {}
     states.begin_pass()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from monitor.collectors.kafka.catalog import KafkaCatalogCollector
-from monitor.collectors.remote_collector import AwaitedPasses
+from monitor.collectors.remote_collector import RemoteCollector
 from monitor.config import ClusterSettings
 from monitor.demo.servers.ports import free_ports
 from tests.job_process import eventually
@@ -25,7 +25,7 @@ class Scene:
     now_s: float = 1000.0
 
     def __post_init__(self) -> None:
-        self.passes = AwaitedPasses(self.cluster, lambda: self.now_s)
+        self.passes = RemoteCollector(self.cluster, lambda: self.now_s)
         self.collector = KafkaCatalogCollector(self.cluster)
 
     def look(self, after_s: float = 0.0) -> str | None:
@@ -74,7 +74,7 @@ def test_rare_passes_are_awaited_longer(cluster):
 
 def test_a_cluster_that_does_not_answer_is_a_problem():
     nobody = ClusterSettings(name="prod", bootstrap_servers=f"127.0.0.1:{free_ports(1)[0]}")
-    passes = AwaitedPasses(nobody, connect_limit_s=1.0)
+    passes = RemoteCollector(nobody, connect_limit_s=1.0)
     passes.attempt()
     assert passes.problem is not None
     assert passes.problem.startswith("Cluster prod: ")

@@ -10,10 +10,10 @@ from kafka import OffsetAndMetadata, TopicPartition
 from kafka.admin import KafkaAdminClient
 from kafka.errors import BrokerResponseError, NoError
 
-from monitor.collectors.kafka.admin_poll import GROUPS_A_QUESTION, Listing, Round
+from monitor.collectors.kafka.admin_poll import GROUPS_PER_REQUEST, AdminPoll, Listing
 from monitor.collectors.kafka.admin_reader import AdminReader
 from monitor.collectors.kafka.admin_requests import AdminRequests
-from monitor.collectors.polling import ReadingCollector
+from monitor.collectors.polling import PollingCollector
 from monitor.model import GroupObserved, GroupsListed
 from monitor.protocol.kafka_admin.requests import Api
 from tests.job_process import eventually
@@ -67,14 +67,14 @@ class Counted(AdminRequests):
         return super().ask(asked)
 
 
-def round_of(client, groups) -> tuple[Round, Counted]:
+def round_of(client, groups) -> tuple[AdminPoll, Counted]:
     requests = Counted(client, 10.0, lambda: 5)
-    asking = Round("prod", 1, requests)
+    asking = AdminPoll("prod", 1, requests)
     asking.ask(listing(groups))
     return asking, requests
 
 
-def offsets_of(asking: Round) -> dict[str, dict[object, int]]:
+def offsets_of(asking: AdminPoll) -> dict[str, dict[object, int]]:
     return {group.group: {each.partition: each.offset for each in group.offsets} for group in asking.groups()}
 
 
@@ -84,7 +84,7 @@ def test_a_hundred_groups_to_a_question(broker, committed):
         assert offsets_of(asking) == committed
         assert asking.problems() == ()
         assert len(requests.asked) == 2 * 3
-        assert {len(question.groups) for question in requests.asked} == {GROUPS_A_QUESTION, 30}
+        assert {len(question.groups) for question in requests.asked} == {GROUPS_PER_REQUEST, 30}
 
 
 def test_answers_that_do_not_fit_are_asked_for_in_halves_and_only_what_never_fits_is_missing(broker, committed):
@@ -117,7 +117,7 @@ def test_brokers_before_3_0_are_asked_for_the_offsets_of_one_group_at_a_time(bro
 def test_a_broker_that_is_none_fails_its_groups_and_no_other(broker, committed):
     with closing(KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers)) as client:
         requests = AdminRequests(client, 10.0, lambda: 5)
-        asking = Round("prod", 1, requests)
+        asking = AdminPoll("prod", 1, requests)
         homes = {group: 1 + number % 2 for number, group in enumerate(committed)}
         asking.ask(Listing(homes=homes, asks=listing(committed).asks, answered=frozenset({1}), problems=()))
         assert offsets_of(asking) == {group: committed[group] for group, home in homes.items() if home == 1}
@@ -126,7 +126,7 @@ def test_a_broker_that_is_none_fails_its_groups_and_no_other(broker, committed):
 
 
 def test_the_events_of_two_passes_name_every_group_and_tell_each_once(cluster, committed, events_of):
-    collector = ReadingCollector("prod", AdminReader(cluster), cluster, 10.0)
+    collector = PollingCollector("prod", AdminReader(cluster), cluster, 10.0)
     try:
         assert collector.attempt()
         assert collector.attempt()

@@ -14,7 +14,7 @@ from monitor.collectors.kafka.catalog import KafkaCatalogCollector
 from monitor.model import OffsetCommitted, RebalanceCause, RebalanceSampled
 from monitor.protocol.offsets_topic import Foreign, decode_record
 from monitor.tracking.group import fold_group
-from monitor.tracking.rebalances.duration import AFTERWARDS_MS, FARTHEST_MS, VISIBLE_MS
+from monitor.tracking.rebalances.duration import FOLLOW_UP_MS, MAX_CLOCK_OFFSET_MS, STALE_ANSWER_MS
 from tests.job_process import eventually
 from tests.streaming_jobs.clients import member
 
@@ -107,7 +107,7 @@ def test_the_waiting_for_a_slow_member_is_part_of_a_rebalance(  # noqa: PLR0917 
 
     place = next(number for number, event in enumerate(log) if len(getattr(event, "members", ())) == 2)
     before, after = log[:place], log[place:]
-    awaited_ms = AFTERWARDS_MS + FARTHEST_MS + 10_000
+    awaited_ms = FOLLOW_UP_MS + MAX_CLOCK_OFFSET_MS + 10_000
     enough = OffsetCommitted(group_name, topic_name, 0, 0, done_ms + awaited_ms)  # a sight is not judged before
     for events in ([*before, *seen, *after], [*log, *seen], [*before, seen[0], *after, *seen[1:]]):
         history = fold_group("prod", group_name, None, [*events, enough]).history
@@ -118,5 +118,5 @@ def test_the_waiting_for_a_slow_member_is_part_of_a_rebalance(  # noqa: PLR0917 
         assert rebalance.started_ms - rebalance.uncertainty_ms < preparing_ms, "it had begun by then"
         assert preparing_ms < rebalance.ended_ms <= done_ms
         seen_for_ms = seen[2].sampled_ms - seen[0].since_ms  # of them, what an answer took may have been before
-        assert rebalance.ended_ms - rebalance.started_ms > seen_for_ms - VISIBLE_MS - 500
+        assert rebalance.ended_ms - rebalance.started_ms > seen_for_ms - STALE_ANSWER_MS - 500
         assert rebalance.uncertainty_ms < 6_000

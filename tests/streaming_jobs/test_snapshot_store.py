@@ -9,8 +9,8 @@ from monitor.model import Catalog, ClusterSnapshot, GroupSummary, Phase
 from monitor.snapshot_file import NotJudgedError
 from monitor.web.views.lag_history import LagPoint
 from streaming_jobs.driver.cluster_view import ClusterView
-from streaming_jobs.driver.snapshot_store import Board
-from streaming_jobs.driver.verdict_on_demand import Evaluation, LookedAt
+from streaming_jobs.driver.snapshot_store import SnapshotStore
+from streaming_jobs.driver.verdict_on_demand import AssignmentViewCache, VerdictsOnDemand
 from streaming_jobs.ingest.schemas import BucketRow, RowKind
 
 
@@ -18,17 +18,17 @@ def test_a_group_whose_state_cannot_be_read_is_an_error_with_the_reason():
     view = ClusterView("c")
     view.take([BucketRow(0, RowKind.GROUP, "g", b"no state")])
 
-    board = Board(["c"])
-    assert board.inputs("c") is None
-    board.publish(
+    store = SnapshotStore(["c"])
+    assert store.inputs("c") is None
+    store.publish(
         ClusterSnapshot(cluster="c", ready=True),
-        Evaluation(view, LookedAt(), Topics(Catalog(cluster="c", pass_ms=1)), 2, DetectionSettings()),
+        VerdictsOnDemand(view, AssignmentViewCache(), Topics(Catalog(cluster="c", pass_ms=1)), 2, DetectionSettings()),
     )
-    assert board.verdict("c", "absent") is None
-    assert board.verdict("elsewhere", "g") is None
+    assert store.verdict("c", "absent") is None
+    assert store.verdict("elsewhere", "g") is None
     with pytest.raises(NotJudgedError, match=r"^StateCorruptError: "):
-        board.verdict("c", "g")
-    inputs = board.inputs("c")
+        store.verdict("c", "g")
+    inputs = store.inputs("c")
     assert inputs is not None
     assert inputs.inputs("absent") is None
     with pytest.raises(NotJudgedError, match=r"^StateCorruptError: "):
@@ -36,13 +36,15 @@ def test_a_group_whose_state_cannot_be_read_is_an_error_with_the_reason():
 
 
 def test_the_lag_of_a_group_is_remembered_every_15_s_of_what_was_judged():
-    board = Board(["c"])
-    judge = Evaluation(ClusterView("c"), LookedAt(), Topics(Catalog(cluster="c", pass_ms=1)), 2, DetectionSettings())
+    store = SnapshotStore(["c"])
+    judge = VerdictsOnDemand(
+        ClusterView("c"), AssignmentViewCache(), Topics(Catalog(cluster="c", pass_ms=1)), 2, DetectionSettings()
+    )
     lags = {0: 7, 5_000: 8, 15_000: 9, 45_000: 10}
     for at_ms, lag in lags.items():
         groups = (GroupSummary("c", "g", "kafka-classic", Phase.STABLE, None, 1, lag, ()),)
         shown = ClusterSnapshot(cluster="c", ready=True, evaluated_ms=at_ms, groups=groups)
-        board.publish(shown, judge)
-        board.publish(msgspec.structs.replace(shown, evaluated_ms=at_ms + 20_000), None)
-    assert board.history("c", "g") == (LagPoint(0, 7), LagPoint(15_000, 9), LagPoint(45_000, 10))
-    assert board.history("c", "absent") == board.history("elsewhere", "g") == ()
+        store.publish(shown, judge)
+        store.publish(msgspec.structs.replace(shown, evaluated_ms=at_ms + 20_000), None)
+    assert store.history("c", "g") == (LagPoint(0, 7), LagPoint(15_000, 9), LagPoint(45_000, 10))
+    assert store.history("c", "absent") == store.history("elsewhere", "g") == ()

@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from monitor.collectors.errors import ConnectionFailed
-from monitor.collectors.polling import LONGEST_PAUSE_S, ReadingCollector
-from monitor.collectors.snapshot import Reading
+from monitor.collectors.polling import LONGEST_PAUSE_S, PollingCollector
+from monitor.collectors.snapshot import SourceSnapshot
 from monitor.model import GroupKind, GroupObserved, PartitionObserved, Source, TopicObserved
 from tests.job_process import eventually
 
@@ -20,19 +20,19 @@ class OneGroup:
 
     def __init__(self, source: Source = Source.SYSTEM) -> None:
         self.source = source
-        self.reading: Reading | None = Reading(source=source)
+        self.reading: SourceSnapshot | None = SourceSnapshot(source=source)
         self.closed = 0
 
     def has(self, *groups: str, topics: tuple[str, ...] = (), **more: object) -> None:
         seen = (PartitionObserved(partition="a-0", end=1),)
-        self.reading = Reading(
+        self.reading = SourceSnapshot(
             source=self.source,
             topics=tuple(TopicObserved("sys", topic, 1, 2, seen) for topic in topics),
             groups=tuple(GroupObserved("sys", group, GroupKind.METAQ, self.source, 1, 2) for group in groups),
             **more,
         )
 
-    def read(self, pass_ms: int) -> Reading:
+    def read(self, pass_ms: int) -> SourceSnapshot:
         if self.reading is None:
             raise ConnectionFailed("Nobody answers.")
         return self.reading
@@ -48,7 +48,7 @@ def reader():
 
 @pytest.fixture
 def collector(cluster, reader):
-    made = ReadingCollector("sys", reader, cluster, 1.0, clock=iter(range(1000, 10**9, 10)).__next__)
+    made = PollingCollector("sys", reader, cluster, 1.0, clock=iter(range(1000, 10**9, 10)).__next__)
     yield made
     made.close()
 
@@ -80,7 +80,7 @@ def test_a_system_without_topics_has_passes_too(collector, reader, cluster, even
 def test_groups_of_a_cluster_whose_topics_another_collector_lists_end_no_pass_over_topics(cluster, events_of, source):
     reader = OneGroup(source)
     reader.has("g")
-    collector = ReadingCollector("prod", reader, cluster, 1.0)
+    collector = PollingCollector("prod", reader, cluster, 1.0)
     collector.collect()
     collector.close()
     assert kinds(events_of(cluster)) == ["GroupObserved", "GroupsListed"]
@@ -157,7 +157,7 @@ def test_it_runs_until_it_is_stopped_and_closes_its_reader(collector, reader):
 def test_a_defect_of_a_reader_fails_a_pass_and_not_the_collector_and_shows_no_value(
     collector, reader, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ):
-    def defect(_pass_ms: int) -> Reading:
+    def defect(_pass_ms: int) -> SourceSnapshot:
         raise ValueError("s3cret")
 
     with monkeypatch.context() as broken:

@@ -1,10 +1,11 @@
-"""That a classic group rebalances now, by samples of a collector; how long it took is told by test_sights.py."""
+"""That a classic group rebalances now, by samples of a collector; how long it took is checked by
+test_rebalance_duration.py."""
 
 import pytest
 from msgspec.structs import replace
 
 from monitor.model import (
-    SAMPLE_HOLDS_MS,
+    SAMPLE_LIFETIME_MS,
     EpochStored,
     GroupDeleted,
     GroupKind,
@@ -14,8 +15,8 @@ from monitor.model import (
     OffsetCommitted,
     Phase,
     RebalanceCause,
+    RebalanceInProgress,
     RebalanceSampled,
-    Sampled,
 )
 from monitor.tracking.group import fold_group
 
@@ -73,7 +74,7 @@ def test_without_samples_a_rebalance_begins_when_all_had_joined_and_the_waiting_
 
 def test_while_it_lasts_it_is_known_since_when_and_until_when_it_was_seen():
     state = fold(sample(FIRST_MS), sample(FIRST_MS + 4_000, since=FIRST_MS), state=STABLE)
-    assert state.sampled == Sampled(FIRST_MS, FIRST_MS + 4_000, 1_000)
+    assert state.sampled == RebalanceInProgress(FIRST_MS, FIRST_MS + 4_000, 1_000)
     assert replace(state, sampled=None) == STABLE, "and nothing else"
 
 
@@ -83,7 +84,7 @@ def test_a_sample_hardly_younger_than_the_generation_tells_nothing_of_now(late_m
 
 
 def test_a_sample_of_long_ago_changes_nothing():
-    assert fold(sample(BEGUN_MS - SAMPLE_HOLDS_MS - 1), state=STABLE) is STABLE
+    assert fold(sample(BEGUN_MS - SAMPLE_LIFETIME_MS - 1), state=STABLE) is STABLE
 
 
 def test_one_that_is_younger_does():
@@ -96,32 +97,34 @@ def test_the_next_rebalance_that_follows_at_once_begins_with_the_generation_befo
         sample(FIRST_MS), NEXT, sample(STORED_MS + 500, since=FIRST_MS), sample(STORED_MS + 1_500, since=FIRST_MS),
         state=STABLE,
     )  # fmt: skip
-    assert state.sampled == Sampled(STORED_MS, STORED_MS + 1_500, 1_000)
+    assert state.sampled == RebalanceInProgress(STORED_MS, STORED_MS + 1_500, 1_000)
     ahead = fold(sample(FIRST_MS), sample(STORED_MS + 1_500, since=FIRST_MS), NEXT, state=STABLE)
-    assert ahead.sampled == Sampled(STORED_MS, STORED_MS + 1_500, 1_000), "the events were read ahead of the log"
+    assert ahead.sampled == RebalanceInProgress(STORED_MS, STORED_MS + 1_500, 1_000), (
+        "the events were read ahead of the log"
+    )
 
 
 def test_a_collector_that_starts_anew_does_not_make_it_younger():
     again = FIRST_MS + 20_000
     state = fold(sample(FIRST_MS), sample(again, interval=None), state=STABLE)
-    assert state.sampled == Sampled(FIRST_MS, again, 1_000)
-    much_later = again + SAMPLE_HOLDS_MS + 1
+    assert state.sampled == RebalanceInProgress(FIRST_MS, again, 1_000)
+    much_later = again + SAMPLE_LIFETIME_MS + 1
     assert fold(sample(much_later), state=state).sampled.first_ms == much_later, "nobody had looked meanwhile"
 
 
 def test_a_rebalance_whose_coordinator_died_does_not_lend_its_beginning_to_a_later_one():
-    later = generation(4, "a", at=FIRST_MS + SAMPLE_HOLDS_MS + 1)
+    later = generation(4, "a", at=FIRST_MS + SAMPLE_LIFETIME_MS + 1)
     for events in ([sample(FIRST_MS)], [sample(FIRST_MS), over(FIRST_MS + 1_000)]):
         state = fold(*events, later, state=STABLE)
         assert newest(state)[1:3] == (None, later.stored_ms)
         assert state.sampled is None
     again = fold(sample(FIRST_MS), over(FIRST_MS + 1_000), sample(FIRST_MS + 9_000), state=STABLE)
-    assert again.sampled == Sampled(FIRST_MS + 9_000, FIRST_MS + 9_000, 1_000)
+    assert again.sampled == RebalanceInProgress(FIRST_MS + 9_000, FIRST_MS + 9_000, 1_000)
 
 
 def test_that_it_is_over_is_known_before_the_log_tells_it():
     state = fold(sample(FIRST_MS), over(FIRST_MS + 2_000), state=STABLE)
-    assert state.sampled == Sampled(FIRST_MS, FIRST_MS, 1_000, over=True)
+    assert state.sampled == RebalanceInProgress(FIRST_MS, FIRST_MS, 1_000, over=True)
     assert fold(NEXT, state=state).sampled is None
     assert fold(over(FIRST_MS), state=STABLE).sampled is None
 
@@ -149,7 +152,7 @@ def test_a_static_members_return_is_written_when_the_group_is_stable_and_so_ends
     assert newest(state)[:3] == (FIRST_MS + 3_000, None, FIRST_MS + 3_000), "nobody had to stop for it"
     assert state.sampled is None
     before = fold(sample(FIRST_MS), restarted(FIRST_MS - 3_000), state=WITH_STATIC)
-    assert before.sampled == Sampled(FIRST_MS, FIRST_MS, 1_000)
+    assert before.sampled == RebalanceInProgress(FIRST_MS, FIRST_MS, 1_000)
 
 
 def test_a_late_sample_is_not_taken_for_a_static_members_return():

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from monitor.model import GroupKind, MemberState, Reconciliation
 from monitor.protocol.kafka_admin.described_groups import observed_group
 from monitor.protocol.kafka_admin.responses import (
-    NOT_ASKED,
+    NOT_REQUESTED,
     AssignmentDescribed,
     ConsumerGroupDescribed,
     ConsumerMemberDescribed,
@@ -66,7 +66,7 @@ def described(mark, by_log):
         assignment_epoch=group["target_assignment_epoch"],
         assignor_name=group.get("assignor") or "",
         members=tuple(members),
-        authorized_operations=NOT_ASKED,
+        authorized_operations=NOT_REQUESTED,
     )
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from monitor.model import STATE_VERSION, CommittedOffset, GroupState, OffsetCommitted, Phase
 from monitor.tracking.group import fold_group
-from monitor.tracking.offsets.delta import decode_moved, encode_moved, moved_offsets, with_moved
+from monitor.tracking.offsets.delta import apply_delta, decode_delta, encode_delta, offset_delta
 from monitor.tracking.serialization import StateCorruptError, StateVersionError
 
 
@@ -22,8 +22,8 @@ def at(partition: int, offset: int, topic: str = "t") -> CommittedOffset:
 
 def test_what_has_moved_is_all_that_is_told():
     before, after = group(at(0, 5), at(1, 5), at(2, 5)), group(at(0, 5), at(1, 6), at(2, 5))
-    assert moved_offsets(before, after) == (at(1, 6),)
-    assert moved_offsets(before, before) == ()
+    assert offset_delta(before, after) == (at(1, 6),)
+    assert offset_delta(before, before) == ()
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_what_has_moved_is_all_that_is_told():
     ],
 )
 def test_it_is_not_told_if_more_has_changed(after):
-    assert moved_offsets(group(at(0, 5)), after) is None
+    assert offset_delta(group(at(0, 5)), after) is None
 
 
 COMMITS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 99)), max_size=20)
@@ -65,18 +65,18 @@ def test_what_has_moved_makes_of_the_group_before_the_group_after(earlier, later
     _, before, after = states
     if before is None or after is None:
         return
-    moved = moved_offsets(before, after)
+    moved = offset_delta(before, after)
     is_more = len({p for p, _ in earlier}) != len({p for p, _ in earlier + later})
     assert (moved is None) == (is_more or goes_back(earlier, later)), "a rewind is counted by the group as a whole"
     if moved is not None:
-        assert with_moved(before, decode_moved(encode_moved(moved))) == after
+        assert apply_delta(before, decode_delta(encode_delta(moved))) == after
         assert list(moved) == [offset for offset in after.offsets if offset not in before.offsets]
 
 
 def test_bytes_of_another_version_and_bytes_that_are_none_are_told_apart():
     for version in (STATE_VERSION - 1, STATE_VERSION + 1):
         with pytest.raises(StateVersionError):
-            decode_moved(msgspec.msgpack.encode((version, "whatever it may be")))
-    for broken in (b"", encode_moved((at(0, 1),))[:-1], msgspec.msgpack.encode((STATE_VERSION, 7))):
+            decode_delta(msgspec.msgpack.encode((version, "whatever it may be")))
+    for broken in (b"", encode_delta((at(0, 1),))[:-1], msgspec.msgpack.encode((STATE_VERSION, 7))):
         with pytest.raises(StateCorruptError):
-            decode_moved(broken)
+            decode_delta(broken)

@@ -1,0 +1,64 @@
+"""The records of a classic group, one after the other: a completed generation, or the end of the group."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from monitor.model import GroupDeleted, GroupKind, GroupState, MembershipChange, MembershipStored, Phase, RebalanceCause
+from monitor.tracking.phases import PhaseEvent, enter_phase
+from monitor.tracking.rebalances.causes import static_restart
+from monitor.tracking.rebalances.generation import Generation
+from monitor.tracking.rebalances.history import record_rebalance
+from monitor.tracking.rebalances.membership import with_generation, with_rebalance, without_membership
+
+_PHASES_WITH_GENERATION: Final = frozenset(
+    {Phase.STABLE, Phase.EMPTY}
+)  # the phases whose membership record tells a generation
+
+
+def store_membership(state: GroupState, event: MembershipStored) -> GroupState:
+    """The group after a generation was stored. See fold_group for what counts as a rebalance."""
+    before = state if state.kind is GroupKind.CLASSIC else without_membership(state)
+    generation = _generation(event)
+    rewritten = before.phase in _PHASES_WITH_GENERATION and event.generation == before.generation
+    if rewritten:
+        return _rewrite_generation(before, generation, happened=_phase_event(event))
+    if _phase_event(event) is PhaseEvent.CREATED:
+        created = with_generation(enter_phase(before, PhaseEvent.CREATED, event.stored_ms), generation)
+        return replace(created, generation_ms=event.stored_ms)
+    return with_rebalance(before, generation)
+
+
+def delete_group(state: GroupState, event: GroupDeleted) -> GroupState:
+    """The group without its classic records: deleted, or converted to a KIP-848 group if it had members."""
+    if state.kind is not GroupKind.CLASSIC:
+        return state  # it was converted long ago, and compaction has only now come by
+    converted = (MembershipChange(cause=RebalanceCause.UPGRADE),) if state.members else ()
+    return without_membership(enter_phase(state, PhaseEvent.DELETED, event.deleted_ms), pending=converted)
+
+
+def _rewrite_generation(before: GroupState, generation: Generation, happened: PhaseEvent) -> GroupState:
+    """The same generation stored once more, mostly as a static member came back: no new generation, no moves."""
+    state = enter_phase(before, happened, generation.ended_ms)
+    restart = static_restart(before, generation)
+    return with_generation(state if restart is None else record_rebalance(state, restart), generation)
+
+
+def _generation(event: MembershipStored) -> Generation:
+    return Generation(
+        number=event.generation,
+        members=event.members,
+        protocol_type=event.protocol_type,
+        protocol=event.protocol,
+        started_ms=event.stored_ms if event.state_ms is None else min(event.state_ms, event.stored_ms),
+        ended_ms=event.stored_ms,
+        leader=event.leader,
+    )
+
+
+def _phase_event(event: MembershipStored) -> PhaseEvent:
+    if event.members:
+        return PhaseEvent.STORED
+    return PhaseEvent.EMPTIED if event.protocol_type else PhaseEvent.CREATED

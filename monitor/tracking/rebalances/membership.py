@@ -1,0 +1,77 @@
+"""The members of a group from generation to generation, for all groups whose members change all at once.
+
+A classic group's log has a record of each generation; what a collector polls as a whole has a new one when two polls
+differ. Both are the same here: who came and went, what moved, and what had to.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from monitor.model import GroupKind, GroupState, MembershipChange
+from monitor.tracking.phases import PhaseEvent, enter_phase
+from monitor.tracking.rebalances.causes import rebalance_between
+from monitor.tracking.rebalances.generation import Generation
+from monitor.tracking.rebalances.history import record_rebalance
+from monitor.tracking.rebalances.in_progress import sample_after_generation
+from monitor.tracking.rebalances.moves import Moves, moves_between
+
+
+def with_rebalance(before: GroupState, generation: Generation) -> GroupState:
+    """The group in its next generation, with the rebalance between the two at the end of its history."""
+    moves = _moves(before, generation)
+    rebalance = replace(rebalance_between(before, generation), moved=moves.moved, avoidable=moves.avoidable)
+    happened = PhaseEvent.STORED if generation.members else PhaseEvent.EMPTIED
+    after = record_rebalance(enter_phase(before, happened, generation.ended_ms), rebalance)
+    return replace(
+        with_generation(after, generation),
+        generation_ms=generation.ended_ms,
+        rebalances=before.rebalances + 1,
+        released=moves.released,
+    )
+
+
+def with_generation(state: GroupState, generation: Generation) -> GroupState:
+    """The group with the members of the generation; nothing is counted as a rebalance."""
+    return replace(
+        state,
+        protocol_type=generation.protocol_type,
+        protocol=generation.protocol,
+        leader=generation.leader,
+        generation=generation.number,
+        members=generation.members,
+        pending=(),
+        sampled=sample_after_generation(state.sampled, generation.ended_ms),
+    )
+
+
+def without_membership(
+    state: GroupState, *, kind: GroupKind = GroupKind.CLASSIC, pending: tuple[MembershipChange, ...] = ()
+) -> GroupState:
+    """The group without members and all that belongs to one kind of group; phase and rebalances stay."""
+    return GroupState(
+        cluster=state.cluster,
+        group=state.group,
+        phase=state.phase,
+        phase_ms=state.phase_ms,
+        offsets=state.offsets,
+        rebalances=state.rebalances,
+        history=state.history,
+        earlier_ms=state.earlier_ms,
+        kind=kind,
+        pending=pending,
+        moved_partitions=state.moved_partitions,
+        avoidable_moves=state.avoidable_moves,
+        rebalance_ms=state.rebalance_ms,
+        redelivered_records=state.redelivered_records,
+        pause_ms=state.pause_ms,
+        burst_records=state.burst_records,
+    )
+
+
+def _moves(before: GroupState, generation: Generation) -> Moves:
+    """None where it cannot be known who had what, and none by a generation that only emptied the group."""
+    members = (*before.members, *generation.members)
+    if not generation.members or any(m.unreadable is not None and not m.assignment_read for m in members):
+        return Moves()
+    return moves_between(before.members, before.released, generation.members)

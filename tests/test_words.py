@@ -1,0 +1,150 @@
+"""Words that the field does not use: how often names and texts still have them. No number here may ever rise.
+
+CONTRIBUTING.md ("How to write") has the words in their place. Lower a number when you have removed some.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PRODUCT = ("monitor", "streaming_jobs", "dashboards")
+"""The folders whose functions and classes are counted."""
+
+TEXTS = ("README.md", "docs/*.md")
+"""The pages that are counted; docs/configuration.md has the texts of all settings."""
+
+MESSAGES = ("monitor/messages", "monitor/detection/messages")
+"""The folders whose string literals are sentences that a person reads."""
+
+WORDS = ("told", "tells", "said", "anew", "somebody", "nobody", "in vain", "asked", "stands")
+IRREGULAR = {
+    *("begun", "bound", "broken", "brought", "built", "chosen", "done", "drawn", "found", "given", "gone", "heard"),
+    *("held", "kept", "known", "left", "lost", "made", "met", "seen", "sent", "shown", "taken", "thought", "told"),
+    *("said", "understood", "won", "woken", "written"),
+}
+"""Participles that do not end in -ed."""
+
+NO_PARTICIPLES = {"embed", "exceed", "feed", "need", "proceed", "seed", "shed", "speed"}
+
+PARTICLES = {
+    *("as", "at", "by", "for", "from", "if", "in", "into", "of", "on", "once", "since", "to", "until", "up", "with"),
+}
+"""After one of these, a participle has no noun: ``observed_group`` says what comes out, ``held_by`` does not."""
+
+PARTICIPLES = "functions that are a bare participle"
+OF = "names with of_"
+
+SLACK = 10
+"""A number that is higher than the truth by more than this would let so many words come back."""
+
+IN_NAMES = {
+    "told": 23,
+    "tells": 2,
+    "said": 1,
+    "anew": 0,
+    "somebody": 2,
+    "nobody": 2,
+    "in vain": 0,
+    "asked": 8,
+    "stands": 0,
+    OF: 57,
+    PARTICIPLES: 185,
+}
+IN_TEXTS = {
+    "told": 107,
+    "tells": 57,
+    "said": 9,
+    "anew": 19,
+    "somebody": 21,
+    "nobody": 56,
+    "in vain": 6,
+    "asked": 26,
+    "stands": 12,
+}
+
+
+def words_of(name: str) -> list[str]:
+    """The words of an identifier, in lower case.
+
+    >>> words_of("_HeldByAnother"), words_of("with_told")
+    (['held', 'by', 'another'], ['with', 'told'])
+    """
+    return [word.lower() for part in name.split("_") for word in re.findall(r"[A-Z]?[^A-Z]+|[A-Z]+(?![^A-Z])", part)]
+
+
+def is_participle(word: str) -> bool:
+    """Whether the word is a verb's past participle, as far as its form tells.
+
+    >>> [is_participle(word) for word in ("judged", "told", "read", "need", "member")]
+    [True, True, False, False, False]
+    """
+    return word in IRREGULAR or (word.endswith("ed") and word not in NO_PARTICIPLES)
+
+
+def is_bare_participle(words: list[str]) -> bool:
+    """Whether a name is a participle that says nothing of what it is about.
+
+    >>> [is_bare_participle(words_of(name)) for name in ("_told", "held_by", "observed_group", "__init__")]
+    [True, True, False, False]
+    """
+    return bool(words) and is_participle(words[0]) and (len(words) == 1 or words[1] in PARTICLES)
+
+
+def definitions() -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
+    for folder in PRODUCT:
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                    yield node
+
+
+def counts_in_names() -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for node in definitions():
+        words = words_of(node.name)
+        counts.update(word for word in words if word in WORDS)
+        counts[OF] += "of_" in node.name
+        counts[PARTICIPLES] += not isinstance(node, ast.ClassDef) and is_bare_participle(words)
+    return counts
+
+
+def texts() -> Iterator[str]:
+    for pattern in TEXTS:
+        for page in sorted(ROOT.glob(pattern)):
+            yield page.read_text(encoding="utf-8")
+    for folder in MESSAGES:
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            yield from literals(ast.parse(file.read_text(encoding="utf-8")))
+
+
+def literals(tree: ast.Module) -> Iterator[str]:
+    """The string literals of a module, without its docstrings."""
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield node.value
+
+
+def counts_in_texts() -> Counter[str]:
+    pattern = re.compile(rf"\b({'|'.join(WORDS)})\b".replace(" ", r"\s+"), re.IGNORECASE)
+    return Counter(re.sub(r"\s+", " ", found.lower()) for text in texts() for found in pattern.findall(text))
+
+
+@pytest.mark.parametrize(
+    ("place", "allowed", "count"), [("names", IN_NAMES, counts_in_names), ("texts", IN_TEXTS, counts_in_texts)]
+)
+def test_words_that_the_field_does_not_use_only_become_fewer(place, allowed, count):
+    counts = count()
+    for word, most in allowed.items():
+        assert counts[word] <= most, (
+            f"{word!r} is {counts[word]} times in {place}, {most} are allowed: see CONTRIBUTING.md"
+        )
+        assert counts[word] >= most - SLACK, f"{word!r} is only {counts[word]} times in {place}: lower {most} to that"
+    assert set(allowed) == {*WORDS, *([OF, PARTICIPLES] if place == "names" else [])}, "every word has its number"
