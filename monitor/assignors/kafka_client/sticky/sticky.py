@@ -14,14 +14,14 @@ Properties, in this order (as long as nobody claims a partition that does not ex
 
 Worked example (the Javadoc's, whose answer is not what the class gives): C1 leaves, the others keep what they have.
 
->>> from monitor.protocol.kafka.sticky_user_data import Memory, write_sticky
+>>> from monitor.protocol.kafka.sticky_user_data import PriorAssignment, write_sticky
 >>> from monitor.model import Member, TopicShape
 >>> topics = [TopicShape(topic=f"t{number}", partitions=2) for number in range(4)]
 >>> names = tuple(shape.topic for shape in topics)
 >>> group = [Member(member_id=name, topics=names) for name in ("C0", "C1", "C2")]
 >>> first = StickyAssignor().assign(group, topics)
 >>> stay = [
-...     Member(member_id=mine.member_id, topics=names, user_data=write_sticky(Memory(owned=mine.topics, generation=1)))
+...     Member(member_id=mine.member_id, topics=names, user_data=write_sticky(PriorAssignment(mine.topics, 1)))
 ...     for mine in first.members if mine.member_id != "C1"
 ... ]
 >>> for before, after in zip((first.members[0], first.members[2]), StickyAssignor().assign(stay, topics).members):
