@@ -13,7 +13,7 @@ from monitor.explain.partition import explain_partition
 from monitor.explain.statements import Explanation
 from monitor.explain.what_if import Change, PartitionCount, WhatIf, what_if
 from monitor.model import Catalog, Finding, GroupKind, GroupObserved, GroupVerdict, PartitionId, Phase, Sharing, Source
-from tests.detection.captured_groups import (
+from tests.support.captured_groups import (
     READ,
     catalog_of,
     folded,

@@ -16,7 +16,7 @@ from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.rules.rule import Rule
 from monitor.model import Finding, FindingKind, Phase, TopicPartitions
 from monitor.model.findings import Behind, Evidence, Observation, RecordsLost
-from tests.detection.builders import (
+from tests.support.builders import (
     ASSIGNED,
     CREATED,
     NOW,
