@@ -197,10 +197,10 @@ def find(name: str | None, system: System = System.KAFKA_CLIENT) -> AnyRule | Un
     >>> find("AllocateMessageQueueAveragelyByCircle", System.ROCKETMQ).name
     'AVG_BY_CIRCLE'
     """
-    return find_of(name, system)
+    return find_any(name, system)
 
 
-def find_of(name: str | None, system: System) -> AnyRule | UnknownAssignor:
+def find_any(name: str | None, system: System) -> AnyRule | UnknownAssignor:
     """As :func:`find`, of a system that is not known before."""
     unknown = UnknownAssignor(name=name)
     return unknown if name is None else _BY_SYSTEM[system].get(name, unknown)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from monitor.assignors import UnknownAssignor
-from monitor.assignors.registry import SYSTEM_OF, find_of, offered_names
+from monitor.assignors.registry import SYSTEM_OF, find_any, offered_names
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.detection.ownership.assignment_view import stand
 from monitor.detection.ownership.context import Owners
@@ -73,7 +73,7 @@ def _rule_of(fitting: str | None) -> str | None:
 
 
 def _is_ours(kind: GroupKind, name: str | None) -> bool:
-    return not isinstance(find_of(name, SYSTEM_OF[kind]), UnknownAssignor)
+    return not isinstance(find_any(name, SYSTEM_OF[kind]), UnknownAssignor)
 
 
 def shared(roster: Roster, members: Sequence[Member], strategy: str | None) -> tuple[MemberAssignment, ...]:
