@@ -118,7 +118,7 @@ def _no_owner(evidence: NoOwner, found: Observation, group: GroupState) -> str:
     where, one = places(partitions), len(partitions) == 1
     topics = _topics(partitions)
     head = f"{where} {'has' if one else 'have'} no owner:"
-    if KINDS[group.kind].is_broker_assigned:
+    if KINDS[group.kind].broker_chooses_owners:
         return f"{head} {_of_the_broker(reason, group, awaited, one=one)}"
     if KINDS[group.kind].is_self_assigned:
         return f"{head} {_of_own_shares(reason, group, awaited, partitions)}"

@@ -683,7 +683,7 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
 )
 """All findings, worst first. The order of severities is that of the rows, too."""
 
-KINDS: Final[tuple[FindingKind, ...]] = tuple(dict.fromkeys(spec.kind for spec in FINDINGS))
+FINDING_KINDS: Final[tuple[FindingKind, ...]] = tuple(dict.fromkeys(spec.kind for spec in FINDINGS))
 """The kinds of findings, each by the worst of its reasons."""
 
 _SPECS: Final[Mapping[tuple[str, str], FindingSpec]] = {(spec.kind, str(spec.reason)): spec for spec in FINDINGS}

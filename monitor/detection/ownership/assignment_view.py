@@ -62,7 +62,7 @@ def stand(group: GroupState, catalog: Catalog) -> Standing:
         return _stand_by_shares(readable(group, catalog), catalog)
     group = named(group, catalog)
     ownership = read_ownership(group)
-    expectation = (expect_targets if KINDS[group.kind].is_broker_assigned else expect)(group, catalog, ownership)
+    expectation = (expect_targets if KINDS[group.kind].broker_chooses_owners else expect)(group, catalog, ownership)
     return Standing(
         group=group,
         ownership=ownership,

@@ -11,7 +11,7 @@ from dashboards.alerts import RULES
 from dashboards.alerts.rule import severity_of
 from monitor.detection import DetectionSettings, evaluate
 from monitor.model import DriftKind, Finding, FindingKind, OrphanReason, PartitionVerdict, Phase
-from monitor.model.findings import FINDINGS, KINDS, Severity, rank, spec_of
+from monitor.model.findings import FINDING_KINDS, FINDINGS, Severity, rank, spec_of
 from monitor.web.api.lists import ApiLists, Order, Wanted
 from monitor.web.page.group import group_page
 from monitor.web.views.group_list import Listing, Wish
@@ -165,7 +165,7 @@ def test_the_page_counts_kinds_in_the_order_of_the_worst_of_each():
         "drift", "imbalance", "idle_members", "abandoned",
     ]  # fmt: skip
     assert [count.kind.value for count in Listing(in_trouble()).found(Wish()).kinds] == kinds
-    assert [kind.value for kind in KINDS] == kinds
+    assert [kind.value for kind in FINDING_KINDS] == kinds
 
 
 def test_the_api_sorts_groups_and_findings_in_this_order():
