@@ -139,8 +139,8 @@ def test_members_with_other_subscriptions_leave_the_shares_of_the_rest_to_nobody
     assert names(finding) == [f"LabTopic broker-a-{n}" for n in (4, 5, 6, 7)] + [
         f"OtherTopic broker-a-{n}" for n in (0, 1, 2, 3)
     ]
-    assert "LabTopic is not subscribed by 127.0.0.1@e2" in finding.sentence
-    assert "OtherTopic is not subscribed by 127.0.0.1@e1" in finding.sentence
+    assert "127.0.0.1@e2 at 127.0.0.1 does not subscribe to LabTopic." in finding.sentence
+    assert "127.0.0.1@e1 at 127.0.0.1 does not subscribe to OtherTopic." in finding.sentence
     assert verdict.expectation == "exact", "both have what their strategy gives"
 
 
@@ -258,7 +258,7 @@ def test_a_queue_that_its_owner_by_the_strategy_does_not_take_is_told_with_that_
     verdict = verdict_on(replace(reading, members=(*reading.members[:2], less)), lab("LabTopic"))
     (finding,) = verdict.findings
     assert (finding.kind, finding.reason, names(finding)) == ("orphaned", "pending", ["LabTopic broker-a-6"])
-    assert "for 127.0.0.1@c3" in finding.sentence
+    assert "assigns it to 127.0.0.1@c3" in finding.sentence
 
 
 def test_an_owner_that_the_strategy_does_not_give_is_told_as_drift():
@@ -345,7 +345,7 @@ def test_a_partition_that_is_not_taken_is_told_with_its_taker_where_only_one_str
     assert (verdict.expectation, verdict.assignor) == ("exact", "consishash")
     (orphaned,) = [finding for finding in verdict.findings if finding.kind == "orphaned"]
     assert (orphaned.reason, names(orphaned)) == ("pending", ["meta-twelve 0-11"])
-    assert "by consishash it is for twelve-cons_B" in orphaned.sentence
+    assert "consishash assigns it to twelve-cons_B" in orphaned.sentence
 
 
 def test_owners_that_no_strategy_of_metaq_gives_leave_invariants():

@@ -82,7 +82,7 @@ def test_a_healthy_group_is_told_whole():
             "rebalance",
             f"The last rebalance led to generation 3 {AGO} ago and took 2 s, "
             "because members joined (1 joined, 0 left).",
-            ("generation 2, 17 min 40 s ago: for reasons that the log does not tell",),
+            ("generation 2, 17 min 40 s ago: for reasons that the log does not show",),
         ),
         (
             "rebalance",
