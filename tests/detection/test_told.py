@@ -148,7 +148,9 @@ def test_the_page_the_api_and_explain_say_all_of_it(example: Example):
     ]
     assert (said["sentence"], said["since_ms"], said["advice"]) == (sentence, at(example.since), advice)
     lines = explained(example)
-    index = next(number for number, line in enumerate(lines) if line.startswith(f"finding    {sentence} It has been"))
+    index = next(
+        number for number, line in enumerate(lines) if line.startswith(f"finding    {sentence} This has lasted ")
+    )
     assert lines[index].endswith(f", since 2026-11-22 {example.since} UTC.")
     assert lines[index + 1] == f"What to do: {advice}"
 

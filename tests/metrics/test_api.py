@@ -260,7 +260,7 @@ def test_pages_of_groups_with_hostile_names_are_the_whole_list(hostile):
         ("groups?colour=red", 400, "There is no parameter colour here; there are: cluster, q, "),
         ("clusters?q=a", 400, "There is no parameter q here; there are: none."),
         ("groups?sort=size", 400, "sort is one of name, worst, lag, members, not size."),
-        ("groups?sort=lag&sort=name", 400, "sort may be given once only."),
+        ("groups?sort=lag&sort=name", 400, "sort may be given only once."),
         ("groups?limit=0", 400, "limit is a whole number from 1 to 999999999, not 0."),
         ("groups?limit=%D9%A3", 400, "limit is a whole number from 1 to 999999999, not \u0663."),
         ("groups?limit=1000000000", 400, "limit is a whole number from 1 to 999999999, not 1000000000."),
@@ -285,7 +285,7 @@ def test_pages_of_groups_with_hostile_names_are_the_whole_list(hostile):
         (
             "what-if/main/orders?partitions=orders=20&partitions=orders=30",
             400,
-            "partitions: orders may be given once only, not with 20 and 30.",
+            "partitions: orders may be given only once, not with 20 and 30.",
         ),
         ("what-if/main/orders?partitions=orders=9&partitions=orders=9", 400, "partitions: orders may be given once "),
         ("what-if/main/orders?partitions=orders%3D100001", 400, "The job rehearses 100000 partitions at most; "),

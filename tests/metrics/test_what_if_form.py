@@ -84,8 +84,8 @@ def test_who_joins_and_who_leaves_is_marked():
         ("members=0", "The number of members is a whole number from 1 to 999999999, not 0."),
         ("members=10001", "A group is rehearsed with 1 to 10000 members, not with 10001."),
         ("grown=a&to=many", "The number of partitions is a whole number from 1 to 999999999, not many."),
-        ("grown=a&to=4&grown=a&to=5", "grown may be given once only."),
-        ("members=2&members=3", "members may be given once only."),
+        ("grown=a&to=4&grown=a&to=5", "grown may be given only once."),
+        ("members=2&members=3", "members may be given only once."),
         ("grown=a", "A topic and its new number of partitions belong together: fill in both or none."),
         ("to=4", "A topic and its new number of partitions belong together: fill in both or none."),
         (

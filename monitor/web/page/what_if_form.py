@@ -132,7 +132,7 @@ def what_if_answer(inputs: GroupInputs, form: WhatIfForm, holders: Holders) -> W
 
 def _change(form: WhatIfForm) -> Change:
     if form.repeated:
-        raise QuestionError(f"{form.repeated[0]} may be given once only.")
+        raise QuestionError(f"{form.repeated[0]} may be given only once.")
     if bool(form.topic) != bool(form.partitions.strip()):
         raise QuestionError("A topic and its new number of partitions belong together: fill in both or none.")
     return Change(

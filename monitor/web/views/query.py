@@ -52,7 +52,7 @@ class Query:
             self._values.setdefault(_checked(by_name, name, value).name, []).append(value)
         for name, values in self._values.items():
             if len(values) > 1 and not by_name[name].repeats:
-                raise _refused(f"{name} may be given once only.")
+                raise _refused(f"{name} may be given only once.")
 
     def text(self, name: str) -> str | None:
         """What was given, or None."""
