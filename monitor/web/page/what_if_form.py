@@ -152,7 +152,7 @@ def _whole(text: str, what: str) -> int | None:
     if not text:
         return None
     if not is_number(text):
-        raise QuestionError(f"{what} is {NUMBERS}, not {shown(text)}.")
+        raise QuestionError(f"{what} must be {NUMBERS}, not {shown(text)}.")
     return int(text)
 
 
