@@ -84,10 +84,10 @@ def findings_told(findings: Sequence[Finding], none: str) -> Iterator[Statement]
     if not findings:
         yield Statement(about=About.FINDING, sentence=none)
     for finding in findings:
-        told = finding.spec.advice
+        advice = finding.spec.advice
         yield Statement(
             about=About.FINDING,
             sentence=finding.sentence,
             since_ms=finding.since_ms,
-            evidence=() if told is None else (f"What to do: {told}",),
+            evidence=() if advice is None else (f"What to do: {advice}",),
         )

@@ -51,33 +51,34 @@ def test_explain_tells_a_group_from_a_file(saved):
     """The last partition of a came 5 s after generation 3, which was stored 1,000 s ago."""
     answer = ask("explain", "c", "g", "--snapshot", saved)
     assert answer.exit_code == 0
-    age = "It has been so for 16 min 35 s, since 1970-01-01 00:33:25 UTC."
+    age = "This has lasted 16 min 35 s, since 1970-01-01 00:33:25 UTC."
     assert answer.stdout.splitlines() == [
-        "group      g of cluster c is a group of kind kafka-classic, stable, for 16 min 40 s; "
+        "group      g of cluster c is a kafka-classic group, stable for 16 min 40 s; "
         "generation 3 was stored 16 min 40 s ago.",
-        "assignor   Its assignor is range (the log says so), which is replayed here exactly.",
+        "assignor   Its assignor is range (from the log); groupwatch replays it exactly.",
         "             a had 3 partitions for generation 3 and has 4 now.",
         "members    2 members own 6 partitions.",
         "             C0 (client front): a 0-1; b 0-1",
-        "             C1 (client back): a 2; b 2; it is to have 3 partitions",
-        "rebalance  No rebalance has been seen from its beginning to its end.",
-        "lag        10 records wait for it in 1 partition, the oldest for 3 min 20 s; in 6 partitions it "
-        "has committed no offset.",
-        "finding    1 partition of a (3) has no owner: the topic grew after generation 3 was assigned and its "
+        "             C1 (client back): a 2; b 2; expected: 3 partitions",
+        "rebalance  groupwatch has not observed a complete rebalance.",
+        "lag        Its lag is 10 records in 1 partition, the oldest 3 min 20 s old; 6 partitions have no committed "
+        "offset.",
+        "finding    1 partition of a (3) has no owner. The topic grew after generation 3 was assigned, and the "
         f"members have not refreshed their metadata. {age}",
         "             What to do: Wait for the next metadata refresh (metadata.max.age.ms, 5 minutes by default; "
-        "KIP-848: moments). If it lasts longer, restart the leader, or another member (a static one has to be away "
-        "for longer than its session).",
-        "finding    1 partition of a (3) would have another owner if the group rebalanced now: partition 3 of a should "
-        "belong to back and belongs to nobody. Likely cause: a grew from 3 to 4 partitions, and the members still use "
-        f"the older metadata. {age}",
-        "             What to do: No hurry: what has an owner is read all the same. The next rebalance puts it right; "
-        "to have it now, restart a member (a static one has to be away for longer than its session).",
-        "finding    front owns 4 partitions, but with these subscriptions no member would need more than 3. Range "
-        "deals out every topic anew, beginning with the same members: with cooperative-sticky the largest member would "
-        "have 3 instead of 4. It has been so for 16 min 40 s, since 1970-01-01 00:33:20 UTC.",
-        "             What to do: No hurry while the member keeps up. groupwatch what-if shows what another assignor "
-        "would give (--assignor).",
+        "KIP-848: moments). If it takes longer, restart the leader, or another member (a static member must be away "
+        "longer than its session timeout).",
+        "finding    1 partition of a (3) would get a different owner if the group rebalanced now. It belongs to no "
+        "member but would go to back. Likely cause: a grew from 3 to 4 partitions, and the members still use the "
+        f"older metadata. {age}",
+        "             What to do: Not urgent: partitions that have an owner are still consumed. The next rebalance "
+        "fixes it. To fix it now, restart a member (a static member must be away longer than its session timeout).",
+        "finding    front owns 4 partitions, but these subscriptions allow an assignment with at most 3 for any "
+        "member. The range assignor assigns each topic separately, starting with the same members. With "
+        "cooperative-sticky, the largest member would own 3 instead of 4. This has lasted 16 min 40 s, since "
+        "1970-01-01 00:33:20 UTC.",
+        "             What to do: Not urgent while the member keeps up. To see what another assignor would assign, run "
+        "groupwatch what-if with --assignor.",
     ]
 
 
@@ -85,7 +86,7 @@ def test_explain_tells_a_partition_from_a_job(job):
     answer = ask("explain", "c", "g", "b", "1", "--url", job)
     assert answer.exit_code == 0
     assert (
-        "rule       range: partitions 0-2 of b are split over 2 members sorted by member id (instance id first): "
+        "rule       range divides partitions 0-2 of b among 2 members, sorted by member id (instance id first). "
         "C0 is 1st and gets 0-1."
     ) in answer.stdout.splitlines()
 
@@ -101,17 +102,17 @@ def test_what_if_shows_a_table_of_members_and_moves(saved):
         ["C1", "2", "a", "2;", "b", "2", "3", "a", "1,", "3;", "b", "1"],
     ]
     assert lines[0] == "g of cluster c, assigned by roundrobin instead of range:"
-    assert lines[4] == "5 partitions get another owner:"
+    assert lines[4] == "5 partitions get a different owner:"
     assert [line.split() for line in lines[6:11]] == [
         ["a", "1", "C0", "C1"],
         ["a", "2", "C1", "C0"],
-        ["a", "3", "nobody", "C1"],
+        ["a", "3", "no", "member", "C1"],
         ["b", "1", "C0", "C1"],
         ["b", "2", "C1", "C0"],
     ]
     assert lines[11] == (
-        "Balance before: at most 4 partitions for a member, 3 would do (1.33); "
-        "after: at most 4 partitions for a member, 4 would do (1.00)."
+        "Balance before: at most 4 partitions per member, optimum 3 (ratio 1.33); "
+        "after: at most 4 partitions per member, optimum 4 (ratio 1.00)."
     )
 
 
@@ -162,8 +163,8 @@ def test_a_snapshot_of_a_job_can_be_asked_later(job, tmp_path):
         (["what-if", "c", "g", "--without", "x"], "The group has no member x; its members are C0, C1."),
         (
             ["what-if", "c", "g", "--assignor", "best"],
-            "groupwatch does not have an assignor best for this group; "
-            "it has range, roundrobin, sticky, cooperative-sticky.",
+            "groupwatch does not support the assignor best for this group; "
+            "it supports range, roundrobin, sticky, cooperative-sticky.",
         ),
     ],
 )
@@ -191,7 +192,7 @@ def test_a_topic_that_is_to_have_two_numbers_of_partitions_is_refused(saved):
     answer = ask("what-if", "c", "g", "--partitions", "a=20", "--partitions", "a=30", "--snapshot", saved)
     assert (answer.exit_code, answer.stdout) == (2, "")
     told = " ".join(word for word in answer.stderr.split() if word != "│")
-    assert "Invalid value for --partitions: a may be given once only, not with 20 and 30" in told
+    assert "Invalid value for --partitions: a may be given only once, not with 20 and 30" in told
 
 
 def test_a_job_that_refuses_is_heard(job):

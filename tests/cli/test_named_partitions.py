@@ -31,8 +31,8 @@ def test_a_queue_is_asked_for_by_its_name(tmp_path: Path):
     lines = answer.stdout.splitlines()
     assert lines[0].startswith("partition  Partition broker-a-4 of LabTopic was first seen")
     assert (
-        "rule       AVG: the 8 partitions of LabTopic are cut into runs; 127.0.0.1@c2 is number 2 of 3 members sorted "
-        "by id and takes broker-a-3, broker-a-4, broker-a-5."
+        "rule       AVG divides the 8 partitions of LabTopic into consecutive runs. 127.0.0.1@c2 is number 2 of 3 "
+        "members sorted by id and takes broker-a-3, broker-a-4, broker-a-5."
     ) in lines
 
 
@@ -51,9 +51,9 @@ def test_the_lag_of_metaq_is_told_in_bytes(tmp_path: Path):
     offset = ("meta-twelve", "0-10", 100)
     reading = replace(reading, offsets=(type(metaq("metaq-zk", "meta-grp").offsets[0])(*offset),))
     answer = ask(tmp_path, reading, 350, "explain", "metaq", "twelve-def")
-    assert "250 bytes wait for it in 1 partition" in answer.stdout
+    assert "Its lag is 250 bytes in 1 partition" in answer.stdout
     of_one = ask(tmp_path, reading, 350, "explain", "metaq", "twelve-def", "meta-twelve", "0-10")
-    assert ": 250 bytes wait" in of_one.stdout
+    assert "the lag is 250 bytes" in of_one.stdout
     assert "record" not in answer.stdout + of_one.stdout
 
 
@@ -63,4 +63,4 @@ def test_what_if_a_client_left_is_shown_with_its_queues(tmp_path: Path):
     assert answer.exit_code == 0, answer.output
     assert "broker-a-3" in answer.stdout
     assert "127.0.0.1@c2" in answer.stdout
-    assert "3 partitions get another owner:" in answer.stdout
+    assert "3 partitions get a different owner:" in answer.stdout

@@ -169,14 +169,15 @@ def test_what_a_rule_finds_becomes_a_finding_with_the_sentence_of_its_evidence()
             FindingKind.RETENTION,
             "records_lost",
             NOW,
-            "Retention removed records of 1 partition of a (0) that the group had not committed: they are lost to it.",
+            "The group has lost records in 1 partition of a (0). Retention removed them before the group committed "
+            "them.",
             places("a", 0),
         ),
         Finding(
             FindingKind.LAG,
             "behind",
             NOW,
-            "More than 7 records wait for the group, in 1 partition of a (0).",
+            "The group has a lag of more than 7 records, in 1 partition of a (0).",
             places("a", 0),
         ),
     )

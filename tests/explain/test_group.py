@@ -69,10 +69,10 @@ def test_a_healthy_group_is_told_whole():
     assert [(each.about.value, each.sentence, each.evidence) for each in explanation.statements] == [
         (
             "group",
-            f"g of cluster c is a group of kind kafka-classic, stable, for {AGO}; generation 3 was stored {AGO} ago.",
+            f"g of cluster c is a kafka-classic group, stable for {AGO}; generation 3 was stored {AGO} ago.",
             (),
         ),
-        ("assignor", "Its assignor is range (the log says so), which is replayed here exactly.", ()),
+        ("assignor", "Its assignor is range (from the log); groupwatch replays it exactly.", ()),
         (
             "members",
             "2 members own 4 partitions.",
@@ -82,21 +82,21 @@ def test_a_healthy_group_is_told_whole():
             "rebalance",
             f"The last rebalance led to generation 3 {AGO} ago and took 2 s, "
             "because members joined (1 joined, 0 left).",
-            ("generation 2, 17 min 40 s ago: for reasons that the log does not tell",),
+            ("generation 2, 17 min 40 s ago: for reasons that the log does not show",),
         ),
         (
             "rebalance",
-            "It moved 2 partitions, 1 of which need not have moved; 1 partition was paused for 8 s in all, and 70 "
-            "records had gathered by then.",
+            "It moved 2 partitions (1 avoidable). 1 partition was paused for 8 s in total, and 70 records had "
+            "accumulated by then.",
             (
-                "5 rebalances since the group was first seen, 12 s in all",
-                "9 partitions moved, 3 of them for nothing",
-                "1 min 1 s of pauses, summed over partitions, and 300 records after",
-                "1 record delivered again, as commits went back",
+                "5 rebalances since the group was first seen, 12 s in total",
+                "9 partitions moved, 3 of them avoidable",
+                "1 min 1 s of pauses, summed over partitions; 300 records accumulated meanwhile",
+                "1 record redelivered because committed offsets moved back",
             ),
         ),
-        ("lag", "No record waits for it.", ()),
-        ("finding", "Nothing is found wrong with the group.", ()),
+        ("lag", "It has no lag.", ()),
+        ("finding", "The group has no findings.", ()),
     ]
 
 
@@ -104,17 +104,17 @@ def test_a_healthy_group_is_told_whole():
     ("phase", "phase_ms", "sentence", "since_ms"),
     [
         pytest.param(
-            *(Phase.STABLE, NOW - 448_000, "stable, for 2 min 32 s; generation 3 was stored 2 min 32 s ago"),
+            *(Phase.STABLE, NOW - 448_000, "stable for 2 min 32 s; generation 3 was stored 2 min 32 s ago"),
             NOW - 152_000,
             id="it rebalanced since, of which the log told when it was over",
         ),
         pytest.param(
-            *(Phase.STABLE, NOW - 60_000, "stable, for 1 min; generation 3 was stored 2 min 32 s ago"),
+            *(Phase.STABLE, NOW - 60_000, "stable for 1 min; generation 3 was stored 2 min 32 s ago"),
             NOW - 60_000,
             id="it was something else since",
         ),
         pytest.param(
-            *(Phase.RECONCILING, NOW - 448_000, "reconciling, for 7 min 28 s; generation 3 was stored 2 min 32 s ago"),
+            *(Phase.RECONCILING, NOW - 448_000, "reconciling for 7 min 28 s; generation 3 was stored 2 min 32 s ago"),
             NOW - 448_000,
             id="it has not come to an end since",
         ),
@@ -126,7 +126,7 @@ def test_a_healthy_group_is_told_whole():
 def test_a_group_is_stable_for_as_long_as_it_has_not_rebalanced(phase, phase_ms, sentence, since_ms):
     explanation = of_group(replace(RANGE, phase=phase, phase_ms=phase_ms, generation_ms=NOW - 152_000))
     (state,) = (each for each in explanation.statements if each.about is About.GROUP)
-    assert state.sentence == f"g of cluster c is a group of kind kafka-classic, {sentence}."
+    assert state.sentence == f"g of cluster c is a kafka-classic group, {sentence}."
     assert state.since_ms == since_ms
 
 
@@ -134,20 +134,20 @@ def test_a_healthy_partition_is_told_whole():
     explanation = of_partition(RANGE, "t", 1)
     assert (explanation.topic, explanation.partition, explanation.evaluated_ms) == ("t", 1, NOW)
     assert [(each.about.value, each.sentence, each.evidence) for each in explanation.statements] == [
-        ("partition", "Partition 1 of t was first seen 33 min 20 s ago; its log goes from offset 0 to 100.", ()),
+        ("partition", "Partition 1 of t was first seen 33 min 20 s ago; its log ranges from offset 0 to 100.", ()),
         (
             "owner",
             f"C0 owns it in generation 3 (stored {AGO} ago).",
-            ("C0, client front, host /10.0.0.1: 2 partitions in all",),
+            ("C0, client front, host /10.0.0.1: 2 partitions in total",),
         ),
         (
             "rule",
-            "range: partitions 0-3 of t are split over 2 members sorted by member id (instance id first): "
+            "range divides partitions 0-3 of t among 2 members, sorted by member id (instance id first). "
             "C0 is 1st and gets 0-1.",
             (),
         ),
-        ("offsets", "The group committed offset 100 5 s ago, and no record waits.", ()),
-        ("finding", "Nothing is found wrong with it.", ()),
+        ("offsets", "The committed offset is 100, committed 5 s ago; there is no lag.", ()),
+        ("finding", "The partition has no findings.", ()),
     ]
 
 
@@ -160,7 +160,7 @@ def test_range_names_static_members_first():
 
 def test_that_racks_may_count_is_said():
     state = group(replace(C0, rack="r1"), C1)
-    assert rule(state, "t", 0).endswith("gets 0-1. Racks of members and replicas may have had a part in it.")
+    assert rule(state, "t", 0).endswith("gets 0-1. The racks of members and replicas may have influenced the result.")
 
 
 def test_roundrobin_tells_the_place_in_the_circle():
@@ -171,12 +171,13 @@ def test_roundrobin_tells_the_place_in_the_circle():
         protocol="roundrobin",
     )
     topics = catalog(topic("a", 2), topic("b", 1))
-    head = "roundrobin: 3 partitions, in the order of topic and number, are dealt in the circle of members (C0, C1); "
+    head = "roundrobin assigns 3 partitions, ordered by topic and number, to the members in turn (C0, C1). "
     assert rule(state, "a", 0, topics) == (
-        f"{head}this is the 1st, and the circle begins with C0, the first that subscribes to the topic."
+        f"{head}This partition is the 1st, and C0 is the first member that subscribes to the topic."
     )
     assert rule(state, "b", 0, topics) == (
-        f"{head}this is the 3rd, and after partition 1 of a for C1 the next that subscribes to the topic is C0."
+        f"{head}This partition is the 3rd, and C0 is the next member that subscribes to the topic, after C1 for "
+        "partition 1 of a."
     )
 
 
@@ -196,18 +197,18 @@ def test_sticky_tells_what_was_kept_and_what_was_taken():
     """C0 had all four; C1 is new, and the last two that C0 has go to it."""
     state = sticky("sticky", ("C0", [0, 1, 2, 3], [0, 1]), ("C1", [], [2, 3]))
     assert rule(state, "t", 0) == (
-        "sticky: C0 kept it, as it said when it joined generation 3 that it owned it in generation 2."
+        "sticky: C0 kept it. It reported when it joined generation 3 that it owned it in generation 2."
     )
     assert rule(state, "t", 3) == (
-        "sticky: it was taken from C0, which had more than its share: it said it owned 4 partitions and was left 2."
+        "sticky: it was taken from C0, which had more than its share: it reported 4 partitions and kept 2."
     )
 
 
 def test_sticky_tells_what_came_from_nobody():
     state = sticky("cooperative-sticky", ("C0", [0, 1], [0, 1]), ("C1", [2], [2, 3]))
     assert rule(state, "t", 3) == (
-        "cooperative-sticky: no member said when it joined generation 3 that it owned it "
-        "(it was new, or its owner had left or given it up), so it went to C1 to even the group out."
+        "cooperative-sticky: no member reported owning it when it joined generation 3 "
+        "(it was new, or its owner had left or given it up). It went to C1 to balance the group."
     )
 
 
@@ -215,20 +216,20 @@ def test_cooperative_sticky_tells_who_lets_go():
     """C0 has to give up 2 and 3 before C1 gets them."""
     state = sticky("cooperative-sticky", ("C0", [0, 1, 2, 3], [0, 1]), ("C1", [], []))
     sentences = told(of_partition(state, "t", 2))
-    assert sentences[About.OWNER] == ["Nobody owns it."]
+    assert sentences[About.OWNER] == ["It has no owner."]
     assert sentences[About.RULE] == [
-        "Its former owner lets go in generation 3, and only the next generation gives it to another."
+        "Its previous owner revokes it in generation 3, and only the next generation reassigns it."
     ]
-    assert sentences[About.EXPECTED] == ["If the group rebalanced now, it would belong to C1."]
+    assert sentences[About.EXPECTED] == ["It would belong to C1 if the group rebalanced now."]
 
 
 def test_an_owner_that_the_rule_does_not_lead_to_is_not_explained():
     state = group(replace(C0, assigned=C1.assigned), replace(C1, assigned=C0.assigned))
     assert rule(state, "t", 0) == (
-        "For generation 3 the assignor range gives it to C0, so why it belongs to C1 cannot be told by its rule."
+        "The assignor range assigns it to C0 for generation 3, so its rule does not explain why it belongs to C1."
     )
     assert rule(replace(RANGE, protocol="mine\n"), "t", 0) == (
-        r"The assignor mine\n cannot be replayed here, so why cannot be told."
+        r"groupwatch cannot replay the assignor mine\n, so the reason is unknown."
     )
 
 
@@ -236,9 +237,9 @@ def test_a_partition_that_came_later_is_told_with_what_to_do():
     topics = catalog(topic("t", 5, grown=1))
     explanation = of_partition(RANGE, "t", 4, topics)
     sentences = told(explanation)
-    assert sentences[About.OWNER] == ["Nobody owns it."]
-    assert sentences[About.RULE] == ["The assignor did not have it when it made generation 3."]
-    assert sentences[About.EXPECTED] == ["If the group rebalanced now, it would belong to C1."]
+    assert sentences[About.OWNER] == ["It has no owner."]
+    assert sentences[About.RULE] == ["The assignor did not know the partition when it computed generation 3."]
+    assert sentences[About.EXPECTED] == ["It would belong to C1 if the group rebalanced now."]
     assert sentences[About.OFFSETS] == ["The group has committed no offset there."]
     (expected,) = [each for each in explanation.statements if each.about is About.EXPECTED]
     assert expected.evidence == ("t had 4 partitions for generation 3 and has 5 now.",)
@@ -251,10 +252,11 @@ def test_lag_and_rewinds_of_a_partition_are_told():
     """Of the records 0 to 99, written evenly over 2,000 s, 10 wait: the oldest is 200 s old."""
     state = replace(RANGE, offsets=(replace(commit("t", 0, 90, NOW - 30_000), rewinds=2),))
     assert told(of_partition(state, "t", 0))[About.OFFSETS] == [
-        "The group committed offset 90 30 s ago: 10 records wait, the oldest for 3 min 20 s; it went back 2 times."
+        "The committed offset is 90, committed 30 s ago; the lag is 10 records, the oldest 3 min 20 s old; the "
+        "committed offset moved back 2 times."
     ]
     assert told(of_group(state))[About.LAG] == [
-        "10 records wait for it in 1 partition, the oldest for 3 min 20 s; in 3 partitions it has committed no offset."
+        "Its lag is 10 records in 1 partition, the oldest 3 min 20 s old; 3 partitions have no committed offset."
     ]
 
 
@@ -263,19 +265,17 @@ def test_an_open_transaction_before_which_a_group_stands_is_told():
     held = tuple(replace(each, stable=90, stable_ms=NOW - 200_000) for each in known.partitions)
     state = replace(RANGE, offsets=(commit("t", 0, 90, NOW - 30_000),))
     assert told(of_partition(state, "t", 0, catalog(replace(known, partitions=held))))[About.OFFSETS] == [
-        "The group committed offset 90 30 s ago: 10 records wait, the oldest for 3 min 20 s; a transaction is open "
-        "that began at offset 90."
+        "The committed offset is 90, committed 30 s ago; the lag is 10 records, the oldest 3 min 20 s old; an open "
+        "transaction starts at offset 90."
     ]
 
 
 def test_a_group_without_members_is_told():
     state = replace(RANGE, phase=Phase.EMPTY, members=(), protocol=None)
     sentences = told(of_group(state))
-    assert sentences[About.MEMBERS] == ["It has no members."]
+    assert sentences[About.MEMBERS] == ["The group has no members."]
     assert About.ASSIGNOR not in sentences
-    assert rule(state, "t", 0) == (
-        "Who owns what is not known: the group has no members whose subscriptions can be read."
-    )
+    assert rule(state, "t", 0) == ("The owners are unknown: the group has no members with readable subscriptions.")
 
 
 HAS = modern.member("a", assigned=modern.ids(modern.ORDERS, 0, 1), target=modern.ids(modern.ORDERS, 0, 1))
@@ -296,9 +296,9 @@ WAITS = modern.member("d", target=modern.ids(modern.ORDERS, 3))
     [
         (
             0,
-            "The broker (uniform) chose a for epoch 7; a has it in its epoch 7, at the latest since 1 min 30 s ago.",
+            "The coordinator (uniform) chose a for epoch 7; a has owned it for at least 1 min 30 s (member epoch 7).",
         ),
-        (3, "The broker (uniform) chose d for epoch 7; b has not given it back yet."),
+        (3, "The coordinator (uniform) chose d for epoch 7; b has not revoked it yet."),
     ],
 )
 def test_of_the_new_protocol_the_brokers_choice_is_told(number, sentence):
@@ -309,15 +309,19 @@ def test_of_the_new_protocol_the_brokers_choice_is_told(number, sentence):
 def test_of_the_new_protocol_an_untaken_partition_is_told():
     state = modern.group(HAS, replace(GIVES, reconciliation=replace(GIVES.reconciliation, revoking=())), WAITS)
     assert rule(state, "orders", 3, modern.CATALOG) == (
-        "The broker (uniform) chose d for epoch 7, which has not taken it yet."
+        "The coordinator (uniform) chose d for epoch 7, which has not taken it yet."
     )
 
 
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        (None, "The broker assigns; no member asks for an assignor, so it is the broker's first, uniform by default."),
-        ("range", "The broker assigns, with range: most members that ask for an assignor ask for it."),
+        (
+            None,
+            "The coordinator assigns. No member requests an assignor, so it uses the broker's first, uniform by "
+            "default.",
+        ),
+        ("range", "The coordinator assigns with range: most members that request an assignor request it."),
     ],
 )
 def test_of_the_new_protocol_it_is_said_how_sure_the_assignor_is(asked, sentence):
@@ -326,21 +330,21 @@ def test_of_the_new_protocol_it_is_said_how_sure_the_assignor_is(asked, sentence
     sentences = told(of_group(state, modern.CATALOG))
     assert sentences[About.ASSIGNOR] == [sentence]
     assert sentences[About.REBALANCE] == [
-        "A rebalance is under way for 3 s, because members left or timed out (0 joined, 1 left).",
-        "No rebalance has been seen from its beginning to its end.",
+        "A rebalance has been in progress for 3 s, because members left or timed out (0 joined, 1 left).",
+        "groupwatch has not observed a complete rebalance.",
     ]
 
 
 def test_members_of_a_share_group_share():
     state = modern.group(HAS, kind=GroupKind.SHARE)
-    assert rule(state, "orders", 0, modern.CATALOG).startswith("The members of a share group read partitions together")
+    assert rule(state, "orders", 0, modern.CATALOG).startswith("Members of a share group consume partitions together")
 
 
 @pytest.mark.parametrize(
     ("name", "number", "sentence"),
     [
         ("t", 9, "The group has no partition 9 of t; it has 0-3."),
-        ("x\n", 0, r"Group g has nothing of x\n; its topics are t."),
+        ("x\n", 0, r"Group g has no partition of x\n; its topics are t."),
     ],
 )
 def test_a_partition_that_is_not_the_groups_is_told_with_those_that_are(name, number, sentence):

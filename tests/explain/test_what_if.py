@@ -55,7 +55,10 @@ def test_roundrobin_instead_of_range_evens_out_two_topics():
     ]
     assert (answer.balance_before.largest, answer.balance_after.largest, answer.balance_after.optimum) == (4, 3, 3)
     assert (answer.assignor_before, answer.assignor) == ("range", "roundrobin")
-    assert "All members offer roundrobin; which they really offer is not looked at." in answer.assumptions
+    assert (
+        "All members support roundrobin; the simulation does not check the assignors that they offer."
+        in answer.assumptions
+    )
 
 
 @pytest.mark.parametrize("assignor", ["sticky", "cooperative-sticky"])
@@ -82,9 +85,9 @@ def test_a_third_member_takes_the_end_of_each_topic():
     ]
     assert [each.joins for each in answer.members] == [False, False, True]
     assert answer.assumptions == (
-        "All members join with fresh metadata of the topics as they are now, and remember what they have.",
-        "New members (new-1) subscribe to a, b, have no rack and no instance id.",
-        "Where they stand among the members depends on ids that they do not have yet: by these names here.",
+        "All members rejoin with current topic metadata and remember their partitions.",
+        "New members (new-1) subscribe to a, b and have no rack and no instance id.",
+        "The order of new members depends on ids that they do not have yet; the simulation uses these names.",
     )
 
 
@@ -107,7 +110,7 @@ def test_of_members_that_are_not_named_static_ones_stay():
     static = replace(C1, member_id="z", instance_id="i1")
     answer = asked(group(C0, static), Change(members=1))
     assert [each.member_id for each in answer.members if each.leaves] == ["C0"]
-    assert answer.assumptions[-1] == "It is not said who leaves: the last in the assignors' order do (C0)."
+    assert answer.assumptions[-1] == "The members that leave are the last in the assignors' order (C0)."
 
 
 def test_more_partitions_are_handed_out():
@@ -134,7 +137,7 @@ def test_that_another_clients_sticky_is_not_replayed_is_said():
     """kafka-python's user data has a version in front."""
     foreign = bytes.fromhex("0001 00000001 0001 61 00000001 00000000 00000001")
     state = group(replace(C0, user_data=foreign), C1, protocol="sticky")
-    assert "this is that of the Java client." in asked(state, Change()).assumptions[1]
+    assert "the simulation uses the latter." in asked(state, Change()).assumptions[1]
 
 
 def test_a_topic_that_grew_is_handed_out_by_a_rebalance():
@@ -161,7 +164,7 @@ def test_a_group_of_the_new_protocol_keeps_its_targets_with_uniform():
     assert answer.members[0].partitions_before == 4
     assert {(move.before, move.after) for move in answer.moves} == {(("x",), ("new-1",))}
     assert len(answer.moves) == 2
-    assert answer.assumptions[0].startswith("What members have before is what the broker has chosen for them")
+    assert answer.assumptions[0].startswith("The assignment before is the coordinator's target assignment")
 
 
 def test_a_group_of_the_new_protocol_with_range_gets_runs():
@@ -187,25 +190,25 @@ EMPTY = GroupState(cluster="c", group="g", phase=Phase.EMPTY, protocol_type="con
     ("state", "change", "sentence"),
     [
         (PAIR, Change(without=("C9",)), "The group has no member C9; its members are C0, C1."),
-        (TWINS, Change(without=("same",)), "2 members are called same; say which by its id: C0, C1."),
+        (TWINS, Change(without=("same",)), "2 members match same; use a member id: C0, C1."),
         (PAIR, Change(without=("C0", "C1")), "Group g would have no members: nothing would be assigned."),
-        (PAIR, Change(members=0), "A group is rehearsed with 1 to 10000 members, not with 0."),
+        (PAIR, Change(members=0), "groupwatch simulates 1 to 10,000 members, not 0."),
         (
             PAIR,
             Change(assignor="uniform"),
-            "groupwatch does not have an assignor uniform for this group; "
-            "it has range, roundrobin, sticky, cooperative-sticky.",
+            "groupwatch does not support the assignor uniform for this group; "
+            "it supports range, roundrobin, sticky, cooperative-sticky.",
         ),
         (
             modern.group(HALF),
             Change(assignor="sticky"),
-            "groupwatch does not have an assignor sticky for this group; it has range, uniform.",
+            "groupwatch does not support the assignor sticky for this group; it supports range, uniform.",
         ),
         (
             replace(PAIR, protocol="mine\n"),
             Change(),
-            r"groupwatch does not have the group's assignor mine\n for this group; "
-            "it has range, roundrobin, sticky, cooperative-sticky.",
+            r"groupwatch does not support the group's assignor mine\n for this group; "
+            "it supports range, roundrobin, sticky, cooperative-sticky.",
         ),
         (
             PAIR,
@@ -215,24 +218,24 @@ EMPTY = GroupState(cluster="c", group="g", phase=Phase.EMPTY, protocol_type="con
         (
             PAIR,
             Change(partitions=(PartitionCount("a", 2),)),
-            "a has 3 partitions, and Kafka cannot make them 2: a topic only grows.",
+            "a has 3 partitions; Kafka cannot change that to 2: a topic can only grow.",
         ),
-        (PAIR, Change(partitions=(PartitionCount("a", 10**9),)), "More than 1000000 partitions are not rehearsed."),
-        (EMPTY, Change(members=2), "Group g has no members (it is empty), so there is nothing to assign to."),
+        (PAIR, Change(partitions=(PartitionCount("a", 10**9),)), "groupwatch simulates at most 1,000,000 partitions."),
+        (EMPTY, Change(members=2), "Group g has no members (it is empty), so there is nothing to assign."),
         (
             modern.group(HALF, kind=GroupKind.SHARE),
             Change(),
-            "Group g is a kafka-share group: no assignor gives its partitions to one owner each.",
+            "Group g is a kafka-share group: no assignor assigns each of its partitions to one owner.",
         ),
         (
             replace(PAIR, protocol_type="connect"),
             Change(),
-            "Group g has the protocol connect, not that of consumers.",
+            "Group g has the protocol type connect, not consumer.",
         ),
         (
             group(C0, replace(C1, unreadable="broken")),
             Change(),
-            "What some members of group g subscribe to cannot be read, so it cannot be assigned again.",
+            "Some members of group g have unreadable subscriptions, so its assignment cannot be simulated.",
         ),
     ],
 )

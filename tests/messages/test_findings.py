@@ -39,11 +39,11 @@ ANEW = replace(SILENT, partitions=(replace(SILENT.partitions[0], former_ms=1),))
             two_members([0, 1], [2, 3]),
             catalog(topic("orders", 7, grown=3)),
             [
-                "3 partitions of orders (4-6) have no owner: the topic grew after generation 3 was assigned and its "
+                "3 partitions of orders (4-6) have no owner. The topic grew after generation 3 was assigned, and the "
                 "members have not refreshed their metadata.",
-                "5 partitions of orders (2-6) would have another owner if the group rebalanced now: partition 2 of "
-                "orders should belong to C0 and belongs to C1. Likely cause: orders grew from 4 to 7 partitions, and "
-                "the members still use the older metadata.",
+                "5 partitions of orders (2-6) would get a different owner if the group rebalanced now. For example, "
+                "partition 2 of orders belongs to C1 but would go to C0. Likely cause: orders grew from 4 to 7 "
+                "partitions, and the members still use the older metadata.",
             ],
             id="grew",
         ),
@@ -51,11 +51,11 @@ ANEW = replace(SILENT, partitions=(replace(SILENT.partitions[0], former_ms=1),))
             two_members([0], [1]),
             catalog(topic("orders", 3)),
             [
-                "1 partition of orders (2) has no owner: generation 3 was assigned from older metadata, which did not "
-                "have it.",
-                "2 partitions of orders (1-2) would have another owner if the group rebalanced now: partition 1 of "
-                "orders should belong to C0 and belongs to C1. Likely cause: orders grew from 2 to 3 partitions, and "
-                "the members still use the older metadata.",
+                "1 partition of orders (2) has no owner. Generation 3 was assigned from older metadata, which did not "
+                "include it.",
+                "2 partitions of orders (1-2) would get a different owner if the group rebalanced now. For example, "
+                "partition 1 of orders belongs to C1 but would go to C0. Likely cause: orders grew from 2 to 3 "
+                "partitions, and the members still use the older metadata.",
             ],
             id="older metadata at the leader",
         ),
@@ -63,29 +63,26 @@ ANEW = replace(SILENT, partitions=(replace(SILENT.partitions[0], former_ms=1),))
             two_members([0, 1], [3]),
             catalog(topic("orders", 4)),
             [
-                "1 partition of orders (2) has no owner: the assignor range left it out of generation 3.",
-                "1 partition of orders (2) has another owner than the assignor range gives for generation 3: partition "
-                "2 of orders should belong to C1 and belongs to nobody. The leader may run another implementation or "
-                "version of the assignor.",
+                "1 partition of orders (2) has no owner. The assignor range did not assign it in generation 3.",
+                "1 partition of orders (2) has a different owner than the assignor range computes for generation 3. "
+                "It should belong to C1 but belongs to no member. The group leader may run a different implementation "
+                "or version of the assignor.",
             ],
             id="a gap",
         ),
         pytest.param(
             two_members([0], [0, 1], protocol="custom"),
             catalog(topic("orders", 2)),
-            [
-                "1 partition of orders (0) has more than one owner in generation 3: "
-                "partition 0 of orders belongs to C0, C1."
-            ],
+            ["1 partition of orders (0) has more than one owner in generation 3. It belongs to C0, C1."],
             id="two owners",
         ),
         pytest.param(
             group(*range_by_hand({"C0": ["a", "b"], "C1": ["a", "b"]}, {"a": 3, "b": 3})),
             catalog(topic("a", 3), topic("b", 3)),
             [
-                "C0 owns 4 partitions, but with these subscriptions no member would need more than 3. Range deals out "
-                "every topic anew, beginning with the same members: with cooperative-sticky the largest member would "
-                "have 3 instead of 4."
+                "C0 owns 4 partitions, but these subscriptions allow an assignment with at most 3 for any member. The "
+                "range assignor assigns each topic separately, starting with the same members. With "
+                "cooperative-sticky, the largest member would own 3 instead of 4."
             ],
             id="imbalance",
         ),
@@ -93,8 +90,8 @@ ANEW = replace(SILENT, partitions=(replace(SILENT.partitions[0], former_ms=1),))
             group(phase=Phase.EMPTY, offsets=[commit("orders", 0, 2, at_ms=0)]),
             catalog(SILENT),
             [
-                "The group has no members, and records wait in vain in 1 partition of orders (0).",
-                "More than 5 records wait for the group, in 1 partition of orders (0).",
+                "The group has no members, and 1 partition of orders (0) has lag.",
+                "The group has a lag of more than 5 records, in 1 partition of orders (0).",
             ],
             id="no members",
         ),
@@ -102,25 +99,24 @@ ANEW = replace(SILENT, partitions=(replace(SILENT.partitions[0], former_ms=1),))
             group(member("C0", ["new"], {"new": [0]}), offsets=[commit("orders", 0, 2, at_ms=60_000)]),
             catalog(SILENT, topic("new", 1)),
             [
-                "More than 5 records wait for the group, in 1 partition of orders (0).",
-                "Records wait in vain in 1 partition of orders (0): the group has committed offsets there, but none of "
-                "its members subscribes to the topic any more.",
+                "The group has a lag of more than 5 records, in 1 partition of orders (0).",
+                "The group has committed offsets and lag in 1 partition of orders (0), but no member subscribes to the "
+                "topic anymore.",
             ],
             id="unsubscribed",
         ),
         pytest.param(
             group(*range_by_hand({"C0": ORDERS, "C1": ORDERS, "C2": ORDERS}, {"orders": 2})),
             catalog(topic("orders", 2)),
-            ["1 of 3 members owns no partition (C2): the group has more members than the 2 partitions of its topics."],
+            ["1 of 3 members owns no partition (C2). The group has more members than the 2 partitions of its topics."],
             id="idle",
         ),
         pytest.param(
             group(member("C0", ORDERS, {"orders": [0]}), offsets=[commit("orders", 0, 2, at_ms=0)]),
             catalog(SILENT),
             [
-                "Records wait in 1 partition of orders (0), and its owner, C0, has committed no offset there for at "
-                "least 60 s.",
-                "More than 5 records wait for the group, in 1 partition of orders (0).",
+                "1 partition of orders (0) has lag. Its owner, C0, has committed no offset there for at least 60 s.",
+                "The group has a lag of more than 5 records, in 1 partition of orders (0).",
             ],
             id="lag",
         ),
@@ -128,10 +124,10 @@ ANEW = replace(SILENT, partitions=(replace(SILENT.partitions[0], former_ms=1),))
             group(member("C0", ORDERS, {"orders": [0]}), offsets=[commit("orders", 0, 2, at_ms=1)]),
             catalog(ANEW),
             [
-                "1 partition of orders (0) has a committed offset from before the topic was deleted and created anew: "
-                "how many records wait is not known until the group commits there again."
+                "1 partition of orders (0) has a committed offset from before the topic was deleted and recreated. "
+                "The lag there is unknown until the group commits there again."
             ],
-            id="topic created anew",
+            id="topic recreated",
         ),
     ],
 )

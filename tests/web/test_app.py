@@ -95,7 +95,9 @@ def test_alive_does_not_mean_ready():
     ("cluster", "sentence"),
     [
         pytest.param(
-            ClusterSnapshot(cluster="c"), "c: Starting: the first batch has not been read.\n", id="nothing reported yet"
+            ClusterSnapshot(cluster="c"),
+            "c: Starting: the first micro-batch has not been processed.\n",
+            id="nothing reported yet",
         ),
         pytest.param(
             ClusterSnapshot(cluster="c", warm_up=WarmUpProgress(total=5000, remaining=1400)),
@@ -114,7 +116,7 @@ def test_alive_does_not_mean_ready():
         ),
         pytest.param(
             ClusterSnapshot(cluster="c", input_lag=7, warm_up=WarmUpProgress(total=5000, remaining=0, left_ms=0)),
-            "c: The backlog has been read; the topics have still to be listed.\n",
+            "c: The backlog has been read; the topics have not been listed yet.\n",
             id="no catalog yet",
         ),
         pytest.param(
@@ -221,7 +223,7 @@ def test_the_api_lists_summaries():
             " Reading the backlog: 400 of 1,000 offsets still to read, about 12 s left.",
         ),
         ("/api/v1/groups/main", 404, "This address names no group: it must end in a cluster and a group."),
-        ("/api/v2", 404, "The API has no such address; /api/v1/ lists those that it has."),
+        ("/api/v2", 404, "The API has no such address; /api/v1/ lists all addresses."),
     ],
 )
 def test_what_is_not_there_is_told_as_json(path, status, sentence):
@@ -249,8 +251,8 @@ class FailsOnOne(Served):
 def test_a_group_that_cannot_be_judged_is_told_with_the_reason():
     app = Client(create_app(FailsOnOne(snapshot(ready_cluster(orders()))), lambda: NOW_MS))
     sentence = (
-        r"Group broken\n of cluster main cannot be judged (ZeroDivisionError: division\nby zero <b>)."
-        " The other groups are."
+        r"Group broken\n of cluster main cannot be evaluated (ZeroDivisionError: division\nby zero <b>)."
+        " Other groups are not affected."
     )
     as_json = app.get("/api/v1/groups/main/broken%0A")
     assert (as_json.status_code, as_json.json()) == (500, {"error": sentence})
@@ -283,11 +285,11 @@ def words(page: str) -> str:
 def test_the_overview_puts_the_worst_first_with_sentence_and_age():
     text = words(client(snapshot(ready_cluster(offsets_only("calm"), orders()), WARMING_UP)).get("/").text)
     assert "1 of 2 groups has findings" in text
-    assert "main Ready 2 groups, last judged 3 s ago" in text
-    assert "slow Not ready Reading the backlog: 400 of 1,000 offsets still to read, about 12 s left. 60 %" in text
+    assert "main Ready 2 groups, evaluated 3 s ago" in text
+    assert "slow Not ready Reading the backlog: 400 of 1,000 offsets still to read, about 12 s left. 60%" in text
     worst, next_worst = "Two own partition 1 of t. for 1 min 30 s", "Nobody owns partition 2 of t. for 40 s"
-    assert f"orders main stable 2 12 range Double owned {worst} What to do: Stop one of" in text
-    assert f"Orphaned {next_worst} What to do: Wait for" in text
+    assert f"orders main stable 2 12 range Double owned critical {worst} What to do: Stop one of" in text
+    assert f"Orphaned critical {next_worst} What to do: Wait for" in text
     assert text.index(worst) < text.index(next_worst)
     assert "All 2 With findings 1 Double owned 1 Orphaned 1 Drift 1 Group" in text
     assert text.index("orders main") < text.index("calm main")
@@ -299,7 +301,7 @@ def test_a_group_that_could_not_be_judged_stands_before_the_calm_ones_and_says_w
     broken = msgspec.structs.replace(odd, unjudged="TypeError: no <number>")
     app = client(snapshot(msgspec.structs.replace(cluster, groups=(calm, broken, wrong))))
     text = words(app.get("/").text)
-    told = "Not judged: TypeError: no <number>. groupwatch shows what it knew before."
+    told = "Not evaluated: TypeError: no <number>. groupwatch shows the previous result."
     assert text.index("orders stable") < text.index("odd offsets") < text.index(told) < text.index("calm offsets")
     listed = app.get("/api/v1/groups?sort=worst").json()
     assert [(each["group"], each.get("unjudged")) for each in listed] == [
@@ -311,13 +313,13 @@ def test_a_group_that_could_not_be_judged_stands_before_the_calm_ones_and_says_w
 
 def test_an_old_evaluation_is_called_stale():
     app = client(snapshot(ready_cluster(orders())), now_ms=NOW_MS + 180_000)
-    assert "main Stale 1 group, last judged 3 min ago" in words(app.get("/").text)
+    assert "main Stale 1 group, evaluated 3 min ago" in words(app.get("/").text)
     assert "main Stale" in words(app.get("/groups/main/orders").text)
 
 
 def test_that_findings_cannot_be_told_is_on_the_page_of_a_cluster_that_is_read():
     untold = msgspec.structs.replace(ready_cluster(orders()), tells_findings=True, findings_problem="No <way>.")
-    assert "main Ready No <way>. 1 group, last judged 3 s ago" in words(client(snapshot(untold)).get("/").text)
+    assert "main Ready No <way>. 1 group, evaluated 3 s ago" in words(client(snapshot(untold)).get("/").text)
 
 
 def test_the_group_page_says_who_owns_and_who_should():
@@ -326,9 +328,9 @@ def test_the_group_page_says_who_owns_and_who_should():
     rows = text.partition("Lag Lag age Explain ")[2]
     expected_rows = (
         "t 1 two owners #1 front #2 back #2 back 50 50 0 - why",
-        "t 2 no owner: topic grew nobody #1 front none 5 unknown unknown why",
-        "t 3 not the assignor's choice #2 back #1 front 7 9 2 unknown why",
-        "t 0 #1 front the same 90 100 10 1 s why",
+        "t 2 no owner: topic grew none #1 front none 5 unknown unknown why",
+        "t 3 differs from the assignor #2 back #1 front 7 9 2 unknown why",
+        "t 0 #1 front same 90 100 10 1 s why",
     )
     assert rows.startswith(" ".join(expected_rows))
 
@@ -336,8 +338,8 @@ def test_the_group_page_says_who_owns_and_who_should():
 def test_the_group_page_says_what_rebalances_cost():
     text = words(client(snapshot(ready_cluster(orders()))).get("/groups/main/orders").text)
     assert (
-        "Rebalances Seen 7, 12 s in all Moved 9 partitions, 4 for nothing Paused 12 s Burst after 70 records "
-        "Delivered again 150 records" in text
+        "Rebalances Count 7, 12 s in total Moved 9 partitions, 4 avoidable Paused 12 s Burst afterwards 70 records "
+        "Redelivered 150 records" in text
     )
 
 
@@ -348,17 +350,17 @@ def test_every_kind_of_finding_has_a_word():
 def test_rebalances_of_less_than_a_second_took_some_time():
     briefly = msgspec.structs.replace(orders(), rebalances=1, rebalance_ms=1, pause_ms=999)
     page = words(client(snapshot(ready_cluster(briefly))).get("/groups/main/orders").text)
-    assert "Seen 1, less than 1 s in all" in page
+    assert "Count 1, less than 1 s in total" in page
     assert "Paused less than 1 s" in page
 
 
 def test_the_group_page_says_how_the_lag_develops():
     text = words(client(snapshot(ready_cluster(falling_behind()))).get("/groups/main/late").text)
-    assert "Lag 1,230 records Not behind an open transaction 1,180 records Oldest waits" in text
+    assert "Lag 1,230 records Not behind an open transaction 1,180 records Lag age" in text
     assert "Lag status err" in text
-    assert "Reads 12.5 of 20 records/s" in text
+    assert "Throughput 12.5 of 20 records/s" in text
     assert "Catches up in 1 min 30 s" in text
-    assert "Lost 30 records, at most" in text
+    assert "Lost at most 30 records" in text
     assert "Topics Topic Partitions Lag Lag age t 2 1,230 20 s u 1 0 -" in text
     assert "t 0 lost records" in text
     assert "1,030 stop unknown" in text
@@ -366,16 +368,16 @@ def test_the_group_page_says_how_the_lag_develops():
     all_stable = msgspec.structs.replace(never, stable_lag=never.lag)
     text = words(client(snapshot(ready_cluster(all_stable))).get("/groups/main/late").text)
     assert "open transaction" not in text
-    assert "Catches up never, at this pace" in text
+    assert "Catches up never at this rate" in text
     assert "Topics Topic" not in text
 
 
 @pytest.mark.parametrize(
     ("paced_lag", "told"),
     [
-        pytest.param(1_230, "Reads 12.5 of 20 records/s Catches", id="of all 1,230 records"),
-        pytest.param(1_229, "Reads 12.5 of 20 records/s, known where 99 % of them wait Catches", id="of all but one"),
-        pytest.param(1_110, "Reads 12.5 of 20 records/s, known where 90 % of them wait Catches", id="of nine tenths"),
+        pytest.param(1_230, "Throughput 12.5 of 20 records/s Catches", id="of all 1,230 records"),
+        pytest.param(1_229, "Throughput 12.5 of 20 records/s, for 99% of the lag Catches", id="of all but one"),
+        pytest.param(1_110, "Throughput 12.5 of 20 records/s, for 90% of the lag Catches", id="of nine tenths"),
     ],
 )
 def test_the_group_page_says_if_the_pace_is_not_that_of_all_that_waits(paced_lag, told):
@@ -387,7 +389,7 @@ def test_the_group_page_tells_apart_what_should_be_now_and_what_should_have_been
     moved = msgspec.structs.replace(orders().partitions[0], expected="C1", replayed="C0")
     group = msgspec.structs.replace(orders(), partitions=(moved,), findings=())
     text = words(client(snapshot(ready_cluster(group))).get("/groups/main/orders").text)
-    assert "t 0 #1 front #2 back in this generation #1 front 90" in text
+    assert "t 0 #1 front #2 back this generation: #1 front 90" in text
 
 
 @pytest.mark.parametrize("state", list(Phase))
@@ -421,7 +423,7 @@ def test_the_page_renews_itself_until_it_is_paused():
 
 
 def test_a_shard_says_that_other_groups_are_elsewhere():
-    sentence = "Shard 2 of 3: the other groups are watched by other jobs."
+    sentence = "Shard 2 of 3: other jobs watch the other groups."
     shown = msgspec.structs.replace(snapshot(ready_cluster(orders())), shard=Shard(number=2, of=3))
     app = client(shown)
     assert sentence in app.get("/").text

@@ -145,6 +145,6 @@ def test_kafka_pythons_sticky_is_read_with_the_version_before_its_user_data():
 def test_the_reason_names_the_leader_and_what_it_leaves_out(name: str):
     (finding,) = verdict_on(name).findings
     assert {place.topic for place in finding.partitions} == {"e5", "f11"}
-    assert "16 partitions of 2 topics (e5 0-4; f11 0-10) have no owner: its leader, " in finding.sentence
+    assert "16 partitions of 2 topics (e5 0-4; f11 0-10) have no owner. The group leader, " in finding.sentence
     assert "does not subscribe to the topics. Its assignor " in finding.sentence
     assert "grew" not in finding.sentence

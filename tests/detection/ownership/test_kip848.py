@@ -109,7 +109,7 @@ def test_a_handover_is_pending_and_not_a_gap():
     verdict = verdict_of(group(giving, waiting, phase=Phase.RECONCILING))
     (orphaned,) = [finding for finding in verdict.findings if finding.kind is FindingKind.ORPHANED]
     assert (orphaned.reason, orphaned.partitions) == (OrphanReason.PENDING, places("orders", 3))
-    assert "the broker has chosen b for it in epoch 7, which has not taken it yet" in orphaned.sentence
+    assert "The coordinator assigned it in epoch 7 to b, which has not taken it yet" in orphaned.sentence
     assert {row.partition: (row.owners, row.expected) for row in verdict.partitions}[2] == (("a",), "b")
     assert not [finding for finding in verdict.findings if finding.kind is FindingKind.DRIFT]
     assert {finding.kind for finding in verdict.findings} == {FindingKind.ORPHANED}, "nobody is idle, nothing uneven"
@@ -141,7 +141,7 @@ def test_a_partition_that_nobody_is_to_have_is_a_gap():
     (orphaned,) = [finding for finding in verdict.findings if finding.kind is FindingKind.ORPHANED]
     assert orphaned.partitions == places("orders", 3)
     assert orphaned.reason is not OrphanReason.PENDING
-    assert "broker" in orphaned.sentence
+    assert "coordinator" in orphaned.sentence
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_two_owners_are_told_with_the_epoch():
         group(HALF, replace(REST, reconciliation=replace(REST.reconciliation, assigned=ids(ORDERS, 1, 2, 3))))
     )
     (double,) = [finding for finding in verdict.findings if finding.kind is FindingKind.DOUBLE_OWNED]
-    assert double.sentence.startswith("1 partition of orders (1) has more than one owner in epoch 7:")
+    assert double.sentence.startswith("1 partition of orders (1) has more than one owner in epoch 7.")
 
 
 def test_the_members_of_a_share_group_share():

@@ -127,7 +127,7 @@ def test_a_queue_that_its_client_does_not_hold_is_told_with_that_client(
     verdict = verdict_on(_read(GroupKind.ROCKETMQ, [less if m is lost else m for m in whole]), catalog)
     (orphaned,) = [finding for finding in verdict.findings if finding.kind == "orphaned"]
     assert (orphaned.reason, [place.partition for place in orphaned.partitions]) == ("pending", [queue])
-    assert f"for {lost.member_id}" in orphaned.sentence
+    assert f"to {lost.member_id}" in orphaned.sentence
 
 
 @given(st.integers(1, 15), st.integers(1, 4), st.integers(0, 3))

@@ -228,10 +228,10 @@ def test_explain_says_what_is_judged():
     state = streams(thread("a", 0, 1), thread("b", 2, 3))
     told = [s.sentence for s in explain_group(GroupInputs(group=state, catalog=FOUR, now_ms=NOW)).statements]
     assert (
-        "Its assignor stream assigns tasks and balances them over processes, so only owners and orphans are judged."
-        in (told)
+        "Its assignor stream assigns tasks and balances them over processes, so groupwatch evaluates only owners and "
+        "orphaned partitions." in (told)
     )
-    assert told[-1] == "Nothing is found wrong with the group."
+    assert told[-1] == "The group has no findings."
 
 
 def test_a_group_of_streams_without_members_is_none_whose_tasks_are_missing():

@@ -135,9 +135,9 @@ def test_what_a_person_reads():
     found = finding(group(ranged("a", 2, 3), ranged("b", 0, 1), **HASH))
     assert (found.since_ms, found.cause) == (ASSIGNED, DriftCause.UNKNOWN)
     assert found.sentence == (
-        "For 4 partitions of orders (0-3) the broker has chosen another member than its assignor range gives for "
-        "epoch 7: partition 0 of orders should go to a and is meant for b. The brokers may have another version of "
-        "the assignor."
+        "The coordinator did not assign 4 partitions of orders (0-3) as its assignor range computes for epoch 7. For "
+        "example, partition 0 of orders should go to a, but the coordinator chose b. The brokers may run a different "
+        "version of the assignor."
     )
 
 
@@ -162,13 +162,13 @@ def test_what_a_person_reads():
 def test_members_with_different_assignors_are_the_likely_cause(state, named):
     found = finding(state)
     assert found.cause is DriftCause.MIXED_ASSIGNORS
-    assert found.sentence.endswith(f"The members ask for different assignors: {named}.")
+    assert found.sentence.endswith(f"The members request different assignors: {named}.")
 
 
 def test_without_a_wish_of_the_members_the_default_may_be_another():
     found = finding(group(has("a", 0, 1, 2), has("b", 3)))
     assert found.sentence.endswith(
-        "No member asks for an assignor, and the brokers' default (group.consumer.assignors) may be another."
+        "No member requests an assignor, and the brokers' default (group.consumer.assignors) may be a different one."
     )
 
 

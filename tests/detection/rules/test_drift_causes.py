@@ -174,7 +174,7 @@ def test_an_assignment_by_member_id_is_exactly_aiokafkas():
     state = group(given("a", 0, 1), given("b", 2, instance_id="i"), leader="b")
     finding = drift(state, catalog(topic("orders", 3)))
     assert (finding.reason, finding.cause) == (DriftKind.REPLAYED, DriftCause.FOREIGN_CLIENT)
-    assert finding.sentence.endswith("It is exactly what the range of aiokafka gives; the leader is b.")
+    assert finding.sentence.endswith("The range of aiokafka computes exactly this assignment. The group leader is b.")
 
 
 def test_an_assignment_without_half_of_the_static_members_is_exactly_kafka_pythons():
@@ -182,7 +182,9 @@ def test_an_assignment_without_half_of_the_static_members_is_exactly_kafka_pytho
     state = group(given("a", instance_id="i1"), given("b", 2), given("c", 0, 1, instance_id="i2"), leader="a")
     finding = drift(state, catalog(topic("orders", 3)))
     assert finding.cause is DriftCause.FOREIGN_CLIENT
-    assert finding.sentence.endswith("It is exactly what the range of kafka-python gives; the leader is a.")
+    assert finding.sentence.endswith(
+        "The range of kafka-python computes exactly this assignment. The group leader is a."
+    )
     assert finding.partitions == places("orders", 0)
 
 
@@ -194,7 +196,7 @@ def test_an_assignment_by_older_metadata_of_another_client_is_recognised_too():
         for f in evaluate(state, catalog(topic("orders", 5)), NOW, DetectionSettings()).findings
         if f.reason == DriftKind.REPLAYED
     )
-    assert finding.sentence.endswith("It is exactly what the range of aiokafka gives.")
+    assert finding.sentence.endswith("The range of aiokafka computes exactly this assignment.")
 
 
 def racked(name, *racks):
@@ -208,7 +210,7 @@ def test_an_assignment_that_passes_over_racks_says_so():
     """Kafka: each reads what lies on its rack, a 1 and b 0. Without racks a has 0."""
     state = group(given("a", 0, rack="r2"), given("b", 1, rack="r1"))
     finding = drift(state, catalog(racked("orders", "r1", "r2")))
-    assert finding.sentence.endswith("It is exactly what the range of a client that passes over racks gives.")
+    assert finding.sentence.endswith("The range of a client that ignores racks computes exactly this assignment.")
 
 
 def test_what_no_client_gives_is_no_client_s():
@@ -217,13 +219,13 @@ def test_what_no_client_gives_is_no_client_s():
     finding = drift(state, catalog(topic("orders", 3)))
     assert finding.cause is DriftCause.FOREIGN_CLIENT
     assert finding.sentence.endswith(
-        "Likely cause: the leader kafka-python-3.0.12 uses kafka-python, and its range may be another."
+        "Likely cause: the group leader, kafka-python-3.0.12, uses kafka-python, and its range may differ."
     )
 
 
 def test_a_hostile_member_id_is_shown_escaped():
     state = group(given("a\n", 1, user_data=b""), given("b", 0, user_data=b""), leader="a\n")
-    assert "the leader a\\n does not write" in drift(state, catalog(topic("orders", 2))).sentence
+    assert "the group leader, a\\n, does not encode" in drift(state, catalog(topic("orders", 2))).sentence
 
 
 def said_of(evidence: Evidence) -> str:
@@ -235,34 +237,35 @@ def said_of(evidence: Evidence) -> str:
     [
         pytest.param(
             Cause(DriftCause.MIXED_ASSIGNORS, seen=("aiokafka", "the Java client")),
-            "Likely cause: not all members have the same range: they use aiokafka, the Java client.",
+            "Likely cause: the members do not all have the same range: they use aiokafka, the Java client.",
             id="libraries",
         ),
         pytest.param(
             Cause(DriftCause.MIXED_ASSIGNORS, members=("b", "c")),
-            "Likely cause: not all members have the same range: b, c joined with other user data than the rest.",
+            "Likely cause: the members do not all have the same range: b, c joined with different user data than the "
+            "rest.",
             id="user data",
         ),
         pytest.param(
             Cause(DriftCause.MIXED_ASSIGNORS, seen=("aiokafka", "librdkafka"), members=("b",)),
-            "Likely cause: not all members have the same range: they use aiokafka, librdkafka; b joined with other "
-            "user data than the rest.",
+            "Likely cause: the members do not all have the same range: they use aiokafka, librdkafka; b joined with "
+            "different user data than the rest.",
             id="both",
         ),
         pytest.param(
             Cause(DriftCause.RACKS_CHANGED, members=("b",)),
-            "Likely cause: the assignor looks at racks, and those of the members or partitions have changed since.",
+            "Likely cause: the assignor considers racks, and the racks of members or partitions have changed since.",
             id="racks",
         ),
         pytest.param(
             Cause(DriftCause.MIXED_SUBSCRIPTIONS, members=("b",)),
-            "The members subscribe to different topics (b not to those of the others), which implementations of range "
-            "can treat differently.",
+            "The members subscribe to different topics, which implementations of range can treat differently. The "
+            "subscription of b differs from the others.",
             id="subscriptions",
         ),
         pytest.param(
             Cause(DriftCause.UNKNOWN),
-            "The leader may run another implementation or version of the assignor.",
+            "The group leader may run a different implementation or version of the assignor.",
             id="unknown",
         ),
     ],
@@ -270,8 +273,8 @@ def said_of(evidence: Evidence) -> str:
 def test_the_sentence_tells_the_cause_and_what_was_seen(cause, told):
     sentence = said_of(ReplayedDrift(Difference(places("orders", 2), expected=("a",), actual=()), cause))
     assert sentence == (
-        "1 partition of orders (2) has another owner than the assignor range gives for generation 3: partition 2 of "
-        f"orders should belong to a and belongs to nobody. {told}"
+        "1 partition of orders (2) has a different owner than the assignor range computes for generation 3. It should "
+        f"belong to a but belongs to no member. {told}"
     )
 
 
@@ -280,15 +283,15 @@ def test_the_sentence_tells_the_cause_and_what_was_seen(cause, told):
     [
         (
             DriftCause.RACKS_CHANGED,
-            "Likely cause: the assignor looks at racks, and those of the members or partitions are others now.",
+            "Likely cause: the assignor considers racks, and the racks of members or partitions have changed.",
         ),
         (
             DriftCause.UNKNOWN,
-            "Nothing that it depends on is seen to have changed: from what the members have now, the assignor would "
-            "move partitions.",
+            "groupwatch detected no change of the assignor's inputs: from the members' current partitions, the "
+            "assignor would move partitions.",
         ),
     ],
 )
 def test_the_sentence_of_a_current_drift_tells_the_cause(cause, told):
     difference = Difference(places("orders", 2), expected=("a",), actual=("b",))
-    assert said_of(CurrentDrift(difference, Cause(cause), ())).endswith(f"belongs to b. {told}")
+    assert said_of(CurrentDrift(difference, Cause(cause), ())).endswith(f"It belongs to b but would go to a. {told}")

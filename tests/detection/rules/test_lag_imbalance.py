@@ -77,17 +77,19 @@ def test_the_lag_is_one_members_if_every_question_says_so(state_and_topics, deni
 @pytest.mark.parametrize(
     ("waiting", "came", "words", "partitions"),
     [
-        pytest.param([19_000, 500, 500, 0], None, "partition 0 of t alone", places("t", 0), id="key skew"),
+        pytest.param([19_000, 500, 500, 0], None, "Partition 0 of t alone", places("t", 0), id="key skew"),
         pytest.param(
             [500, 19_000, 500, 0],
             [600, 100, 200, 100],
-            "partition 0 of t alone",
+            "Partition 0 of t alone",
             places("t", 0),
             id="what comes counts",
         ),
-        pytest.param([9_000, 9_000, 500, 0], None, "busy partitions have come together", (), id="two busy partitions"),
-        pytest.param([9_000, 9_000, 500, 0], [50, 50, 50, 50], "the member that is slow", (), id="all get as much"),
-        pytest.param([9_000, 9_000, 500, 0], [0, 0, 0, 0], "busy partitions", (), id="nothing comes: by what waits"),
+        pytest.param([9_000, 9_000, 500, 0], None, "Several of them are busy", (), id="two busy partitions"),
+        pytest.param([9_000, 9_000, 500, 0], [50, 50, 50, 50], "the member is slow", (), id="all get as much"),
+        pytest.param(
+            [9_000, 9_000, 500, 0], [0, 0, 0, 0], "Several of them are busy", (), id="nothing comes: by what waits"
+        ),
     ],
 )
 def test_why_it_is_so_follows_from_what_comes_in(waiting, came, words, partitions):
@@ -100,8 +102,9 @@ def test_why_it_is_so_follows_from_what_comes_in(waiting, came, words, partition
 def test_the_sentence():
     (finding,) = found(*case([19_000, 500, 500, 0]))
     assert finding.sentence == (
-        "Most of the records that wait for the group wait for app-0 at /h, which has 2 partitions: partition 0 of t "
-        "alone gets too many, which no assignment can share out. Make that member faster; for good, choose other keys."
+        "Most of the group's lag belongs to app-0 at /h, which owns 2 partitions. Partition 0 of t alone receives too "
+        "many records, and no assignment can divide them. Speed up this member; as a permanent fix, choose different "
+        "keys."
     )
 
 

@@ -108,6 +108,6 @@ def test_what_a_person_reads():
     assert (finding.kind, finding.since_ms, finding.members) == (FindingKind.DRIFT, NOW - 400_000, ("a",))
     assert finding.partitions == places("orders", 2)
     assert finding.sentence == (
-        "1 partition of orders (2) has not been handed over in epoch 7: partition 2 of orders is meant for b, but a "
-        "has been told to give it back and has not."
+        "1 partition of orders (2) has not been handed over in epoch 7. Its target owner is b. Its current owner, "
+        "a, has not revoked it, although the coordinator requested that."
     )

@@ -232,9 +232,9 @@ def test_the_sentence_names_the_partitions_and_whose_matter_it_is():
     offsets = committed(0, 10, 500), committed(1, 10, 500), *GOING_ON
     one = judged(pair(*offsets), topics_of(held(10, since_s=710), idle(1), busy(2), busy(3))).findings
     assert [finding.sentence for finding in one] == [
-        "All that waits in 1 partition of t (0) is behind a transaction that is still open: consumers that read only "
-        "committed records cannot go on there."
+        "All lag in 1 partition of t (0) is behind an open transaction. Consumers that read only committed records "
+        "(read_committed) cannot proceed there."
     ]
     topics = topics_of(held(10, since_s=710), held(10, since_s=720, number=1), busy(2), busy(3))
     (two,) = judged(pair(*offsets), topics).findings
-    assert two.sentence.startswith("All that waits in 2 partitions of t (0-1) is behind transactions that are still")
+    assert two.sentence.startswith("All lag in 2 partitions of t (0-1) is behind open transactions.")

@@ -249,32 +249,32 @@ SLOW = tuple(replace(member, rebalance_timeout_ms=300_000) for member in MEMBERS
     [
         pytest.param(
             group(*SLOW, offsets=READ, sampled=RebalanceInProgress(NOW - 200_000, NOW)),
-            "The group has been rebalancing for more than 60 s: its coordinator waits for members that have not "
+            "The group has been rebalancing for more than 60 s. The coordinator is waiting for members that have not "
             "rejoined, at most 5 min (their rebalance timeout).",
             id="a classic group",
         ),
         pytest.param(
             modern(Phase.RECONCILING, GIVES_BACK, WAITS),
-            "The group has been rebalancing for more than 60 s, towards epoch 3: M has yet to give partitions back, "
-            "which others wait for.",
+            "The group has been rebalancing toward epoch 3 for more than 60 s. M has not revoked partitions that other "
+            "members are waiting for.",
             id="a KIP-848 group in which a member keeps what it is to give back",
         ),
         pytest.param(
             modern(Phase.RECONCILING, WAITS),
-            "The group has been rebalancing for more than 60 s, towards epoch 3: its members have yet to take what "
-            "the broker has chosen.",
+            "The group has been rebalancing toward epoch 3 for more than 60 s. Its members have not yet taken "
+            "the partitions that the coordinator assigned.",
             id="a KIP-848 group",
         ),
         pytest.param(
             replace(QUIET, history=rebalances(*every(30_000, 20), causes=(Cause.JOIN, Cause.LEAVE))),
             "The group has rebalanced at least 20 times within 10 min (members joined, members left or timed out). "
-            "Look for members that are restarted again and again, or that take longer than max.poll.interval.ms "
-            "between two polls; with group.instance.id a restart within the session needs no rebalance.",
+            "Look for members that restart repeatedly, or that take longer than max.poll.interval.ms between two "
+            "polls. With group.instance.id, a restart within the session timeout needs no rebalance.",
             id="a storm of members",
         ),
         pytest.param(
             replace(QUIET, history=rebalances(*every(30_000, 20), causes=(Cause.UNKNOWN,))),
-            "The group has rebalanced at least 20 times within 10 min (for reasons that the log does not tell).",
+            "The group has rebalanced at least 20 times within 10 min (for reasons that the log does not show).",
             id="a storm that nobody can explain",
         ),
     ],

@@ -192,14 +192,14 @@ def test_the_numbers_and_the_sentences():
     lost = verdict_on(STOPPED, cut(1000, cut_s=700))
     assert (lost.lost, lost.kept_waiting) == (100, 1.0)
     assert lost.findings[0].sentence == (
-        "Retention removed records of 1 partition of t (0) that the group had not committed: they are lost to it."
+        "The group has lost records in 1 partition of t (0). Retention removed them before the group committed them."
     )
     assert lost.findings[0].partitions == places("t", 0)
     close = verdict_on(STOPPED, cut(800, cut_s=50))
     assert (close.lost, close.kept_waiting) == (0, 9100 / 9200)
     assert close.findings[0].sentence == (
-        "At least as much as 90 % of what retention last left of 1 partition of t (0) waits for the group, which gains "
-        "on it slowly, if at all: what retention removes next is lost."
+        "The lag in 1 partition of t (0) is at least 90% of what retention last left there. The group catches up "
+        "slowly, if at all, and will lose the records that retention removes next."
     )
     empty = verdict_on(STOPPED, cut(10_000, cut_s=700))
     assert (empty.lost, empty.kept_waiting) == (9100, 1.0)

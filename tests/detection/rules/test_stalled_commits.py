@@ -296,9 +296,9 @@ def test_those_that_hang_and_those_that_may_be_gone_are_two_findings():
     ]
     (finding,) = [f for f in evaluate(state, ALL_BUSY, NOW_MS, DetectionSettings()).findings if f.reason == "unnoticed"]
     assert finding.sentence == (
-        "app at /10.0.0.2 has 1 partition of t (1), and has committed nothing for a while, although records wait there "
-        "and other members go on. With a session of 10 min, the broker may not have noticed yet if it is gone: until "
-        "then, nobody takes over."
+        "app at /10.0.0.2 owns 1 partition of t (1) and has not committed for a while, although there is lag. Other "
+        "members are committing. Its session timeout is 10 min: if it has died, the coordinator may not have detected "
+        "it yet. Until then, no other member takes over."
     )
 
 
@@ -476,8 +476,8 @@ def test_the_sentence_names_member_and_partitions():
     state = pair(committed(0, 10, 500), committed(1, 10, 500), *GOING_ON)
     (finding,) = [f for f in evaluate(state, ALL_BUSY, NOW_MS, DetectionSettings()).findings if f.reason == "silent"]
     assert finding.sentence == (
-        "app-0 at /10.0.0.1 has 2 partitions of t (0-1), and has committed nothing for a while, although records wait "
-        "there and other members go on."
+        "app-0 at /10.0.0.1 owns 2 partitions of t (0-1) and has not committed for a while, although there is lag. "
+        "Other members are committing."
     )
 
 

@@ -100,7 +100,7 @@ def test_a_shard_waits_for_the_passes_of_the_first(second: JobProcess, whole: Jo
     """The job for all groups starts beside it, to save time; its passes are on another topic."""
     sentence = "Cluster test: there is no groupwatch.events yet; the job of the first shard creates it."
     eventually(lambda: sentence in readyz(second), sentence)
-    assert readyz(second).startswith("Shard 2 of 2: the other groups are watched by other jobs.\n")
+    assert readyz(second).startswith("Shard 2 of 2: other jobs watch the other groups.\n")
     assert second.metrics().value("groupwatch_up") == 0
 
 

@@ -47,5 +47,5 @@ class JobWithClock(JobProcess):
             )
 
     def evaluated_s(self) -> float:
-        """When the groups were last judged, by the machine's clock."""
+        """When the groups were evaluated, by the machine's clock."""
         return self.metrics().value(EVALUATED) or 0

@@ -135,13 +135,13 @@ def test_a_group_that_comes_or_goes_between_two_pages_moves_no_other():
 
 @pytest.mark.parametrize("text", ["", "x", "%", "é", "W10", "WyJuYW1lIiwxXQ", "A" * 10_000])
 def test_a_cursor_that_no_answer_has_given_is_refused(text):
-    with pytest.raises(CursorError, match=r"^This is no cursor that an answer has given\.$"):
+    with pytest.raises(CursorError, match=r"^The cursor is invalid that an answer has given\.$"):
         read_cursor(Order.NAME, text)
 
 
 def test_a_cursor_of_another_order_is_refused():
     text = cursor(Order.LAG, Place(0, 0, "a", "b"))
-    with pytest.raises(CursorError, match=r"^This cursor is of a list that is sorted by lag\.$"):
+    with pytest.raises(CursorError, match=r"^The cursor is of a list that is sorted by lag\.$"):
         read_cursor(Order.NAME, text)
 
 

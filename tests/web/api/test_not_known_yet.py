@@ -18,7 +18,7 @@ WAITING = ClusterSnapshot(cluster="slow", warm_up=WarmUpProgress(total=1000, rem
 STARTING = ClusterSnapshot(cluster="b, c")
 AWAY = ClusterSnapshot(cluster="away", problem="No broker answers.")
 SAYS = "Reading the backlog: 400 of 1,000 offsets still to read, about 12 s left."
-HINT = "With partial=1 the answer leaves them out."
+HINT = "With partial=1, the response leaves them out."
 LISTS = ("groups", "findings", "snapshot")
 
 

@@ -257,42 +257,46 @@ def test_pages_of_groups_with_hostile_names_are_the_whole_list(hostile):
 @pytest.mark.parametrize(
     ("path", "status", "sentence"),
     [
-        ("groups?colour=red", 400, "There is no parameter colour here; there are: cluster, q, "),
-        ("clusters?q=a", 400, "There is no parameter q here; there are: none."),
-        ("groups?sort=size", 400, "sort is one of name, worst, lag, members, not size."),
-        ("groups?sort=lag&sort=name", 400, "sort may be given once only."),
-        ("groups?limit=0", 400, "limit is a whole number from 1 to 999999999, not 0."),
-        ("groups?limit=%D9%A3", 400, "limit is a whole number from 1 to 999999999, not \u0663."),
-        ("groups?limit=1000000000", 400, "limit is a whole number from 1 to 999999999, not 1000000000."),
-        ("groups?problems=maybe", 400, "problems is 1 or 0, not maybe."),
-        ("groups?kind=x%0A", 400, "kind is one of kafka-classic, kafka-consumer, "),
-        ("groups?cursor=W10", 400, "This is no cursor that an answer has given."),
+        ("groups?colour=red", 400, "Unknown parameter colour; known parameters: cluster, q, "),
+        ("clusters?q=a", 400, "Unknown parameter q; known parameters: none."),
+        ("groups?sort=size", 400, "sort must be one of name, worst, lag, members, not size."),
+        ("groups?sort=lag&sort=name", 400, "sort may be given only once."),
+        ("groups?limit=0", 400, "limit must be a whole number from 1 to 999999999, not 0."),
+        ("groups?limit=%D9%A3", 400, "limit must be a whole number from 1 to 999999999, not \u0663."),
+        ("groups?limit=1000000000", 400, "limit must be a whole number from 1 to 999999999, not 1000000000."),
+        ("groups?problems=maybe", 400, "problems must be 1 or 0, not maybe."),
+        ("groups?kind=x%0A", 400, "kind must be one of kafka-classic, kafka-consumer, "),
+        ("groups?cursor=W10", 400, "The cursor is invalid: no response has given it."),
         ("groups?cluster=a%2Fb", 404, "No cluster named a/b is watched."),
         ("groups?cluster=slow", 503, "The groups of slow are not known yet. Reading the backlog: "),
-        ("findings?partial=maybe", 400, "partial is 1 or 0, not maybe."),
-        ("findings?limit=0", 400, "limit is a whole number from 1 to 999999999, not 0."),
-        ("clusters?partial=1", 400, "There is no parameter partial here; there are: none."),
-        ("findings?state=empty", 400, "There is no parameter state here; "),
-        ("explain/main/orders?topic=orders", 400, "A topic and a partition belong together."),
+        ("findings?partial=maybe", 400, "partial must be 1 or 0, not maybe."),
+        ("findings?limit=0", 400, "limit must be a whole number from 1 to 999999999, not 0."),
+        ("clusters?partial=1", 400, "Unknown parameter partial; known parameters: none."),
+        ("findings?state=empty", 400, "Unknown parameter state; "),
+        ("explain/main/orders?topic=orders", 400, "A topic and a partition belong together: give both or neither."),
         ("explain/main/orders?topic=orders&partition=9", 400, "The group has no partition 9 of orders; it has 0-3."),
         ("explain/main/absent", 404, "No group named absent was found in cluster main."),
-        ("explain/main/broken", 500, "Group broken of cluster main cannot be judged (StateCorruptError: "),
+        ("explain/main/broken", 500, "Group broken of cluster main cannot be evaluated (StateCorruptError: "),
         ("explain/slow/orders", 503, "The groups of slow are not known yet."),
         ("what-if/main/orders?without=x", 400, "The group has no member x; its members are alpha-1, beta-1."),
-        ("what-if/main/orders?members=two", 400, "members is a whole number from 1 to 999999999, not two."),
-        ("what-if/main/orders?members=10001", 400, "A group is rehearsed with 1 to 10000 members, not with 10001."),
+        ("what-if/main/orders?members=two", 400, "members must be a whole number from 1 to 999999999, not two."),
+        ("what-if/main/orders?members=10001", 400, "groupwatch simulates 1 to 10,000 members, not 10001."),
         ("what-if/main/orders?partitions=orders", 400, "partitions: orders is not TOPIC=N."),
         (
             "what-if/main/orders?partitions=orders=20&partitions=orders=30",
             400,
-            "partitions: orders may be given once only, not with 20 and 30.",
+            "partitions: orders may be given only once, not with 20 and 30.",
         ),
-        ("what-if/main/orders?partitions=orders=9&partitions=orders=9", 400, "partitions: orders may be given once "),
-        ("what-if/main/orders?partitions=orders%3D100001", 400, "The job rehearses 100000 partitions at most; "),
+        (
+            "what-if/main/orders?partitions=orders=9&partitions=orders=9",
+            400,
+            "partitions: orders may be given only once, ",
+        ),
+        ("what-if/main/orders?partitions=orders%3D100001", 400, "The server simulates at most 100,000 partitions. "),
         ("history/main/absent", 404, "No group named absent was found in cluster main."),
         ("history/main", 404, "This address names no group: it must end in a cluster and a group."),
         ("history/elsewhere/g", 404, "No cluster named elsewhere is watched."),
-        ("nothing", 404, "The API has no such address; /api/v1/ lists those that it has."),
+        ("nothing", 404, "The API has no such address; /api/v1/ lists all addresses."),
     ],
 )
 def test_a_bad_question_is_refused_with_the_sentence_that_mends_it(client, path, status, sentence):
@@ -368,7 +372,7 @@ def test_an_answer_that_is_not_kept_is_not_declared_to_be():
 def test_five_hundred_values_are_read_and_no_more(client):
     many = "&".join(["without=x"] * 501)
     answer = client.get(f"/api/v1/what-if/main/orders?{many}")
-    assert (answer.status_code, answer.json()) == (400, {"error": "A question has at most 500 values."})
+    assert (answer.status_code, answer.json()) == (400, {"error": "A request has at most 500 parameters."})
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "BREW"])
@@ -388,7 +392,7 @@ def test_an_answer_that_fails_is_told_as_json():
     with served(Failing(source.shown, source.saved)) as server:
         answer = httpx.get(f"{server.url}/api/v1/history/main/orders")
         declared(next(each for each in ADDRESSES if each.name == "history"), answer)
-    told = "There is no answer (ZeroDivisionError); the job's log says more."
+    told = "The request failed (ZeroDivisionError); the job's log has details."
     assert (answer.status_code, answer.json()) == (500, {"error": told})
 
 

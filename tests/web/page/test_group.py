@@ -27,10 +27,10 @@ def page_of(verdict: GroupVerdict) -> str:
 
 def test_a_group_that_is_read_says_so_and_has_no_epoch():
     page = page_of(verdict_on(rocketmq("5.5.0", "lab-group"), lab("LabTopic")))
-    assert "<dt>Known from</dt><dd>readings of the system</dd>" in page
+    assert "<dt>Source</dt><dd>polls of the system</dd>" in page
     assert "<dt>Assignment</dt><dd>since 55 s</dd>" in page
     assert "Epoch" not in page
-    assert "Paused" not in page, "readings do not tell it"
+    assert "Paused" not in page, "polls do not show it"
     assert "broker-a-7" in page
 
 
@@ -51,14 +51,14 @@ def test_members_that_do_not_answer_and_ids_that_several_have_are_remarked():
             replace(reading, members=(replace(one, answers=False), replace(two, connections=2), three)), lab("LabTopic")
         )
     )
-    assert '<span class="remark">does not answer</span>' in page
+    assert '<span class="remark">does not respond</span>' in page
     assert '<span class="remark">2 connections</span>' in page
 
 
 def test_who_broadcasts_has_no_partition_with_two_owners_too_many():
     page = page_of(verdict_on(rocketmq("5.5.0-modes", "lab-broadcast"), lab("LabTopic")))
     assert "two owners" not in page
-    assert "The members broadcast" in page
+    assert "The members use broadcasting" in page
 
 
 def test_names_of_queues_break_out_of_nothing():

@@ -215,14 +215,14 @@ def test_a_page_whose_server_is_gone_says_that_it_is_stale_until_it_is_back(site
     page = site.open()
     page.route("**/*", lambda route: route.abort())
     renew(page)
-    expect(page.get_by_role("status")).to_contain_text("Stale: groupwatch cannot be reached. It does not answer.")
+    expect(page.get_by_role("status")).to_contain_text("Stale: groupwatch is unreachable. It does not respond.")
     expect(page.locator("a[data-row]")).to_have_count(50)
     page.unroute("**/*")
     renew(page)
     expect(page.get_by_role("status")).to_be_hidden()
     page.route("**/*", lambda route: route.fulfill(status=401, body="Who are you?"))
     renew(page)
-    expect(page.get_by_role("status")).to_contain_text("It answers HTTP 401.")
+    expect(page.get_by_role("status")).to_contain_text("It responds HTTP 401.")
     expect(page.locator("a[data-row]")).to_have_count(50)
     site.said.clear()  # the browser's own words on the requests that failed
 
@@ -232,13 +232,11 @@ def test_a_server_that_is_busy_is_not_said_to_be_away_but_what_a_proxy_says_is(s
     page = site.open()
     page.route("**/*", lambda route: route.fulfill(status=503, content_type="text/plain; charset=utf-8", body="Later."))
     renew(page)
-    expect(page.get_by_role("status")).to_contain_text(
-        "Stale: groupwatch is busy (503): too much is asked of it at once."
-    )
+    expect(page.get_by_role("status")).to_contain_text("Stale: groupwatch is busy (503): too many requests at once.")
     page.unroute("**/*")
     page.route("**/*", lambda route: route.fulfill(status=503, content_type="text/html", body="<h1>No upstream</h1>"))
     renew(page)
-    expect(page.get_by_role("status")).to_contain_text("groupwatch cannot be reached. It answers HTTP 503.")
+    expect(page.get_by_role("status")).to_contain_text("groupwatch is unreachable. It responds HTTP 503.")
     page.unroute("**/*")
     renew(page)
     expect(page.get_by_role("status")).to_be_hidden()
@@ -285,7 +283,7 @@ def test_the_map_shows_who_has_what_and_says_it_in_words_as_well(site: Site):
     first = page.locator("table.map tbody tr").first
     marks = first.locator(".cell").all_inner_texts()
     assert [mark.strip() for mark in marks[:7]] == ["■", "■", "■", "■", "○", "≠", ""]
-    page.get_by_text("The same as text").click()
+    page.get_by_text("Text version").click()
     texts = page.locator(".as-text tbody tr").first.locator("td").all_inner_texts()
     assert texts == ["0-3, 5", "5", "4"]
 
@@ -302,9 +300,9 @@ def test_what_if_answers_in_place_and_a_renewal_leaves_the_answer(site: Site):
     page = site.open(f"/groups/main/{CALM}")
     page.get_by_label("Assignor").select_option("roundrobin")
     page.get_by_label("Number of members").fill("5")
-    page.get_by_role("button", name="Show").click()
-    answer = page.get_by_role("region", name="Answer")
-    expect(answer).to_contain_text("16 partitions get another owner:")  # of 20, each fifth of the first five stays
+    page.get_by_role("button", name="Simulate").click()
+    answer = page.get_by_role("region", name="Simulation")
+    expect(answer).to_contain_text("16 partitions get a different owner:")  # of 20, each fifth of the first five stays
     expect(answer).to_contain_text("new-1")
     assert "assignor=roundrobin" in page.url
     renew(page)
@@ -312,9 +310,9 @@ def test_what_if_answers_in_place_and_a_renewal_leaves_the_answer(site: Site):
     page.reload()
     expect(answer).to_be_visible()
     page.get_by_label("Number of members").fill("many")
-    page.get_by_role("button", name="Show").click()
+    page.get_by_role("button", name="Simulate").click()
     expect(page.get_by_role("alert")).to_have_text(
-        "The number of members is a whole number from 1 to 999999999, not many."
+        "The number of members must be a whole number from 1 to 999999999, not many."
     )
 
 
@@ -323,8 +321,8 @@ def test_after_going_back_the_form_of_what_if_says_what_the_address_asks(site: S
     assignor, members = page.get_by_label("Assignor"), page.get_by_label("Number of members")
     assignor.select_option("roundrobin")
     members.fill("5")
-    page.get_by_role("button", name="Show").click()
-    expect(page.get_by_role("region", name="Answer")).to_contain_text("new-1")
+    page.get_by_role("button", name="Simulate").click()
+    expect(page.get_by_role("region", name="Simulation")).to_contain_text("new-1")
     assignor.select_option("sticky")  # chosen, not asked
     members.fill("7")
     page.go_back()
@@ -349,11 +347,11 @@ def test_a_group_and_a_partition_explain_themselves_when_they_are_asked(site: Si
     assert page.get_by_role("region", name="Explanation").count() == 0
     page.get_by_role("link", name="Explain this group").click()
     told = page.get_by_role("region", name="Explanation")
-    expect(told).to_contain_text("Its assignor is range (the log says so), which is replayed here exactly.")
+    expect(told).to_contain_text("Its assignor is range (from the log); groupwatch replays it exactly.")
     renew(page)
     expect(told).to_be_visible()
     page.locator("[data-key='20/grown']").get_by_role("link", name="why").click()
-    expect(told).to_contain_text("Partition 20 of grown explained")
+    expect(told).to_contain_text("Explanation of partition 20 of grown")
     page.get_by_role("link", name="Close").click()
     expect(told).to_have_count(0)
 
@@ -478,5 +476,5 @@ def test_without_a_script_links_and_forms_do_the_same(site: Site):
     expect(page.get_by_role("region", name="Explanation")).to_be_visible()
     assert page.locator("meta[http-equiv=refresh]").count() == 0, "who reads an answer is left alone"
     page.get_by_label("Number of members").fill("1")
-    page.get_by_role("button", name="Show").click()
-    expect(page.get_by_role("region", name="Answer")).to_be_visible()
+    page.get_by_role("button", name="Simulate").click()
+    expect(page.get_by_role("region", name="Simulation")).to_be_visible()

@@ -55,7 +55,7 @@ def test_the_answer_shows_members_moves_and_balance():
     """Round robin deals a0 a1 a2 b0 b1 b2 to C0 C1 C0 C1 C0 C1; range gave C0 the first two of each topic."""
     told = answer("what-if=1&assignor=roundrobin")
     assert (told.assignor, told.assignor_before) == ("roundrobin", "range")
-    assert told.moving == "3 partitions get another owner:"
+    assert told.moving == "3 partitions get a different owner:"
     assert [(row.member.name, row.before, row.has_before, row.after, row.has_after) for row in told.members] == [
         ("front", 4, "a 0-1; b 0-1", 3, "a 0, 2; b 1"),
         ("back", 2, "a 2; b 2", 3, "a 1; b 0, 2"),
@@ -66,8 +66,8 @@ def test_the_answer_shows_members_moves_and_balance():
         ("b", 0, 1, 2),
     ]
     assert told.sentences == (
-        "Balance before: at most 4 partitions for a member, 3 would do (1.33); after: at most 3 partitions for a "
-        "member, 3 would do (1.00).",
+        "Balance before: at most 4 partitions per member, optimum 3 (ratio 1.33); after: at most 3 partitions per "
+        "member, optimum 3 (ratio 1.00).",
     )
 
 
@@ -79,21 +79,20 @@ def test_who_joins_and_who_leaves_is_marked():
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ("members=-1", "The number of members is a whole number from 1 to 999999999, not -1."),
-        ("members=1e3", "The number of members is a whole number from 1 to 999999999, not 1e3."),
-        ("members=0", "The number of members is a whole number from 1 to 999999999, not 0."),
-        ("members=10001", "A group is rehearsed with 1 to 10000 members, not with 10001."),
-        ("grown=a&to=many", "The number of partitions is a whole number from 1 to 999999999, not many."),
-        ("grown=a&to=4&grown=a&to=5", "grown may be given once only."),
-        ("members=2&members=3", "members may be given once only."),
+        ("members=-1", "The number of members must be a whole number from 1 to 999999999, not -1."),
+        ("members=1e3", "The number of members must be a whole number from 1 to 999999999, not 1e3."),
+        ("members=0", "The number of members must be a whole number from 1 to 999999999, not 0."),
+        ("members=10001", "groupwatch simulates 1 to 10,000 members, not 10001."),
+        ("grown=a&to=many", "The number of partitions must be a whole number from 1 to 999999999, not many."),
+        ("grown=a&to=4&grown=a&to=5", "grown may be given only once."),
+        ("members=2&members=3", "members may be given only once."),
         ("grown=a", "A topic and its new number of partitions belong together: fill in both or none."),
         ("to=4", "A topic and its new number of partitions belong together: fill in both or none."),
         (
             "grown=a&to=100001",
-            "The job rehearses 100000 partitions at most; groupwatch what-if, which does it where it is typed, ten "
-            "times as many.",
+            "The server simulates at most 100,000 partitions. Run groupwatch what-if for up to 1,000,000.",
         ),
-        ("grown=a&to=2", "a has 3 partitions, and Kafka cannot make them 2: a topic only grows."),
+        ("grown=a&to=2", "a has 3 partitions; Kafka cannot change that to 2: a topic can only grow."),
         ("without=C9", "The group has no member C9; its members are C0, C1."),
         ("assignor=copartition%0A", "copartition\\n"),
     ],
