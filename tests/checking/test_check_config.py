@@ -104,7 +104,7 @@ def test_what_keeps_a_job_from_starting_is_a_problem_and_ends_with_2(check, text
     ("text", "warning"),
     [
         pytest.param(
-            f'{CLUSTER}{SPARK}[http]\nbind = "0.0.0.0"\n', "http.bind: Everybody who can reach 0.0.0.0 may", id="open"
+            f'{CLUSTER}{SPARK}[http]\nbind = "0.0.0.0"\n', "http.bind: Any client that can reach 0.0.0.0 has", id="open"
         ),
         pytest.param(f"{CLUSTER}{SPARK}[http]\nport = 0\n", "Prometheus cannot find it", id="a port that changes"),
         pytest.param(f'{CLUSTER}[spark]\ncheckpoint = "/tmp/x"\n', "is cleared", id="a checkpoint in /tmp"),
@@ -256,7 +256,9 @@ def test_an_absent_file_of_who_may_read_keeps_it_from_starting(check, key: str, 
 
 
 CLIENTS = "  client_ca_file: ca.pem\n  client_auth_type: "
-EVERYBODY = "http.bind: Everybody who can reach 0.0.0.0 may read what is served; docs/access.md tells how to guard it."
+EVERYBODY = (
+    "http.bind: Any client that can reach 0.0.0.0 has access without a password; see docs/access.md to restrict it."
+)
 
 
 @pytest.mark.parametrize(
@@ -281,7 +283,7 @@ def test_a_token_without_tls_and_one_that_every_user_may_open_are_told(check, gu
     answer = check(text)
     assert answer.exit_code == 0
     assert told(answer, "warning") == [
-        f"Every user of this machine may open {tmp_path}/token_file, which holds secrets; chmod o= takes that away.",
+        f"Every user of this machine may open {tmp_path}/token_file, which has secrets; run chmod o= on it.",
         "http.bind: Credentials cross the network to 0.0.0.0 as plain text; http.web_config_file can turn on TLS.",
     ]
     assert "a-token-of" not in answer.output

@@ -79,7 +79,10 @@ def test_a_collector_with_a_warning_is_up_and_ready_and_says_it_in_the_log_once(
         tell()
         collector.warning = None
         tell()
-    assert [record.getMessage() for record in caplog.records] == ["One node is out of date.", "orders is read again"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "One node is out of date.",
+        "orders can be read again",
+    ]
 
 
 class AnyCollector(PassCounter):
@@ -143,7 +146,7 @@ def nobody() -> dict[str, dict[str, Any]]:
 def test_what_keeps_it_from_starting_is_one_sentence(tmp_path: Path):
     assert CollectProcess(tmp_path, nobody(), "--only", "metaq").refusal().startswith("--only should be one of ")
     assert CollectProcess(tmp_path, nobody(), "--only", "rocketmq,spark").refusal() == (
-        "Nothing is to be collected: the configuration has no rocketmq and no spark."
+        "Nothing to collect: the configuration has no rocketmq and no spark."
     )
     assert CollectProcess(tmp_path, nobody()).refusal().startswith("Cluster prod: no broker answers at 127.0.0.1:")
 
