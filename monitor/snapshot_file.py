@@ -208,7 +208,7 @@ def read_lines(lines: Iterable[bytes]) -> Iterator[AnyLine]:
     count = 0
     for count, text in enumerate(lines, 1):
         if end is not None:
-            raise SnapshotFileError("The snapshot is damaged: it goes on after its end.")
+            raise SnapshotFileError("The snapshot is damaged: it continues after its end.")
         line = _decoded(text, count)
         if isinstance(line, EndLine):
             end = line
@@ -227,7 +227,7 @@ def _decoded(text: bytes, number: int) -> AnyLine:
         line: AnyLine = _LINES.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         if number == 1:
-            raise SnapshotFileError("This is no snapshot of groupwatch: its first line is no header.") from error
+            raise SnapshotFileError("This is not a groupwatch snapshot: its first line is not a header.") from error
         raise SnapshotFileError(f"The snapshot is damaged in line {number}: {visible(str(error))}.") from error
     return line
 
@@ -240,7 +240,7 @@ def _checked(header: Header) -> Header:
             f"this groupwatch reads up to version {known[0]} with states of version {known[1]}."
         )
     if header.groupwatch_snapshot != known[0] or header.state_version != known[1]:
-        raise SnapshotFileError("This groupwatch does not read a snapshot of that version.")
+        raise SnapshotFileError("This groupwatch cannot read a snapshot of that version.")
     return header
 
 

@@ -65,13 +65,13 @@ def groups_behind() -> Panel:
 def records_waiting() -> Panel:
     """All that waits for all groups."""
     family = specs.CLUSTER_LAG
-    return stat("Records waiting", described(family), "short", f"sum({chosen(family)})", marked=unmarked())
+    return stat("Lag", described(family), "short", f"sum({chosen(family)})", marked=unmarked())
 
 
 def oldest_waiting() -> Panel:
     """The age of what has waited longest for any group."""
     expr = f"max({chosen(specs.GROUP_LAG_SECONDS)})"
-    return stat("Oldest record waiting", described(specs.GROUP_LAG_SECONDS), "s", expr, marked=marked_from(300, 3600))
+    return stat("Oldest unread record", described(specs.GROUP_LAG_SECONDS), "s", expr, marked=marked_from(300, 3600))
 
 
 def findings() -> Panel:
@@ -94,7 +94,7 @@ def problems() -> Panel:
     """How much of a group is concerned."""
     families = (specs.GROUP_ORPHANED_PARTITIONS, specs.GROUP_DOUBLE_OWNED_PARTITIONS, specs.GROUP_DRIFTED_PARTITIONS)
     return table(
-        "How much is wrong",
+        "Findings by kind",
         described(*families, specs.GROUP_DEAD_MEMBERS, specs.GROUP_FAILING_PARTITIONS, specs.GROUP_LOST_RECORDS),
         GROUP,
         Column("Orphaned", _ORPHANED, warn_from=1),
@@ -108,34 +108,34 @@ def problems() -> Panel:
 
 def top_lag() -> Panel:
     """The groups for which most records wait."""
-    return _top("Most records waiting", specs.GROUP_LAG, "Lag", "short")
+    return _top("Largest lag", specs.GROUP_LAG, "Lag", "short")
 
 
 def top_lag_seconds() -> Panel:
     """The groups that are furthest behind in time."""
-    return _top("Longest behind", specs.GROUP_LAG_SECONDS, "Behind", "s")
+    return _top("Longest time lag", specs.GROUP_LAG_SECONDS, "Behind", "s")
 
 
 def top_lag_bytes() -> Panel:
     """The groups of MetaQ for which most bytes wait."""
-    return _top("Most bytes waiting (MetaQ)", specs.GROUP_LAG_BYTES, "Lag", "bytes")
+    return _top("Largest lag in bytes (MetaQ)", specs.GROUP_LAG_BYTES, "Lag", "bytes")
 
 
 def top_retention() -> Panel:
     """The groups that are next to lose records to retention."""
-    return _top("Nearest to losing records", specs.GROUP_RETENTION_RATIO, "Share of what is kept", "percentunit")
+    return _top("Closest to losing records", specs.GROUP_RETENTION_RATIO, "Share of retained records", "percentunit")
 
 
 def lag_of_clusters() -> Panel:
     """Records that wait for all groups, cluster by cluster: each shard tells what waits for its own."""
     query = Query(expr=summed(specs.CLUSTER_LAG, CLUSTER), legend="{{cluster}}")
-    return graph("Records waiting", described(specs.CLUSTER_LAG), "short", query)
+    return graph("Lag", described(specs.CLUSTER_LAG), "short", query)
 
 
 def lag_seconds_of_clusters() -> Panel:
     """The oldest record that waits, cluster by cluster."""
     query = Query(expr=across("max", CLUSTER, specs.GROUP_LAG_SECONDS), legend="{{cluster}}")
-    return graph("Oldest record waiting", described(specs.GROUP_LAG_SECONDS), "s", query)
+    return graph("Oldest unread record", described(specs.GROUP_LAG_SECONDS), "s", query)
 
 
 def by_state() -> Panel:
@@ -173,23 +173,23 @@ def clusters() -> Panel:
             warn_from=120,
         ),
         Column("Members", summed(specs.GROUP_MEMBERS, CLUSTER)),
-        Column("Records waiting", summed(specs.CLUSTER_LAG, CLUSTER)),
+        Column("Lag", summed(specs.CLUSTER_LAG, CLUSTER)),
     )
 
 
 BOARD: Final = Board(
     uid="groupwatch",
     title="groupwatch: fleet",
-    description="All consumer groups of all clusters: what is wrong, who is behind.",
+    description="All consumer groups of all clusters: findings and lag.",
     variables=(variables.clusters, variables.groups, variables.page_address),
     bands=(
         Band(4, (clusters_read, groups_known, groups_orphaned, groups_behind, records_waiting, oldest_waiting)),
-        Band(9, (open_findings, problems), "What is wrong"),
+        Band(9, (open_findings, problems), "Findings"),
         Band(8, (findings, findings_of_clusters, by_status)),
-        Band(9, (top_lag, top_lag_seconds), "Who is behind"),
+        Band(9, (top_lag, top_lag_seconds), "Lag"),
         Band(8, (top_retention, top_lag_bytes)),
         Band(8, (lag_of_clusters, lag_seconds_of_clusters)),
-        Band(8, (by_state, by_kind), "What there is"),
+        Band(8, (by_state, by_kind), "Inventory"),
         Band(6, (clusters,)),
     ),
 )

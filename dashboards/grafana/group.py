@@ -84,7 +84,7 @@ def rebalancing_over_time() -> Panel:
     """When each group was rebalancing."""
     query = Query(expr=f"topk({MOST}, {summed(specs.GROUP_REBALANCING, GROUP)})", legend=GROUP_NAME)
     meanings = (Meaning("at rest", CALM), Meaning("rebalancing", WARNING))
-    return timeline("Rebalance under way", described(specs.GROUP_REBALANCING), query, meanings)
+    return timeline("Rebalance in progress", described(specs.GROUP_REBALANCING), query, meanings)
 
 
 def rebalances() -> Panel:
@@ -97,7 +97,7 @@ def rebalances() -> Panel:
 BOARD: Final = Board(
     uid=GROUP_UID,
     title="groupwatch: group",
-    description="How far behind a group is, who owns what, what is wrong with it, and how it rebalances.",
+    description="Lag, owners, findings and rebalances of one group.",
     variables=(variables.clusters, variables.groups, variables.topics_of_groups, variables.page_address),
     bands=(
         Band(4, (behind_now, members_now, orphans_now, double_owned_now, drifted_now, imbalance_now)),
@@ -107,7 +107,7 @@ BOARD: Final = Board(
         Band(8, (group_lag.pace, group_lag.catch_up)),
         Band(8, (group_lag.retention, group_lag.lost_records, group_lag.failing_partitions)),
         Band(9, (group_lag.partitions,)),
-        Band(9, (group_ownership.owners,), "Who owns what"),
+        Band(9, (group_ownership.owners,), "Owners"),
         Band(8, (group_ownership.who_is_member,)),
         Band(8, (group_ownership.orphans, group_ownership.orphans_age)),
         Band(8, (group_ownership.drift, group_ownership.drift_age)),

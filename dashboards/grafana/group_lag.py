@@ -64,13 +64,13 @@ def partition_lag() -> Panel:
 
 def partition_lag_seconds() -> Panel:
     """The age of the oldest record that waits, in the partitions that are furthest behind."""
-    return of_partitions("Lag of partitions in time", "s", specs.PARTITION_LAG_SECONDS)
+    return of_partitions("Time lag of partitions", "s", specs.PARTITION_LAG_SECONDS)
 
 
 def pace() -> Panel:
     """Whether the group keeps up."""
     return graph(
-        "Read and written where records wait",
+        "Consumed and produced, partitions with lag",
         described(specs.GROUP_CONSUMED_RECORDS_PER_SECOND, specs.GROUP_PRODUCED_RECORDS_PER_SECOND),
         "cps",
         Query(expr=most(specs.GROUP_CONSUMED_RECORDS_PER_SECOND), legend=f"{GROUP_NAME} read"),
@@ -85,7 +85,7 @@ def catch_up() -> Panel:
 
 def retention() -> Panel:
     """How near the group is to losing records."""
-    return of_groups("Share of what is kept that waits", "percentunit", specs.GROUP_RETENTION_RATIO)
+    return of_groups("Lag as a share of retained records", "percentunit", specs.GROUP_RETENTION_RATIO)
 
 
 def lost_records() -> Panel:
@@ -115,7 +115,7 @@ def failing_partitions() -> Panel:
 def partitions() -> Panel:
     """Where the partitions stand in which most waits."""
     return table(
-        f"The {ROWS} partitions with most lag",
+        f"The {ROWS} partitions with the largest lag",
         described(
             specs.PARTITION_LAG,
             specs.PARTITION_LAG_SECONDS,
@@ -143,7 +143,7 @@ def partition_lag_bytes() -> Panel:
 def pace_bytes() -> Panel:
     """The same of MetaQ, whose offsets are bytes."""
     return graph(
-        "Read and written where bytes wait (MetaQ)",
+        "Consumed and produced, partitions with lag (MetaQ)",
         described(specs.GROUP_CONSUMED_BYTES_PER_SECOND, specs.GROUP_PRODUCED_BYTES_PER_SECOND),
         "Bps",
         Query(expr=most(specs.GROUP_CONSUMED_BYTES_PER_SECOND), legend=f"{GROUP_NAME} read"),

@@ -20,7 +20,7 @@ def owners() -> Panel:
     differing = f"0 * ({judged} and on ({_ON}, member_id) {same}) or {judged}"
     known = f"({judged} or on ({_ON}) {_owners()})"
     return table(
-        "Who owns what, and who should",
+        "Owners and expected owners",
         described(specs.PARTITION_OWNER_INFO, specs.PARTITION_EXPECTED_OWNER_INFO),
         (*PARTITION, "client_id", "host", "member_id", "expected"),
         Column("Differs", f"topk({ROWS}, {differing})", "bool_yes_no", warn_from=1),
@@ -33,10 +33,10 @@ def who_is_member() -> Panel:
     labels = (*GROUP, "client_id", "host", "member_id")
     lag = f"{_owners()} * on ({_ON}) group_left () {lag_of_partitions()}"
     return table(
-        "Who the members are",
+        "Member details",
         described(specs.MEMBER_INFO, specs.PARTITION_OWNER_INFO),
         labels,
-        Column("Lag of what it owns", summed(specs.PARTITION_OWNER_INFO, labels, lag)),
+        Column("Lag of its partitions", summed(specs.PARTITION_OWNER_INFO, labels, lag)),
         Column("Owns", across("count", labels, specs.PARTITION_OWNER_INFO)),
         Column("Listed", across("max", labels, specs.MEMBER_INFO), "bool_yes_no"),
     )

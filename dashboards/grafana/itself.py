@@ -49,7 +49,7 @@ def longest_batch() -> Panel:
 
 def findings_told() -> Panel:
     """Of all clusters with a topic for findings, the share whose topic can be written."""
-    return cluster_share("Findings told", specs.FINDINGS_UP)
+    return cluster_share("Findings published", specs.FINDINGS_UP)
 
 
 def unreadable_now() -> Panel:
@@ -96,7 +96,7 @@ def batch_durations() -> Panel:
 
 def input_lag() -> Panel:
     """How far groupwatch itself is behind."""
-    return _of_clusters("Records still to read", "short", specs.INPUT_LAG_RECORDS)
+    return _of_clusters("Records not read yet", "short", specs.INPUT_LAG_RECORDS)
 
 
 def catalog_age() -> Panel:
@@ -114,16 +114,16 @@ def decode_errors() -> Panel:
 
 
 def evaluation_errors() -> Panel:
-    """Groups that could not be judged."""
+    """Group evaluations that failed."""
     family = specs.EVALUATION_ERRORS_TOTAL
     query = Query(expr=summed(family, CLUSTER, increased(family, "5m")), legend=_CLUSTER)
-    return graph("Groups not judged, in 5 minutes", described(family), "short", query)
+    return graph("Failed evaluations in 5 minutes", described(family), "short", query)
 
 
 def findings_topic() -> Panel:
     """When findings could be written."""
     query = Query(expr=across("min", CLUSTER, specs.FINDINGS_UP), legend=_CLUSTER)
-    return timeline("Findings can be told", described(specs.FINDINGS_UP), query, _NO_YES)
+    return timeline("Findings topic writable", described(specs.FINDINGS_UP), query, _NO_YES)
 
 
 def warm_up() -> Panel:
@@ -161,14 +161,14 @@ def passes() -> Panel:
     family = specs.COLLECTOR_PASSES_TOTAL
     expr = summed(family, (*_COLLECTOR, "result"), increased(family, "5m"))
     query = Query(expr=expr, legend=f"{_COLLECTOR_NAME} {{{{result}}}}")
-    return graph("Passes of collectors in 5 minutes", described(family), "short", query)
+    return graph("Polls of collectors in 5 minutes", described(family), "short", query)
 
 
 def pass_duration() -> Panel:
     """How long passes take."""
     family = specs.COLLECTOR_PASS_DURATION_SECONDS
     query = Query(expr=across("max", _COLLECTOR, family), legend=_COLLECTOR_NAME)
-    return graph("Duration of passes", described(family), "s", query)
+    return graph("Duration of polls", described(family), "s", query)
 
 
 def scrape_duration() -> Panel:
@@ -184,7 +184,7 @@ def scrape_duration() -> Panel:
 
 def scrape_samples() -> Panel:
     """How many series groupwatch exposes."""
-    description = "Samples that Prometheus read in a scrape of groupwatch: one for each series that is exposed."
+    description = "Samples in one scrape of groupwatch: one for each exposed series."
     query = Query(expr=_scrape_query("scrape_samples_scraped"), legend="{{instance}}")
     return graph("Series exposed", description, "short", query)
 
@@ -209,7 +209,7 @@ def versions() -> Panel:
 def shards() -> Panel:
     """Which share of the groups each job has."""
     return table(
-        "Shares of the groups",
+        "Shards",
         described(specs.SHARD_INFO),
         ("instance", "shard", "of"),
         Column("Jobs", f"count by (instance, shard, of) ({everywhere(specs.SHARD_INFO)})"),
@@ -220,23 +220,23 @@ def shards_seen() -> Panel:
     """When a shard was away."""
     family, division = specs.SHARDS, ("cluster", "of")
     expr = across("count", division, family, across("count", (*division, "shard"), family))
-    description = f"Of how many shards there are metrics, with how many there should be.\n\n{described(family)}"
+    description = f"Shards with metrics, compared with the configured number.\n\n{described(family)}"
     return graph("Shards seen", description, "short", Query(expr=expr, legend=f"{_CLUSTER} of {{{{of}}}}"), steps=True)
 
 
 BOARD: Final = Board(
     uid="groupwatch-itself",
     title="groupwatch: the monitor itself",
-    description="Whether what the other dashboards show is complete and new.",
+    description="Whether the data of the other dashboards is complete and current.",
     variables=(variables.clusters, variables.page_address),
     bands=(
         Band(4, (clusters_read, ready, oldest_evaluation, longest_batch, findings_told, unreadable_now)),
         Band(6, (up_over_time, ready_over_time, findings_topic)),
-        Band(8, (evaluation_age, batch_duration, batch_durations, input_lag), "Reading and judging"),
+        Band(8, (evaluation_age, batch_duration, batch_durations, input_lag), "Reading and evaluation"),
         Band(8, (decode_errors, evaluation_errors, catalog_age)),
         Band(8, (warm_up, warm_up_time), "After a start"),
         Band(8, (collectors, passes, pass_duration), "Collectors"),
-        Band(8, (scrape_duration, scrape_samples, left_out), "What Prometheus gets"),
+        Band(8, (scrape_duration, scrape_samples, left_out), "Scrapes"),
         Band(6, (versions, shards, shards_seen)),
     ),
 )

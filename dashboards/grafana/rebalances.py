@@ -50,8 +50,8 @@ def redelivered_now() -> Panel:
 def by_group() -> Panel:
     """What each group paid in the time that is shown, the most rebalances first."""
     return table(
-        "Cost by group, in the time shown",
-        "What rebalances cost each group in the time that the dashboard shows. Times and records are lower bounds.",
+        "Cost by group, in the selected time range",
+        "Cost of rebalances for each group in the selected time range. Times and records are lower bounds.",
         GROUP,
         _cost("Rebalances", specs.GROUP_REBALANCES_TOTAL),
         _cost("Time", specs.GROUP_REBALANCE_SECONDS_TOTAL, "s"),
@@ -103,7 +103,7 @@ def burst() -> Panel:
 BOARD: Final = Board(
     uid="groupwatch-rebalances",
     title="groupwatch: cost of rebalances",
-    description="How many rebalances, how long, what moved for nothing, what stood still, what was read twice.",
+    description="Rebalances: number, duration, avoidable moves, pauses, records read twice.",
     variables=(variables.clusters, variables.groups, variables.page_address),
     bands=(
         Band(4, (count_now, seconds_now, pause_now, moved_now, avoidable_now, redelivered_now)),

@@ -22,9 +22,7 @@ _LAG_SECONDS: Final = (
 )
 """Of partitions where they are given, else of the topic as a whole."""
 
-_OFFSETS: Final = (
-    "Offsets are records in Kafka and RocketMQ, bytes in MetaQ; transactions add some that are no records."
-)
+_OFFSETS: Final = "Offsets count records in Kafka and RocketMQ, bytes in MetaQ. Transaction markers also take offsets."
 
 
 def topics_known() -> Panel:
@@ -54,7 +52,7 @@ def listed_ago() -> Panel:
 def written() -> Panel:
     """How fast topics are written."""
     expr = f"topk({MOST}, {summed(specs.PARTITION_END_OFFSET, TOPIC, _WRITTEN)})"
-    description = f"How fast the end of the topic's partitions moves. {_OFFSETS}"
+    description = f"Rate at which the end offsets of the topic grow. {_OFFSETS}"
     return graph("Written", description, "cps", Query(expr=expr, legend=_TOPIC))
 
 
@@ -62,7 +60,7 @@ def read() -> Panel:
     """How fast groups commit what they read; below 0 while a group goes back."""
     slope = f"deriv({chosen(specs.PARTITION_COMMITTED_OFFSET)}[$__rate_interval])"
     expr = f"topk({MOST}, {summed(specs.PARTITION_COMMITTED_OFFSET, _READER, slope)})"
-    description = f"How fast the committed offsets of groups move; below 0 where a group went back. {_OFFSETS}"
+    description = f"Rate at which committed offsets of groups grow. Negative where a group moved back. {_OFFSETS}"
     return graph("Read", description, "cps", Query(expr=expr, legend=_READER_NAME), signed=True)
 
 
@@ -76,9 +74,8 @@ def ends() -> Panel:
 def readers() -> Panel:
     """Who reads a topic, and how far behind."""
     return table(
-        f"Who reads, and how far behind (the {ROWS} with most lag)",
-        "The groups that have committed offsets of a topic. "
-        + described(specs.PARTITION_LAG, specs.PARTITION_LAG_SECONDS),
+        f"Consumer groups and their lag (the {ROWS} with the largest lag)",
+        "Groups with committed offsets in a topic. " + described(specs.PARTITION_LAG, specs.PARTITION_LAG_SECONDS),
         ("cluster", "topic", "group"),
         Column("Lag", _row_query(_LAG)),
         Column("Behind", _row_query(_LAG_SECONDS), "s", warn_from=300),
@@ -104,8 +101,8 @@ def unread() -> Panel:
     """Topics of which no group has committed anything."""
     committed = across("count", TOPIC, specs.PARTITION_COMMITTED_OFFSET)
     expr = f"{summed(specs.PARTITION_END_OFFSET, TOPIC)} unless on (cluster, topic) {committed}"
-    description = "Topics of which none of the chosen groups has a committed offset, and where they end."
-    return table("Read by nobody", description, TOPIC, Column("End offset", expr))
+    description = "Topics without a committed offset of any selected group, with their end offsets."
+    return table("Topics without commits", description, TOPIC, Column("End offset", expr))
 
 
 _WRITTEN: Final = f"rate({chosen(specs.PARTITION_END_OFFSET)}[$__rate_interval])"
@@ -114,7 +111,7 @@ _WRITTEN: Final = f"rate({chosen(specs.PARTITION_END_OFFSET)}[$__rate_interval])
 BOARD: Final = Board(
     uid=TOPICS_UID,
     title="groupwatch: topics",
-    description="How fast topics are written, where they end, who reads them and how far behind.",
+    description="Topics: produce rate, end offsets, consumer groups and their lag.",
     variables=(variables.clusters, variables.topics, variables.readers, variables.page_address),
     bands=(
         Band(4, (topics_known, partitions_known, written_now, listed_ago)),

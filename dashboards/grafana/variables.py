@@ -46,7 +46,7 @@ def page_address() -> TextBoxVariable:
     return (
         TextBoxVariable("groupwatch")
         .label("groupwatch's page")
-        .description("Address of groupwatch's page as your browser reaches it, without a slash at its end.")
+        .description("Address of the groupwatch page as your browser reaches it, without a trailing slash.")
         .default_value(PAGE_ADDRESS)
         .current(VariableOption(text=PAGE_ADDRESS, value=PAGE_ADDRESS))
     )

@@ -36,8 +36,8 @@ def no_checkpoint(settings: Settings) -> Iterator[str]:
     """A job that is told of no checkpoint."""
     if settings.spark.checkpoint is None:
         yield (
-            "spark.checkpoint is required: a folder that survives restarts, where the job keeps its state"
-            " (groupwatch collect needs none, and its file is checked with --collect)."
+            "spark.checkpoint is required: a folder for the job's state that survives restarts"
+            " (groupwatch collect needs none; check its file with --collect)."
         )
 
 
@@ -55,8 +55,8 @@ def unusable_checkpoint(settings: Settings) -> Iterator[str]:
         yield "spark.checkpoint should be the path of a folder, or a URI like hdfs://HOST/FOLDER or s3a://BUCKET/FOLDER."
     elif not _may_be_known(_scheme(place), settings.spark.conf):
         yield (
-            f"spark.checkpoint is on {_scheme(place)}:, which Spark does not know: it has {', '.join(sorted(OF_SPARK))}"
-            " and those whose jars are named in spark.conf (spark.jars.packages)."
+            f"spark.checkpoint is on {_scheme(place)}:, a file system unknown to Spark: it supports"
+            f" {', '.join(sorted(OF_SPARK))} and those with jars named in spark.conf (spark.jars.packages)."
         )
 
 
@@ -66,8 +66,8 @@ def checkpoint_without_jars(settings: Settings) -> Iterator[str]:
     scheme = _scheme(place)
     if scheme in WITH_JARS and _is_written_well(place) and not _has_jars(scheme, settings.spark.conf):
         yield (
-            f"spark.checkpoint is on {scheme}:, whose jars Spark does not bring: name them in spark.conf"
-            " (spark.jars.packages), unless they lie beside Spark's own."
+            f"spark.checkpoint is on {scheme}:, whose jars are not part of Spark: name them in spark.conf"
+            " (spark.jars.packages), unless they are in Spark's jars folder."
         )
 
 

@@ -21,25 +21,26 @@ def add_check_config(app: typer.Typer) -> None:
 
 def _limit(given: float) -> float:
     if not 0.1 <= given <= 3600:  # "nan" is refused, too
-        raise typer.BadParameter("a time limit is 0.1 to 3600 seconds")
+        raise typer.BadParameter("a time limit must be 0.1 to 3600 seconds")
     return given
 
 
 def check_config(
     file: Annotated[
         Path | None,
-        typer.Argument(help="A configuration (TOML). Variables named GROUPWATCH_* go before it.", metavar="FILE"),
+        typer.Argument(help="A configuration (TOML). GROUPWATCH_* variables override it.", metavar="FILE"),
     ] = None,
     connect: Annotated[
-        bool, typer.Option("--connect", help="Ask every cluster whether it is there and permits what is needed.")
+        bool, typer.Option("--connect", help="Check that every cluster answers and grants the permissions.")
     ] = False,
     connect_limit: Annotated[
-        float, typer.Option(callback=_limit, help="With --connect: so many seconds may one of them take.")
+        float, typer.Option(callback=_limit, help="With --connect: timeout for each cluster, in seconds.")
     ] = 10.0,
     collect: Annotated[
-        bool, typer.Option("--collect", help="Check it for groupwatch collect, which needs no checkpoint and no Java.")
+        bool,
+        typer.Option("--collect", help="Check the file for groupwatch collect, which needs no checkpoint and no Java."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Answer as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Tell what a configuration would watch, with secrets hidden, and what of it will not work. Nothing is started."""
     report = _report(file, for_job=not collect, limit_s=connect_limit if connect else None)

@@ -145,7 +145,7 @@ def _own_address(settings: Settings) -> Iterator[str]:
 
 def _random_port(settings: Settings) -> Iterator[str]:
     if settings.http.port == 0:
-        yield "http.port 0 takes another port at every start: Prometheus will not find it."
+        yield "http.port 0 takes another port at every start: Prometheus cannot find it."
 
 
 def _clear_passwords(settings: Settings) -> Iterator[str]:
@@ -153,7 +153,7 @@ def _clear_passwords(settings: Settings) -> Iterator[str]:
         shown = cluster.client.shown()
         protocol = shown.get("security.protocol", "PLAINTEXT").upper()
         if not protocol.startswith("SASL") and any(name.startswith("sasl.") for name in shown):
-            yield f"{cluster.client_place}: with security.protocol {protocol} what begins with sasl. is not used."
+            yield f"{cluster.client_place}: with security.protocol {protocol}, sasl. properties have no effect."
         if protocol == "SASL_PLAINTEXT" and shown.get("sasl.mechanism", "").upper() == "PLAIN":
             yield f"{cluster.client_place}: SASL PLAIN without TLS sends the password in clear text."
 
@@ -174,7 +174,7 @@ def _elsewhere(settings: Settings) -> Iterator[str]:
         if not watched.collect
     ]
     if named:
-        yield f"The job waits for a groupwatch collect that runs elsewhere: {', '.join(named)} has collect = false."
+        yield f"The job depends on a groupwatch collect that runs elsewhere: {', '.join(named)} has collect = false."
 
 
 def _fleeting_checkpoint(settings: Settings) -> Iterator[str]:
@@ -182,9 +182,9 @@ def _fleeting_checkpoint(settings: Settings) -> Iterator[str]:
     if path is None:
         return
     if not path.is_absolute():
-        yield f"spark.checkpoint {path} is relative: another working directory is another, empty checkpoint."
+        yield f"spark.checkpoint {path} is relative: another working directory has another, empty one."
     if path.is_relative_to("/tmp") or path.is_relative_to("/var/tmp"):
-        yield f"spark.checkpoint {path} lies in a folder that is cleared: the log is read anew after that."
+        yield f"spark.checkpoint {path} is in a folder that is cleared: the job then reads the log from the beginning."
 
 
 def _cluster_of_spark(settings: Settings) -> Iterator[str]:
@@ -198,7 +198,7 @@ def _cluster_of_spark(settings: Settings) -> Iterator[str]:
         )
     if spark.shuffle_partitions == 0:
         yield (
-            "spark.shuffle_partitions is not chosen and will be 8, whatever the cluster has: about its number of cores"
+            "spark.shuffle_partitions is not set and will be 8 on any cluster: about its number of cores"
             " is right, and it is fixed once there is a checkpoint."
         )
 

@@ -72,4 +72,4 @@ def _refusals(addresses: tuple[str, ...], limit_s: float) -> Iterator[str]:
         except OSError as error:
             yield f"{address}: {error.strerror or error}"
         except UnicodeError:  # too long, or with an empty part
-            yield f"{address}: it is no name of a host"
+            yield f"{address}: it is not a host name"

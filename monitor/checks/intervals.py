@@ -48,4 +48,4 @@ def seldom_read(settings: Settings) -> Iterator[str]:
 def _told(key: str, interval_s: float, *alerts: _Alert) -> Iterator[str]:
     fire = " and ".join(f"{alert.name} (beyond {alert.limit_s} s)" for alert in alerts if interval_s >= alert.limit_s)
     if fire:
-        yield f"{key} is {interval_s:g} s: {fire} will fire again and again, though nothing is wrong."
+        yield f"{key} is {interval_s:g} s: {fire} will fire repeatedly without a fault."

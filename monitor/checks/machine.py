@@ -39,7 +39,7 @@ def rather_few_files(_: Settings) -> Iterator[str]:
     """Python does not: readers of the page are turned away earlier than they need be."""
     now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     if now != resource.RLIM_INFINITY and now < FEWEST_FILES <= (most if most > 0 else FEWEST_FILES):
-        yield f"A process may open {now} files at first: with many readers of the page that is too few; {_HOW}."
+        yield f"A process may open {now} files at first: that is too few for many connections to the page; {_HOW}."
 
 
 def no_temporary_folder(_: Settings) -> Iterator[str]:
@@ -47,18 +47,18 @@ def no_temporary_folder(_: Settings) -> Iterator[str]:
     try:
         tempfile.TemporaryDirectory().cleanup()
     except OSError as error:
-        yield f"There is no folder for temporary files ({error.strerror or error}): set TMPDIR."
+        yield f"No folder for temporary files is usable ({error.strerror or error}): set TMPDIR."
 
 
 def absent_programs(settings: Settings) -> Iterator[str]:
     """A Spark or a Python that variables or properties name, and that is not there. Of a cluster only Spark is here."""
     home = os.environ.get("SPARK_HOME")
     if home and not os.access(Path(home) / "bin" / "spark-submit", os.X_OK):
-        yield f"SPARK_HOME is {home}, where there is no Spark (no bin/spark-submit): unset it."
+        yield f"SPARK_HOME is {home}, which has no Spark (no bin/spark-submit): unset it."
     variable, key = "PYSPARK_PYTHON", "spark.pyspark.python"
     python = os.environ.get(variable) or settings.spark.conf.get(key)
     if python and "${" in python:  # looked up at the start
         return
     if python and settings.spark.master.startswith("local") and shutil.which(python) is None:
         named = variable if os.environ.get(variable) else f'spark.conf."{key}"'
-        yield f"{named} is {python}, which is no program here."
+        yield f"{named} is {python}, which is not a program on this machine."

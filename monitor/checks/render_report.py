@@ -42,12 +42,12 @@ def _watched(watched: Watched) -> Iterator[str]:
 
 
 def _result(report: ConfigReport) -> str:
-    asked = "" if report.connections is not None else " No cluster was asked: --connect does that."
+    asked = "" if report.connections is not None else " Clusters were not contacted: add --connect."
     able = f"groupwatch {report.command} can start with {report.file}"
     if report.can_start:
         return f"{able}.{asked}"
     refusing = sum(not each.is_fine for each in report.connections or ())
-    counts = [f"{len(report.problems)} to mend"] * bool(report.problems) + [f"{refusing} not reached"] * bool(refusing)
+    counts = [f"{len(report.problems)} to fix"] * bool(report.problems) + [f"{refusing} not reached"] * bool(refusing)
     return f"groupwatch {report.command} cannot start with {report.file}: {', '.join(counts)}."
 
 

@@ -45,7 +45,7 @@ def wrong_master(settings: Settings) -> Iterator[str]:
             " commas), k8s://HOST:PORT or yarn."
         )
     if master == "yarn" and not any(os.environ.get(name) for name in HADOOP_VARIABLES):
-        yield f"spark.master is yarn: Spark finds it by the variable {' or '.join(HADOOP_VARIABLES)}, which is not set."
+        yield f"spark.master is yarn: Spark needs the variable {' or '.join(HADOOP_VARIABLES)}, which is not set."
 
 
 def is_master(master: str) -> bool:
@@ -105,7 +105,7 @@ def _port(value: str) -> bool:
     return value == "0" or _from(1024, 65535)(value)
 
 
-_HEAP: Final = "be a size like 2g, from 466m (Spark wants 450 MB of what Java lets it have) to 16t"
+_HEAP: Final = "be a size like 2g, from 466m (Spark needs 450 MB of usable heap) to 16t"
 _COUNTS: Final = (
     "default.parallelism|sql.shuffle.partitions|(driver|executor).cores|cores.max|task.cpus|task.maxFailures"
     "|sql.streaming.(minBatchesToRetain|numRecentProgressUpdates)|sql.execution.arrow.maxRecordsPerBatch"
@@ -144,7 +144,7 @@ _RULES: Final = (
         fits=_matching("client"),
         told="be client: the driver is this process",
     ),
-    _Rule(names=_names("master"), fits=lambda _: False, told="not stand there: set master in [spark]"),
+    _Rule(names=_names("master"), fits=lambda _: False, told="not be set here: use master in [spark]"),
     _Rule(
         names=_names(r"(driver|executor)\.(extra|default)JavaOptions"),
         fits=lambda value: "-Xmx" not in value,
@@ -215,7 +215,7 @@ def missing_secret(master: str, properties: Mapping[str, str]) -> str | None:
     return (
         f"spark.master {master} is a cluster, and its ports need a secret: give its master, its workers and"
         f' [spark.conf] the same "{SECRET}" and "{AUTHENTICATE}" = "true" (docs/access.md), or set'
-        f' "{AUTHENTICATE}" = "false" if nobody else reaches its network.'
+        f' "{AUTHENTICATE}" = "false" if its network is private.'
     )
 
 
@@ -231,4 +231,4 @@ def not_of_spark(settings: Settings) -> Iterator[str]:
     """Properties of which Spark takes no notice."""
     for key in settings.spark.conf:
         if not key.startswith("spark."):
-            yield f'spark.conf."{key}" does not begin with spark. and has no effect.'
+            yield f'spark.conf."{key}" does not start with spark. and has no effect.'

@@ -21,7 +21,7 @@ from monitor.config import (
 )
 from monitor.config.client import HIDDEN, is_secret
 
-GROUPS_FROM = {"log": "the offsets topic", "admin": "what the brokers answer"}
+GROUPS_FROM = {"log": "the offsets topic", "admin": "the admin API"}
 WITH_SECRET: Final = re.compile(r"://.*@|\?")
 """A user, perhaps with a password (which may have any character), or a query, perhaps with a signature."""
 
@@ -128,7 +128,7 @@ def _cluster(cluster: ClusterSettings) -> Watched:
 
 def _system(settings: Settings, system: System) -> Watched:
     carrier = settings.carrier_of(system).name
-    how = f"{_by_whom(system.collect)}, by way of {carrier}"
+    how = f"{_by_whom(system.collect)}, through {carrier}"
     if isinstance(system, RocketMQSettings):
         place, kind, addresses = system.place, "RocketMQ", system.addresses
         how = f"groups {system.groups}, {how}"

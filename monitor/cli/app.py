@@ -44,23 +44,21 @@ def _tell_version(wanted: bool) -> None:
 @app.callback()
 def groupwatch(
     version: Annotated[
-        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Show the version and end.")
+        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Who should own each partition of a consumer group, who does, and how far behind they are."""
+    """Show who should own each partition of a consumer group, who owns it now, and the lag."""
     del version  # its callback has told it
 
 
 @app.command()
 def run(
     config: Annotated[
-        Path | None, typer.Option(help="The configuration file (TOML). Variables named GROUPWATCH_* go before it.")
+        Path | None, typer.Option(help="The configuration file (TOML). GROUPWATCH_* variables override it.")
     ] = None,
     rebuild: Annotated[
         bool,
-        typer.Option(
-            "--rebuild", help="Move the state of every cluster aside, and read the logs from their beginning."
-        ),
+        typer.Option("--rebuild", help="Move the state of every cluster aside, and read the logs from the beginning."),
     ] = False,
     shard: Annotated[
         str | None,
@@ -68,7 +66,7 @@ def run(
     ] = None,
     compat: Annotated[
         str | None,
-        typer.Option(help="Give lags also by the metric names of another exporter: kafka_exporter (docs/metrics.md)."),
+        typer.Option(help="Also expose lags under another exporter's metric names: kafka_exporter (docs/metrics.md)."),
     ] = None,
     verbose: Annotated[bool, typer.Option(help="Log more.")] = False,
 ) -> None:
@@ -82,18 +80,18 @@ def run(
 @app.command()
 def collect(
     config: Annotated[
-        Path | None, typer.Option(help="The configuration file (TOML). Variables named GROUPWATCH_* go before it.")
+        Path | None, typer.Option(help="The configuration file (TOML). GROUPWATCH_* variables override it.")
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="Collect of these only: kafka, rocketmq, zookeeper, spark. May be given several times."),
+        typer.Option(help="Run only these collectors: kafka, rocketmq, zookeeper, spark. Repeatable."),
     ] = None,
     port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="Port of the metrics, in place of the configuration's.")
+        int | None, typer.Option(min=0, max=65535, help="Port of the metrics; overrides the configuration.")
     ] = None,
     verbose: Annotated[bool, typer.Option(help="Log more.")] = False,
 ) -> None:
-    """Run the collectors alone, for a job that runs elsewhere; no Spark and no Java is needed."""
+    """Run only the collectors, for a job that runs elsewhere; needs neither Spark nor Java."""
     _log_to_terminal(verbose)
     from streaming_jobs.jobs.collect import CANNOT_COLLECT, run_collect  # noqa: PLC0415 -- as above
 
@@ -103,11 +101,11 @@ def collect(
 @app.command()
 def prepare(
     config: Annotated[
-        Path | None, typer.Option(help="The configuration that jobs will have; only its table spark.conf matters.")
+        Path | None, typer.Option(help="The configuration of the jobs; only its table spark.conf is used.")
     ] = None,
     verbose: Annotated[bool, typer.Option(help="Log more.")] = False,
 ) -> None:
-    """Fetch the jars and archive Java's classes, once per machine: starts are a second or two shorter."""
+    """Fetch the jars and archive Java's classes once per machine; later starts are a second or two faster."""
     _log_to_terminal(verbose)
     from streaming_jobs.jobs.prepare import run_prepare  # noqa: PLC0415 -- as above
 
@@ -116,7 +114,7 @@ def prepare(
 
 def _seconds(given: float | None) -> float | None:
     if given is not None and not 0 < given < math.inf:
-        raise typer.BadParameter("a time in seconds is more than 0")
+        raise typer.BadParameter("a time in seconds must be greater than 0")
     return given
 
 
@@ -142,22 +140,22 @@ def demo(
     ] = 9464,
     duration: Annotated[
         float | None,
-        typer.Option(callback=_seconds, help="End by itself so many seconds after groupwatch is ready."),
+        typer.Option(callback=_seconds, help="Exit this many seconds after groupwatch is ready."),
     ] = None,
     json_summary: Annotated[
-        Path | None, typer.Option(callback=_file_to_write, help="Write what was seen to this file at the end.")
+        Path | None, typer.Option(callback=_file_to_write, help="Write a summary to this file at the end.")
     ] = None,
     with_: Annotated[
         str,
         typer.Option(
             "--with",
-            help="What to show as well, with commas: rocketmq, zookeeper (a Kafka 0.10), metaq; and prometheus, which "
+            help="Further systems, separated by commas: rocketmq, zookeeper (a Kafka 0.10), metaq; and prometheus for "
             "alerts.",
         ),
     ] = "",
     verbose: Annotated[bool, typer.Option(help="Log more.")] = False,
 ) -> None:
-    """Start a real Kafka, real consumers that go wrong in several ways, and groupwatch, which says so."""
+    """Start a real Kafka, real consumers with several faults, and groupwatch to detect them."""
     _log_to_terminal(verbose)
     from monitor.demo.workload.systems import DemoSystem  # noqa: PLC0415 -- as above
     from streaming_jobs.jobs.demo.alerting import PROMETHEUS  # noqa: PLC0415 -- as above
@@ -186,10 +184,8 @@ class Shell(StrEnum):
 
 
 @app.command()
-def completion(
-    context: typer.Context, shell: Annotated[Shell, typer.Argument(help="The shell that is to complete.")]
-) -> None:
-    """Print what makes a shell complete groupwatch's commands and options with the tab key."""
+def completion(context: typer.Context, shell: Annotated[Shell, typer.Argument(help="The shell.")]) -> None:
+    """Print the shell script for tab completion of groupwatch's commands and options."""
     script = StringIO()
     with redirect_stdout(script):
         shell_complete(context.find_root().command, {}, "groupwatch", "_GROUPWATCH_COMPLETE", f"source_{shell}")

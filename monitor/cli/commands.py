@@ -22,19 +22,19 @@ if TYPE_CHECKING:  # loaded when a question is asked: --help must be quick
 DEFAULT_URL = "http://127.0.0.1:9464"
 CANNOT_ANSWER_CODE = 2
 
-Cluster = Annotated[str, typer.Argument(help="The cluster, as the configuration names it.")]
+Cluster = Annotated[str, typer.Argument(help="The cluster's name in the configuration.")]
 GroupName = Annotated[str, typer.Argument(help="The group.")]
-Url = Annotated[str, typer.Option(help="Where the job that is asked serves its page.")]
+Url = Annotated[str, typer.Option(help="The base address of the job.")]
 SnapshotFile = Annotated[
-    Path | None, typer.Option("--snapshot", help="Ask this file, which groupwatch snapshot wrote, instead of a job.")
+    Path | None, typer.Option("--snapshot", help="Read this file of groupwatch snapshot instead of a job.")
 ]
 TokenFile = Annotated[Path | None, typer.Option(help="A file with a bearer token of the job.")]
 User = Annotated[str | None, typer.Option(help="A user of the job.")]
 PasswordFile = Annotated[Path | None, typer.Option(help="A file with the user's password.")]
 CaFile = Annotated[
-    Path | None, typer.Option(help="Certificates (PEM) that the job's must be signed by, if not by a public CA.")
+    Path | None, typer.Option(help="CA certificates (PEM) of the job's certificate, if it has no public CA.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -47,9 +47,9 @@ def add_commands(app: typer.Typer) -> None:
 def explain(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
     cluster: Cluster,
     group: GroupName,
-    topic: Annotated[str | None, typer.Argument(help="With a partition: explain that one.")] = None,
+    topic: Annotated[str | None, typer.Argument(help="Explain one partition of this topic; needs PARTITION.")] = None,
     partition: Annotated[
-        str | None, typer.Argument(help="Its number; of RocketMQ BROKER-QUEUE, of MetaQ BROKER-NUMBER.")
+        str | None, typer.Argument(help="The partition number; for RocketMQ BROKER-QUEUE, for MetaQ BROKER-NUMBER.")
     ] = None,
     url: Url = DEFAULT_URL,
     snapshot: SnapshotFile = None,
@@ -59,9 +59,9 @@ def explain(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
     password_file: PasswordFile = None,
     ca_file: CaFile = None,
 ) -> None:
-    """Tell who owns what in a group and why, what is wrong, and what to do about it."""
+    """Show the owners of a group and why, its findings, and the remedies."""
     if (topic is None) != (partition is None):
-        raise typer.BadParameter("a topic and a partition belong together")
+        raise typer.BadParameter("give both a topic and a partition, or neither")
 
     def answer() -> None:
         from monitor.cli.render_answer import explanation_shown  # noqa: PLC0415 -- --help must be quick
@@ -77,13 +77,16 @@ def explain(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
 def what_if(  # noqa: PLR0913, PLR0917 -- as above
     cluster: Cluster,
     group: GroupName,
-    assignor: Annotated[str | None, typer.Option(help="Another assignor, for example roundrobin.")] = None,
-    members: Annotated[int | None, typer.Option(min=1, help="So many members; new ones subscribe like most.")] = None,
+    assignor: Annotated[str | None, typer.Option(help="Simulate another assignor, for example roundrobin.")] = None,
+    members: Annotated[
+        int | None, typer.Option(min=1, help="Simulate this number of members; new ones subscribe like most.")
+    ] = None,
     without: Annotated[
-        list[str] | None, typer.Option(help="Without this member (its id, instance id or client id); repeatable.")
+        list[str] | None, typer.Option(help="Remove this member (its id, instance id or client id); repeatable.")
     ] = None,
     partitions: Annotated[
-        list[str] | None, typer.Option(metavar="TOPIC=N", help="With so many partitions of a topic; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="TOPIC=N", help="Simulate this number of partitions of a topic; repeatable."),
     ] = None,
     url: Url = DEFAULT_URL,
     snapshot: SnapshotFile = None,
@@ -93,7 +96,7 @@ def what_if(  # noqa: PLR0913, PLR0917 -- as above
     password_file: PasswordFile = None,
     ca_file: CaFile = None,
 ) -> None:
-    """Show the assignment that a group would have if something were different; nothing said: if it rebalanced now."""
+    """Simulate a group's assignment after changes; without options: after a rebalance now."""
     counts = _counts(partitions or [])
 
     def answer() -> None:
@@ -114,20 +117,20 @@ def what_if(  # noqa: PLR0913, PLR0917 -- as above
 
 
 def snapshot(  # noqa: PLR0913, PLR0917 -- as above
-    cluster: Annotated[str | None, typer.Argument(help="With a group: save that one. Without: all.")] = None,
+    cluster: Annotated[
+        str | None, typer.Argument(help="The cluster of the group to save; not set: save all groups.")
+    ] = None,
     group: Annotated[str | None, typer.Argument(help="The group.")] = None,
-    partial: Annotated[
-        bool, typer.Option("--partial", help="Also while a cluster is not ready: leave it out.")
-    ] = False,
+    partial: Annotated[bool, typer.Option("--partial", help="Leave out clusters that are not ready.")] = False,
     url: Url = DEFAULT_URL,
     token_file: TokenFile = None,
     user: User = None,
     password_file: PasswordFile = None,
     ca_file: CaFile = None,
 ) -> None:
-    """Save what the verdicts are made of, for explain and what-if later or elsewhere: groupwatch snapshot > file."""
+    """Save the input of the verdicts for explain and what-if, later or elsewhere: groupwatch snapshot > file."""
     if (cluster is None) != (group is None):
-        raise typer.BadParameter("a cluster and a group belong together")
+        raise typer.BadParameter("give both a cluster and a group, or neither")
 
     def answer() -> None:
         from monitor.cli.snapshot_source import saved_from_job  # noqa: PLC0415 -- as above
@@ -190,7 +193,7 @@ def _exit_with(action: Callable[[], None]) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        typer.echo(f"groupwatch: The answer cannot be written: {error.strerror or error}.", err=True)
+        typer.echo(f"groupwatch: Cannot write the answer: {error.strerror or error}.", err=True)
         raise typer.Exit(CANNOT_ANSWER_CODE) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None

@@ -42,15 +42,15 @@ class WayIn(Value):
 
     def _authorization(self) -> str | None:
         if (self.user is None) != (self.password_file is None):
-            raise WayInError("--user and --password-file belong together.")
+            raise WayInError("--user and --password-file are required together.")
         if self.token_file is not None and self.user is not None:
-            raise WayInError("Either --token-file or --user is shown to a job, not both.")
+            raise WayInError("Give either --token-file or --user, not both.")
         if self.token_file is not None:
             return f"Bearer {_token(self.token_file)}"
         if self.user is None or self.password_file is None:
             return None
         if ":" in self.user:
-            raise WayInError("--user has a colon, which no name may have.")
+            raise WayInError("--user must not contain a colon.")
         both = f"{self.user}:{_secret(self.password_file)}"
         return f"Basic {base64.b64encode(both.encode()).decode()}"
 
@@ -58,7 +58,7 @@ class WayIn(Value):
         try:
             return ssl.create_default_context(cafile=self.ca_file)
         except (OSError, ssl.SSLError) as error:
-            reason = "it holds no certificate in PEM" if isinstance(error, ssl.SSLError) else error.strerror
+            reason = "it has no certificate in PEM" if isinstance(error, ssl.SSLError) else error.strerror
             raise WayInError(f"{self.ca_file} cannot be used ({reason}).") from None
 
 

@@ -35,18 +35,20 @@ class Manual(msgspec.Struct, frozen=True):
     environment: tuple[Meaning, ...] = ()
 
 
-AS_ASKED: Final = Meaning("0", "as asked")
-STOPPED: Final = Meaning("0", "SIGTERM or Ctrl-C ended it, at whatever moment; or its time was up")
+AS_ASKED: Final = Meaning("0", "success")
+STOPPED: Final = Meaning("0", "stopped by SIGTERM or Ctrl-C, at any moment; or its duration has passed")
 INTERRUPTED: Final = Meaning("130", "interrupted (Ctrl-C)")
 CANNOT_START: Final = Meaning(
     "2",
-    "it cannot start, or go on with this checkpoint; the last line says what to mend: settings, rights, port, Java",
+    "it cannot start, or cannot use this checkpoint; the last line names the cause: settings, permissions, port, Java",
 )
-FAILED: Final = Meaning("1", "it ran, and failed: the last lines say why, and a restart may heal it")
-NO_ANSWER: Final = Meaning("2", "no answer: nobody serves there, or there is no such cluster, group or partition")
+FAILED: Final = Meaning("1", "it failed while running; the last lines show the cause, and a restart may help")
+NO_ANSWER: Final = Meaning(
+    "2", "no answer: no job is listening there, or the cluster, group or partition does not exist"
+)
 
 SETTINGS: Final = Meaning(
-    "GROUPWATCH_SECTION__KEY", "any setting, before the file's: GROUPWATCH_HTTP__PORT, GROUPWATCH_SPARK__CHECKPOINT"
+    "GROUPWATCH_SECTION__KEY", "any setting, overriding the file: GROUPWATCH_HTTP__PORT, GROUPWATCH_SPARK__CHECKPOINT"
 )
 CACHE: Final = Meaning("GROUPWATCH_CACHE", "the folder of fetched jars and archives (by default ~/.cache/groupwatch)")
 JAVA: Final = Meaning("JAVA_HOME", "the Java to use, 17 or 21, if it is not the first in PATH")
@@ -55,17 +57,17 @@ MANUALS: Final[Mapping[str, Manual]] = {
     "run": Manual(
         examples=(
             Example("groupwatch run --config groupwatch.toml", "Watch these clusters until Ctrl-C or SIGTERM."),
-            Example("groupwatch run --config groupwatch.toml --shard 2/3", "Watch the second of three shares."),
+            Example("groupwatch run --config groupwatch.toml --shard 2/3", "Watch the second of three shards."),
             Example("GROUPWATCH_HTTP__PORT=9465 groupwatch run --config groupwatch.toml", "Serve on another port."),
             Example(
                 "groupwatch run --config groupwatch.toml --rebuild",
-                "Begin anew after a damaged checkpoint; the old state is kept beside it.",
+                "Start over after a damaged checkpoint; the old state is kept beside it.",
             ),
         ),
         exit_codes=(STOPPED, FAILED, CANNOT_START),
         environment=(
             SETTINGS,
-            Meaning("GROUPWATCH_SHARD", "as --shard, which goes before it"),
+            Meaning("GROUPWATCH_SHARD", "same as --shard, which overrides it"),
             Meaning("PYSPARK_PYTHON", "the Python of executors on a cluster; it must have groupwatch"),
             JAVA,
             CACHE,
@@ -76,7 +78,7 @@ MANUALS: Final[Mapping[str, Manual]] = {
             Example("groupwatch collect --config groupwatch.toml", "Run all collectors of this file."),
             Example(
                 "groupwatch collect --config groupwatch.toml --only rocketmq --port 9465",
-                "Run those of RocketMQ, with their metrics on another port than the job's.",
+                "Run only those of RocketMQ; serve their metrics on another port than the job.",
             ),
         ),
         exit_codes=(STOPPED, CANNOT_START),
@@ -84,10 +86,10 @@ MANUALS: Final[Mapping[str, Manual]] = {
     ),
     "prepare": Manual(
         examples=(
-            Example("groupwatch prepare", "Before the first start on a machine, or while an image is built."),
+            Example("groupwatch prepare", "Run before the first start on a machine, or in an image build."),
             Example(
                 "groupwatch prepare --config groupwatch.toml",
-                "Where spark.conf of this file sets options of Java.",
+                "Use this if spark.conf of the file sets options of Java.",
             ),
         ),
         exit_codes=(AS_ASKED, FAILED, CANNOT_START, INTERRUPTED),
@@ -95,61 +97,63 @@ MANUALS: Final[Mapping[str, Manual]] = {
     ),
     "demo": Manual(
         examples=(
-            Example("groupwatch demo", "Start it, then open the page that it names; Ctrl-C ends all of it."),
-            Example("groupwatch demo --port 9500 --duration 300", "On another port, for five minutes."),
-            Example("groupwatch demo --with rocketmq,zookeeper", "With a RocketMQ and a Kafka 0.10 beside it."),
+            Example(
+                "groupwatch demo", "Start the demo, then open the page at the printed address; Ctrl-C stops everything."
+            ),
+            Example("groupwatch demo --port 9500 --duration 300", "Run on another port, for five minutes."),
+            Example("groupwatch demo --with rocketmq,zookeeper", "Also start a RocketMQ and a Kafka 0.10."),
         ),
         exit_codes=(STOPPED, FAILED, CANNOT_START),
         environment=(CACHE, JAVA),
     ),
     "explain": Manual(
         examples=(
-            Example("groupwatch explain prod orders", "Ask the job here about group orders of cluster prod."),
-            Example("groupwatch explain prod orders payments 3", "Why partition 3 of payments has the owner it has."),
+            Example("groupwatch explain prod orders", "Explain group orders of cluster prod, from the local job."),
+            Example("groupwatch explain prod orders payments 3", "Explain the owner of partition 3 of payments."),
             Example(
                 "groupwatch explain prod orders --snapshot prod.jsonl --json",
-                "From a saved file, for a program.",
+                "Read a saved file and print JSON.",
             ),
         ),
         exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
     ),
     "what-if": Manual(
         examples=(
-            Example("groupwatch what-if prod orders", "The assignment if the group rebalanced now."),
+            Example("groupwatch what-if prod orders", "Show the assignment after a rebalance now."),
             Example(
                 "groupwatch what-if prod orders --members 12 --assignor cooperative-sticky",
-                "With twelve members and another assignor.",
+                "Simulate twelve members and another assignor.",
             ),
-            Example("groupwatch what-if prod orders --partitions payments=24", "With 24 partitions of payments."),
-            Example("groupwatch what-if prod orders --without consumer-7", "If this member left."),
+            Example("groupwatch what-if prod orders --partitions payments=24", "Simulate 24 partitions of payments."),
+            Example("groupwatch what-if prod orders --without consumer-7", "Simulate the group without this member."),
         ),
         exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
     ),
     "snapshot": Manual(
         examples=(
-            Example("groupwatch snapshot > prod.jsonl", "Save all groups of the job on this machine."),
+            Example("groupwatch snapshot > prod.jsonl", "Save all groups of the local job."),
             Example(
                 "groupwatch snapshot prod orders --url http://watch:9464 > orders.jsonl",
-                "Save one group of a job elsewhere.",
+                "Save one group of a remote job.",
             ),
         ),
         exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
     ),
     "check-config": Manual(
         examples=(
-            Example("groupwatch check-config groupwatch.toml", "Say what would be watched, and what will not work."),
+            Example("groupwatch check-config groupwatch.toml", "Show the watched systems and the mistakes."),
             Example(
                 "groupwatch check-config groupwatch.toml --connect",
-                "Also ask every cluster whether it is there and what the user may do.",
+                "Also check that every cluster answers and grants the permissions.",
             ),
             Example(
                 "groupwatch check-config collect.toml --collect --json",
-                "Check a file for groupwatch collect, and answer as JSON.",
+                "Check a file for groupwatch collect, and print JSON.",
             ),
         ),
         exit_codes=(
             Meaning("0", "a job could start with this file; there may be warnings"),
-            Meaning("2", "it could not: a mistake, a secret that is not there, or (--connect) a cluster that refuses"),
+            Meaning("2", "it could not: a mistake, a missing secret, or (--connect) a cluster that refuses"),
         ),
         environment=(SETTINGS,),
     ),
@@ -168,15 +172,15 @@ MANUALS: Final[Mapping[str, Manual]] = {
 
 WHOLE: Final = Manual(
     examples=(
-        Example("groupwatch demo", "See it at work, with a Kafka of its own."),
-        Example("groupwatch check-config groupwatch.toml --connect", "Before the first start."),
-        Example("groupwatch run --config groupwatch.toml", "Watch."),
-        Example("groupwatch run --help", "Options, examples, exit codes and variables of a command."),
+        Example("groupwatch demo", "Try it with a Kafka of its own."),
+        Example("groupwatch check-config groupwatch.toml --connect", "Check the configuration before the first start."),
+        Example("groupwatch run --config groupwatch.toml", "Watch the clusters."),
+        Example("groupwatch run --help", "Show options, examples, exit codes and variables of a command."),
     ),
     exit_codes=(
         AS_ASKED,
         FAILED,
-        Meaning("2", "cannot start, or no answer"),
+        Meaning("2", "it cannot start, or there is no answer"),
         INTERRUPTED,
     ),
 )

@@ -56,7 +56,7 @@ def inputs_from_job(url: str, cluster: str, group: str, way_in: WayIn = OPEN_WAY
         with _answer(url, GroupAddress(cluster, group).under(SAVED), way_in) as lines:
             return find_inputs(lines, cluster, group)
     except SnapshotFileError as error:
-        raise SourceError(f"{url} gave an answer that cannot be used: {error}") from error
+        raise SourceError(f"{url} sent an unusable response: {error}") from error
 
 
 def saved_from_job(
@@ -84,15 +84,15 @@ def saved_from_job(
                 passed.clear()
             yield from passed
     except SnapshotFileError as error:
-        raise SourceError(f"{url} gave an answer that cannot be used: {error}") from error
+        raise SourceError(f"{url} sent an unusable response: {error}") from error
 
 
 @contextmanager
 def _answer(url: str, path: str, way_in: WayIn) -> Iterator[Iterable[bytes]]:
     if "@" in url:  # urllib would take the password for a part of the port, and say so
-        raise SourceError("The address of a job holds no user name and no password.")
+        raise SourceError("The address of a job must not contain a user name or password.")
     if not _is_web_address(url):
-        raise SourceError(f"{shown(url)} is no address of a job: it must begin with http:// or https://.")
+        raise SourceError(f"{shown(url)} is not the address of a job: it must start with http:// or https://.")
     try:
         with way_in.opener().open(way_in.request(url.rstrip("/") + path), timeout=TIMEOUT_S) as answer:
             yield answer
@@ -105,7 +105,7 @@ def _answer(url: str, path: str, way_in: WayIn) -> Iterator[Iterable[bytes]]:
         raise SourceError(f"No groupwatch answers at {shown(url)}: {error.reason}.") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise SourceError(
-            f"The answer of {shown(url)} broke off: {type(error).__name__}: {shown(str(error))}."
+            f"The response of {shown(url)} is incomplete: {type(error).__name__}: {shown(str(error))}."
         ) from error
 
 
@@ -119,8 +119,8 @@ def _is_web_address(url: str) -> bool:
 def _refused(url: str, error: HTTPError) -> str:
     """The job's own sentence, or that this is no job."""
     if error.code == 401:
-        return f"{shown(url)} is guarded, and what was shown opens nothing: see --token-file and --user."
+        return f"{shown(url)} rejected the credentials, or requires some: see --token-file and --user."
     try:
         return visible(msgspec.json.decode(error.read(65_536), type=_Refusal).error)
     except (msgspec.DecodeError, OSError, http.client.HTTPException):
-        return f"{shown(url)} answers with status {error.code}: it is no groupwatch, or one of another version."
+        return f"{shown(url)} responded with status {error.code}: it is not groupwatch, or a different version."

@@ -28,7 +28,7 @@ class OffsetsTopicMissing(NotYetReadable):
 
 
 class CoordinatorMissing(NotYetReadable):
-    """No group coordinator answers, and Spark's Kafka source asks one before it reads."""
+    """No group coordinator answers, and Spark's Kafka source needs one before it reads."""
 
 
 class FindingsTopicReplaced(CollectorError):  # noqa: N818 - it reads as what happened

@@ -101,7 +101,7 @@ class RemoteCollector:
             return None
         return (
             f"Cluster {self._name}: nothing was written to {self._cluster.events_topic} for {lasted_s:.0f} s;"
-            f" {self._writer.who}, which {self._writer.does}, seems not to run."
+            f" {self._writer.who}, which {self._writer.does}, does not seem to run."
         )
 
     def _sentence(self, error: Exception) -> str:
@@ -110,4 +110,4 @@ class RemoteCollector:
             return f"Cluster {name}: there is no {topic} yet; {self._writer.who} creates it."
         if isinstance(error, CollectorError | ConfigError):
             return str(error)
-        return f"Cluster {name}: a look at {topic} failed ({error_name(error)}); it is tried again."
+        return f"Cluster {name}: polling {topic} failed ({error_name(error)}); retrying."

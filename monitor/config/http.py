@@ -19,19 +19,20 @@ FilePath = Annotated[Path, BeforeValidator(_as_path), Field(strict=True)]
 
 
 class HttpSettings(Section):
-    """Where the metrics, the status page and the API are served, and the files that say who may read them."""
+    """The address of the metrics, the status page and the API, and the files that control access."""
 
     bind: str = Field(default="127.0.0.1", min_length=1)
-    """The address to listen on, or a name of it. By default only this machine is answered; "0.0.0.0" and "::" are all
-    addresses."""
+    """The address or host name to listen on. The default accepts only connections from this machine; "0.0.0.0" and "::"
+    are all addresses."""
 
     port: int = Field(default=9464, ge=0, le=65535)
-    """The port to listen on; 0 takes a free one. The default is the one that OpenTelemetry uses for metrics."""
+    """The port to listen on; 0 takes a free one. The default is OpenTelemetry's port for metrics."""
 
     web_config_file: FilePath | None = None
-    """A web configuration file as Prometheus and its exporters have it (YAML): TLS, client certificates, users with
-    bcrypt hashes. By default there is neither TLS nor a password. Read again when it, or a file in it, changes."""
+    """A web configuration file in the format of Prometheus and its exporters (YAML): TLS, client certificates, users
+    with bcrypt hashes. By default there is neither TLS nor a password. It is read again when it, or a file in it,
+    changes."""
 
     token_file: FilePath | None = None
-    """A file of bearer tokens, one a line, each of which opens everything; several, so that they can be changed one
-    after the other. Read again when it changes. By default there are none."""
+    """A file of bearer tokens, one a line, each with full access. Several tokens let you rotate one after the other. It
+    is read again when it changes. By default there are none."""

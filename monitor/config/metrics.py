@@ -26,16 +26,16 @@ Patterns = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
 
 
 class MetricsOverride(Section):
-    """Another detail for some groups or topics: all that it names must match."""
+    """Another detail for some groups or topics: every named condition must match."""
 
     detail: DetailName
-    """How far down the series of these go, as ``metrics.detail``."""
+    """The detail of these series, as ``metrics.detail``."""
     groups: str | None = None
-    """RE2, for the whole name of a group; without it: every group."""
+    """RE2, for the whole name of a group; not set: every group."""
     topics: str | None = None
-    """RE2, for the whole name of a topic; without it: every topic, and the groups themselves."""
+    """RE2, for the whole name of a topic; not set: every topic, and the groups themselves."""
     cluster: str | None = None
-    """The name of one watched cluster or system; without it: in every one."""
+    """The name of one watched cluster or system; not set: every one."""
 
     @field_validator("groups", "topics")
     @classmethod
@@ -52,30 +52,31 @@ class MetricsOverride(Section):
 
 
 class MetricsSettings(Section):
-    """Which series there are on ``/metrics``. Judging, findings and the page are not affected."""
+    """The series on ``/metrics``. Evaluation, findings and the page are not affected."""
 
     detail: DetailName = "partition"
-    """How far down series go: "partition" (all), "topic" (sums of a group's topics in place of its partitions), "group"
-    (no topics), or "cluster" (groups only count in the sums of their cluster)."""
+    """The finest exposed series: "partition" (all), "topic" (sums of a group's topics instead of its partitions),
+    "group" (no topics), or "cluster" (groups only count in the sums of their cluster)."""
     overrides: tuple[MetricsOverride, ...] = ()
-    """Another detail for some groups or topics; the first that matches counts."""
+    """Another detail for some groups or topics; the first match counts."""
     allow_groups: Patterns = ()
-    """RE2, for the whole name: only groups that one of these matches have series of their own. Empty: all."""
+    """RE2, for the whole name: only matching groups have series of their own. Empty: all."""
     deny_groups: Patterns = ()
-    """RE2, for the whole name: groups that have no series of their own. Goes before ``allow_groups``."""
+    """RE2, for the whole name: matching groups have no series of their own. It overrides ``allow_groups``."""
     allow_topics: Patterns = ()
-    """RE2, for the whole name: only topics that one of these matches have series. Empty: all."""
+    """RE2, for the whole name: only matching topics have series. Empty: all."""
     deny_topics: Patterns = ()
-    """RE2, for the whole name: topics that have no series. Goes before ``allow_topics``."""
+    """RE2, for the whole name: matching topics have no series. It overrides ``allow_topics``."""
     max_series: int | None = Field(default=None, ge=1, le=1_000_000_000)
-    """How many series there may be. If there would be more, detail is left out (partitions first, of the largest groups
-    first), and ``groupwatch_series_left_out`` says how much. Without it: any number."""
+    """The maximum number of series. Above it, detail is left out: partitions first, largest groups first.
+    ``groupwatch_series_left_out`` counts the missing series. Not set: no limit."""
     compat: Annotated[tuple[Compat, ...], BeforeValidator(_as_words)] = ()
-    """By which other exporters' names lags are given as well: "kafka_exporter"."""
+    """Exporters under whose names lags are also exposed: "kafka_exporter"."""
     member_info: bool = False
-    """Whether there is a series for each member (``groupwatch_member_info``). They change with every rebalance."""
+    """Expose a series for each member (``groupwatch_member_info``). They change with every rebalance."""
     owner_info: bool = False
-    """Whether there is a series for each owner of a partition (``groupwatch_partition_owner_info``), likewise."""
+    """Expose a series for each owner of a partition (``groupwatch_partition_owner_info``). They change with every
+    rebalance."""
 
     @field_validator("allow_groups", "deny_groups", "allow_topics", "deny_topics")
     @classmethod

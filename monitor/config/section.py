@@ -40,7 +40,7 @@ class Section(BaseModel):
             if "\0" in given:
                 raise ValueError("should have no NUL character")
             if escaped(given) != given and not is_secret(field.field_name or ""):
-                raise ValueError("should have no character that cannot be seen")
+                raise ValueError("should have no invisible character")
         return given
 
 
@@ -68,11 +68,11 @@ Name = Annotated[str, AfterValidator(_checked_name)]
 
 def _wrong_with_name(given: str) -> str | None:
     if given in ("", ".", ".."):
-        return "it stands for another folder" if given else "it is empty"
+        return "it means another folder" if given else "it is empty"
     if set(given) & set("/\\"):
         return "it has a slash or a backslash"
     if escaped(given) != given:
-        return "it has a character that cannot be seen"
+        return "it has an invisible character"
     if given.strip() != given:
         return "it begins or ends with a space"
     if len(quote(given, safe="")) > LONGEST_FOLDER:
@@ -105,7 +105,7 @@ def checked_expression(given: str) -> str:
     try:
         NamePattern(given)
     except PatternError as error:
-        raise ValueError(f"should be a regular expression as RE2 knows it ({error})") from None
+        raise ValueError(f"should be an RE2 regular expression ({error})") from None
     return given
 
 

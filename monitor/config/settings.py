@@ -68,29 +68,29 @@ class ClusterSettings(Section):
     name: Name
     """The value of the label `cluster`; in a file it is the name of the table."""
     bootstrap_servers: str = Field(min_length=1)
-    """Brokers that are asked first: `host:port`, or several of them separated by commas."""
+    """Bootstrap brokers: `host:port`, or several of them separated by commas."""
     events_topic: str = Field(default="groupwatch.events", pattern=r"^[A-Za-z0-9._-]{1,249}$")
-    """The topic of this cluster in which collectors write what they see. It is made if it is not there. A checkpoint
-    keeps it."""
+    """The topic of this cluster to which collectors write their events. It is created if missing. A checkpoint keeps
+    it."""
     findings_topic: str = Field(default="groupwatch.findings", pattern=r"^[A-Za-z0-9._-]{0,249}$")
-    """The topic of this cluster in which findings are told as records ([findings.md](findings.md)); `""`: nowhere."""
+    """The topic of this cluster to which findings are published as records ([findings.md](findings.md)); `""`: none."""
     collect_interval_s: Interval = 10.0
-    """Time between the starts of two passes over the topics and their end offsets."""
+    """Time between the starts of two polls of the topics and their end offsets."""
     offsets_isolation: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"
-    """How the offsets topic is read. `read_uncommitted` sees every commit at once, and those of aborted transactions
-    are put right by the broker's own answer. `read_committed` sees only what is committed, and nothing of a partition
-    of that topic behind a transaction that is open there
-    ([decision 0008](decisions/0008-transactional-commits.md))."""
+    """The isolation level for reading the offsets topic. `read_uncommitted` sees every commit at once; the broker's own
+    response corrects those of aborted transactions. `read_committed` sees only committed records. It sees nothing
+    behind an open transaction in a partition of that topic ([decision
+    0008](decisions/0008-transactional-commits.md))."""
     client: Annotated[ClientProperties, BeforeValidator(_as_client_properties)] = ClientProperties()
     """A table of Kafka client properties by their Java names, for every client of this cluster. A value may contain
-    `${env:NAME}` and `${file:/path}`, which are looked up when a client is made, so that a rotated secret needs no new
+    `${env:NAME}` and `${file:/path}`. They are resolved when a client is created, so a rotated secret needs no new
     settings."""
     groups_from: Literal["log", "admin"] = "log"
-    """Where the groups are read: `log` is the offsets topic; `admin` is what the brokers answer, for a cluster whose
-    offsets topic may not be read ([collectors.md](collectors.md)). A checkpoint keeps it."""
+    """The source of the groups: `log` reads the offsets topic. `admin` uses the admin API, for a cluster whose offsets
+    topic may not be read ([collectors.md](collectors.md)). A checkpoint keeps it."""
     collect: bool = True
-    """`false`: the collectors of this cluster run elsewhere (`groupwatch collect`), and the job only awaits what they
-    write."""
+    """`false`: the collectors of this cluster run elsewhere (`groupwatch collect`), and the job only reads their
+    events."""
 
     @field_validator("events_topic")
     @classmethod
@@ -132,22 +132,22 @@ class SparkSettings(Section):
     """The Spark master that runs the job ([scaling.md](scaling.md)): `local[N]`, `local[*]` (every core of this
     machine), `spark://HOST:PORT`, `k8s://HOST:PORT` or `yarn`."""
     checkpoint: str | None = Field(default=None, min_length=1)
-    """The folder of the state: a directory, or a URI that Spark is set up for (`hdfs://`, `s3a://`). It has one folder
-    for each cluster. Without it `groupwatch run` does not start."""
+    """The folder of the state: a directory, or a URI of a file system that Spark is set up for (`hdfs://`, `s3a://`).
+    It has one folder for each cluster. `groupwatch run` does not start without it."""
     buckets: int = Field(default=0, ge=0, le=4096)
-    """In how many buckets of groups the state is kept. 0: 8 for each of Spark's partitions, at most 512; a checkpoint
-    keeps those that it began with ([scaling.md](scaling.md))."""
+    """The number of buckets of groups in the state. 0: 8 for each of Spark's partitions, at most 512; a checkpoint
+    keeps its first number ([scaling.md](scaling.md))."""
     shuffle_partitions: int = Field(default=0, ge=0, le=4096)
-    """Spark's partitions, each a task of every batch. 0: one for each core of a local master, 8 on any cluster; a
-    checkpoint keeps those that it began with."""
+    """Spark's partitions, each a task of every micro-batch. 0: one for each core of a local master, 8 on any cluster; a
+    checkpoint keeps its first number."""
     trigger_s: float = Field(default=1.0, ge=0, le=86_400, allow_inf_nan=False)
-    """Time between the starts of two batches. 0: the next begins when one ends."""
+    """Time between the starts of two micro-batches. 0: the next starts when one ends."""
     max_records_per_batch: int = Field(default=4_000_000, ge=1, le=1_000_000_000)
-    """At most so many records (offsets) of a cluster are read in one batch: it bounds the memory of a start that has
-    much to read."""
+    """The largest number of records (offsets) of a cluster in one micro-batch. It bounds the memory of a start with a
+    large backlog."""
     conf: Annotated[dict[str, str], BeforeValidator(_as_flat_text)] = Field(default={})
-    """A table of Spark's own properties. A value may contain `${env:NAME}` and `${file:/path}`, which are looked up at
-    the start; all else is given to Spark as it is. No property is shown to other users of the machine
+    """A table of Spark's own properties. A value may contain `${env:NAME}` and `${file:/path}`, which are resolved at
+    the start; everything else is passed to Spark unchanged. No property is visible to other users of the machine
     ([access.md](access.md#sparks-ports-and-secrets))."""
 
     def properties(self) -> dict[str, str]:
@@ -156,54 +156,55 @@ class SparkSettings(Section):
 
 
 class Thresholds(Section):
-    """From where on something is a finding.
+    """The thresholds of findings.
 
     The meaning and the defaults are those of ``monitor.detection.thresholds.thresholds``.
     """
 
     imbalance_ratio: float = Field(default=1.25, ge=1, le=1_000_000, allow_inf_nan=False)
-    """A group is uneven when its largest member has at least this many times the partitions of the largest member in
-    the most even assignment that there could be. A remainder never counts: 3 and 2 is the best for 5 partitions."""
+    """The imbalance threshold: partitions of the largest member divided by those of the largest member in the most even
+    possible assignment. A remainder never counts: 3 and 2 is the best for 5 partitions."""
     commit_silence_s: float = Field(default=60.0, gt=0, le=LONGEST_S, allow_inf_nan=False)
-    """A living group that commits nothing for so long, while records wait, is a finding, unless that is usual there.
-    60 s is twelve times the commit interval of Kafka's Java client (`auto.commit.interval.ms`, 5 s)."""
+    """A group with active members is a finding when it commits nothing for this long although it has lag, unless such
+    gaps are usual there. 60 s is twelve times the commit interval of Kafka's Java client (`auto.commit.interval.ms`, 5
+    s)."""
     lag_records: int | None = Field(default=None, ge=0, le=LARGEST_OFFSET)
-    """A group for which more records than these wait is a finding (of MetaQ: bytes). Not set: never; how much lag is
-    too much depends on the topic, so there is no honest default."""
+    """A group with more lag than this is a finding (MetaQ: bytes). Not set: never. The acceptable lag depends on the
+    topic, so there is no honest default."""
     retention_share: float = Field(default=0.9, gt=0, le=1, allow_inf_nan=False)
-    """A group is close to losing records when as much waits for it as this share of what the last removal by retention
-    left of a partition. Of a week of records, 0.9 leaves about 17 hours."""
+    """A group is close to losing records when its lag in a partition reaches this share of the records that retention
+    last left there. For a week of records, 0.9 leaves about 17 hours."""
     burrow_allowed_lag: int = Field(default=0, ge=0, le=LARGEST_OFFSET)
-    """Burrow's `allowed-lag`, for the status by its rules: a partition with no more lag than this is OK."""
+    """Burrow's `allowed-lag`, for the status by its rules: a partition with at most this lag is OK."""
     burrow_minimum_complete: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
-    """Burrow's `minimum-complete`: a partition is OK while less than this share of its 10 last commits is known."""
+    """Burrow's `minimum-complete`: a partition is OK while less than this share of its last 10 commits is known."""
     handover_s: float | None = Field(default=None, gt=0, le=LONGEST_S, allow_inf_nan=False)
-    """How long a partition may take from one member of a KIP-848 group to another. Not set: the rebalance timeout of
-    the member that gives it up (`max.poll.interval.ms` of the Java client, 5 minutes), after which a broker fences
-    it."""
+    """The time limit for moving a partition from one member of a KIP-848 group to another. Not set: the rebalance
+    timeout of the member that revokes it (`max.poll.interval.ms` of the Java client, 5 minutes). The broker fences the
+    member after that."""
     rebalance_long_s: float = Field(default=60.0, gt=0, le=LONGEST_S, allow_inf_nan=False)
-    """A rebalance that lasts for so long is a finding. 60 s is more than a killed member is waited for
-    (`session.timeout.ms`, 45 s), and far less than one that does not poll may hold up the others
+    """A rebalance of this duration is a finding. 60 s is longer than the wait for a killed member
+    (`session.timeout.ms`, 45 s). It is far shorter than the delay by a member that does not poll
     (`max.poll.interval.ms`, 5 minutes)."""
     storm_rebalances: int = Field(default=20, ge=2, le=20)
-    """So many rebalances within `storm_window_s` are a finding, until there have been fewer for as long. A rolling
-    restart of five members makes ten, and is meant."""
+    """This many rebalances within `storm_window_s` are a finding. It closes after one such window with fewer. A rolling
+    restart of five members causes ten and is intended."""
     storm_window_s: float = Field(default=600.0, gt=0, le=LONGEST_S, allow_inf_nan=False)
-    """The time in which rebalances are counted for `storm_rebalances`; longer than a rolling restart takes."""
+    """The time window of `storm_rebalances`; longer than a rolling restart takes."""
     skew_records: int = Field(default=10_000, ge=1, le=LARGEST_OFFSET // 1000)
-    """A member for which so many records wait (of MetaQ: so many thousand bytes), most of its group's lag, is an
-    imbalance of its group, once the oldest of them has waited for `skew_s`."""
+    """A member with this lag (MetaQ: in thousands of bytes) is an imbalance of its group, if it has most of the group's
+    lag. The finding opens once the member's oldest unread record is `skew_s` old."""
     skew_s: float = Field(default=300.0, gt=0, le=LONGEST_S, allow_inf_nan=False)
-    """See `skew_records`. In 5 minutes a lag that the group works off evenly has gone or has spread."""
+    """See `skew_records`. Within 5 minutes, a lag that the group processes evenly disappears or spreads."""
 
 
 class DetectionOverride(Thresholds):
-    """Thresholds for some groups; what is not named is as for all. Of several that match a group the first counts."""
+    """Thresholds for some groups; unset keys keep the general value. The first override that matches a group counts."""
 
     groups: str = Field(min_length=1)
     """The groups: a regular expression of RE2 for the whole name."""
     cluster: str | None = None
-    """Only groups of the cluster with this name; not set: of any."""
+    """Only groups of the cluster with this name; not set: every cluster."""
 
     @field_validator("groups")
     @classmethod
@@ -212,10 +213,10 @@ class DetectionOverride(Thresholds):
 
 
 class DetectionOptions(Thresholds):
-    """The thresholds of all groups, and of some."""
+    """The thresholds of all groups, with overrides."""
 
     overrides: tuple[DetectionOverride, ...] = ()
-    """Thresholds for some groups, each a table `[[detection.overrides]]`; the first that matches a group counts."""
+    """Thresholds for some groups, each a table `[[detection.overrides]]`; the first match counts."""
 
     def with_override(self, override: DetectionOverride) -> Thresholds:
         """The thresholds with those that the override names."""
@@ -240,7 +241,7 @@ class Settings(BaseSettings):
 
     shard: Annotated[Shard, BeforeValidator(_as_shard)] = ALL_GROUPS
     """The job's share of the groups: `"1/3"` for the first of three jobs that share them ([scaling.md](scaling.md)).
-    The option `--shard` of `groupwatch run` goes before it."""
+    The option `--shard` of `groupwatch run` overrides it."""
     clusters: dict[str, ClusterSettings] = {}
     """Kafka clusters, each a table `[clusters.NAME]`."""
     http: HttpSettings = HttpSettings()
@@ -248,7 +249,7 @@ class Settings(BaseSettings):
     spark: SparkSettings = SparkSettings()
     """The streaming job."""
     detection: DetectionOptions = DetectionOptions()
-    """From where on something is a finding."""
+    """The thresholds of findings."""
     rocketmq: dict[str, RocketMQSettings] = {}
     """RocketMQ clusters, each a table `[rocketmq.NAME]`."""
     zookeeper: dict[str, ZooKeeperSettings] = {}
@@ -256,7 +257,7 @@ class Settings(BaseSettings):
     spark_queries: dict[str, SparkQueriesSettings] = {}
     """Queries of Spark, each a table `[spark_queries.NAME]` for one Kafka cluster."""
     metrics: MetricsSettings = MetricsSettings()
-    """Which series are served."""
+    """The exposed series."""
 
     @property
     def systems(self) -> tuple[System, ...]:
@@ -303,7 +304,7 @@ class Settings(BaseSettings):
         if not self.clusters:
             raise _misplaced(place, "needs a Kafka cluster: add a table [clusters.NAME] with bootstrap_servers")
         if not carrier and len(self.clusters) > 1:
-            raise _misplaced(place, f"{key} is required, since there are several clusters: the name of one of them")
+            raise _misplaced(place, f"{key} is required with several clusters: the name of one of them")
 
     @model_validator(mode="after")
     def _queries_of_a_cluster_are_in_one_table(self) -> Self:

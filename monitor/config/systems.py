@@ -55,7 +55,7 @@ def _as_secret(given: object) -> object:
         return SecretReference(given)
     if given is None or isinstance(given, SecretReference):
         return given
-    raise ValueError("should be a text, best one that refers to ${env:NAME} or ${file:/path}")
+    raise ValueError("should be a text, preferably a reference ${env:NAME} or ${file:/path}")
 
 
 def _as_flat_text(given: object) -> object:
@@ -66,17 +66,17 @@ Secret = Annotated[SecretReference | None, BeforeValidator(_as_secret)]
 
 
 class SystemSettings(Section):
-    """What the watched systems that are no Kafka cluster of today have in common."""
+    """The common settings of all watched systems other than current Kafka clusters."""
 
     name: Name
     """The value of the label `cluster`; in a file it is the name of the table."""
     via: str = ""
-    """The Kafka cluster whose events topic carries what is read (the carrier), by its name in `[clusters]`; `""`: the
-    only one. A checkpoint keeps it."""
+    """The Kafka cluster whose events topic carries the events of this system (the carrier), by its name in
+    `[clusters]`; `""`: the only one. A checkpoint keeps it."""
     interval_s: Interval = 10.0
-    """Time between the starts of two readings."""
+    """Time between the starts of two polls."""
     collect: bool = True
-    """`false`: the collector runs elsewhere (`groupwatch collect`), and the job only awaits what it writes."""
+    """`false`: the collector runs elsewhere (`groupwatch collect`), and the job only reads its events."""
 
     @property
     def carrier(self) -> str:
@@ -85,23 +85,24 @@ class SystemSettings(Section):
 
 
 class RocketMQSettings(SystemSettings):
-    """One RocketMQ cluster (4.9 or 5), read by its name servers' and brokers' remoting protocol."""
+    """One RocketMQ cluster (4.9 or 5), read through the remoting protocol of its name servers and brokers."""
 
     name_servers: str = Field(min_length=1)
-    """The name servers: `host:port`, or several of them separated by semicolons, as RocketMQ's own tools take them."""
+    """The name servers: `host:port`, or several of them separated by semicolons, as RocketMQ's own tools accept
+    them."""
     request_limit_s: Limit = 3.0
-    """No request is waited for longer than this."""
+    """The timeout of a request."""
     access_key: Secret = None
-    """With `secret_key` it signs the requests, where brokers want that (ACL). `${env:NAME}` and `${file:/path}` are
-    looked up when it is needed."""
+    """With `secret_key` it signs the requests, for brokers that require it (ACL). `${env:NAME}` and `${file:/path}` are
+    resolved at each use."""
     secret_key: Secret = None
     """See `access_key`."""
     tls: bool = False
-    """Whether name servers and brokers are spoken to by TLS."""
+    """Use TLS for connections to name servers and brokers."""
     tls_ca_file: str | None = Field(default=None, min_length=1)
-    """A file of the certificates that are trusted, in PEM; not set: those of the machine."""
+    """A PEM file of the trusted certificates; not set: those of the machine."""
     groups: str = Field(default=".*", min_length=1)
-    """The groups that are read: a regular expression of RE2 for the whole name."""
+    """The groups to read: a regular expression of RE2 for the whole name."""
 
     @field_validator("name_servers")
     @classmethod
@@ -118,7 +119,7 @@ class RocketMQSettings(SystemSettings):
         if (self.access_key is None) != (self.secret_key is None):
             raise ValueError("should have both of access_key and secret_key, or neither")
         if self.tls_ca_file is not None and not self.tls:
-            raise ValueError("should have tls = true if it has tls_ca_file")
+            raise ValueError("should have tls = true because it has tls_ca_file")
         return self
 
     @property
@@ -133,21 +134,21 @@ class RocketMQSettings(SystemSettings):
 
 
 class ZooKeeperSettings(SystemSettings):
-    """Consumers that keep their groups in ZooKeeper: MetaQ's, or those of Kafka 0.8 to 0.10."""
+    """Consumers that keep their groups in ZooKeeper: those of MetaQ, or of Kafka 0.8 to 0.10."""
 
     hosts: str = Field(min_length=1)
-    """The servers of ZooKeeper: `host:port`, or several of them separated by commas."""
+    """The ZooKeeper servers: `host:port`, or several of them separated by commas."""
     system: Literal["metaq", "kafka"]
-    """Whose consumers they are."""
+    """The system of the consumers."""
     root: str = ""
-    """The node under which the tree is (the chroot). Not set: `/meta` for `metaq`, the top for `kafka`."""
+    """The root node of the tree (the chroot). Not set: `/meta` for `metaq`, the top for `kafka`."""
     session_limit_s: Limit = 10.0
-    """A session with ZooKeeper that is not heard of for so long is over."""
+    """The timeout of a ZooKeeper session."""
     bootstrap_servers: str | None = Field(default=None, min_length=1)
-    """Brokers that are asked for end offsets, of `kafka` only; not set: those that the tree names."""
+    """Brokers to query for end offsets, for `kafka` only; not set: the brokers in the tree."""
     strategies: Annotated[dict[str, str], BeforeValidator(_as_flat_text)] = Field(default={})
-    """A table of the strategies that groups use, which neither system writes down: the key is a regular expression of
-    RE2 for the whole name of the groups; the first that matches counts ([collectors.md](collectors.md))."""
+    """A table of the groups' strategies, which neither system stores. The key is a regular expression of RE2 for the
+    whole name of the groups; the first match counts ([collectors.md](collectors.md))."""
 
     @model_validator(mode="before")
     @classmethod
@@ -178,7 +179,7 @@ class ZooKeeperSettings(SystemSettings):
     @model_validator(mode="after")
     def _asks_kafka_only_for_kafka(self) -> Self:
         if self.system == "metaq" and self.bootstrap_servers is not None:
-            raise ValueError("should have no bootstrap_servers: MetaQ's brokers are those that the tree names")
+            raise ValueError("should have no bootstrap_servers: MetaQ's brokers are those in the tree")
         return self
 
 
@@ -188,15 +189,15 @@ class SparkQueriesSettings(Section):
     name: Name
     """The name of the collector; in a file it is the name of the table."""
     cluster: str = ""
-    """The Kafka cluster whose topics the queries read, by its name in `[clusters]`; `""`: the only one. All queries of
-    one cluster stand in one table."""
+    """The Kafka cluster whose topics the queries read, by its name in `[clusters]`; `""`: the only one. Put all queries
+    of one cluster into one table."""
     checkpoints: Annotated[dict[str, str], BeforeValidator(_as_flat_text)] = Field(min_length=1)
-    """A table of the checkpoints' folders (paths, or URIs of a Hadoop file system); the key is the name that the group
-    is to have."""
+    """A table of the checkpoints' folders (paths, or URIs of a Hadoop file system). The key is the name of the
+    group."""
     interval_s: Interval = 10.0
-    """Time between the starts of two readings."""
+    """Time between the starts of two polls."""
     collect: bool = True
-    """`false`: the collector runs elsewhere (`groupwatch collect`), and the job only awaits what it writes."""
+    """`false`: the collector runs elsewhere (`groupwatch collect`), and the job only reads its events."""
 
     @property
     def carrier(self) -> str:

@@ -196,7 +196,7 @@ def _run_ivy(java: Java, coordinates: tuple[Coordinate, ...], work: Path, log_fi
         finally:
             limit.cancel()
     if code != 0 or not any((work / "jars").glob("*.jar")):
-        raise JarsNotResolved(f"Ivy could not fetch {what} (exit code {code}); is the network there?", log_file)
+        raise JarsNotResolved(f"Ivy could not fetch {what} (exit code {code}); check the network.", log_file)
 
 
 def ivy_file(coordinates: tuple[Coordinate, ...]) -> str:

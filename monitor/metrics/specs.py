@@ -54,20 +54,20 @@ def _rows_so_far(prefix: str) -> tuple[MetricSpec, ...]:
     return tuple(row for row in globals().values() if isinstance(row, MetricSpec) and row.name.startswith(prefix))
 
 
-_NO_LAG: Final = "there is no commit, or the end of the partition is not known"
-_NO_LAGS: Final = "of no partition the lag is known"
-_NOT_JOINED: Final = "the group commits without members that joined, so who they are is not known"
-_NOT_READ: Final = "members cannot be read, or the assignor is not known"
-_NOT_OWNED: Final = f"{_NOT_JOINED}; members cannot be read"
-_TASKS: Final = "the group is a classic one of Kafka Streams, which balances tasks"
-_NO_MOVES: Final = f"{_NOT_JOINED}; members do not own partitions for themselves (share, streams, broadcasting)"
+_NO_LAG: Final = "there is no commit, or the end offset of the partition is unknown"
+_NO_LAGS: Final = "no partition has a known lag"
+_NOT_JOINED: Final = "the group commits without joined members, so its members are unknown"
+_NOT_READ: Final = "a member cannot be decoded, or the assignor is unknown"
+_NOT_OWNED: Final = f"{_NOT_JOINED}; a member cannot be decoded"
+_TASKS: Final = "the group is a classic group of Kafka Streams, which balances tasks"
+_NO_MOVES: Final = f"{_NOT_JOINED}; partitions have no single owner (share, streams, broadcasting)"
 _BY_THE_LOG: Final = f"{_NO_MOVES}; the group is not read from a log"
-_IF_KAFKA: Final = "the group is one of MetaQ, whose offsets are bytes"
-_ONLY_METAQ: Final = "the group is not one of MetaQ"
+_IF_KAFKA: Final = "the group belongs to MetaQ, whose offsets are bytes"
+_ONLY_METAQ: Final = "the group does not belong to MetaQ"
 _NONE: Final = "there are none"
 _READY: Final = "the cluster is ready"
-_NEVER_JUDGED: Final = "the groups have never been judged"
-_NO_PASS: Final = "no pass has ended"
+_NEVER_JUDGED: Final = "no evaluation has ended"
+_NO_PASS: Final = "no poll has ended"
 
 PARTITION_LAG: Final = PartitionMetric(
     "groupwatch_partition_lag",
@@ -78,13 +78,13 @@ PARTITION_LAG: Final = PartitionMetric(
 )
 PARTITION_LAG_SECONDS: Final = PartitionMetric(
     "groupwatch_partition_lag_seconds",
-    "Age of the oldest record that the group has not committed.",
+    "Age of the oldest record after the committed offset.",
     value=attrgetter("lag_ms"),
-    absent="the age is not known: the commit is older than the history of ends",
+    absent="the age is unknown: the commit is older than the history of end offsets",
 )
 PARTITION_COMMITTED_OFFSET: Final = PartitionMetric(
     "groupwatch_partition_committed_offset",
-    "Committed offset: the next record that the group will read.",
+    "Committed offset: the next record that the group will consume.",
     value=attrgetter("committed"),
     absent="there is no commit",
 )
@@ -92,24 +92,24 @@ PARTITION_END_OFFSET: Final = LogMetric(
     "groupwatch_partition_end_offset",
     "Offset after the newest record of the partition.",
     value=attrgetter("end"),
-    absent="no collector has seen it; in every shard but the first",
+    absent="no collector has seen the partition; the job is not the first shard",
 )
 GROUP_LAG: Final = GroupMetric(
     "groupwatch_group_lag",
-    "Records that wait for the group, all partitions.",
+    "Lag of the group in records, summed over partitions.",
     value=attrgetter("lag"),
     when=in_records,
     absent=f"{_NO_LAGS}; {_IF_KAFKA}",
 )
 GROUP_LAG_SECONDS: Final = GroupMetric(
     "groupwatch_group_lag_seconds",
-    "Age of the oldest record that waits for the group.",
+    "Age of the oldest record that the group has not committed, over all partitions.",
     value=attrgetter("lag_ms"),
-    absent="the age is not known of any partition",
+    absent="no partition has a known age",
 )
 GROUP_STABLE_LAG: Final = GroupMetric(
     "groupwatch_group_stable_lag",
-    "Records that wait for the group and are not behind an open transaction. Absent where none is open.",
+    "Lag of the group up to the last stable offset. Absent while no transaction is open.",
     value=attrgetter("stable_lag"),
     when=has_open_transaction,
     absent=f"no transaction is open; {_NO_LAGS}",
@@ -130,44 +130,44 @@ GROUP_IDLE_MEMBERS: Final = GroupMetric(
 )
 GROUP_STATE: Final = MetricSpec(
     "groupwatch_group_state",
-    "1 for the state that the group is in, 0 for the others.",
+    "1 for the current state of the group, 0 for the others.",
     scope=MetricScope.GROUP,
     labels=(*BY_GROUP, "state"),
 )
 GROUP_ORPHANED_PARTITIONS: Final = MetricSpec(
     "groupwatch_group_orphaned_partitions",
-    "Partitions that the group should read and no member owns.",
+    "Partitions that the group should consume but no member owns.",
     scope=MetricScope.GROUP,
     labels=(*BY_GROUP, "reason"),
     absent=_NOT_OWNED,
 )
 GROUP_ORPHANED_OLDEST_SECONDS: Final = MetricSpec(
     "groupwatch_group_orphaned_oldest_seconds",
-    "How long the partition that is orphaned longest has had no owner.",
+    "Longest time for which a partition has had no owner.",
     scope=MetricScope.GROUP,
     labels=BY_GROUP,
     absent=_NONE,
 )
 GROUP_UNATTENDED_SECONDS: Final = MetricSpec(
     "groupwatch_group_unattended_seconds",
-    "How long records have waited in vain for a group without members.",
+    "Time since a group without members has had unread records.",
     scope=MetricScope.GROUP,
     labels=BY_GROUP,
     absent=(
-        "the group has members, or nothing waits in vain; somebody commits for it; its members own no partitions for "
-        "themselves (streams, broadcasting, POP)"
+        "the group has members or no unread records; another client commits for it; partitions have no single "
+        "owner (streams, broadcasting, POP)"
     ),
 )
 GROUP_DEAD_MEMBERS: Final = MetricSpec(
     "groupwatch_group_dead_members",
-    "Members that commit nothing, while records wait for them and others go on.",
+    "Members that do not commit although their partitions have lag and other members commit.",
     scope=MetricScope.GROUP,
     labels=BY_GROUP,
     absent=_NOT_OWNED,
 )
 GROUP_UNREADABLE_MEMBERS: Final = GroupMetric(
     "groupwatch_group_unreadable_members",
-    "Members whose subscription or assignment groupwatch cannot decode. Absent where there is none.",
+    "Members whose subscription or assignment groupwatch cannot decode. Absent if there are none.",
     value=unreadable_members,
     when=has_joined,
     absent=_NONE,
@@ -181,24 +181,24 @@ GROUP_DOUBLE_OWNED_PARTITIONS: Final = MetricSpec(
 )
 GROUP_DRIFTED_PARTITIONS: Final = MetricSpec(
     "groupwatch_group_drifted_partitions",
-    "Partitions whose owner is not the one that the assignor gives, replayed or for the current inputs.",
+    "Partitions whose owner differs from the assignor's result for the replayed or the current inputs.",
     scope=MetricScope.GROUP,
     labels=(*BY_GROUP, "kind"),
     absent=_NOT_READ,
 )
 GROUP_DRIFT_OLDEST_SECONDS: Final = MetricSpec(
     "groupwatch_group_drift_oldest_seconds",
-    "How long owners have differed from those that the assignor gives.",
+    "Time since owners began to differ from the assignor's result.",
     scope=MetricScope.GROUP,
     labels=(*BY_GROUP, "kind"),
-    absent="nothing drifts",
+    absent="there is no drift",
 )
 GROUP_IMBALANCE_RATIO: Final = GroupMetric(
     "groupwatch_group_imbalance_ratio",
-    "Partitions of the largest member over those it would have in the most even assignment.",
+    "Partitions of the largest member divided by its partitions in the most even assignment.",
     value=attrgetter("imbalance_ratio"),
     when=has_joined,
-    absent=f"there are no members or no partitions; members cannot be read; {_TASKS}",
+    absent=f"there are no members or no partitions; a member cannot be decoded; {_TASKS}",
 )
 GROUP_REBALANCES_TOTAL: Final = GroupMetric(
     "groupwatch_group_rebalances_total",
@@ -209,219 +209,219 @@ GROUP_REBALANCES_TOTAL: Final = GroupMetric(
 )
 GROUP_STATUS: Final = MetricSpec(
     "groupwatch_group_status",
-    "1 for the status of the group by the rules of Burrow, 0 for the others. Absent while no lag is known.",
+    "1 for the status of the group by Burrow's rules, 0 for the others. Absent while no lag is known.",
     scope=MetricScope.GROUP,
     labels=(*BY_GROUP, "status"),
     absent=_NO_LAGS,
 )
 GROUP_CONSUMED_RECORDS_PER_SECOND: Final = GroupMetric(
     "groupwatch_group_consumed_records_per_second",
-    "How fast the group committed the partitions in which records wait, over the last minutes. Absent if none do, "
-    "or if it is not known where nine tenths of them wait.",
+    "Rate of committed records over the last minutes, on partitions with lag. Absent without lag, or if the "
+    "rate is known for less than nine tenths of it.",
     value=consumed_per_s,
     when=in_records,
-    absent=f"nothing waits, or the pace is not known; {_IF_KAFKA}",
+    absent=f"there is no lag, or the rate is unknown; {_IF_KAFKA}",
 )
 GROUP_PRODUCED_RECORDS_PER_SECOND: Final = GroupMetric(
     "groupwatch_group_produced_records_per_second",
-    "How fast the partitions in which records wait for the group were written, over the same minutes.",
+    "Rate of produced records on partitions with lag, over the same minutes.",
     value=produced_per_s,
     when=in_records,
-    absent=f"nothing waits, or the pace is not known; {_IF_KAFKA}",
+    absent=f"there is no lag, or the rate is unknown; {_IF_KAFKA}",
 )
 GROUP_CATCH_UP_SECONDS: Final = GroupMetric(
     "groupwatch_group_catch_up_seconds",
-    "How long the group takes to read what waits, at this pace. Absent if that is not known, or never.",
+    "Estimated time until the group has no lag, at this rate. Absent if unknown or never.",
     value=attrgetter("catch_up_ms"),
-    absent="nothing waits, the pace is not known, or it is too slow",
+    absent="there is no lag, or the rate is unknown or too low",
 )
 GROUP_LOST_RECORDS: Final = GroupMetric(
     "groupwatch_group_lost_records",
-    "Records, at most, that retention removed before the group committed them.",
+    "Upper bound of records that retention removed before the group committed them.",
     value=attrgetter("lost"),
     when=has_lost_records,
     absent=f"{_NONE}; {_IF_KAFKA}",
 )
 GROUP_RETENTION_RATIO: Final = GroupMetric(
     "groupwatch_group_retention_ratio",
-    "Largest share of what a trimmed partition keeps that waits for the group. At 1, the next removal loses some.",
+    "Largest lag of a trimmed partition as a share of its retained records. At 1, the next removal loses records.",
     value=lambda verdict: verdict.kept_waiting or None,
-    absent="nothing waits in a partition that was ever trimmed",
+    absent="no partition with lag was ever trimmed",
 )
 PARTITION_LOST_RECORDS: Final = PartitionMetric(
     "groupwatch_partition_lost_records",
-    "Records, at most, that retention removed before the group committed them. Absent where there are none.",
+    "Upper bound of records that retention removed before the group committed them. Absent if there are none.",
     value=lambda row: lost_records(row) or None,
     when=has_lost_records,
     absent=f"{_NONE}; {_IF_KAFKA}",
 )
 GROUP_REBALANCING: Final = GroupMetric(
     "groupwatch_group_rebalancing",
-    "1 while a rebalance is known to be under way, else 0. Of classic groups the collector's samples tell it.",
+    "1 while a rebalance is known to be in progress, else 0. Classic groups: as sampled by the collector.",
     value=lambda verdict: int(verdict.rebalancing_since_ms is not None),
     when=is_rebalanced,
-    absent=f"{_NOT_JOINED}; members share partitions by themselves",
+    absent=f"{_NOT_JOINED}; members assign partitions themselves",
 )
 GROUP_REBALANCE_SECONDS_TOTAL: Final = GroupMetric(
     "groupwatch_group_rebalance_seconds_total",
-    "Duration, at least, of all rebalances since the group was first seen.",
+    "Lower bound of the duration of all rebalances since the group was first seen.",
     value=attrgetter("rebalance_ms"),
     when=is_rebalanced,
-    absent=f"{_NOT_JOINED}; members share partitions by themselves",
+    absent=f"{_NOT_JOINED}; members assign partitions themselves",
 )
 GROUP_MOVED_PARTITIONS_TOTAL: Final = GroupMetric(
     "groupwatch_group_moved_partitions_total",
-    "Partitions that had another owner after a rebalance than before it.",
+    "Partitions that changed owner in a rebalance.",
     value=attrgetter("moved_partitions"),
     when=has_moves,
     absent=_NO_MOVES,
 )
 GROUP_AVOIDABLE_MOVES_TOTAL: Final = GroupMetric(
     "groupwatch_group_avoidable_moves_total",
-    "Of those, the ones that the stickiest balanced assignment would have left where they were.",
+    "Moved partitions that the stickiest balanced assignment would not have moved.",
     value=attrgetter("avoidable_moves"),
     when=has_moves,
     absent=_NO_MOVES,
 )
 GROUP_REDELIVERED_RECORDS_TOTAL: Final = GroupMetric(
     "groupwatch_group_redelivered_records_total",
-    "Records by which commits went back, so that they are delivered again.",
+    "Records delivered again because committed offsets moved back.",
     value=attrgetter("redelivered_records"),
     when=counts_redelivered,
-    absent="the group is a share group or one of MetaQ",
+    absent="the group is a share group or belongs to MetaQ",
 )
 GROUP_REBALANCE_PAUSE_SECONDS_TOTAL: Final = GroupMetric(
     "groupwatch_group_rebalance_pause_seconds_total",
-    "Time, at least, for which rebalances left partitions with waiting records unread, summed over partitions.",
+    "Lower bound of partition-seconds during which a rebalance stopped consumption of partitions with lag.",
     value=attrgetter("pause_ms"),
     when=has_pauses,
     absent=_BY_THE_LOG,
 )
 GROUP_REBALANCE_BURST_RECORDS_TOTAL: Final = GroupMetric(
     "groupwatch_group_rebalance_burst_records_total",
-    "Records that the first commits after those pauses covered.",
+    "Records covered by the first commits after those pauses.",
     value=attrgetter("burst_records"),
     when=has_pauses,
     absent=_BY_THE_LOG,
 )
 GROUP_INFO: Final = MetricSpec(
     "groupwatch_group_info",
-    "1, with the kind of the group and where it is known from: log, admin, system or checkpoint.",
+    "1, with the kind of the group and its source: log, admin, system or checkpoint.",
     scope=MetricScope.GROUP,
     labels=(*BY_GROUP, "kind", "source"),
 )
 PARTITION_LAG_BYTES: Final = PartitionMetric(
     "groupwatch_partition_lag_bytes",
-    "Bytes between the committed offset and the end of the partition, of MetaQ, whose offsets are bytes.",
+    "Bytes between the committed offset and the end of the partition. MetaQ only: its offsets are bytes.",
     value=attrgetter("lag"),
     when=in_bytes,
     absent=f"{_NO_LAG}; {_ONLY_METAQ}",
 )
 GROUP_LAG_BYTES: Final = GroupMetric(
     "groupwatch_group_lag_bytes",
-    "Bytes that wait for the group, all partitions, of MetaQ.",
+    "Lag of a MetaQ group in bytes, summed over partitions.",
     value=attrgetter("lag"),
     when=in_bytes,
     absent=f"{_NO_LAGS}; {_ONLY_METAQ}",
 )
 GROUP_CONSUMED_BYTES_PER_SECOND: Final = GroupMetric(
     "groupwatch_group_consumed_bytes_per_second",
-    f"As {GROUP_CONSUMED_RECORDS_PER_SECOND.name}, of MetaQ, in bytes.",
+    f"Same as {GROUP_CONSUMED_RECORDS_PER_SECOND.name}, for MetaQ, in bytes.",
     value=consumed_per_s,
     when=in_bytes,
     absent=f"as for records; {_ONLY_METAQ}",
 )
 GROUP_PRODUCED_BYTES_PER_SECOND: Final = GroupMetric(
     "groupwatch_group_produced_bytes_per_second",
-    f"As {GROUP_PRODUCED_RECORDS_PER_SECOND.name}, of MetaQ, in bytes.",
+    f"Same as {GROUP_PRODUCED_RECORDS_PER_SECOND.name}, for MetaQ, in bytes.",
     value=produced_per_s,
     when=in_bytes,
     absent=f"as for records; {_ONLY_METAQ}",
 )
 GROUP_FINDINGS: Final = MetricSpec(
     "groupwatch_group_findings",
-    "Open findings of a kind and reason (docs/findings.md). Absent where there are none.",
+    "Open findings by kind and reason (docs/findings.md). Absent if there are none.",
     scope=MetricScope.GROUP,
     labels=(*BY_GROUP, "kind", "reason"),
     absent=_NONE,
 )
 GROUP_FINDING_OLDEST_SECONDS: Final = MetricSpec(
     "groupwatch_group_finding_oldest_seconds",
-    "How long what the oldest of them says has been true.",
+    "Time since the oldest of these findings became true.",
     scope=MetricScope.GROUP,
     labels=(*BY_GROUP, "kind", "reason"),
     absent=_NONE,
 )
 GROUP_FAILING_PARTITIONS: Final = MetricSpec(
     "groupwatch_group_failing_partitions",
-    "Partitions that the rules of Burrow call stop, stall or rewind. Absent where there are none.",
+    "Partitions with the Burrow status stop, stall or rewind. Absent if there are none.",
     scope=MetricScope.GROUP,
     labels=(*BY_GROUP, "status"),
     absent=_NONE,
 )
 GROUP_LAG_AT_LEAST_SECONDS: Final = GroupMetric(
     "groupwatch_group_lag_at_least_seconds",
-    "Age, at least, of the oldest record that waits, also where it is older than what is remembered of the partition.",
+    "Lower bound of the age of the oldest unread record, also beyond the remembered history of end offsets.",
     value=attrgetter("lag_at_least_ms"),
-    absent="no age is known; retention has removed what waited",
+    absent="no age is known; retention removed the unread records",
 )
 TOPIC_LAG: Final = TopicMetric(
     "groupwatch_topic_lag",
-    "Records that wait for the group in the topic. Given where the detail is topic, in place of the partitions.",
+    "Lag of the group in the topic, in records. Exposed with detail topic, instead of partitions.",
     value=attrgetter("lag"),
     when=in_records,
     absent=f"the detail is not topic; {_NO_LAGS}; {_IF_KAFKA}",
 )
 TOPIC_LAG_SECONDS: Final = TopicMetric(
     "groupwatch_topic_lag_seconds",
-    "Age of the oldest record that waits for the group in the topic, likewise.",
+    "Age of the oldest uncommitted record of the topic. Exposed with detail topic.",
     value=attrgetter("lag_ms"),
-    absent="the detail is not topic; the age is not known of any partition",
+    absent="the detail is not topic; no partition has a known age",
 )
 TOPIC_LAG_BYTES: Final = TopicMetric(
     "groupwatch_topic_lag_bytes",
-    "Bytes that wait for the group in the topic, likewise, of MetaQ.",
+    "Lag of a MetaQ group in the topic, in bytes. Exposed with detail topic.",
     value=attrgetter("lag"),
     when=in_bytes,
     absent=f"the detail is not topic; {_NO_LAGS}; {_ONLY_METAQ}",
 )
 MEMBER_INFO: Final = MetricSpec(
     "groupwatch_member_info",
-    "1, with who a member of the group is. Given if metrics.member_info is set.",
+    "1, with the identity of a group member. Exposed if metrics.member_info is set.",
     scope=MetricScope.MEMBER,
     labels=(*BY_GROUP, "member_id", "client_id", "host", "instance_id"),
-    absent="not asked for",
+    absent="metrics.member_info is not set",
 )
 PARTITION_OWNER_INFO: Final = MetricSpec(
     "groupwatch_partition_owner_info",
-    "1, with the member that owns the partition; for each of several. Given if metrics.owner_info is set.",
+    "1, with the member that owns the partition, one series for each owner. Exposed if metrics.owner_info is set.",
     scope=MetricScope.PARTITION,
     labels=(*BY_PARTITION, "member_id", "client_id", "host"),
-    absent="not asked for; nobody owns the partition",
+    absent="metrics.owner_info is not set; the partition has no owner",
 )
 PARTITION_EXPECTED_OWNER_INFO: Final = MetricSpec(
     "groupwatch_partition_expected_owner_info",
-    "1, with the member that the assignor gives the partition, where that is known. Given likewise.",
+    "1, with the expected owner of the partition, if known. Exposed if metrics.owner_info is set.",
     scope=MetricScope.PARTITION,
     labels=(*BY_PARTITION, "member_id", "client_id", "host"),
-    absent="not asked for; the assignor is not known, or gives it to nobody",
+    absent="metrics.owner_info is not set; the assignor is unknown, or assigns no owner",
 )
 CLUSTER_GROUPS: Final = MetricSpec(
     "groupwatch_cluster_groups",
-    "Groups of the cluster that are in the state.",
+    "Groups of the cluster in this state.",
     scope=MetricScope.CLUSTER,
     labels=("cluster", "state"),
 )
 CLUSTER_LAG: Final = MetricSpec(
     "groupwatch_cluster_lag",
-    "Records that wait for all groups of the cluster, as far as that is known.",
+    "Sum of the known lags of all groups of the cluster, in records.",
     scope=MetricScope.CLUSTER,
     labels=BY_CLUSTER,
-    absent=f"of no group the lag is known; {_IF_KAFKA.replace('group is one', 'cluster is one')}",
+    absent=f"no group has a known lag; {_IF_KAFKA.replace('group', 'cluster')}",
 )
 CLUSTER_FINDINGS: Final = MetricSpec(
     "groupwatch_cluster_findings",
-    "Open findings of all groups of the cluster. Absent where there are none.",
+    "Open findings of all groups of the cluster. Absent if there are none.",
     scope=MetricScope.CLUSTER,
     labels=("cluster", "kind", "reason"),
     absent=_NONE,
@@ -433,66 +433,66 @@ UP: Final = ClusterMetric(
 )
 READY: Final = ClusterMetric(
     "groupwatch_ready",
-    "1 when the backlog that was seen at start has been read, else 0. Groups are exposed from then on.",
+    "1 once the backlog at start has been read, else 0. Groups are exposed from then on.",
     value=lambda cluster: int(cluster.ready),
 )
 WARM_UP_TOTAL_RECORDS: Final = ClusterMetric(
     "groupwatch_warm_up_total_records",
-    "Records (offsets) of the backlog that was seen at start. Absent once the cluster is ready.",
+    "Records (offsets) of the backlog at start. Absent once the cluster is ready.",
     value=lambda cluster: cluster.warm_up.total if cluster.warm_up else None,
     absent=_READY,
 )
 WARM_UP_REMAINING_RECORDS: Final = ClusterMetric(
     "groupwatch_warm_up_remaining_records",
-    "Records (offsets) of that backlog that have still to be read. Absent once the cluster is ready.",
+    "Records (offsets) of the backlog that are not read yet. Absent once the cluster is ready.",
     value=lambda cluster: cluster.warm_up.remaining if cluster.warm_up else None,
     absent=_READY,
 )
 WARM_UP_REMAINING_SECONDS: Final = ClusterMetric(
     "groupwatch_warm_up_remaining_seconds",
-    "Estimated time until that backlog has been read, at the pace of the last batches. Absent once ready.",
+    "Estimated time until the backlog has been read, at the rate of the last batches. Absent once ready.",
     value=lambda cluster: cluster.warm_up.left_ms if cluster.warm_up else None,
-    absent=f"{_READY}; the pace is not known yet",
+    absent=f"{_READY}; the rate is not known yet",
 )
 LAST_EVALUATION_TIMESTAMP_SECONDS: Final = ClusterMetric(
     "groupwatch_last_evaluation_timestamp_seconds",
-    "When the groups of the cluster were last judged, in Unix time.",
+    "Unix time of the last evaluation of the cluster's groups.",
     value=lambda cluster: by_the_machine(cluster, cluster.evaluated_ms),
     absent=_NEVER_JUDGED,
 )
 BATCH_DURATION_SECONDS: Final = ClusterMetric(
     "groupwatch_batch_duration_seconds",
-    "Duration of the newest completed batch.",
+    "Duration of the newest completed micro-batch.",
     value=attrgetter("batch_duration_ms"),
     absent="no batch has ended",
 )
 INPUT_LAG_RECORDS: Final = ClusterMetric(
     "groupwatch_input_lag_records",
-    "Records that tell of groups (of the offsets log, or of the events topic) which groupwatch has still to read.",
+    "Records of the offsets topic or events topic that groupwatch has not read yet.",
     value=attrgetter("input_lag"),
     absent="no batch has ended",
 )
 DECODE_ERRORS_TOTAL: Final = MetricSpec(
     "groupwatch_decode_errors_total",
-    "Records that could not be read.",
+    "Records that could not be decoded.",
     scope=MetricScope.SELF,
     labels=("cluster", "source", "reason"),
     absent=_NONE,
 )
 EVALUATION_ERRORS_TOTAL: Final = ClusterMetric(
     "groupwatch_evaluation_errors_total",
-    "Groups that could not be judged.",
+    "Group evaluations that failed.",
     value=attrgetter("evaluation_errors"),
 )
 CATALOG_TIMESTAMP_SECONDS: Final = ClusterMetric(
     "groupwatch_catalog_timestamp_seconds",
-    "When the collector began the newest complete pass over the topics, in Unix time.",
+    "Unix time at which the newest complete poll of the topics started.",
     value=lambda cluster: by_the_machine(cluster, cluster.catalog_ms),
-    absent="no pass over the topics is known",
+    absent="no poll of the topics is known",
 )
 FINDINGS_UP: Final = ClusterMetric(
     "groupwatch_findings_up",
-    "1 while findings can be written to their topic, else 0. Absent if there is to be none.",
+    "1 while findings can be written to their topic, else 0. Absent without a findings topic.",
     value=lambda cluster: int(cluster.findings_problem is None) if cluster.tells_findings else None,
     absent="no findings topic is configured",
 )
@@ -504,44 +504,43 @@ BUILD_INFO: Final = MetricSpec(
 )
 SHARD_INFO: Final = MetricSpec(
     "groupwatch_shard_info",
-    "1, with the job's share of the groups: the number of its shard, and how many there are.",
+    "1, with the job's shard number and the number of shards.",
     scope=MetricScope.SELF,
     labels=("shard", "of"),
 )
 SHARDS: Final = MetricSpec(
     "groupwatch_shards",
-    "How many shards there should be that share the groups of the cluster, 1 if one job has them all; with the "
-    "number of the job's own shard.",
+    "Configured number of shards for the groups of the cluster, 1 without shards. The label has the job's own shard.",
     scope=MetricScope.SELF,
     labels=("cluster", "shard", "of"),
 )
 COLLECTOR_UP: Final = CollectorMetric(
     "groupwatch_collector_up",
-    "1 if the newest pass of the collector was complete, else 0.",
+    "1 if the newest poll of the collector was complete, else 0.",
     value=lambda health: int(health.problem is None) if health.pass_ms is not None else None,
     absent=_NO_PASS,
 )
 COLLECTOR_LAST_SUCCESS_TIMESTAMP_SECONDS: Final = CollectorMetric(
     "groupwatch_collector_last_success_timestamp_seconds",
-    "When the collector last wrote a complete pass, in Unix time.",
+    "Unix time at which the collector last wrote a complete poll.",
     value=attrgetter("last_success_ms"),
-    absent="no pass was complete",
+    absent="no poll was complete",
 )
 COLLECTOR_PASSES_TOTAL: Final = MetricSpec(
     "groupwatch_collector_passes_total",
-    "Passes of the collector: complete, incomplete (something did not answer) or failed.",
+    "Polls of the collector: complete, incomplete (a response is missing) or failed.",
     scope=MetricScope.SELF,
     labels=(*BY_COLLECTOR, "result"),
 )
 COLLECTOR_PASS_DURATION_SECONDS: Final = CollectorMetric(
     "groupwatch_collector_pass_duration_seconds",
-    "Duration of the newest pass of the collector.",
+    "Duration of the newest poll of the collector.",
     value=attrgetter("pass_ms"),
     absent=_NO_PASS,
 )
 SERIES_LEFT_OUT: Final = MetricSpec(
     "groupwatch_series_left_out",
-    "Series of a detail (partition, topic or group) that metrics.max_series left out. Absent without that.",
+    "Series of a detail (partition, topic or group) that metrics.max_series left out. Absent without that setting.",
     scope=MetricScope.SELF,
     labels=("cluster", "detail"),
     absent="metrics.max_series is not set",
@@ -554,7 +553,7 @@ _BY_CONSUMERGROUP: Final = ("consumergroup", "topic", "partition")
 
 KAFKA_CONSUMERGROUP_CURRENT_OFFSET: Final = PartitionMetric(
     "kafka_consumergroup_current_offset",
-    "Committed offset, by the name of kafka_exporter.",
+    "Committed offset, under kafka_exporter's name.",
     labels=_BY_CONSUMERGROUP,
     value=attrgetter("committed"),
     when=commits_to_brokers,
@@ -562,14 +561,14 @@ KAFKA_CONSUMERGROUP_CURRENT_OFFSET: Final = PartitionMetric(
 )
 KAFKA_CONSUMERGROUP_CURRENT_OFFSET_SUM: Final = MetricSpec(
     "kafka_consumergroup_current_offset_sum",
-    "Sum of the committed offsets of a topic, by the name of kafka_exporter.",
+    "Sum of the committed offsets of a topic, under kafka_exporter's name.",
     scope=MetricScope.TOPIC,
     labels=("consumergroup", "topic"),
     absent="there is no commit",
 )
 KAFKA_CONSUMERGROUP_LAG: Final = PartitionMetric(
     "kafka_consumergroup_lag",
-    "Records that wait, by the name of kafka_exporter.",
+    "Lag of a partition in records, under kafka_exporter's name.",
     labels=_BY_CONSUMERGROUP,
     value=attrgetter("lag"),
     when=commits_to_brokers,
@@ -577,14 +576,14 @@ KAFKA_CONSUMERGROUP_LAG: Final = PartitionMetric(
 )
 KAFKA_CONSUMERGROUP_LAG_SUM: Final = MetricSpec(
     "kafka_consumergroup_lag_sum",
-    "Records that wait in a topic, by the name of kafka_exporter.",
+    "Lag of a topic in records, under kafka_exporter's name.",
     scope=MetricScope.TOPIC,
     labels=("consumergroup", "topic"),
     absent=_NO_LAG,
 )
 KAFKA_CONSUMERGROUP_MEMBERS: Final = GroupMetric(
     "kafka_consumergroup_members",
-    "Members of a group, by the name of kafka_exporter.",
+    "Members of a group, under kafka_exporter's name.",
     labels=("consumergroup",),
     value=lambda verdict: len(verdict.members),
     when=has_joined_brokers,
@@ -592,7 +591,7 @@ KAFKA_CONSUMERGROUP_MEMBERS: Final = GroupMetric(
 )
 KAFKA_CONSUMERGROUPZOOKEEPER_LAG_ZOOKEEPER: Final = PartitionMetric(
     "kafka_consumergroupzookeeper_lag_zookeeper",
-    "Records that wait for a group that keeps its offsets in ZooKeeper, by the name of kafka_exporter.",
+    "Lag of a group with offsets in ZooKeeper, in records, under kafka_exporter's name.",
     labels=_BY_CONSUMERGROUP,
     value=attrgetter("lag"),
     when=commits_to_zookeeper,
@@ -600,20 +599,20 @@ KAFKA_CONSUMERGROUPZOOKEEPER_LAG_ZOOKEEPER: Final = PartitionMetric(
 )
 KAFKA_TOPIC_PARTITIONS: Final = MetricSpec(
     "kafka_topic_partitions",
-    "Partitions of a topic, by the name of kafka_exporter.",
+    "Partitions of a topic, under kafka_exporter's name.",
     scope=MetricScope.TOPIC,
     labels=("topic",),
 )
 KAFKA_TOPIC_PARTITION_CURRENT_OFFSET: Final = LogMetric(
     "kafka_topic_partition_current_offset",
-    "Offset after the newest record of a partition, by the name of kafka_exporter.",
+    "Offset after the newest record of a partition, under kafka_exporter's name.",
     labels=("topic", "partition"),
     value=attrgetter("end"),
     absent="no collector has seen it",
 )
 KAFKA_TOPIC_PARTITION_OLDEST_OFFSET: Final = LogMetric(
     "kafka_topic_partition_oldest_offset",
-    "Offset of the oldest record of a partition, by the name of kafka_exporter.",
+    "Offset of the oldest record of a partition, under kafka_exporter's name.",
     labels=("topic", "partition"),
     value=attrgetter("earliest"),
     absent="no collector has seen it",
@@ -637,12 +636,12 @@ MICRO_BATCH_SECONDS: Final = HistogramMetric(
 )
 SCRAPE_SECONDS: Final = HistogramMetric(
     "groupwatch_scrape_seconds",
-    "Durations of answers to scrapes, from the request to the last byte that was given to the connection.",
+    "Durations of scrapes, from the request to the last byte written to the connection.",
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 10.0),
 )
 COLLECTOR_PASS_SECONDS: Final = HistogramMetric(
     "groupwatch_collector_pass_seconds",
-    "Durations of passes of the collector, whatever came of them.",
+    "Durations of the collector's polls, whatever their result.",
     labels=BY_COLLECTOR,
     buckets=_WORK_S,
     absent=_NO_PASS,

@@ -38,5 +38,5 @@ class Freshness:
             self._seen, self._seen_ms = mark, at_ms
         late_ms = at_ms - self._seen_ms
         fresh = late_ms <= max(LEAST_MS, MISSED * self.interval_ms)
-        self.problem = None if fresh else f"no reading of its groups has come for {late_ms // 1000} s"
+        self.problem = None if fresh else f"no poll of its groups has arrived for {late_ms // 1000} s"
         return fresh

@@ -45,6 +45,6 @@ class TriggerLag:
         if not self.slow:
             return f"micro-batches keep up with {trigger} again"
         return (
-            f"a micro-batch takes about {usual_ms / 1000:.1f} s, longer than {trigger}: what is shown is older than "
+            f"a micro-batch takes about {usual_ms / 1000:.1f} s, longer than {trigger}: the data shown is older than "
             "that. Raise it, or give the job more cores; see docs/scaling.md"
         )

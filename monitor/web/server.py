@@ -169,7 +169,7 @@ def _bound(host: str, port: int) -> socket.socket:
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except UnicodeError:  # a name that no name server could know: a part of it is empty, or too long
-        raise OSError("it is no name of a host") from None
+        raise OSError("it is not a host name") from None
     return socket.create_server(address[:2], family=family)
 
 

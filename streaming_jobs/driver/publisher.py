@@ -41,12 +41,12 @@ _EVENTS: Final = "groupwatch.events"
 REASON_TEXTS: Final = MappingProxyType(
     {
         (_EVENTS, "from_the_future"): (
-            ". It is dated more than five minutes ahead of when it was written: the clock of a collector is wrong, or"
-            " that of the brokers or of this machine, or somebody else writes there."
+            ". Its timestamp is more than five minutes later than its write time: the clock of a collector is wrong, or"
+            " that of the brokers or of this machine, or another program writes to the topic."
         ),
         (_EVENTS, "other_source"): (
-            ". It ends a pass over another cluster or system than the checkpoint is of: a collector reads another, or"
-            " somebody else writes there. If the former one was replaced, start once with --rebuild."
+            ". It ends a poll of another cluster or system than that of the checkpoint: a collector reads another, or"
+            " another program writes to the topic. If the system was replaced, start once with --rebuild."
         ),
     }
 )
@@ -165,7 +165,7 @@ class MicroBatchPublisher:
     def lateness(self) -> str | None:
         """That no reading of the groups has come for long, as a sentence."""
         late = self.freshness.problem if self.freshness is not None else None
-        return late and f"Cluster {self.cluster}: {late}; they are not judged until one comes."
+        return late and f"Cluster {self.cluster}: {late}; they are not evaluated until then."
 
     def _serve_catalog(self, batch_id: int) -> None:
         catalog = self._view.catalog()
@@ -204,7 +204,7 @@ class MicroBatchPublisher:
         """Count failures; log each kind of unreadable record once, with its place."""
         self.evaluation_errors += len(self._view.failures)
         for failure in self._view.failures:
-            self._log_once("evaluation", failure, "Cluster %s: could not judge %r", self.cluster, failure)
+            self._log_once("evaluation", failure, "Cluster %s: evaluation of %r failed", self.cluster, failure)
         self._log_unseen()
         for source in self._view.sources():
             self._log_unreadable(source)
@@ -214,7 +214,7 @@ class MicroBatchPublisher:
             self._log_once(
                 "topics",
                 "unseen",
-                "Cluster %s: a pass says that it saw %d topics more than its events tell of; no topic goes by it.",
+                "Cluster %s: a poll counts %d topics more than it has events; no topic is treated as deleted.",
                 self.cluster,
                 self._view.unseen,
             )
@@ -224,7 +224,7 @@ class MicroBatchPublisher:
             self._log_once(
                 source.source,
                 error.reason,
-                "Cluster %s: %s holds a record that cannot be read (%s), partition %d offset %d; counted and skipped%s",
+                "Cluster %s: %s has an undecodable record (%s), partition %d offset %d; counted and skipped%s",
                 self.cluster,
                 source.source,
                 error.reason,

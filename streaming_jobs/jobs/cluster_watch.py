@@ -103,7 +103,9 @@ class ClusterWatch:
         if sentence is None:
             return None
         path = self._checkpoint.path
-        return CheckpointError(f"{sentence} The checkpoint {path} is of the former one: go back to that, or {REBUILD}.")
+        return CheckpointError(
+            f"{sentence} The checkpoint {path} belongs to the previous one: go back to that, or {REBUILD}."
+        )
 
     def _failed(self, sentence: str) -> JobFailed:
         return JobFailed(f"Cluster {self._target.name}: {sentence}")
@@ -167,7 +169,7 @@ class ClusterWatch:
             each.has_made_topic = False
         if made and self._checkpoint.layout.events_id is not None:
             log.warning(
-                "Cluster %s: %s was missing, and was created anew", self._target.name, self._cluster.events_topic
+                "Cluster %s: %s was missing and has been created again", self._target.name, self._cluster.events_topic
             )
             self._checkpoint.keep_id("events_id", None)
 
@@ -227,7 +229,7 @@ class ClusterWatch:
             self._wait_for(str(error))
         else:
             problem = f"the disk is full ({cause})" if is_disk_full(error) else cause
-            log.warning("Cluster %s: the query ended (%s); it is started again", self._target.name, problem)
+            log.warning("Cluster %s: the query ended (%s); restarting it", self._target.name, problem)
             self._problems.of_query = f"reading stopped: {problem}"
             self._show_problem()
 
@@ -249,7 +251,7 @@ class ClusterWatch:
         log_bounds = end_offsets(self._cluster, self._log) if self._target.reads_log else passes
         self._checkpoint.require_logs(*{each.topic: each for each in (log_bounds, passes)}.values())
         backlog = log_bounds if self._target.reads_log else only_first_partition(passes)
-        log.info("Cluster %s: %s has %d offsets to read", self._target.name, self._log, backlog.records)
+        log.info("Cluster %s: %s has a backlog of %d offsets", self._target.name, self._log, backlog.records)
         publisher = MicroBatchPublisher(
             spark=self._spark,
             cluster=self._target.name,

@@ -105,7 +105,7 @@ class Collectors:
                 carriers[carrier.name] = carrier
                 collectors.append(made)
         if not collectors:
-            raise ConfigError(f"Nothing is to be collected: the configuration has no {' and no '.join(kinds)}.")
+            raise ConfigError(f"Nothing to collect: the configuration has no {' and no '.join(kinds)}.")
         self._collectors = tuple(collectors)
         self.carriers = tuple(carriers.values())
 

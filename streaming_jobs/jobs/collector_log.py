@@ -28,5 +28,5 @@ class CollectorLog:
         if said is not None:
             log.warning("%s", said)
         else:
-            log.info("%s is read again", self._collector.health().name)
+            log.info("%s can be read again", self._collector.health().name)
         self._told = said

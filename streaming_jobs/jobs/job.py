@@ -141,7 +141,7 @@ class Job:
         try:
             return watch.look()
         except Exception:  # the others are to be looked at all the same, and this one a second later
-            log.exception("The watchdog could not look")
+            log.exception("The watchdog check failed")
             return None
 
     def _watch_list(self, spark: SparkSession) -> WatchList:

@@ -58,7 +58,7 @@ def _prepare(settings: Settings, lifetime: Lifetime) -> None:
     jars = spark_kafka_jars(lifetime.progress)
     archive = job_archive(settings, jars)
     if archive.is_whole():
-        log.info("The archive of Java's classes is there already: %s", archive.file)
+        log.info("The archive of Java's classes already exists: %s", archive.file)
         return
     kafka_jars(lifetime.progress)
     began = time.monotonic()
@@ -75,7 +75,7 @@ def job_archive(settings: Settings, jars: list[Path]) -> ClassArchive:
     """
     if spark_has_defaults():
         raise ArchiveNotWrittenError(
-            "Spark has a spark-defaults.conf here, so the class path is not groupwatch's, and jobs look for no archive."
+            "Spark has a spark-defaults.conf here, so jobs use that class path and no archive."
         )
     return archive_for(find_java().home, driver_class_path(jars, settings.spark.conf))
 
@@ -91,11 +91,13 @@ def write_archive(archive: ClassArchive, settings: Settings, jars: list[Path], l
     folder = Path(tempfile.mkdtemp(prefix="part-", dir=archive.file.parent))
     try:
         written = folder / "classes.jsa"
-        log.info("A job watches a Kafka of its own for a moment; what it uses of Java is archived at its end")
+        log.info("A trial job watches a Kafka of its own; the Java classes that it loads are archived at its end")
         _watch_a_moment(settings, jars, folder, written, lifetime)
         lifetime.go_on()
         if not written.exists():
-            raise ArchiveNotWrittenError(f"Java wrote no archive of its classes:\n{last_lines(folder / 'spark.log')}")
+            raise ArchiveNotWrittenError(
+                f"Java did not write the archive of its classes:\n{last_lines(folder / 'spark.log')}"
+            )
         archive.keep(written)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

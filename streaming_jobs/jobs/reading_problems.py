@@ -20,7 +20,7 @@ STATUS_LIMIT_S: Final = 3.0
 WAITS_FOR_BROKERS: Final = "Getting offsets from"
 """So Spark's word for it begins while a source asks where a log ends."""
 
-JVM_IS_SILENT: Final = "Spark's JVM does not answer"
+JVM_IS_SILENT: Final = "Spark's JVM does not respond"
 BROKERS_ARE_SILENT: Final = "Spark's source waits for the brokers to say where the log ends"
 START_HANGS: Final = "the query has not started, so the checkpoint's file system or another cluster's start hangs"
 TASK_HANGS: Final = "Spark has not finished it, so a task, a Python worker or the checkpoint's file system hangs"
@@ -55,7 +55,7 @@ class ReadingProblems:
         collectors = self._target.problem
         self._was_away |= collectors is not None
         if collectors is None and self._was_away:
-            collectors = f"Cluster {self._target.name} answers again, and is not read yet."
+            collectors = f"Cluster {self._target.name} answers again but is not read yet."
         return self._stalled or self.of_query or collectors or self.lateness()
 
     def look(self, passed_ms: int, now_ms: int, query: StreamingQuery | None) -> str | None:

@@ -148,7 +148,7 @@ class Checkpoint:
         """
         newest = self._newest_plan() if self.resumed else ""
         for log in logs:
-            self.require_id("cluster_id", log.cluster_id, "The Kafka cluster that answers now")
+            self.require_id("cluster_id", log.cluster_id, "The Kafka cluster at this address")
             of_events = log.topic == self.layout.events_topic
             is_new = of_events and self.layout.events_id is None
             self.require_id("events_id" if of_events else "log_id", log.topic_id, f"The topic {log.topic}")
@@ -172,8 +172,8 @@ class Checkpoint:
             return
         if known is not None:
             raise CheckpointError(
-                f"{what} is another one than the checkpoint {self.path} was written of: its id is {found}, and was"
-                f" {known}. Go back to the former one, or {REBUILD}."
+                f"{what} is not the one of the checkpoint {self.path}: its id is {found}, and was {known}. Go back to"
+                f" the previous one, or {REBUILD}."
             )
         self.keep_id(name, found)
 
@@ -188,7 +188,7 @@ class Checkpoint:
             if end < position:
                 raise CheckpointError(
                     f"The topic {log.topic} ends at offset {end} in partition {partition}, and the checkpoint"
-                    f" {self.path} has read it to {position}: it was cut off, or created anew. To go on, {REBUILD}."
+                    f" {self.path} has read it to {position}: it was truncated or created again. To go on, {REBUILD}."
                 )
 
     def _newest_plan(self) -> str:
@@ -200,7 +200,9 @@ class Checkpoint:
     def lost(self) -> str | None:
         """A sentence, once another job has taken the checkpoint away; else None."""
         rival = self._hold.lost if self._hold is not None else None
-        return rival and f"The checkpoint {self.path} was taken over by {rival}, as this job had not renewed its lease."
+        return (
+            rival and f"The checkpoint {self.path} was taken over by {rival}, because this job did not renew its lease."
+        )
 
     def claim(self, layout: Layout, *, rebuild: bool = False) -> None:
         """Have the checkpoint for this job alone, and see that its state is of this layout.
@@ -257,12 +259,12 @@ class Checkpoint:
     def _move_aside(self) -> None:
         aside = f"{self.path}.replaced-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"  # noqa: TID251 -- in a name, as the wall shows it
         if not self._files.exists(self.path):
-            log.info("There is no checkpoint %s to be replaced", self.path)
+            log.info("There is no checkpoint %s to replace", self.path)
             return
         if self._files.exists(aside):  # a rename would move the folder into it
             raise FilesError(f"{aside} is already there")
         self._files.move(self.path, aside)
-        log.warning("The checkpoint %s begins anew; the old one is now %s", self.path, aside)
+        log.warning("The checkpoint %s starts empty; the old one is now %s", self.path, aside)
 
     def _adopt(self, layout: Layout) -> None:
         """Without state any layout fits, and what an earlier start has left of a file does not count."""

@@ -129,7 +129,7 @@ class LocalLock:
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, msgspec.json.encode(Owner.here()), 0)
         except OSError as error:  # a full disk: the lock counts, not its text
-            log.warning("%s is locked, but not signed (%s)", self._file, error.strerror)
+            log.warning("%s is locked, but the lock has no owner entry (%s)", self._file, error.strerror)
 
 
 class Lease:
@@ -165,14 +165,14 @@ class Lease:
             if self._rival() is None:
                 self._files.delete(self._file)
         except FilesError as error:
-            log.warning("The checkpoint could not be given back (%s); it is free in %.0f s", error, LEASE_S)
+            log.warning("The checkpoint lease could not be released (%s); it expires in %.0f s", error, LEASE_S)
 
     def _await_lease(self) -> None:
         """Return once nobody has the file; raise CheckpointLocked as soon as its owner shows a sign of life."""
         first = self._seen()
         deadline = time.monotonic() + LEASE_S
         if first is not None and not _is_dead(first):
-            log.info("Waiting up to %.0f s for a sign of life of %s", LEASE_S, _owner_name(first.encode()))
+            log.info("Waiting up to %.0f s for a lease renewal of %s", LEASE_S, _owner_name(first.encode()))
         while first is not None and not _is_dead(first) and time.monotonic() < deadline:
             self._ended.wait(POLL_S)
             now = self._seen()
@@ -197,7 +197,7 @@ class Lease:
                 told = False
             except FilesError as error:
                 if not told:
-                    log.warning("%s cannot be renewed (%s); it is tried again", self._file, error)
+                    log.warning("%s cannot be renewed (%s); retrying", self._file, error)
                 told = True
 
     def _renew(self) -> None:
@@ -226,7 +226,7 @@ def _owner_of(text: str | bytes) -> Owner | None:
 
 def _owner_name(text: bytes) -> str:
     owner = _owner_of(text)
-    return "a process that has not said its name" if owner is None else str(owner)
+    return "an unidentified process" if owner is None else str(owner)
 
 
 def _is_dead(text: str) -> bool:

@@ -89,7 +89,9 @@ def with_archive(options: str, java_home: Path, class_path: str) -> str:
     archive = archive_for(java_home, class_path)
     if not archive.is_whole():
         if not archive.file.exists() and any(archive.file.parent.glob("*.jsa")):
-            log.info("No archive of Java's classes in %s fits: `groupwatch prepare` writes one", archive.file.parent)
+            log.info(
+                "No matching archive of Java's classes in %s: `groupwatch prepare` writes one", archive.file.parent
+            )
         return options
     log.info("Java starts with the archive of classes %s", archive.file)
     # Before the deployment's own options, which may well say -Xshare:off or -Xlog.

@@ -70,7 +70,7 @@ class SteadyClock:
         is_far = abs(self._behind_ns) >= MIN_LOGGED_STEP_NS
         if is_far and not self._told:
             log.warning(
-                "The machine's clock was set %s by about %d s. Ages come to follow it within %d s.",
+                "The system clock moved %s by about %d s; reported ages converge within %d s.",
                 "forward" if self._behind_ns > 0 else "back",
                 abs(self._behind_ns) // 10**9,
                 SLEW * abs(self._behind_ns) // 10**9,

@@ -111,7 +111,7 @@ class Lifetime:
             if self.stopping.is_set():
                 told_s = time.monotonic() if told_s is None else told_s
                 if time.monotonic() - told_s > END_LIMIT_S:
-                    self._cut_off(0, f"groupwatch did not end in good order within {END_LIMIT_S:.0f} s, and is cut off")
+                    self._cut_off(0, f"groupwatch did not shut down within {END_LIMIT_S:.0f} s and is terminated")
 
     def _cut_off(self, code: int, sentence: str) -> None:
         """End the process here. What is committed is in the checkpoint, and the rest is read again."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-REBUILD: Final = "start once with --rebuild, which moves the folder aside and reads the log again from its beginning"
+REBUILD: Final = "start once with --rebuild, which moves the folder aside and reads the log again from the beginning"
 
 LONGEST_CAUSE: Final = 500
 
@@ -81,7 +81,7 @@ def fatal_sentence(error: BaseException, checkpoint: str) -> str | None:
             f" {REBUILD}."
         )
     if _spark_takes_no_tasks(error):
-        return f"Spark takes no tasks any more ({cause}). Start groupwatch again."
+        return f"Spark accepts no more tasks ({cause}). Start groupwatch again."
     if _checkpoint_is_damaged(error):
         return f"the checkpoint {checkpoint} is damaged ({cause}). To go on, {REBUILD}."
     return None

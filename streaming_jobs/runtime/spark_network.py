@@ -73,8 +73,8 @@ def require_authentication(properties: Mapping[str, str]) -> None:
     master = properties["spark.master"]
     if properties[AUTHENTICATE].strip().lower() != "true":
         log.warning(
-            "Spark on %s runs without authentication (%s = false): whoever reaches the driver's ports can stop it and"
-            " read what it holds.",
+            "Spark on %s runs without authentication (%s = false): any client that reaches the driver's ports can stop"
+            " it and read its data.",
             master,
             AUTHENTICATE,
         )

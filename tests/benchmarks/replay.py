@@ -72,7 +72,7 @@ def replay(bootstrap: str, jvm: str | None = None) -> Replay:
     with tempfile.TemporaryDirectory() as folder:
         job = JobProcess(Path(folder), clusters, jvm=jvm, spark={"trigger_s": 1.0, "buckets": 8})
         with job:
-            eventually(lambda: "offsets to read" in job.log(), "the start of the query")
+            eventually(lambda: "has a backlog of" in job.log(), "the start of the query")
             began, cpu_before = time.perf_counter(), cpu_s(job.session)
             job.await_ready(600)
             return Replay(time.perf_counter() - began, cpu_s(job.session) - cpu_before)

@@ -50,13 +50,13 @@ def test_a_file_that_will_do_is_told_as_it_would_be_watched(check, tmp_path: Pat
     assert answer.exit_code == 0
     assert answer.stdout.splitlines() == [
         "watches     clusters.prod: Kafka at broker1:9092; groups from the offsets topic, topics collected by the job",
-        "watches     rocketmq.orders: RocketMQ at namesrv:9876; groups .*, collected by the job, by way of prod",
+        "watches     rocketmq.orders: RocketMQ at namesrv:9876; groups .*, collected by the job, through prod",
         "setting     http = 127.0.0.1:9464",
         "setting     spark.master = local[*]",
         "setting     spark.checkpoint = hdfs://namenode/groupwatch",
         "setting     detection.commit_silence_s = 30.0",
         f"result      groupwatch run can start with {tmp_path}/groupwatch.toml."
-        " No cluster was asked: --connect does that.",
+        " Clusters were not contacted: add --connect.",
     ]
 
 
@@ -104,13 +104,13 @@ def test_what_keeps_a_job_from_starting_is_a_problem_and_ends_with_2(check, text
     ("text", "warning"),
     [
         pytest.param(
-            f'{CLUSTER}{SPARK}[http]\nbind = "0.0.0.0"\n', "http.bind: Everybody who can reach 0.0.0.0 may", id="open"
+            f'{CLUSTER}{SPARK}[http]\nbind = "0.0.0.0"\n', "http.bind: Any client that can reach 0.0.0.0 has", id="open"
         ),
-        pytest.param(f"{CLUSTER}{SPARK}[http]\nport = 0\n", "Prometheus will not find it", id="a port that changes"),
+        pytest.param(f"{CLUSTER}{SPARK}[http]\nport = 0\n", "Prometheus cannot find it", id="a port that changes"),
         pytest.param(f'{CLUSTER}[spark]\ncheckpoint = "/tmp/x"\n', "is cleared", id="a checkpoint in /tmp"),
         pytest.param(f'{CLUSTER}[spark]\ncheckpoint = "state"\n', "is relative", id="a relative checkpoint"),
         pytest.param(
-            f'{CLUSTER}[clusters.prod.client]\n"sasl.username" = "u"\n{SPARK}', "is not used", id="SASL without SASL"
+            f'{CLUSTER}[clusters.prod.client]\n"sasl.username" = "u"\n{SPARK}', "have no effect", id="SASL without SASL"
         ),
         pytest.param(
             f'{CLUSTER}{SASL}"sasl.password" = "p"\n{SPARK}'.replace("SASL_SSL", "SASL_PLAINTEXT"),
@@ -136,7 +136,7 @@ def test_what_will_not_work_as_somebody_may_think_is_a_warning_and_ends_with_0(c
     assert [line for line in told(answer, "warning") if warning in line] != []
 
 
-OLD = "will fire again and again, though nothing is wrong."
+OLD = "will fire repeatedly without a fault."
 ZOOKEEPER = '[zookeeper.old]\nhosts = "zk:2181"\nsystem = "metaq"\n'
 QUERIES = "[spark_queries.etl.checkpoints]\nq = 's3a://bucket/q'\n"
 
@@ -256,7 +256,9 @@ def test_an_absent_file_of_who_may_read_keeps_it_from_starting(check, key: str, 
 
 
 CLIENTS = "  client_ca_file: ca.pem\n  client_auth_type: "
-EVERYBODY = "http.bind: Everybody who can reach 0.0.0.0 may read what is served; docs/access.md tells how to guard it."
+EVERYBODY = (
+    "http.bind: Any client that can reach 0.0.0.0 has access without a password; see docs/access.md to restrict it."
+)
 
 
 @pytest.mark.parametrize(
@@ -281,7 +283,7 @@ def test_a_token_without_tls_and_one_that_every_user_may_open_are_told(check, gu
     answer = check(text)
     assert answer.exit_code == 0
     assert told(answer, "warning") == [
-        f"Every user of this machine may open {tmp_path}/token_file, which holds secrets; chmod o= takes that away.",
+        f"Every user of this machine may open {tmp_path}/token_file, which has secrets; run chmod o= on it.",
         "http.bind: Credentials cross the network to 0.0.0.0 as plain text; http.web_config_file can turn on TLS.",
     ]
     assert "a-token-of" not in answer.output
@@ -315,7 +317,7 @@ def test_a_cluster_of_spark_wants_a_shared_checkpoint_and_a_number_of_partitions
     answer = check(f'{CLUSTER}[spark]\ncheckpoint = "/shared/groupwatch"\nmaster = "spark://host:7077"\n')
     said = told(answer, "warning")
     assert [line for line in said if "all executors have to see the same folder" in line] != []
-    assert [line for line in said if line.startswith("spark.shuffle_partitions is not chosen and will be 8")] != []
+    assert [line for line in said if line.startswith("spark.shuffle_partitions is not set and will be 8")] != []
     on_hdfs = check(f'{CLUSTER}{SPARK}master = "spark://host:7077"\nshuffle_partitions = 4\n')
     assert told(on_hdfs, "warning") == []
 

@@ -179,13 +179,13 @@ print(*unusable_checkpoint(Settings(spark=SparkSettings(checkpoint="/root/x"))))
 
 def test_a_file_system_whose_jars_are_not_there_is_a_warning(written: Written):
     said = ran("check-config", str(written(f'{CLUSTER}[spark]\ncheckpoint = "s3a://bucket/x"\n')))
-    warning = "warning     spark.checkpoint is on s3a:, whose jars Spark does not bring: "
+    warning = "warning     spark.checkpoint is on s3a:, whose jars are not part of Spark: "
     assert [line for line in said.stdout.splitlines() if line.startswith(warning)] != []
 
 
 def test_a_property_that_is_none_of_sparks_is_a_warning(written: Written):
     said = ran("check-config", str(written(f'{CLUSTER}{SPARK}conf."sprak.x" = 1\n'))).stdout
-    assert 'warning     spark.conf."sprak.x" does not begin with spark. and has no effect.\n' in said
+    assert 'warning     spark.conf."sprak.x" does not start with spark. and has no effect.\n' in said
 
 
 @pytest.mark.parametrize(
@@ -196,8 +196,8 @@ def test_a_property_that_is_none_of_sparks_is_a_warning(written: Written):
             "lots",
             "The environment variable SPARK_DRIVER_MEMORY should be a size like 2g, from 466m",
         ),
-        ("PYSPARK_PYTHON", "/nowhere/p", "PYSPARK_PYTHON is /nowhere/p, which is no program here."),
-        ("SPARK_HOME", "/nowhere", "SPARK_HOME is /nowhere, where there is no Spark (no bin/spark-submit): unset it."),
+        ("PYSPARK_PYTHON", "/nowhere/p", "PYSPARK_PYTHON is /nowhere/p, which is not a program on this machine."),
+        ("SPARK_HOME", "/nowhere", "SPARK_HOME is /nowhere, which has no Spark (no bin/spark-submit): unset it."),
         ("GROUPWATCH_SPARK__TRIGGER_S", "1e300", "spark.trigger_s should be less than or equal to 86400."),
         ("GROUPWATCH_SPARK__CONF__SPARK__DRIVER__MEMORY", "x", 'spark.conf."spark.driver.memory" should be a size'),
         ("GROUPWATCH_CLUSTERS__..__BOOTSTRAP_SERVERS", "h:1", 'clusters: ".." cannot be a name: '),

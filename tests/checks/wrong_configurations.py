@@ -55,7 +55,7 @@ def system(table: str, text: str, told: str) -> Wrong:
 
 HEAP = "be a size like 2g, from 466m"
 COUNT = "be a whole number from 1 to 1000000"
-UNSEEN = " should have no character that cannot be seen."
+UNSEEN = " should have no invisible character."
 NUL = " should have no NUL character."
 ROCKET = 'name_servers = "n:9876"'
 METAQ = 'hosts = "z:2181"\nsystem = "metaq"'
@@ -138,7 +138,7 @@ WRONG = (
     *map(master, ("local[2", "local[2,0]", "Local", "local-cluster[2,1,1024]", "spark://h", "spark://", "spark://h:x")),
     *map(master, ("mesos://h:5050", "k8s://", "k8s://u:p@h:1", "yarn-client", "http://h:7077", "local[*]; rm")),
     spark('master = ""', "spark.master should have at least 1 character."),
-    spark('master = "yarn"', "spark.master is yarn: Spark finds it by the variable HADOOP_CONF_DIR or YARN_CONF_DIR"),
+    spark('master = "yarn"', "spark.master is yarn: Spark needs the variable HADOOP_CONF_DIR or YARN_CONF_DIR"),
     spark('master = "local[2]\\n"', f"spark.master{UNSEEN}"),
     spark("trigger_s = 1e300", "spark.trigger_s should be less than or equal to 86400."),
     spark("trigger_s = inf", "spark.trigger_s should be a finite number."),
@@ -160,9 +160,9 @@ WRONG = (
     checkpoint("{file}", ": {file} cannot be used as a folder (Not a directory)."),
     checkpoint("file://{file}", ": {file} cannot be used as a folder (Not a directory)."),
     checkpoint("/" + "x" * 300, f": /{'x' * 300} cannot be used as a folder (File name too long)."),
-    checkpoint("foo://b/x", " is on foo:, which Spark does not know: it has hdfs, "),
-    checkpoint("s3://b/x", " is on s3:, which Spark does not know: it has hdfs, "),
-    checkpoint("http://h/x", " is on http:, which Spark does not know: it has hdfs, "),
+    checkpoint("foo://b/x", " is on foo:, a file system unknown to Spark: it supports hdfs, "),
+    checkpoint("s3://b/x", " is on s3:, a file system unknown to Spark: it supports hdfs, "),
+    checkpoint("http://h/x", " is on http:, a file system unknown to Spark: it supports hdfs, "),
     checkpoint("foo:b", " should be the path of a folder, or a URI like hdfs://HOST/FOLDER or s3a://BUCKET/FOLDER."),
     checkpoint("s3a:///x", " should be the path of a folder, or a URI like"),
     checkpoint("hdfs://[::1", " should be the path of a folder, or a URI like"),
@@ -208,7 +208,7 @@ WRONG = (
     conf("spark.ui.enabled", "maybe", "be true or false."),
     conf("spark.log.level", "LOUD", "be a level of log4j: "),
     conf("spark.submit.deployMode", "cluster", "be client: the driver is this process."),
-    conf("spark.master", "local[1]", "not stand there: set master in [spark]."),
+    conf("spark.master", "local[1]", "not be set here: use master in [spark]."),
     conf("spark.driver.extraJavaOptions", "-Xmx1g", "not set the heap (-Xmx): "),
     Wrong(
         '"spark.pyspark.python" = "/nowhere/python"',
@@ -238,7 +238,7 @@ WRONG = (
     ),
     of_table("detection", "commit_silence_s = 0", ".commit_silence_s should be greater than 0."),
     Wrong(
-        'groups = "("', ("detection.overrides#1.groups should be a regular expression as RE2",), "[detection.overrides]"
+        'groups = "("', ("detection.overrides#1.groups should be an RE2 regular expression",), "[detection.overrides]"
     ),
     Wrong(
         'groups = "a"\nskew_s = 1e300', ("detection.overrides#1.skew_s should be less than",), "[detection.overrides]"
@@ -249,7 +249,7 @@ WRONG = (
     # --- metrics
     of_table("metrics", "max_series = 1_000_000_001", ".max_series should be less than or equal to 1000000000."),
     of_table("metrics", 'compat = ["burrow"]', ".compat#1 should be 'kafka_exporter'."),
-    of_table("metrics", 'deny_groups = ["("]', ".deny_groups should be a regular expression"),
+    of_table("metrics", 'deny_groups = ["("]', ".deny_groups should be an RE2 regular expression"),
     of_table("metrics", 'detail = "all"', ".detail should be 'cluster'"),
     # --- other systems
     system("rocketmq", 'name_servers = "n"', ".name_servers should be host:port"),
@@ -257,7 +257,7 @@ WRONG = (
     system("rocketmq", f"{ROCKET}\nrequest_limit_s = 3601", ".request_limit_s should be less than or equal to 3600."),
     system("rocketmq", f'{ROCKET}\naccess_key = "a"', " should have both of access_key and secret_key"),
     system("rocketmq", f'{ROCKET}\naccess_key = "a\\u0000"\nsecret_key = "b"', ".access_key cannot be used."),
-    system("rocketmq", f'{ROCKET}\ngroups = "("', ".groups should be a regular expression"),
+    system("rocketmq", f'{ROCKET}\ngroups = "("', ".groups should be an RE2 regular expression"),
     system(
         "rocketmq",
         f'{ROCKET}\ntls = true\ntls_ca_file = "{{file}}"',
@@ -270,7 +270,7 @@ WRONG = (
     system("zookeeper", f'{METAQ}\nroot = "meta"', ".root should be the path of a node"),
     system("zookeeper", f'{METAQ}\nroot = "/a\\u202e"', f".root{UNSEEN}"),
     system("zookeeper", 'hosts = "z:2181"\nsystem = "druid"', ".system should be 'metaq' or 'kafka'."),
-    system("zookeeper", f"{METAQ}\nstrategies = {{'(' = 'x'}}", ".strategies should be a regular expression"),
+    system("zookeeper", f"{METAQ}\nstrategies = {{'(' = 'x'}}", ".strategies should be an RE2 regular expression"),
     system("spark_queries", "checkpoints = {}", ".checkpoints should have at least 1 item"),
     system(
         "spark_queries", "checkpoints = {q = 1}\ninterval_s = 1e9", ".interval_s should be less than or equal to 86400."

@@ -200,16 +200,19 @@ def test_a_job_that_refuses_is_heard(job):
     assert (answer.exit_code, answer.stderr) == (2, "groupwatch: No group named absent was found in cluster c.\n")
     elsewhere = ask("snapshot", "c", "g", "--url", f"{job}/elsewhere")
     assert elsewhere.exit_code == 2
-    assert "answers with status 404: it is no groupwatch, or one of another version." in elsewhere.stderr
+    assert "responded with status 404: it is not groupwatch, or a different version." in elsewhere.stderr
 
 
 @pytest.mark.parametrize(
     ("url", "sentence"),
     [
         ("http://127.0.0.1:1", "No groupwatch answers at http://127.0.0.1:1: "),
-        ("file:///etc/passwd", "file:///etc/passwd is no address of a job: it must begin with http:// or https://."),
-        ("localhost:9464", "localhost:9464 is no address of a job: it must begin with http:// or https://."),
-        ("http://[", "http://[ is no address of a job: "),
+        (
+            "file:///etc/passwd",
+            "file:///etc/passwd is not the address of a job: it must start with http:// or https://.",
+        ),
+        ("localhost:9464", "localhost:9464 is not the address of a job: it must start with http:// or https://."),
+        ("http://[", "http://[ is not the address of a job: "),
         ("http://a b", ""),
     ],
 )
@@ -224,7 +227,7 @@ def test_an_address_where_no_job_is_is_one_sentence_and_code_2(url, sentence):
 def test_a_password_in_an_address_is_not_told():
     answer = ask("explain", "c", "g", "--url", "http://me:secret@127.0.0.1:1")
     assert (answer.exit_code, answer.stdout) == (2, "")
-    assert answer.stderr == "groupwatch: The address of a job holds no user name and no password.\n"
+    assert answer.stderr == "groupwatch: The address of a job must not contain a user name or password.\n"
 
 
 @pytest.mark.parametrize("content", [None, b"", b"\x00\xff\n", b'{"line":"header","groupwatch_snapshot":9}\n'])
@@ -242,7 +245,7 @@ def test_a_file_that_is_no_snapshot_is_one_sentence_and_code_2(tmp_path, content
     ("where", "code", "sentence"),
     [
         ("| head -c 20", 0, ""),
-        ("> /dev/full", 2, "groupwatch: The answer cannot be written: No space left on device.\n"),
+        ("> /dev/full", 2, "groupwatch: Cannot write the answer: No space left on device.\n"),
     ],
 )
 def test_an_answer_that_nobody_takes_is_no_stack_trace(job, where, code, sentence):

@@ -46,13 +46,15 @@ def test_a_guarded_job_answers_who_shows_what_it_wants(guarded, words, with_toke
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        pytest.param((), "is guarded, and what was shown opens nothing", id="nothing shown"),
-        pytest.param(("--user", "bob", "--password-file", "{}/password"), "is guarded, and what", id="nobody"),
-        pytest.param(("--user", "alice"), "--user and --password-file belong together.", id="no password"),
-        pytest.param(("--user", "a:b", "--password-file", "{}/password"), "--user has a colon", id="a colon"),
+        pytest.param((), "rejected the credentials, or requires some", id="nothing shown"),
+        pytest.param(("--user", "bob", "--password-file", "{}/password"), "rejected the credentials", id="nobody"),
+        pytest.param(("--user", "alice"), "--user and --password-file are required together.", id="no password"),
+        pytest.param(
+            ("--user", "a:b", "--password-file", "{}/password"), "--user must not contain a colon", id="a colon"
+        ),
         pytest.param(("--token-file", "{}/absent"), "absent cannot be read (No such file", id="an absent file"),
         pytest.param(("--token-file", "{}/empty"), "empty has no token.", id="an empty file"),
-        pytest.param(("--ca-file", "{}/password"), "password cannot be used (it holds no certificate", id="no CA"),
+        pytest.param(("--ca-file", "{}/password"), "password cannot be used (it has no certificate", id="no CA"),
         pytest.param(
             ("--token-file", "{}/tokens", "--user", "alice", "--password-file", "{}/password"), "not both", id="both"
         ),
@@ -87,5 +89,5 @@ def test_a_token_is_not_carried_to_where_a_job_redirects(tmp_path: Path):
     with answering(elsewhere) as address:
         answer = ask("explain", "c", "g", "--url", f"http://{address}", "--token-file", str(tmp_path / "tokens"))
     assert answer.exit_code == 2
-    assert "answers with status 302" in answer.stderr
+    assert "responded with status 302" in answer.stderr
     assert "/elsewhere" not in seen

@@ -57,7 +57,7 @@ def test_a_topic_that_grows_no_more_is_a_problem_until_it_grows_again(scene):
     assert scene.look(60) is None
     assert scene.look(1) == (
         f"Cluster prod: nothing was written to {scene.cluster.events_topic} for 61 s;"
-        " the job of the first shard, which lists the topics, seems not to run."
+        " the job of the first shard, which lists the topics, does not seem to run."
     )
     scene.collector.collect()
     assert scene.look() is None

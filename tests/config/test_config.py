@@ -146,7 +146,7 @@ def test_an_address_may_be_a_name_or_one_of_ip(file, servers):
         ),
         (
             '[[detection.overrides]]\ngroups = "a"\n[[detection.overrides]]\ngroups = "("',
-            "detection.overrides#2.groups should be a regular expression as RE2 knows it (missing ): ().",
+            "detection.overrides#2.groups should be an RE2 regular expression (missing ): ().",
         ),
         ("[[detection.overrides]]\nlag_records = 1", "detection.overrides#1.groups is required."),
         (
@@ -178,9 +178,9 @@ TABLES = {
 
 NO_NAMES = {
     "it is empty": [""],
-    "it stands for another folder": [".", ".."],
+    "it means another folder": [".", ".."],
     "it has a slash or a backslash": ["../x", "/", "a\\\\b"],
-    "it has a character that cannot be seen": ["a\\nb", "a\\u0000", "\\u202Ea", "\\u001b[2J"],
+    "it has an invisible character": ["a\\nb", "a\\u0000", "\\u202Ea", "\\u001b[2J"],
     "it begins or ends with a space": [" a", "a "],
     "percent-encoded it has more than 200 characters": ["x" * 201, "\u6ce8" * 23],
 }
@@ -376,7 +376,7 @@ def test_lists_of_patterns_and_names_can_be_variables(file, monkeypatch):
     ("text", "sentence"),
     [
         ('detail = "fine"', "metrics.detail should be 'cluster', 'group', 'topic' or 'partition'."),
-        ('deny_groups = ["("]', "metrics.deny_groups should be a regular expression as RE2 knows it (missing ): ()."),
+        ('deny_groups = ["("]', "metrics.deny_groups should be an RE2 regular expression (missing ): ()."),
         ("max_series = 0", "metrics.max_series should be greater than or equal to 1."),
         ('compat = ["burrow"]', "metrics.compat#1 should be 'kafka_exporter'."),
         ("denied_groups = []", "metrics.denied_groups is not a known key (did you mean deny_groups?)."),

@@ -116,10 +116,10 @@ ZOO = f'{KAFKA}[zookeeper.z]\nhosts = "h:1"\nsystem = "kafka"\n'
             f"{ROCKET}secret_key = 'tiger'",
             "rocketmq.r should have both of access_key and secret_key, or neither.",
         ),
-        (f"{ROCKET}tls_ca_file = '/a'", "rocketmq.r should have tls = true if it has tls_ca_file."),
+        (f"{ROCKET}tls_ca_file = '/a'", "rocketmq.r should have tls = true because it has tls_ca_file."),
         (
             f"{ROCKET}groups = '('",
-            "rocketmq.r.groups should be a regular expression as RE2 knows it (missing ): ().",
+            "rocketmq.r.groups should be an RE2 regular expression (missing ): ().",
         ),
         (
             '[rocketmq.r]\nname_servers = "a:1,b:2"',
@@ -132,11 +132,11 @@ ZOO = f'{KAFKA}[zookeeper.z]\nhosts = "h:1"\nsystem = "kafka"\n'
         ),
         (
             f'{TWO}[rocketmq.r]\nname_servers = "n:1"',
-            "rocketmq.r via is required, since there are several clusters: the name of one of them.",
+            "rocketmq.r via is required with several clusters: the name of one of them.",
         ),
         (
             f'{TWO}[spark_queries.s.checkpoints]\nq = "/c"',
-            "spark_queries.s cluster is required, since there are several clusters: the name of one of them.",
+            "spark_queries.s cluster is required with several clusters: the name of one of them.",
         ),
         (
             f'{KAFKA}[rocketmq.prod]\nname_servers = "n:1"',
@@ -151,11 +151,11 @@ ZOO = f'{KAFKA}[zookeeper.z]\nhosts = "h:1"\nsystem = "kafka"\n'
         (f'{ZOO}root = "meta/"', "zookeeper.z.root should be the path of a node, like /meta."),
         (
             f'{KAFKA}[zookeeper.z]\nhosts = "h:1"\nsystem = "metaq"\nbootstrap_servers = "b:1"',
-            "zookeeper.z should have no bootstrap_servers: MetaQ's brokers are those that the tree names.",
+            "zookeeper.z should have no bootstrap_servers: MetaQ's brokers are those in the tree.",
         ),
         (
             f"{ZOO}[zookeeper.z.strategies]\n'(' = 'range'",
-            "zookeeper.z.strategies should be a regular expression as RE2 knows it (missing ): ().",
+            "zookeeper.z.strategies should be an RE2 regular expression (missing ): ().",
         ),
         (f"{KAFKA}[spark_queries.s]", "spark_queries.s.checkpoints is required."),
         (

@@ -87,7 +87,7 @@ def test_every_value_that_a_query_asks_for_is_one_that_is_exposed():
 
 def test_the_table_of_owners_tells_where_they_are_not_those_that_should_be(url: str):
     """Partition 0 is in order, 1 has two owners and should be C1's, 2 has none and 3 the wrong one; both, C0's."""
-    (query,) = [each for each in asked() if each.place == "group: Who owns what, and who should A"]
+    (query,) = [each for each in asked() if each.place == "group: Owners and expected owners A"]
     expr = sent(query.expr, ALL | {"group": (AWKWARD,)}, WINDOW)
     found = {
         (row["metric"]["partition"], row["metric"].get("member_id"), row["metric"]["expected"]): row["value"][1]

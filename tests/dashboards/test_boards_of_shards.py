@@ -141,7 +141,7 @@ SHARDS = [
 C = '{cluster="c"}'
 
 SHOWN = {
-    "fleet: Records waiting A": [("{}", 3000), (C, 3000)],
+    "fleet: Lag A": [("{}", 3000), (C, 3000)],
     "fleet: Groups A": [("{}", 30)],
     "fleet: Clusters A": [(C, 30)],
     "fleet: Clusters B": [(C, 0)],
@@ -151,12 +151,12 @@ SHOWN = {
     "fleet: Clusters read A": [("{}", 0)],
     "itself: Clusters read A": [("{}", 0)],
     "itself: Clusters ready A": [("{}", 0)],
-    "itself: Findings told A": [("{}", 0)],
+    "itself: Findings published A": [("{}", 0)],
     "itself: Cluster can be read A": [(C, 0)],
     "itself: Ready A": [(C, 0)],
-    "itself: Findings can be told A": [(C, 0)],
+    "itself: Findings topic writable A": [(C, 0)],
     "itself: Age of the newest evaluation A": [(C, 70)],
-    "itself: Records still to read A": [(C, 70)],
+    "itself: Records not read yet A": [(C, 70)],
     "itself: Collectors B": [('{cluster="c",collector="kafka",name="main"}', 0)],
 }
 """What a panel has of them two minutes after the beginning; of two panels of one title, each."""

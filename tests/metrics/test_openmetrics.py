@@ -50,20 +50,20 @@ GOLDEN = """\
 # HELP groupwatch_build 1, with the version of groupwatch.
 groupwatch_build_info{version="1.2.3"} 1
 # TYPE groupwatch_collector_up gauge
-# HELP groupwatch_collector_up 1 if the newest pass of the collector was complete, else 0.
+# HELP groupwatch_collector_up 1 if the newest poll of the collector was complete, else 0.
 groupwatch_collector_up{cluster="prod",collector="kafka",name="prod"} 1
 # TYPE groupwatch_collector_last_success_timestamp_seconds gauge
 # UNIT groupwatch_collector_last_success_timestamp_seconds seconds
-# HELP groupwatch_collector_last_success_timestamp_seconds When the collector last wrote a complete pass, in Unix time.
+# HELP groupwatch_collector_last_success_timestamp_seconds Unix time at which the collector last wrote a complete poll.
 groupwatch_collector_last_success_timestamp_seconds{cluster="prod",collector="kafka",name="prod"} 1700000000.5
 # TYPE groupwatch_collector_passes counter
-# HELP groupwatch_collector_passes Passes of the collector: complete, incomplete (something did not answer) or failed.
+# HELP groupwatch_collector_passes Polls of the collector: complete, incomplete (a response is missing) or failed.
 groupwatch_collector_passes_total{cluster="prod",collector="kafka",name="prod",result="complete"} 3
 groupwatch_collector_passes_total{cluster="prod",collector="kafka",name="prod",result="incomplete"} 1
 groupwatch_collector_passes_total{cluster="prod",collector="kafka",name="prod",result="failed"} 0
 # TYPE groupwatch_collector_pass_duration_seconds gauge
 # UNIT groupwatch_collector_pass_duration_seconds seconds
-# HELP groupwatch_collector_pass_duration_seconds Duration of the newest pass of the collector.
+# HELP groupwatch_collector_pass_duration_seconds Duration of the newest poll of the collector.
 groupwatch_collector_pass_duration_seconds{cluster="prod",collector="kafka",name="prod"} 0.25
 # EOF
 """

@@ -73,19 +73,19 @@ GOLDEN_GROUP = """\
 groupwatch_partition_lag{cluster="main",group="orders",topic="t",partition="0"} 10
 groupwatch_partition_lag{cluster="main",group="orders",topic="t",partition="1"} 0
 groupwatch_partition_lag{cluster="main",group="orders",topic="t",partition="3"} 2
-# HELP groupwatch_partition_lag_seconds Age of the oldest record that the group has not committed.
+# HELP groupwatch_partition_lag_seconds Age of the oldest record after the committed offset.
 # TYPE groupwatch_partition_lag_seconds gauge
 groupwatch_partition_lag_seconds{cluster="main",group="orders",topic="t",partition="0"} 1.5
 groupwatch_partition_lag_seconds{cluster="main",group="orders",topic="t",partition="1"} 0
-# HELP groupwatch_partition_committed_offset Committed offset: the next record that the group will read.
+# HELP groupwatch_partition_committed_offset Committed offset: the next record that the group will consume.
 # TYPE groupwatch_partition_committed_offset gauge
 groupwatch_partition_committed_offset{cluster="main",group="orders",topic="t",partition="0"} 90
 groupwatch_partition_committed_offset{cluster="main",group="orders",topic="t",partition="1"} 50
 groupwatch_partition_committed_offset{cluster="main",group="orders",topic="t",partition="3"} 7
-# HELP groupwatch_group_lag Records that wait for the group, all partitions.
+# HELP groupwatch_group_lag Lag of the group in records, summed over partitions.
 # TYPE groupwatch_group_lag gauge
 groupwatch_group_lag{cluster="main",group="orders"} 12
-# HELP groupwatch_group_lag_seconds Age of the oldest record that waits for the group.
+# HELP groupwatch_group_lag_seconds Age of the oldest record that the group has not committed, over all partitions.
 # TYPE groupwatch_group_lag_seconds gauge
 groupwatch_group_lag_seconds{cluster="main",group="orders"} 1.5
 # HELP groupwatch_group_members Members of the group.
@@ -94,14 +94,14 @@ groupwatch_group_members{cluster="main",group="orders"} 2
 # HELP groupwatch_group_idle_members Members that own no partition.
 # TYPE groupwatch_group_idle_members gauge
 groupwatch_group_idle_members{cluster="main",group="orders"} 0
-# HELP groupwatch_group_state 1 for the state that the group is in, 0 for the others.
+# HELP groupwatch_group_state 1 for the current state of the group, 0 for the others.
 # TYPE groupwatch_group_state gauge
 groupwatch_group_state{cluster="main",group="orders",state="offsets_only"} 0
 groupwatch_group_state{cluster="main",group="orders",state="empty"} 0
 groupwatch_group_state{cluster="main",group="orders",state="assigning"} 0
 groupwatch_group_state{cluster="main",group="orders",state="reconciling"} 0
 groupwatch_group_state{cluster="main",group="orders",state="stable"} 1
-# HELP groupwatch_group_orphaned_partitions Partitions that the group should read and no member owns.
+# HELP groupwatch_group_orphaned_partitions Partitions that the group should consume but no member owns.
 # TYPE groupwatch_group_orphaned_partitions gauge
 groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="no_members"} 0
 groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="grew"} 1
@@ -110,64 +110,66 @@ groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="assig
 groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="pending"} 0
 groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="rebalancing"} 0
 groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="leader_unsubscribed"} 0
-# HELP groupwatch_group_orphaned_oldest_seconds How long the partition that is orphaned longest has had no owner.
+# HELP groupwatch_group_orphaned_oldest_seconds Longest time for which a partition has had no owner.
 # TYPE groupwatch_group_orphaned_oldest_seconds gauge
 groupwatch_group_orphaned_oldest_seconds{cluster="main",group="orders"} 40
-# HELP groupwatch_group_dead_members Members that commit nothing, while records wait for them and others go on.
+# HELP groupwatch_group_dead_members Members that do not commit although their partitions have lag and other members \
+commit.
 # TYPE groupwatch_group_dead_members gauge
 groupwatch_group_dead_members{cluster="main",group="orders"} 0
 # HELP groupwatch_group_double_owned_partitions Partitions that more than one member owns.
 # TYPE groupwatch_group_double_owned_partitions gauge
 groupwatch_group_double_owned_partitions{cluster="main",group="orders"} 1
-# HELP groupwatch_group_drifted_partitions Partitions whose owner is not the one that the assignor gives, \
-replayed or for the current inputs.
+# HELP groupwatch_group_drifted_partitions Partitions whose owner differs from the assignor's result for the replayed \
+or the current inputs.
 # TYPE groupwatch_group_drifted_partitions gauge
 groupwatch_group_drifted_partitions{cluster="main",group="orders",kind="replayed"} 1
 groupwatch_group_drifted_partitions{cluster="main",group="orders",kind="current"} 0
 groupwatch_group_drifted_partitions{cluster="main",group="orders",kind="tie"} 0
-# HELP groupwatch_group_drift_oldest_seconds How long owners have differed from those that the assignor gives.
+# HELP groupwatch_group_drift_oldest_seconds Time since owners began to differ from the assignor's result.
 # TYPE groupwatch_group_drift_oldest_seconds gauge
 groupwatch_group_drift_oldest_seconds{cluster="main",group="orders",kind="replayed"} 90
-# HELP groupwatch_group_imbalance_ratio Partitions of the largest member over those it would have in the most even \
+# HELP groupwatch_group_imbalance_ratio Partitions of the largest member divided by its partitions in the most even \
 assignment.
 # TYPE groupwatch_group_imbalance_ratio gauge
 groupwatch_group_imbalance_ratio{cluster="main",group="orders"} 1.5
 # HELP groupwatch_group_rebalances_total Completed generations (KIP-848: epochs) since the group was first seen.
 # TYPE groupwatch_group_rebalances_total counter
 groupwatch_group_rebalances_total{cluster="main",group="orders"} 7
-# HELP groupwatch_group_rebalancing 1 while a rebalance is known to be under way, else 0. Of classic groups the \
-collector's samples tell it.
+# HELP groupwatch_group_rebalancing 1 while a rebalance is known to be in progress, else 0. Classic groups: as \
+sampled by the collector.
 # TYPE groupwatch_group_rebalancing gauge
 groupwatch_group_rebalancing{cluster="main",group="orders"} 1
-# HELP groupwatch_group_rebalance_seconds_total Duration, at least, of all rebalances since the group was first seen.
+# HELP groupwatch_group_rebalance_seconds_total Lower bound of the duration of all rebalances since the group was \
+first seen.
 # TYPE groupwatch_group_rebalance_seconds_total counter
 groupwatch_group_rebalance_seconds_total{cluster="main",group="orders"} 12.5
-# HELP groupwatch_group_moved_partitions_total Partitions that had another owner after a rebalance than before it.
+# HELP groupwatch_group_moved_partitions_total Partitions that changed owner in a rebalance.
 # TYPE groupwatch_group_moved_partitions_total counter
 groupwatch_group_moved_partitions_total{cluster="main",group="orders"} 9
-# HELP groupwatch_group_avoidable_moves_total Of those, the ones that the stickiest balanced assignment would have \
-left where they were.
+# HELP groupwatch_group_avoidable_moves_total Moved partitions that the stickiest balanced assignment would not have \
+moved.
 # TYPE groupwatch_group_avoidable_moves_total counter
 groupwatch_group_avoidable_moves_total{cluster="main",group="orders"} 4
-# HELP groupwatch_group_redelivered_records_total Records by which commits went back, so that they are delivered again.
+# HELP groupwatch_group_redelivered_records_total Records delivered again because committed offsets moved back.
 # TYPE groupwatch_group_redelivered_records_total counter
 groupwatch_group_redelivered_records_total{cluster="main",group="orders"} 150
-# HELP groupwatch_group_rebalance_pause_seconds_total Time, at least, for which rebalances left \
-partitions with waiting records unread, summed over partitions.
+# HELP groupwatch_group_rebalance_pause_seconds_total Lower bound of partition-seconds during which a rebalance \
+stopped consumption of partitions with lag.
 # TYPE groupwatch_group_rebalance_pause_seconds_total counter
 groupwatch_group_rebalance_pause_seconds_total{cluster="main",group="orders"} 12.5
-# HELP groupwatch_group_rebalance_burst_records_total Records that the first commits after those pauses covered.
+# HELP groupwatch_group_rebalance_burst_records_total Records covered by the first commits after those pauses.
 # TYPE groupwatch_group_rebalance_burst_records_total counter
 groupwatch_group_rebalance_burst_records_total{cluster="main",group="orders"} 70
-# HELP groupwatch_group_info 1, with the kind of the group and where it is known from: log, admin, system or checkpoint.
+# HELP groupwatch_group_info 1, with the kind of the group and its source: log, admin, system or checkpoint.
 # TYPE groupwatch_group_info gauge
 groupwatch_group_info{cluster="main",group="orders",kind="kafka-classic",source="log"} 1
-# HELP groupwatch_group_findings Open findings of a kind and reason (docs/findings.md). Absent where there are none.
+# HELP groupwatch_group_findings Open findings by kind and reason (docs/findings.md). Absent if there are none.
 # TYPE groupwatch_group_findings gauge
 groupwatch_group_findings{cluster="main",group="orders",kind="double_owned",reason="same_generation"} 1
 groupwatch_group_findings{cluster="main",group="orders",kind="orphaned",reason="grew"} 1
 groupwatch_group_findings{cluster="main",group="orders",kind="drift",reason="replayed"} 1
-# HELP groupwatch_group_finding_oldest_seconds How long what the oldest of them says has been true.
+# HELP groupwatch_group_finding_oldest_seconds Time since the oldest of these findings became true.
 # TYPE groupwatch_group_finding_oldest_seconds gauge
 groupwatch_group_finding_oldest_seconds{cluster="main",group="orders",kind="double_owned",reason="same_generation"} 90
 groupwatch_group_finding_oldest_seconds{cluster="main",group="orders",kind="orphaned",reason="grew"} 40
@@ -178,43 +180,40 @@ GOLDEN_SELF = """\
 # HELP groupwatch_up 1 while the cluster can be read, else 0.
 # TYPE groupwatch_up gauge
 groupwatch_up{cluster="main"} 0
-# HELP groupwatch_ready 1 when the backlog that was seen at start has been read, else 0. \
-Groups are exposed from then on.
+# HELP groupwatch_ready 1 once the backlog at start has been read, else 0. Groups are exposed from then on.
 # TYPE groupwatch_ready gauge
 groupwatch_ready{cluster="main"} 0
-# HELP groupwatch_warm_up_total_records Records (offsets) of the backlog that was seen at start. \
-Absent once the cluster is ready.
+# HELP groupwatch_warm_up_total_records Records (offsets) of the backlog at start. Absent once the cluster is ready.
 # TYPE groupwatch_warm_up_total_records gauge
 groupwatch_warm_up_total_records{cluster="main"} 1000
-# HELP groupwatch_warm_up_remaining_records Records (offsets) of that backlog that have still to be read. \
-Absent once the cluster is ready.
+# HELP groupwatch_warm_up_remaining_records Records (offsets) of the backlog that are not read yet. Absent once the \
+cluster is ready.
 # TYPE groupwatch_warm_up_remaining_records gauge
 groupwatch_warm_up_remaining_records{cluster="main"} 400
-# HELP groupwatch_warm_up_remaining_seconds Estimated time until that backlog has been read, at the pace of the last \
+# HELP groupwatch_warm_up_remaining_seconds Estimated time until the backlog has been read, at the rate of the last \
 batches. Absent once ready.
 # TYPE groupwatch_warm_up_remaining_seconds gauge
 groupwatch_warm_up_remaining_seconds{cluster="main"} 11.5
-# HELP groupwatch_batch_duration_seconds Duration of the newest completed batch.
+# HELP groupwatch_batch_duration_seconds Duration of the newest completed micro-batch.
 # TYPE groupwatch_batch_duration_seconds gauge
 groupwatch_batch_duration_seconds{cluster="main"} 0.25
-# HELP groupwatch_input_lag_records Records that tell of groups (of the offsets log, or of the events topic) \
-which groupwatch has still to read.
+# HELP groupwatch_input_lag_records Records of the offsets topic or events topic that groupwatch has not read yet.
 # TYPE groupwatch_input_lag_records gauge
 groupwatch_input_lag_records{cluster="main"} 400
-# HELP groupwatch_decode_errors_total Records that could not be read.
+# HELP groupwatch_decode_errors_total Records that could not be decoded.
 # TYPE groupwatch_decode_errors_total counter
 groupwatch_decode_errors_total{cluster="main",source="offsets",reason="underflow"} 3
-# HELP groupwatch_evaluation_errors_total Groups that could not be judged.
+# HELP groupwatch_evaluation_errors_total Group evaluations that failed.
 # TYPE groupwatch_evaluation_errors_total counter
 groupwatch_evaluation_errors_total{cluster="main"} 2
 # HELP groupwatch_build_info 1, with the version of groupwatch.
 # TYPE groupwatch_build_info gauge
 groupwatch_build_info{version="1.2.3"} 1
-# HELP groupwatch_shard_info 1, with the job's share of the groups: the number of its shard, and how many there are.
+# HELP groupwatch_shard_info 1, with the job's shard number and the number of shards.
 # TYPE groupwatch_shard_info gauge
 groupwatch_shard_info{shard="1",of="1"} 1
-# HELP groupwatch_shards How many shards there should be that share the groups of the cluster, 1 if one job has them \
-all; with the number of the job's own shard.
+# HELP groupwatch_shards Configured number of shards for the groups of the cluster, 1 without shards. The label has \
+the job's own shard.
 # TYPE groupwatch_shards gauge
 groupwatch_shards{cluster="main",shard="1",of="1"} 1
 """

@@ -124,11 +124,11 @@ HEADER = b'{"line":"header","groupwatch_snapshot":2,"state_version":2}'
             [b'{"line":"header","groupwatch_snapshot":0,"state_version":1}', *LINES[1:]],
             "c",
             "g",
-            "This groupwatch does not read a snapshot of that version.",
+            "This groupwatch cannot read a snapshot of that version.",
             id="never written",
         ),
         pytest.param(
-            [b"#!/bin/sh"], "c", "g", "This is no snapshot of groupwatch: its first line is no header.", id="foreign"
+            [b"#!/bin/sh"], "c", "g", "This is not a groupwatch snapshot: its first line is not a header.", id="foreign"
         ),
         pytest.param([], "c", "g", "The snapshot is not complete: its end is missing.", id="empty"),
         pytest.param(LINES[:-1], "c", "g", "The snapshot is not complete: its end is missing.", id="cut"),
@@ -136,7 +136,7 @@ HEADER = b'{"line":"header","groupwatch_snapshot":2,"state_version":2}'
             [*LINES[:2], *LINES[3:]], "c", "g", "The snapshot is damaged: it has 8 lines of 9.", id="a line is missing"
         ),
         pytest.param(
-            [*LINES, LINES[-1]], "c", "g", "The snapshot is damaged: it goes on after its end.", id="two in one"
+            [*LINES, LINES[-1]], "c", "g", "The snapshot is damaged: it continues after its end.", id="two in one"
         ),
         pytest.param(LINES, "prod", "g", "The snapshot has no cluster prod; it has c.", id="another cluster"),
         pytest.param(LINES, "c", "no\n", r"The snapshot has no group no\n in cluster c.", id="no such group"),

@@ -25,7 +25,7 @@ def test_three_missed_intervals_and_never_less_than_half_a_minute_make_it_stale(
     assert fresh.is_fresh(0, 1_000 + limit_ms)
     assert fresh.problem is None
     assert not fresh.is_fresh(0, 1_001 + limit_ms)
-    assert fresh.problem == f"no reading of its groups has come for {limit_ms // 1000} s"
+    assert fresh.problem == f"no poll of its groups has arrived for {limit_ms // 1000} s"
     readings.count += 1
     assert fresh.is_fresh(0, 2_000 + limit_ms)
     assert fresh.problem is None

@@ -102,8 +102,8 @@ class AdminPoll:
     def problems(self) -> tuple[str, ...]:
         """What was not told of groups, a sentence for each reason."""
         return tuple(
-            f"Cluster {self._cluster}: {len(groups)} group{'s are' if len(groups) > 1 else ' is'} not told ({reason}),"
-            f" one of them {min(groups)[:60]!a}; what was known stays."
+            f"Cluster {self._cluster}: {len(groups)} group{'s are' if len(groups) > 1 else ' is'} missing from the poll"
+            f" ({reason}), one of them {min(groups)[:60]!a}; the last known state stays."
             for reason, groups in sorted(self._failed.items())
         )
 
@@ -138,7 +138,7 @@ class AdminPoll:
             else:
                 self._take_descriptions(answer)
         except DecodeError:
-            self._take_failure(question, "the answer cannot be read", may_be_one=True)
+            self._take_failure(question, "the response cannot be decoded", may_be_one=True)
 
     def _take_failure(self, question: GroupsRequest, reason: str, *, may_be_one: bool) -> None:
         groups = question.groups

@@ -139,11 +139,11 @@ class AdminReader:
                     asks[group.group_id] = api
         if not answered:
             raise ConnectionFailed(
-                f"Cluster {self._cluster.name}: no broker says which groups there are"
+                f"Cluster {self._cluster.name}: no broker lists its groups"
                 f" ({', '.join(sorted(set(reasons.values()))) or 'there is none'})."
             )
         problems = tuple(
-            f"Cluster {self._cluster.name}: broker {broker} does not say which groups it has ({reason})."
+            f"Cluster {self._cluster.name}: broker {broker} does not list its groups ({reason})."
             for broker, reason in sorted(reasons.items())
         )
         return Listing(homes=homes, asks=asks, answered=frozenset(answered), problems=problems)
@@ -197,7 +197,7 @@ def _read_listing(answer: GroupsResponse | FailedRequest) -> ListGroupsResponse 
     try:
         told = read_response(ListGroupsResponse, answer.version, answer.data)
     except DecodeError:
-        return "the answer cannot be read"
+        return "the response cannot be decoded"
     return error_name(for_code(told.error_code)()) if told.error_code else told
 
 

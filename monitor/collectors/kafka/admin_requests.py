@@ -216,7 +216,7 @@ class _ResponseDecoder:
     def parse_header(self, buffer: Any) -> _ResponseHeader:  # noqa: ANN401 - kafka-python's buffer
         (correlation_id,) = struct.unpack(">i", buffer.read(4))
         if self._is_flexible and buffer.read(1) != b"\x00":
-            raise ValueError("tagged fields in the header of an answer")  # none are known
+            raise ValueError("tagged fields in the header of a response")  # none are known
         return _ResponseHeader(correlation_id)
 
     def decode(self, buffer: Any) -> _Response:  # noqa: ANN401 - as above

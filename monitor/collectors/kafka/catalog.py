@@ -40,7 +40,7 @@ class KafkaCatalogCollector(RetryingCollector):
     ``run`` belongs to one thread.
     """
 
-    a_pass = "a pass over the topics"
+    a_pass = "a poll of the topics"
 
     def __init__(
         self,

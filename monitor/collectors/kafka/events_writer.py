@@ -70,7 +70,7 @@ def _have_brokers_date(admin: KafkaAdminClient, topic: str) -> None:
     if said == "OK":
         log.info("The brokers date the records of %s from now on (%s=%s)", topic, name, wanted)
     else:
-        log.warning("%s may have %s=CreateTime, and that cannot be seen or changed (%s)", topic, name, said)
+        log.warning("%s may have %s=CreateTime, which cannot be read or changed (%s)", topic, name, said)
 
 
 def events_topic_plan(admin: KafkaAdminClient) -> TopicPlan:
@@ -146,7 +146,7 @@ def write_completion(producer: KafkaProducer, destination: str, completed: PassC
         return None
     return (
         f"Cluster {completed.cluster}: the clock of this machine is {(completed.completed_ms - written_ms) // 60_000} "
-        f"minutes ahead of the brokers', so what its collectors write is refused (from_the_future). Set the clock."
+        f"minutes ahead of the brokers, so events of its collectors are refused (from_the_future). Set the clock."
     )
 
 

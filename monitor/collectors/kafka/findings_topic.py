@@ -91,8 +91,8 @@ class FindingsTopic:
     def _note(self, offset: int) -> None:
         if offset < self._next_offset:
             raise FindingsTopicReplaced(
-                f"Cluster {self._cluster.name}: {self._cluster.findings_topic} was deleted and created anew; all open"
-                " findings are told again."
+                f"Cluster {self._cluster.name}: {self._cluster.findings_topic} was deleted and created again; all"
+                " open findings are published again."
             )
         self._next_offset = offset + 1
 
@@ -107,13 +107,13 @@ def sentence_of(cluster: ClusterSettings, error: Exception) -> str:
     """What to tell a person when findings cannot be written."""
     if isinstance(error, KafkaError):
         return (
-            f"Cluster {cluster.name}: findings are not written to {cluster.findings_topic} ({error_name(error)}); it is"
-            ' tried again. The user needs CREATE, DESCRIBE, READ and WRITE on it; findings_topic = "" switches it off.'
+            f"Cluster {cluster.name}: findings are not written to {cluster.findings_topic} ({error_name(error)});"
+            ' retrying. The user needs CREATE, DESCRIBE, READ and WRITE on it; findings_topic = "" turns it off.'
         )
     if isinstance(error, CollectorError | ConfigError):
-        return f"{error} Findings are not written to {cluster.findings_topic}; it is tried again."
+        return f"{error} Findings are not written to {cluster.findings_topic}; retrying."
     what = f"{type(error).__name__}: {error}"
-    return f"Cluster {cluster.name}: findings are not written to {cluster.findings_topic} ({what}); it is tried again."
+    return f"Cluster {cluster.name}: findings are not written to {cluster.findings_topic} ({what}); retrying."
 
 
 def _newest(consumer: KafkaConsumer, place: TopicPartition, end: int) -> list[bytes]:

@@ -210,7 +210,7 @@ def _check_described(cluster: ClusterSettings, described: Described, needed: str
         raise _may_not(cluster, "read", topic, error(), needed)
     if issubclass(error, UnknownTopicOrPartitionError):
         reason = "no consumer group has committed an offset yet" if topic == OFFSETS_TOPIC else "it was not created"
-        raise OffsetsTopicMissing(f"Cluster {cluster.name}: there is no {topic}; {reason}.")
+        raise OffsetsTopicMissing(f"Cluster {cluster.name}: there is no topic {topic}; {reason}.")
     raise error(topic)
 
 
@@ -268,7 +268,7 @@ def _answered_group(cluster: ClusterSettings, admin: KafkaAdminClient) -> str:
             admin.list_group_offsets({group: None})
         except AuthorizationError as error:
             raise PermissionMissing(
-                f"Cluster {cluster.name}: user may not use groups whose names begin with {READER_GROUPS}"
+                f"Cluster {cluster.name}: user may not use groups whose names start with {READER_GROUPS}"
                 f" ({error_name(error)}). Grant DESCRIBE on the group prefix {READER_GROUPS}."
             ) from None
         except (NotCoordinatorError, CoordinatorNotAvailableError, CoordinatorLoadInProgressError) as error:
@@ -278,8 +278,8 @@ def _answered_group(cluster: ClusterSettings, admin: KafkaAdminClient) -> str:
         else:
             return group
     raise CoordinatorMissing(
-        f"Cluster {cluster.name}: no group coordinator answers ({error_name(refusal)}), and Spark's Kafka source asks"
-        f" one before it reads. Check the brokers' logs for the loading of {OFFSETS_TOPIC}."
+        f"Cluster {cluster.name}: no group coordinator answers ({error_name(refusal)}), and Spark's Kafka source needs"
+        f" one before it reads. Check the brokers' logs about loading {OFFSETS_TOPIC}."
     )
 
 

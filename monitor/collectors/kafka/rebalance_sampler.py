@@ -30,8 +30,8 @@ REPEAT_MS: Final = 10_000
 """How often a rebalance that goes on is told, so that a job that starts knows of it, and that nobody has to believe for
 long in one whose collector has died (SAMPLE_HOLDS_MS)."""
 
-BROKERS: Final = "which brokers there are"
-STATES: Final = "which groups rebalance now"
+BROKERS: Final = "the list of brokers"
+STATES: Final = "the rebalancing groups"
 
 log = logging.getLogger(__name__)
 
@@ -181,7 +181,7 @@ class RebalanceSampler:
 
     def _warn(self, what: str) -> None:
         log.warning(
-            "Cluster %s: %s; how long members are waited for in rebalances of classic groups is not known meanwhile.",
+            "Cluster %s: %s; the rebalance delays of classic groups are unknown meanwhile.",
             self._cluster,
             what,
         )

@@ -34,10 +34,10 @@ RELIST_MS: Final = 300_000
 
 GROUPS_PER_REQUEST: Final = 100
 
-LEADERS: Final = "who leads the partitions of the offsets topic"
-TRANSACTIONS: Final = "which transactions there are"
-GROUPS: Final = "which groups there are"
-OFFSETS: Final = "what a group has committed"
+LEADERS: Final = "the leaders of the offsets topic"
+TRANSACTIONS: Final = "the open transactions"
+GROUPS: Final = "the list of groups"
+OFFSETS: Final = "the committed offsets of a group"
 
 log = logging.getLogger(__name__)
 
@@ -136,7 +136,7 @@ class TransactionalOffsets:
         )
         if not concerned and not self._has_said_none_visible:
             self._has_said_none_visible = True
-            self._warn("groups commit in transactions, but none is visible: that needs DESCRIBE on the groups")
+            self._warn("groups commit in transactions, but none is visible: grant DESCRIBE on the groups")
         return concerned
 
     def _listings(
@@ -175,7 +175,7 @@ class TransactionalOffsets:
     def _warn(self, what: str) -> None:
         log.warning(
             "Cluster %s: %s; commits of aborted transactions look committed until the next commit."
-            ' offsets_isolation = "read_committed" avoids that at a price, see the README.',
+            ' offsets_isolation = "read_committed" avoids that at a price; see docs/configuration.md.',
             self._cluster,
             what,
         )

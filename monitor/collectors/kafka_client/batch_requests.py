@@ -66,7 +66,7 @@ class BatchRequests:
         kind = (question, self._reason(error))
         if items and kind not in self._not_told:
             self._not_told[kind] = set()
-            self._say(f"{question} was not told ({kind[1]})")
+            self._say(f"{question}: not available ({kind[1]})")
         if items:
             self._not_told[kind].update(items)
 
@@ -74,8 +74,8 @@ class BatchRequests:
         if isinstance(error, UnsupportedVersionError):
             return f"its brokers are older than {self._needed}"
         if isinstance(error, AuthorizationError):
-            return f"the user may not ask, {error_name(error)}"
-        return f"{error_name(error)}, it is asked again"
+            return f"the user lacks permission, {error_name(error)}"
+        return f"{error_name(error)}, retrying"
 
     def _note_success(self, question: str, items: Sequence[Hashable]) -> None:
         for kind, concerned in list(self._not_told.items()):

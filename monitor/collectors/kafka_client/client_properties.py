@@ -261,7 +261,7 @@ def _login_from_properties(cluster: ClusterSettings, properties: Mapping[str, st
 def _login_from_jaas(cluster: ClusterSettings, properties: Mapping[str, str], mechanism: str) -> Login:
     place = f"{cluster.client_place}.sasl.jaas.config"
     if "sasl.username" in properties or "sasl.password" in properties:
-        raise ConfigError(f"{place} and sasl.username with sasl.password say the same thing; remove one of them.")
+        raise ConfigError(f"{place} and sasl.username with sasl.password are duplicates; remove one of them.")
     entry = parse_jaas(properties["sasl.jaas.config"])
     if entry is None:
         raise ConfigError(f"{place} is not of the form: module required name=value ... ;")
@@ -269,7 +269,7 @@ def _login_from_jaas(cluster: ClusterSettings, properties: Mapping[str, str], me
     if entry.module.rpartition(".")[2] != module.rpartition(".")[2]:
         raise ConfigError(f"{place} should use {module} for SASL {mechanism}.")
     if entry.options.get("tokenauth", "false").lower() == "true":
-        raise ConfigError(f"{place} asks for a delegation token, which works only in Java clients; create a user.")
+        raise ConfigError(f"{place} needs a delegation token, which works only in Java clients; create a user.")
     missing = [option for option in ("username", "password") if not entry.options.get(option)]
     if missing:
         raise ConfigError(f"{place} has no {' and no '.join(missing)}.")
@@ -322,5 +322,5 @@ def _check_pem(cluster: ClusterSettings, properties: Mapping[str, str], store: s
 
 def _unreadable(place: str, error: OSError) -> str:
     if isinstance(error, ssl.SSLError):
-        return f"{place} is not a PEM file that can be used, or ssl.key.password does not open it."
+        return f"{place} is not a usable PEM file, or ssl.key.password does not decrypt it."
     return f"{place} cannot be read ({error.strerror})."

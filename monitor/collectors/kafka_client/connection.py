@@ -72,9 +72,9 @@ def open_producer(
             if _may_be_idempotent(producer, limit_s):
                 return producer
             close_producer(producer, CLOSE_LIMIT_S)
-            log.info("Cluster %s: the brokers refuse idempotent writing; a record may be there twice", cluster.name)
+            log.info("Cluster %s: the brokers refuse idempotent writes; records may be duplicated", cluster.name)
     except KafkaConfigurationError:  # brokers before 0.11 know nothing of it
-        log.info("Cluster %s: the brokers cannot write idempotently; a record may be there twice", cluster.name)
+        log.info("Cluster %s: the brokers do not support idempotent writes; records may be duplicated", cluster.name)
     return _open_producer(cluster, limit_s, creates_topics=creates_topics, idempotent=False)
 
 
@@ -184,7 +184,7 @@ def _without_requests(record: logging.LogRecord) -> bool:
 def _explanation(cluster: ClusterSettings, error: KafkaError, limit_s: float) -> str:
     start = f"Cluster {cluster.name}: "
     if isinstance(error, SaslAuthenticationFailedError):
-        return f"{start}the login was refused (SaslAuthenticationFailed). Check the user name and the password."
+        return f"{start}the broker refused the login (SaslAuthenticationFailed). Check the user name and the password."
     if isinstance(error, UnsupportedSaslMechanismError | IllegalSaslStateError):
         return f"{start}the broker does not accept this SASL mechanism ({error_name(error)}). Check sasl.mechanism."
     if isinstance(error, AuthorizationError):
@@ -202,18 +202,18 @@ def _probe_result(cluster: ClusterSettings, error: KafkaError, limit_s: float) -
             reason = f"TLS: the certificate of {address} is not trusted ({failure.verify_message})."
             return f"{reason} Check ssl.truststore.location."
         except ssl.SSLError as failure:
-            reason = f"TLS with {address} failed ({failure.reason or 'no TLS answer'})."
+            reason = f"TLS with {address} failed ({failure.reason or 'no TLS response'})."
             return f"{reason} Check security.protocol and the certificates."
         except OSError:
             continue
         if cluster.client_properties().get("security.protocol", "").upper().startswith("SASL"):
             # kafka-python misses an answer that comes together with the end of the connection, as a refusal does.
             return (
-                f"{address} ends the connection at the login ({error_name(error)}, tried for {limit_s:g} s)."
+                f"{address} closes the connection at the login ({error_name(error)}, tried for {limit_s:g} s)."
                 " Check the user name and the password."
             )
         return (
-            f"{address} accepts connections, but gives no usable answer ({error_name(error)}, tried for"
+            f"{address} accepts connections but sends no usable response ({error_name(error)}, tried for"
             f" {limit_s:g} s). Check security.protocol, and the addresses that the brokers advertise."
         )
     return f"no broker answers at {cluster.bootstrap_servers} (tried for {limit_s:g} s). Check bootstrap_servers."
@@ -228,4 +228,4 @@ def _probe(address: str, context: ssl.SSLContext | None) -> None:
             try:
                 context.wrap_socket(plain, server_hostname=host).close()
             except TimeoutError:
-                raise ssl.SSLError("no TLS answer") from None
+                raise ssl.SSLError("no TLS response") from None

@@ -47,7 +47,7 @@ class RetryingCollector(PassCounter):
         except (CollectorError, ConfigError) as error:
             return self._note_failure(str(error))
         except (KafkaError, OSError) as error:
-            return self._note_failure(self._problem_sentence(f"failed ({error_name(error)}); it is tried again."))
+            return self._note_failure(self._problem_sentence(f"failed ({error_name(error)}); retrying."))
         except Exception as error:  # a defect of ours: without this the thread would end, and nobody would know
             where = "".join(traceback.format_tb(error.__traceback__))  # without the values, which may be secrets
             log.error("%s\n%s", self._problem_sentence(f"ended with a {type(error).__name__}, a defect:"), where)  # noqa: TRY400 -- see above

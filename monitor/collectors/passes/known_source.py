@@ -38,4 +38,4 @@ def source_change_sentence(cluster: str, before: str, now: str) -> str:
     >>> source_change_sentence("prod", "AbC", "XyZ")
     'Cluster prod: what answers now is not what was read before: its id is XyZ, and was AbC.'
     """
-    return f"Cluster {cluster}: what answers now is not what was read before: its id is {now}, and was {before}."
+    return f"Cluster {cluster}: another system answers at this address: its id is {now}, and was {before}."

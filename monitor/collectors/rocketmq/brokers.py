@@ -39,8 +39,8 @@ class Brokers:
         self._failed: set[str] = set()
         self.failures: list[CollectorError] = []
         self.problems = [
-            f"Cluster {cluster}: {connection(each.address)} is read instead of its master, which is away: its offsets "
-            "may be old, and are left out."
+            f"Cluster {cluster}: {connection(each.address)} is read instead of its master, which is down: its offsets "
+            "may be stale and are left out."
             for each in known
             if not each.is_master
         ]

@@ -277,9 +277,9 @@ def _reason(error: OSError | DecodeError) -> str:
         case ssl.SSLCertVerificationError():
             return f"its TLS certificate is not trusted ({error.verify_message})"
         case ssl.SSLError():
-            return f"TLS failed ({error.reason or 'no TLS answer'})"
+            return f"TLS failed ({error.reason or 'no TLS response'})"
         case TimeoutError():
-            return "no connection in time"
+            return "connection timed out"
         case DecodeError():
-            return f"it does not speak RocketMQ's protocol ({error})"
+            return f"it does not use RocketMQ's protocol ({error})"
     return error.strerror or str(error)

@@ -110,12 +110,10 @@ def _decode_response(
 ) -> Decoded:
     name = RequestCode(request.code).name
     if answer.code == RefusalCode.NO_PERMISSION or _ACL_4 in (answer.remark or ""):
-        raise PermissionMissing(
-            f"{connection} refuses {name}: the access key may not do this, or is not the right one."
-        )
+        raise PermissionMissing(f"{connection} refuses {name}: the access key is wrong or lacks the permission.")
     if answer.code:
         raise ConnectionFailed(f"{connection} refuses {name} (code {answer.code}).")
     try:
         return decode(answer.body)
     except DecodeError as error:
-        raise ConnectionFailed(f"{connection} answers {name} with something unreadable ({error}).") from None
+        raise ConnectionFailed(f"{connection} sent an undecodable response to {name} ({error}).") from None

@@ -104,10 +104,10 @@ class SparkCheckpointReader:
         """The offsets in a file, or why there are none."""
         data = self._files.read(path, LARGEST_FILE)
         if data is None:
-            return f"{path} is missing, though its batch is committed."
+            return f"{path} is missing although its batch is committed."
         if len(data) > LARGEST_FILE:
-            return f"{path} has more than {LARGEST_FILE >> 20} MB, which no offset log has."
+            return f"{path} has more than {LARGEST_FILE >> 20} MB, too large for an offset log."
         try:
             return read_query_offsets(data)
         except DecodeError as error:
-            return f"{path} is no offset log that can be read ({error})."
+            return f"{path} is not a readable offset log ({error})."

@@ -63,14 +63,14 @@ class KafkaEnds:
         if not wanted:
             return Ends(ends={})
         if not servers:
-            return Ends(ends={}, problems=("No broker is registered: end offsets are not known.",))
+            return Ends(ends={}, problems=("No broker is registered: end offsets are unknown.",))
         try:
             clients = self._connect(servers, seen)
             described = [topic for topic in clients.admin.describe_topics() if topic["name"] in wanted]
         except (KafkaError, CollectorError, OSError) as error:
             self.close()  # the brokers may be others by now
             reason = str(error) if isinstance(error, CollectorError) else f"{error_name(error)}."
-            return Ends(ends={}, problems=(f"End offsets are not known: {reason}",))
+            return Ends(ends={}, problems=(f"End offsets are unknown: {reason}",))
         leaders = partitions_by_leader(described).values()
         earliest = _list_ends(clients.consumer.beginning_offsets, leaders)
         ends = _list_ends(clients.consumer.end_offsets, leaders)
@@ -116,6 +116,4 @@ def _missing_topics(seen: SeenTree, ends: Offsets) -> tuple[str, ...]:
     told = sum(KafkaPartition(topic.topic, p) in ends for topic in seen.topics for p in topic.partitions)
     if told == asked:
         return ()
-    return (
-        f"{asked - told} of {asked} partitions have no end offset: their leader does not answer, or there is none.",
-    )
+    return (f"{asked - told} of {asked} partitions have no end offset: they have no leader, or it does not answer.",)

@@ -88,7 +88,7 @@ def broker_offsets(address: str, limit_s: float = RESPONSE_LIMIT_S) -> tuple[Par
     except (OSError, OverflowError, UnicodeError) as error:  # the last: a name that no name server could know
         raise BrokerFailed(f"cannot be reached ({getattr(error, 'strerror', None) or error})") from None
     except DecodeError as error:
-        raise BrokerFailed(f"gave an answer that cannot be read ({error})") from None
+        raise BrokerFailed(f"gave a response that cannot be decoded ({error})") from None
 
 
 def _receive(connection: socket.socket, deadline_s: float) -> tuple[PartitionOffsets, ...]:
@@ -101,11 +101,11 @@ def _receive(connection: socket.socket, deadline_s: float) -> tuple[PartitionOff
         connection.settimeout(left_s)
         chunk = connection.recv(1 << 16)
         if not chunk:
-            raise BrokerFailed("ended the connection within its answer")
+            raise BrokerFailed("closed the connection within its response")
         data += chunk
         head = decode_head(bytes(data[:256])) if head is None else head
     if head.status != OK or head.opaque != _OPAQUE:
-        raise BrokerFailed(f"refused the question (status {head.status})")
+        raise BrokerFailed(f"refused the request (status {head.status})")
     return decode_offsets(bytes(data[head.size : head.size + head.length]))
 
 
@@ -137,4 +137,4 @@ def _without_master(seen: SeenTree) -> list[str]:
     """Brokers that offer topics, as their slaves go on doing, and have no master to ask."""
     offering = {str(partition).partition("-")[0] for topic in seen.topics for partition in topic.partitions}
     missing = sorted(offering - {broker.broker for broker in seen.brokers})
-    return [f"Broker {broker} has no master: the ends of its partitions are not known." for broker in missing]
+    return [f"Broker {broker} has no master: the end offsets of its partitions are unknown." for broker in missing]

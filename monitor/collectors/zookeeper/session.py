@@ -257,7 +257,7 @@ class ZooKeeperSession:
         gone = set(self._children.get(path, ())).difference(children)
         self._children[path] = children
         if len(self._children) + len(self._nodes) + len(children) > MOST_NODES:
-            raise CollectorError(f"{self._place()} has more than {MOST_NODES} nodes to read: too many.")
+            raise CollectorError(f"{self._place()} has more than {MOST_NODES} nodes, which is too many to read.")
         for name in gone:
             self._drop(join_path(path, name))
         for name in children:
@@ -299,7 +299,7 @@ class ZooKeeperSession:
             return ConnectionFailed(
                 f"{self._place()} did not answer within {self._settings.session_limit_s:g} s. Check hosts."
             )
-        return ConnectionFailed(f"{self._place()} was lost while it was read ({type(error).__name__}).")
+        return ConnectionFailed(f"{self._place()} disconnected during the read ({type(error).__name__}).")
 
 
 def _shape(paths: Iterable[str], quiet: Iterable[str]) -> _Level:

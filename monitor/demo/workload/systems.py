@@ -87,8 +87,8 @@ class RocketMQScene:
     def steps(self) -> Sequence[SceneStep]:
         """A consumer takes nothing for a minute."""
         return (
-            SceneStep(20, "exports", "member 2 of exports (RocketMQ) takes nothing any more, but stays", self._hang),
-            SceneStep(80, "exports", "member 2 of exports goes on", self._resume),
+            SceneStep(20, "exports", "member 2 of exports (RocketMQ) stops consuming but stays", self._hang),
+            SceneStep(80, "exports", "member 2 of exports continues", self._resume),
         )
 
     def _hang(self) -> None:
@@ -154,8 +154,8 @@ class MetaQScene:
     def steps(self) -> Sequence[SceneStep]:
         """A consumer takes nothing for a minute."""
         return (
-            SceneStep(25, "audits", "member 2 of audits (MetaQ) takes nothing any more, but stays", self._hang),
-            SceneStep(85, "audits", "member 2 of audits goes on", self._resume),
+            SceneStep(25, "audits", "member 2 of audits (MetaQ) stops consuming but stays", self._hang),
+            SceneStep(85, "audits", "member 2 of audits continues", self._resume),
         )
 
     def _hang(self) -> None:

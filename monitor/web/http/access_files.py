@@ -57,7 +57,7 @@ class Access:
     def of_files(self) -> Iterator[str]:
         """Warnings of what every user of this machine may open, a sentence each."""
         for path in self.open_secrets:
-            yield f"Every user of this machine may open {path}, which holds secrets; chmod o= takes that away."
+            yield f"Every user of this machine may open {path}, which has secrets; run chmod o= on it."
 
     def of_strangers(self, host: str) -> Iterator[str]:
         """Warnings of who else may read what is served on this address, a sentence each.
@@ -68,7 +68,7 @@ class Access:
             return
         shows_certificate = self.tls is not None and self.tls.verify_mode is ssl.CERT_REQUIRED
         if not self.credentials.required and not shows_certificate:
-            yield f"Everybody who can reach {host} may read what is served; docs/access.md tells how to guard it."
+            yield f"Any client that can reach {host} has access without a password; see docs/access.md to restrict it."
         elif self.tls is None:
             yield f"Credentials cross the network to {host} as plain text; http.web_config_file can turn on TLS."
 
@@ -95,10 +95,10 @@ class WatchedAccess:
             newer = self._read()
             _require_as_guarded(self.current, newer)
         except AccessError as error:
-            log.error("%s What was read before still counts.", error)  # noqa: TRY400 -- the sentence is the whole story
+            log.error("%s The previous version stays in effect.", error)  # noqa: TRY400 -- the sentence is the whole story
             return
         self.current = newer
-        log.info("The files that guard the HTTP server were read again.")
+        log.info("The access files of the HTTP server were read again.")
 
     def _read(self) -> Access:
         config_file, token_file = self._files.web_config_file, self._files.token_file
@@ -147,9 +147,9 @@ def _open_secrets(files: AccessFiles, config: WebConfig) -> Iterator[Path]:
 
 def _require_as_guarded(older: Access, newer: Access) -> None:
     if (older.tls is None) != (newer.tls is None):
-        raise AccessError("Whether TLS is served can only be changed by a restart.")
+        raise AccessError("TLS can only be turned on or off by a restart.")
     if older.credentials.required and not newer.credentials.required:
-        raise AccessError("There are no users and no tokens any more, and only a restart opens what was guarded.")
+        raise AccessError("The files have no more users and tokens; only a restart removes the access control.")
 
 
 def _files_of(tls: TlsFiles | None) -> Iterator[Path]:

@@ -34,8 +34,8 @@ class Ends(Protocol):
 class Awaits(Enum):
     """What a connection waits for."""
 
-    REQUEST = "the rest of a request, or of TLS's greetings"
-    NEXT_REQUEST = "the beginning of another request"
+    REQUEST = "the rest of a request or of the TLS handshake"
+    NEXT_REQUEST = "the start of another request"
     ANSWER = "its answer"
 
 

@@ -92,7 +92,7 @@ class FewAtOnce:
             finally:
                 place.leave()
         else:
-            await refuse(scope, send, 503, "Too much is asked at once; try again in a moment.", {"Retry-After": "2"})
+            await refuse(scope, send, 503, "Too many requests at once; try again in a moment.", {"Retry-After": "2"})
 
     async def _place(self) -> bool:
         if self._waiting >= self._limits.costly_waiting:

@@ -43,7 +43,7 @@ def _load_certificate(context: ssl.SSLContext, certificate: Path, key: Path) -> 
         context.load_cert_chain(certificate, key, password=_no_passphrase)  # OpenSSL would ask the terminal
     except (ssl.SSLError, ValueError, OSError) as error:
         reason = getattr(error, "reason", None) or "not a certificate and a key in PEM"
-        raise AccessError(f"{certificate} and {key} make no TLS server ({_words(reason)}).") from None
+        raise AccessError(f"{certificate} and {key} cannot serve TLS ({_words(reason)}).") from None
 
 
 def _load_client_ca(context: ssl.SSLContext, path: Path) -> None:
@@ -52,7 +52,7 @@ def _load_client_ca(context: ssl.SSLContext, path: Path) -> None:
         context.load_verify_locations(cafile=path)
     except (ssl.SSLError, OSError) as error:
         reason = getattr(error, "reason", None) or "no certificate in PEM"
-        raise AccessError(f"{path} holds no certificates of client CAs ({_words(reason)}).") from None
+        raise AccessError(f"{path} has no certificates of client CAs ({_words(reason)}).") from None
 
 
 def _no_passphrase() -> str:

@@ -147,7 +147,7 @@ def _require_hash(user: str, hashed: str) -> None:
     if found is None:
         raise _RefusedError(f"basic_auth_users.{user} should be a bcrypt hash ($2y$10$...), not the password")
     if not 4 <= int(found[1]) <= HARDEST_COST:
-        raise _RefusedError(f"basic_auth_users.{user} has the cost {found[1]}; 4 to {HARDEST_COST} are taken")
+        raise _RefusedError(f"basic_auth_users.{user} has the cost {found[1]}; 4 to {HARDEST_COST} are supported")
 
 
 def _tls(given: _Tls, folder: Path) -> TlsFiles:
@@ -171,7 +171,7 @@ def _client_auth(name: str, *, has_ca: bool) -> ClientAuth:
     except msgspec.ValidationError:
         raise _RefusedError("tls_server_config.client_auth_type is not known; use RequireAndVerifyClientCert") from None
     if has_ca != (found != "NoClientCert"):
-        raise _RefusedError("tls_server_config.client_ca_file and client_auth_type belong together")
+        raise _RefusedError("tls_server_config.client_ca_file and client_auth_type are required together")
     return found
 
 

@@ -45,7 +45,7 @@ class DemoAlerting:
             try:
                 self._start()
             except ProgramNotFound as error:
-                self._progress(f"{error}. The demo goes on without Prometheus and Alertmanager.")
+                self._progress(f"{error}. The demo continues without Prometheus and Alertmanager.")
         return self
 
     def __exit__(

@@ -149,12 +149,13 @@ class Demo:
         watched.workload.begin()
         watched.systems.begin()
         self._tell(
-            f"Ready after {self._ready_s:.0f} s. In 15 s the topic orders grows and loses its owners for a while."
+            f"Ready after {self._ready_s:.0f} s. In 15 s the topic orders gets new partitions,"
+            " which have no owner for a while."
         )
         url = self._server.url
         places = [("Page", f"{url}/"), ("Metrics", f"{url}/metrics"), ("API", f"{url}/api/v1/groups")]
         lines = "".join(f"  {name:10}  {address}\n" for name, address in (*places, *watched.alerting.addresses))
-        self._console.print(f"\n{lines}\n  Ctrl-C ends everything.\n", highlight=False)
+        self._console.print(f"\n{lines}\n  Ctrl-C stops everything.\n", highlight=False)
 
     def _watched_s(self) -> float:
         return 0.0 if self._ready_s is None else time.monotonic() - self._began - self._started_s - self._ready_s

@@ -76,8 +76,8 @@ def test_a_group_that_the_user_may_not_see_whole_is_not_told_and_the_others_are(
         assert {group.group for group in reading.groups} == {"reads-open"}
         assert reading.complete
         assert reading.problems == (
-            "Cluster prod: 1 group is not told (TopicAuthorizationFailed), one of them 'reads-secret';"
-            " what was known stays.",
+            "Cluster prod: 1 group is missing from the poll (TopicAuthorizationFailed), one of them"
+            " 'reads-secret'; the last known state stays.",
         )
 
 

@@ -171,7 +171,7 @@ def test_a_pass_is_complete_without_the_transactions(  # noqa: PLR0917 - fixture
     assert (collector.problem, collector.failed_passes) == (None, 0)
     assert collector.last_success_ms is not None
     (said,) = [record.getMessage() for record in caplog.records if record.name.startswith("monitor")]
-    assert "which transactions there are was not told (KafkaConnection, it is asked again)" in said
+    assert "the open transactions: not available (KafkaConnection, retrying)" in said
 
 
 class Forgetful(KafkaAdminClient):

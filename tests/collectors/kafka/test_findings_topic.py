@@ -77,5 +77,5 @@ def test_a_topic_that_was_made_anew_is_noticed(watched, findings, admin):
     admin.delete_topics([watched.findings_topic])
     again = FindingsTopic(watched)
     eventually(lambda: again.read() == (), "the new topic")
-    with pytest.raises(FindingsTopicReplaced, match="deleted and created anew"):
+    with pytest.raises(FindingsTopicReplaced, match="deleted and created again"):
         findings.write([CLOSED])

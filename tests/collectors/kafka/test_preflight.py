@@ -147,7 +147,7 @@ def test_a_server_that_is_no_broker():
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         cluster = ClusterSettings(name="prod", bootstrap_servers=address)
         sentence = failure(cluster, ConnectionFailed, 0.5)
-    assert sentence.startswith(f"Cluster prod: {address} accepts connections, but gives no usable answer (")
+    assert sentence.startswith(f"Cluster prod: {address} accepts connections but sends no usable response (")
     assert sentence.endswith("). Check security.protocol, and the addresses that the brokers advertise.")
 
 
@@ -197,8 +197,8 @@ def test_tls_to_a_broker_without_tls(broker):
 def test_a_wrong_password(secured):
     """The client sees the refusal, or only that the connection ended: the person reads the same advice."""
     sentence = failure(as_user(secured, "watcher", "lion"), ConnectionFailed)
-    refused = "the login was refused (SaslAuthenticationFailed)."
-    ended = f"{secured.bootstrap_servers} ends the connection at the login (KafkaTimeout, tried for 3 s)."
+    refused = "the broker refused the login (SaslAuthenticationFailed)."
+    ended = f"{secured.bootstrap_servers} closes the connection at the login (KafkaTimeout, tried for 3 s)."
     advice = "Check the user name and the password."
     assert sentence in {f"Cluster prod: {refused} {advice}", f"Cluster prod: {ended} {advice}"}
 
@@ -229,7 +229,7 @@ def test_missing_permissions_one_after_the_other(secured):
     grant(secured, "watcher", events, ACLOperation.CREATE, ACLOperation.READ, ACLOperation.WRITE)
     told(
         watcher,
-        "Cluster prod: user may not use groups whose names begin with groupwatch (GroupAuthorizationFailed)."
+        "Cluster prod: user may not use groups whose names start with groupwatch (GroupAuthorizationFailed)."
         " Grant DESCRIBE on the group prefix groupwatch.",
     )
     grant_groups(secured, "watcher")

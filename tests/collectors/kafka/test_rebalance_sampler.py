@@ -114,10 +114,10 @@ def test_a_gap_between_two_samples_is_told(states, admin):
 @pytest.mark.parametrize(
     ("error", "why"),
     [
-        (KafkaConnectionError, "KafkaConnection, it is asked again"),
-        (RequestTimedOutError, "RequestTimedOut, it is asked again"),
-        (ConnectionResetError, "ConnectionReset, it is asked again"),
-        (ClusterAuthorizationFailedError, "the user may not ask, ClusterAuthorizationFailed"),
+        (KafkaConnectionError, "KafkaConnection, retrying"),
+        (RequestTimedOutError, "RequestTimedOut, retrying"),
+        (ConnectionResetError, "ConnectionReset, retrying"),
+        (ClusterAuthorizationFailedError, "the user lacks permission, ClusterAuthorizationFailed"),
         (IncompatibleBrokerVersion, "its brokers are older than Kafka 2.6"),
     ],
 )
@@ -132,7 +132,7 @@ def test_a_broker_that_does_not_answer_hides_nothing_of_the_other_and_costs_its_
     admin.asked.clear()
     assert told(states, admin, NOW + 2_000) == []
     assert admin.asked == [2]
-    assert said(caplog) == [f"which groups rebalance now was not told ({why})"]
+    assert said(caplog) == [f"the rebalancing groups: not available ({why})"]
     states.begin_pass()
     told(states, admin, NOW + 3_000)
     assert not said(caplog), "said once until it has healed"
@@ -146,7 +146,7 @@ def test_a_cluster_that_does_not_tell_its_brokers_is_asked_again_with_the_next_p
     admin.broken = {"cluster": KafkaConnectionError()}
     assert told(states, admin, NOW) == told(states, admin, NOW + 1) == []
     assert admin.asked == ["cluster"]
-    assert said(caplog) == ["which brokers there are was not told (KafkaConnection, it is asked again)"]
+    assert said(caplog) == ["the list of brokers: not available (KafkaConnection, retrying)"]
     admin.broken = {}
     states.begin_pass()
     admin.groups[1] = {"g": PREPARING}

@@ -153,7 +153,7 @@ def test_what_fails_hides_nothing_else_and_is_asked_again(  # noqa: PLR0917 - a 
 def test_a_partition_without_a_leader(asker, admin, caplog):
     admin.leader[1] = -1
     assert told(asker, admin, MOVES_AT_MS) == [0, 2, 3]
-    assert said(caplog) == ["which transactions there are was not told (LeaderNotAvailable, it is asked again)"]
+    assert said(caplog) == ["the open transactions: not available (LeaderNotAvailable, retrying)"]
     admin.leader[1] = 0
     assert 1 in told(asker, admin, MOVES_AT_MS + 1)
     assert not caplog.records
@@ -166,7 +166,7 @@ def test_a_topic_that_is_not_there_yet_is_no_failure_but_one_that_may_not_be_see
     admin.topic_error = TopicAuthorizationFailedError.errno
     assert told(asker, admin, MOVES_AT_MS) == []
     (line,) = said(caplog)
-    assert line.endswith("was not told (the user may not ask, TopicAuthorizationFailed)")
+    assert line.endswith("not available (the user lacks permission, TopicAuthorizationFailed)")
 
 
 def test_a_failure_is_said_again_after_it_had_healed_everywhere(asker, admin, caplog):
@@ -184,7 +184,7 @@ def test_a_failure_is_said_again_after_it_had_healed_everywhere(asker, admin, ca
     told(asker, admin, MOVES_AT_MS + 6)
     admin.broken = dict(failing)
     told(asker, admin, MOVES_AT_MS + 7)
-    assert said(caplog) == ["which transactions there are was not told (NotLeaderForPartition, it is asked again)"]
+    assert said(caplog) == ["the open transactions: not available (NotLeaderForPartition, retrying)"]
 
 
 def test_a_group_that_the_user_may_not_ask_for_does_not_keep_its_partition_waiting(asker, admin, caplog):

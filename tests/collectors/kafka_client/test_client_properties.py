@@ -130,7 +130,7 @@ LOGIN = SASL | {"sasl.username": "eve", "sasl.password": "tiger"}
         (SASL | {"sasl.username": "eve"}, "sasl.password is required for SASL PLAIN."),
         (
             LOGIN | {"sasl.jaas.config": f'{PLAIN} required username="eve" password="tiger";'},
-            "sasl.jaas.config and sasl.username with sasl.password say the same thing; remove one of them.",
+            "sasl.jaas.config and sasl.username with sasl.password are duplicates; remove one of them.",
         ),
         (
             SASL | {"sasl.jaas.config": f'{PLAIN} required password="tiger"'},
@@ -248,6 +248,6 @@ def test_a_client_certificate(pem):
         with pytest.raises(ConfigError) as caught:
             kafka_python_arguments(cluster_of(keystore | {"ssl.key.password": password}))
         assert str(caught.value) == (
-            "clusters.prod.client.ssl.keystore.location is not a PEM file that can be used, or ssl.key.password does"
-            " not open it."
+            "clusters.prod.client.ssl.keystore.location is not a usable PEM file, or ssl.key.password does"
+            " not decrypt it."
         )

@@ -113,7 +113,7 @@ def test_who_may_write_a_topic_writes_idempotently_and_who_is_refused_an_id_writ
     caplog.set_level(logging.INFO, "monitor")
     with producing(cluster) as refused:
         assert not is_idempotent(refused)
-        assert "Cluster prod: the brokers refuse idempotent writing; a record may be there twice" in caplog.messages
+        assert "Cluster prod: the brokers refuse idempotent writes; records may be duplicated" in caplog.messages
         with KafkaAdminClient(**secured.client_settings("root")) as admin:
             pattern = ResourcePattern(ResourceType.TOPIC, "events")
             admin.create_acls([ACL("User:writer", "*", ACLOperation.WRITE, ACLPermissionType.ALLOW, pattern)])

@@ -452,7 +452,7 @@ def test_a_slave_that_is_read_in_place_of_its_master_tells_members_and_no_offset
     ends = {each.partition: (each.earliest, each.end) for each in reading.topics[0].partitions}
     assert (ends["broker-a-0"], ends["broker-b-0"]) == ((0, 100), (None, None))
     assert reading.complete
-    assert reading.problems[0].endswith("master, which is away: its offsets may be old, and are left out.")
+    assert reading.problems[0].endswith("master, which is down: its offsets may be stale and are left out.")
 
 
 def test_a_broker_that_comes_back_is_read_again(reader):
@@ -522,7 +522,7 @@ def test_no_name_server_that_answers_is_an_error_that_names_them_all(reader):
     ],
 )
 def test_a_request_that_the_access_key_may_not_make_is_named(reader, code, named, refusal):
-    refused = pytest.raises(PermissionMissing, match=f"refuses {named}: the access key may not do this")
+    refused = pytest.raises(PermissionMissing, match=f"refuses {named}: the access key is wrong")
     cluster = Cluster({"b": {"T": 1}}, {"g": [Client("c", ("T",))]}, refuses={code: refusal})
     with cluster.serving() as server, refused:
         reader(server).read(NOW_MS)
@@ -588,7 +588,7 @@ def test_a_broker_that_answers_with_nonsense_is_a_problem_and_no_more(reader):
         cluster.servers["broker-b"].handler = lambda _: Reply(b'{"subscriptionGroupTable":{{{')
         reading = reader(server).read(NOW_MS)
     assert not reading.complete
-    assert "answers GET_ALL_SUBSCRIPTIONGROUP_CONFIG with something unreadable" in reading.problems[0]
+    assert "sent an undecodable response to GET_ALL_SUBSCRIPTIONGROUP_CONFIG" in reading.problems[0]
     assert [each.group for each in reading.groups] == ["g"]
 
 

@@ -75,8 +75,8 @@ def test_a_batch_that_is_not_committed_does_not_count(checkpoint):
 @pytest.mark.parametrize(
     ("harm", "says"),
     [
-        (lambda file: file.unlink(), "is missing, though its batch is committed"),
-        (lambda file: file.write_bytes(file.read_bytes()[:-3]), "no offset log that can be read (bad_json"),
+        (lambda file: file.unlink(), "is missing although its batch is committed"),
+        (lambda file: file.write_bytes(file.read_bytes()[:-3]), "not a readable offset log (bad_json"),
         (lambda file: file.write_bytes(b""), "(underflow"),
         (lambda file: file.write_bytes(b"v1\n" + b"x" * LARGEST_FILE), "more than 32 MB"),
     ],

@@ -114,7 +114,7 @@ def test_brokers_that_are_away_leave_the_ends_unknown_and_are_told(owner, reader
     reading = reader.read(1000)
     assert reading.topics[0].partitions == (PartitionObserved(partition=0), PartitionObserved(partition=1))
     (problem,) = reading.problems
-    assert problem.startswith("Cluster old: End offsets are not known: Cluster old: no broker answers at 127.0.0.1:")
+    assert problem.startswith("Cluster old: End offsets are unknown: Cluster old: no broker answers at 127.0.0.1:")
     assert reading.complete
 
 
@@ -123,7 +123,7 @@ def test_without_any_broker_the_ends_are_unknown(zookeeper, zookeeper_root, owne
     reader = KafkaZooKeeperReader(kafka_settings(zookeeper.hosts, zookeeper_root))
     reading = reader.read(1000)
     reader.close()
-    assert reading.problems == ("Cluster old: No broker is registered: end offsets are not known.",)
+    assert reading.problems == ("Cluster old: No broker is registered: end offsets are unknown.",)
 
 
 def test_the_empty_moment_of_a_rebalance_is_not_told(owner, reader):
@@ -266,13 +266,13 @@ def test_a_broker_that_answers_in_pieces_is_read():
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        pytest.param(framed(STATS)[:-5], "ended the connection within its answer", id="an answer that was cut"),
-        pytest.param(b"", "ended the connection within its answer", id="no answer"),
-        pytest.param(framed(b"no such thing", 400), r"refused the question \(status 400\)", id="a refusal"),
-        pytest.param(b"HTTP/1.1 400 Bad Request\r\n\r\n", "cannot be read", id="another server"),
-        pytest.param(b"x" * 100_000, "cannot be read|cannot be reached", id="anything at all"),
-        pytest.param(b"result 200 4000000000 16\r\n", "cannot be read", id="a body of four billion bytes"),
-        pytest.param(framed(b"STATS\r\nt part x\r\nEND\r\n"), "cannot be read", id="a line of other words"),
+        pytest.param(framed(STATS)[:-5], "closed the connection within its response", id="an answer that was cut"),
+        pytest.param(b"", "closed the connection within its response", id="no answer"),
+        pytest.param(framed(b"no such thing", 400), r"refused the request \(status 400\)", id="a refusal"),
+        pytest.param(b"HTTP/1.1 400 Bad Request\r\n\r\n", "cannot be decoded", id="another server"),
+        pytest.param(b"x" * 100_000, "cannot be decoded|cannot be reached", id="anything at all"),
+        pytest.param(b"result 200 4000000000 16\r\n", "cannot be decoded", id="a body of four billion bytes"),
+        pytest.param(framed(b"STATS\r\nt part x\r\nEND\r\n"), "cannot be decoded", id="a line of other words"),
     ],
 )
 def test_a_broker_whose_answer_is_none(answer, words):

@@ -145,4 +145,4 @@ def test_forged_events_cost_no_finding_its_age_and_no_group_its_lag(job: JobProc
     put_events(bootstrap, ended(int(time.time() * 1000), topics=1000))
     assert_unhurt(job, before)
     assert "the clock of a collector is wrong" in job.log()
-    assert "a pass over another cluster or system than the checkpoint is of" in job.log()
+    assert "a poll of another cluster or system than that of the checkpoint" in job.log()

@@ -40,19 +40,18 @@ GOLDEN = """\
 # HELP groupwatch_build_info 1, with the version of groupwatch.
 # TYPE groupwatch_build_info gauge
 groupwatch_build_info{version="1"} 1
-# HELP groupwatch_collector_up 1 if the newest pass of the collector was complete, else 0.
+# HELP groupwatch_collector_up 1 if the newest poll of the collector was complete, else 0.
 # TYPE groupwatch_collector_up gauge
 groupwatch_collector_up{cluster="prod",collector="rocketmq",name="orders"} 1
-# HELP groupwatch_collector_last_success_timestamp_seconds When the collector last wrote a complete pass, in Unix time.
+# HELP groupwatch_collector_last_success_timestamp_seconds Unix time at which the collector last wrote a complete poll.
 # TYPE groupwatch_collector_last_success_timestamp_seconds gauge
 groupwatch_collector_last_success_timestamp_seconds{cluster="prod",collector="rocketmq",name="orders"} 5
-# HELP groupwatch_collector_passes_total Passes of the collector: complete, incomplete (something did not answer) \
-or failed.
+# HELP groupwatch_collector_passes_total Polls of the collector: complete, incomplete (a response is missing) or failed.
 # TYPE groupwatch_collector_passes_total counter
 groupwatch_collector_passes_total{cluster="prod",collector="rocketmq",name="orders",result="complete"} 3
 groupwatch_collector_passes_total{cluster="prod",collector="rocketmq",name="orders",result="incomplete"} 1
 groupwatch_collector_passes_total{cluster="prod",collector="rocketmq",name="orders",result="failed"} 0
-# HELP groupwatch_collector_pass_duration_seconds Duration of the newest pass of the collector.
+# HELP groupwatch_collector_pass_duration_seconds Duration of the newest poll of the collector.
 # TYPE groupwatch_collector_pass_duration_seconds gauge
 groupwatch_collector_pass_duration_seconds{cluster="prod",collector="rocketmq",name="orders"} 1.25
 """
@@ -80,7 +79,10 @@ def test_a_collector_with_a_warning_is_up_and_ready_and_says_it_in_the_log_once(
         tell()
         collector.warning = None
         tell()
-    assert [record.getMessage() for record in caplog.records] == ["One node is out of date.", "orders is read again"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "One node is out of date.",
+        "orders can be read again",
+    ]
 
 
 class AnyCollector(PassCounter):
@@ -144,7 +146,7 @@ def nobody() -> dict[str, dict[str, Any]]:
 def test_what_keeps_it_from_starting_is_one_sentence(tmp_path: Path):
     assert CollectProcess(tmp_path, nobody(), "--only", "metaq").refusal().startswith("--only should be one of ")
     assert CollectProcess(tmp_path, nobody(), "--only", "rocketmq,spark").refusal() == (
-        "Nothing is to be collected: the configuration has no rocketmq and no spark."
+        "Nothing to collect: the configuration has no rocketmq and no spark."
     )
     assert CollectProcess(tmp_path, nobody()).refusal().startswith("Cluster prod: no broker answers at 127.0.0.1:")
 

@@ -128,7 +128,7 @@ def test_a_job_goes_on_where_the_log_begins_behind_its_checkpoint_and_has_holes(
     job.await_metric(LAG, 1, group="busy", partition="0")
     samples = job.await_metric(COMMITTED, 99, group="busy", partition="0")
     assert samples.value("groupwatch_up") == 1
-    assert "it is started again" not in job.log()
+    assert "restarting it" not in job.log()
 
 
 def delete_all(bootstrap: str) -> None:

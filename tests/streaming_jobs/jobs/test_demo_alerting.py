@@ -14,7 +14,7 @@ def test_where_they_are_not_installed_the_package_is_told_and_the_demo_goes_on(m
         assert alerting.addresses == ()
     assert told[-1] == (
         "prometheus-alertmanager is not installed; Debian's package prometheus-alertmanager brings it. "
-        "The demo goes on without Prometheus and Alertmanager."
+        "The demo continues without Prometheus and Alertmanager."
     )
     assert list(tmp_path.iterdir()) == []
 

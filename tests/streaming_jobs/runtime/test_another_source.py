@@ -155,10 +155,7 @@ def test_a_topic_that_was_created_anew_is_refused(tmp_path: Path, topic: str):
                 create_topic(kafka.bootstrap_servers, topic, 1)
             job.start()
             assert job.wait() == 2
-            assert (
-                f"The topic {topic} is another one than the checkpoint {tmp_path}/checkpoint/test was written of"
-                in job.log()
-            )
+            assert f"The topic {topic} is not the one of the checkpoint {tmp_path}/checkpoint/test" in job.log()
         finally:
             job.kill_all()
 
@@ -194,7 +191,7 @@ def job_that_lost_its_events(kafka: EmbeddedKafka, folder: Path) -> Iterator[Job
         job.await_metric(COMMITTED, 7, group="before")
         lose_events(kafka)
         assert_follows(job, kafka, 8)
-        eventually(lambda: f"{EVENTS} was missing, and was created anew" in job.log(), "a word about it")
+        eventually(lambda: f"{EVENTS} was missing and has been created again" in job.log(), "a word about it")
         yield job
 
 

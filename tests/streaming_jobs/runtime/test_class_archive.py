@@ -150,7 +150,7 @@ def config(tmp_path: Path) -> Path:
 @pytest.mark.spark
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_prepare_writes_an_archive_that_a_jvm_maps(cache: Path, config: Path, tmp_path: Path):
-    for told in ("Wrote ", "is there already"):
+    for told in ("Wrote ", "already exists"):
         with prepare(config) as preparing:
             _, said = preparing.communicate(timeout=PATIENCE_S)
         assert (preparing.returncode, told in said) == (0, True), said

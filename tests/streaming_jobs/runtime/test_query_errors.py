@@ -12,7 +12,7 @@ from monitor.tracking.serialization import StateCorruptError, StateVersionError
 from streaming_jobs.buckets.bucket import Bucket, Entry
 from streaming_jobs.runtime.query_errors import fatal_sentence
 
-REBUILD = "start once with --rebuild, which moves the folder aside and reads the log again from its beginning."
+REBUILD = "start once with --rebuild, which moves the folder aside and reads the log again from the beginning."
 
 
 def as_spark_has_it(error: Exception) -> Exception:

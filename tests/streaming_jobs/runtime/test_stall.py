@@ -151,7 +151,7 @@ def freeze_workers(job: StallingJob) -> None:
 @pytest.mark.parametrize(
     ("hang", "said"),
     [
-        pytest.param(freeze_jvm, "Spark's JVM does not answer", id="jvm"),
+        pytest.param(freeze_jvm, "Spark's JVM does not respond", id="jvm"),
         pytest.param(freeze_workers, "a Python worker", id="worker", marks=pytest.mark.long),
     ],
 )
@@ -171,7 +171,7 @@ def test_a_job_whose_executor_takes_no_tasks_ends_with_1(servers: str, tmp_path:
         job.await_ready()
         stop_executor(job)
         assert job.wait() == 1
-        assert "groupwatch stopped: Cluster test: Spark takes no tasks any more (" in job.log()
+        assert "groupwatch stopped: Cluster test: Spark accepts no more tasks (" in job.log()
     finally:
         job.kill_all()
 
