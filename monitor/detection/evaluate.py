@@ -14,7 +14,7 @@ from monitor.detection.lag.lag import (
     total,
 )
 from monitor.detection.lag.throughput import catch_up_ms, lag_status, pace_of, paced_rows, progress_of, total_pace
-from monitor.detection.ownership.assignment_view import Standing, stand
+from monitor.detection.ownership.assignment_view import AssignmentView, stand
 from monitor.detection.ownership.catalog_view import Places, Topics
 from monitor.detection.ownership.context import Facts, Ownership
 from monitor.detection.ownership.self_assigned.grace_period import as_of_ms, next_ms, settles_ms, told_until_ms
@@ -91,7 +91,7 @@ def evaluate(group: GroupState, catalog: Catalog, now_ms: int, settings: Detecti
 
 
 def judge(
-    group: GroupState, topics: Topics, standing: Standing, now_ms: int, settings: DetectionSettings
+    group: GroupState, topics: Topics, standing: AssignmentView, now_ms: int, settings: DetectionSettings
 ) -> GroupVerdict:
     """As :func:`evaluate`, where the standing of the group is known already."""
     facts = facts_of(group, topics, standing, now_ms, settings)
@@ -169,7 +169,9 @@ def _as_finding(found: Observation, group: GroupState) -> Finding:
     )
 
 
-def facts_of(group: GroupState, topics: Topics, standing: Standing, now_ms: int, settings: DetectionSettings) -> Facts:
+def facts_of(
+    group: GroupState, topics: Topics, standing: AssignmentView, now_ms: int, settings: DetectionSettings
+) -> Facts:
     """What the rules are asked about."""
     group = standing.named(group)
     owners = standing.ownership.owners
@@ -226,7 +228,7 @@ class _Judge:
     def __init__(
         self,
         group: GroupState,
-        standing: Standing,
+        standing: AssignmentView,
         orphans: Mapping[TopicPartition, OrphanReason],
         now_ms: int,
         burrow: BurrowSettings,

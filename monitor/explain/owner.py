@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from monitor.assignors.java.order import string_key
 from monitor.assignors.kafka_client.member_order import in_assignment_order
-from monitor.detection.ownership.assignment_view import Standing
+from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.detection.ownership.context import Owners
 from monitor.detection.ownership.streams_groups import is_streams
 from monitor.explain.self_assigned import why_by_shares
@@ -20,7 +20,7 @@ from monitor.model import KINDS, GroupKind, Member, MemberState, TopicPartition,
 from monitor.protocol.kafka.sticky_user_data import PriorAssignment, read_cooperative, read_sticky
 
 
-def why(standing: Standing, place: TopicPartition, now_ms: int) -> str:
+def why(standing: AssignmentView, place: TopicPartition, now_ms: int) -> str:
     """The sentences that explain the owner of a partition, or that its reason is unknown."""
     group, expectation = standing.group, standing.expectation
     if group.kind is GroupKind.SHARE:
@@ -36,7 +36,7 @@ def why(standing: Standing, place: TopicPartition, now_ms: int) -> str:
     return _by_the_leader(standing, place)
 
 
-def _by_the_leader(standing: Standing, place: TopicPartition) -> str:
+def _by_the_leader(standing: AssignmentView, place: TopicPartition) -> str:
     group, expectation = standing.group, standing.expectation
     name = shown(group.protocol or "none")
     if is_streams(group):
@@ -58,14 +58,14 @@ def _by_the_leader(standing: Standing, place: TopicPartition) -> str:
     return _by_rule(standing, place, owners[0])
 
 
-def _by_task(standing: Standing, place: TopicPartition) -> str:
+def _by_task(standing: AssignmentView, place: TopicPartition) -> str:
     owners = standing.ownership.owners.get(place, ())
     if not owners:
         return f"No thread has a task that consumes it in {era(standing.group)}."
     return f"Kafka Streams assigned a task that consumes it to {owner(owners)}; no record contains the reason."
 
 
-def _nobody(standing: Standing, place: TopicPartition) -> str:
+def _nobody(standing: AssignmentView, place: TopicPartition) -> str:
     if place in standing.expectation.pending:
         return f"Its previous owner revokes it in {era(standing.group)}, and only the next generation reassigns it."
     if not any(place.topic in member.topics for member in standing.group.members):
@@ -73,7 +73,7 @@ def _nobody(standing: Standing, place: TopicPartition) -> str:
     return f"The assignor did not know the partition when it computed {era(standing.group)}."
 
 
-def _by_rule(standing: Standing, place: TopicPartition, owner_id: str) -> str:
+def _by_rule(standing: AssignmentView, place: TopicPartition, owner_id: str) -> str:
     match standing.group.protocol:
         case "range":
             return _range(standing, place, owner_id)
@@ -86,7 +86,7 @@ def _by_rule(standing: Standing, place: TopicPartition, owner_id: str) -> str:
 # --- range ------------------------------------------------------------------------------------------------------------
 
 
-def _range(standing: Standing, place: TopicPartition, owner_id: str) -> str:
+def _range(standing: AssignmentView, place: TopicPartition, owner_id: str) -> str:
     replayed = standing.expectation.replayed
     everything = _of_topic(replayed, place.topic)
     run = [number for number in everything if owner_id in replayed[TopicPartition(place.topic, number)]]
@@ -109,7 +109,7 @@ def _of_topic(owners: Owners, topic: str) -> list[int]:
 # --- roundrobin -------------------------------------------------------------------------------------------------------
 
 
-def _roundrobin(standing: Standing, place: TopicPartition, owner_id: str) -> str:
+def _roundrobin(standing: AssignmentView, place: TopicPartition, owner_id: str) -> str:
     replayed = standing.expectation.replayed
     line = sorted(replayed, key=lambda each: (string_key(each.topic), each.partition))
     index = line.index(place)
@@ -130,7 +130,7 @@ def _roundrobin(standing: Standing, place: TopicPartition, owner_id: str) -> str
 # --- sticky and cooperative-sticky ------------------------------------------------------------------------------------
 
 
-def _sticky(standing: Standing, place: TopicPartition, owner_id: str) -> str:
+def _sticky(standing: AssignmentView, place: TopicPartition, owner_id: str) -> str:
     group, name = standing.group, standing.group.protocol
     claims = {member.member_id: _memory(member, name) for member in group.members}
     claiming = [member_id for member_id, memory in claims.items() if _has(memory, place)]
@@ -146,7 +146,7 @@ def _sticky(standing: Standing, place: TopicPartition, owner_id: str) -> str:
     return f"{name}: {_taken(standing, place, claims[claiming[0]], claiming[0])}"
 
 
-def _taken(standing: Standing, place: TopicPartition, memory: PriorAssignment, former: str) -> str:
+def _taken(standing: AssignmentView, place: TopicPartition, memory: PriorAssignment, former: str) -> str:
     members = {member.member_id: member for member in standing.group.members}
     if place.topic not in members[former].topics:
         return f"{shown(former)} owned it before and does not subscribe to the topic anymore."
@@ -173,7 +173,7 @@ def _has(memory: PriorAssignment, place: TopicPartition) -> bool:
 # --- the broker's choice ----------------------------------------------------------------------------------------------
 
 
-def _by_the_broker(standing: Standing, place: TopicPartition, now_ms: int) -> str:
+def _by_the_broker(standing: AssignmentView, place: TopicPartition, now_ms: int) -> str:
     group = standing.group
     owners, target = standing.ownership.owners.get(place, ()), standing.expectation.current.get(place, ())
     epoch = f" for epoch {group.target_epoch}" if group.target_epoch is not None else ""

@@ -6,7 +6,7 @@ from typing import Final
 
 from monitor.assignors.java.text import string_key
 from monitor.assignors.rocketmq.message_queue import sorted_queues
-from monitor.detection.ownership.assignment_view import Standing
+from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.detection.ownership.self_assigned.rocketmq import queue_of, strategy_of
 from monitor.explain.statements import Judged
 from monitor.messages.names import counted, listed, owner, people, shown
@@ -65,7 +65,7 @@ def _by_fit(known: Judged, name: str) -> str:
     )
 
 
-def why_by_shares(standing: Standing, place: TopicPartition) -> str:
+def why_by_shares(standing: AssignmentView, place: TopicPartition) -> str:
     """The sentences that explain the owner of a partition, or that its reason is unknown."""
     group, expectation = standing.group, standing.expectation
     if group.sharing in NOT_EXCLUSIVE:
@@ -93,7 +93,7 @@ def _nobody(group: GroupState, place: TopicPartition) -> str:
     return "It is in no member's share, or no member has taken it yet."
 
 
-def _of(standing: Standing, place: TopicPartition, member: Member) -> str:
+def _of(standing: AssignmentView, place: TopicPartition, member: Member) -> str:
     rule, who = _rule(standing.group, member), shown(member.member_id)
     line = _line_up(standing, place.topic)
     owners = standing.ownership.owners
@@ -121,7 +121,7 @@ def _asking(group: GroupState, topic: str) -> list[str]:
     return sorted((m.member_id for m in group.members if is_for_all or topic in m.topics), key=string_key)
 
 
-def _line_up(standing: Standing, topic: str) -> list[PartitionId]:
+def _line_up(standing: AssignmentView, topic: str) -> list[PartitionId]:
     """The partitions with an owner, in the order in which the strategies look at them."""
     own = [place.partition for place in standing.ownership.owners if place.topic == topic]
     if standing.group.kind is GroupKind.ROCKETMQ:

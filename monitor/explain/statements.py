@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from monitor.detection.evaluate import judge
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.detection.ownership.assignment_view import Standing, stand
+from monitor.detection.ownership.assignment_view import AssignmentView, stand
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.messages.formatting import age
 from monitor.messages.names import counted, era, shown
@@ -54,7 +54,7 @@ class Judged(Value):
     """A verdict with what it was made from."""
 
     verdict: GroupVerdict
-    standing: Standing
+    standing: AssignmentView
     group: GroupState
     """With the names of its topics and its offsets."""
 

@@ -24,7 +24,7 @@ from monitor.model import KINDS, Catalog, GroupState, Member, MemberVerdict, Pha
 from monitor.model.evidence import Balance
 
 
-class Standing(Value):
+class AssignmentView(Value):
     """Who owns what in a group, and who should. ``group`` is the group with its topics by name, without its offsets.
 
     ``grown_ms`` is of a group whose members work out their own shares
@@ -52,10 +52,10 @@ def _is_renamed(group: GroupState) -> bool:
     return traits.is_self_assigned or traits.by_topic_id
 
 
-def stand(group: GroupState, catalog: Catalog) -> Standing:
+def stand(group: GroupState, catalog: Catalog) -> AssignmentView:
     """The standing of a group. Its offsets are not looked at, and of the catalog nothing that moves with the records.
 
-    That is the contract of :class:`Standings`: of a topic, only what :meth:`Topics.outline` covers may be read here.
+    That is the contract of :class:`AssignmentViews`: of a topic, only what :meth:`Topics.outline` covers may be read here.
     """
     group = without_offsets(group)
     if KINDS[group.kind].is_self_assigned:
@@ -63,7 +63,7 @@ def stand(group: GroupState, catalog: Catalog) -> Standing:
     group = named(group, catalog)
     ownership = read_ownership(group)
     expectation = (expect_targets if KINDS[group.kind].broker_chooses_owners else expect)(group, catalog, ownership)
-    return Standing(
+    return AssignmentView(
         group=group,
         ownership=ownership,
         expectation=_sharing(expectation, ownership),
@@ -72,10 +72,10 @@ def stand(group: GroupState, catalog: Catalog) -> Standing:
     )
 
 
-def _stand_by_shares(group: GroupState, catalog: Catalog) -> Standing:
+def _stand_by_shares(group: GroupState, catalog: Catalog) -> AssignmentView:
     ownership = read_ownership(group)
     found = expect_shares(group, catalog, ownership)
-    return Standing(
+    return AssignmentView(
         group=replace(group, protocol=found.strategy),
         ownership=ownership,
         expectation=_sharing(found.expectation, ownership),
@@ -121,18 +121,18 @@ class _Remembered(Value):
 
     group: GroupState
     outlines: tuple[bytes, ...]
-    standing: Standing
+    standing: AssignmentView
 
 
-class Standings:
-    """Standings of the groups of one cluster, each made again only when something that it depends on has changed."""
+class AssignmentViews:
+    """AssignmentViews of the groups of one cluster, each made again only when something that it depends on has changed."""
 
     def __init__(self) -> None:
         self._known: dict[str, _Remembered] = {}
         self.made = 0
         """How many were made since the beginning."""
 
-    def of(self, group: GroupState, topics: Topics) -> Standing:
+    def of(self, group: GroupState, topics: Topics) -> AssignmentView:
         """The standing of the group among these topics: the same as ``stand(group, topics.catalog)``."""
         bare = without_offsets(group)
         known = self._known.get(group.group)
@@ -150,7 +150,7 @@ class Standings:
             self._known = {name: remembered for name, remembered in known if name in groups}
 
 
-def _outlines(standing: Standing, topics: Topics) -> tuple[bytes, ...]:
+def _outlines(standing: AssignmentView, topics: Topics) -> tuple[bytes, ...]:
     """All that a standing depends on besides the group.
 
     Whether the catalog is older than the generation decides whom to believe about new partitions, and since when it is

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from monitor.detection.ownership import assignment_view as standing
-from monitor.detection.ownership.assignment_view import Standings, stand
+from monitor.detection.ownership.assignment_view import AssignmentViews, stand
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.model import (
     Catalog,
@@ -55,7 +55,7 @@ def held_back(state: Catalog) -> Catalog:
 
 @given(st.lists(st.tuples(ranged_groups(), st.booleans()), min_size=1, max_size=6))
 def test_it_is_the_same_as_without_memory(cases):
-    standings = Standings()
+    standings = AssignmentViews()
     for (state, topics), again in cases:
         for seen in (topics, moved(topics)) if again else (topics,):
             assert standings.of(state, Topics(seen)) == stand(state, seen)
@@ -87,7 +87,7 @@ def test_it_is_the_same_as_without_memory(cases):
     ],
 )
 def test_nothing_is_made_again_for(state, topics):
-    standings = Standings()
+    standings = AssignmentViews()
     standings.of(GROUP, Topics(TOPICS))
     assert standings.of(state, Topics(topics)) == stand(state, topics)
     assert standings.made == 1
@@ -107,7 +107,7 @@ def test_nothing_is_made_again_for(state, topics):
     ],
 )
 def test_it_is_made_again_when(state, topics):
-    standings = Standings()
+    standings = AssignmentViews()
     standings.of(GROUP, Topics(TOPICS))
     assert standings.of(state, Topics(topics)) == stand(state, topics)
     assert standings.made == 2
@@ -118,13 +118,13 @@ def test_the_names_of_topics_count_for_groups_that_know_them_by_id():
     members = (Member(member_id="M", topics=("a",), reconciliation=held),)
     modern = replace(GROUP, kind=GroupKind.CONSUMER, members=members)
     named = replace(TOPICS, names={"id-a": "a"})
-    standings = Standings()
+    standings = AssignmentViews()
     assert not standings.of(modern, Topics(TOPICS)).ownership.owners
     assert standings.of(modern, Topics(named)).ownership.owners
 
 
 def test_groups_that_are_gone_are_forgotten():
-    standings = Standings()
+    standings = AssignmentViews()
     for name in ("g", "h"):
         standings.of(replace(GROUP, group=name), Topics(TOPICS))
     standings.keep_only({"h"})

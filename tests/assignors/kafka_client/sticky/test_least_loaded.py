@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.assignors.kafka_client.sticky.general.least_loaded import Standing
+from monitor.assignors.kafka_client.sticky.general.least_loaded import LeastLoaded
 
 MEMBERS = 4
 CROWDS = {"all": range(MEMBERS), "even": [0, 2, 2], "last": [3], "nobody": []}
@@ -14,7 +14,7 @@ changes = st.lists(st.tuples(st.sampled_from(["grew", "shrank", "least"]), st.in
 
 @given(counts=st.lists(st.integers(0, 3), min_size=MEMBERS, max_size=MEMBERS), changes=changes)
 def test_least_is_the_first_of_those_with_the_fewest(counts, changes):
-    standing = Standing(list(counts), CROWDS)
+    standing = LeastLoaded(list(counts), CROWDS)
     for change, rank in changes:
         if change == "grew":
             standing.grew(rank)
@@ -27,4 +27,4 @@ def test_least_is_the_first_of_those_with_the_fewest(counts, changes):
 
 
 def test_an_unknown_crowd_is_nobody():
-    assert Standing([0], {"t": [0]}).least("other") is None
+    assert LeastLoaded([0], {"t": [0]}).least("other") is None
