@@ -125,7 +125,7 @@ def _assignor_sentence(known: Judged) -> str | None:
     if KINDS[known.group.kind].is_self_assigned:
         return sharing_told(known)
     name = shown(known.group.protocol or "none")
-    match known.standing.expectation.kind:
+    match known.view.expectation.kind:
         case "exact":
             return f"Its assignor is {name} (from the log); groupwatch replays it exactly."
         case "target":
@@ -151,7 +151,7 @@ def _members(known: Judged) -> Iterator[Statement]:
     if not members:
         yield Statement(about=About.MEMBERS, sentence="The group has no members.")
         return
-    owned = known.standing.ownership.owners
+    owned = known.view.ownership.owners
     held: dict[str, list[TopicPartition]] = defaultdict(list)
     for place, owners in owned.items():
         for member_id in owners:

@@ -20,77 +20,77 @@ from monitor.model import KINDS, GroupKind, Member, MemberState, TopicPartition,
 from monitor.protocol.kafka.sticky_user_data import PriorAssignment, read_cooperative, read_sticky
 
 
-def why(standing: AssignmentView, place: TopicPartition, now_ms: int) -> str:
+def why(view: AssignmentView, place: TopicPartition, now_ms: int) -> str:
     """The sentences that explain the owner of a partition, or that its reason is unknown."""
-    group, expectation = standing.group, standing.expectation
+    group, expectation = view.group, view.expectation
     if group.kind is GroupKind.SHARE:
         return "Members of a share group consume partitions together; a partition needs no exclusive owner."
     if KINDS[group.kind].is_self_assigned:
-        return why_by_shares(standing, place)
+        return why_by_shares(view, place)
     if expectation.kind == "none":
         if any(member.unreadable is not None for member in group.members):
             return "The reason is unknown: groupwatch cannot decode the data of some members."
         return "The owners are unknown: the group has no members with readable subscriptions."
     if expectation.kind == "target":
-        return _by_the_broker(standing, place, now_ms)
-    return _by_the_leader(standing, place)
+        return _by_the_broker(view, place, now_ms)
+    return _by_the_leader(view, place)
 
 
-def _by_the_leader(standing: AssignmentView, place: TopicPartition) -> str:
-    group, expectation = standing.group, standing.expectation
+def _by_the_leader(view: AssignmentView, place: TopicPartition) -> str:
+    group, expectation = view.group, view.expectation
     name = shown(group.protocol or "none")
     if is_streams(group):
-        return _by_task(standing, place)
+        return _by_task(view, place)
     if place.topic in expectation.left_out:
         return (
             f"The group leader does not subscribe to the topic; its assignor {name} assigns only the leader's topics."
         )
     if expectation.kind != "exact":
         return f"groupwatch cannot replay the assignor {name}, so the reason is unknown."
-    owners, replayed = standing.ownership.owners.get(place, ()), expectation.replayed.get(place, ())
+    owners, replayed = view.ownership.owners.get(place, ()), expectation.replayed.get(place, ())
     if owners != replayed:
         return (
             f"The assignor {name} assigns it to {owner(replayed)} for {era(group)}, so its rule does not explain why "
             f"it belongs to {owner(owners)}."
         )
     if not owners:
-        return _nobody(standing, place)
-    return _by_rule(standing, place, owners[0])
+        return _nobody(view, place)
+    return _by_rule(view, place, owners[0])
 
 
-def _by_task(standing: AssignmentView, place: TopicPartition) -> str:
-    owners = standing.ownership.owners.get(place, ())
+def _by_task(view: AssignmentView, place: TopicPartition) -> str:
+    owners = view.ownership.owners.get(place, ())
     if not owners:
-        return f"No thread has a task that consumes it in {era(standing.group)}."
+        return f"No thread has a task that consumes it in {era(view.group)}."
     return f"Kafka Streams assigned a task that consumes it to {owner(owners)}; no record contains the reason."
 
 
-def _nobody(standing: AssignmentView, place: TopicPartition) -> str:
-    if place in standing.expectation.pending:
-        return f"Its previous owner revokes it in {era(standing.group)}, and only the next generation reassigns it."
-    if not any(place.topic in member.topics for member in standing.group.members):
+def _nobody(view: AssignmentView, place: TopicPartition) -> str:
+    if place in view.expectation.pending:
+        return f"Its previous owner revokes it in {era(view.group)}, and only the next generation reassigns it."
+    if not any(place.topic in member.topics for member in view.group.members):
         return "No member subscribes to the topic."
-    return f"The assignor did not know the partition when it computed {era(standing.group)}."
+    return f"The assignor did not know the partition when it computed {era(view.group)}."
 
 
-def _by_rule(standing: AssignmentView, place: TopicPartition, owner_id: str) -> str:
-    match standing.group.protocol:
+def _by_rule(view: AssignmentView, place: TopicPartition, owner_id: str) -> str:
+    match view.group.protocol:
         case "range":
-            return _range(standing, place, owner_id)
+            return _range(view, place, owner_id)
         case "roundrobin":
-            return _roundrobin(standing, place, owner_id)
+            return _roundrobin(view, place, owner_id)
         case _:
-            return _sticky(standing, place, owner_id)
+            return _sticky(view, place, owner_id)
 
 
 # --- range ------------------------------------------------------------------------------------------------------------
 
 
-def _range(standing: AssignmentView, place: TopicPartition, owner_id: str) -> str:
-    replayed = standing.expectation.replayed
+def _range(view: AssignmentView, place: TopicPartition, owner_id: str) -> str:
+    replayed = view.expectation.replayed
     everything = _of_topic(replayed, place.topic)
     run = [number for number in everything if owner_id in replayed[TopicPartition(place.topic, number)]]
-    asking = [member for member in standing.group.members if place.topic in member.topics]
+    asking = [member for member in view.group.members if place.topic in member.topics]
     ids = [member.member_id for member in in_assignment_order(asking)]
     text = (
         f"range divides partitions {ranges(everything)} of {shown(place.topic)} among "
@@ -109,11 +109,11 @@ def _of_topic(owners: Owners, topic: str) -> list[int]:
 # --- roundrobin -------------------------------------------------------------------------------------------------------
 
 
-def _roundrobin(standing: AssignmentView, place: TopicPartition, owner_id: str) -> str:
-    replayed = standing.expectation.replayed
+def _roundrobin(view: AssignmentView, place: TopicPartition, owner_id: str) -> str:
+    replayed = view.expectation.replayed
     line = sorted(replayed, key=lambda each: (string_key(each.topic), each.partition))
     index = line.index(place)
-    circle = listed([member.member_id for member in in_assignment_order(standing.group.members)])
+    circle = listed([member.member_id for member in in_assignment_order(view.group.members)])
     text = (
         f"roundrobin assigns {counted(len(line), 'partition')}, ordered by topic and number, to the members in turn "
         f"({circle}). This partition is the {ordinal(index + 1)}, and "
@@ -130,8 +130,8 @@ def _roundrobin(standing: AssignmentView, place: TopicPartition, owner_id: str) 
 # --- sticky and cooperative-sticky ------------------------------------------------------------------------------------
 
 
-def _sticky(standing: AssignmentView, place: TopicPartition, owner_id: str) -> str:
-    group, name = standing.group, standing.group.protocol
+def _sticky(view: AssignmentView, place: TopicPartition, owner_id: str) -> str:
+    group, name = view.group, view.group.protocol
     claims = {member.member_id: _memory(member, name) for member in group.members}
     claiming = [member_id for member_id, memory in claims.items() if _has(memory, place)]
     if owner_id in claiming:
@@ -143,15 +143,15 @@ def _sticky(standing: AssignmentView, place: TopicPartition, owner_id: str) -> s
             f"{name}: no member reported owning it when it joined {era(group)} (it was new, or its owner had left or "
             f"given it up). It went to {shown(owner_id)} to balance the group."
         )
-    return f"{name}: {_taken(standing, place, claims[claiming[0]], claiming[0])}"
+    return f"{name}: {_taken(view, place, claims[claiming[0]], claiming[0])}"
 
 
-def _taken(standing: AssignmentView, place: TopicPartition, memory: PriorAssignment, former: str) -> str:
-    members = {member.member_id: member for member in standing.group.members}
+def _taken(view: AssignmentView, place: TopicPartition, memory: PriorAssignment, former: str) -> str:
+    members = {member.member_id: member for member in view.group.members}
     if place.topic not in members[former].topics:
         return f"{shown(former)} owned it before and does not subscribe to the topic anymore."
     had = sum(len(entry.partitions) for entry in memory.owned)
-    has = sum(former in owners for owners in standing.expectation.replayed.values())
+    has = sum(former in owners for owners in view.expectation.replayed.values())
     share = f"reported {counted(had, 'partition')} and kept {has}"
     if had > has:
         return f"it was taken from {shown(former)}, which had more than its share: it {share}."
@@ -173,9 +173,9 @@ def _has(memory: PriorAssignment, place: TopicPartition) -> bool:
 # --- the broker's choice ----------------------------------------------------------------------------------------------
 
 
-def _by_the_broker(standing: AssignmentView, place: TopicPartition, now_ms: int) -> str:
-    group = standing.group
-    owners, target = standing.ownership.owners.get(place, ()), standing.expectation.current.get(place, ())
+def _by_the_broker(view: AssignmentView, place: TopicPartition, now_ms: int) -> str:
+    group = view.group
+    owners, target = view.ownership.owners.get(place, ()), view.expectation.current.get(place, ())
     epoch = f" for epoch {group.target_epoch}" if group.target_epoch is not None else ""
     chosen = f"The coordinator ({shown(group.protocol or '')}) chose {owner(target)}{epoch}"
     if not target:
@@ -188,12 +188,12 @@ def _by_the_broker(standing: AssignmentView, place: TopicPartition, now_ms: int)
 
 
 def _held(members: Sequence[Member], owners: Sequence[str], now_ms: int) -> str:
-    standing = next((member.reconciliation for member in members if member.member_id in owners), None)
-    if standing is None or not standing.since_ms:
+    view = next((member.reconciliation for member in members if member.member_id in owners), None)
+    if view is None or not view.since_ms:
         return f"{owner(owners)} owns it"
-    waits = ", and is waiting for other members" if standing.state is MemberState.UNRELEASED_PARTITIONS else ""
-    since = age(now_ms - standing.since_ms)
-    return f"{owner(owners)} has owned it for at least {since} (member epoch {standing.epoch}){waits}"
+    waits = ", and is waiting for other members" if view.state is MemberState.UNRELEASED_PARTITIONS else ""
+    since = age(now_ms - view.since_ms)
+    return f"{owner(owners)} has owned it for at least {since} (member epoch {view.epoch}){waits}"
 
 
 def ordinal(number: int) -> str:

@@ -32,7 +32,7 @@ def explain_partition(inputs: GroupInputs, topic: str, partition: PartitionId) -
         statements=(
             _existence(inputs, place),
             _owner(known, row),
-            Statement(about=About.RULE, sentence=why(known.standing, place, inputs.now_ms)),
+            Statement(about=About.RULE, sentence=why(known.view, place, inputs.now_ms)),
             *_expected(known, row),
             _offsets(known, row),
             *findings_told(findings, "The partition has no findings."),
@@ -92,8 +92,8 @@ def _holder(member: MemberVerdict) -> str:
 
 def _expected(known: Judged, row: PartitionVerdict) -> Iterator[Statement]:
     """Only where it is another than the owner, and can be told."""
-    kind = known.standing.expectation.kind
-    expected = known.standing.expectation.current.get(TopicPartition(row.topic, row.partition), ())
+    kind = known.view.expectation.kind
+    expected = known.view.expectation.current.get(TopicPartition(row.topic, row.partition), ())
     if kind == "exact" and expected != row.owners:
         sentence = f"It would belong to {owner(expected)} if the group rebalanced now."
         yield Statement(about=About.EXPECTED, sentence=sentence, evidence=tuple(metadata_told(known)))

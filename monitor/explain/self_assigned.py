@@ -31,7 +31,7 @@ _NOT_EXACT: Final = {
 
 def sharing_told(known: Judged) -> str | None:
     """How the members assign partitions, and how groupwatch knows. None: there are no members."""
-    group, expectation = known.group, known.standing.expectation
+    group, expectation = known.group, known.view.expectation
     if group.sharing in NOT_EXCLUSIVE:
         return NOT_EXCLUSIVE[group.sharing]
     if expectation.kind == "none":
@@ -48,7 +48,7 @@ def sharing_told(known: Judged) -> str | None:
 
 def _by_fit(known: Judged, name: str) -> str:
     """For systems that do not report a group's strategy."""
-    fit = known.standing.expectation.fit
+    fit = known.view.expectation.fit
     if fit is None:
         return f"The configuration names the strategy {name} for its members, which groupwatch does not support."
     if fit.is_exact:
@@ -56,7 +56,7 @@ def _by_fit(known: Judged, name: str) -> str:
         also = f" (and {listed(others)})" if others else ""
         ago = known.age_of(fit.since_ms)
         return f"Each member computes its own share. {name}{also} computes exactly the owners of the last {ago}."
-    if known.standing.expectation.kind == "exact":
+    if known.view.expectation.kind == "exact":
         return f"Each member computes its own share with {name}, but not all members own what it assigns them."
     return (
         f"No strategy computes its owners: the nearest, {fit.candidate}, assigns "
@@ -65,20 +65,20 @@ def _by_fit(known: Judged, name: str) -> str:
     )
 
 
-def why_by_shares(standing: AssignmentView, place: TopicPartition) -> str:
+def why_by_shares(view: AssignmentView, place: TopicPartition) -> str:
     """The sentences that explain the owner of a partition, or that its reason is unknown."""
-    group, expectation = standing.group, standing.expectation
+    group, expectation = view.group, view.expectation
     if group.sharing in NOT_EXCLUSIVE:
         return NOT_EXCLUSIVE[group.sharing]
     if expectation.kind != "exact":
         return _NOT_EXACT[expectation.kind]
-    owners, given = standing.ownership.owners.get(place, ()), expectation.replayed.get(place, ())
+    owners, given = view.ownership.owners.get(place, ()), expectation.replayed.get(place, ())
     name = shown(group.protocol or "its strategy")
     if owners != given:
         return f"{name} assigns it to {owner(given)}, so its rule does not explain why it belongs to {owner(owners)}."
     if not owners:
         return _nobody(group, place)
-    return " ".join(_of(standing, place, member) for member in group.members if member.member_id in owners)
+    return " ".join(_of(view, place, member) for member in group.members if member.member_id in owners)
 
 
 def _nobody(group: GroupState, place: TopicPartition) -> str:
@@ -93,12 +93,12 @@ def _nobody(group: GroupState, place: TopicPartition) -> str:
     return "It is in no member's share, or no member has taken it yet."
 
 
-def _of(standing: AssignmentView, place: TopicPartition, member: Member) -> str:
-    rule, who = _rule(standing.group, member), shown(member.member_id)
-    line = _line_up(standing, place.topic)
-    owners = standing.ownership.owners
+def _of(view: AssignmentView, place: TopicPartition, member: Member) -> str:
+    rule, who = _rule(view.group, member), shown(member.member_id)
+    line = _line_up(view, place.topic)
+    owners = view.ownership.owners
     own = [each for each in line if member.member_id in owners.get(TopicPartition(place.topic, each), ())]
-    asking = _asking(standing.group, place.topic)
+    asking = _asking(view.group, place.topic)
     rank = f"{who} is number {asking.index(member.member_id) + 1} of {counted(len(asking), 'member')} sorted by id"
     of_topic = f"the {counted(len(line), 'partition')} of {shown(place.topic)}"
     if rule in _RUNS:
@@ -121,10 +121,10 @@ def _asking(group: GroupState, topic: str) -> list[str]:
     return sorted((m.member_id for m in group.members if is_for_all or topic in m.topics), key=string_key)
 
 
-def _line_up(standing: AssignmentView, topic: str) -> list[PartitionId]:
+def _line_up(view: AssignmentView, topic: str) -> list[PartitionId]:
     """The partitions with an owner, in the order in which the strategies look at them."""
-    own = [place.partition for place in standing.ownership.owners if place.topic == topic]
-    if standing.group.kind is GroupKind.ROCKETMQ:
+    own = [place.partition for place in view.ownership.owners if place.topic == topic]
+    if view.group.kind is GroupKind.ROCKETMQ:
         names = {queue: each for each in own if (queue := queue_of(topic, each)) is not None}
         return [names[queue] for queue in sorted_queues(names)]
     return sorted(own)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from monitor.assignors import UnknownAssignor
 from monitor.assignors.registry import SYSTEM_OF, find_any, offered_names
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
-from monitor.detection.ownership.assignment_view import stand
+from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.context import Owners
 from monitor.detection.ownership.inference import Candidate
 from monitor.detection.ownership.self_assigned.groups import Partitions, offered, owners_of, partitions_now
@@ -25,13 +25,13 @@ def own_roster(inputs: GroupInputs) -> Roster:
     Raises:
         QuestionError: it has no members, they share no partitions, or what one of them holds is not known.
     """
-    standing = stand(inputs.group, inputs.catalog)
-    group, name = standing.group, shown(inputs.group.group)
+    view = view_assignment(inputs.group, inputs.catalog)
+    group, name = view.group, shown(inputs.group.group)
     if group.sharing in NOT_EXCLUSIVE:
         raise QuestionError(f"Group {name} does not assign partitions to single owners. {NOT_EXCLUSIVE[group.sharing]}")
     if not group.members:
         raise QuestionError(f"Group {name} has no members (it is {group.phase.value}), so there is nothing to assign.")
-    if not standing.ownership.complete:
+    if not view.ownership.complete:
         raise QuestionError(f"A member of group {name} does not respond, and its partitions are unknown.")
     assumed = ["All members see the same members and partitions, as they are now."]
     if group.kind is GroupKind.ROCKETMQ:
@@ -40,7 +40,7 @@ def own_roster(inputs: GroupInputs) -> Roster:
         group=group,
         catalog=inputs.catalog,
         members=group.members,
-        owners=standing.ownership.owners,
+        owners=view.ownership.owners,
         counts={},
         assumptions=tuple(assumed),
     )

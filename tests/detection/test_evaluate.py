@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection import rules as rules_package
 from monitor.detection.evaluate import RULES, facts_of, findings_of
-from monitor.detection.ownership.assignment_view import stand
+from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.rules.rule import Rule
 from monitor.model import Finding, FindingKind, Phase, TopicPartitions
@@ -152,7 +152,7 @@ def test_all_at_once_is_told_worst_first():
 
 def toy_facts():
     state, topics = group(member("C0", ["a"], {"a": [0]})), catalog(topic("a", 1))
-    return facts_of(state, Topics(topics), stand(state, topics), NOW, DetectionSettings())
+    return facts_of(state, Topics(topics), view_assignment(state, topics), NOW, DetectionSettings())
 
 
 def finds(kind: FindingKind, reason: str, evidence: Evidence) -> Rule:

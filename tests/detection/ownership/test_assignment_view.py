@@ -1,12 +1,12 @@
-"""A remembered standing is the one that would be made now, whatever has changed; it is made only when it must be."""
+"""A remembered view is the one that would be made now, whatever has changed; it is made only when it must be."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from monitor.detection.ownership import assignment_view as standing
-from monitor.detection.ownership.assignment_view import AssignmentViews, stand
+from monitor.detection.ownership import assignment_view as view
+from monitor.detection.ownership.assignment_view import AssignmentViews, view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.model import (
     Catalog,
@@ -55,10 +55,10 @@ def held_back(state: Catalog) -> Catalog:
 
 @given(st.lists(st.tuples(ranged_groups(), st.booleans()), min_size=1, max_size=6))
 def test_it_is_the_same_as_without_memory(cases):
-    standings = AssignmentViews()
+    views = AssignmentViews()
     for (state, topics), again in cases:
         for seen in (topics, moved(topics)) if again else (topics,):
-            assert standings.of(state, Topics(seen)) == stand(state, seen)
+            assert views.of(state, Topics(seen)) == view_assignment(state, seen)
 
 
 @pytest.mark.parametrize(
@@ -87,10 +87,10 @@ def test_it_is_the_same_as_without_memory(cases):
     ],
 )
 def test_nothing_is_made_again_for(state, topics):
-    standings = AssignmentViews()
-    standings.of(GROUP, Topics(TOPICS))
-    assert standings.of(state, Topics(topics)) == stand(state, topics)
-    assert standings.made == 1
+    views = AssignmentViews()
+    views.of(GROUP, Topics(TOPICS))
+    assert views.of(state, Topics(topics)) == view_assignment(state, topics)
+    assert views.made == 1
 
 
 @pytest.mark.parametrize(
@@ -107,10 +107,10 @@ def test_nothing_is_made_again_for(state, topics):
     ],
 )
 def test_it_is_made_again_when(state, topics):
-    standings = AssignmentViews()
-    standings.of(GROUP, Topics(TOPICS))
-    assert standings.of(state, Topics(topics)) == stand(state, topics)
-    assert standings.made == 2
+    views = AssignmentViews()
+    views.of(GROUP, Topics(TOPICS))
+    assert views.of(state, Topics(topics)) == view_assignment(state, topics)
+    assert views.made == 2
 
 
 def test_the_names_of_topics_count_for_groups_that_know_them_by_id():
@@ -118,24 +118,24 @@ def test_the_names_of_topics_count_for_groups_that_know_them_by_id():
     members = (Member(member_id="M", topics=("a",), reconciliation=held),)
     modern = replace(GROUP, kind=GroupKind.CONSUMER, members=members)
     named = replace(TOPICS, names={"id-a": "a"})
-    standings = AssignmentViews()
-    assert not standings.of(modern, Topics(TOPICS)).ownership.owners
-    assert standings.of(modern, Topics(named)).ownership.owners
+    views = AssignmentViews()
+    assert not views.of(modern, Topics(TOPICS)).ownership.owners
+    assert views.of(modern, Topics(named)).ownership.owners
 
 
 def test_groups_that_are_gone_are_forgotten():
-    standings = AssignmentViews()
+    views = AssignmentViews()
     for name in ("g", "h"):
-        standings.of(replace(GROUP, group=name), Topics(TOPICS))
-    standings.keep_only({"h"})
+        views.of(replace(GROUP, group=name), Topics(TOPICS))
+    views.keep_only({"h"})
     for name in ("g", "h"):
-        standings.of(replace(GROUP, group=name), Topics(TOPICS))
-    assert standings.made == 3
+        views.of(replace(GROUP, group=name), Topics(TOPICS))
+    assert views.made == 3
 
 
 def test_an_offset_is_no_part_of_it():
     """Guards the memory: what it does not look at must not be looked at."""
     with_offsets = replace(GROUP, offsets=(commit("a", 0), commit("other", 1)))
-    assert stand(with_offsets, TOPICS) == stand(GROUP, TOPICS)
-    assert stand(GROUP, moved(TOPICS)) == stand(GROUP, TOPICS)
-    assert standing.without_offsets(with_offsets) == standing.without_offsets(GROUP)
+    assert view_assignment(with_offsets, TOPICS) == view_assignment(GROUP, TOPICS)
+    assert view_assignment(GROUP, moved(TOPICS)) == view_assignment(GROUP, TOPICS)
+    assert view.without_offsets(with_offsets) == view.without_offsets(GROUP)

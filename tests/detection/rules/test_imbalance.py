@@ -2,7 +2,7 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.ownership.assignment_view import stand
+from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.model import FindingKind, GroupKind, IdPartitions, Reconciliation
 from tests.support.builders import ASSIGNED, NOW, catalog, group, member, range_by_hand, topic
 
@@ -97,7 +97,7 @@ def test_a_member_whose_topics_do_not_exist_is_not_idle():
 def test_the_gain_of_another_assignor_is_told(members, counts, protocol, alternative):
     """By hand: so many partitions over so many members, rounded up; both candidates reach that, the first is told."""
     state, topics = by_range(members, counts)
-    balance = stand(replace(state, protocol=protocol), topics).balance
+    balance = view_assignment(replace(state, protocol=protocol), topics).balance
     assert (balance.alternative and (balance.alternative.assignor, balance.alternative.largest)) == alternative
 
 
@@ -110,11 +110,11 @@ def test_no_gain_is_promised_where_there_is_none():
         member("C0", ["a"], {"a": [0]}), member("C1", ["a", "b"], {"a": [1], "b": [0, 1, 2, 3]}), protocol="roundrobin"
     )
     topics = catalog(topic("a", 2), topic("b", 4))
-    balance = stand(state, topics).balance
+    balance = view_assignment(state, topics).balance
     assert (balance.largest, balance.optimum) == (5, 4)
     assert (balance.alternative.assignor, balance.alternative.largest) == ("cooperative-sticky", 4)
     sticky = replace(state, protocol="cooperative-sticky")
-    assert stand(sticky, topics).balance.alternative is None, "round robin gives 5 as well"
+    assert view_assignment(sticky, topics).balance.alternative is None, "round robin gives 5 as well"
 
 
 def test_where_the_broker_assigns_no_other_assignor_of_the_client_is_asked():
@@ -124,5 +124,5 @@ def test_where_the_broker_assigns_no_other_assignor_of_the_client_is_asked():
     members = (replace(state.members[0], assigned=(), reconciliation=one), *state.members[1:])
     modern = replace(state, kind=GroupKind.CONSUMER, members=members)
     named = replace(topics, names={name: name for name in "abc"})
-    balance = stand(modern, named).balance
+    balance = view_assignment(modern, named).balance
     assert (balance.largest, balance.optimum, balance.alternative) == (3, 1, None)

@@ -4,7 +4,7 @@ import pytest
 
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.evaluate import facts_of
-from monitor.detection.ownership.assignment_view import stand
+from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.rules.lag_imbalance import lag_share
 from monitor.model import CommittedOffset, EndOffsetAt, FindingKind, PartitionState, TopicState
@@ -68,7 +68,7 @@ QUESTIONS = ("shared", "enough", "most", "old", "held")
 )
 def test_the_lag_is_one_members_if_every_question_says_so(state_and_topics, denied):
     state, topics = state_and_topics
-    facts = facts_of(state, Topics(topics), stand(state, topics), NOW_MS, DetectionSettings())
+    facts = facts_of(state, Topics(topics), view_assignment(state, topics), NOW_MS, DetectionSettings())
     share = lag_share(facts, facts.members[0])
     assert [name for name in QUESTIONS if not getattr(share, name)] == denied
     assert [finding.members for finding in found(state, topics)] == ([] if denied else [("C0",)])

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection.evaluate import facts_of
-from monitor.detection.ownership.assignment_view import stand
+from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.rules.stalled_commits import silences, silent_partitions
 from monitor.model import (
@@ -73,7 +73,7 @@ QUESTIONS = ("waits", "silent", "settled", "unusual", "outlasts_session", "other
 
 def answers(state, topics, member_id="C0"):
     """The questions about a member that are answered with no."""
-    facts = facts_of(state, Topics(topics), stand(state, topics), NOW_MS, DetectionSettings())
+    facts = facts_of(state, Topics(topics), view_assignment(state, topics), NOW_MS, DetectionSettings())
     (own,) = [each for each in silences(facts, silent_partitions(facts)) if each.member_id == member_id]
     return [name for name in QUESTIONS if not getattr(own, name)]
 
@@ -384,7 +384,9 @@ def test_a_quiet_topic_of_its_owner_does_not_excuse_a_partition_for_hours(silenc
     new = committed(1, 10, 995 - silence_s, 1000 - silence_s)
     state = pair(quiet, new, first=(0, 1), second=(), generation_s=-1000)
     topics = topics_of(idle(0), partition((-300, 9), (0, 10), (20, 11), (60, 12), (990, 20), number=1))
-    since_ms = silent_partitions(facts_of(state, Topics(topics), stand(state, topics), NOW_MS, DetectionSettings()))
+    since_ms = silent_partitions(
+        facts_of(state, Topics(topics), view_assignment(state, topics), NOW_MS, DetectionSettings())
+    )
     assert list(since_ms) == list(places("t", 1)), "what waits is seen; whether it is told is the question"
     assert [reason for reason, *_ in found(state, topics)] == (["not_committing"] if told else [])
 

@@ -5,7 +5,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.detection.evaluate import judge
-from monitor.detection.ownership.assignment_view import stand
+from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.model import ClusterSnapshot, GroupState, GroupVerdict, Phase, WarmUpProgress
@@ -55,7 +55,7 @@ def states() -> tuple[GroupState, ...]:
 
 def verdict_on(saved: Saved, state: GroupState) -> GroupVerdict:
     """What the rules say of a group."""
-    return judge(state, Topics(saved.catalog), stand(state, saved.catalog), saved.now_ms, DetectionSettings())
+    return judge(state, Topics(saved.catalog), view_assignment(state, saved.catalog), saved.now_ms, DetectionSettings())
 
 
 def example() -> Served:
