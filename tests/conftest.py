@@ -27,7 +27,7 @@ BESIDE = {
     "demo_interrupted": ("tests.demo.demo_run", "--interrupted"),
     "live_minute": ("tests.live.run",),
     "scenarios_run": ("tests.scenarios.run", "--seed", "1"),
-    "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "3", "--others", "1"),
+    "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "4", "--others", "2"),
     "hostile_run": ("tests.hostile.run", "--seed", "1", "--minutes", "0.5"),
 }
 """Programs that run beside the tests, by the fixture with their report."""
