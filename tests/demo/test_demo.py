@@ -82,7 +82,7 @@ def test_alertmanager_receives_the_alert_of_the_orphans_and_its_resolution(alert
     assert orphan["labels"]["severity"] == "critical"
     assert orphan["labels"]["reason"] == "grew"
     assert re.fullmatch(
-        r"orders has had a partition without owner for \d.*s \(grew, 3 partitions now\)",
+        r"orders has had a partition without an owner for \d.*s \(grew, 3 partitions now\)",
         orphan["annotations"]["summary"],
     )
     assert orphan["status"]["state"] == "active"
@@ -132,9 +132,9 @@ def test_ctrl_c_while_it_runs_ends_all_of_it(demo_interrupted):
 def test_a_running_job_explains_its_groups_and_what_they_would_be(demo_run):
     """Six partitions of payments are split by range over two members; a third one takes two of them."""
     asked = demo_run["asked"]
-    assert "Its assignor is range (the log says so), which is replayed here exactly." in asked["explain"]
+    assert "Its assignor is range (from the log); groupwatch replays it exactly." in asked["explain"]
     assert "2 members own 6 partitions." in asked["explain"]
-    assert "range: partitions 0-5 of payments are split over 2 members" in asked["partition"]
+    assert "range divides partitions 0-5 of payments among 2 members" in asked["partition"]
     assert " is 1st and gets 0-2." in asked["partition"]
     sizes = [(each["partitions_before"], each["partitions_after"]) for each in asked["what_if"]["members"][:2]]
     assert sizes == [(3, 2), (3, 2)]

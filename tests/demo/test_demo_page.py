@@ -52,7 +52,7 @@ def test_the_page_says_which_thresholds_of_the_demo_are_not_the_usual_ones(tmp_p
     detection = settings_of(DemoOptions(port=0), "127.0.0.1:1", tmp_path).detection
     usual = DetectionOptions()
     assert told("`commit_silence_s = N`") == [int(detection.commit_silence_s)]
-    assert told("told after N s. By default it takes N s") == [detection.commit_silence_s, usual.commit_silence_s]
+    assert told("without commits after N s, not after N s as by default") == [detection.commit_silence_s, usual.commit_silence_s]
     assert detection.model_copy(update={"commit_silence_s": usual.commit_silence_s}) == usual
 
 
@@ -69,6 +69,6 @@ def test_what_happens_to_the_other_systems_is_over_within_a_round(scene, between
     begins, ends = (step.at_s for step in scene.steps())
     assert ends - begins == between
     assert ends < ROUND_S
-    assert told("every N minutes the same happens") == [ROUND_S / 60]
+    assert told("The events repeat every N minutes") == [ROUND_S / 60]
     assert told("within the session's N s") == [SESSION_MS / 1000]
     assert PAGE.count("takes nothing for a minute") == 2

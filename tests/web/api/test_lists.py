@@ -135,7 +135,7 @@ def test_a_group_that_comes_or_goes_between_two_pages_moves_no_other():
 
 @pytest.mark.parametrize("text", ["", "x", "%", "é", "W10", "WyJuYW1lIiwxXQ", "A" * 10_000])
 def test_a_cursor_that_no_answer_has_given_is_refused(text):
-    with pytest.raises(CursorError, match=r"^The cursor is invalid that an answer has given\.$"):
+    with pytest.raises(CursorError, match=r"^The cursor is invalid: no response has given it\.$"):
         read_cursor(Order.NAME, text)
 
 

@@ -4,6 +4,7 @@ have the same severities. The order is written out here by hand."""
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -16,6 +17,7 @@ from monitor.web.api.lists import ApiLists, Order, Wanted
 from monitor.web.page.group import group_page
 from monitor.web.views.group_list import Listing, Wish
 from monitor.web.views.overview import overview
+from monitor.web.views.summary import verdict_json
 from tests.dashboards.test_alerts import NOT_ALERTED, OF_SERIES_OF_THEIR_OWN, alerts_about
 from tests.support.builders import ASSIGNED, NOW, catalog, commit, group, member, places, topic
 from tests.web.examples import NOW_MS, offsets_only, ready_cluster, snapshot
@@ -173,6 +175,16 @@ def test_the_api_sorts_groups_and_findings_in_this_order():
     groups = lists.groups(Wanted(order=Order.WORST)).rows
     assert [named(found) for each in groups for found in each.findings] == list(ORDER)
     assert [named(found) for found in lists.findings(Wanted()).rows] == list(ORDER)
+
+
+def test_the_page_and_the_api_give_the_severity_of_the_table_with_each_finding():
+    lines = [line for group in overview(Listing(in_trouble()), NOW_MS, Wish(), None).groups for line in group.findings]
+    assert [line.severity.value for line in lines] == LEVELS
+    assert [found.severity.value for found in ApiLists(in_trouble().clusters).findings(Wanted()).rows] == LEVELS
+    found = tuple(Finding(FindingKind(kind), reason, since_ms=0, sentence="Wrong.") for kind, reason in ORDER)
+    verdict = replace(offsets_only("g"), findings=found)
+    assert [line.severity.value for line in group_page(verdict, None).findings] == LEVELS
+    assert [each["severity"] for each in msgspec.json.decode(verdict_json(verdict))["findings"]] == LEVELS
 
 
 def test_a_group_stands_where_the_worst_of_its_findings_does_whatever_its_kind_and_age():
