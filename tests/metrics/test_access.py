@@ -355,7 +355,9 @@ def test_a_server_of_tls_13_refuses_older_clients(files, authority, pair):
         pytest.param(
             tls(("a", "b"), client_auth_type="RequireAndVerifyClientCert"), r"are required together", id="no client CA"
         ),
-        pytest.param(tls(("a", "b"), client_ca_file="ca"), r"are required together", id="a client CA that nobody asks for"),
+        pytest.param(
+            tls(("a", "b"), client_ca_file="ca"), r"are required together", id="a client CA that nobody asks for"
+        ),
         pytest.param({"tls_server_config": {"cert_file": "a"}}, r"missing required field `key_file`", id="no key"),
         pytest.param(tls(("absent", "b")), r"absent cannot be read \(No such file", id="an absent certificate"),
         pytest.param({"basic_auth_users": {"alice": "wonder"}}, r"alice should be a bcrypt hash", id="a password"),
