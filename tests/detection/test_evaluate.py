@@ -156,7 +156,9 @@ def toy_facts():
 
 
 def finds(kind: FindingKind, reason: str, evidence: Evidence) -> Rule:
-    return Rule(lambda facts: [Observation(kind, reason, facts.now_ms, evidence, partitions=places("a", 0))])
+    return Rule(
+        lambda facts: [Observation(kind, reason, facts.now_ms, evidence, partitions=places("a", 0))], of_owners=False
+    )
 
 
 def test_what_a_rule_finds_becomes_a_finding_with_the_sentence_of_its_evidence():

@@ -22,7 +22,7 @@ def test_the_tables_are_whole(heading, words):
 
 
 def test_the_numbers_are_those_of_the_code():
-    assert f"The newest {MAX_REBALANCES} of a group are kept" in PAGE
+    assert f"keeps the newest {MAX_REBALANCES} rebalances of a group" in PAGE
     assert (RECENT, SLOTS) == (10, 10)
     assert f"{16 * (RECENT + SLOTS)} bytes" in PAGE
     assert f"each of {sum(len(marks(broker)) for broker in BROKERS)} moments" in PAGE
