@@ -127,7 +127,7 @@ def test_a_clock_that_is_set_makes_nothing_older_and_stops_nothing(bootstrap: st
         delete_topic(bootstrap, "short")
         eventually(lambda: vanished(job, 'topic="short"'), "the end of a deleted topic")
         assert not vanished(job, 'topic="led"')
-    assert "was set forward by about" in job.log()
+    assert "moved forward by about" in job.log()
     commit(bootstrap, "reader", "led", {0: 11})
     job.await_metric(LAG, 0, group="reader", partition="0")
 
