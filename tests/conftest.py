@@ -19,23 +19,23 @@ from xdist.scheduler import LoadFileScheduling
 
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
-from tests.beside import Beside
+from tests.support.beside import Beside
 
 BESIDE = {
     # first: it tells its story by the clock, and the tests it begins with leave it a core
-    "demo_run": ("tests.demo_run",),
-    "demo_interrupted": ("tests.demo_run", "--interrupted"),
+    "demo_run": ("tests.demo.demo_run",),
+    "demo_interrupted": ("tests.demo.demo_run", "--interrupted"),
     "live_minute": ("tests.live.run",),
     "scenarios_run": ("tests.scenarios.run", "--seed", "1"),
-    "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "3", "--others", "1"),
+    "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "4", "--others", "2"),
     "hostile_run": ("tests.hostile.run", "--seed", "1", "--minutes", "0.5"),
 }
 """Programs that run beside the tests, by the fixture with their report."""
 
-IN_THE_SUITE: Final = ("tests/collectors/", "tests/embedded/test_broker.py", "tests/streaming_jobs/test_job.py")
+IN_THE_SUITE: Final = ("tests/collectors/", "tests/demo/test_broker.py", "tests/streaming_jobs/jobs/test_job.py")
 """Of the tests with a real broker or Spark, those that `make test` runs: enough to see that all of it works here."""
 
-PROGRAMS: Final = ("tests/chaos/", "tests/hostile/", "tests/live/", "tests/scenarios/", "tests/test_demo.py")
+PROGRAMS: Final = ("tests/chaos/", "tests/hostile/", "tests/live/", "tests/scenarios/", "tests/demo/test_demo.py")
 """Where the tests are that await such a program."""
 OTHER_SYSTEMS: Final = tuple(f"tests/systems/test_{name}.py" for name in ("metaq", "rocketmq", "zookeeper_kafka"))
 """Where those are that await a story of other systems' consumers: some share one."""

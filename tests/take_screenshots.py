@@ -23,8 +23,8 @@ from typing import Final
 from playwright.sync_api import Browser, sync_playwright
 
 from monitor.demo.servers.ports import free_ports
-from tests.demo_run import read
-from tests.job_process import eventually
+from tests.demo.demo_run import read
+from tests.support.job_process import eventually
 
 ROOT: Final = Path(__file__).parents[1]
 IMAGES: Final = ROOT / "docs" / "images"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.beside import Beside
-from tests.job_process import eventually, processes_of
+from tests.support.beside import Beside
+from tests.support.job_process import eventually, processes_of
 
 
 def test_each_report_is_the_last_line_of_its_program(tmp_path: Path):

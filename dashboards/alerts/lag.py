@@ -1,4 +1,4 @@
-"""Alerts about how far behind a group is, whether it goes on at all, and what retention takes from it."""
+"""Alerts about a group's lag, its progress, and the records that it loses to retention."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from monitor.metrics import specs
 from monitor.model.findings import Severity
 
 MANY_RECORDS = 10_000
-"""So many waiting records are a lag where no age is known."""
+"""The lag that counts where no age is known."""
 
 _CONSUMED: Final = series(specs.GROUP_CONSUMED_RECORDS_PER_SECOND)
 
@@ -75,8 +75,8 @@ def _time(pace: Pace) -> tuple[AlertRule, ...]:
             keep_s=pace.seconds(300),
             summary=f"{GROUP} is {AGE} behind{WAITING}",
             description=(
-                f"So old at least is the oldest record that waits for group {GROUP} of cluster {CLUSTER}. The "
-                "group's page shows in which partitions, and whether it gains."
+                f"The oldest record of the lag of group {GROUP} of cluster {CLUSTER} is at least that old. The "
+                "group's page shows the partitions, and whether the group catches up."
             ),
         )
         for family, severity, age_s in levels
@@ -94,10 +94,10 @@ def _records(pace: Pace) -> tuple[AlertRule, ...]:
             ),
             hold_s=pace.seconds(1800),
             keep_s=pace.seconds(300),
-            summary=f"{COUNT} records wait for {GROUP}, and since when is not known",
+            summary=f"{GROUP} has a lag of {COUNT} records of unknown age",
             description=(
-                f"Of what waits for group {GROUP} of cluster {CLUSTER} no age can be told, as retention has removed "
-                "the oldest of it or the ends of its partitions are not seen."
+                f"The age of the lag of group {GROUP} of cluster {CLUSTER} is unknown, because retention has removed "
+                "its oldest records or the end offsets of its partitions are unknown."
             ),
         ),
         AlertRule(
@@ -106,10 +106,10 @@ def _records(pace: Pace) -> tuple[AlertRule, ...]:
             expr=f"{finding_age('lag', 'behind')} > {pace.seconds(300)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
-            summary=f"{GROUP} has been over its limit of waiting records for {AGE}{WAITING}",
+            summary=f"{GROUP} has exceeded its lag limit for {AGE}{WAITING}",
             description=(
-                f"Group {GROUP} of cluster {CLUSTER} has a limit in groupwatch's settings (lag_records), and more "
-                "records than that wait."
+                f"Group {GROUP} of cluster {CLUSTER} has more lag than its limit in groupwatch's settings "
+                "(lag_records) allows."
             ),
         ),
     )
@@ -124,10 +124,10 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
             expr=f"{finding_age('lag', 'not_committing')} > {pace.seconds(300)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
-            summary=f"{GROUP} has committed nothing for {AGE} where records wait{WAITING}",
+            summary=f"{GROUP} has not committed partitions with lag for {AGE}{WAITING}",
             description=(
-                f"In group {GROUP} of cluster {CLUSTER} partitions with waiting records are not committed, for longer "
-                "than is usual there, though their owner is not known to be dead."
+                f"Partitions of group {GROUP} of cluster {CLUSTER} have lag and no commits for longer than usual. "
+                "Their owner is not known to be dead."
             ),
         ),
         AlertRule(
@@ -137,10 +137,10 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
             expr=f"{series(failing, status='stall')} > 0 {NOT_UNATTENDED}",
             hold_s=pace.seconds(600),
             keep_s=pace.seconds(300),
-            summary=f"{GROUP} commits, but gets nowhere in {COUNT} partitions",
+            summary=f"{GROUP} commits without progress in {COUNT} partitions",
             description=(
-                f"The consumers of group {GROUP} of cluster {CLUSTER} commit the same offset again and again while "
-                "records wait (Burrow's STALL)."
+                f"Consumers of group {GROUP} of cluster {CLUSTER} commit the same offset repeatedly although there is "
+                "lag (Burrow's STALL)."
             ),
         ),
         AlertRule(
@@ -150,10 +150,10 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
             expr=f"{series(failing, status='stop')} > 0 {NOT_AWAY}",
             hold_s=pace.seconds(1800),
             keep_s=pace.seconds(300),
-            summary=f"{GROUP} is stopped in {COUNT} partitions by Burrow's rules",
+            summary=f"{GROUP} is stopped in {COUNT} partitions according to Burrow's rules",
             description=(
-                f"Group {GROUP} of cluster {CLUSTER} has not committed there for longer than its newest ten commits "
-                "span, and records wait (Burrow's STOP)."
+                f"Group {GROUP} of cluster {CLUSTER} has lag there and has not committed for longer than its newest "
+                "ten commits span (Burrow's STOP)."
             ),
         ),
         AlertRule(
@@ -163,10 +163,10 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
             expr=f"{series(failing, status='rewind')} > 0 {NOT_RESET}",
             hold_s=0,
             keep_s=pace.seconds(900),
-            summary=f"{GROUP} went back to earlier offsets in {COUNT} partitions",
+            summary=f"{GROUP} moved back to earlier offsets in {COUNT} partitions",
             description=(
-                f"A commit of group {GROUP} of cluster {CLUSTER} was lower than the one before it (Burrow's REWIND): "
-                "records are delivered again."
+                f"A commit of group {GROUP} of cluster {CLUSTER} was lower than the one before it (Burrow's REWIND). "
+                "Records are redelivered."
             ),
         ),
         AlertRule(
@@ -175,10 +175,10 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
             expr=f"{finding_age('lag', 'open_transaction')} > {pace.seconds(600)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
-            summary=f"{GROUP} has waited behind an open transaction for {AGE}",
+            summary=f"{GROUP} has been blocked by an open transaction for {AGE}",
             description=(
-                f"Group {GROUP} of cluster {CLUSTER} has read everything before a transaction that a producer has "
-                "begun and not ended; what came after it cannot be read."
+                f"Group {GROUP} of cluster {CLUSTER} has consumed all records before a transaction that a producer has "
+                "started and not ended. It cannot consume later records."
             ),
         ),
         AlertRule(
@@ -187,10 +187,10 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
             expr=f"{finding_age('lag', 'former_log')} > {pace.seconds(600)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
-            summary=f"{GROUP} has offsets of a topic that was deleted and created anew {AGE} ago",
+            summary=f"{GROUP} has offsets from before its topic was deleted and recreated {AGE} ago",
             description=(
-                f"Where group {GROUP} of cluster {CLUSTER} will read on, nobody can say: its offsets are of the topic "
-                "that is gone."
+                f"The offsets of group {GROUP} of cluster {CLUSTER} are from the deleted topic, so its position in the "
+                "new topic is arbitrary."
             ),
         ),
     )
@@ -205,10 +205,10 @@ def _retention(pace: Pace) -> tuple[AlertRule, ...]:
             expr=f"{series(specs.GROUP_RETENTION_RATIO)} and on (cluster, group) {close}",
             hold_s=pace.seconds(120),
             keep_s=pace.seconds(300),
-            summary=f"{GROUP} is about to lose records: {{{{ $value | humanizePercentage }}}} of a log wait for it",
+            summary=f"{GROUP} is about to lose records: its lag is {{{{ $value | humanizePercentage }}}} of a log",
             description=(
-                f"Retention removes the oldest records of a log, and those are what group {GROUP} of cluster {CLUSTER} "
-                "has yet to read. It gains slowly or not at all."
+                f"Retention removes the oldest records of a log, and group {GROUP} of cluster {CLUSTER} has not "
+                "consumed them yet. It catches up slowly or not at all."
             ),
         ),
         AlertRule(
@@ -221,8 +221,8 @@ def _retention(pace: Pace) -> tuple[AlertRule, ...]:
                 f"{GROUP} has lost records, the first {AGE} ago{looked_up(', # at most', specs.GROUP_LOST_RECORDS)}"
             ),
             description=(
-                f"Retention has removed records that group {GROUP} of cluster {CLUSTER} had not committed. At most so "
-                "many: compaction and markers of transactions leave offsets without a record."
+                f"Retention removed records that group {GROUP} of cluster {CLUSTER} had not committed. The number is "
+                "an upper bound: compaction and transaction markers leave offsets without a record."
             ),
         ),
     )

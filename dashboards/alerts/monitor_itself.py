@@ -1,4 +1,4 @@
-"""Alerts about groupwatch itself: what it does not see, it cannot tell."""
+"""Alerts about groupwatch itself: it cannot report what it does not see."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def _blind() -> tuple[AlertRule, ...]:
             expr=f"absent({series(specs.UP)})",
             hold_s=300,
             keep_s=60,
-            summary="No groupwatch is scraped",
+            summary="Prometheus scrapes no groupwatch",
             description=(
-                "For 5 minutes Prometheus has had no sample of any groupwatch: no alert about any group can come. It "
-                "does not run, or Prometheus cannot reach it or is refused."
+                "Prometheus has had no sample of any groupwatch for 5 minutes, so no alert about any group can fire. "
+                "groupwatch does not run, or Prometheus cannot reach it, or it refuses the scrape."
             ),
         ),
         AlertRule(
@@ -46,10 +46,10 @@ def _blind() -> tuple[AlertRule, ...]:
                 f"unless on (cluster) ({_other_number_of_shards()})"
             ),
             hold_s=300,
-            summary=f"Shards of {CLUSTER} that are away: {COUNT} of {{{{ $labels.of }}}}",
+            summary=f"{COUNT} of {{{{ $labels.of }}}} shards of {CLUSTER} are missing",
             description=(
-                "Prometheus has had no sample of them for 10 minutes. The groups of cluster "
-                f"{CLUSTER} that are theirs have no series: no alert about them can come."
+                "Prometheus has had no sample of them for 10 minutes. Their groups of cluster "
+                f"{CLUSTER} have no series, so no alert about them can fire."
             ),
         ),
         AlertRule(
@@ -58,17 +58,17 @@ def _blind() -> tuple[AlertRule, ...]:
             expr=f"{series(specs.UP)} == 0",
             hold_s=300,
             summary=f"groupwatch cannot read {CLUSTER}",
-            description=f"What is shown of cluster {CLUSTER} grows old; /readyz and the page say why.",
+            description=f"The data of cluster {CLUSTER} becomes stale. /readyz and the page show the reason.",
         ),
         AlertRule(
             name="GroupwatchNotReady",
             severity=Severity.CRITICAL,
             expr=f"{series(specs.READY)} == 0",
             hold_s=900,
-            summary=f"groupwatch does not judge the groups of {CLUSTER} yet",
+            summary=f"groupwatch does not evaluate the groups of {CLUSTER} yet",
             description=(
-                f"The backlog of cluster {CLUSTER} that was seen at start has not been read in 15 minutes: until then "
-                "none of its groups is shown, and no alert about them can come."
+                f"groupwatch has not read the backlog of cluster {CLUSTER} from its start within 15 minutes. Until "
+                "then, it shows none of the cluster's groups, and no alert about them can fire."
             ),
         ),
     )
@@ -86,10 +86,10 @@ def _late() -> tuple[AlertRule, ...]:
             severity=Severity.CRITICAL,
             expr=f"time() - {series(specs.LAST_EVALUATION_TIMESTAMP_SECONDS)} > {EVALUATION_OLD_S}",
             hold_s=OLD_FOR_S,
-            summary=f"The groups of {CLUSTER} have not been judged for {AGE}",
+            summary=f"The groups of {CLUSTER} have not been evaluated for {AGE}",
             description=(
-                "The job hangs, or a batch takes very long: the other alerts of this cluster are as old as that, and "
-                "no new one can come."
+                "The job hangs, or a micro-batch takes very long. The other alerts of this cluster are equally old, "
+                "and no new one can fire."
             ),
         ),
         AlertRule(
@@ -99,8 +99,8 @@ def _late() -> tuple[AlertRule, ...]:
             hold_s=OLD_FOR_S,
             summary=f"The topics of {CLUSTER} were last read {AGE} ago",
             description=(
-                f"Lag and orphans of cluster {CLUSTER} are counted by where its partitions ended then, and by the "
-                "topics that there were."
+                f"Lag and partitions without an owner of cluster {CLUSTER} are based on the topics and end offsets of "
+                "that time."
             ),
         ),
         AlertRule(
@@ -110,8 +110,8 @@ def _late() -> tuple[AlertRule, ...]:
             hold_s=900,
             summary=f"groupwatch has {COUNT} records of {CLUSTER} to read",
             description=(
-                f"It reads less of what tells about the groups of cluster {CLUSTER} than is written: what it shows is "
-                "from before those records."
+                f"It reads records about the groups of cluster {CLUSTER} more slowly than brokers write them. Its data "
+                "is from before those records."
             ),
         ),
     )
@@ -142,11 +142,11 @@ def _errors() -> tuple[AlertRule, ...]:
             hold_s=0,
             keep_s=900,
             summary=(
-                f"{COUNT} records of {CLUSTER} could not be read ({{{{ $labels.source }}}}: {{{{ $labels.reason }}}})"
+                f"{COUNT} records of {CLUSTER} cannot be decoded ({{{{ $labels.source }}}}: {{{{ $labels.reason }}}})"
             ),
             description=(
-                "What they say is missing in what groupwatch knows; the place of the newest is in its log. Records of "
-                "a newer version of Kafka are known by their number, and counted."
+                "groupwatch lacks the content of these records; its log has the position of the newest. Records of a "
+                "newer Kafka version are recognized by their number and counted, too."
             ),
         ),
         AlertRule(
@@ -155,18 +155,18 @@ def _errors() -> tuple[AlertRule, ...]:
             expr=f"increase({series(specs.EVALUATION_ERRORS_TOTAL)}[15m]) > 0",
             hold_s=0,
             keep_s=900,
-            summary=f"Groups of {CLUSTER} could not be judged, {COUNT} times in 15 minutes",
-            description="An error of groupwatch. The page names the groups; the others are judged as ever.",
+            summary=f"Groups of {CLUSTER} could not be evaluated, {COUNT} times in 15 minutes",
+            description="This is an error of groupwatch. The page names the groups; the others are evaluated as usual.",
         ),
         AlertRule(
             name="GroupwatchFindingsNotWritten",
             severity=Severity.WARNING,
             expr=f"{series(specs.FINDINGS_UP)} == 0",
             hold_s=600,
-            summary=f"What groupwatch finds in {CLUSTER} is not written to its topic",
+            summary=f"groupwatch cannot write findings of {CLUSTER} to the findings topic",
             description=(
-                "Who reads the findings topic learns nothing. They wait in memory and are written once that works; "
-                "the page says what is missing."
+                "Consumers of the findings topic get no news. groupwatch keeps the findings in memory and writes them "
+                "when it can; the page names the problem."
             ),
         ),
         AlertRule(
@@ -175,10 +175,10 @@ def _errors() -> tuple[AlertRule, ...]:
             # Partitions and topics that are left out take nothing from these rules, which look at groups.
             expr=f"{series(specs.SERIES_LEFT_OUT, detail='group')} > 0",
             hold_s=900,
-            summary=f"{COUNT} series of groups of {CLUSTER} do not fit below the cap",
+            summary=f"{COUNT} series of groups of {CLUSTER} exceed the cap",
             description=(
-                "metrics.max_series of groupwatch's settings has left out all that is exposed of some groups: no alert "
-                "about these can come."
+                "groupwatch exposes no series of some groups, because of metrics.max_series in its settings. No alert "
+                "about these groups can fire."
             ),
         ),
     )
@@ -191,10 +191,10 @@ def _collectors() -> tuple[AlertRule, ...]:
             severity=Severity.WARNING,
             expr=f"{series(specs.COLLECTOR_UP)} == 0",
             hold_s=600,
-            summary=f"The collector {NAME} of {CLUSTER} does not get everything",
+            summary=f"The collector {NAME} of {CLUSTER} fails or is incomplete",
             description=(
-                "For 10 minutes each of its passes has failed or was incomplete: something that it asks does not "
-                "answer, or refuses."
+                "Each of its passes has failed or been incomplete for 10 minutes: a server does not respond, or it "
+                "refuses the request."
             ),
         ),
         AlertRule(
@@ -202,7 +202,7 @@ def _collectors() -> tuple[AlertRule, ...]:
             severity=Severity.WARNING,
             expr=f"time() - {series(specs.COLLECTOR_LAST_SUCCESS_TIMESTAMP_SECONDS)} > {COLLECTOR_OLD_S}",
             hold_s=OLD_FOR_S,
-            summary=f"The collector {NAME} of {CLUSTER} last got everything {AGE} ago",
-            description="Lag, members and topics that it reads are shown as they were then, or not at all.",
+            summary=f"The last complete pass of the collector {NAME} of {CLUSTER} was {AGE} ago",
+            description="groupwatch shows its lag, members and topics as they were then, or not at all.",
         ),
     )

@@ -1,4 +1,4 @@
-"""Alerts about who reads what: nobody, two at once, not whom the assignor chose, or somebody who does nothing."""
+"""Alerts about owners: none, two at once, another than the assignor's, or one that does not commit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from monitor.metrics import specs
 
 
 def ownership_rules(pace: Pace) -> tuple[AlertRule, ...]:
-    """By age: metadata refreshes (5 min), rebalances and handovers leave partitions without an owner, and are meant."""
+    """By age: metadata refreshes (5 min), rebalances and handovers leave partitions without an owner, as intended."""
     return (*_owners(pace), *_members(pace), *_shared_by_themselves(pace))
 
 
@@ -32,12 +32,12 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
             summary=(
-                f"{GROUP} has had a partition without owner for {AGE} ({{{{ $labels.reason }}}}"
+                f"{GROUP} has had a partition without an owner for {AGE} ({{{{ $labels.reason }}}}"
                 f"{looked_up(', # partitions now', specs.GROUP_ORPHANED_PARTITIONS, 'reason')})"
             ),
             description=(
-                f"Nobody reads them, and their records wait. Group {GROUP} of cluster {CLUSTER} has members; new "
-                "partitions wait for a metadata refresh, which comes within 5 minutes."
+                f"No member of group {GROUP} of cluster {CLUSTER} consumes these partitions, although the group has "
+                "members. New partitions get an owner after a metadata refresh, within 5 minutes by default."
             ),
         ),
         AlertRule(
@@ -51,8 +51,8 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
                 f"{looked_up(' (# partitions now)', specs.GROUP_DOUBLE_OWNED_PARTITIONS)}"
             ),
             description=(
-                f"In group {GROUP} of cluster {CLUSTER} one generation gives a partition to two members: its records "
-                "are processed twice, and the commits of one undo those of the other."
+                f"One generation of group {GROUP} of cluster {CLUSTER} assigns a partition to two members. Its records "
+                "are processed twice, and each member's commits overwrite those of the other."
             ),
         ),
         AlertRule(
@@ -62,13 +62,13 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
             summary=(
-                f"{GROUP} has not been assigned as its assignor gives it for {AGE} ({{{{ $labels.kind }}}}"
+                f"{GROUP} has deviated from its assignor's assignment for {AGE} ({{{{ $labels.kind }}}}"
                 f"{looked_up(', # partitions now', specs.GROUP_DRIFTED_PARTITIONS, 'kind')})"
             ),
             description=(
-                f"Owners in group {GROUP} of cluster {CLUSTER} are not those that the inputs of its generation give "
-                "(replayed, target), or not those for the members and topics of now (current), or a member does not "
-                "give back what another is to have (pending)."
+                f"Group {GROUP} of cluster {CLUSTER} has other owners than its assignor computes for the inputs of its "
+                "generation (replayed, target), or for the current members and topics (current). Or a member has not "
+                "revoked partitions that have another target owner (pending)."
             ),
         ),
         AlertRule(
@@ -77,10 +77,10 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
             expr=f"{finding_age('imbalance|idle_members', 'partitions|lag|no_partitions')} > {pace.seconds(3600)}",
             hold_s=pace.seconds(300),
             keep_s=pace.seconds(300),
-            summary=f"{GROUP} has been uneven for {AGE} ({{{{ $labels.kind }}}}: {{{{ $labels.reason }}}})",
+            summary=f"{GROUP} has been imbalanced for {AGE} ({{{{ $labels.kind }}}}: {{{{ $labels.reason }}}})",
             description=(
-                f"In group {GROUP} of cluster {CLUSTER} one member has far more partitions or waiting records than the "
-                "best assignment would give it, or members own nothing."
+                f"One member of group {GROUP} of cluster {CLUSTER} has far more partitions or lag than in an optimal "
+                "assignment, or members own no partition."
             ),
         ),
     )
@@ -94,10 +94,10 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
             expr=f"{series(specs.GROUP_DEAD_MEMBERS)} > 0",
             hold_s=pace.seconds(300),
             keep_s=pace.seconds(300),
-            summary=f"{COUNT} members of {GROUP} own partitions and do nothing",
+            summary=f"{COUNT} members of {GROUP} own partitions and do not commit",
             description=(
-                f"In group {GROUP} of cluster {CLUSTER} a member commits nothing, while records wait in its partitions "
-                "and other members go on. As long as it is listed, nobody else gets its partitions."
+                f"A member of group {GROUP} of cluster {CLUSTER} does not commit, although its partitions have lag and "
+                "other members are committing. While it is in the group, no other member gets its partitions."
             ),
         ),
         AlertRule(
@@ -106,10 +106,10 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
             expr=f"{series(specs.GROUP_UNATTENDED_SECONDS)} > {pace.seconds(900)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
-            summary=(f"{GROUP} has no members, and records have waited in vain for {AGE}{WAITING}"),
+            summary=f"{GROUP} has had lag and no members for {AGE}{WAITING}",
             description=(
-                f"Nobody reads for group {GROUP} of cluster {CLUSTER}, and records came after its last sign of life. "
-                "A group that is switched off while nothing is written for it is not told."
+                f"Group {GROUP} of cluster {CLUSTER} has no members, and producers have written records since its last "
+                "activity. The alert does not fire for a group that is shut down while its topics receive no records."
             ),
         ),
         AlertRule(
@@ -118,10 +118,10 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
             expr=f"{finding_age('abandoned', 'unsubscribed')} > {pace.seconds(3600)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
-            summary=f"{GROUP} has committed offsets of a topic that no member has subscribed to for {AGE}",
+            summary=f"{GROUP} has had committed offsets of a topic without a subscribed member for {AGE}",
             description=(
-                f"Group {GROUP} of cluster {CLUSTER} lives, and records wait in a topic that it read once and reads no "
-                "more. The offsets expire by themselves, after 7 days by default."
+                f"Group {GROUP} of cluster {CLUSTER} has members, and it has lag in a topic that it no longer "
+                "consumes. The offsets expire by themselves, after 7 days by default."
             ),
         ),
         AlertRule(
@@ -131,19 +131,19 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
             summary=(
-                f"groupwatch has not been able to decode members of {GROUP} for {AGE} ({{{{ $labels.reason }}}}"
+                f"groupwatch has been unable to decode members of {GROUP} for {AGE} ({{{{ $labels.reason }}}}"
                 f"{looked_up(', # members now', specs.GROUP_UNREADABLE_MEMBERS)})"
             ),
             description=(
-                f"A subscription or an assignment of members of group {GROUP} of cluster {CLUSTER} cannot be decoded. "
-                "Partitions without an owner, drift and imbalance of the group may not be found."
+                f"groupwatch cannot decode a subscription or an assignment of members of group {GROUP} of cluster "
+                f"{CLUSTER}. It may not detect partitions without an owner, drift, and imbalance of the group."
             ),
         ),
     )
 
 
 def _shared_by_themselves(pace: Pace) -> tuple[AlertRule, ...]:
-    """RocketMQ's members share queues out each for itself, and have to agree on how."""
+    """RocketMQ's members each compute their own share of the queues, and must use the same strategy."""
     return (
         AlertRule(
             name="GroupwatchDuplicateClientId",
@@ -153,8 +153,8 @@ def _shared_by_themselves(pace: Pace) -> tuple[AlertRule, ...]:
             keep_s=pace.seconds(300),
             summary=f"Clients of {GROUP} have had the same client id for {AGE}",
             description=(
-                f"In group {GROUP} of cluster {CLUSTER} (RocketMQ) each of them takes the others for itself: they read "
-                "the same queues, and some queues are read by nobody."
+                f"RocketMQ identifies consumers by client id, so these clients of group {GROUP} of cluster {CLUSTER} "
+                "consume the same queues. Some queues have no consumer."
             ),
         ),
         AlertRule(
@@ -164,11 +164,11 @@ def _shared_by_themselves(pace: Pace) -> tuple[AlertRule, ...]:
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
             summary=(
-                f"Members of {GROUP} have shared queues out by different strategies for {AGE} ({{{{ $labels.kind }}}})"
+                f"Members of {GROUP} have used different queue allocation strategies for {AGE} ({{{{ $labels.kind }}}})"
             ),
             description=(
-                f"In group {GROUP} of cluster {CLUSTER} (RocketMQ) queues are in the shares of two members or of none: "
-                "they are read twice or not at all."
+                f"Queues of group {GROUP} of cluster {CLUSTER} (RocketMQ) are in the shares of two members or of none. "
+                "They are consumed twice or not at all."
             ),
         ),
         AlertRule(
@@ -179,8 +179,8 @@ def _shared_by_themselves(pace: Pace) -> tuple[AlertRule, ...]:
             keep_s=pace.seconds(300),
             summary=f"Members of {GROUP} have subscribed to different topics for {AGE}",
             description=(
-                f"In group {GROUP} of cluster {CLUSTER} (RocketMQ) queues are in the share of a member that does not "
-                "subscribe to their topic: nobody reads them."
+                f"Queues of group {GROUP} of cluster {CLUSTER} (RocketMQ) are in the share of a member that does not "
+                "subscribe to their topic. No member consumes them."
             ),
         ),
     )

@@ -18,7 +18,7 @@ from monitor.metrics import specs
 
 
 def rebalance_rules(pace: Pace) -> tuple[AlertRule, ...]:
-    """What is a storm is for groupwatch's settings to say: 20 in ten minutes, twice a rolling restart of five."""
+    """The settings of groupwatch define a storm: 20 in ten minutes, twice a rolling restart of five members."""
     window = duration(pace.seconds(600))
     storm = series(specs.GROUP_FINDINGS, kind="rebalance", reason="storm")
     return (
@@ -29,12 +29,12 @@ def rebalance_rules(pace: Pace) -> tuple[AlertRule, ...]:
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
             summary=(
-                f"{GROUP} rebalances again and again"
+                f"{GROUP} rebalances repeatedly"
                 f"{looked_up(f': # times in {window}', specs.GROUP_REBALANCES_TOTAL, window=window)}"
             ),
             description=(
-                f"The members of group {GROUP} of cluster {CLUSTER} come and go all the time; each time reading stops "
-                "for a while, and some records are delivered again."
+                f"Members of group {GROUP} of cluster {CLUSTER} join and leave repeatedly. Each rebalance pauses "
+                "consumption, and some records are redelivered."
             ),
         ),
         AlertRule(
@@ -44,10 +44,10 @@ def rebalance_rules(pace: Pace) -> tuple[AlertRule, ...]:
             expr=f"{finding_age('rebalance', 'long')} > {pace.seconds(240)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
-            summary=f"{GROUP} has not ended its rebalance in time, for {AGE}",
+            summary=f"{GROUP} has exceeded the time limit of a rebalance for {AGE}",
             description=(
-                f"The members of group {GROUP} of cluster {CLUSTER} wait for one that does not join, and meanwhile "
-                "most of them read nothing. Classic groups give it max.poll.interval.ms, 5 minutes by default."
+                f"Members of group {GROUP} of cluster {CLUSTER} wait for one that does not join. Most of them consume "
+                "nothing meanwhile. Classic groups allow it max.poll.interval.ms, 5 minutes by default."
             ),
         ),
     )

@@ -16,8 +16,8 @@ RUNBOOKS: Final = "docs/runbooks.md"
 """Where the runbooks are, in this repository: each rule has a section of its name."""
 
 KEPT_S: Final = 300
-"""How long an alert stays after what it tells has ended, unless its rule says otherwise: one that comes and goes, or a
-restart of the job in between, is told once."""
+"""How long an alert stays after its condition has ended, unless its rule says otherwise. An alert that comes and goes,
+or a restart of the job in between, then notifies once."""
 
 
 class Pace(msgspec.Struct, frozen=True):
@@ -116,7 +116,7 @@ def _fits(wanted: str, value: str) -> bool:
     return bool(re.fullmatch(wanted.removeprefix("!"), value)) != wanted.startswith("!")
 
 
-def looked_up(told: str, family: MetricSpec, *more: str, window: str = "") -> str:
+def looked_up(text: str, family: MetricSpec, *more: str, window: str = "") -> str:
     """A template: words with another number of the alert's group in place of #; no words where it is not known.
 
     It is the sum of the family's series that have the alert's cluster and group, and what ``more`` labels name of it.
@@ -130,7 +130,7 @@ def looked_up(told: str, family: MetricSpec, *more: str, window: str = "") -> st
     chosen = f"{series(family)}{{{','.join(f'{label}=%q' for label in labels)}}}"
     query = f"sum(increase({chosen}[{window}]))" if window else f"sum({chosen})"
     values = " ".join(f"$labels.{label}" for label in labels)
-    words = told.replace("#", f"{{{{ .Value | {'humanize1024' if family.name.endswith('_bytes') else 'humanize'} }}}}")
+    words = text.replace("#", f"{{{{ .Value | {'humanize1024' if family.name.endswith('_bytes') else 'humanize'} }}}}")
     return f"{{{{ range query (printf `{query}` {values}) }}}}{words}{{{{ end }}}}"
 
 

@@ -123,10 +123,10 @@ def partitions() -> Panel:
             specs.PARTITION_COMMITTED_OFFSET,
         ),
         PARTITION,
-        Column("Lag", _of_rows(specs.PARTITION_LAG)),
-        Column("Lag in time", _of_rows(specs.PARTITION_LAG_SECONDS), "s", warn_from=300),
-        Column("Lag in bytes (MetaQ)", _of_rows(specs.PARTITION_LAG_BYTES), "bytes"),
-        Column("Committed", _of_rows(specs.PARTITION_COMMITTED_OFFSET)),
+        Column("Lag", _row_query(specs.PARTITION_LAG)),
+        Column("Lag in time", _row_query(specs.PARTITION_LAG_SECONDS), "s", warn_from=300),
+        Column("Lag in bytes (MetaQ)", _row_query(specs.PARTITION_LAG_BYTES), "bytes"),
+        Column("Committed", _row_query(specs.PARTITION_COMMITTED_OFFSET)),
     )
 
 
@@ -151,6 +151,6 @@ def pace_bytes() -> Panel:
     )
 
 
-def _of_rows(family: MetricSpec) -> str:
+def _row_query(family: MetricSpec) -> str:
     """The values of a family for the partitions with most lag. A partition has a lag in records or in bytes."""
     return f"{across('max', PARTITION, family)} and topk({ROWS}, {lag_of_partitions()})"

@@ -177,13 +177,15 @@ def scrape_duration() -> Panel:
         "How long Prometheus took to fetch groupwatch's metrics. A scrape copies prepared text, and writes what the "
         "process says of itself."
     )
-    return graph("Scrape", description, "s", Query(expr=_of_scrape("scrape_duration_seconds"), legend="{{instance}}"))
+    return graph(
+        "Scrape", description, "s", Query(expr=_scrape_query("scrape_duration_seconds"), legend="{{instance}}")
+    )
 
 
 def scrape_samples() -> Panel:
     """How many series groupwatch exposes."""
     description = "Samples in one scrape of groupwatch: one for each exposed series."
-    query = Query(expr=_of_scrape("scrape_samples_scraped"), legend="{{instance}}")
+    query = Query(expr=_scrape_query("scrape_samples_scraped"), legend="{{instance}}")
     return graph("Series exposed", description, "short", query)
 
 
@@ -245,6 +247,6 @@ def _of_clusters(title: str, unit: str, family: MetricSpec, expr: str | None = N
     return graph(title, described(family), unit, Query(expr=across("max", CLUSTER, family, expr), legend=_CLUSTER))
 
 
-def _of_scrape(family: str) -> str:
+def _scrape_query(family: str) -> str:
     """A series that Prometheus itself keeps of each target, of those targets that are groupwatch."""
     return f"{family} and on (job, instance) {everywhere(specs.BUILD_INFO)}"

@@ -77,11 +77,11 @@ def readers() -> Panel:
         f"Consumer groups and their lag (the {ROWS} with the largest lag)",
         "Groups with committed offsets in a topic. " + described(specs.PARTITION_LAG, specs.PARTITION_LAG_SECONDS),
         ("cluster", "topic", "group"),
-        Column("Lag", _of_rows(_LAG)),
-        Column("Behind", _of_rows(_LAG_SECONDS), "s", warn_from=300),
-        Column("Lag in bytes (MetaQ)", _of_rows(_LAG_BYTES), "bytes"),
-        Column("Lost records", _of_rows(summed(specs.PARTITION_LOST_RECORDS, _READER)), warn_from=1),
-        Column("Partitions", _of_rows(across("count", _READER, specs.PARTITION_COMMITTED_OFFSET))),
+        Column("Lag", _row_query(_LAG)),
+        Column("Behind", _row_query(_LAG_SECONDS), "s", warn_from=300),
+        Column("Lag in bytes (MetaQ)", _row_query(_LAG_BYTES), "bytes"),
+        Column("Lost records", _row_query(summed(specs.PARTITION_LOST_RECORDS, _READER)), warn_from=1),
+        Column("Partitions", _row_query(across("count", _READER, specs.PARTITION_COMMITTED_OFFSET))),
     )
 
 
@@ -123,6 +123,6 @@ BOARD: Final = Board(
 )
 
 
-def _of_rows(expr: str) -> str:
+def _row_query(expr: str) -> str:
     """Of the readers with most lag. A topic has a lag in records or in bytes."""
     return f"({expr}) and topk({ROWS}, {_LAG} or {_LAG_BYTES})"

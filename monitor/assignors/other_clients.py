@@ -68,7 +68,7 @@ def _last_runs(members: Sequence[Member]) -> frozenset[str]:
     return frozenset(name for run in last.values() for name in run)
 
 
-NO_RACKS: Final = ClientVariant(clients="a client that passes over racks", sees=without_racks)
+NO_RACKS: Final = ClientVariant(clients="a client that ignores racks", sees=without_racks)
 AIOKAFKA: Final = ClientVariant(clients="aiokafka", sees=by_member_id)
 
 VARIANTS: Final[Mapping[str, tuple[ClientVariant, ...]]] = {

@@ -62,7 +62,7 @@ class AssignorRow(Value, Generic[Rule]):
 
     Attributes:
         rule: the assignor.
-        class_name: the simple name of the original's class; "": it has to be configured, or has another class.
+        class_name: the simple name of the original's class; "": the name of the class does not tell which one it is.
         aliases: further names under which it is seen.
         is_offered: ``groupwatch what-if`` can ask for it by its name.
     """
@@ -88,7 +88,7 @@ _KAFKA_ZOOKEEPER: Final[tuple[AssignorRow[ThreadAssignor], ...]] = (
     AssignorRow(RangeThreads(), "RangeAssignor"),
     AssignorRow(RoundRobinThreads(), "RoundRobinAssignor"),
 )
-_UNCONFIGURED: Final[tuple[AssignorRow[RocketmqStrategy], ...]] = (
+_ROCKETMQ_CLASSES: Final[tuple[AssignorRow[RocketmqStrategy], ...]] = (
     AssignorRow(Averagely(), "AllocateMessageQueueAveragely"),
     AssignorRow(AveragelyByCircle(), "AllocateMessageQueueAveragelyByCircle"),
     AssignorRow(ConsistentHash(), "AllocateMessageQueueConsistentHash"),
@@ -103,8 +103,8 @@ def _nearby(row: AssignorRow[RocketmqStrategy]) -> AssignorRow[RocketmqStrategy]
 
 
 _ROCKETMQ: Final[tuple[AssignorRow[RocketmqStrategy], ...]] = (
-    *_UNCONFIGURED,
-    *map(_nearby, _UNCONFIGURED),
+    *_ROCKETMQ_CLASSES,
+    *map(_nearby, _ROCKETMQ_CLASSES),
 )
 _METAQ: Final[tuple[AssignorRow[MetaqStrategy], ...]] = (
     # DEFAULT and CONSIST are what a consumer is configured with: LoadBalanceStrategy.Type
@@ -130,7 +130,7 @@ SYSTEM_OF: Final[Mapping[str, System]] = {
     GroupKind.ROCKETMQ: System.ROCKETMQ,
     GroupKind.METAQ: System.METAQ,
 }
-"""Whose assignors the groups of a kind have; of the other kinds none is rebuilt here."""
+"""Whose assignors assign one owner to each partition of the groups of a kind; the other kinds have none."""
 
 _PACKAGES: Final[Mapping[System, tuple[str, ...]]] = {
     System.KAFKA_CLIENT: ("org.apache.kafka.clients.consumer",),
@@ -197,10 +197,10 @@ def find(name: str | None, system: System = System.KAFKA_CLIENT) -> AnyRule | Un
     >>> find("AllocateMessageQueueAveragelyByCircle", System.ROCKETMQ).name
     'AVG_BY_CIRCLE'
     """
-    return find_of(name, system)
+    return find_any(name, system)
 
 
-def find_of(name: str | None, system: System) -> AnyRule | UnknownAssignor:
+def find_any(name: str | None, system: System) -> AnyRule | UnknownAssignor:
     """As :func:`find`, of a system that is not known before."""
     unknown = UnknownAssignor(name=name)
     return unknown if name is None else _BY_SYSTEM[system].get(name, unknown)

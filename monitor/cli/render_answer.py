@@ -52,7 +52,7 @@ def _statement(statement: Statement, explanation: Explanation) -> list[Renderabl
     is_finding = statement.about.value == "finding" and since is not None
     ago = ""
     if is_finding and since is not None:
-        ago = f" It has been so for {age(explanation.evaluated_ms - since)}, since {utc(since)}."
+        ago = f" This has lasted {age(explanation.evaluated_ms - since)}, since {utc(since)}."
     grid = Table.grid(padding=0)
     grid.add_column(width=LABEL_WIDTH, no_wrap=True)
     grid.add_column(overflow="fold")
@@ -113,4 +113,4 @@ def _table(*headings: str) -> Table:
 def _cut(table: Table, rows: int, word: str) -> RenderableType:
     if rows <= MOST_ROWS:
         return table
-    return Group(table, Text(f"and {counted(rows - MOST_ROWS, f'more {word}')}; --json has all."))
+    return Group(table, Text(f"and {counted(rows - MOST_ROWS, f'more {word}')}; use --json for all."))

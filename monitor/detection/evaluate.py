@@ -14,7 +14,7 @@ from monitor.detection.lag.lag import (
     total,
 )
 from monitor.detection.lag.throughput import catch_up_ms, lag_status, pace_of, paced_rows, progress_of, total_pace
-from monitor.detection.ownership.assignment_view import Standing, stand
+from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Places, Topics
 from monitor.detection.ownership.context import Facts, Ownership
 from monitor.detection.ownership.self_assigned.grace_period import as_of_ms, next_ms, settles_ms, told_until_ms
@@ -87,14 +87,14 @@ def evaluate(group: GroupState, catalog: Catalog, now_ms: int, settings: Detecti
         now_ms: the instant, in milliseconds since the epoch. A finding never begins later.
         settings: the thresholds.
     """
-    return judge(group, Topics(catalog), stand(group, catalog), now_ms, settings)
+    return judge(group, Topics(catalog), view_assignment(group, catalog), now_ms, settings)
 
 
 def judge(
-    group: GroupState, topics: Topics, standing: Standing, now_ms: int, settings: DetectionSettings
+    group: GroupState, topics: Topics, view: AssignmentView, now_ms: int, settings: DetectionSettings
 ) -> GroupVerdict:
-    """As :func:`evaluate`, where the standing of the group is known already."""
-    facts = facts_of(group, topics, standing, now_ms, settings)
+    """As :func:`evaluate`, where the view of the group is known already."""
+    facts = facts_of(group, topics, view, now_ms, settings)
     topics_lag = lag_by_topic(facts.partitions)
     waiting = facts.waiting
     cut = [row for row in waiting if row.earliest]
@@ -126,7 +126,7 @@ def judge(
         catch_up_ms=catch_up_ms(paced_lag if paced else lag, pace),
         lost=None if lag is None else total([0, *[lost_records(row) for row in cut]]),
         kept_waiting=None if lag is None else max([0.0, *[kept_waiting(row) for row in cut]]),
-        handovers=standing.expectation.handovers,
+        handovers=view.expectation.handovers,
         rebalancing_since_ms=rebalancing_since_ms(group, now_ms),
         rebalance_ms=group.rebalance_ms,
         moved_partitions=group.moved_partitions,
@@ -138,7 +138,7 @@ def judge(
         paced_lag=paced_lag,
         source=group.source,
         sharing=group.sharing,
-        settles_ms=next_ms(group, standing.grown_ms, settings, facts.now_ms)
+        settles_ms=next_ms(group, view.grown_ms, settings, facts.now_ms)
         if KINDS[group.kind].is_self_assigned
         else None,
         lag_at_least_ms=lag_at_least_ms(facts, age_ms),
@@ -169,18 +169,20 @@ def _as_finding(found: Observation, group: GroupState) -> Finding:
     )
 
 
-def facts_of(group: GroupState, topics: Topics, standing: Standing, now_ms: int, settings: DetectionSettings) -> Facts:
+def facts_of(
+    group: GroupState, topics: Topics, view: AssignmentView, now_ms: int, settings: DetectionSettings
+) -> Facts:
     """What the rules are asked about."""
-    group = standing.named(group)
-    owners = standing.ownership.owners
+    group = view.named(group)
+    owners = view.ownership.owners
     committed = {TopicPartition(offset.topic, offset.partition): offset for offset in group.offsets}
-    known = _known(topics, standing.ownership, committed)
+    known = _known(topics, view.ownership, committed)
     now_ms = as_of_ms(group, topics.catalog.pass_ms, now_ms)
-    is_settling = KINDS[group.kind].is_self_assigned and now_ms < settles_ms(group, standing.grown_ms, settings)
-    orphans = {} if is_settling else orphans_of(group, topics.catalog, standing.ownership, standing.expectation, known)
+    is_settling = KINDS[group.kind].is_self_assigned and now_ms < settles_ms(group, view.grown_ms, settings)
+    orphans = {} if is_settling else orphans_of(group, topics.catalog, view.ownership, view.expectation, known)
     is_all = known.keys() >= owners.keys() and known.keys() >= committed.keys()
     places = known if is_all else sorted(known.keys() | owners.keys() | committed.keys())
-    judged = _Judge(group, standing, orphans, now_ms, settings.burrow).partition
+    judged = _Judge(group, view, orphans, now_ms, settings.burrow).partition
     partitions = tuple([judged(place, known.get(place), committed.get(place)) for place in places])
     waiting = tuple([row for row in partitions if row.lag])
     return Facts(
@@ -188,13 +190,13 @@ def facts_of(group: GroupState, topics: Topics, standing: Standing, now_ms: int,
         catalog=topics.catalog,
         now_ms=now_ms,
         settings=settings,
-        ownership=standing.ownership,
-        expectation=standing.expectation,
+        ownership=view.ownership,
+        expectation=view.expectation,
         known=known,
         committed=committed,
         partitions=partitions,
-        members=members_with_lag(standing.members, waiting) if waiting else standing.members,
-        balance=standing.balance,
+        members=members_with_lag(view.members, waiting) if waiting else view.members,
+        balance=view.balance,
         waiting=waiting,
         is_settling=is_settling,
     )
@@ -226,15 +228,15 @@ class _Judge:
     def __init__(
         self,
         group: GroupState,
-        standing: Standing,
+        view: AssignmentView,
         orphans: Mapping[TopicPartition, OrphanReason],
         now_ms: int,
         burrow: BurrowSettings,
     ) -> None:
         self._group = group
-        self._owners = standing.ownership.owners
-        self._current = standing.expectation.current
-        self._replayed = standing.expectation.replayed
+        self._owners = view.ownership.owners
+        self._current = view.expectation.current
+        self._replayed = view.expectation.replayed
         self._orphans = orphans
         self._now_ms = now_ms
         self._burrow = burrow

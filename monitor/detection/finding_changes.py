@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from monitor.messages.notification import told
+from monitor.messages.notification import finding_text
 from monitor.model import (
     Finding,
     FindingNews,
@@ -130,7 +130,7 @@ def opened(summary: GroupSummary, finding: Finding, now_ms: int) -> FindingRecor
         since_ms=finding.since_ms,
         opened_ms=now_ms,
         at_ms=now_ms,
-        sentence=told(summary.group, finding),
+        sentence=finding_text(summary.group, finding),
         partition_count=len(finding.partitions),
         partitions=_fitting(_by_topic(finding)),
         member_count=len(finding.members),

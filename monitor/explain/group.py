@@ -1,4 +1,4 @@
-"""A group in sentences: what it is, who owns what and how that came, and what is wrong, each with its evidence."""
+"""A group in sentences: its state, owners, last rebalances, lag and findings, each with its evidence."""
 
 from __future__ import annotations
 
@@ -28,41 +28,41 @@ from monitor.model import (
 
 
 def cost_of(rebalance: Rebalance) -> str:
-    """What one rebalance cost, as far as the log tells.
+    """The cost of one rebalance, as far as the log shows it.
 
     >>> cost_of(Rebalance(5, 0, 9, moved=3, avoidable=1, paused_partitions=4, pause_ms=12_000, burst_records=70))
-    'It moved 3 partitions, 1 of which need not have moved; 4 partitions were paused for 12 s in all, and 70 records \
-had gathered by then.'
+    'It moved 3 partitions (1 avoidable). 4 partitions were paused for 12 s in total, and 70 records had accumulated \
+by then.'
     >>> cost_of(Rebalance(5, 0, 9))
-    'It moved no partition, and no pause was seen.'
+    'It moved no partition. No pause was detected.'
     """
     moved = f"It moved {counted(rebalance.moved, 'partition') if rebalance.moved else 'no partition'}"
     if rebalance.avoidable:
-        moved += f", {rebalance.avoidable} of which need not have moved"
+        moved += f" ({rebalance.avoidable} avoidable)"
     if not rebalance.paused_partitions:
-        return f"{moved}{', and' if not rebalance.avoidable else ';'} no pause was seen."
+        return f"{moved}. No pause was detected."
     were = "was" if rebalance.paused_partitions == 1 else "were"
     paused = (
-        f"{counted(rebalance.paused_partitions, 'partition')} {were} paused for {lasted(rebalance.pause_ms)} in all"
+        f"{counted(rebalance.paused_partitions, 'partition')} {were} paused for {lasted(rebalance.pause_ms)} in total"
     )
-    return f"{moved}; {paused}, and {counted(rebalance.burst_records, 'record')} had gathered by then."
+    return f"{moved}. {paused}, and {counted(rebalance.burst_records, 'record')} had accumulated by then."
 
 
 def costs_so_far(group: GroupState) -> Iterator[str]:
     """What all rebalances cost since the group was first seen."""
     took, paused = lasted(group.rebalance_ms), lasted(group.pause_ms)
-    yield f"{counted(group.rebalances, 'rebalance')} since the group was first seen, {took} in all"
-    yield f"{counted(group.moved_partitions, 'partition')} moved, {group.avoidable_moves} of them for nothing"
-    yield f"{paused} of pauses, summed over partitions, and {counted(group.burst_records, 'record')} after"
-    yield f"{counted(group.redelivered_records, 'record')} delivered again, as commits went back"
+    yield f"{counted(group.rebalances, 'rebalance')} since the group was first seen, {took} in total"
+    yield f"{counted(group.moved_partitions, 'partition')} moved, {group.avoidable_moves} of them avoidable"
+    yield f"{paused} of pauses, summed over partitions; {counted(group.burst_records, 'record')} accumulated meanwhile"
+    yield f"{counted(group.redelivered_records, 'record')} redelivered because committed offsets moved back"
 
 
 MOST_MEMBERS: Final = 50
-"""So many members are told of one by one."""
+"""More members than that are only counted."""
 
 
 def explain_group(inputs: GroupInputs) -> Explanation:
-    """What the group is, who owns what and how that came, and everything that is wrong with what to do about it."""
+    """The group's state, owners, last rebalances and lag, and every finding with its advice."""
     known = judged(inputs)
     return Explanation(
         cluster=inputs.group.cluster,
@@ -74,24 +74,22 @@ def explain_group(inputs: GroupInputs) -> Explanation:
             *_members(known),
             *_rebalances(known),
             _lag(known),
-            *findings_told(known.verdict.findings, "Nothing is found wrong with the group."),
+            *findings_told(known.verdict.findings, "The group has no findings."),
         ),
     )
 
 
 def _state(known: Judged) -> Statement:
     group, since_ms = known.group, _phase_since_ms(known.group)
-    told = (
-        f"{shown(group.group)} of cluster {shown(group.cluster)} is a group of kind {group.kind.value}, {_phase(group)}"
-    )
+    text = f"{shown(group.group)} of cluster {shown(group.cluster)} is a {group.kind.value} group, {_phase(group)}"
     if since_ms is not None:
-        told += f", for {known.age_of(since_ms)}"
+        text += f" for {known.age_of(since_ms)}"
     if group.generation_ms:
         verb = "was first read" if KINDS[group.kind].is_self_assigned else "was stored"
-        told += f"; {era(group)} {verb} {known.age_of(group.generation_ms)} ago"
+        text += f"; {era(group)} {verb} {known.age_of(group.generation_ms)} ago"
     if group.source is not Source.LOG:
-        told += f"; it is known from {_SOURCES[group.source]}"
-    return Statement(about=About.GROUP, sentence=f"{told}.", since_ms=since_ms)
+        text += f"; it is known from {_SOURCES[group.source]}"
+    return Statement(about=About.GROUP, sentence=f"{text}.", since_ms=since_ms)
 
 
 def _phase_since_ms(group: GroupState) -> int | None:
@@ -106,14 +104,14 @@ def _phase_since_ms(group: GroupState) -> int | None:
 
 
 _SOURCES: Final = {
-    Source.ADMIN: "the brokers' answers, as their log of groups is not read",
-    Source.SYSTEM: "what a collector reads of its system",
+    Source.ADMIN: "the brokers' responses, because their offsets topic is not read",
+    Source.SYSTEM: "a collector that polls its system",
     Source.CHECKPOINT: "the query's checkpoint",
 }
 
 
 def _phase(group: GroupState) -> str:
-    return "known by its offsets only" if group.phase is Phase.OFFSETS_ONLY else group.phase.value
+    return "known only by its offsets" if group.phase is Phase.OFFSETS_ONLY else group.phase.value
 
 
 def _assignor(known: Judged) -> Iterator[Statement]:
@@ -127,30 +125,33 @@ def _assignor_sentence(known: Judged) -> str | None:
     if KINDS[known.group.kind].is_self_assigned:
         return sharing_told(known)
     name = shown(known.group.protocol or "none")
-    match known.standing.expectation.kind:
+    match known.view.expectation.kind:
         case "exact":
-            return f"Its assignor is {name} (the log says so), which is replayed here exactly."
+            return f"Its assignor is {name} (from the log); groupwatch replays it exactly."
         case "target":
             if any(member.server_assignor is not None for member in known.group.members):
-                return f"The broker assigns, with {name}: most members that ask for an assignor ask for it."
+                return f"The coordinator assigns with {name}: most members that request an assignor request it."
             return (
-                f"The broker assigns; no member asks for an assignor, so it is the broker's first, {name} by default."
+                f"The coordinator assigns. No member requests an assignor, so it uses the broker's first, {name} by "
+                "default."
             )
         case "invariants":
             by_tasks = is_streams(known.group)
-            why = "assigns tasks and balances them over processes" if by_tasks else "cannot be replayed here"
-            what = "owners and orphans" if by_tasks else "owners, orphans and balance"
-            return f"Its assignor {name} {why}, so only {what} are judged."
+            if by_tasks:
+                head, scope = "assigns tasks and balances them over processes", "owners and orphaned partitions"
+            else:
+                head, scope = "cannot be replayed", "owners, orphaned partitions, and balance"
+            return f"Its assignor {name} {head}, so groupwatch evaluates only {scope}."
         case _:
-            return None if not known.group.members else "Who should own what cannot be judged for this group."
+            return None if not known.group.members else "The expected owners of this group cannot be determined."
 
 
 def _members(known: Judged) -> Iterator[Statement]:
     members = known.verdict.members
     if not members:
-        yield Statement(about=About.MEMBERS, sentence="It has no members.")
+        yield Statement(about=About.MEMBERS, sentence="The group has no members.")
         return
-    owned = known.standing.ownership.owners
+    owned = known.view.ownership.owners
     held: dict[str, list[TopicPartition]] = defaultdict(list)
     for place, owners in owned.items():
         for member_id in owners:
@@ -170,29 +171,29 @@ def _member_line(member: MemberVerdict, held: Sequence[TopicPartition]) -> str:
     by_topic: dict[str, list[PartitionId]] = defaultdict(list)
     for place in sorted(held):
         by_topic[place.topic].append(place.partition)
-    told = [f"{shown(topic)} {ranges(numbers)}" for topic, numbers in list(by_topic.items())[:MOST_MEMBERS]]
+    owned = [f"{shown(topic)} {ranges(numbers)}" for topic, numbers in list(by_topic.items())[:MOST_MEMBERS]]
     names = [("instance", member.instance_id), ("client", member.client_id or None), ("host", member.host or None)]
     who = ", ".join(f"{word} {shown(name)}" for word, name in names if name is not None)
-    line = f"{shown(member.member_id)}{f' ({who})' if who else ''}: {'; '.join(told) or 'nothing'}"
+    line = f"{shown(member.member_id)}{f' ({who})' if who else ''}: {'; '.join(owned) or 'no partitions'}"
     if member.expected_partitions is not None and member.expected_partitions != member.partitions:
-        line += f"; it is to have {counted(member.expected_partitions, 'partition')}"
+        line += f"; expected: {counted(member.expected_partitions, 'partition')}"
     return line
 
 
 def _oddities(member: MemberVerdict) -> str:
-    told = "" if member.answers else "; it does not answer, so this is what it is presumed to have"
+    text = "" if member.answers else "; it does not respond, so these partitions are presumed"
     if member.unreadable is not None:
-        told = f"; not all of what it sent can be decoded ({shown(member.unreadable)})"
-    return f"{told}; {member.connections} connections have its id" if member.connections > 1 else told
+        text = f"; groupwatch cannot decode all of its data ({shown(member.unreadable)})"
+    return f"{text}; {member.connections} connections share its id" if member.connections > 1 else text
 
 
 def _rebalances(known: Judged) -> Iterator[Statement]:
     if known.group.under_way is not None:
         since = known.group.under_way.started_ms
-        sentence = f"A rebalance is under way for {known.age_of(since)}, {_because(known.group.under_way)}."
+        sentence = f"A rebalance has been in progress for {known.age_of(since)}, {_because(known.group.under_way)}."
         yield Statement(about=About.REBALANCE, sentence=sentence, since_ms=since)
     if not known.group.history:
-        yield Statement(about=About.REBALANCE, sentence="No rebalance has been seen from its beginning to its end.")
+        yield Statement(about=About.REBALANCE, sentence="groupwatch has not observed a complete rebalance.")
         return
     last = known.group.history[-1]
     if KINDS[known.group.kind].is_self_assigned:
@@ -211,13 +212,13 @@ def _rebalances(known: Judged) -> Iterator[Statement]:
 
 
 def _changes_seen(known: Judged, last: Rebalance) -> Iterator[Statement]:
-    """Rebalances as readings show them: that something was other than before, not how long it took."""
+    """Rebalances as polls show them: a poll shows that something changed, not how long it took."""
     ago = known.age_of(last.ended_ms or last.started_ms)
-    moved = f"{counted(last.moved, 'partition') if last.moved else 'no partition'} had moved"
+    moved = f"{counted(last.moved, 'partition') if last.moved else 'no partition'} moved"
     why = "" if last.causes in ((), (RebalanceCause.UNKNOWN,)) else f", {_because(last)}"
     yield Statement(
         about=About.REBALANCE,
-        sentence=f"Its assignment was last seen to change {ago} ago{why}; {moved}.",
+        sentence=f"groupwatch last detected a change of its assignment {ago} ago{why}; {moved}.",
         since_ms=last.ended_ms or last.started_ms,
         evidence=tuple(_earlier(known, "change")),
     )
@@ -230,8 +231,8 @@ def _took(duration_ms: int) -> str:
 def _because(rebalance: Rebalance) -> str:
     causes = rebalance.causes or (RebalanceCause.UNKNOWN,)
     counts = f" ({rebalance.joined} joined, {rebalance.left} left)" if rebalance.joined or rebalance.left else ""
-    told = " and ".join(CAUSES[cause] for cause in causes)
-    return f"{told}{counts}" if causes == (RebalanceCause.UNKNOWN,) else f"because {told}{counts}"
+    reasons = " and ".join(CAUSES[cause] for cause in causes)
+    return f"{reasons}{counts}" if causes == (RebalanceCause.UNKNOWN,) else f"because {reasons}{counts}"
 
 
 def _earlier(known: Judged, word: str) -> Iterator[str]:
@@ -246,16 +247,17 @@ def _lag(known: Judged) -> Statement:
     unknown = sum(row.committed is not None and row.lag is None for row in known.verdict.partitions)
     uncommitted = sum(row.committed is None for row in known.verdict.partitions)
     if known.verdict.lag is None:
-        return Statement(about=About.LAG, sentence="Its lag is not known: it has no committed offset that counts.")
+        return Statement(about=About.LAG, sentence="Its lag is unknown: it has no committed offset that counts.")
     if not waiting:
-        sentence = "Nothing waits for it" if unit_of(known.group.kind) == "byte" else "No record waits for it"
+        sentence = "It has no lag"
     else:
         lag, where = counted(known.verdict.lag, unit_of(known.group.kind)), counted(len(waiting), "partition")
-        sentence = f"{lag} {'waits' if known.verdict.lag == 1 else 'wait'} for it in {where}"
+        sentence = f"Its lag is {lag} in {where}"
         if known.verdict.lag_ms:
-            sentence += f", the oldest for {age(known.verdict.lag_ms)}"
+            sentence += f", the oldest {age(known.verdict.lag_ms)} old"
     if unknown:
-        sentence += f"; of {counted(unknown, 'partition')} it is not known"
+        sentence += f"; the lag of {counted(unknown, 'partition')} is unknown"
     if uncommitted:
-        sentence += f"; in {counted(uncommitted, 'partition')} it has committed no offset"
+        have = "has" if uncommitted == 1 else "have"
+        sentence += f"; {counted(uncommitted, 'partition')} {have} no committed offset"
     return Statement(about=About.LAG, sentence=f"{sentence}.")

@@ -1,7 +1,7 @@
-"""Why a partition belongs to whom it belongs, by the rule of the group's assignor.
+"""Why a partition has its owner, by the rule of the group's assignor.
 
-Every number in it is read from what the assignor itself gave for the generation, never counted by a rule of our own.
-Where the rule does not lead to the owner, or the rule is not known, that is what is said.
+Every number is read from the assignor's own result for the generation, never computed by a second rule. Where the rule
+does not lead to the owner, or is not known, the sentence says that.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from monitor.assignors.java.order import string_key
 from monitor.assignors.kafka_client.member_order import in_assignment_order
-from monitor.detection.ownership.assignment_view import Standing
+from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.detection.ownership.context import Owners
 from monitor.detection.ownership.streams_groups import is_streams
 from monitor.explain.self_assigned import why_by_shares
@@ -20,84 +20,86 @@ from monitor.model import KINDS, GroupKind, Member, MemberState, TopicPartition,
 from monitor.protocol.kafka.sticky_user_data import PriorAssignment, read_cooperative, read_sticky
 
 
-def why(standing: Standing, place: TopicPartition, now_ms: int) -> str:
-    """The sentences that say why the owner of a partition is who it is, or that this cannot be told."""
-    group, expectation = standing.group, standing.expectation
+def why(view: AssignmentView, place: TopicPartition, now_ms: int) -> str:
+    """The sentences that explain the owner of a partition, or that its reason is unknown."""
+    group, expectation = view.group, view.expectation
     if group.kind is GroupKind.SHARE:
-        return "The members of a share group read partitions together; nobody has to own one alone."
+        return "Members of a share group consume partitions together; a partition needs no exclusive owner."
     if KINDS[group.kind].is_self_assigned:
-        return why_by_shares(standing, place)
+        return why_by_shares(view, place)
     if expectation.kind == "none":
         if any(member.unreadable is not None for member in group.members):
-            return "Why cannot be told: groupwatch cannot decode what some members sent."
-        return "Who owns what is not known: the group has no members whose subscriptions can be read."
+            return "The reason is unknown: groupwatch cannot decode the data of some members."
+        return "The owners are unknown: the group has no members with readable subscriptions."
     if expectation.kind == "target":
-        return _by_the_broker(standing, place, now_ms)
-    return _by_the_leader(standing, place)
+        return _by_the_broker(view, place, now_ms)
+    return _by_the_leader(view, place)
 
 
-def _by_the_leader(standing: Standing, place: TopicPartition) -> str:
-    group, expectation = standing.group, standing.expectation
+def _by_the_leader(view: AssignmentView, place: TopicPartition) -> str:
+    group, expectation = view.group, view.expectation
     name = shown(group.protocol or "none")
     if is_streams(group):
-        return _by_task(standing, place)
+        return _by_task(view, place)
     if place.topic in expectation.left_out:
-        return f"The leader does not subscribe to the topic, and its assignor {name} assigns only the leader's topics."
+        return (
+            f"The group leader does not subscribe to the topic; its assignor {name} assigns only the leader's topics."
+        )
     if expectation.kind != "exact":
-        return f"The assignor {name} cannot be replayed here, so why cannot be told."
-    owners, replayed = standing.ownership.owners.get(place, ()), expectation.replayed.get(place, ())
+        return f"groupwatch cannot replay the assignor {name}, so the reason is unknown."
+    owners, replayed = view.ownership.owners.get(place, ()), expectation.replayed.get(place, ())
     if owners != replayed:
         return (
-            f"For {era(group)} the assignor {name} gives it to {owner(replayed)}, so why it belongs to "
-            f"{owner(owners)} cannot be told by its rule."
+            f"The assignor {name} assigns it to {owner(replayed)} for {era(group)}, so its rule does not explain why "
+            f"it belongs to {owner(owners)}."
         )
     if not owners:
-        return _nobody(standing, place)
-    return _by_rule(standing, place, owners[0])
+        return _nobody(view, place)
+    return _by_rule(view, place, owners[0])
 
 
-def _by_task(standing: Standing, place: TopicPartition) -> str:
-    owners = standing.ownership.owners.get(place, ())
+def _by_task(view: AssignmentView, place: TopicPartition) -> str:
+    owners = view.ownership.owners.get(place, ())
     if not owners:
-        return f"In {era(standing.group)} no thread has a task that reads it."
-    return f"Kafka Streams gave a task that reads it to {owner(owners)}; what it weighs for that, no record has."
+        return f"No thread has a task that consumes it in {era(view.group)}."
+    return f"Kafka Streams assigned a task that consumes it to {owner(owners)}; no record contains the reason."
 
 
-def _nobody(standing: Standing, place: TopicPartition) -> str:
-    if place in standing.expectation.pending:
-        return f"Its former owner lets go in {era(standing.group)}, and only the next generation gives it to another."
-    if not any(place.topic in member.topics for member in standing.group.members):
+def _nobody(view: AssignmentView, place: TopicPartition) -> str:
+    if place in view.expectation.pending:
+        return f"Its previous owner revokes it in {era(view.group)}, and only the next generation reassigns it."
+    if not any(place.topic in member.topics for member in view.group.members):
         return "No member subscribes to the topic."
-    return f"The assignor did not have it when it made {era(standing.group)}."
+    return f"The assignor did not know the partition when it computed {era(view.group)}."
 
 
-def _by_rule(standing: Standing, place: TopicPartition, owner_id: str) -> str:
-    match standing.group.protocol:
+def _by_rule(view: AssignmentView, place: TopicPartition, owner_id: str) -> str:
+    match view.group.protocol:
         case "range":
-            return _range(standing, place, owner_id)
+            return _range(view, place, owner_id)
         case "roundrobin":
-            return _roundrobin(standing, place, owner_id)
+            return _roundrobin(view, place, owner_id)
         case _:
-            return _sticky(standing, place, owner_id)
+            return _sticky(view, place, owner_id)
 
 
 # --- range ------------------------------------------------------------------------------------------------------------
 
 
-def _range(standing: Standing, place: TopicPartition, owner_id: str) -> str:
-    replayed = standing.expectation.replayed
+def _range(view: AssignmentView, place: TopicPartition, owner_id: str) -> str:
+    replayed = view.expectation.replayed
     everything = _of_topic(replayed, place.topic)
     run = [number for number in everything if owner_id in replayed[TopicPartition(place.topic, number)]]
-    asking = [member for member in standing.group.members if place.topic in member.topics]
+    asking = [member for member in view.group.members if place.topic in member.topics]
     ids = [member.member_id for member in in_assignment_order(asking)]
-    told = (
-        f"range: partitions {ranges(everything)} of {shown(place.topic)} are split over "
-        f"{counted(len(ids), 'member')} sorted by member id (instance id first): "
+    text = (
+        f"range divides partitions {ranges(everything)} of {shown(place.topic)} among "
+        f"{counted(len(ids), 'member')}, sorted by member id (instance id first). "
         f"{shown(owner_id)} is {ordinal(ids.index(owner_id) + 1)} and gets {ranges(run)}."
     )
     if any(member.rack for member in asking):
-        told += " Racks of members and replicas may have had a part in it."
-    return told
+        text += " The racks of members and replicas may have influenced the result."
+    return text
 
 
 def _of_topic(owners: Owners, topic: str) -> list[int]:
@@ -107,57 +109,57 @@ def _of_topic(owners: Owners, topic: str) -> list[int]:
 # --- roundrobin -------------------------------------------------------------------------------------------------------
 
 
-def _roundrobin(standing: Standing, place: TopicPartition, owner_id: str) -> str:
-    replayed = standing.expectation.replayed
+def _roundrobin(view: AssignmentView, place: TopicPartition, owner_id: str) -> str:
+    replayed = view.expectation.replayed
     line = sorted(replayed, key=lambda each: (string_key(each.topic), each.partition))
     index = line.index(place)
-    circle = listed([member.member_id for member in in_assignment_order(standing.group.members)])
-    told = (
-        f"roundrobin: {counted(len(line), 'partition')}, in the order of topic and number, are dealt in the circle of "
-        f"members ({circle}); this is the {ordinal(index + 1)}, and "
+    circle = listed([member.member_id for member in in_assignment_order(view.group.members)])
+    text = (
+        f"roundrobin assigns {counted(len(line), 'partition')}, ordered by topic and number, to the members in turn "
+        f"({circle}). This partition is the {ordinal(index + 1)}, and "
     )
     if index == 0:
-        return f"{told}the circle begins with {shown(owner_id)}, the first that subscribes to the topic."
+        return f"{text}{shown(owner_id)} is the first member that subscribes to the topic."
     before = line[index - 1]
     return (
-        f"{told}after partition {before.partition} of {shown(before.topic)} for {owner(replayed[before])} the next "
-        f"that subscribes to the topic is {shown(owner_id)}."
+        f"{text}{shown(owner_id)} is the next member that subscribes to the topic, after {owner(replayed[before])} for "
+        f"partition {before.partition} of {shown(before.topic)}."
     )
 
 
 # --- sticky and cooperative-sticky ------------------------------------------------------------------------------------
 
 
-def _sticky(standing: Standing, place: TopicPartition, owner_id: str) -> str:
-    group, name = standing.group, standing.group.protocol
+def _sticky(view: AssignmentView, place: TopicPartition, owner_id: str) -> str:
+    group, name = view.group, view.group.protocol
     claims = {member.member_id: _memory(member, name) for member in group.members}
     claiming = [member_id for member_id, memory in claims.items() if _has(memory, place)]
     if owner_id in claiming:
-        told = f"{name}: {shown(owner_id)} kept it, as it said when it joined {era(group)} that it owned it"
+        text = f"{name}: {shown(owner_id)} kept it. It reported when it joined {era(group)} that it owned it"
         generation = claims[owner_id].generation
-        return f"{told} in generation {generation}." if generation is not None and generation >= 0 else f"{told}."
+        return f"{text} in generation {generation}." if generation is not None and generation >= 0 else f"{text}."
     if not claiming:
         return (
-            f"{name}: no member said when it joined {era(group)} that it owned it (it was new, or its owner had left "
-            f"or given it up), so it went to {shown(owner_id)} to even the group out."
+            f"{name}: no member reported owning it when it joined {era(group)} (it was new, or its owner had left or "
+            f"given it up). It went to {shown(owner_id)} to balance the group."
         )
-    return f"{name}: {_taken(standing, place, claims[claiming[0]], claiming[0])}"
+    return f"{name}: {_taken(view, place, claims[claiming[0]], claiming[0])}"
 
 
-def _taken(standing: Standing, place: TopicPartition, memory: PriorAssignment, former: str) -> str:
-    members = {member.member_id: member for member in standing.group.members}
+def _taken(view: AssignmentView, place: TopicPartition, memory: PriorAssignment, former: str) -> str:
+    members = {member.member_id: member for member in view.group.members}
     if place.topic not in members[former].topics:
-        return f"{shown(former)} owned it before and does not subscribe to the topic any more."
+        return f"{shown(former)} owned it before and does not subscribe to the topic anymore."
     had = sum(len(entry.partitions) for entry in memory.owned)
-    has = sum(former in owners for owners in standing.expectation.replayed.values())
-    share = f"said it owned {counted(had, 'partition')} and was left {has}"
+    has = sum(former in owners for owners in view.expectation.replayed.values())
+    share = f"reported {counted(had, 'partition')} and kept {has}"
     if had > has:
         return f"it was taken from {shown(former)}, which had more than its share: it {share}."
-    return f"it was taken from {shown(former)}, which {share}; why this one cannot be told."
+    return f"it was taken from {shown(former)}, which {share}; the reason for this choice is unknown."
 
 
 def _memory(member: Member, assignor: str | None) -> PriorAssignment:
-    """What a member said it owned when it joined, as its assignor reads it."""
+    """The partitions that a member reported when it joined, as its assignor reads them."""
     if assignor == "sticky":
         return read_sticky(member.user_data)
     generation = member.generation if member.generation >= 0 else read_cooperative(member.user_data)
@@ -171,27 +173,27 @@ def _has(memory: PriorAssignment, place: TopicPartition) -> bool:
 # --- the broker's choice ----------------------------------------------------------------------------------------------
 
 
-def _by_the_broker(standing: Standing, place: TopicPartition, now_ms: int) -> str:
-    group = standing.group
-    owners, target = standing.ownership.owners.get(place, ()), standing.expectation.current.get(place, ())
+def _by_the_broker(view: AssignmentView, place: TopicPartition, now_ms: int) -> str:
+    group = view.group
+    owners, target = view.ownership.owners.get(place, ()), view.expectation.current.get(place, ())
     epoch = f" for epoch {group.target_epoch}" if group.target_epoch is not None else ""
-    chosen = f"The broker ({shown(group.protocol or '')}) chose {owner(target)}{epoch}"
+    chosen = f"The coordinator ({shown(group.protocol or '')}) chose {owner(target)}{epoch}"
     if not target:
-        return f"The broker has chosen nobody{epoch}; {owner(owners)} has it."
+        return f"The coordinator chose no member{epoch}; {owner(owners)} owns it."
     if owners == target:
         return f"{chosen}; {_held(group.members, owners, now_ms)}."
     if owners:
-        return f"{chosen}; {owner(owners)} has not given it back yet."
+        return f"{chosen}; {owner(owners)} has not revoked it yet."
     return f"{chosen}, which has not taken it yet."
 
 
 def _held(members: Sequence[Member], owners: Sequence[str], now_ms: int) -> str:
-    standing = next((member.reconciliation for member in members if member.member_id in owners), None)
-    if standing is None or not standing.since_ms:
-        return f"{owner(owners)} has it"
-    waits = ", and waits for others" if standing.state is MemberState.UNRELEASED_PARTITIONS else ""
-    since = age(now_ms - standing.since_ms)
-    return f"{owner(owners)} has it in its epoch {standing.epoch}, at the latest since {since} ago{waits}"
+    view = next((member.reconciliation for member in members if member.member_id in owners), None)
+    if view is None or not view.since_ms:
+        return f"{owner(owners)} owns it"
+    waits = ", and is waiting for other members" if view.state is MemberState.UNRELEASED_PARTITIONS else ""
+    since = age(now_ms - view.since_ms)
+    return f"{owner(owners)} has owned it for at least {since} (member epoch {view.epoch}){waits}"
 
 
 def ordinal(number: int) -> str:

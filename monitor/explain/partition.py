@@ -1,4 +1,4 @@
-"""One partition of a group in sentences: who owns it and why, how far it is read, and what is wrong with it."""
+"""One partition of a group in sentences: its owner and the reason, its offsets and lag, and its findings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from monitor.model import KINDS, MemberVerdict, PartitionId, PartitionVerdict, T
 
 
 def explain_partition(inputs: GroupInputs, topic: str, partition: PartitionId) -> Explanation:
-    """Who owns a partition and why, how far it is read, and what is wrong with it.
+    """The partition's owner and the reason, its offsets and lag, and its findings.
 
     Raises:
         QuestionError: the group has nothing to do with it.
@@ -32,10 +32,10 @@ def explain_partition(inputs: GroupInputs, topic: str, partition: PartitionId) -
         statements=(
             _existence(inputs, place),
             _owner(known, row),
-            Statement(about=About.RULE, sentence=why(known.standing, place, inputs.now_ms)),
+            Statement(about=About.RULE, sentence=why(known.view, place, inputs.now_ms)),
             *_expected(known, row),
             _offsets(known, row),
-            *findings_told(findings, "Nothing is found wrong with it."),
+            *findings_told(findings, "The partition has no findings."),
         ),
     )
 
@@ -50,7 +50,9 @@ def _row(known: Judged, topic: str, partition: PartitionId) -> PartitionVerdict:
         has = ranges(numbers[topic])
         raise QuestionError(f"The group has no partition {shown(str(partition))} of {shown(topic)}; it has {has}.")
     topics = listed(sorted(numbers)) or "none"
-    raise QuestionError(f"Group {shown(known.group.group)} has nothing of {shown(topic)}; its topics are {topics}.")
+    raise QuestionError(
+        f"Group {shown(known.group.group)} has no partition of {shown(topic)}; its topics are {topics}."
+    )
 
 
 def _existence(inputs: GroupInputs, place: TopicPartition) -> Statement:
@@ -59,15 +61,15 @@ def _existence(inputs: GroupInputs, place: TopicPartition) -> Statement:
     name = f"Partition {shown(str(place.partition))} of {shown(place.topic)}"
     if found is None:
         return Statement(about=About.PARTITION, sentence=f"{name} does not exist.")
-    told = f"{name} was first seen {age(inputs.now_ms - found.first_seen_ms)} ago"
+    text = f"{name} was first seen {age(inputs.now_ms - found.first_seen_ms)} ago"
     if found.earliest is not None and found.end is not None:
-        told += f"; its log goes from offset {found.earliest} to {found.end}"
-    return Statement(about=About.PARTITION, sentence=f"{told}.", since_ms=found.first_seen_ms)
+        text += f"; its log ranges from offset {found.earliest} to {found.end}"
+    return Statement(about=About.PARTITION, sentence=f"{text}.", since_ms=found.first_seen_ms)
 
 
 def _owner(known: Judged, row: PartitionVerdict) -> Statement:
     if not row.owners:
-        return Statement(about=About.OWNER, sentence="Nobody owns it.")
+        return Statement(about=About.OWNER, sentence="It has no owner.")
     verb = "owns" if len(row.owners) == 1 else "own"
     verb_of_era = "read" if KINDS[known.group.kind].is_self_assigned else "stored"
     ago = f" ({verb_of_era} {known.age_of(known.group.generation_ms)} ago)" if known.group.generation_ms else ""
@@ -85,15 +87,15 @@ def _holder(member: MemberVerdict) -> str:
     at = f", host {shown(member.host)}" if member.host else ""
     instance = f", instance {shown(member.instance_id)}" if member.instance_id is not None else ""
     client = f", client {shown(member.client_id)}" if member.client_id else ""
-    return f"{shown(member.member_id)}{instance}{client}{at}: {counted(member.partitions, 'partition')} in all"
+    return f"{shown(member.member_id)}{instance}{client}{at}: {counted(member.partitions, 'partition')} in total"
 
 
 def _expected(known: Judged, row: PartitionVerdict) -> Iterator[Statement]:
     """Only where it is another than the owner, and can be told."""
-    kind = known.standing.expectation.kind
-    expected = known.standing.expectation.current.get(TopicPartition(row.topic, row.partition), ())
+    kind = known.view.expectation.kind
+    expected = known.view.expectation.current.get(TopicPartition(row.topic, row.partition), ())
     if kind == "exact" and expected != row.owners:
-        sentence = f"If the group rebalanced now, it would belong to {owner(expected)}."
+        sentence = f"It would belong to {owner(expected)} if the group rebalanced now."
         yield Statement(about=About.EXPECTED, sentence=sentence, evidence=tuple(metadata_told(known)))
 
 
@@ -101,16 +103,16 @@ def _offsets(known: Judged, row: PartitionVerdict) -> Statement:
     if row.committed is None:
         return Statement(about=About.OFFSETS, sentence="The group has committed no offset there.")
     commit = next(o for o in known.group.offsets if (o.topic, o.partition) == (row.topic, row.partition))
-    told = f"The group committed offset {row.committed} {known.age_of(commit.committed_ms)} ago"
+    text = f"The committed offset is {row.committed}, committed {known.age_of(commit.committed_ms)} ago"
     if row.lag is None:
-        told += "; how many records wait is not known"
+        text += "; the lag is unknown"
     elif row.lag == 0:
-        told += f", and no {unit_of(known.group.kind)} waits"
+        text += "; there is no lag"
     else:
-        told += f": {counted(row.lag, unit_of(known.group.kind))} {'waits' if row.lag == 1 else 'wait'}"
-        told += f", the oldest for {age(row.lag_ms)}" if row.lag_ms is not None else ""
+        text += f"; the lag is {counted(row.lag, unit_of(known.group.kind))}"
+        text += f", the oldest {age(row.lag_ms)} old" if row.lag_ms is not None else ""
     if row.stable is not None:
-        told += f"; a transaction is open that began at offset {row.stable}"
+        text += f"; an open transaction starts at offset {row.stable}"
     if commit.rewinds:
-        told += f"; it went back {counted(commit.rewinds, 'time')}"
-    return Statement(about=About.OFFSETS, sentence=f"{told}.", since_ms=commit.committed_ms)
+        text += f"; the committed offset moved back {counted(commit.rewinds, 'time')}"
+    return Statement(about=About.OFFSETS, sentence=f"{text}.", since_ms=commit.committed_ms)

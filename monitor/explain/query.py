@@ -47,13 +47,13 @@ def counts_typed(texts: Iterable[str]) -> tuple[PartitionCount, ...]:
     for each in map(count_typed, texts):
         if each.topic in counts:
             numbers = f"{counts[each.topic].partitions} and {each.partitions}"
-            raise QuestionError(f"{shown(each.topic)} may be given once only, not with {numbers}.")
+            raise QuestionError(f"{shown(each.topic)} may be given only once, not with {numbers}.")
         counts[each.topic] = each
     return tuple(counts.values())
 
 
 def explained(inputs: GroupInputs, topic: str | None = None, partition: str | None = None) -> Explanation:
-    """What can be told of the group, or of one of its partitions.
+    """The explanation of the group, or of one of its partitions.
 
     Raises:
         QuestionError: the group has nothing to do with that partition, or only a half of it is named.
@@ -61,7 +61,7 @@ def explained(inputs: GroupInputs, topic: str | None = None, partition: str | No
     if topic is None and partition is None:
         return explain_group(inputs)
     if topic is None or partition is None:
-        raise QuestionError("A topic and a partition belong together.")
+        raise QuestionError("A topic and a partition belong together: give both or neither.")
     return explain_partition(inputs, topic, partition_typed(partition))
 
 

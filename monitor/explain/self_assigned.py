@@ -1,4 +1,4 @@
-"""How a group's members share partitions and why one belongs to whom it belongs, where each works out its own share."""
+"""How members that each compute their own share assign partitions, and why a partition has its owner."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 from monitor.assignors.java.text import string_key
 from monitor.assignors.rocketmq.message_queue import sorted_queues
-from monitor.detection.ownership.assignment_view import Standing
+from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.detection.ownership.self_assigned.rocketmq import queue_of, strategy_of
 from monitor.explain.statements import Judged
 from monitor.messages.names import counted, listed, owner, people, shown
@@ -17,63 +17,68 @@ _CIRCLES: Final = frozenset({"AVG_BY_CIRCLE", "roundrobin", "roundrobin of 0.8"}
 
 
 NOT_EXCLUSIVE: Final = {
-    Sharing.BROADCAST: "Its members broadcast: each reads every partition and keeps its offsets for itself.",
-    Sharing.BY_RECORD: "The broker hands out records to its members, not partitions, so no partition has one owner.",
+    Sharing.BROADCAST: "Its members use broadcasting: each consumes every partition and keeps its own offsets.",
+    Sharing.BY_RECORD: (
+        "The broker distributes records to its members, not partitions, so no partition has a single owner."
+    ),
 }
 
 _NOT_EXACT: Final = {
-    "none": "Who owns what is not known: the group has no members, or one of them does not answer.",
-    "invariants": "How the members share partitions is not known, so why cannot be told.",
+    "none": "The owners are unknown: the group has no members, or one of them does not respond.",
+    "invariants": "groupwatch does not know how the members assign partitions, so the reason is unknown.",
 }
 
 
 def sharing_told(known: Judged) -> str | None:
-    """How the members share partitions, and how that is known. None: there are no members."""
-    group, expectation = known.group, known.standing.expectation
+    """How the members assign partitions, and how groupwatch knows. None: there are no members."""
+    group, expectation = known.group, known.view.expectation
     if group.sharing in NOT_EXCLUSIVE:
         return NOT_EXCLUSIVE[group.sharing]
     if expectation.kind == "none":
-        return "Who should own what cannot be judged: what some member holds is not known." if group.members else None
+        return (
+            "The expected owners are unknown, because some member's partitions are unknown." if group.members else None
+        )
     name = shown(group.protocol or "none")
     if group.kind is not GroupKind.ROCKETMQ:
         return _by_fit(known, name)
     if expectation.kind != "exact":
-        return f"Its members share partitions by {name}, as they say, which cannot be computed here for them."
-    return f"Each member takes its own share, by {name} as they say, which is computed here exactly."
+        return f"Its members report the strategy {name}, which groupwatch cannot compute for them."
+    return f"Each member computes its own share. They report the strategy {name}, which groupwatch computes exactly."
 
 
 def _by_fit(known: Judged, name: str) -> str:
-    """Of systems that do not tell a group's strategy."""
-    fit = known.standing.expectation.fit
+    """For systems that do not report a group's strategy."""
+    fit = known.view.expectation.fit
     if fit is None:
-        return f"The configuration says that its members share by {name}, which groupwatch does not have."
+        return f"The configuration names the strategy {name} for its members, which groupwatch does not support."
     if fit.is_exact:
         others = [other for other in fit.fitting if other != fit.candidate]
         also = f" (and {listed(others)})" if others else ""
         ago = known.age_of(fit.since_ms)
-        return f"Each member takes its own share: {name}{also} gives exactly the owners that it has had for {ago}."
-    if known.standing.expectation.kind == "exact":
-        return f"Each member takes its own share, by {name}, but not all have what that gives them."
+        return f"Each member computes its own share. {name}{also} computes exactly the owners of the last {ago}."
+    if known.view.expectation.kind == "exact":
+        return f"Each member computes its own share with {name}, but not all members own what it assigns them."
     return (
-        f"No strategy gives the owners that it has: the nearest, {fit.candidate}, gives "
-        f"{counted(fit.differing, 'partition')} to others. So only owners, orphans and balance are judged."
+        f"No strategy computes its owners: the nearest, {fit.candidate}, assigns "
+        f"{counted(fit.differing, 'partition')} to other members. groupwatch evaluates only owners, orphaned "
+        "partitions, and balance."
     )
 
 
-def why_by_shares(standing: Standing, place: TopicPartition) -> str:
-    """The sentences that say why the owner of a partition is who it is, or that this cannot be told."""
-    group, expectation = standing.group, standing.expectation
+def why_by_shares(view: AssignmentView, place: TopicPartition) -> str:
+    """The sentences that explain the owner of a partition, or that its reason is unknown."""
+    group, expectation = view.group, view.expectation
     if group.sharing in NOT_EXCLUSIVE:
         return NOT_EXCLUSIVE[group.sharing]
     if expectation.kind != "exact":
         return _NOT_EXACT[expectation.kind]
-    owners, given = standing.ownership.owners.get(place, ()), expectation.replayed.get(place, ())
+    owners, given = view.ownership.owners.get(place, ()), expectation.replayed.get(place, ())
     name = shown(group.protocol or "its strategy")
     if owners != given:
-        return f"{name} gives it to {owner(given)}, so why it belongs to {owner(owners)} cannot be told by its rule."
+        return f"{name} assigns it to {owner(given)}, so its rule does not explain why it belongs to {owner(owners)}."
     if not owners:
         return _nobody(group, place)
-    return " ".join(_of(standing, place, member) for member in group.members if member.member_id in owners)
+    return " ".join(_of(view, place, member) for member in group.members if member.member_id in owners)
 
 
 def _nobody(group: GroupState, place: TopicPartition) -> str:
@@ -83,24 +88,24 @@ def _nobody(group: GroupState, place: TopicPartition) -> str:
     if lacking and group.kind is GroupKind.ROCKETMQ:
         return (
             f"It is in the share of a member that does not subscribe to the topic: {people(lacking, group)}. RocketMQ "
-            "shares every topic over all members of a group."
+            "allocates every topic across all members of a group."
         )
-    return "It is in no member's share, or none has taken it yet."
+    return "It is in no member's share, or no member has taken it yet."
 
 
-def _of(standing: Standing, place: TopicPartition, member: Member) -> str:
-    rule, who = _rule(standing.group, member), shown(member.member_id)
-    line = _line_up(standing, place.topic)
-    owners = standing.ownership.owners
+def _of(view: AssignmentView, place: TopicPartition, member: Member) -> str:
+    rule, who = _rule(view.group, member), shown(member.member_id)
+    line = _line_up(view, place.topic)
+    owners = view.ownership.owners
     own = [each for each in line if member.member_id in owners.get(TopicPartition(place.topic, each), ())]
-    asking = _asking(standing.group, place.topic)
+    asking = _asking(view.group, place.topic)
     rank = f"{who} is number {asking.index(member.member_id) + 1} of {counted(len(asking), 'member')} sorted by id"
     of_topic = f"the {counted(len(line), 'partition')} of {shown(place.topic)}"
     if rule in _RUNS:
-        return f"{rule}: {of_topic} are cut into runs; {rank} and takes {listed(list(map(str, own)))}."
+        return f"{rule} divides {of_topic} into consecutive runs. {rank} and takes {listed(list(map(str, own)))}."
     if rule in _CIRCLES:
-        return f"{rule}: partitions are dealt out one by one, round the members; {rank}."
-    return f"{rule}: the hash of the partition's name lies before one of {who} on the ring of all members."
+        return f"{rule} assigns partitions one by one, to the members in turn. {rank}."
+    return f"{rule}: the hash of the partition's name precedes a point of {who} on the ring of all members."
 
 
 def _rule(group: GroupState, member: Member) -> str:
@@ -111,15 +116,15 @@ def _rule(group: GroupState, member: Member) -> str:
 
 
 def _asking(group: GroupState, topic: str) -> list[str]:
-    """Over whom the topic is shared: of RocketMQ all members, else those that subscribe to it."""
-    everybody = group.kind is GroupKind.ROCKETMQ
-    return sorted((m.member_id for m in group.members if everybody or topic in m.topics), key=string_key)
+    """The members that divide the topic: for RocketMQ all members, else its subscribers."""
+    is_for_all = group.kind is GroupKind.ROCKETMQ
+    return sorted((m.member_id for m in group.members if is_for_all or topic in m.topics), key=string_key)
 
 
-def _line_up(standing: Standing, topic: str) -> list[PartitionId]:
-    """The partitions that somebody has, in the order in which the strategies look at them."""
-    own = [place.partition for place in standing.ownership.owners if place.topic == topic]
-    if standing.group.kind is GroupKind.ROCKETMQ:
+def _line_up(view: AssignmentView, topic: str) -> list[PartitionId]:
+    """The partitions with an owner, in the order in which the strategies look at them."""
+    own = [place.partition for place in view.ownership.owners if place.topic == topic]
+    if view.group.kind is GroupKind.ROCKETMQ:
         names = {queue: each for each in own if (queue := queue_of(topic, each)) is not None}
         return [names[queue] for queue in sorted_queues(names)]
     return sorted(own)

@@ -1,4 +1,4 @@
-"""A group whose members each work out their own share, made ready to do so again with other members."""
+"""A group whose members each compute their own share, prepared for a simulation with other members."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from monitor.assignors import UnknownAssignor
-from monitor.assignors.registry import SYSTEM_OF, find_of, offered_names
+from monitor.assignors.registry import SYSTEM_OF, find_any, offered_names
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
-from monitor.detection.ownership.assignment_view import stand
+from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.context import Owners
 from monitor.detection.ownership.inference import Candidate
 from monitor.detection.ownership.self_assigned.groups import Partitions, offered, owners_of, partitions_now
@@ -25,24 +25,22 @@ def own_roster(inputs: GroupInputs) -> Roster:
     Raises:
         QuestionError: it has no members, they share no partitions, or what one of them holds is not known.
     """
-    standing = stand(inputs.group, inputs.catalog)
-    group, name = standing.group, shown(inputs.group.group)
+    view = view_assignment(inputs.group, inputs.catalog)
+    group, name = view.group, shown(inputs.group.group)
     if group.sharing in NOT_EXCLUSIVE:
-        raise QuestionError(f"Group {name} shares no partitions. {NOT_EXCLUSIVE[group.sharing]}")
+        raise QuestionError(f"Group {name} does not assign partitions to single owners. {NOT_EXCLUSIVE[group.sharing]}")
     if not group.members:
-        raise QuestionError(
-            f"Group {name} has no members (it is {group.phase.value}), so there is nothing to assign to."
-        )
-    if not standing.ownership.complete:
-        raise QuestionError(f"A member of group {name} does not answer, and what it holds is not known.")
+        raise QuestionError(f"Group {name} has no members (it is {group.phase.value}), so there is nothing to assign.")
+    if not view.ownership.complete:
+        raise QuestionError(f"A member of group {name} does not respond, and its partitions are unknown.")
     assumed = ["All members see the same members and partitions, as they are now."]
     if group.kind is GroupKind.ROCKETMQ:
-        assumed.append("The share of a topic that falls to a member which does not subscribe to it is nobody's.")
+        assumed.append("A share that falls to a member without a subscription to the topic has no owner.")
     return Roster(
         group=group,
         catalog=inputs.catalog,
         members=group.members,
-        owners=standing.ownership.owners,
+        owners=view.ownership.owners,
         counts={},
         assumptions=tuple(assumed),
     )
@@ -57,12 +55,13 @@ def strategy_for(roster: Roster, name: str | None) -> str | None:
     group = roster.group
     names = listed(offered_names(SYSTEM_OF[group.kind]))
     if name is None and group.protocol is None:
-        raise QuestionError(f"Which strategy the group has is not known; --assignor says which to try: {names}.")
+        raise QuestionError(f"The group's strategy is unknown. Choose one with --assignor: {names}.")
     own = [m.assignor for m in group.members] if group.kind is GroupKind.ROCKETMQ else [_rule_of(group.protocol)]
     unknown = [each for each in (own if name is None else [name]) if not _is_ours(group.kind, each)]
     if unknown:
         raise QuestionError(
-            f"groupwatch does not have the strategy {shown(unknown[0] or 'none')} for this group; it has {names}."
+            f"groupwatch does not support the strategy {shown(unknown[0] or 'none')} for this group; it supports "
+            f"{names}."
         )
     return name if group.kind is GroupKind.ROCKETMQ else name or group.protocol
 
@@ -73,7 +72,7 @@ def _rule_of(fitting: str | None) -> str | None:
 
 
 def _is_ours(kind: GroupKind, name: str | None) -> bool:
-    return not isinstance(find_of(name, SYSTEM_OF[kind]), UnknownAssignor)
+    return not isinstance(find_any(name, SYSTEM_OF[kind]), UnknownAssignor)
 
 
 def shared(roster: Roster, members: Sequence[Member], strategy: str | None) -> tuple[MemberAssignment, ...]:
@@ -86,13 +85,13 @@ def shared(roster: Roster, members: Sequence[Member], strategy: str | None) -> t
     partitions = partitions_of(roster)
     given = [each for each in offered(group, partitions) if each.owners is not None]
     if not given:
-        raise QuestionError("The members' strategies give no answer for this group.")
+        raise QuestionError("The members' strategies compute no assignment for this group.")
     owners = owners_of(_named(given, strategy).owners or {}, partitions)
     ids = {member.member_id for member in members}
     strangers = sorted({owner for owners_ in owners.values() for owner in owners_} - ids)
     if strangers:
         raise QuestionError(
-            f"Threads of a consumer are numbered from 0, so {listed(strangers)} would be there; leave out whole "
+            f"Threads of a consumer are numbered from 0, so {listed(strangers)} would still exist. Remove whole "
             "consumers, or their last threads."
         )
     return tuple(_assignment(member.member_id, owners) for member in members)

@@ -1,4 +1,4 @@
-"""A group made ready to be assigned again: its members as they would join now, its topics as they are now."""
+"""A group prepared for a simulated assignment: its members as they would join now, its current topics."""
 
 from __future__ import annotations
 
@@ -99,23 +99,23 @@ def roster_of(inputs: GroupInputs) -> Roster:
 def _why_not(group: GroupState) -> str:
     name = shown(group.group)
     if not KINDS[group.kind].has_owners:
-        return f"Group {name} is a {group.kind.value} group: no assignor gives its partitions to one owner each."
+        return f"Group {name} is a {group.kind.value} group: no assignor assigns each of its partitions to one owner."
     if not group.members:
-        return f"Group {name} has no members (it is {group.phase.value}), so there is nothing to assign to."
+        return f"Group {name} has no members (it is {group.phase.value}), so there is nothing to assign."
     if group.protocol_type != "consumer":
-        return f"Group {name} has the protocol {shown(group.protocol_type) or 'none'}, not that of consumers."
-    return f"What some members of group {name} subscribe to cannot be read, so it cannot be assigned again."
+        return f"Group {name} has the protocol type {shown(group.protocol_type) or 'none'}, not consumer."
+    return f"Some members of group {name} have unreadable subscriptions, so its assignment cannot be simulated."
 
 
 def _assumed(group: GroupState, members: Iterable[Member]) -> Iterable[str]:
     if KINDS[group.kind].assigns is Assigner.BROKER:
-        yield "What members have before is what the broker has chosen for them, whether they have reached it or not."
+        yield "The assignment before is the coordinator's target assignment, whether members have reached it or not."
         if any(member.reconciliation is None or member.reconciliation.target is None for member in members):
-            yield "For some members the broker has not chosen yet: they have nothing before."
+            yield "Some members have no target assignment yet, so they have no partitions before."
         return
-    yield "All members join with fresh metadata of the topics as they are now, and remember what they have."
+    yield "All members rejoin with current topic metadata and remember their partitions."
     if group.protocol == "sticky" and any(is_foreign(member.user_data) for member in group.members):
-        yield "The members' own sticky is another than Kafka's Java client has; this is that of the Java client."
+        yield "The members' sticky assignor differs from that of Kafka's Java client; the simulation uses the latter."
 
 
 class ChosenAssignor:
@@ -139,18 +139,18 @@ class ChosenAssignor:
 
     def assumptions(self, roster: Roster) -> tuple[str, ...]:
         """What has to be said about this assignor in this group."""
-        told: list[str] = []
+        assumptions: list[str] = []
         if roster.group.protocol != self.name:
-            told.append(
-                "A member would have to ask the broker for it (group.remote.assignor), and most members the same."
+            assumptions.append(
+                "A member would have to request it (group.remote.assignor), and most members the same one."
                 if roster.is_modern
-                else f"All members offer {self.name}; which they really offer is not looked at."
+                else f"All members support {self.name}; the simulation does not check the assignors that they offer."
             )
         if isinstance(self._rule, CooperativeStickyAssignor):
-            told.append(
-                "This is where it ends: partitions that move are given up in one generation, taken in the next."
+            assumptions.append(
+                "This is the final assignment: moved partitions are revoked in one generation, assigned in the next."
             )
-        return tuple(told)
+        return tuple(assumptions)
 
 
 def choose_assignor(roster: Roster, name: str | None) -> ChosenAssignor:
@@ -163,8 +163,9 @@ def choose_assignor(roster: Roster, name: str | None) -> ChosenAssignor:
     names = offered_names(SYSTEM_OF[roster.group.kind])
     found = find(wanted, System.KAFKA_BROKER) if roster.is_modern else find(wanted)
     if isinstance(found, UnknownAssignor) or found.name not in names:
-        whose = "the group's assignor" if name is None else "an assignor"
+        whose = "the group's assignor" if name is None else "the assignor"
         raise QuestionError(
-            f"groupwatch does not have {whose} {shown(wanted or 'none')} for this group; it has {listed(names)}."
+            f"groupwatch does not support {whose} {shown(wanted or 'none')} for this group; it supports "
+            f"{listed(names)}."
         )
     return ChosenAssignor(found)

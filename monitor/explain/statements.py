@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from monitor.detection.evaluate import judge
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.detection.ownership.assignment_view import Standing, stand
+from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.messages.formatting import age
 from monitor.messages.names import counted, era, shown
@@ -54,7 +54,7 @@ class Judged(Value):
     """A verdict with what it was made from."""
 
     verdict: GroupVerdict
-    standing: Standing
+    view: AssignmentView
     group: GroupState
     """With the names of its topics and its offsets."""
 
@@ -65,14 +65,14 @@ class Judged(Value):
 
 def judged(inputs: GroupInputs) -> Judged:
     """The verdict on these inputs, and what it was made from."""
-    topics, standing = Topics(inputs.catalog), stand(inputs.group, inputs.catalog)
-    verdict = judge(inputs.group, topics, standing, inputs.now_ms, inputs.settings)
-    return Judged(verdict=verdict, standing=standing, group=standing.named(inputs.group))
+    topics, view = Topics(inputs.catalog), view_assignment(inputs.group, inputs.catalog)
+    verdict = judge(inputs.group, topics, view, inputs.now_ms, inputs.settings)
+    return Judged(verdict=verdict, view=view, group=view.named(inputs.group))
 
 
 def metadata_told(known: Judged) -> Iterator[str]:
     """Which topics have changed since the generation."""
-    for change in known.standing.expectation.changes:
+    for change in known.view.expectation.changes:
         yield (
             f"{shown(change.topic)} had {counted(change.before, 'partition')} for {era(known.group)} and has "
             f"{change.after} now."
@@ -84,10 +84,10 @@ def findings_told(findings: Sequence[Finding], none: str) -> Iterator[Statement]
     if not findings:
         yield Statement(about=About.FINDING, sentence=none)
     for finding in findings:
-        told = finding.spec.advice
+        advice = finding.spec.advice
         yield Statement(
             about=About.FINDING,
             sentence=finding.sentence,
             since_ms=finding.since_ms,
-            evidence=() if told is None else (f"What to do: {told}",),
+            evidence=() if advice is None else (f"What to do: {advice}",),
         )

@@ -1,7 +1,7 @@
-"""What a group's assignment would be if something about it were different.
+"""A group's assignment if something about it were different.
 
-The answer is the assignor's for the members as they would join now, remembering what they have. Nothing is computed by
-another rule than those of ``monitor.assignors``; what had to be assumed stands in the answer.
+The result is the assignor's for the members as they would join now, with the partitions that they remember. Only the
+rules of ``monitor.assignors`` compute it; the result lists its assumptions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from monitor.model import KINDS, Member, MemberAssignment, PartitionId, TopicPar
 
 MOST_MEMBERS: Final = 10_000
 MOST_PARTITIONS: Final = 1_000_000
-"""Larger groups are not rehearsed: a slip of the finger must not take hours."""
+"""Larger groups are not simulated: a typing error must not take hours."""
 
 
 class PartitionCount(Value):
@@ -93,10 +93,10 @@ def what_if(inputs: GroupInputs, change: Change) -> WhatIf:
     if KINDS[inputs.group.kind].is_self_assigned:
         return _what_if_shared(inputs, change)
     before = roster_of(inputs)
-    members, told = _members(before, change)
+    members, assumptions = _members(before, change)
     counts = before.counts | _counts(before, change.partitions)
     if sum(counts.values()) > MOST_PARTITIONS:
-        raise QuestionError(f"More than {MOST_PARTITIONS} partitions are not rehearsed.")
+        raise QuestionError(f"groupwatch simulates at most {MOST_PARTITIONS:,} partitions.")
     assignor = choose_assignor(before, change.assignor)
     try:
         answer = assignor.assign(members, before.shapes(counts))
@@ -115,7 +115,7 @@ def what_if(inputs: GroupInputs, change: Change) -> WhatIf:
         balance_after=balance_side(members, owners_after),
         idle=tuple(sorted(given.member_id for given in answer if not given.topics)),
         orphans=tuple(_orphans(counts, owners_after)),
-        assumptions=(*before.assumptions, *told, *assignor.assumptions(before)),
+        assumptions=(*before.assumptions, *assumptions, *assignor.assumptions(before)),
     )
 
 
@@ -123,11 +123,12 @@ def _what_if_shared(inputs: GroupInputs, change: Change) -> WhatIf:
     """As :func:`what_if`, where each member works out its own share."""
     if change.partitions:
         raise QuestionError(
-            "What if a topic had more partitions cannot be told here: they lie on brokers, and which is not said."
+            "groupwatch cannot simulate more partitions for this group: each partition is on a broker, and the request "
+            "does not name one."
         )
     before = own_roster(inputs)
     strategy = strategy_for(before, change.assignor)
-    members, told = _members(before, change)
+    members, assumptions = _members(before, change)
     answer = shared(before, members, strategy)
     owners_after = owners_by_partition(answer)
     every = (TopicPartition(topic, each) for topic, own in partitions_of(before).items() for each in own)
@@ -143,7 +144,7 @@ def _what_if_shared(inputs: GroupInputs, change: Change) -> WhatIf:
         balance_after=balance_side(members, owners_after),
         idle=tuple(sorted(given.member_id for given in answer if not given.topics)),
         orphans=tuple(place for place in every if place not in owners_after),
-        assumptions=(*before.assumptions, *told),
+        assumptions=(*before.assumptions, *assumptions),
     )
 
 
@@ -153,12 +154,12 @@ def _what_if_shared(inputs: GroupInputs, change: Change) -> WhatIf:
 def _members(roster: Roster, change: Change) -> tuple[tuple[Member, ...], tuple[str, ...]]:
     leaving = {_named(roster, name).member_id for name in change.without}
     staying = tuple(member for member in roster.members if member.member_id not in leaving)
-    told: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
     if change.members is not None:
-        staying, told = _resized(roster, staying, change.members)
+        staying, assumptions = _resized(roster, staying, change.members)
     if not staying:
         raise QuestionError(f"Group {shown(roster.group.group)} would have no members: nothing would be assigned.")
-    return staying, told
+    return staying, assumptions
 
 
 def _named(roster: Roster, name: str) -> Member:
@@ -169,14 +170,14 @@ def _named(roster: Roster, name: str) -> Member:
             return found[0]
         if found:
             ids = listed([member.member_id for member in found])
-            raise QuestionError(f"{len(found)} members are called {shown(name)}; say which by its id: {ids}.")
+            raise QuestionError(f"{len(found)} members match {shown(name)}; use a member id: {ids}.")
     known = listed([member.member_id for member in roster.members])
     raise QuestionError(f"The group has no member {shown(name)}; its members are {known}.")
 
 
 def _resized(roster: Roster, members: tuple[Member, ...], count: int) -> tuple[tuple[Member, ...], tuple[str, ...]]:
     if not 1 <= count <= MOST_MEMBERS:
-        raise QuestionError(f"A group is rehearsed with 1 to {MOST_MEMBERS} members, not with {count}.")
+        raise QuestionError(f"groupwatch simulates 1 to {MOST_MEMBERS:,} members, not {count}.")
     if count <= len(members):
         return _reduced(roster, members, count)
     topics = roster.usual_topics()
@@ -184,9 +185,11 @@ def _resized(roster: Roster, members: tuple[Member, ...], count: int) -> tuple[t
     free = (name for number in range(1, MOST_MEMBERS * 2) if (name := f"new-{number}") not in taken)
     joining = tuple(Member(member_id=next(free), topics=topics, client_id="new") for _ in range(count - len(members)))
     names = listed([member.member_id for member in joining])
-    told = [f"New members ({names}) subscribe to {listed(topics)}, have no rack and no instance id."]
-    told.append("Where they stand among the members depends on ids that they do not have yet: by these names here.")
-    return (*members, *joining), tuple(told)
+    assumptions = (
+        f"New members ({names}) subscribe to {listed(topics)} and have no rack and no instance id.",
+        "The order of new members depends on ids that they do not have yet; the simulation uses these names.",
+    )
+    return (*members, *joining), assumptions
 
 
 def _reduced(roster: Roster, members: tuple[Member, ...], count: int) -> tuple[tuple[Member, ...], tuple[str, ...]]:
@@ -194,8 +197,8 @@ def _reduced(roster: Roster, members: tuple[Member, ...], count: int) -> tuple[t
     leaving = {member.member_id for member in in_assignment_order(members)[count:]}
     if not leaving:
         return members, ()
-    told = f"It is not said who leaves: the last in the assignors' order do ({listed(sorted(leaving))})."
-    return tuple(member for member in members if member.member_id not in leaving), (told,)
+    assumption = f"The members that leave are the last in the assignors' order ({listed(sorted(leaving))})."
+    return tuple(member for member in members if member.member_id not in leaving), (assumption,)
 
 
 # --- the topics -------------------------------------------------------------------------------------------------------
@@ -211,7 +214,7 @@ def _counts(roster: Roster, wanted: Sequence[PartitionCount]) -> dict[str, int]:
         now = count_now(state) if state else 0
         if entry.partitions < max(now, 1):
             has = f"{shown(entry.topic)} has {counted(now, 'partition')}"
-            raise QuestionError(f"{has}, and Kafka cannot make them {entry.partitions}: a topic only grows.")
+            raise QuestionError(f"{has}; Kafka cannot change that to {entry.partitions}: a topic can only grow.")
     return {entry.topic: entry.partitions for entry in wanted}
 
 

@@ -15,21 +15,21 @@ SHOWN_TOPICS: Final = 10
 
 
 def moving(answer: WhatIf) -> str:
-    """How many partitions get another owner; they are listed after it."""
+    """How many partitions get a different owner; a list of them follows."""
     moves = len(answer.moves)
     if not moves:
-        return "No partition gets another owner."
-    return f"{counted(moves, 'partition')} {'gets' if moves == 1 else 'get'} another owner:"
+        return "No partition gets a different owner."
+    return f"{counted(moves, 'partition')} {'gets' if moves == 1 else 'get'} a different owner:"
 
 
 def consequences(answer: WhatIf) -> tuple[str, ...]:
-    """How even it would be, and who would have or be had by nobody."""
-    told = [_balance(answer)]
+    """The balance, the members without a partition, and the partitions without an owner."""
+    sentences = [_balance(answer)]
     if answer.idle:
-        told.append(f"Without a partition: {listed(answer.idle)}.")
+        sentences.append(f"Members without a partition: {listed(answer.idle)}.")
     if answer.orphans:
-        told.append(f"Nobody would read {places(answer.orphans)}.")
-    return tuple(told)
+        sentences.append(f"{places(answer.orphans)} would have no owner.")
+    return tuple(sentences)
 
 
 def mark(member: MemberChange) -> str:
@@ -51,5 +51,5 @@ def _balance(answer: WhatIf) -> str:
 
 def _evenness(side: BalanceSide | None) -> str:
     if side is None:
-        return "nobody owns anything"
-    return f"at most {counted(side.largest, 'partition')} for a member, {side.optimum} would do ({side.ratio:.2f})"
+        return "no partition has an owner"
+    return f"at most {counted(side.largest, 'partition')} per member, optimum {side.optimum} (ratio {side.ratio:.2f})"

@@ -21,12 +21,12 @@ def age(duration_ms: int) -> str:
         count, rest = divmod(rest, size)
         counts.append((count, unit))
     first = next((index for index, (count, _) in enumerate(counts) if count), len(counts) - 1)
-    told = [f"{count} {unit}" for count, unit in counts[first : first + 2] if count]
-    return " ".join(told) or "0 s"
+    parts = [f"{count} {unit}" for count, unit in counts[first : first + 2] if count]
+    return " ".join(parts) or "0 s"
 
 
 def lasted(duration_ms: int) -> str:
-    """How long something took that is told in seconds; what took less than one did not take none.
+    """A duration in full seconds; one of less than a second is not shown as 0 s.
 
     >>> lasted(0), lasted(1), lasted(999), lasted(75_000)
     ('0 s', 'less than 1 s', 'less than 1 s', '1 min 15 s')
@@ -44,7 +44,7 @@ def grouped(count: int) -> str:
 
 
 def rate(per_second: float) -> str:
-    """A rate with as many digits as tell something.
+    """A rate with as many digits as are significant.
 
     >>> rate(12345.6), rate(12.34), rate(0.004), rate(0.0)
     ('12,346', '12.3', '0.004', '0')

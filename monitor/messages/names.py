@@ -1,4 +1,4 @@
-"""Names, members and partitions as they stand in a sentence.
+"""Names, members and partitions as a sentence has them.
 
 Names come from clusters and are shown, not trusted: a name with characters that cannot be printed is escaped, a long
 one is cut. Escaping for a page is the page's task.
@@ -48,8 +48,8 @@ def listed(names: Sequence[str]) -> str:
 
 
 def _shortened(head: Sequence[str], count: int) -> str:
-    told = ", ".join(head)
-    return told if count <= len(head) else f"{told} and {count - len(head)} more"
+    names = ", ".join(head)
+    return names if count <= len(head) else f"{names} and {count - len(head)} more"
 
 
 def ranges(partitions: Sequence[PartitionId]) -> str:
@@ -91,13 +91,13 @@ def places(partitions: Iterable[TopicPartition]) -> str:
 
 
 def era(group: GroupState) -> str:
-    """The group's generation; in the words of KIP-848, its epoch. Of members that share by themselves nobody counts.
+    """The group's generation; for KIP-848, its epoch. Groups whose members assign by themselves have no such number.
 
     >>> era(GroupState(cluster="c", group="g", generation=5))
     'generation 5'
     """
     if KINDS[group.kind].is_self_assigned:
-        return "the present assignment"
+        return "the current assignment"
     return f"{KINDS[group.kind].era} {group.generation}"
 
 
@@ -137,9 +137,9 @@ def owner(owners: Sequence[str]) -> str:
     """The owners, or that there is none.
 
     >>> owner(["C0"]), owner([])
-    ('C0', 'nobody')
+    ('C0', 'no member')
     """
-    return listed(owners) if owners else "nobody"
+    return listed(owners) if owners else "no member"
 
 
 def seconds(duration_ms: int) -> str:

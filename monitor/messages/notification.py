@@ -1,4 +1,4 @@
-"""A finding as a person is told it where the page is not at hand: which group, what, since when, and what to do."""
+"""A finding as one text, for where the page is not at hand: which group, what, since when, and what to do."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _LAST_S: Final = 253_402_300_799
 """The end of the year 9999, the last that can be written. No decoder lets a later time through (wire.bounds)."""
 
 
-def told(group: str, finding: Finding) -> str:
+def finding_text(group: str, finding: Finding) -> str:
     """The finding in full. It is the same text as long as nothing changes.
 
     >>> from monitor.model import FindingKind
     >>> finding = Finding(kind=FindingKind.DRIFT, reason="tie", since_ms=0, sentence="A tie.")
-    >>> told("payments", finding)
-    "Group payments: A tie. Since 1970-01-01 00:00:00 UTC. Nothing: both answers are the assignor's own."
+    >>> finding_text("payments", finding)
+    "Group payments: A tie. Since 1970-01-01 00:00:00 UTC. No action needed: both results are the assignor's own."
     """
     parts = (f"Group {shown(group)}: {finding.sentence}", f"Since {utc(finding.since_ms)}.", finding.spec.advice)
     return " ".join(part for part in parts if part)

@@ -141,7 +141,6 @@ __all__ = [
     "ALL_GROUPS",
     "CONSEQUENTIAL_CAUSES",
     "EMPTY_GZIP",
-    "FOLLOW_OF_THEMSELVES",
     "KINDS",
     "MOST",
     "SAMPLE_LIFETIME_MS",

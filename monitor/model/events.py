@@ -50,7 +50,7 @@ class CommitRun(Event):
     """Commits of one partition that followed one another in the log, combined without losing what is tracked.
 
     ``first`` is the first commit; ``points`` are, oldest first, those that a history keeps (see
-    monitor.commit_history), the newest last; ``rewinds`` counts the rewinds from the first commit on, and
+    monitor.model.commit_history), the newest last; ``rewinds`` counts the rewinds from the first commit on, and
     ``rewound`` the records that they went back by; ``first_rewind`` is told if there are several. All commits of a run
     are of the same topic (see OffsetCommitted.topic_key).
     """

@@ -1,7 +1,7 @@
-"""Every finding that can be told, worst first, with how bad it is. Each list that is sorted by that takes it from here.
+"""Every finding that groupwatch reports, worst first, with its severity. Each list that is sorted by severity uses it.
 
-What counts is what a person has to do: first what cannot be undone, then what gets worse until somebody acts, then what
-can wait. Of equal severity, what heals by itself stands last.
+The order is that of what a person has to do: first what cannot be undone, then what gets worse without action, then
+what can wait. Of equal severity, findings that resolve by themselves come last.
 """
 
 from __future__ import annotations
@@ -350,17 +350,19 @@ class FindingSpec(Value):
 
 _CRITICAL, _WARNING, _INFO = Severity.CRITICAL, Severity.WARNING, Severity.INFO
 
-_LET_GO: Final = (
-    "If the group is not to read there any more, delete its offsets of the topic (Kafka: kafka-consumer-groups.sh "
-    "--delete-offsets); else have a member subscribe to it again."
+_DELETE_OFFSETS: Final = (
+    "If the group should no longer consume this topic, delete its offsets (Kafka: kafka-consumer-groups.sh "
+    "--delete-offsets). Otherwise, let a member subscribe to the topic again."
 )
-_STATIC: Final = "a static one has to be away for longer than its session"
-_ONE_STRATEGY: Final = "Give all members the same allocateMessageQueueStrategy and restart those that have another."
+_STATIC: Final = "a static member must be away longer than its session timeout"
+_ONE_STRATEGY: Final = (
+    "Give all members the same allocateMessageQueueStrategy, and restart those that have a different one."
+)
 _UPDATE_THE_CLIENT: Final = (
-    "Find out which client libraries and versions the member and the group's leader run, and update them: other "
-    "clients may fail on the same bytes. Until then, watch the group's lag."
+    "Find out which client libraries and versions the member and the group leader run, and update them. Other clients "
+    "may fail on the same bytes. Until then, watch the group's lag."
 )
-_READ_ALL_THE_SAME: Final = "No hurry: what has an owner is read all the same."
+_NOT_URGENT: Final = "Not urgent: partitions that have an owner are still consumed."
 
 FINDINGS: Final[tuple[FindingSpec, ...]] = (
     # Gone unread: nothing brings them back, and until the group goes on, more follow.
@@ -369,8 +371,8 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         "records_lost",
         _CRITICAL,
         advice=(
-            "Keep the records longer (retention.ms): more may follow. Before the group goes on, look at its "
-            "auto.offset.reset: latest passes over what is still kept."
+            "Increase the retention (retention.ms): the group may lose more records. Before the group continues, check "
+            "its auto.offset.reset: latest skips the records that are still retained."
         ),
         mark="lost records",
         jitters=True,
@@ -380,7 +382,9 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         FindingKind.RETENTION,
         "close_to_loss",
         _CRITICAL,
-        advice="Keep the records longer (retention.ms, retention.bytes) until the group is faster, or runs again.",
+        advice=(
+            "Increase the retention (retention.ms, retention.bytes) until the group catches up faster, or runs again."
+        ),
         mark="close to losing records",
         jitters=True,
     ),
@@ -398,17 +402,17 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         FindingKind.DOUBLE_OWNED,
         "mixed_strategy",
         _CRITICAL,
-        advice=f"{_ONE_STRATEGY} Until then each record there is processed twice.",
+        advice=f"{_ONE_STRATEGY} Until then, each record there is processed twice.",
     ),
     FindingSpec(
         FindingKind.DOUBLE_OWNED,
         "duplicate_client_id",
         _CRITICAL,
         advice=(
-            "Give each client an id of its own (setInstanceName) and restart it: until then each record there is "
-            "processed by all of them."
+            "Give each client its own id (setInstanceName) and restart it. Until then, all of these clients process "
+            "each record there."
         ),
-        mark="two clients with one id",
+        mark="duplicate client id",
     ),
     # Nobody reads, and no rebalance puts it right: retention may lose what waits. The first has others read twice, too.
     FindingSpec(
@@ -423,8 +427,8 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         OrphanReason.MIXED_SUBSCRIPTION,
         _CRITICAL,
         advice=(
-            "Have all members of the group subscribe to the same topics, or give those with other topics a group "
-            "of their own; restart them with that."
+            "Subscribe all members of the group to the same topics, or move members with other topics to a group of "
+            "their own. Restart them with that change."
         ),
         mark="no owner: subscriptions differ",
     ),
@@ -433,8 +437,8 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         OrphanReason.LEADER_UNSUBSCRIBED,
         _CRITICAL,
         advice=(
-            "Let all members subscribe to the same topics, or give those with other topics a group of their own. An "
-            "assignor that assigns the topics of all members helps as well; a restart only changes the leader."
+            "Subscribe all members to the same topics, or move members with other topics to a group of their own. An "
+            "assignor that assigns the topics of all members also helps. A restart only changes the leader."
         ),
         mark="no owner: leader not subscribed",
     ),
@@ -443,8 +447,8 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         OrphanReason.NO_TASK,
         _CRITICAL,
         advice=(
-            "See that all instances run the same topology, as the leader makes the tasks of its own. Its log "
-            "tells what failed (StreamsPartitionAssignor). To rebalance, restart an instance."
+            "Make sure that all instances run the same topology: the leader creates the tasks of its own topology. Its "
+            "log shows what failed (StreamsPartitionAssignor). To trigger a rebalance, restart an instance."
         ),
         mark="no owner: no task",
     ),
@@ -453,8 +457,8 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         OrphanReason.ASSIGNOR_GAP,
         _CRITICAL,
         advice=(
-            f"To rebalance, restart a member ({_STATIC}). If the gap comes back, compare the members' client "
-            "libraries, assignors and subscriptions."
+            f"To trigger a rebalance, restart a member ({_STATIC}). If the gap returns, compare the members' client "
+            "libraries, assignors, and subscriptions."
         ),
         mark="no owner: assignor gap",
     ),
@@ -463,8 +467,8 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         FindingKind.UNATTENDED,
         "no_members",
         _CRITICAL,
-        advice="Start its consumers, or delete the group, and its offsets with it, if it is given up.",
-        mark="records wait, nobody reads",
+        advice="Start its consumers. If the group is no longer needed, delete it together with its offsets.",
+        mark="lag, no members",
         jitters=True,
     ),
     # Nobody else gets what these members have; the last may be gone, which the group then notices by itself.
@@ -472,28 +476,28 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         FindingKind.DEAD_MEMBER,
         "silent",
         _CRITICAL,
-        advice="Look at what it hangs in (a thread dump tells), then restart it.",
-        mark="its owner does nothing",
+        advice="Find out where it hangs (take a thread dump), then restart it.",
+        mark="owner does not commit",
     ),
     FindingSpec(
         FindingKind.DEAD_MEMBER,
         "no_answer",
         _CRITICAL,
         advice=(
-            "See whether its process is stopped or its machine away; if it runs, look at what it hangs in (a "
-            "thread dump tells). Restart or end it: until then nobody takes over."
+            "Check whether its process is stopped or its machine is down. If it runs, find out where it hangs (take a "
+            "thread dump). Restart or stop it: until then, no other member takes over."
         ),
-        mark="its owner does not answer",
+        mark="owner does not respond",
     ),
     FindingSpec(
         FindingKind.DEAD_MEMBER,
         "unnoticed",
         _CRITICAL,
         advice=(
-            "See whether it runs. If it is gone, start it again or wait for its session to end "
-            "(session.timeout.ms); if not, look at what it hangs in."
+            "Check whether it runs. If it is gone, start it again or wait for its session to expire "
+            "(session.timeout.ms). If it runs, find out where it hangs."
         ),
-        mark="its owner does nothing, or is gone",
+        mark="owner does not commit, or is gone",
     ),
     # Nobody reads, but it mostly heals: by a refresh of metadata, by who lets go, by the broker's choice.
     FindingSpec(
@@ -501,8 +505,8 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         OrphanReason.GREW,
         _CRITICAL,
         advice=(
-            "Wait for the next metadata refresh (metadata.max.age.ms, 5 minutes by default; KIP-848: moments). If "
-            f"it lasts longer, restart the leader, or another member ({_STATIC})."
+            "Wait for the next metadata refresh (metadata.max.age.ms, 5 minutes by default; KIP-848: moments). If it "
+            f"takes longer, restart the leader, or another member ({_STATIC})."
         ),
         mark="no owner: topic grew",
     ),
@@ -511,9 +515,8 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         OrphanReason.PENDING,
         _CRITICAL,
         advice=(
-            "Wait: the handover ends by itself. If it lasts, look at who is named: a member has to poll to let "
-            "partitions go, and to take them. One that shares by ZooKeeper may have given up (its log tells): "
-            "restart it."
+            "Wait: the handover completes by itself. If it does not, check the named member: a member must poll to "
+            "give up partitions and to take them. A ZooKeeper consumer may have given up (see its log): restart it."
         ),
         mark="no owner yet: handover",
     ),
@@ -521,7 +524,7 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         FindingKind.ORPHANED,
         OrphanReason.REBALANCING,
         _CRITICAL,
-        advice="Wait: the broker chooses within moments. If it lasts, look at the log of the group's coordinator.",
+        advice="Wait: the coordinator assigns within moments. If this lasts, check the log of the group's coordinator.",
         mark="no owner yet: rebalancing",
     ),
     # Where the group reads on is not known: it may pass records over.
@@ -530,10 +533,10 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         "former_log",
         _WARNING,
         advice=(
-            "If the group reads there, see that it commits. If not, set its offsets before it starts "
-            "(kafka-consumer-groups.sh --reset-offsets): where the old ones point in the new topic is chance."
+            "If the group consumes there, make sure that it commits. If not, set its offsets before it starts "
+            "(kafka-consumer-groups.sh --reset-offsets). The old offsets point to arbitrary records of the new topic."
         ),
-        mark="commit from before the topic was created anew",
+        mark="committed before the topic was recreated",
         jitters=True,
     ),
     # Those who wait read nothing; it ends, or explains the partitions that are not committed.
@@ -542,8 +545,9 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         "long",
         _WARNING,
         advice=(
-            "If members are awaited, find the one that takes long with what it polled (its log or a thread dump "
-            "tells) and restart it if it hangs. For good, let members poll less at once (max.poll.records)."
+            "If the group waits for members, find the one that is slow to process what it polled (see its log or a "
+            "thread dump). Restart it if it hangs. As a permanent fix, let members poll fewer records "
+            "(max.poll.records)."
         ),
     ),
     # Somebody should read and makes no progress; a long batch can look like that.
@@ -552,8 +556,8 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         "not_committing",
         _WARNING,
         advice=(
-            "Look at who reads there: it may hang in processing (a thread dump tells), fail before it commits, or have "
-            "stopped to commit."
+            "Check the consumer there: it may hang in processing (take a thread dump), fail before it commits, or have "
+            "stopped committing."
         ),
         mark="not committing",
         jitters=True,
@@ -564,8 +568,8 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         "open_transaction",
         _WARNING,
         advice=(
-            "Look at the producer, not at the group. If it is gone and its transaction.timeout.ms is over, find "
-            "and abort the transaction with kafka-transactions.sh (find-hanging, abort)."
+            "Check the producer, not the group. If it is gone and its transaction.timeout.ms is over, find and abort "
+            "the transaction with kafka-transactions.sh (find-hanging, abort)."
         ),
         mark="behind an open transaction",
         jitters=True,
@@ -576,7 +580,7 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         "behind",
         _WARNING,
         advice=(
-            "Look at what slows the members, or add members up to the number of partitions (groupwatch what-if "
+            "Find out what slows the members down, or add members, up to the number of partitions (groupwatch what-if "
             "--members)."
         ),
         jitters=True,
@@ -586,7 +590,7 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         FindingKind.REBALANCE,
         "storm",
         _WARNING,
-        advice="The logs of its members say why each of them rejoined.",
+        advice="The logs of its members show why each of them rejoined.",
         remembered=True,
     ),
     # It says nothing of harm, and hides it: the first hides more.
@@ -608,32 +612,32 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         DriftKind.PENDING,
         _WARNING,
         advice=(
-            "See whether the member hangs that is to give back, and restart it if it does. If it stays for longer "
-            "than its max.poll.interval.ms, look at the log of the group's coordinator, too."
+            "Check whether the member that must revoke the partition hangs, and restart it if it does. If this lasts "
+            "longer than its max.poll.interval.ms, also check the log of the group's coordinator."
         ),
-        mark="handover takes long",
+        mark="slow handover",
     ),
     # Everything is read, by owners that cannot be explained: a hint at mixed clients or brokers, before harm.
     FindingSpec(
         FindingKind.DRIFT,
         DriftKind.TARGET,
         _WARNING,
-        advice=f"{_READ_ALL_THE_SAME} See whether the brokers have another version, or an assignor of their own.",
-        mark="not the choice of the broker's assignor",
+        advice=f"{_NOT_URGENT} Check whether the brokers run a different version, or a custom assignor.",
+        mark="differs from the broker's assignor",
     ),
     FindingSpec(
         FindingKind.DRIFT,
         DriftKind.REPLAYED,
         _WARNING,
-        advice=f"{_READ_ALL_THE_SAME} Compare the members' client libraries, versions and lists of assignors.",
-        mark="not the assignor's choice",
+        advice=f"{_NOT_URGENT} Compare the members' client libraries, versions, and lists of assignors.",
+        mark="differs from the assignor",
     ),
     # Everything that was assigned is read; the next rebalance puts it right.
     FindingSpec(
         FindingKind.DRIFT,
         DriftKind.CURRENT,
         _WARNING,
-        advice=f"{_READ_ALL_THE_SAME} The next rebalance puts it right; to have it now, restart a member ({_STATIC}).",
+        advice=f"{_NOT_URGENT} The next rebalance fixes it. To fix it now, restart a member ({_STATIC}).",
         mark="would move in a rebalance",
     ),
     # Works as assigned, only slower than it could; of the first, records wait already.
@@ -641,7 +645,7 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         FindingKind.IMBALANCE,
         "lag",
         _INFO,
-        advice="Nothing is lost while the topic keeps what waits: raise its retention.ms in time.",
+        advice="No record is lost while the topic retains it: increase its retention.ms in time.",
         mark="gets most records",
     ),
     FindingSpec(
@@ -649,8 +653,8 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         "partitions",
         _INFO,
         advice=(
-            "No hurry while the member keeps up. groupwatch what-if shows what another assignor would give "
-            "(--assignor)."
+            "Not urgent while the member keeps up. To see what another assignor would assign, run groupwatch what-if "
+            "with --assignor."
         ),
     ),
     # Costs money and no time; with more members than partitions it is often intended.
@@ -659,8 +663,9 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         "no_partitions",
         _INFO,
         advice=(
-            "No hurry: they stand by for others that fail. If that is not meant, run fewer, or compare "
-            "subscriptions where there are partitions enough; groupwatch what-if shows what would be (--members)."
+            "Not urgent: idle members can take over from members that fail. If that is not intended, run fewer "
+            "members; if there are enough partitions, compare subscriptions. To see the effect, run groupwatch "
+            "what-if with --members."
         ),
     ),
     # Mostly intended: the group has turned to other topics.
@@ -668,8 +673,8 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         FindingKind.ABANDONED,
         "unsubscribed",
         _INFO,
-        advice=_LET_GO,
-        mark="records wait, nobody reads",
+        advice=_DELETE_OFFSETS,
+        mark="lag, not subscribed",
         jitters=True,
     ),
     # Nothing is to be done: both answers are right.
@@ -677,13 +682,13 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         FindingKind.DRIFT,
         DriftKind.TIE,
         _INFO,
-        advice="Nothing: both answers are the assignor's own.",
-        mark="another choice was possible",
+        advice="No action needed: both results are the assignor's own.",
+        mark="tie",
     ),
 )
 """All findings, worst first. The order of severities is that of the rows, too."""
 
-KINDS: Final[tuple[FindingKind, ...]] = tuple(dict.fromkeys(spec.kind for spec in FINDINGS))
+FINDING_KINDS: Final[tuple[FindingKind, ...]] = tuple(dict.fromkeys(spec.kind for spec in FINDINGS))
 """The kinds of findings, each by the worst of its reasons."""
 
 _SPECS: Final[Mapping[tuple[str, str], FindingSpec]] = {(spec.kind, str(spec.reason)): spec for spec in FINDINGS}
@@ -694,7 +699,7 @@ def spec_of(kind: str, reason: str) -> FindingSpec:
     """The row of a finding.
 
     >>> spec_of(FindingKind.DRIFT, "tie").advice
-    "Nothing: both answers are the assignor's own."
+    "No action needed: both results are the assignor's own."
 
     Raises:
         KeyError: the table has no such finding. No verdict has one, as verdicts are sorted by :func:`rank`.

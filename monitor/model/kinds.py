@@ -101,7 +101,7 @@ class KindTraits(Value):
     message: str = ""
 
     @property
-    def is_broker_assigned(self) -> bool:
+    def broker_chooses_owners(self) -> bool:
         """Whether the broker chooses one owner for each partition."""
         return self.assigns is Assigner.BROKER and self.has_owners
 

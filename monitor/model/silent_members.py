@@ -17,7 +17,7 @@ from monitor.model.members import Member
 from monitor.model.values import TopicPartition, TopicPartitions
 
 
-def held_by_answer(members: Iterable[Member]) -> frozenset[TopicPartition]:
+def answered_holdings(members: Iterable[Member]) -> frozenset[TopicPartition]:
     """The partitions that members hold by their own word: those of all members that answer."""
     return frozenset(
         TopicPartition(entry.topic, partition)

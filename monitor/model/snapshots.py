@@ -130,11 +130,11 @@ class CollectorHealth(Value):
 class ClusterSnapshot(Value):
     """The newest evaluation of one cluster; ``groups`` are sorted by name.
 
-    ``ready`` is False until the backlog seen at start has been read. ``warm_up`` is there from the
-    first batch on until then. ``clock_behind_ms`` is to be added to its times to have those of the machine's clock,
-    which has been set lately unless it is 0. ``tells_findings``: they are told in a topic, unless there is a
-    ``findings_problem``; ``problem`` is about reading, and ``stalled`` says that it is that micro-batches no longer
-    end. ``collectors`` are those that run in this process.
+    ``ready`` is False until the backlog seen at the start has been read, and the collectors have listed the topics
+    (monitor.readiness). ``warm_up`` is there from the first batch on until then. ``clock_behind_ms`` is to be added to
+    its times to have those of the machine's clock, which has been set lately unless it is 0. ``tells_findings``: they
+    are published in a topic, unless there is a ``findings_problem``. ``problem`` is about reading; ``stalled`` says
+    that micro-batches no longer end. ``collectors`` are those that run in this process.
     """
 
     cluster: str

@@ -210,10 +210,10 @@ def _member_numbers(member: Member) -> Iterator[tuple[int, int]]:
     yield member.session_timeout_ms + 1, _NUMBER_LIMIT
     yield member.rebalance_timeout_ms + 1, _NUMBER_LIMIT  # -1: a member of KIP-848 that has not told it
     yield member.connections, _NUMBER_LIMIT
-    standing, notice = member.reconciliation, member.streams
-    if standing is not None:
-        yield standing.epoch - STATIC_LEAVE_EPOCH, _NUMBER_LIMIT
-        yield standing.previous_epoch + 2, _NUMBER_LIMIT
+    reconciliation, notice = member.reconciliation, member.streams
+    if reconciliation is not None:
+        yield reconciliation.epoch - STATIC_LEAVE_EPOCH, _NUMBER_LIMIT
+        yield reconciliation.previous_epoch + 2, _NUMBER_LIMIT
     if notice is not None:
         yield notice.version, _NUMBER_LIMIT
         yield notice.error, _NUMBER_LIMIT
@@ -239,7 +239,7 @@ def _partition_sets(member: Member) -> Iterator[TopicPartitions | IdPartitions]:
         yield from _reconciled_partitions(member.reconciliation)
 
 
-def _reconciled_partitions(standing: Reconciliation) -> Iterator[IdPartitions]:
-    yield from standing.assigned
-    yield from standing.revoking
-    yield from standing.target or ()
+def _reconciled_partitions(reconciliation: Reconciliation) -> Iterator[IdPartitions]:
+    yield from reconciliation.assigned
+    yield from reconciliation.revoking
+    yield from reconciliation.target or ()

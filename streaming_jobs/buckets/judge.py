@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from monitor.detection.evaluate import is_settled, judge
-from monitor.detection.ownership.assignment_view import Standings
+from monitor.detection.ownership.assignment_view import AssignmentViews
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.metrics.gzip_join import deflated
@@ -56,7 +56,7 @@ class BucketEvaluator:
     series: SeriesRules = ALL_SERIES
     made: int = 0
     """How many verdicts were made since the beginning."""
-    _standings: Standings = field(default_factory=Standings)
+    _standings: AssignmentViews = field(default_factory=AssignmentViews)
     _topics: Topics | None = None
     _settled: dict[str, _EvaluatedGroup] = field(default_factory=dict)
     _last: dict[str, _EvaluatedGroup] = field(default_factory=dict)

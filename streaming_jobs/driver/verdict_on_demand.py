@@ -8,7 +8,7 @@ from typing import Final
 
 from monitor.detection.evaluate import judge
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.detection.ownership.assignment_view import Standing, Standings
+from monitor.detection.ownership.assignment_view import AssignmentView, AssignmentViews
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.model import Catalog, GroupState, GroupVerdict
@@ -22,11 +22,11 @@ MAX_CACHED_GROUPS: Final = 20
 class AssignmentViewCache:
     """The standings of the groups that were looked at last: of a huge one they can take seconds. For all threads."""
 
-    standings: Standings = field(default_factory=Standings)
+    standings: AssignmentViews = field(default_factory=AssignmentViews)
     _names: dict[str, None] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def of(self, group: GroupState, topics: Topics) -> Standing:
+    def of(self, group: GroupState, topics: Topics) -> AssignmentView:
         """The standing of the group among these topics."""
         with self._lock:
             self._names.pop(group.group, None)

@@ -101,7 +101,7 @@ class LocalLock:
         self._descriptor: int | None = None
 
     def take(self) -> None:
-        """See Hold."""
+        """See CheckpointHold."""
         try:
             descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
@@ -118,7 +118,7 @@ class LocalLock:
         self._sign(descriptor)
 
     def release(self) -> None:
-        """See Hold. The file stays: taking it away would let two jobs lock two files of one name."""
+        """See CheckpointHold. The file stays: taking it away would let two jobs lock two files of one name."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -144,7 +144,7 @@ class Lease:
         self.lost: str | None = None
 
     def take(self) -> None:
-        """See Hold. Takes up to ``LEASE_S`` if an owner died on another machine."""
+        """See CheckpointHold. Takes up to ``LEASE_S`` if an owner died on another machine."""
         self._await_lease()
         self._write()
         self._ended.wait(SETTLING_S)
@@ -155,7 +155,7 @@ class Lease:
         self._thread.start()
 
     def release(self) -> None:
-        """See Hold."""
+        """See CheckpointHold."""
         if self._thread is None:
             return
         self._ended.set()

@@ -8,7 +8,7 @@ import pytest
 
 from monitor.assignors import AssignorError, UnknownAssignor, find
 from monitor.model import Assignment, Member, TopicShape
-from tests.assignors.vectors import plain
+from tests.assignors.golden import plain
 
 RANGE, ROUNDROBIN = find("range"), find("roundrobin")
 both = pytest.mark.parametrize("assignor", [RANGE, ROUNDROBIN], ids=lambda assignor: assignor.name)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from monitor.assignors import find
 from monitor.model import TopicPartition
+from tests.assignors.golden import plain
 from tests.assignors.strategies import equal_groups, groups, topic_shapes
-from tests.assignors.vectors import plain
 
 ASSIGNORS = [find("range"), find("roundrobin")]
 both = pytest.mark.parametrize("assignor", ASSIGNORS, ids=lambda assignor: assignor.name)

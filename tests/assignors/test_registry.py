@@ -18,7 +18,7 @@ from monitor.assignors.rocketmq.by_config import ByConfig
 from monitor.assignors.rocketmq.by_machine_room import ByMachineRoom
 from monitor.assignors.rocketmq.consistent_hash import ConsistentHash
 from monitor.assignors.rocketmq.machine_room_nearby import MachineRoomNearby
-from tests.assignors.vectors import families, read
+from tests.assignors.golden import families, read
 
 CLIENT = "org.apache.kafka.clients.consumer"
 BROKER = "org.apache.kafka.coordinator.group.assignor"

@@ -23,7 +23,7 @@ from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.model import Value
 from tests.benchmarks.measured import report
 from tests.benchmarks.offsets_log import Crowd, broker_with_topics, fill
-from tests.job_process import eventually
+from tests.support.job_process import eventually
 
 GROUPS, ROUNDS, GOAL_S = 5_000, 4, 15.0
 TOPICS_READ, PARTITIONS, MEMBERS = 2, 10, 3

@@ -32,7 +32,7 @@ from monitor.protocol.kafka.records.classic import (
 )
 from monitor.protocol.offsets_topic import decode_record
 from streaming_jobs.ingest.decoding import EventChunk, OffsetsLogDecoder
-from tests.protocol.encoding import encoded, encoded_key
+from tests.support.encoding import encoded, encoded_key
 
 CHUNK, CHUNKS = 10_000, 40
 GROUPS, PARTITIONS = 2_000, 50

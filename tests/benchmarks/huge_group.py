@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.benchmarks.measured import cpu_s
 from tests.benchmarks.offsets_log import Crowd, broker_with_topics, fill, filling
 from tests.benchmarks.steady import Load
-from tests.job_process import JobProcess
+from tests.support.job_process import JobProcess
 
 HUGE = Crowd(groups=1, partitions=1000, members=1000, topics=10, reads=10, group_name="huge", topic_name="wide")
 FOLLOWED = Crowd(groups=1, partitions=1000, topics=10, reads=10, group_name="huge", topic_name="wide")

@@ -17,8 +17,8 @@ from kafka import OffsetAndMetadata, TopicPartition
 from tests.benchmarks.measured import cpu_s, quantile, report
 from tests.benchmarks.offsets_log import Crowd, broker_with_topics, loaded_job
 from tests.benchmarks.scrape import asked
-from tests.job_process import JobProcess, eventually
-from tests.streaming_jobs.clients import commit, create_topic, simple_consumer
+from tests.support.clients import commit, create_topic, simple_consumer
+from tests.support.job_process import JobProcess, eventually
 
 GROUP = "freshness"
 CROWD = Crowd(groups=1_100, partitions=4, beside=GROUP)

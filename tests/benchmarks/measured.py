@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from tests.job_process import process_fields
+from tests.support.job_process import process_fields
 
 _FOLDER = Path("build/bench")
 _TICKS = os.sysconf("SC_CLK_TCK")

@@ -15,7 +15,7 @@ import numpy as np
 from monitor.model.commit_history import RECENT, SLOTS
 from tests.benchmarks.measured import cpu_s, memory_mb, report
 from tests.benchmarks.offsets_log import Crowd, broker_with_topics, loaded_job
-from tests.job_process import JobProcess
+from tests.support.job_process import JobProcess
 
 CROWD = Crowd(groups=2_000, partitions=50, members=2)
 COMMITS_S = 1_000

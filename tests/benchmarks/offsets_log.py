@@ -15,9 +15,9 @@ from kafka.admin import NewTopic
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from monitor.java_runtime.jars import kafka_jars
-from tests.java_program import java_command
-from tests.job_process import JobProcess, running
-from tests.streaming_jobs.clients import admin, commit
+from tests.support.clients import admin, commit
+from tests.support.java_program import java_command
+from tests.support.job_process import JobProcess, running
 
 LOG_PARTITIONS = 8
 _PROGRAM = Path(__file__).parent / "Fill.java"

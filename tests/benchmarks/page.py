@@ -20,8 +20,8 @@ from monitor.model import Snapshot, Value
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
 from tests.benchmarks.measured import cpu_s, quantile, report
-from tests.metrics.fleet import PARTITIONS, fleet
-from tests.programs import required
+from tests.support.programs import required
+from tests.web.fleet import PARTITIONS, fleet
 
 GROUPS = 10_000
 JUDGED = 1_000

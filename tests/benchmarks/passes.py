@@ -24,7 +24,7 @@ from streaming_jobs.driver.snapshot_store import SnapshotStore, VerdictSource
 from streaming_jobs.jobs.job import Job
 from tests.benchmarks.measured import cpu_s, memory_mb, report
 from tests.benchmarks.offsets_log import Crowd, broker_with_topics, fill, produce_everywhere
-from tests.job_process import eventually
+from tests.support.job_process import eventually
 
 GOAL_S = 6.0
 PASSES = 5

@@ -19,7 +19,7 @@ from streaming_jobs.runtime.class_archive import USE
 from streaming_jobs.runtime.session import drivers_jvm
 from tests.benchmarks.measured import cpu_s, report
 from tests.benchmarks.offsets_log import Crowd, broker_with_topics, fill
-from tests.job_process import JobProcess, eventually
+from tests.support.job_process import JobProcess, eventually
 
 CROWD = Crowd(groups=2_000, partitions=50)
 ROUNDS = 30

@@ -9,7 +9,7 @@ import urllib.request
 
 from tests.benchmarks.measured import cpu_s, quantile, report
 from tests.benchmarks.offsets_log import Crowd, broker_with_topics, loaded_job
-from tests.job_process import JobProcess
+from tests.support.job_process import JobProcess
 
 CROWD = Crowd(groups=1_300, partitions=50)
 COMMITS_S = 1_000

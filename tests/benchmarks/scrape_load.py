@@ -25,8 +25,8 @@ from typing import Any
 
 from tests.benchmarks.measured import cpu_s, process_cpu_s, quantile, report
 from tests.benchmarks.offsets_log import Crowd, broker_with_topics, fill, filling
-from tests.job_process import JobProcess
-from tests.metrics.certificates import Authority
+from tests.support.job_process import JobProcess
+from tests.web.http.certificates import Authority
 
 CROWD = Crowd(groups=325, partitions=50)
 COMMITS_S = 1_000

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from monitor.detection.evaluate import judge
-from monitor.detection.ownership.assignment_view import stand
+from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.metrics.render import packed, render_groups
@@ -113,7 +113,11 @@ class SimulatedJob:
     def _verdict(self, state: GroupState) -> GroupVerdict:
         catalog = self._topics.catalog
         return judge(
-            state, self._topics, stand(state, catalog), self.begun_ms, DetectionRules().of(CLUSTER, state.group)
+            state,
+            self._topics,
+            view_assignment(state, catalog),
+            self.begun_ms,
+            DetectionRules().of(CLUSTER, state.group),
         )
 
     def _judged(self, states: list[GroupState]) -> Iterator[GroupSummary]:

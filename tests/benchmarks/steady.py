@@ -13,7 +13,7 @@ from typing import Self
 
 from tests.benchmarks.measured import cpu_s, memory_mb, quantile, report
 from tests.benchmarks.offsets_log import Crowd, broker_with_topics, loaded_job
-from tests.job_process import JobProcess
+from tests.support.job_process import JobProcess
 
 CROWD = Crowd(groups=1_000, partitions=10)
 COMMITS_S = 5_000

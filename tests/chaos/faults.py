@@ -17,8 +17,8 @@ from monitor.demo.servers.broker import EmbeddedKafka
 from streaming_jobs.runtime import worker_daemon
 from tests.chaos.disk import Disk
 from tests.chaos.load import write_passes_of_tomorrow
-from tests.job_process import JobProcess, eventually, processes_of
-from tests.streaming_jobs.stalling_job import name_of, stop_executor
+from tests.streaming_jobs.runtime.stalling_job import name_of, stop_executor
+from tests.support.job_process import JobProcess, eventually, processes_of
 
 CLUSTER: Final = "chaos"
 STARTING_S: Final = 12.0

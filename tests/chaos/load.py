@@ -14,9 +14,9 @@ from kafka import KafkaProducer, OffsetAndMetadata, TopicPartition
 from kafka.errors import KafkaError
 
 from monitor.protocol.kafka.group_metadata import group_partition
-from tests.live.crowd import Crowd
 from tests.live.script import CLASSIC, COOPERATIVE, MODERN, RANGE
-from tests.streaming_jobs.clients import offsets_log_producer, simple_consumer
+from tests.support.clients import offsets_log_producer, simple_consumer
+from tests.support.crowd import Crowd
 
 TOPIC: Final = "read"
 TOPIC_PARTITIONS: Final = 6

@@ -12,8 +12,8 @@ from kafka import KafkaConsumer, TopicPartition
 from kafka.consumer.fetcher import ConsumerRecord
 
 from tests.chaos.load import EVENTS_TOPIC, GROUPS, LOG_PARTITIONS, OF_TOMORROW, SPOILT
-from tests.job_process import JobProcess, Samples
-from tests.streaming_jobs.clients import admin
+from tests.support.clients import admin
+from tests.support.job_process import JobProcess, Samples
 
 COUNTERS: Final = (
     "groupwatch_group_rebalances_total",

@@ -24,17 +24,17 @@ from kafka import TopicPartition
 
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
-from tests.brokers import SOON_BACK
 from tests.chaos.disk import Disk, NoDisk
 from tests.chaos.faults import CLUSTER, OTHERS, Fault, Havoc, await_evaluation, kill_all, plan
 from tests.chaos.load import GROUPS, LOG_PARTITIONS, TOPIC, TOPIC_PARTITIONS, Load
 from tests.chaos.outcome import Told, committed, findings_in, log_ends, records_of_log, spoilt, told, unreadable
 from tests.chaos.witness import Witness, commits_in, contradictions
-from tests.job_process import JobProcess, eventually, processes_of
-from tests.live.crowd import Crowd
 from tests.live.script import SESSION_MS
-from tests.streaming_jobs.clients import commit, create_topic, produce, spoil_offsets_log
-from tests.streaming_jobs.stalling_job import command_of
+from tests.streaming_jobs.runtime.stalling_job import command_of
+from tests.support.brokers import SOON_BACK
+from tests.support.clients import commit, create_topic, produce, spoil_offsets_log
+from tests.support.crowd import Crowd
+from tests.support.job_process import JobProcess, eventually, processes_of
 
 BROKER: Final = {
     # the undisturbed job has to find every record that the other one read

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.beside import Beside
 from tests.chaos.faults import Victim, plan
 from tests.chaos.load import EVENTS_TOPIC, FLAVOURS
+from tests.support.beside import Beside
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, Self
 
-from tests.job_process import JobProcess, Samples
+from tests.support.job_process import JobProcess, Samples
 
 STEP_S: Final = 1.0
 READ_WITHIN_S: Final = 15.0

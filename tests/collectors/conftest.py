@@ -11,7 +11,7 @@ import pytest
 from monitor.config import ClusterSettings
 from monitor.demo.servers.zookeeper import EmbeddedZooKeeper
 from monitor.protocol.events_topic import decode_event
-from tests.collectors.zookeepers import client
+from tests.collectors.zookeeper.zookeepers import client
 
 
 @pytest.fixture(autouse=True)

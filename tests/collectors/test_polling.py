@@ -10,7 +10,7 @@ from monitor.collectors.errors import ConnectionFailed
 from monitor.collectors.polling import LONGEST_PAUSE_S, PollingCollector
 from monitor.collectors.snapshot import SourceSnapshot
 from monitor.model import GroupKind, GroupObserved, PartitionObserved, Source, TopicObserved
-from tests.job_process import eventually
+from tests.support.job_process import eventually
 
 pytestmark = [pytest.mark.broker, pytest.mark.filterwarnings("ignore:unclosed <:ResourceWarning")]
 

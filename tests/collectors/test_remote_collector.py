@@ -11,7 +11,7 @@ from monitor.collectors.kafka.catalog import KafkaCatalogCollector
 from monitor.collectors.remote_collector import RemoteCollector
 from monitor.config import ClusterSettings
 from monitor.demo.servers.ports import free_ports
-from tests.job_process import eventually
+from tests.support.job_process import eventually
 
 # kafka-python leaves the sockets of failed connections to the garbage collector.
 pytestmark = [pytest.mark.broker, pytest.mark.filterwarnings("ignore:unclosed <:ResourceWarning")]

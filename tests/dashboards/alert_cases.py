@@ -117,7 +117,7 @@ CASES = (
         aged("orphaned", "grew") | {of("group_orphaned_partitions", **GREW): "3x120"},
         fires=12,
         gone=26,
-        summary="orders has had a partition without owner for 12m 0s (grew, 3 partitions now)",
+        summary="orders has had a partition without an owner for 12m 0s (grew, 3 partitions now)",
         labels=GROUP | {"kind": "orphaned"} | GREW,
     ),
     # Older than 300 s at minute 6.
@@ -139,7 +139,7 @@ CASES = (
         | {of("group_drifted_partitions", kind="current"): "4x120"},
         fires=17,
         gone=26,
-        summary="orders has not been assigned as its assignor gives it for 17m 0s (current, 4 partitions now)",
+        summary="orders has deviated from its assignor's assignment for 17m 0s (current, 4 partitions now)",
         labels=GROUP | {"kind": "current"},
     ),
     # Older than 3600 s at minute 61, held for five until 66. It ends at 71.
@@ -149,7 +149,7 @@ CASES = (
         aged("imbalance", "lag", HOUR),
         fires=66,
         gone=76,
-        summary="orders has been uneven for 1h 6m 0s (imbalance: lag)",
+        summary="orders has been imbalanced for 1h 6m 0s (imbalance: lag)",
         labels=GROUP | {"kind": "imbalance", "reason": "lag"},
     ),
     # There from minute 0 to 10.
@@ -159,7 +159,7 @@ CASES = (
         UP | {of("group_dead_members"): "1x10 0x60"},
         fires=5,
         gone=16,
-        summary="1 members of orders own partitions and do nothing",
+        summary="1 members of orders own partitions and do not commit",
     ),
     Case(
         "GroupwatchGroupWithoutMembers",
@@ -167,7 +167,7 @@ CASES = (
         UP | lag() | {of("group_unattended_seconds"): AGES, of("group_state", state="empty"): "1x120"},
         fires=17,
         gone=26,
-        summary="orders has no members, and records have waited in vain for 17m 0s, 5k records",
+        summary="orders has had lag and no members for 17m 0s, 5k records",
     ),
     Case(
         "GroupwatchTopicAbandoned",
@@ -175,7 +175,7 @@ CASES = (
         aged("abandoned", "unsubscribed", HOUR),
         fires=62,
         gone=76,
-        summary="orders has committed offsets of a topic that no member has subscribed to for 1h 2m 0s",
+        summary="orders has had committed offsets of a topic without a subscribed member for 1h 2m 0s",
         labels=GROUP | {"kind": "abandoned", "reason": "unsubscribed"},
     ),
     Case(
@@ -193,7 +193,7 @@ CASES = (
         aged("orphaned", "mixed_strategy"),
         fires=7,
         gone=26,
-        summary="Members of orders have shared queues out by different strategies for 7m 0s (orphaned)",
+        summary="Members of orders have used different queue allocation strategies for 7m 0s (orphaned)",
         labels=GROUP | {"kind": "orphaned"} | SHARE,
     ),
     # Older than 900 s at minute 16.
@@ -203,7 +203,7 @@ CASES = (
         aged("unreadable_members", "subscription") | {of("group_unreadable_members"): "2x120"},
         fires=17,
         gone=26,
-        summary="groupwatch has not been able to decode members of orders for 17m 0s (subscription, 2 members now)",
+        summary="groupwatch has been unable to decode members of orders for 17m 0s (subscription, 2 members now)",
         labels=GROUP | {"kind": "unreadable_members", "reason": "subscription"},
     ),
     Case(
@@ -241,7 +241,7 @@ CASES = (
         UP | lag("20000x40 0x60"),
         fires=30,
         gone=46,
-        summary="20k records wait for orders, and since when is not known",
+        summary="orders has a lag of 20k records of unknown age",
     ),
     Case(
         "GroupwatchLagOverLimit",
@@ -249,7 +249,7 @@ CASES = (
         aged("lag", "behind") | lag() | {of("group_lag_at_least_seconds"): "5x120"},
         fires=7,
         gone=26,
-        summary="orders has been over its limit of waiting records for 7m 0s, 5k records",
+        summary="orders has exceeded its lag limit for 7m 0s, 5k records",
         labels=GROUP | {"kind": "lag", "reason": "behind"},
     ),
     Case(
@@ -258,7 +258,7 @@ CASES = (
         aged("lag", "not_committing") | lag(),
         fires=7,
         gone=26,
-        summary="orders has committed nothing for 7m 0s where records wait, 5k records",
+        summary="orders has not committed partitions with lag for 7m 0s, 5k records",
         labels=GROUP | {"kind": "lag", "reason": "not_committing"},
     ),
     # There from minute 0 to 20, held for ten.
@@ -268,7 +268,7 @@ CASES = (
         UP | {of("group_failing_partitions", status="stall"): "2x20 stale"},
         fires=10,
         gone=26,
-        summary="orders commits, but gets nowhere in 2 partitions",
+        summary="orders commits without progress in 2 partitions",
         labels=GROUP | {"status": "stall"},
     ),
     # There from minute 0 to 40, held for thirty.
@@ -278,7 +278,7 @@ CASES = (
         UP | {of("group_failing_partitions", status="stop"): "2x40 stale"},
         fires=30,
         gone=46,
-        summary="orders is stopped in 2 partitions by Burrow's rules",
+        summary="orders is stopped in 2 partitions according to Burrow's rules",
         labels=GROUP | {"status": "stop"},
     ),
     # There at minute 5 only, and told at once; kept for fifteen from 6.
@@ -288,7 +288,7 @@ CASES = (
         UP | {of("group_failing_partitions", status="rewind"): "_x5 2 stale"},
         fires=5,
         gone=21,
-        summary="orders went back to earlier offsets in 2 partitions",
+        summary="orders moved back to earlier offsets in 2 partitions",
         labels=GROUP | {"status": "rewind"},
     ),
     Case(
@@ -297,7 +297,7 @@ CASES = (
         aged("lag", "open_transaction"),
         fires=12,
         gone=26,
-        summary="orders has waited behind an open transaction for 12m 0s",
+        summary="orders has been blocked by an open transaction for 12m 0s",
         labels=GROUP | {"kind": "lag", "reason": "open_transaction"},
     ),
     Case(
@@ -306,7 +306,7 @@ CASES = (
         aged("lag", "former_log"),
         fires=12,
         gone=26,
-        summary="orders has offsets of a topic that was deleted and created anew 12m 0s ago",
+        summary="orders has offsets from before its topic was deleted and recreated 12m 0s ago",
         labels=GROUP | {"kind": "lag", "reason": "former_log"},
     ),
     # Found from minute 0 to 20, held for two.
@@ -318,7 +318,7 @@ CASES = (
         | {of("group_findings", kind="retention", reason="close_to_loss"): "1x20 stale"},
         fires=2,
         gone=26,
-        summary="orders is about to lose records: 95% of a log wait for it",
+        summary="orders is about to lose records: its lag is 95% of a log",
     ),
     # Told as soon as it is found, held for one.
     Case(
@@ -339,7 +339,7 @@ CASES = (
         | {of("group_findings", kind="rebalance", reason="storm"): "_x15 1x10 stale"},
         fires=16,
         gone=31,
-        summary="orders rebalances again and again: 20 times in 10m",
+        summary="orders rebalances repeatedly: 20 times in 10m",
         labels=GROUP | {"kind": "rebalance", "reason": "storm"},
     ),
     # Older than 240 s at minute 5; the finding begins a minute after the rebalance.
@@ -349,7 +349,7 @@ CASES = (
         aged("rebalance", "long"),
         fires=6,
         gone=26,
-        summary="orders has not ended its rebalance in time, for 6m 0s",
+        summary="orders has exceeded the time limit of a rebalance for 6m 0s",
         labels=GROUP | {"kind": "rebalance", "reason": "long"},
     ),
     # There until minute 3 and from 14 on; kept for one.
@@ -359,7 +359,7 @@ CASES = (
         {at("up"): "1x3 stale _x9 1x60"},
         fires=9,
         gone=15,
-        summary="No groupwatch is scraped",
+        summary="Prometheus scrapes no groupwatch",
         labels={},
     ),
     # The second of three shards has its last sample at minute 70 and the next at 90: none in five minutes from 76 on,
@@ -378,7 +378,7 @@ CASES = (
         | shard(3, 3, "3x120", cluster="d", instance="d-3"),
         fires=81,
         gone=95,
-        summary="Shards of c that are away: 1 of 3",
+        summary="1 of 3 shards of c are missing",
         labels={"cluster": "c", "of": "3"},
     ),
     # One of three is there at minute 0, for the first time; the others come at 51, later than in half an hour and five.
@@ -388,7 +388,7 @@ CASES = (
         UP | shard(2, 3, "3x120") | shard(1, 3, "_x50 3x70") | shard(3, 3, "_x50 3x70"),
         fires=35,
         gone=55,
-        summary="Shards of c that are away: 2 of 3",
+        summary="2 of 3 shards of c are missing",
         labels={"cluster": "c", "of": "3"},
     ),
     # What was one job is to be two from minute 70 on, and the second comes at 120, later than in half an hour and five.
@@ -398,7 +398,7 @@ CASES = (
         UP | shard(1, 1, "1x69 stale") | shard(1, 2, "_x70 2x120") | shard(2, 2, "_x120 2x70"),
         fires=105,
         gone=125,
-        summary="Shards of c that are away: 1 of 2",
+        summary="1 of 2 shards of c are missing",
         labels={"cluster": "c", "of": "2"},
     ),
     Case(
@@ -430,7 +430,7 @@ CASES = (
         UP | {at("ready"): "0x20 1x60"},
         fires=15,
         gone=26,
-        summary="groupwatch does not judge the groups of c yet",
+        summary="groupwatch does not evaluate the groups of c yet",
         labels={"cluster": "c"},
     ),
     # Judged at minute 0 and from 11 on: older than 300 s at 6, held for one.
@@ -440,7 +440,7 @@ CASES = (
         UP | {at("last_evaluation_timestamp_seconds"): "0x10 660+60x60"},
         fires=7,
         gone=16,
-        summary="The groups of c have not been judged for 7m 0s",
+        summary="The groups of c have not been evaluated for 7m 0s",
         labels={"cluster": "c"},
     ),
     # Read at minute 0 and from 21 on.
@@ -469,7 +469,7 @@ CASES = (
         UP | {at("ready"): "1x120", at("decode_errors_total", source="offsets", reason="truncated"): "_x20 3x80"},
         fires=20,
         gone=50,
-        summary="3 records of c could not be read (offsets: truncated)",
+        summary="3 records of c cannot be decoded (offsets: truncated)",
         labels={"cluster": "c", "source": "offsets", "reason": "truncated"},
     ),
     # The first errors ever, soon after the start: told once the job has been ready for sixteen minutes, until 19.
@@ -479,7 +479,7 @@ CASES = (
         UP | {at("ready"): "1x120", at("decode_errors_total", source="offsets", reason="truncated"): "_x5 3x95"},
         fires=16,
         gone=35,
-        summary="3 records of c could not be read (offsets: truncated)",
+        summary="3 records of c cannot be decoded (offsets: truncated)",
         labels={"cluster": "c", "source": "offsets", "reason": "truncated"},
     ),
     # The first errors ever, of an hour and a half in which it was away: ready before is enough.
@@ -493,7 +493,7 @@ CASES = (
         },
         fires=82,
         gone=112,
-        summary="3 records of c could not be read (offsets: truncated)",
+        summary="3 records of c cannot be decoded (offsets: truncated)",
         labels={"cluster": "c", "source": "offsets", "reason": "truncated"},
         also=("GroupwatchDown",),
     ),
@@ -509,7 +509,7 @@ CASES = (
         },
         fires=32,
         gone=61,
-        summary="495 records of c could not be read (offsets: truncated)",
+        summary="495 records of c cannot be decoded (offsets: truncated)",
         labels={"cluster": "c", "source": "offsets", "reason": "truncated"},
         also=("GroupwatchDown",),
     ),
@@ -520,7 +520,7 @@ CASES = (
         UP | {at("decode_errors_total", source="offsets", reason="truncated"): "1x20 2x80"},
         fires=21,
         gone=51,
-        summary="1 records of c could not be read (offsets: truncated)",
+        summary="1 records of c cannot be decoded (offsets: truncated)",
         labels={"cluster": "c", "source": "offsets", "reason": "truncated"},
     ),
     Case(
@@ -529,7 +529,7 @@ CASES = (
         UP | {at("evaluation_errors_total"): "0x20 2x80"},
         fires=21,
         gone=51,
-        summary="Groups of c could not be judged, 2 times in 15 minutes",
+        summary="Groups of c could not be evaluated, 2 times in 15 minutes",
         labels={"cluster": "c"},
     ),
     Case(
@@ -538,7 +538,7 @@ CASES = (
         UP | {at("findings_up"): "0x20 1x60"},
         fires=10,
         gone=26,
-        summary="What groupwatch finds in c is not written to its topic",
+        summary="groupwatch cannot write findings of c to the findings topic",
         labels={"cluster": "c"},
     ),
     Case(
@@ -547,7 +547,7 @@ CASES = (
         UP | {at("series_left_out", detail="group"): "120x20 0x60", at("series_left_out", detail="topic"): "5x120"},
         fires=15,
         gone=26,
-        summary="120 series of groups of c do not fit below the cap",
+        summary="120 series of groups of c exceed the cap",
         labels={"cluster": "c", "detail": "group"},
     ),
     Case(
@@ -556,7 +556,7 @@ CASES = (
         collector("collector_up", "0x20 1x60"),
         fires=10,
         gone=26,
-        summary="The collector kafka main of c does not get everything",
+        summary="The collector kafka main of c fails or is incomplete",
         labels={"cluster": "c", "collector": "kafka", "name": "main"},
     ),
     # Everything at minute 0 and from 21 on: older than 900 s at 16.
@@ -566,7 +566,7 @@ CASES = (
         collector("collector_last_success_timestamp_seconds", "0x20 1260+60x60"),
         fires=17,
         gone=26,
-        summary="The collector kafka main of c last got everything 17m 0s ago",
+        summary="The last complete pass of the collector kafka main of c was 17m 0s ago",
         labels={"cluster": "c", "collector": "kafka", "name": "main"},
     ),
     # A group whose name means something in labels, in queries and in templates: what is looked up of it is its own.
@@ -591,7 +591,7 @@ CASES = (
         },
         fires=1,
         gone=39,
-        summary="orders has had a partition without owner for 1h 1m 0s (grew)",
+        summary="orders has had a partition without an owner for 1h 1m 0s (grew)",
         labels=GROUP | {"kind": "orphaned"} | GREW,
     ),
     # A group without members: all that it causes is one alert, though what waits was nine minutes old when they left.
@@ -608,7 +608,7 @@ CASES = (
         },
         fires=17,
         gone=77,
-        summary="orders has no members, and records have waited in vain for 17m 0s, 20k records",
+        summary="orders has had lag and no members for 17m 0s, 20k records",
     ),
     # Without members, and of a kind whose members own no partitions, so no alert tells that they are away.
     Case(
@@ -629,7 +629,7 @@ CASES = (
         UP | STREAMS | lag("20000x40 0x60"),
         fires=30,
         gone=46,
-        summary="20k records wait for orders, and since when is not known",
+        summary="orders has a lag of 20k records of unknown age",
     ),
     # RocketMQ's broadcasting: the number of partitions without an owner is told, and is 0.
     Case(
@@ -676,7 +676,7 @@ CASES = (
         | {of("group_failing_partitions", status="stall"): "2x20 stale"},
         fires=10,
         gone=26,
-        summary="orders commits, but gets nowhere in 2 partitions",
+        summary="orders commits without progress in 2 partitions",
         labels=GROUP | {"status": "stall"},
     ),
     # Likewise, going back.
@@ -689,7 +689,7 @@ CASES = (
         | {of("group_failing_partitions", status="rewind"): "_x5 2 stale"},
         fires=5,
         gone=21,
-        summary="orders went back to earlier offsets in 2 partitions",
+        summary="orders moved back to earlier offsets in 2 partitions",
         labels=GROUP | {"status": "rewind"},
     ),
 )

@@ -34,8 +34,8 @@ from monitor.model import (
 )
 from monitor.model import Source as KnownFrom
 from monitor.web.views.summary import summary_of
-from tests.answering import Answer, answering
-from tests.metrics.examples import falling_behind, orders, unattended
+from tests.support.answering import Answer, answering
+from tests.web.examples import falling_behind, orders, unattended
 
 AWKWARD: Final = "team.a|b (old) + \\n\\d"
 """A group whose name means something else as a regular expression."""

@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
-from tests.brokers import SOON_BACK
-from tests.job_process import JobProcess, Samples, running
-from tests.streaming_jobs.clients import commit, create_topic, produce
+from tests.support.brokers import SOON_BACK
+from tests.support.clients import commit, create_topic, produce
+from tests.support.job_process import JobProcess, Samples, running
 
 FILE: Final = Path(__file__).parents[1] / "fixtures" / "outage" / "metrics.json"
 EVERY_S: Final = 15

@@ -10,7 +10,7 @@ from typing import Any
 
 from dashboards.alerts.rule import AlertRule
 from tests.dashboards.alert_cases import Case, Series, Silence
-from tests.programs import required
+from tests.support.programs import required
 
 FIRED = 'count by (alertname) (count_over_time(ALERTS{alertstate="firing"}[1d]) > 0)'
 """Every alert that has fired at any minute until then."""

@@ -20,7 +20,7 @@ from monitor.metrics.specs import FAMILIES
 from tests.dashboards.alert_cases import CASES, SILENCES, UP, Series, Silence, of
 from tests.dashboards.promtool import as_silent_test, as_test, firing, run_cases
 from tests.detection.told_examples import examples
-from tests.programs import required
+from tests.support.programs import required
 
 ROOT = Path(__file__).parents[2]
 ROUTES = ROOT / "dashboards" / "compose" / "alertmanager.yml"

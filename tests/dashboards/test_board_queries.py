@@ -14,8 +14,8 @@ from monitor.metrics.specs import HISTOGRAMS, METRICS
 from tests.dashboards.boards import ALL, BOARDS, Asked, Window, answer, asked, faults, get, sent
 from tests.dashboards.demo_boards import SILENT
 from tests.dashboards.fed import AWKWARD, exposed, target
-from tests.job_process import eventually
-from tests.programs import required
+from tests.support.job_process import eventually
+from tests.support.programs import required
 
 SCRAPES = 6
 """Enough for a rate within four scrapes."""

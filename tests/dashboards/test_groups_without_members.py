@@ -18,7 +18,7 @@ from monitor.model import CommittedOffset, EndOffsetAt, GroupKind, GroupState, P
 from monitor.model.commit_history import CommitPoint, extend
 from tests.dashboards.alert_cases import UP, Series
 from tests.dashboards.promtool import FIRED, run_cases
-from tests.detection.builders import catalog, group, topic
+from tests.support.builders import catalog, group, topic
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE

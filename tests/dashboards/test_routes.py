@@ -12,8 +12,8 @@ import yaml
 
 from dashboards.alerts import RULES
 from monitor.demo.servers.prometheus import EmbeddedAlertmanager
-from tests.job_process import eventually
-from tests.programs import required
+from tests.support.job_process import eventually
+from tests.support.programs import required
 
 ROUTES = Path(__file__).parents[2] / "dashboards" / "compose" / "alertmanager.yml"
 

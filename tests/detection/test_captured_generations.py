@@ -9,7 +9,7 @@ from monitor.detection.ownership.current import owners_by_partition
 from monitor.model import MemberAssignment, MembershipStored, TopicShape
 from monitor.protocol.kafka.sticky_user_data import is_foreign
 from monitor.protocol.offsets_topic import decode_record
-from tests.protocol import captures
+from tests.support import captures
 
 
 def generations(broker, protocol):

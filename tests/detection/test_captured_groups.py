@@ -13,7 +13,7 @@ from monitor.explain.partition import explain_partition
 from monitor.explain.statements import Explanation
 from monitor.explain.what_if import Change, PartitionCount, WhatIf, what_if
 from monitor.model import Catalog, Finding, GroupKind, GroupObserved, GroupVerdict, PartitionId, Phase, Sharing, Source
-from tests.detection.captured_groups import (
+from tests.support.captured_groups import (
     READ,
     catalog_of,
     folded,
@@ -139,8 +139,8 @@ def test_members_with_other_subscriptions_leave_the_shares_of_the_rest_to_nobody
     assert names(finding) == [f"LabTopic broker-a-{n}" for n in (4, 5, 6, 7)] + [
         f"OtherTopic broker-a-{n}" for n in (0, 1, 2, 3)
     ]
-    assert "LabTopic is not subscribed by 127.0.0.1@e2" in finding.sentence
-    assert "OtherTopic is not subscribed by 127.0.0.1@e1" in finding.sentence
+    assert "127.0.0.1@e2 at 127.0.0.1 does not subscribe to LabTopic." in finding.sentence
+    assert "127.0.0.1@e1 at 127.0.0.1 does not subscribe to OtherTopic." in finding.sentence
     assert verdict.expectation == "exact", "both have what their strategy gives"
 
 
@@ -258,7 +258,7 @@ def test_a_queue_that_its_owner_by_the_strategy_does_not_take_is_told_with_that_
     verdict = verdict_on(replace(reading, members=(*reading.members[:2], less)), lab("LabTopic"))
     (finding,) = verdict.findings
     assert (finding.kind, finding.reason, names(finding)) == ("orphaned", "pending", ["LabTopic broker-a-6"])
-    assert "for 127.0.0.1@c3" in finding.sentence
+    assert "assigns it to 127.0.0.1@c3" in finding.sentence
 
 
 def test_an_owner_that_the_strategy_does_not_give_is_told_as_drift():
@@ -345,7 +345,7 @@ def test_a_partition_that_is_not_taken_is_told_with_its_taker_where_only_one_str
     assert (verdict.expectation, verdict.assignor) == ("exact", "consishash")
     (orphaned,) = [finding for finding in verdict.findings if finding.kind == "orphaned"]
     assert (orphaned.reason, names(orphaned)) == ("pending", ["meta-twelve 0-11"])
-    assert "by consishash it is for twelve-cons_B" in orphaned.sentence
+    assert "consishash assigns it to twelve-cons_B" in orphaned.sentence
 
 
 def test_owners_that_no_strategy_of_metaq_gives_leave_invariants():
@@ -371,17 +371,25 @@ def sentences(explanation: Explanation) -> str:
 @pytest.mark.parametrize(
     ("reading", "catalog", "words"),
     [
-        (rocketmq("5.5.0", "lab-group"), lab("LabTopic"), f"by {AVERAGELY} as they say"),
-        (metaq("metaq-zk-twelve", "twelve-cons"), metaq_catalog("metaq-zk-twelve"), "consishash gives exactly"),
-        (kafka_zookeeper("hl-kafkaoffs"), kafka_catalog(), "range (and roundrobin, roundrobin of 0.8) gives exactly"),
-        (rocketmq("5.5.0-modes", "lab-broadcast"), lab("LabTopic"), "each reads every partition"),
-        (rocketmq("5.5.0-modes", "lab-pop"), lab("LabTopic"), "hands out records"),
+        (
+            rocketmq("5.5.0", "lab-group"),
+            lab("LabTopic"),
+            f"They report the strategy {AVERAGELY}, which groupwatch computes exactly",
+        ),
+        (metaq("metaq-zk-twelve", "twelve-cons"), metaq_catalog("metaq-zk-twelve"), "consishash computes exactly"),
+        (
+            kafka_zookeeper("hl-kafkaoffs"),
+            kafka_catalog(),
+            "range (and roundrobin, roundrobin of 0.8) computes exactly",
+        ),
+        (rocketmq("5.5.0-modes", "lab-broadcast"), lab("LabTopic"), "each consumes every partition"),
+        (rocketmq("5.5.0-modes", "lab-pop"), lab("LabTopic"), "distributes records"),
     ],
 )
 def test_explain_says_how_the_members_share_and_how_that_is_known(reading: GroupObserved, catalog: Catalog, words: str):
     told_of_group = sentences(explain_group(inputs(reading, catalog)))
     assert words in told_of_group
-    assert "it is known from what a collector reads" in told_of_group
+    assert "it is known from a collector that polls" in told_of_group
     assert "generation" not in told_of_group
 
 
@@ -389,7 +397,7 @@ def test_explain_says_how_the_members_share_and_how_that_is_known(reading: Group
     ("reading", "catalog", "place", "words"),
     [
         (rocketmq("5.5.0", "lab-group"), lab("LabTopic"), ("LabTopic", "broker-a-4"), "127.0.0.1@c2 is number 2 of 3"),
-        (rocketmq("5.5.0", "lab-circle"), lab("LabTopic"), ("LabTopic", "broker-a-3"), "dealt out one by one"),
+        (rocketmq("5.5.0", "lab-circle"), lab("LabTopic"), ("LabTopic", "broker-a-3"), "assigns partitions one by one"),
         (
             metaq("metaq-zk-twelve", "twelve-def"),
             metaq_catalog("metaq-zk-twelve"),
@@ -457,13 +465,13 @@ def test_what_if_a_consumer_of_zookeeper_left_is_what_happened_when_it_was_kille
 @pytest.mark.parametrize(
     ("reading", "catalog", "change", "words"),
     [
-        (rocketmq("5.5.0-modes", "lab-pop"), lab("LabTopic"), Change(), "shares no partitions"),
-        (rocketmq("5.5.0", "lab-group"), lab("LabTopic"), Change(assignor="sticky"), "it has AVG, AVG_BY_CIRCLE"),
+        (rocketmq("5.5.0-modes", "lab-pop"), lab("LabTopic"), Change(), "does not assign partitions"),
+        (rocketmq("5.5.0", "lab-group"), lab("LabTopic"), Change(assignor="sticky"), "it supports AVG, AVG_BY_CIRCLE"),
         (
             rocketmq("5.5.0", "lab-group"),
             lab("LabTopic"),
             Change(partitions=(PartitionCount("LabTopic", 9),)),
-            "cannot be told here",
+            "cannot simulate more partitions",
         ),
         (metaq("metaq-zk-twelve", "meta-grp"), metaq_catalog("metaq-zk-twelve"), Change(), "has no members"),
         (

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from monitor.detection import DetectionSettings, evaluate
 from monitor.detection import rules as rules_package
 from monitor.detection.evaluate import RULES, facts_of, findings_of
-from monitor.detection.ownership.assignment_view import stand
+from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.rules.rule import Rule
 from monitor.model import Finding, FindingKind, Phase, TopicPartitions
 from monitor.model.findings import Behind, Evidence, Observation, RecordsLost
-from tests.detection.builders import (
+from tests.support.builders import (
     ASSIGNED,
     CREATED,
     NOW,
@@ -152,11 +152,13 @@ def test_all_at_once_is_told_worst_first():
 
 def toy_facts():
     state, topics = group(member("C0", ["a"], {"a": [0]})), catalog(topic("a", 1))
-    return facts_of(state, Topics(topics), stand(state, topics), NOW, DetectionSettings())
+    return facts_of(state, Topics(topics), view_assignment(state, topics), NOW, DetectionSettings())
 
 
 def finds(kind: FindingKind, reason: str, evidence: Evidence) -> Rule:
-    return Rule(lambda facts: [Observation(kind, reason, facts.now_ms, evidence, partitions=places("a", 0))])
+    return Rule(
+        lambda facts: [Observation(kind, reason, facts.now_ms, evidence, partitions=places("a", 0))], of_owners=False
+    )
 
 
 def test_what_a_rule_finds_becomes_a_finding_with_the_sentence_of_its_evidence():
@@ -169,14 +171,15 @@ def test_what_a_rule_finds_becomes_a_finding_with_the_sentence_of_its_evidence()
             FindingKind.RETENTION,
             "records_lost",
             NOW,
-            "Retention removed records of 1 partition of a (0) that the group had not committed: they are lost to it.",
+            "The group has lost records in 1 partition of a (0). Retention removed them before the group committed "
+            "them.",
             places("a", 0),
         ),
         Finding(
             FindingKind.LAG,
             "behind",
             NOW,
-            "More than 7 records wait for the group, in 1 partition of a (0).",
+            "The group has a lag of more than 7 records, in 1 partition of a (0).",
             places("a", 0),
         ),
     )

@@ -23,7 +23,7 @@ from monitor.model import (
 from monitor.model.commit_history import with_commit
 from monitor.tracking.rebalances.history import record_rebalance
 from monitor.tracking.topic import fold_topic
-from tests.detection.builders import catalog, commit, group, member, range_by_hand, topic
+from tests.support.builders import catalog, commit, group, member, range_by_hand, topic
 
 MINUTE, HOUR = 60_000, 3_600_000
 EVERY = MINUTE // 2

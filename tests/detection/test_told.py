@@ -19,7 +19,7 @@ from monitor.detection import evaluate
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.explain.group import explain_group
 from monitor.messages.names import LISTED
-from monitor.messages.notification import told
+from monitor.messages.notification import finding_text
 from monitor.model import Finding, GroupVerdict
 from monitor.model.findings import FINDINGS
 from monitor.web.page.group import group_page
@@ -50,7 +50,7 @@ def finding_of(example: Example) -> Finding:
 
 
 def text_of(example: Example) -> str:
-    return told(example.group.group, finding_of(example))
+    return finding_text(example.group.group, finding_of(example))
 
 
 def paragraphs() -> str:
@@ -77,7 +77,7 @@ def test_the_texts_are_those_that_a_person_has_read():
 @pytest.mark.parametrize("example", EXAMPLES, ids=title)
 def test_a_text_names_the_group_where_who_since_when_and_what_to_do(example: Example):
     finding = finding_of(example)
-    text = told("checkout", finding)
+    text = finding_text("checkout", finding)
     head, since, advice = text.partition(f" Since 2026-11-22 {example.since} UTC. ")
     assert since, text
     assert head.startswith("Group checkout: ")
@@ -102,7 +102,7 @@ def assert_all_named(finding: Finding, text: str) -> None:
     for topic in {place.topic for place in finding.partitions}:
         own = {str(place.partition) for place in finding.partitions if place.topic == topic}
         runs = re.search(rf"\b{topic} \(?((?:{RUN}(?:, )?)+)(?: and (\d+) more)?", text) or re.search(
-            rf"partition (\d+)() of {topic}\b", text
+            rf"[Pp]artition (\d+)() of {topic}\b", text
         )
         assert runs is not None, f"{topic} is not named"
         named = {name for run in runs[1].split(", ") for name in ([run] if run in own else map(str, _numbers(run)))}
@@ -148,7 +148,9 @@ def test_the_page_the_api_and_explain_say_all_of_it(example: Example):
     ]
     assert (said["sentence"], said["since_ms"], said["advice"]) == (sentence, at(example.since), advice)
     lines = explained(example)
-    index = next(number for number, line in enumerate(lines) if line.startswith(f"finding    {sentence} It has been"))
+    index = next(
+        number for number, line in enumerate(lines) if line.startswith(f"finding    {sentence} This has lasted ")
+    )
     assert lines[index].endswith(f", since 2026-11-22 {example.since} UTC.")
     assert lines[index + 1] == f"What to do: {advice}"
 

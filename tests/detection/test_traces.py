@@ -33,7 +33,7 @@ from monitor.model import (
 )
 from monitor.tracking.group import fold_group
 from monitor.tracking.topic import catalog_of, fold_topic
-from tests.detection.captured_groups import READ, ROCKETMQ, ZOOKEEPER
+from tests.support.captured_groups import READ, ROCKETMQ, ZOOKEEPER
 
 BEGIN_S = -300
 """The group was as in the first line of its trace since then."""

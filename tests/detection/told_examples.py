@@ -320,14 +320,14 @@ def _unsubscribed_leaders(w: World) -> Iterator[Example]:
     yield Example(
         "KafkaJS, by its assignor's name",
         *unsubscribed,
-        ("3 partitions of refunds (0-2)", "its leader, checkout at /10.0.0.1, does not", "RoundRobinAssigner"),
+        ("3 partitions of refunds (0-2)", "leader, checkout at /10.0.0.1, does not", "RoundRobinAssigner"),
         w.group(*members, protocol="RoundRobinAssigner", leader=w.name("checkout-1-5d0c")),
         topics,
     )
     yield Example(
         "read from the brokers' answers, which tell no leader",
         *unsubscribed,
-        ("3 partitions of refunds (0-2)", "Its assignor roundrobin"),
+        ("3 partitions of refunds (0-2)", "leader is unknown", "The assignor roundrobin"),
         w.group(*members, protocol="roundrobin", source=Source.ADMIN),
         topics,
     )
@@ -345,7 +345,7 @@ def _tasks(w: World) -> Iterator[Example]:
     yield Example(
         "Kafka Streams has no task for it",
         *no_task,
-        ("2 partitions of refunds (0-1)", "to no thread in generation 12"),
+        ("2 partitions of refunds (0-1)", "not assign them to any thread in generation 12"),
         streams(w.member(1, ("orders", "refunds"), has=[0]), w.member(2, has=[1])),
         w.topics(orders=2, refunds=2),
     )
@@ -362,7 +362,7 @@ def _tasks(w: World) -> Iterator[Example]:
         Kind.ORPHANED,
         "pending",
         "02:40:00",
-        ("2 partitions of orders (2-3)", "checkout at /10.0.0.1 had them before"),
+        ("2 partitions of orders (2-3)", "checkout at /10.0.0.1 owned them before"),
         streams(w.member(1, has=[0, 1], owned=before, generation=11), w.member(2), next_rebalance_ms=0),
         w.topics(orders=4),
     )
@@ -376,7 +376,7 @@ def _growth(w: World) -> Iterator[Example]:
         Kind.ORPHANED,
         "grew",
         "02:55:00",
-        ("3 partitions of orders (4-6)", "its leader, checkout at /10.0.0.2,"),
+        ("3 partitions of orders (4-6)", "leader, checkout at /10.0.0.2,"),
         w.group(*halves, leader=leader),
         w.topics(orders=7, grown=3),
     )
@@ -394,7 +394,7 @@ def _growth(w: World) -> Iterator[Example]:
         Kind.ORPHANED,
         "grew",
         "02:40:00",
-        ("1 partition of orders (4)", "its leader, checkout at /10.0.0.2,"),
+        ("1 partition of orders (4)", "leader, checkout at /10.0.0.2,"),
         w.group(*halves, leader=leader),
         w.topics(orders=5, grown=1, grown_at="02:30:00"),
     )
@@ -418,7 +418,7 @@ def _on_their_way(w: World) -> Iterator[Example]:
         Kind.ORPHANED,
         "pending",
         "02:40:00",
-        ("2 partitions of orders (2-3)", "former owner (checkout at /10.0.0.1)"),
+        ("2 partitions of orders (2-3)", "previous owner (checkout at /10.0.0.1)"),
         w.group(joining(1, [0, 1, 2, 3], [0, 1]), joining(2, [], []), protocol="cooperative-sticky"),
         w.topics(orders=4),
     )
@@ -427,7 +427,7 @@ def _on_their_way(w: World) -> Iterator[Example]:
         Kind.ORPHANED,
         "pending",
         "02:40:00",
-        ("1 partition of orders (3)", "chosen checkout at /10.0.0.2 for it"),
+        ("1 partition of orders (3)", "assigned it in epoch 12 to checkout at /10.0.0.2"),
         w.broker_group(w.modern(1, has=[0, 1]), w.modern(2, has=[2], to_have=[2, 3]), phase=Phase.RECONCILING),
         w.topics(orders=4),
     )
@@ -545,7 +545,7 @@ def _silent(w: World, stopped: CommittedOffset) -> Iterator[Example]:
         Kind.LAG,
         "not_committing",
         "02:45:00",
-        ("1 partition of orders (0)", "its owner, checkout at /10.0.0.1, has"),
+        ("1 partition of orders (0)", "Its owner, checkout at /10.0.0.1, has"),
         w.group(w.member(1, has=[0]), offsets=(stopped,)),
         w.catalog(w.topic("orders", busy(0))),
     )
@@ -556,7 +556,7 @@ def _silent(w: World, stopped: CommittedOffset) -> Iterator[Example]:
         Kind.LAG,
         "not_committing",
         "02:45:00",
-        ("2 partitions of orders (0-1)", "their owners, checkout at /10.0.0.1, checkout at /10.0.0.2, have"),
+        ("2 partitions of orders (0-1)", "Their owners, checkout at /10.0.0.1, checkout at /10.0.0.2, have"),
         w.group(w.member(1, has=[0]), w.member(2, has=[1]), offsets=offsets),
         both,
     )
@@ -576,7 +576,7 @@ def _silent(w: World, stopped: CommittedOffset) -> Iterator[Example]:
     yield Example(
         "hangs",
         *dead,
-        ("checkout at /10.0.0.1 has 1 partition of orders (0)",),
+        ("checkout at /10.0.0.1 owns 1 partition of orders (0)",),
         w.group(*members, offsets=(stopped, w.commit(1, 1100, "02:59:50"), going_on)),
         three,
     )
@@ -586,7 +586,7 @@ def _silent(w: World, stopped: CommittedOffset) -> Iterator[Example]:
         Kind.DEAD_MEMBER,
         "unnoticed",
         "02:45:00",
-        ("checkout at /10.0.0.1 has 1 partition of orders (0)", "With a session of 30 min"),
+        ("checkout at /10.0.0.1 owns 1 partition of orders (0)", "session timeout is 30 min"),
         w.group(patient, *members[1:], offsets=(stopped, w.commit(1, 1100, "02:59:50"), going_on)),
         three,
     )
@@ -595,7 +595,7 @@ def _silent(w: World, stopped: CommittedOffset) -> Iterator[Example]:
         "two of three on one host hang",
         *dead,
         (
-            "checkout (checkout-1-5d0c) at /10.0.0.1, checkout (checkout-2-5d0c) at /10.0.0.1 have",
+            "checkout (checkout-1-5d0c) at /10.0.0.1, checkout (checkout-2-5d0c) at /10.0.0.1 own",
             "2 partitions of orders (0-1)",
         ),
         w.group(*twins, offsets=(*offsets, going_on)),
@@ -623,7 +623,7 @@ def _rebalances(w: World) -> Iterator[Example]:
         Kind.REBALANCE,
         "long",
         "02:58:00",
-        ("checkout at /10.0.0.1 has yet to give partitions back",),
+        ("checkout at /10.0.0.1 has not revoked partitions",),
         w.broker_group(giving, w.modern(2, to_have=[1], state=MemberState.UNRELEASED_PARTITIONS), **reconciling),
         orders,
     )
@@ -632,7 +632,7 @@ def _rebalances(w: World) -> Iterator[Example]:
         Kind.REBALANCE,
         "long",
         "02:58:00",
-        ("checkout at /10.0.0.2 has yet to take",),
+        ("checkout at /10.0.0.2 has not yet taken",),
         w.broker_group(w.modern(1, has=[0]), w.modern(2, to_have=[1]), **reconciling),
         orders,
     )
@@ -641,7 +641,7 @@ def _rebalances(w: World) -> Iterator[Example]:
         Kind.REBALANCE,
         "long",
         "02:58:00",
-        ("the broker has yet to choose",),
+        ("coordinator has not computed",),
         w.broker_group(w.modern(1, has=[0, 1]), phase=Phase.ASSIGNING, under_way=under_way),
         orders,
     )
@@ -662,14 +662,14 @@ def _drifts(w: World) -> Iterator[Example]:
     four = w.topics(orders=4)
     all_four = (
         "4 partitions of orders (0-3)",
-        "partition 0 of orders should belong to checkout at /10.0.0.1 and belongs to checkout at /10.0.0.2",
+        "partition 0 of orders should belong to checkout at /10.0.0.1 but belongs to checkout at /10.0.0.2",
     )
     yield Example("exchanged", *replayed, all_four, w.group(*swapped), four)
     static = w.member(1, has=[0, 1]), w.member(2, has=[2], instance_id=w.name("blue"))
     yield Example(
         "exactly another client's",
         *replayed,
-        ("the range of aiokafka", "the leader is checkout at /10.0.0.2"),
+        ("The range of aiokafka", "The group leader is checkout at /10.0.0.2"),
         w.group(*static, leader=w.name("checkout-2-5d0c")),
         w.topics(orders=3),
     )
@@ -678,14 +678,14 @@ def _drifts(w: World) -> Iterator[Example]:
     yield Example(
         "the leader is another client",
         *replayed,
-        ("2 partitions of orders (0-1)", "the leader kafka-python-3.0.12 at /10.0.0.1 uses kafka-python"),
+        ("2 partitions of orders (0-1)", "leader, kafka-python-3.0.12 at /10.0.0.1, uses kafka-python"),
         w.group(first, second, leader=w.name("checkout-1-5d0c")),
         four,
     )
     yield Example(
         "different clients",
         *replayed,
-        ("kafka-python-3.0.12 at /10.0.0.1 joined with other user data than the rest",),
+        ("kafka-python-3.0.12 at /10.0.0.1 joined with different user data than the rest",),
         w.group(first, second),
         four,
     )
@@ -694,7 +694,7 @@ def _drifts(w: World) -> Iterator[Example]:
     yield Example(
         "different subscriptions",
         *replayed,
-        ("(checkout at /10.0.0.3 not to those of the others)",),
+        ("subscription of checkout at /10.0.0.3 differs from the others",),
         w.group(*swapped, more),
         w.topics(orders=4, refunds=1),
     )
@@ -728,10 +728,10 @@ def _drifts(w: World) -> Iterator[Example]:
     )
     uneven = w.group(w.member(1), w.member(2, has=[0, 1, 2, 3]), protocol="cooperative-sticky")
     better = Kind.DRIFT, "current", "02:40:00"
-    yield Example("nothing has changed", *better, ("Nothing that it depends on",), uneven, four)
+    yield Example("nothing has changed", *better, ("detected no change of the assignor's inputs",), uneven, four)
     racked = changed(uneven, members=tuple(changed(member, rack="r1") for member in uneven.members))
     here = w.topics(orders=4, racks=["r1"] * 4)
-    yield Example("other racks", *better, ("looks at racks",), racked, here)
+    yield Example("other racks", *better, ("considers racks",), racked, here)
 
 
 def _targets(w: World) -> Iterator[Example]:
@@ -739,7 +739,10 @@ def _targets(w: World) -> Iterator[Example]:
     yield Example(
         "not the range that all ask for",
         *target,
-        ("4 partitions of orders (0-3)", "should go to checkout at /10.0.0.1 and is meant for checkout at /10.0.0.2"),
+        (
+            "4 partitions of orders (0-3)",
+            "should go to checkout at /10.0.0.1, but the coordinator chose checkout at /10.0.0.2",
+        ),
         w.broker_group(
             w.modern(1, has=[2, 3], server_assignor="range"), w.modern(2, has=[0, 1], server_assignor="range")
         ),
@@ -758,7 +761,11 @@ def _targets(w: World) -> Iterator[Example]:
     pending = Kind.DRIFT, "pending"
     giving = w.modern(1, has=[0, 1], revoking=[2], since="02:55:00", state=MemberState.UNREVOKED_PARTITIONS)
     waiting = w.modern(2, has=[3], to_have=[2, 3], state=MemberState.UNRELEASED_PARTITIONS)
-    kept = ("1 partition of orders (2)", "is meant for checkout at /10.0.0.2, but checkout at /10.0.0.1 has been told")
+    kept = (
+        "1 partition of orders (2)",
+        "target owner is checkout at /10.0.0.2",
+        "checkout at /10.0.0.1, has not revoked it",
+    )
     yield Example(
         "told to give back",
         *pending,
@@ -772,7 +779,7 @@ def _targets(w: World) -> Iterator[Example]:
         "has not asked since",
         *pending,
         "02:40:00",
-        ("1 partition of orders (2)", "checkout at /10.0.0.1 has not asked the broker since"),
+        ("1 partition of orders (2)", "checkout at /10.0.0.1, has not contacted the coordinator since"),
         w.broker_group(sleeping, waiting, phase=Phase.RECONCILING),
         orders,
     )
@@ -780,7 +787,7 @@ def _targets(w: World) -> Iterator[Example]:
         "meant for nobody",
         *pending,
         "02:55:00",
-        ("is meant for nobody",),
+        ("has no target owner",),
         w.broker_group(giving, w.modern(2, has=[3]), phase=Phase.RECONCILING),
         orders,
     )
@@ -793,7 +800,7 @@ def _balance(w: World) -> Iterator[Example]:
         Kind.IMBALANCE,
         "partitions",
         "02:40:00",
-        ("checkout at /10.0.0.1 owns 4 partitions", "no member would need more than 3"),
+        ("checkout at /10.0.0.1 owns 4 partitions", "at most 3 for any member"),
         w.group(
             w.member(1, both, has={"orders": [0, 1], "refunds": [0, 1]}),
             w.member(2, both, has={"orders": [2], "refunds": [2]}),
@@ -805,7 +812,7 @@ def _balance(w: World) -> Iterator[Example]:
         Kind.IMBALANCE,
         "partitions",
         "02:40:00",
-        ("checkout at /10.0.0.1 owns 3 partitions", "no member would need more than 2"),
+        ("checkout at /10.0.0.1 owns 3 partitions", "at most 2 for any member"),
         w.group(w.member(1, has=[0, 1, 2]), w.member(2, has=[3]), protocol="ours"),
         w.topics(orders=4),
     )
@@ -815,11 +822,16 @@ def _balance(w: World) -> Iterator[Example]:
         offsets=tuple(w.commit(number, 1_000_000, "03:00:00") for number in range(4)),
     )
     lag = Kind.IMBALANCE, "lag", "02:40:00"
-    whose = "checkout at /10.0.0.1, which has 2 partitions"
+    whose = "checkout at /10.0.0.1, which owns 2 partitions"
     for title, waiting, came, word in (
-        ("key skew", [19_000, 500, 500, 0], [19_000, 500, 500, 0], "partition 0 of orders alone"),
-        ("busy partitions together", [9_000, 9_000, 500, 0], [9_000, 9_000, 500, 0], "partition 0 of orders first"),
-        ("a slow member", [9_000, 9_000, 500, 0], [50, 50, 50, 50], "the member that is slow"),
+        ("key skew", [19_000, 500, 500, 0], [19_000, 500, 500, 0], "Partition 0 of orders alone"),
+        (
+            "busy partitions together",
+            [9_000, 9_000, 500, 0],
+            [9_000, 9_000, 500, 0],
+            "Partition 0 of orders is the busiest",
+        ),
+        ("a slow member", [9_000, 9_000, 500, 0], [50, 50, 50, 50], "the member is slow"),
     ):
         partitions = [loaded(number, *counts) for number, counts in enumerate(zip(waiting, came, strict=True))]
         yield Example(title, *lag, (whose, word), skewed, w.catalog(w.topic("orders", *partitions)))
@@ -910,7 +922,7 @@ def _own_shares(w: World) -> Iterator[Example]:
         Kind.LAG,
         "behind",
         "02:55:00",
-        ("More than 40 bytes", "1 partition of orders (0-0)"),
+        ("more than 40 bytes", "1 partition of orders (0-0)"),
         metaq,
         w.catalog(w.topic("orders", changed(busy(0), partition="0-0"))),
         DetectionSettings(lag_records=40),
@@ -939,7 +951,7 @@ def _mixed(w: World) -> Iterator[Example]:
         Kind.ORPHANED,
         "mixed_subscription",
         "02:40:00",
-        ("2 partitions of orders (broker-a-2, broker-a-3)", "orders is not subscribed by 10.0.0.2@app at 10.0.0.2"),
+        ("2 partitions of orders (broker-a-2, broker-a-3)", "10.0.0.2@app at 10.0.0.2 does not subscribe to orders"),
         _rocketmq(w, _client(w, 1, 0, 1), _client(w, 2, topic="refunds")),
         four,
     )
@@ -961,7 +973,7 @@ def _not_taken(w: World) -> Iterator[Example]:
         Kind.ORPHANED,
         "pending",
         "02:40:00",
-        ("1 partition of orders (broker-a-3)", f"by {AVERAGELY} it is for 10.0.0.2@app at 10.0.0.2"),
+        ("1 partition of orders (broker-a-3)", f"{AVERAGELY} assigns it to 10.0.0.2@app at 10.0.0.2"),
         halves,
         w.catalog(_queues(w, 4)),
     )
@@ -970,7 +982,7 @@ def _not_taken(w: World) -> Iterator[Example]:
         Kind.ORPHANED,
         "grew",
         "02:55:00",
-        ("1 partition of orders (broker-a-3)", "after the members last shared partitions out"),
+        ("1 partition of orders (broker-a-3)", "after the members last computed their shares"),
         halves,
         w.catalog(_queues(w, 4, q3="02:55:00")),
     )
@@ -979,7 +991,7 @@ def _not_taken(w: World) -> Iterator[Example]:
         Kind.ORPHANED,
         "assignor_gap",
         "02:40:00",
-        ("1 partition of orders (broker-a-3)", "how the members share partitions is not known"),
+        ("1 partition of orders (broker-a-3)", "does not know how the members assign partitions"),
         _rocketmq(w, _client(w, 1, 0, 1, assignor="Ours"), _client(w, 2, 2, assignor="Ours")),
         w.catalog(_queues(w, 4)),
     )
@@ -1021,7 +1033,7 @@ def _hung(w: World) -> Iterator[Example]:
         Kind.DEAD_MEMBER,
         "no_answer",
         "02:45:00",
-        ("10.0.0.1@app at 10.0.0.1 is connected but does not answer", "1 partition of orders (broker-a-0)"),
+        ("10.0.0.1@app at 10.0.0.1 is connected but does not respond", "1 partition of orders (broker-a-0)"),
         _rocketmq(
             w,
             _client(w, 1, 0, answers=False),

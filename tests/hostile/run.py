@@ -29,11 +29,11 @@ from tests.chaos.outcome import records_in
 from tests.chaos.run import different
 from tests.chaos.witness import Commits, Seen, Witness, commits_in, contradictions
 from tests.hostile.records import LOG, OWN, Stranger
-from tests.job_process import JobProcess, Samples, eventually, running
-from tests.live.crowd import Crowd
 from tests.live.script import CLASSIC, COOPERATIVE, MODERN, RANGE
 from tests.scenarios.stage import Load
-from tests.streaming_jobs.clients import commit, create_topic, offsets_log_producer, produce, simple_consumer
+from tests.support.clients import commit, create_topic, offsets_log_producer, produce, simple_consumer
+from tests.support.crowd import Crowd
+from tests.support.job_process import JobProcess, Samples, eventually, running
 
 CLUSTER: Final = "hostile"
 TOPIC, WAITING = "steady", "waiting"

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.beside import Beside
 from tests.chaos.load import EVENTS_TOPIC
 from tests.hostile.records import LOG, Stranger
+from tests.support.beside import Beside
 
 
 @pytest.fixture(scope="module")

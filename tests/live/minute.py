@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from monitor.model import GroupState, Rebalance
 from monitor.tracking.group import fold_group
-from tests.live.crowd import Event
+from tests.support.crowd import Event
 
 SEEDS: Final = (1, 2, 3)
 UNDER_WAY = {"PreparingRebalance", "CompletingRebalance"}

@@ -13,10 +13,10 @@ from kafka import KafkaConsumer, TopicPartition
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from monitor.protocol.offsets_topic import Foreign, decode_record
-from tests.live.crowd import PATIENCE_S, Crowd, Event
 from tests.live.minute import SEEDS, Log, Minute, comparable, report_of
 from tests.live.script import LOG_PARTITIONS, SESSION_MS, Crowds, Seeded
-from tests.streaming_jobs.clients import commit, create_topic
+from tests.support.clients import commit, create_topic
+from tests.support.crowd import PATIENCE_S, Crowd, Event
 
 SECONDS = 50
 QUICK = {

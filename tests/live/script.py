@@ -14,7 +14,7 @@ from kafka import KafkaProducer
 from kafka.admin import KafkaAdminClient, NewTopic
 
 from monitor.protocol.kafka.group_metadata import group_partition
-from tests.live.crowd import PATIENCE_S, Crowd, Event
+from tests.support.crowd import PATIENCE_S, Crowd, Event
 
 LOG_PARTITIONS: Final = 16
 MOST_MEMBERS: Final = 3

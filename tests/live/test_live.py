@@ -11,9 +11,9 @@ import pytest
 
 from monitor.model import RebalanceCause
 from monitor.tracking.group import fold_group
-from tests.beside import Beside
-from tests.live.crowd import Event
 from tests.live.minute import SEEDS, Log, Minute, minute_of
+from tests.support.beside import Beside
+from tests.support.crowd import Event
 from tests.tracking.comparison import differences
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(600)]

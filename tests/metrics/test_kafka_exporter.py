@@ -8,7 +8,7 @@ from monitor.metrics.render import render_catalog, render_groups
 from monitor.metrics.series_filter import Detail, SeriesRules
 from monitor.metrics.specs import KAFKA_EXPORTER
 from monitor.model import Catalog, FamilyBlock, GroupKind, PartitionState, PartitionVerdict, Phase, TopicState
-from tests.metrics.examples import HOSTILE_NAMES, offsets_only, orders, unattended
+from tests.web.examples import HOSTILE_NAMES, offsets_only, orders, unattended
 
 PLAIN = SeriesRules(kafka_exporter=True)
 

@@ -22,7 +22,7 @@ from monitor.model import ClusterSnapshot, CollectorHealth, Snapshot
 from monitor.web.app import create_app
 from monitor.web.collect_app import create_collect_app
 from monitor.web.negotiation import prefers_gzip, prefers_openmetrics
-from tests.metrics.examples import (
+from tests.web.examples import (
     HOSTILE_NAMES,
     Served,
     falling_behind,

@@ -19,8 +19,8 @@ from monitor.model import CollectorHealth, Snapshot
 from monitor.web.app import create_app
 from monitor.web.collect_app import create_collect_app
 from monitor.web.server import HttpServer
-from tests.job_process import eventually
-from tests.metrics.examples import HOSTILE_NAMES, Served, orders, ready_cluster, snapshot
+from tests.support.job_process import eventually
+from tests.web.examples import HOSTILE_NAMES, Served, orders, ready_cluster, snapshot
 
 OPENMETRICS = {"Accept": "application/openmetrics-text;version=1.0.0"}
 SHOWN = snapshot(ready_cluster(orders()))

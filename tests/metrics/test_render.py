@@ -53,7 +53,7 @@ from monitor.model import (
 )
 from monitor.web.views.overview import cluster_line
 from monitor.web.views.summary import summary_of
-from tests.metrics.examples import (
+from tests.web.examples import (
     HOSTILE_NAMES,
     NOW_MS,
     falling_behind,

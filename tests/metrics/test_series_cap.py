@@ -15,7 +15,7 @@ from monitor.metrics.series_filter import Detail, SeriesRules
 from monitor.metrics.spec_types import MetricScope
 from monitor.metrics.specs import FAMILIES
 from monitor.model import ClusterSnapshot, FamilyBlock, GroupVerdict, PackedBlock, PartitionVerdict, TopicLag
-from tests.metrics.examples import offsets_only, orders
+from tests.web.examples import offsets_only, orders
 
 LAG, TOPIC_LAG, GROUP_LAG, SUM = (
     "groupwatch_partition_lag",

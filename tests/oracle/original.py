@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final
 
-from tests.java_program import jars_of_kafka, java_command
+from tests.support.java_program import jars_of_kafka, java_command
 
 Case = dict[str, Any]
 Answer = dict[str, Any]

@@ -18,7 +18,7 @@ from monitor.protocol.kafka.records import RECORD_TYPES
 from monitor.protocol.offsets_topic import Foreign, decode_record, decoder, read_record
 from monitor.protocol.wire.errors import REASONS, DecodeError
 from monitor.protocol.wire.schema import json_fields
-from tests.protocol.captures import BROKERS, records
+from tests.support.captures import BROKERS, records
 
 _LENGTHS = (
     b"\x7f\xff\xff\xff",

@@ -18,7 +18,7 @@ from monitor.protocol.metaq_text import (
     stats_offsets_request,
 )
 from monitor.protocol.wire.errors import DecodeError
-from tests.protocol.zookeeper_captures import FIXTURES
+from tests.support.zookeeper_captures import FIXTURES
 
 EXCHANGES = json.loads((FIXTURES / "metaq-broker-stats.json").read_text())["exchanges"]
 

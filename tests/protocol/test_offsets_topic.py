@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from monitor.model import GroupDeleted, Member, MembershipStored, OffsetCommitted, OffsetDeleted, TopicPartitions
 from monitor.protocol.offsets_topic import Foreign, decode_record, decoder
 from monitor.protocol.wire.errors import REASONS, DecodeError
-from tests.protocol.captures import BROKERS, records
+from tests.support.captures import BROKERS, records
 
 ALL = [record for broker in BROKERS for record in records(broker)]
 COMMIT_KEY = bytes.fromhex("0001 0002 6731 0002 7430 00000007")

@@ -17,13 +17,13 @@ from typing import Any
 
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
-from tests.live.crowd import Crowd
 from tests.scenarios.churn_groups import GRACE, Churn
 from tests.scenarios.hearing import Hearing, Pace, cpu_seconds
 from tests.scenarios.run import NAME, await_evaluations, job_of
 from tests.scenarios.settings import BROKER
 from tests.scenarios.stage import Load, miss_soon
-from tests.streaming_jobs.clients import commit, create_topic
+from tests.support.clients import commit, create_topic
+from tests.support.crowd import Crowd
 
 
 def run(minutes: float, seed: int, folder: Path) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from monitor.model import Value
-from tests.live.crowd import Crowd
 from tests.scenarios.hearing import Hearing, now_ms
 from tests.scenarios.judging import Spell, spells_of
 from tests.scenarios.settings import (
@@ -28,6 +27,7 @@ from tests.scenarios.settings import (
     SESSION_S,
     STICKY,
 )
+from tests.support.crowd import Crowd
 
 SLOWEST_S: Final = 10
 """What a rebalance of healthy members may take on a busy machine until its end is told: heartbeats (1 s each), a poll

@@ -15,9 +15,9 @@ from typing import Any, Final, Self
 
 from kafka import KafkaConsumer, TopicPartition
 
-from tests.job_process import JobProcess, process_fields
 from tests.scenarios.scenario import Told
 from tests.scenarios.stage import short
+from tests.support.job_process import JobProcess, process_fields
 
 TOPIC: Final = "groupwatch.findings"
 IDLE_S: Final = 3.0

@@ -21,8 +21,6 @@ import msgspec
 
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
-from tests.job_process import JobProcess, eventually
-from tests.live.crowd import Crowd
 from tests.scenarios.churn_groups import Churn
 from tests.scenarios.hearing import Hearing, Pace, cpu_seconds, evaluated_s, now_ms
 from tests.scenarios.judging import differences, has_opened, is_complete, is_past, latencies, timeline
@@ -30,7 +28,9 @@ from tests.scenarios.scenario import Scenario, Story, as_json
 from tests.scenarios.settings import BROKER, CLUSTER, DETECTION
 from tests.scenarios.stage import Load, Stage, miss_soon, short, wait_until
 from tests.scenarios.table import SCENARIOS
-from tests.streaming_jobs.clients import commit, create_topic
+from tests.support.clients import commit, create_topic
+from tests.support.crowd import Crowd
+from tests.support.job_process import JobProcess, eventually
 
 NAME: Final = "scenarios"
 """The cluster's."""

@@ -22,7 +22,7 @@ class Action(Value, tag_field="do", tag=str.lower):
 
 
 class Start(Action):
-    """A consumer begins, with one of three ways to subscribe (see tests/live/Crowd.java).
+    """A consumer begins, with one of three ways to subscribe (see tests/support/Crowd.java).
 
     ``pattern`` and ``regex`` are the part after the prefix. ``more`` is what else Crowd.java takes.
     """

@@ -10,7 +10,6 @@ from typing import Any, Final, Self
 from kafka import KafkaProducer
 from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient, NewTopic
 
-from tests.live.crowd import Crowd, Event
 from tests.scenarios.scenario import (
     AnyAction,
     Burst,
@@ -28,7 +27,8 @@ from tests.scenarios.scenario import (
     Start,
 )
 from tests.scenarios.settings import SESSION_S
-from tests.streaming_jobs.clients import admin
+from tests.support.clients import admin
+from tests.support.crowd import Crowd, Event
 
 EVERY_S: Final = 2.0
 """The load is a record into each partition, so often."""

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from tests.beside import Beside
 from tests.scenarios.judging import differences, latencies, timeline
 from tests.scenarios.run import story_of
 from tests.scenarios.scenario import Scenario
 from tests.scenarios.table import SCENARIOS
+from tests.support.beside import Beside
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(900)]
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from monitor.demo.servers.ports import free_ports
-from tests.demo_run import MARK, ROOT, left_of, marked, read, running_demo
-from tests.job_process import eventually
+from tests.demo.demo_run import MARK, ROOT, left_of, marked, read, running_demo
+from tests.support.job_process import eventually
 
 pytestmark = [pytest.mark.systems, pytest.mark.timeout(600)]
 

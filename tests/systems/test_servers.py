@@ -15,8 +15,8 @@ from monitor.demo.servers.kafka010 import EmbeddedKafka010
 from monitor.demo.servers.ports import listening
 from monitor.demo.servers.zookeeper import EmbeddedZooKeeper
 from monitor.java_runtime.errors import ServerFailed
-from tests.job_process import eventually
 from tests.paused import pause, resume
+from tests.support.job_process import eventually
 from tests.systems.conftest import METAQ_TOPICS
 
 pytestmark = pytest.mark.systems

@@ -18,8 +18,8 @@ from monitor.demo.servers import kafka010
 from monitor.demo.servers.kafka010 import EmbeddedKafka010
 from monitor.demo.servers.ports import listening
 from monitor.java_runtime.jars import Coordinate, cache_dir, resolve
-from tests.collectors.zookeepers import client
-from tests.job_process import eventually
+from tests.collectors.zookeeper.zookeepers import client
+from tests.support.job_process import eventually
 from tests.systems.conftest import METAQ_TOPICS
 
 # kafka-python leaves the sockets of failed connections to the garbage collector.

@@ -8,7 +8,7 @@ import pytest
 from monitor.model import GroupKind, Phase, RebalanceCause
 from monitor.model.commit_history import RECENT, SLOTS
 from monitor.tracking.rebalances.history import MAX_REBALANCES
-from tests.protocol.captures import BROKERS, marks
+from tests.support.captures import BROKERS, marks
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "tracking.md").read_text(encoding="utf-8")
 

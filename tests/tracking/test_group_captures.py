@@ -9,7 +9,7 @@ import pytest
 from monitor.model import GroupKind, RebalanceCause
 from monitor.protocol.offsets_topic import Foreign, decode_record
 from monitor.tracking.group import fold_group
-from tests.protocol.captures import BROKERS, lines, marks, records
+from tests.support.captures import BROKERS, lines, marks, records
 from tests.tracking.comparison import differences
 
 TRANSACTIONAL = {

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from monitor.assignors.assignor import Assignor
 from monitor.assignors.kafka_client.sticky import CooperativeStickyAssignor, StickyAssignor
-from monitor.assignors.registry import UnknownAssignor, find
+from monitor.assignors.registry import System, UnknownAssignor, find
 from monitor.model import Assignment, Member, TopicPartitions, TopicShape, Value, numbers
 
 _Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
@@ -78,7 +78,8 @@ def assignor_of(assignor: str, case: Case) -> Assignor:
     Raises:
         ValidationError: there is no such family.
     """
-    found = find(assignor.removeprefix("kafka."))
+    system, _, name = assignor.partition(".")
+    found = find(name if system == System.KAFKA_CLIENT else None)
     if isinstance(found, UnknownAssignor):
         raise ValidationError(f"No such assignor of Kafka's clients: {assignor!r}")
     if isinstance(found, StickyAssignor | CooperativeStickyAssignor):

@@ -36,6 +36,6 @@ def source_change_sentence(cluster: str, before: str, now: str) -> str:
     """What to say of it.
 
     >>> source_change_sentence("prod", "AbC", "XyZ")
-    'Cluster prod: what answers now is not what was read before: its id is XyZ, and was AbC.'
+    'Cluster prod: another system answers at this address: its id is XyZ, and was AbC.'
     """
     return f"Cluster {cluster}: another system answers at this address: its id is {now}, and was {before}."

@@ -137,7 +137,7 @@ class ZooKeeperReader:
         self._held_since_s: dict[str, float] = {}
 
     def read(self, pass_ms: int) -> SourceSnapshot:
-        """Everything, now. See ``monitor.collectors.snapshot.Reader``."""
+        """Everything, now. See ``monitor.collectors.snapshot.SnapshotReader``."""
         seen = self._read_settled_tree()
         observed_ms = max(wall_clock_ms(), pass_ms)
         groups = tuple(self._group_observed(group, pass_ms, observed_ms) for group in seen.groups)

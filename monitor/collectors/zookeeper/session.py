@@ -54,7 +54,7 @@ LONGEST_PAUSE_S: Final = 2.0
 LARGEST_NODE: Final = 1 << 20
 """Bytes of data that ZooKeeper takes unless it is told otherwise (jute.maxbuffer)."""
 
-_LOGGER: Final = logging.getLogger("monitor.collectors.kazoo")
+_LOGGER: Final = logging.getLogger("monitor.collectors.zookeeper.kazoo")
 _LOGGER.setLevel(logging.CRITICAL + 1)
 _LOGGER.propagate = False
 

@@ -1,7 +1,7 @@
 """What can be said of a group without its offsets. It changes with members and topics only, so it can be remembered.
 
 Asking the assignor is the most expensive part of a verdict, and in most micro-batches nothing has changed that it
-looks at. A standing that was lost is made again; nothing but time depends on remembering it.
+looks at. A view that was lost is made again; nothing but time depends on remembering it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from monitor.model import KINDS, Catalog, GroupState, Member, MemberVerdict, Pha
 from monitor.model.evidence import Balance
 
 
-class Standing(Value):
+class AssignmentView(Value):
     """Who owns what in a group, and who should. ``group`` is the group with its topics by name, without its offsets.
 
     ``grown_ms`` is of a group whose members work out their own shares
@@ -52,18 +52,18 @@ def _is_renamed(group: GroupState) -> bool:
     return traits.is_self_assigned or traits.by_topic_id
 
 
-def stand(group: GroupState, catalog: Catalog) -> Standing:
-    """The standing of a group. Its offsets are not looked at, and of the catalog nothing that moves with the records.
+def view_assignment(group: GroupState, catalog: Catalog) -> AssignmentView:
+    """The view of a group. Its offsets are not looked at, and of the catalog nothing that moves with the records.
 
-    That is the contract of :class:`Standings`: of a topic, only what :meth:`Topics.outline` covers may be read here.
+    That is the contract of :class:`AssignmentViews`: of a topic, only what :meth:`Topics.outline` covers may be read.
     """
     group = without_offsets(group)
     if KINDS[group.kind].is_self_assigned:
         return _stand_by_shares(readable(group, catalog), catalog)
     group = named(group, catalog)
     ownership = read_ownership(group)
-    expectation = (expect_targets if KINDS[group.kind].is_broker_assigned else expect)(group, catalog, ownership)
-    return Standing(
+    expectation = (expect_targets if KINDS[group.kind].broker_chooses_owners else expect)(group, catalog, ownership)
+    return AssignmentView(
         group=group,
         ownership=ownership,
         expectation=_sharing(expectation, ownership),
@@ -72,10 +72,10 @@ def stand(group: GroupState, catalog: Catalog) -> Standing:
     )
 
 
-def _stand_by_shares(group: GroupState, catalog: Catalog) -> Standing:
+def _stand_by_shares(group: GroupState, catalog: Catalog) -> AssignmentView:
     ownership = read_ownership(group)
     found = expect_shares(group, catalog, ownership)
-    return Standing(
+    return AssignmentView(
         group=replace(group, protocol=found.strategy),
         ownership=ownership,
         expectation=_sharing(found.expectation, ownership),
@@ -94,7 +94,7 @@ def _balance(group: GroupState, ownership: Ownership) -> Balance | None:
 
 
 def without_offsets(group: GroupState) -> GroupState:
-    """What a standing depends on, of the group: nothing that moves with commits, or while a rebalance is under way.
+    """What a view depends on, of the group: nothing that moves with commits, or while a rebalance is under way.
 
     What rebalances cost is told by the commits after them.
     """
@@ -117,31 +117,31 @@ def without_offsets(group: GroupState) -> GroupState:
 
 
 class _Remembered(Value):
-    """A standing, and what it was made from."""
+    """A view, and what it was made from."""
 
     group: GroupState
     outlines: tuple[bytes, ...]
-    standing: Standing
+    view: AssignmentView
 
 
-class Standings:
-    """Standings of the groups of one cluster, each made again only when something that it depends on has changed."""
+class AssignmentViews:
+    """The views of the groups of one cluster, each made again only when something that it depends on has changed."""
 
     def __init__(self) -> None:
         self._known: dict[str, _Remembered] = {}
         self.made = 0
         """How many were made since the beginning."""
 
-    def of(self, group: GroupState, topics: Topics) -> Standing:
-        """The standing of the group among these topics: the same as ``stand(group, topics.catalog)``."""
+    def of(self, group: GroupState, topics: Topics) -> AssignmentView:
+        """The view of the group among these topics: the same as ``view_assignment(group, topics.catalog)``."""
         bare = without_offsets(group)
         known = self._known.get(group.group)
-        if known is not None and known.group == bare and known.outlines == _outlines(known.standing, topics):
-            return known.standing
-        standing = stand(group, topics.catalog)
-        self._known[group.group] = _Remembered(group=bare, outlines=_outlines(standing, topics), standing=standing)
+        if known is not None and known.group == bare and known.outlines == _outlines(known.view, topics):
+            return known.view
+        view = view_assignment(group, topics.catalog)
+        self._known[group.group] = _Remembered(group=bare, outlines=_outlines(view, topics), view=view)
         self.made += 1
-        return standing
+        return view
 
     def keep_only(self, groups: AbstractSet[str]) -> None:
         """Drop what is remembered of all other groups."""
@@ -150,19 +150,19 @@ class Standings:
             self._known = {name: remembered for name, remembered in known if name in groups}
 
 
-def _outlines(standing: Standing, topics: Topics) -> tuple[bytes, ...]:
-    """All that a standing depends on besides the group.
+def _outlines(view: AssignmentView, topics: Topics) -> tuple[bytes, ...]:
+    """All that a view depends on besides the group.
 
     Whether the catalog is older than the generation decides whom to believe about new partitions, and since when it is
     kept, which are new; the names of topics decide what the ids of a modern group mean.
     """
-    ownership = standing.ownership
+    ownership = view.ownership
     concerned = ownership.subscribed.union([place.topic for place in ownership.owners])
-    is_older, watched_ms = is_older_than_generation(topics.catalog, standing.group), topics.catalog.watched_ms
+    is_older, watched_ms = is_older_than_generation(topics.catalog, view.group), topics.catalog.watched_ms
     return (
         b"older" if is_older else b"newer",
-        b"" if watched_ms <= standing.group.generation_ms else str(watched_ms).encode(),
-        topics.names_digest if KINDS[standing.group.kind].by_topic_id else b"",
+        b"" if watched_ms <= view.group.generation_ms else str(watched_ms).encode(),
+        topics.names_digest if KINDS[view.group.kind].by_topic_id else b"",
         *(topics.outline(topic) for topic in sorted(concerned)),
     )
 
@@ -210,8 +210,8 @@ def _members(
 
 def _is_unconsidered(member: Member, group: GroupState) -> bool:
     """The member of a KIP-848 group is new, and the broker has yet to choose with it."""
-    standing = member.reconciliation
-    return group.phase is Phase.ASSIGNING and standing is not None and standing.target is None
+    view = member.reconciliation
+    return group.phase is Phase.ASSIGNING and view is not None and view.target is None
 
 
 def _is_idle(member: Member, owned: Counter[str], coming: Counter[str], existing: set[str]) -> bool:

@@ -73,7 +73,7 @@ def expect_targets(group: GroupState, catalog: Catalog, ownership: Ownership) ->
         handovers=tuple(
             handover
             for member in group.members
-            for handover in handovers_of(group, member, _by_name(_standing(member).revoking, names), targets)
+            for handover in handovers_of(group, member, _by_name(_reconciliation(member).revoking, names), targets)
         )
         if targets != ownership.owners
         else (),
@@ -86,7 +86,9 @@ def with_targets(group: GroupState, catalog: Catalog) -> tuple[Member, ...]:
     That is also what its assignors take for what a member has (``targetAssignment`` of ``GroupSpec``).
     """
     names = _names(group, catalog)
-    return tuple(replace(member, assigned=_by_name(_standing(member).target or (), names)) for member in group.members)
+    return tuple(
+        replace(member, assigned=_by_name(_reconciliation(member).target or (), names)) for member in group.members
+    )
 
 
 def _names(group: GroupState, catalog: Catalog) -> Names:
@@ -95,17 +97,17 @@ def _names(group: GroupState, catalog: Catalog) -> Names:
 
 
 def _named_member(member: Member, names: Names, found: Mapping[str, tuple[str, ...]]) -> Member:
-    standing = _standing(member)
+    reconciliation = _reconciliation(member)
     of_regex = found.get(member.regex, ()) if member.regex is not None else ()
     return replace(
         member,
         topics=tuple(dict.fromkeys((*member.topics, *of_regex))),
-        assigned=_by_name((*standing.assigned, *standing.revoking), names),
+        assigned=_by_name((*reconciliation.assigned, *reconciliation.revoking), names),
         unreadable=None,  # that is about what a classic member offers; what it has is the broker's own record
     )
 
 
-def _standing(member: Member) -> Reconciliation:
+def _reconciliation(member: Member) -> Reconciliation:
     return member.reconciliation or Reconciliation()
 
 

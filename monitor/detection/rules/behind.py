@@ -72,6 +72,6 @@ def _waited_at(ends: Sequence[EndOffsetAt], committed: int, instant_ms: int) -> 
 
 
 RULES: Final = (
-    Rule(find_former_log),
-    Rule(find_behind),
+    Rule(find_former_log, of_owners=False),
+    Rule(find_behind, of_owners=False),
 )

@@ -70,5 +70,5 @@ def find_duplicate_clients(facts: Facts) -> Iterable[Observation]:
 
 RULES: Final = (
     Rule(find_double_owned, of_owners=True),
-    Rule(find_duplicate_clients),
+    Rule(find_duplicate_clients, of_owners=False),
 )

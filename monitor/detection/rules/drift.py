@@ -124,6 +124,6 @@ def _is_late(handover: Handover, facts: Facts) -> bool:
 RULES: Final = (
     Rule(find_replayed_drift, of_owners=True),
     Rule(find_current_drift, of_owners=True),
-    Rule(find_target_drift),
-    Rule(find_late_handovers),
+    Rule(find_target_drift, of_owners=False),
+    Rule(find_late_handovers, of_owners=False),
 )

@@ -106,4 +106,4 @@ def find_open_transaction(facts: Facts) -> Iterable[Observation]:
         )
 
 
-RULES: Final = (Rule(find_open_transaction),)
+RULES: Final = (Rule(find_open_transaction, of_owners=False),)

@@ -84,7 +84,7 @@ class _Reasons:
         self._ownership = ownership
         self._expectation = expectation
         self._late = late
-        self._is_of_broker = KINDS[group.kind].is_broker_assigned
+        self._is_of_broker = KINDS[group.kind].broker_chooses_owners
         self._is_undecided = group.phase is Phase.ASSIGNING
         self._is_streams = is_streams(group)
         self._is_half_done = is_half_done(group)
@@ -193,7 +193,7 @@ def _streams_report(group: GroupState) -> StreamsReport:
 def _awaited(facts: Facts, partitions: tuple[TopicPartition, ...]) -> tuple[str, ...]:
     """Whom partitions on their way wait for: who joined with them and lets them go; of KIP-848, who is to take them."""
     traits = KINDS[facts.group.kind]
-    if traits.is_broker_assigned or traits.is_self_assigned:
+    if traits.broker_chooses_owners or traits.is_self_assigned:
         return tuple(sorted({heir for place in partitions for heir in facts.expectation.current.get(place, ())}))
     wanted = frozenset(partitions)
     had = (

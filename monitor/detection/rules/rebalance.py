@@ -112,6 +112,6 @@ def _causes(rebalances: Iterable[Rebalance]) -> tuple[RebalanceCause, ...]:
 
 
 RULES: Final = (
-    Rule(find_long_rebalance),
-    Rule(find_storm),
+    Rule(find_long_rebalance, of_owners=False),
+    Rule(find_storm, of_owners=False),
 )

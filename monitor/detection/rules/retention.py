@@ -191,6 +191,6 @@ def _finding(
 
 
 RULES: Final = (
-    Rule(find_records_lost),
-    Rule(find_close_to_loss),
+    Rule(find_records_lost, of_owners=False),
+    Rule(find_close_to_loss, of_owners=False),
 )

@@ -12,9 +12,9 @@ from monitor.model.findings import Observation
 class Rule(Value):
     """One rule. Each module of rules lists its own as ``RULES``, and monitor.detection.evaluate asks them all.
 
-    ``of_owners``: it says who should have what, so it is not asked while the members may be about to share their
-    partitions out anew (``Facts.is_settling``).
+    ``of_owners``: it judges who should own what. Such a rule rests while the members may be about to assign their
+    partitions again (``Facts.is_settling``).
     """
 
     find: Callable[[Facts], Iterable[Observation]]
-    of_owners: bool = False
+    of_owners: bool

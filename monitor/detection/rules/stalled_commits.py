@@ -343,8 +343,8 @@ def _held_since_ms(facts: Facts, member: Member | None) -> int:
 
 def _session_ms(member: Member | None) -> float:
     """After how long without a sign the broker removes the member; never, if it said that it comes back (KIP-848)."""
-    standing = member.reconciliation if member is not None else None
-    if member is None or (standing is not None and standing.epoch == STATIC_LEAVE_EPOCH):
+    reconciliation = member.reconciliation if member is not None else None
+    if member is None or (reconciliation is not None and reconciliation.epoch == STATIC_LEAVE_EPOCH):
         return inf
     return member.session_timeout_ms
 
@@ -393,4 +393,4 @@ class _Told:
         self.session_ms = int(max([member.session_ms for member in silences if member.session_ms < inf], default=0))
 
 
-RULES: Final = (Rule(find_silent),)
+RULES: Final = (Rule(find_silent, of_owners=False),)

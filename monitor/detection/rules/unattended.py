@@ -79,6 +79,6 @@ def find_abandoned(facts: Facts) -> Iterable[Observation]:
 
 
 RULES: Final = (
-    Rule(find_unattended),
-    Rule(find_abandoned),
+    Rule(find_unattended, of_owners=False),
+    Rule(find_abandoned, of_owners=False),
 )

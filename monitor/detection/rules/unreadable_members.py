@@ -39,4 +39,4 @@ def _finding(facts: Facts, members: list[Member], reason: str) -> Observation:
     )
 
 
-RULES: Final = (Rule(find_unreadable),)
+RULES: Final = (Rule(find_unreadable, of_owners=False),)

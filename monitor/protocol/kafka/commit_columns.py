@@ -65,7 +65,7 @@ def commit_columns(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDA
 
 
 def are_valid(columns: CommitColumns, written_ms: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which rows can be commits by their numbers: those that monitor.protocol.offsets_topic.require_commit lets pass.
+    """Which rows can be commits by their numbers: those that ``require_commit`` of the decoder lets pass.
 
     Args:
         columns: the commits; of rows that are not regular nothing is meant.

@@ -44,12 +44,12 @@ def static_restart(epoch: int, at_ms: int) -> Rebalance:
 
 def removal_cause(member: Member, removed_ms: int) -> RebalanceCause:
     """TIMEOUT if the member cannot have left: a static one that was away, or one that did not give back in time."""
-    standing = member.reconciliation
-    if standing is None:
+    reconciliation = member.reconciliation
+    if reconciliation is None:
         return RebalanceCause.LEAVE
-    away = standing.epoch == STATIC_LEAVE_EPOCH
-    waited_ms = removed_ms - standing.since_ms
-    fenced = standing.state is MemberState.UNREVOKED_PARTITIONS and waited_ms >= member.rebalance_timeout_ms > 0
+    away = reconciliation.epoch == STATIC_LEAVE_EPOCH
+    waited_ms = removed_ms - reconciliation.since_ms
+    fenced = reconciliation.state is MemberState.UNREVOKED_PARTITIONS and waited_ms >= member.rebalance_timeout_ms > 0
     return RebalanceCause.TIMEOUT if away or fenced else RebalanceCause.LEAVE
 
 

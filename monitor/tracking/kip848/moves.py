@@ -113,11 +113,11 @@ def with_move_counts(rebalance: Rebalance, moved: int, members: Mapping[str, Mem
     return replace(rebalance, moved=moved, avoidable=max(0, moved - needed))
 
 
-def _owned_partitions(standing: Reconciliation | None) -> set[TopicPartition]:
+def _owned_partitions(reconciliation: Reconciliation | None) -> set[TopicPartition]:
     """By the topics' ids. What a member has yet to give back it still has."""
-    if standing is None:
+    if reconciliation is None:
         return set()
-    return _topic_partitions((*standing.assigned, *standing.revoking))
+    return _topic_partitions((*reconciliation.assigned, *reconciliation.revoking))
 
 
 def _topic_partitions(entries: Iterable[IdPartitions]) -> set[TopicPartition]:

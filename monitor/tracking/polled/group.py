@@ -28,7 +28,7 @@ from monitor.model import (
     Source,
     TopicPartition,
 )
-from monitor.model.silent_members import held_by_answer, presumed_holdings
+from monitor.model.silent_members import answered_holdings, presumed_holdings
 from monitor.tracking.offsets.commits import OffsetsDraft
 from monitor.tracking.polled.kafka import MemberFingerprint, apply_kafka_poll
 from monitor.tracking.rebalances.generation import Generation
@@ -98,7 +98,7 @@ def _keep_silent_members(before: tuple[Member, ...], now: tuple[Member, ...]) ->
 
     It is not known to have given anything up, so its silence is no rebalance.
     """
-    known, held = {member.member_id: member for member in before}, held_by_answer(now)
+    known, held = {member.member_id: member for member in before}, answered_holdings(now)
     return tuple([_with_last_known(member, known.get(member.member_id), held) for member in now])
 
 

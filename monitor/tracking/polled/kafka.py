@@ -144,9 +144,9 @@ def _synthetic_events(before: GroupState, known: Mapping[str, Member], event: Gr
     if before.kind is not kind or before.phase is Phase.UNSEEN or before.generation != event.generation:
         yield EpochStored(group=group, kind=kind, epoch=event.generation or 0, stored_ms=at_ms)
     for member in event.members:
-        standing, was = _reconciliation(member), _reconciliation(known.get(member.member_id))
-        if standing.target != was.target:
-            yield TargetStored(group=group, kind=kind, member_id=member.member_id, target=standing.target)
+        reconciliation, was = _reconciliation(member), _reconciliation(known.get(member.member_id))
+        if reconciliation.target != was.target:
+            yield TargetStored(group=group, kind=kind, member_id=member.member_id, target=reconciliation.target)
     if before.kind is not kind or before.target_epoch != event.target_epoch:
         yield TargetEpochStored(group=group, kind=kind, epoch=event.target_epoch, stored_ms=at_ms)
     # Nobody gets what another still has: who only gives back is told first.

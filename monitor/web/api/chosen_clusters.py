@@ -19,7 +19,7 @@ from monitor.web.views.snapshot_source import NotKnownYet, named
 NOT_READY: Final = "X-Not-Ready"
 STALE: Final = "X-Stale"
 
-_HINT: Final = "With partial=1 the answer leaves them out."
+_HINT: Final = "With partial=1, the response leaves them out."
 
 
 class AskedClusters(Value):

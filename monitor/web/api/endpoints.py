@@ -22,7 +22,7 @@ OPENAPI: Final = "/api/v1/openapi.json"
 
 
 class Answer(Value):
-    """What an address answers with: a type of value, or a list of them; None: it is described elsewhere."""
+    """The response of an address: a type of value, or a list of them; None: it is described elsewhere."""
 
     type: type[Value] | None = None
     is_list: bool = False
@@ -44,8 +44,8 @@ class Address(Value):
         return self.path.endswith(GROUP)
 
 
-_CLUSTER: Final = Parameter(name="cluster", meaning="Only of this cluster, or of one of these.", repeats=True)
-_SEARCH: Final = Parameter(name="q", meaning="Only groups whose name has this in it, in any case.")
+_CLUSTER: Final = Parameter(name="cluster", meaning="Only this cluster, or one of these.", repeats=True)
+_SEARCH: Final = Parameter(name="q", meaning="Only groups whose name contains this text, in any case.")
 _FINDING: Final = Parameter(
     name="finding",
     meaning="Only with findings of this kind, or of one of these.",
@@ -54,29 +54,29 @@ _FINDING: Final = Parameter(
 )
 _LIMIT: Final = Parameter(
     name="limit",
-    meaning="So many at most. If there are more, the header Link has the address of the next ones (rel=next).",
+    meaning="The maximum number of rows. If there are more, the header Link has the address of the next (rel=next).",
     is_number=True,
 )
 PARTIAL: Final = "partial"
 _PARTIAL: Final = Parameter(
     name=PARTIAL,
-    meaning="Also while a cluster is not ready: of those that are. The header X-Not-Ready names the others.",
+    meaning="Return the ready clusters although others are not. The header X-Not-Ready names the others.",
     is_switch=True,
 )
-_CURSOR: Final = Parameter(name="cursor", meaning="Go on where the answer ended whose Link gave this.")
+_CURSOR: Final = Parameter(name="cursor", meaning="Continue after the response whose Link has this cursor.")
 
 ADDRESSES: Final = (
-    Address(path=ROOT, name="index", meaning="What there is to ask.", answer=Answer(type=ApiIndex)),
+    Address(path=ROOT, name="index", meaning="The addresses of the API.", answer=Answer(type=ApiIndex)),
     Address(
         path="/api/v1/clusters",
         name="clusters",
-        meaning="What each cluster is doing, and how fresh what is told of its groups is.",
+        meaning="The state of each cluster, and how recent the evaluation of its groups is.",
         answer=Answer(type=ClusterCondition, is_list=True),
     ),
     Address(
         path=API.rstrip("/"),
         name="groups",
-        meaning="The groups of all clusters, each with its findings. X-Total-Count has how many match.",
+        meaning="The groups of all clusters, each with its findings. X-Total-Count has the number of matches.",
         answer=Answer(type=GroupSummary, is_list=True),
         parameters=(
             _CLUSTER,
@@ -94,7 +94,7 @@ ADDRESSES: Final = (
             ),
             Parameter(
                 name="sort",
-                meaning="By name (as if nothing is said), worst finding, largest lag, or most members.",
+                meaning="By name (default), worst finding, largest lag, or most members.",
                 words=tuple(Order),
             ),
             _LIMIT,
@@ -105,20 +105,20 @@ ADDRESSES: Final = (
     Address(
         path=f"{API}{GROUP}",
         name="group",
-        meaning="Everything that is known and judged of a group: members, partitions, lag, findings with advice.",
+        meaning="All details of a group: members, partitions, lag, findings with advice.",
         answer=Answer(type=ToldVerdict),
     ),
     Address(
         path="/api/v1/findings",
         name="findings",
-        meaning="The open findings of all groups, the worst first. X-Total-Count has how many match.",
+        meaning="The open findings of all groups, worst first. X-Total-Count has the number of matches.",
         answer=Answer(type=OpenFinding, is_list=True),
         parameters=(_CLUSTER, _SEARCH, _FINDING, _LIMIT, _CURSOR, _PARTIAL),
     ),
     Address(
         path=f"{EXPLAIN}{GROUP}",
         name="explain",
-        meaning="Who owns what and why, what is wrong and what to do: what groupwatch explain --json prints.",
+        meaning="The owners with reasons, the findings and what to do: the output of groupwatch explain --json.",
         answer=Answer(type=Explanation),
         parameters=(
             Parameter(name="topic", meaning="With a partition: explain that one."),
@@ -128,33 +128,33 @@ ADDRESSES: Final = (
     Address(
         path=f"{WHAT_IF}{GROUP}",
         name="what-if",
-        meaning="The assignment that a group would have if something were different, or (nothing said) if it "
-        "rebalanced now: what groupwatch what-if --json prints.",
+        meaning="The assignment of a group after a change, or (no parameter) after a rebalance now: the output of "
+        "groupwatch what-if --json.",
         answer=Answer(type=WhatIf),
         parameters=(
             Parameter(name="assignor", meaning="Another assignor, for example roundrobin."),
-            Parameter(name="members", meaning="So many members; new ones subscribe like most.", is_number=True),
+            Parameter(name="members", meaning="The number of members; new ones subscribe like most.", is_number=True),
             Parameter(name="without", meaning="Without this member (its id, instance id or client id).", repeats=True),
-            Parameter(name="partitions", meaning="TOPIC=N: with so many partitions of a topic.", repeats=True),
+            Parameter(name="partitions", meaning="TOPIC=N: with N partitions of a topic.", repeats=True),
         ),
     ),
     Address(
         path=f"{HISTORY}{GROUP}",
         name="history",
-        meaning="How a group's lag went in about the last 30 minutes, a point every 15 s or so.",
+        meaning="The lag of a group over about the last 30 minutes, one point about every 15 s.",
         answer=Answer(type=GroupHistory),
     ),
     Address(
         path=SAVED.rstrip("/"),
         name="snapshot",
-        meaning="What the verdicts on all groups are made of, as lines of JSON (docs/explain.md).",
+        meaning="The inputs of the verdicts on all groups, as lines of JSON (docs/explain.md).",
         answer=Answer(media="application/x-ndjson"),
         parameters=(_PARTIAL,),
     ),
     Address(
         path=f"{SAVED}{GROUP}",
         name="snapshot-of-group",
-        meaning="What the verdict on a group is made of, as lines of JSON (docs/explain.md).",
+        meaning="The inputs of the verdict on a group, as lines of JSON (docs/explain.md).",
         answer=Answer(media="application/x-ndjson"),
     ),
     Address(

@@ -135,9 +135,9 @@ def read_cursor(order: Order, text: str) -> Place:
         known, sent = msgspec.json.decode(data, type=tuple[Order, Place])
         place = replace(sent, cluster=_sent(sent.cluster), group=_sent(sent.group))
     except (ValueError, binascii.Error, msgspec.DecodeError) as error:
-        raise CursorError("This is no cursor that an answer has given.") from error
+        raise CursorError("The cursor is invalid: no response has given it.") from error
     if known is not order:
-        raise CursorError(f"This cursor is of a list that is sorted by {known.value}.")
+        raise CursorError(f"The cursor is of a list that is sorted by {known.value}.")
     return place
 
 
@@ -251,6 +251,7 @@ def _open_finding(group: GroupSummary, finding: Finding, evaluated_ms: int) -> O
         cluster=group.cluster,
         group=group.group,
         evaluated_ms=evaluated_ms,
+        severity=finding.spec.severity,
         advice=finding.spec.advice,
         **asdict(finding),
     )

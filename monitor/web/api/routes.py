@@ -60,7 +60,7 @@ def api_routes(source: Source, now_ms: Callable[[], int], turns: Turns) -> list[
 
 
 async def _nothing_there(_: Request) -> Response:
-    raise HTTPException(404, f"The API has no such address; {ROOT} lists those that it has.")
+    raise HTTPException(404, f"The API has no such address; {ROOT} lists all addresses.")
 
 
 def _endpoint(address: Address, handle: Handler, run: Runner) -> Callable[[Request], Awaitable[Response]]:
@@ -73,7 +73,7 @@ def _endpoint(address: Address, handle: Handler, run: Runner) -> Callable[[Reque
         except Exception as error:
             log.exception("The API could not answer at %s", address.path)
             raise HTTPException(
-                500, f"There is no answer ({type(error).__name__}); the job's log says more."
+                500, f"The request failed ({type(error).__name__}); the job's log has details."
             ) from error
 
     return answer
@@ -240,9 +240,9 @@ def _asked(inputs: GroupInputs, question: Callable[[], msgspec.Struct]) -> JsonA
     except QuestionError as error:
         raise HTTPException(400, str(error)) from error
     except Exception as error:
-        told = f"Group {visible(inputs.group.group)} of cluster {visible(inputs.group.cluster)} cannot be judged"
+        sentence = f"Group {visible(inputs.group.group)} of cluster {visible(inputs.group.cluster)} cannot be evaluated"
         reason = f"{type(error).__name__}: {visible(str(error))}"
-        raise HTTPException(500, f"{told} ({reason}). The other groups are.") from error
+        raise HTTPException(500, f"{sentence} ({reason}). Other groups are not affected.") from error
 
 
 def _told(answer: msgspec.Struct) -> JsonAnswer:

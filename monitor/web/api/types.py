@@ -10,11 +10,12 @@ from monitor.model import (
     Value,
     WarmUpProgress,
 )
+from monitor.model.findings import Severity
 from monitor.web.views.lag_history import LagPoint
 
 
 class ApiError(Value):
-    """Why there is no answer, in a sentence; ``not_ready`` are those of its clusters of which nothing is known yet."""
+    """The reason of a failed request, in a sentence; ``not_ready`` are requested clusters that are not ready."""
 
     error: str
     not_ready: tuple[str, ...] = ()
@@ -29,7 +30,7 @@ class ApiAddress(Value):
 
 
 class ApiIndex(Value):
-    """What there is to ask. ``shard`` says of which share of the groups this job knows: 1/1 is all."""
+    """The addresses of the API. ``shard`` is the share of the groups that this job watches: 1/1 is all."""
 
     version: str
     shard: str
@@ -37,10 +38,10 @@ class ApiIndex(Value):
 
 
 class ClusterCondition(Value):
-    """What a cluster is doing, and how fresh what is told of its groups is.
+    """The state of a cluster, and how recent its groups' evaluation is.
 
-    ``sentence`` is what /readyz says of it: the problem if there is one, else whether it is ready, else what it waits
-    for. ``warning`` is what a person should know though the cluster is read and judged.
+    ``sentence`` is its line of /readyz: the problem if there is one, else whether it is ready, else what it waits for.
+    ``warning`` is what a person should know although the cluster is read and evaluated.
     """
 
     cluster: str
@@ -63,7 +64,7 @@ class ClusterCondition(Value):
 
 
 class OpenFinding(Value):
-    """A finding that is open, with the group that it is about and what to do (None: there is no general advice).
+    """An open finding with its group, its severity and what to do (None: there is no general advice).
 
     ``id`` is that of the findings topic.
     """
@@ -73,6 +74,7 @@ class OpenFinding(Value):
     group: str
     kind: FindingKind
     reason: str
+    severity: Severity
     since_ms: int
     evaluated_ms: int
     sentence: str

@@ -39,7 +39,7 @@ def _is_worth_a_line(record: logging.LogRecord) -> bool:
 
 logging.getLogger("asyncio").addFilter(_is_worth_a_line)
 
-_requests_log: Final = logging.getLogger("monitor.metrics.requests")
+_requests_log: Final = logging.getLogger("monitor.web.requests")
 _requests_log.setLevel(logging.ERROR)  # what strangers send is not worth a line; what we do wrong is
 
 

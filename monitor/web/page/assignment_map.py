@@ -1,8 +1,7 @@
-"""The map of an assignment: which member has which partition, and who is expected to have it. Pure.
+"""The map of an assignment: the owner of each partition, and its expected owner. Pure.
 
 A topic with few partitions is a table of members and partitions, in which a pattern can be seen. A larger one lists
-the partitions of each member, and of a large group only those topics are drawn where something is not as expected,
-or that somebody asks for.
+the partitions of each member. A large group shows only topics with something unexpected, and one on request.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class Mark(StrEnum):
     DOUBLE = "double"
     """It has it, and so has another."""
     ORPHAN = "orphan"
-    """Nobody has it: this stands in the row of nobody."""
+    """It has no owner: its row is the one without a member."""
 
 
 _OWNING: Final = (Mark.RIGHT, Mark.HELD, Mark.STRAY, Mark.DOUBLE)
@@ -125,12 +124,12 @@ def _wrong(marks: Counter[Mark]) -> bool:
 
 
 def _summary(marks: Counter[Mark]) -> str:
-    told = [
+    counts = [
         (marks[Mark.ORPHAN], "without an owner"),
         (marks[Mark.DOUBLE], "with several owners"),
-        (marks[Mark.STRAY], "not where expected"),
+        (marks[Mark.STRAY], "with an unexpected owner"),
     ]
-    return ", ".join(f"{count} {words}" for count, words in told if count)
+    return ", ".join(f"{count} {words}" for count, words in counts if count)
 
 
 def _is_table(rows: Sequence[PartitionVerdict], drawn: Sequence[MapRow]) -> bool:
@@ -192,14 +191,15 @@ class _Judge:
         return Mark.RIGHT if row.expected == owner else Mark.STRAY
 
     def _told(self, row: PartitionVerdict, mark: Mark) -> str:
-        owners = " and ".join(self._name(owner) for owner in row.owners[:3]) or "nobody"
+        names = " and ".join(self._name(owner) for owner in row.owners[:3])
         more = f" and {counted(len(row.owners) - 3, 'more')}" if len(row.owners) > 3 else ""
-        told = f"Partition {row.partition}: {owners}{more} {'has' if len(row.owners) < 2 else 'have'} it"
+        owners = f"owner{'' if len(row.owners) == 1 else 's'} {names}{more}" if names else "no owner"
+        text = f"Partition {row.partition}: {owners}"
         if mark is Mark.RIGHT:
-            return f"{told}, as expected"
+            return f"{text}, as expected"
         if not self._is_known:
-            return told
-        return f"{told}; expected: {'nobody' if row.expected is None else self._name(row.expected)}"
+            return text
+        return f"{text}; expected: {'none' if row.expected is None else self._name(row.expected)}"
 
     def _name(self, member_id: str) -> str:
         holder = self._holders[member_id]

@@ -1,4 +1,4 @@
-"""What the page of one group shows: findings, members, and partitions with those that are wrong first. Pure."""
+"""The page of one group: findings, members, and partitions, those with remarks first. Pure."""
 
 from __future__ import annotations
 
@@ -41,49 +41,48 @@ _NO_FINDING: Final = {
 """Why partitions have no owner where that alone is no finding."""
 
 _STANDINGS: Final = {
-    MemberState.UNREVOKED_PARTITIONS: "gives back partitions",
-    MemberState.UNRELEASED_PARTITIONS: "waits for partitions",
+    MemberState.UNREVOKED_PARTITIONS: "revoking partitions",
+    MemberState.UNRELEASED_PARTITIONS: "waiting for partitions",
 }
 
 _JUDGEMENTS: Final = {
-    "exact": "The expected owners are what the assignor gives for the members and topics as they are now.",
-    "target": "The expected owners are those that the broker has chosen; members get there step by step.",
-    "invariants": "groupwatch does not have this assignor, so it cannot say who should own what.",
-    "none": "There are no members whose subscriptions can be read, so nobody is expected to own anything.",
+    "exact": "The expected owners are the assignor's result for the current members and topics.",
+    "target": "The expected owners are the coordinator's target assignment; members reach it step by step.",
+    "invariants": "groupwatch does not support this assignor, so the expected owners are unknown.",
+    "none": "The group has no members with readable subscriptions, so no owner is expected.",
 }
 
 
 _OF_KIND: Final = {
-    str(GroupKind.SHARE): "The members of a share group read partitions together; nobody has to own one alone.",
-    str(GroupKind.STREAMS): "The members of a streams group have tasks of its topology, which are not shown.",
-    str(GroupKind.SPARK): "The query reads all partitions itself; nobody is expected to own any.",
+    str(GroupKind.SHARE): "Members of a share group consume partitions together; a partition needs no exclusive owner.",
+    str(GroupKind.STREAMS): "Members of a streams group have tasks of its topology, which groupwatch does not show.",
+    str(GroupKind.SPARK): "The query reads all partitions itself; no owner is expected.",
 }
 
 _OF_SHARING: Final = {
-    Sharing.BROADCAST: "The members broadcast: each reads every partition, and keeps its offsets for itself.",
-    Sharing.BY_RECORD: "The broker hands out records, not partitions; nobody has to own one alone.",
+    Sharing.BROADCAST: "The members use broadcasting: each consumes every partition and keeps its own offsets.",
+    Sharing.BY_RECORD: "The broker distributes records, not partitions; a partition needs no exclusive owner.",
 }
 
 _NOT_FITTING: Final = (
-    "How the members share partitions is not known, or by a strategy that groupwatch does not have, so it cannot say "
-    "who should own what."
+    "groupwatch does not know or does not support the members' assignment strategy, so the expected owners are unknown."
 )
 
 _NOT_DECODED: Final = (
-    "groupwatch cannot decode what some members sent, so who should own what is not known. The owners shown are those "
-    "that could be read."
+    "groupwatch cannot decode the data of some members, so the expected owners are unknown. The owners shown are those "
+    "that it could read."
 )
 
 _BY_TASKS: Final = (
-    "Kafka Streams assigns tasks and balances them over processes: whether a partition has an owner is judged, but not "
-    "who should own it or how even it is."
+    "Kafka Streams assigns tasks and balances them over processes. groupwatch evaluates whether a partition has an "
+    "owner, but not the expected owner or the balance."
 )
 
 _SOURCES: Final = {
-    Source.LOG: "the log of its groups",
-    Source.ADMIN: "its brokers' answers (admin API)",
-    Source.SYSTEM: "readings of the system",
-    Source.CHECKPOINT: "its checkpoint",
+    Source.LOG: "the offsets topic",
+    Source.ADMIN: "the brokers' responses (admin API)",
+    Source.SYSTEM: "polls of the system",
+    Source.CHECKPOINT: "the query's checkpoint",
 }
 
 
@@ -197,34 +196,35 @@ def _pace(verdict: GroupVerdict) -> str | None:
 
 
 def _part(verdict: GroupVerdict) -> str:
-    """Of how much of what waits the pace is known, if not of all; 99 % where it is nearly all."""
+    """The part of the lag whose throughput is known, if it is not all; 99% where it is nearly all."""
     if verdict.lag is None or verdict.paced_lag is None or verdict.paced_lag >= verdict.lag:
         return ""
-    return f", known where {100 * verdict.paced_lag // verdict.lag} % of them wait"
+    return f", for {100 * verdict.paced_lag // verdict.lag}% of the lag"
 
 
 def _catch_up(verdict: GroupVerdict) -> str | None:
     """When nothing will wait any more; nothing is said of a group that waits for nothing."""
     if verdict.pace is None:
         return None
-    return "never, at this pace" if verdict.catch_up_ms is None else f"in {age(verdict.catch_up_ms)}"
+    return "never at this rate" if verdict.catch_up_ms is None else f"in {age(verdict.catch_up_ms)}"
 
 
 def _standing(member: MemberVerdict) -> str | None:
     if not member.answers:
-        return "does not answer"
+        return "does not respond"
     if member.unreadable is not None:
         return "cannot be decoded"
     if member.connections > 1:
         return f"{member.connections} connections"
     if member.epoch == STATIC_LEAVE_EPOCH:
-        return "left, may come back"
+        return "left, may return"
     return _STANDINGS.get(member.state) if member.state is not None else None
 
 
 def _finding_line(verdict: GroupVerdict, finding: Finding) -> FindingLine:
     return FindingLine(
         kind=finding.kind,
+        severity=finding.spec.severity,
         sentence=finding.sentence,
         age=age(verdict.evaluated_ms - finding.since_ms),
         advice=finding.spec.advice or "",

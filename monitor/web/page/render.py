@@ -45,15 +45,15 @@ MARKS: Final = {
     Mark.DOUBLE: "2",
     Mark.ORPHAN: "\N{MULTIPLICATION SIGN}",
 }
-"""What stands in the map beside the colour, so that nobody needs to see colours."""
+"""The sign of each mark, so that the map can be read without its colors."""
 
 LEGEND: Final = {
-    Mark.RIGHT: "has it, as expected",
-    Mark.HELD: "has it; who should is not known",
-    Mark.STRAY: "has it, another should",
-    Mark.AWAITED: "should have it",
-    Mark.DOUBLE: "has it, and so has another",
-    Mark.ORPHAN: "nobody has it",
+    Mark.RIGHT: "owner, as expected",
+    Mark.HELD: "owner; the expected owner is unknown",
+    Mark.STRAY: "owner, but another is expected",
+    Mark.AWAITED: "expected owner",
+    Mark.DOUBLE: "one of several owners",
+    Mark.ORPHAN: "no owner",
 }
 
 NOTHING_ASKED: Final = Asked()
@@ -70,10 +70,10 @@ VERSION: Final = hashlib.sha256(STYLE + SCRIPT + ICON).hexdigest()[:12]
 """In the addresses of these files, so that a browser keeps them until they change."""
 
 REFRESH_S: Final = 5
-"""So often a page renews itself."""
+"""The interval after which a page refreshes."""
 
 SLOW_REFRESH_S: Final = 60
-"""So often one that lists everything does, which may be thousands of rows."""
+"""The same for a page that lists everything, which may be thousands of rows."""
 
 MOST_NAME: Final = 80
 """Of a longer name, a table shows the beginning; all of it is on the page of the group, and where a pointer rests."""

@@ -37,7 +37,7 @@ def sparkline(points: Sequence[LagPoint], unit: str) -> Sparkline | None:
         return None
     least, most = min(known), max(known)
     now = points[-1].lag
-    told_now = "not known" if now is None else counted(now, unit)
+    told_now = "unknown" if now is None else counted(now, unit)
     span = age(points[-1].at_ms - points[0].at_ms)
     return Sparkline(
         lines=tuple(_lines(points, most)),

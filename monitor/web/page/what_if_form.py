@@ -132,7 +132,7 @@ def what_if_answer(inputs: GroupInputs, form: WhatIfForm, holders: Holders) -> W
 
 def _change(form: WhatIfForm) -> Change:
     if form.repeated:
-        raise QuestionError(f"{form.repeated[0]} may be given once only.")
+        raise QuestionError(f"{form.repeated[0]} may be given only once.")
     if bool(form.topic) != bool(form.partitions.strip()):
         raise QuestionError("A topic and its new number of partitions belong together: fill in both or none.")
     return Change(
@@ -152,7 +152,7 @@ def _whole(text: str, what: str) -> int | None:
     if not text:
         return None
     if not is_number(text):
-        raise QuestionError(f"{what} is {NUMBERS}, not {shown(text)}.")
+        raise QuestionError(f"{what} must be {NUMBERS}, not {shown(text)}.")
     return int(text)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from monitor.messages.formatting import searchable
 from monitor.model import FindingKind, GroupSummary, Snapshot, Value
-from monitor.model.findings import KINDS
+from monitor.model.findings import FINDING_KINDS
 from monitor.web.views.ready_groups import ReadyGroups
 
 
@@ -132,4 +132,4 @@ def _sorted(worst: list[GroupSummary], column: Column, *, turned: bool) -> list[
 def _kinds(troubled: Iterable[GroupSummary]) -> tuple[KindCount, ...]:
     """The kinds that are found, worst first, each group counted once for a kind."""
     counts = Counter(kind for each in troubled for kind in {finding.kind for finding in each.findings})
-    return tuple(KindCount(kind=kind, groups=counts[kind]) for kind in KINDS if counts[kind])
+    return tuple(KindCount(kind=kind, groups=counts[kind]) for kind in FINDING_KINDS if counts[kind])

@@ -7,6 +7,7 @@ from typing import Final
 from monitor.messages.formatting import age
 from monitor.messages.notification import utc
 from monitor.model import ClusterSnapshot, FindingKind, GroupSummary, Value
+from monitor.model.findings import Severity
 from monitor.web.views.addresses import PAGE, GroupAddress
 from monitor.web.views.group_list import KindCount, Listing, Wish
 from monitor.web.views.status import share_told, told
@@ -42,6 +43,7 @@ class FindingLine(Value):
     """
 
     kind: FindingKind
+    severity: Severity
     sentence: str
     age: str
     advice: str = ""
@@ -95,6 +97,7 @@ def finding_lines(summary: GroupSummary) -> tuple[FindingLine, ...]:
     return tuple(
         FindingLine(
             kind=each.kind,
+            severity=each.spec.severity,
             sentence=each.sentence,
             age=age(summary.evaluated_ms - each.since_ms),
             advice=each.spec.advice or "",

@@ -1,4 +1,4 @@
-"""The query of an address, read strictly: what nobody knows or can read is refused, never passed over."""
+"""The query of an address, read strictly: unknown or unreadable parameters are refused, never skipped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from monitor.model import Value
 Word = TypeVar("Word", bound=StrEnum)
 
 MOST_VALUES: Final = 500
-"""Nobody types more."""
+"""More than a person types."""
 
 NUMBERS: Final = "a whole number from 1 to 999999999"
 """What :func:`is_number` takes, in words."""
@@ -45,14 +45,14 @@ class Query:
     def __init__(self, request: Request, known: Sequence[Parameter]) -> None:
         items = request.query_params.multi_items()
         if len(items) > MOST_VALUES:
-            raise _refused(f"A question has at most {MOST_VALUES} values.")
+            raise _refused(f"A request has at most {MOST_VALUES} parameters.")
         self._values: dict[str, list[str]] = {}
         by_name = {each.name: each for each in known}
         for name, value in items:
             self._values.setdefault(_checked(by_name, name, value).name, []).append(value)
         for name, values in self._values.items():
             if len(values) > 1 and not by_name[name].repeats:
-                raise _refused(f"{name} may be given once only.")
+                raise _refused(f"{name} may be given only once.")
 
     def text(self, name: str) -> str | None:
         """What was given, or None."""
@@ -80,13 +80,13 @@ def _checked(known: dict[str, Parameter], name: str, value: str) -> Parameter:
     parameter = known.get(name)
     if parameter is None:
         names = ", ".join(known) or "none"
-        raise _refused(f"There is no parameter {visible(name)} here; there are: {names}.")
+        raise _refused(f"Unknown parameter {visible(name)}; known parameters: {names}.")
     if parameter.words and value not in parameter.words:
-        raise _refused(f"{name} is one of {', '.join(parameter.words)}, not {visible(value)}.")
+        raise _refused(f"{name} must be one of {', '.join(parameter.words)}, not {visible(value)}.")
     if parameter.is_number and not is_number(value):
-        raise _refused(f"{name} is {NUMBERS}, not {visible(value)}.")
+        raise _refused(f"{name} must be {NUMBERS}, not {visible(value)}.")
     if parameter.is_switch and value not in _YES + _NO:
-        raise _refused(f"{name} is 1 or 0, not {visible(value)}.")
+        raise _refused(f"{name} must be 1 or 0, not {visible(value)}.")
     return parameter
 
 

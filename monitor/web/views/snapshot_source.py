@@ -132,5 +132,5 @@ def _judged(address: GroupAddress, judge: Callable[[str, str], Answer | None]) -
     try:
         return judge(address.cluster, address.group)
     except NotJudgedError as error:
-        sentence = f"Group {visible(address.group)} of cluster {visible(address.cluster)} cannot be judged"
-        raise HTTPException(500, f"{sentence} ({visible(str(error))}). The other groups are.") from error
+        sentence = f"Group {visible(address.group)} of cluster {visible(address.cluster)} cannot be evaluated"
+        raise HTTPException(500, f"{sentence} ({visible(str(error))}). Other groups are not affected.") from error

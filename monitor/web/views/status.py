@@ -1,4 +1,4 @@
-"""What a cluster is doing, in one sentence: for /readyz and for the page."""
+"""The state of a cluster in one sentence, for /readyz and for the page."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def told(cluster: ClusterSnapshot) -> str:
     if cluster.ready:
         return "Ready."
     if cluster.warm_up is None:
-        return "Starting: the first batch has not been read."
+        return "Starting: the first micro-batch has not been processed."
     if cluster.warm_up.remaining == 0:
-        return "The backlog has been read; the topics have still to be listed."
+        return "The backlog has been read; the topics have not been listed yet."
     return f"Reading the backlog: {remaining_text(cluster.warm_up)}."
 
 
@@ -36,6 +36,6 @@ def share_told(shard: Shard) -> str:
     """Which groups are not here, as a sentence.
 
     >>> share_told(Shard(number=2, of=3))
-    'Shard 2 of 3: the other groups are watched by other jobs.'
+    'Shard 2 of 3: other jobs watch the other groups.'
     """
-    return f"Shard {shard.number} of {shard.of}: the other groups are watched by other jobs."
+    return f"Shard {shard.number} of {shard.of}: other jobs watch the other groups."

@@ -6,16 +6,18 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from monitor.model import Finding, GroupState, GroupSummary, GroupVerdict, Phase
+from monitor.model.findings import Severity
 
 
-class AdvisedFinding(Finding):
-    """A finding with what to do about it; None: there is no general advice."""
+class AdvisedFinding(Finding, kw_only=True):
+    """A finding with its severity and what to do about it; None: there is no general advice."""
 
+    severity: Severity
     advice: str | None = None
 
 
 class ToldVerdict(GroupVerdict):
-    """Everything that is known and judged of a group, its findings with advice."""
+    """Everything that groupwatch knows of a group, its findings with severity and advice."""
 
     findings: tuple[AdvisedFinding, ...] = ()
 
@@ -54,6 +56,9 @@ def _unknown(group: GroupState) -> GroupSummary:
 
 def verdict_json(verdict: GroupVerdict) -> bytes:
     """The whole verdict, its findings with advice; a field that has its default (null, 0, empty) is left out."""
-    advised = tuple([AdvisedFinding(**asdict(finding), advice=finding.spec.advice) for finding in verdict.findings])
+    advised = tuple(
+        AdvisedFinding(**asdict(finding), severity=finding.spec.severity, advice=finding.spec.advice)
+        for finding in verdict.findings
+    )
     fields = {name: getattr(verdict, name) for name in verdict.__struct_fields__ if name != "findings"}
     return msgspec.json.encode(ToldVerdict(**fields, findings=advised))

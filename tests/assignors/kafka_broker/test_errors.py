@@ -8,8 +8,8 @@ from monitor.assignors import AssignorError
 from monitor.assignors.kafka_broker import BrokerRangeAssignor, ShareSimpleAssignor, UniformAssignor
 from monitor.assignors.registry import System, find
 from monitor.model import Assignment, Quirk, TopicPartitions
+from tests.assignors.golden import plain
 from tests.assignors.kafka_broker.groups import member, topics
-from tests.assignors.vectors import plain
 
 
 @pytest.mark.parametrize(

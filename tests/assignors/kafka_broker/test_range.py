@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from monitor.assignors.kafka_broker import BrokerRangeAssignor
 from monitor.assignors.kafka_broker.group import SubscriptionType
 from monitor.model import Quirk
+from tests.assignors.golden import plain
 from tests.assignors.kafka_broker.groups import having_some, member, places, subscribers, topic_shapes, topics, wanted
-from tests.assignors.vectors import plain
 
 ASSIGNOR = BrokerRangeAssignor()
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from monitor.assignors.kafka_broker import ShareSimpleAssignor
 from monitor.model import Quirk, TopicPartition, TopicPartitions
+from tests.assignors.golden import plain
 from tests.assignors.kafka_broker.groups import (
     having_some,
     keeping,
@@ -21,7 +22,6 @@ from tests.assignors.kafka_broker.groups import (
     topics,
     wanted,
 )
-from tests.assignors.vectors import plain
 
 ASSIGNOR = ShareSimpleAssignor()
 

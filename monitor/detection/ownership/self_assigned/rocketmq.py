@@ -22,7 +22,7 @@ from monitor.assignors.rocketmq.message_queue import MessageQueue, sorted_client
 from monitor.assignors.rocketmq.strategy import Strategy
 from monitor.detection.ownership.inference import Candidate, OwnersOf, Place
 from monitor.model import GroupState, Member, PartitionId, TopicPartition, TopicPartitions
-from monitor.model.silent_members import held_by_answer, presumed_holdings
+from monitor.model.silent_members import answered_holdings, presumed_holdings
 
 Partitions = Mapping[str, Sequence[PartitionId]]
 """Partitions by topic."""
@@ -100,7 +100,7 @@ def with_presumed(group: GroupState, partitions: Partitions) -> GroupState:
     others = [member for member in group.members if member.answers]
     asked = replace(group, members=tuple(_like_the_others(member, others) for member in group.members))
     shares = candidates(asked, partitions) if _is_whole(asked.members) else ()
-    held = held_by_answer(others)
+    held = answered_holdings(others)
     members = (
         member if member.answers else _with_share(member, shares[0].owners if shares else None, held)
         for member in asked.members

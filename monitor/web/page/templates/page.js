@@ -129,14 +129,14 @@ function showAway(error) {
   const banner = document.getElementById("away");
   const seconds = Math.round((Date.now() - answeredAt) / 1000);
   const since = new Date(answeredAt).toISOString().slice(11, 19);
-  banner.textContent = `Stale: groupwatch ${wrongWith(error)}. What is shown is of ${since} UTC, ${seconds} s ago.`;
+  banner.textContent = `Stale: groupwatch ${wrongWith(error)}. This page shows the state of ${since} UTC, ${seconds} s ago.`;
   banner.hidden = false;
   document.body.classList.add("is-away");
 }
 
 function wrongWith(error) {
-  if (error.message === BUSY) return "is busy (503): too much is asked of it at once";
-  return `cannot be reached. ${error.message.startsWith("HTTP") ? `It answers ${error.message}` : "It does not answer"}`;
+  if (error.message === BUSY) return "is busy (503): too many requests at once";
+  return `is unreachable. ${error.message.startsWith("HTTP") ? `It responds ${error.message}` : "It does not respond"}`;
 }
 
 let shownAddress = withoutHash(location.href).href;

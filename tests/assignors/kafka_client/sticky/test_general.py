@@ -7,8 +7,8 @@ import pytest
 from monitor.assignors import AssignorError
 from monitor.assignors.kafka_client.sticky import StickyAssignor
 from monitor.model import Member, Quirk, TopicShape
+from tests.assignors.golden import plain
 from tests.assignors.kafka_client.sticky.written import user_data
-from tests.assignors.vectors import plain
 
 
 def member(name, topics, owned=None, *, generation=2, rack=None, field=-1):

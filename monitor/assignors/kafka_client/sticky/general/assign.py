@@ -19,7 +19,7 @@ Steps:
    if it is more even than the state before step 3, by the sum of all differences between two members.
 
 The original does the same with lists that it searches and a balance that it checks anew for every partition, and needs
-31 s for 20,000 partitions and 1,000 members. Here ``Standing`` knows the least loaded subscriber, and a partition
+31 s for 20,000 partitions and 1,000 members. Here ``LeastLoaded`` knows the least loaded subscriber, and a partition
 is only looked at where a move is possible.
 
 Worked example: C0 owns all of t, to which C1 now subscribes too; u goes to C1, who alone asks for it, and one partition
@@ -43,7 +43,7 @@ from collections.abc import Sequence
 from monitor.assignors.kafka_client.sticky.general.balance import Balance, earlier_owners
 from monitor.assignors.kafka_client.sticky.general.balance_with_stale_claims import WatchfulBalance
 from monitor.assignors.kafka_client.sticky.general.current_assignment import Holdings, Stretch, keep_owned, unassigned
-from monitor.assignors.kafka_client.sticky.general.least_loaded import Standing
+from monitor.assignors.kafka_client.sticky.general.least_loaded import LeastLoaded
 from monitor.assignors.kafka_client.sticky.general.potential_consumers import Roster, form_roster
 from monitor.assignors.kafka_client.sticky.partition_index import KnownTopics
 from monitor.assignors.kafka_client.sticky.prior_ownership import Claims
@@ -102,7 +102,7 @@ def _hand_out(line: Sequence[Stretch], roster: Roster, holdings: Holdings, racks
     counts = holdings.sizes()
     if racks.used:
         line = _hand_out_on_racks(line, roster, holdings, racks, counts)
-    standing = Standing(counts, {stretch.topic: roster.subscribers[stretch.topic] for stretch in line})
+    standing = LeastLoaded(counts, {stretch.topic: roster.subscribers[stretch.topic] for stretch in line})
     for stretch in line:
         for place in stretch.places:
             taker = standing.least(stretch.topic)
@@ -123,7 +123,7 @@ def _hand_out_on_racks(
     for stretch in line:
         for rank in roster.subscribers[stretch.topic]:
             crowds[stretch.topic, racks.of_member[roster.position[rank]]].append(rank)
-    standing = Standing(counts, crowds)
+    standing = LeastLoaded(counts, crowds)
     left = []
     for stretch in line:
         waiting = []

@@ -18,7 +18,7 @@ from typing import Final
 
 from monitor.assignors.errors import NO_ANSWER, AssignorError
 from monitor.assignors.kafka_client.sticky.general.current_assignment import Holdings, Stretch
-from monitor.assignors.kafka_client.sticky.general.least_loaded import Standing
+from monitor.assignors.kafka_client.sticky.general.least_loaded import LeastLoaded
 from monitor.assignors.kafka_client.sticky.general.movements import Movements
 from monitor.assignors.kafka_client.sticky.general.potential_consumers import Roster
 from monitor.assignors.kafka_client.sticky.partition_index import KnownTopics, topic_of
@@ -46,7 +46,7 @@ class Balance:
         self.holdings = holdings
         self.earlier = earlier
         self.taking_part = {rank for rank in range(len(roster.position)) if _takes_part(rank, roster, holdings)}
-        self.standing = Standing(holdings.sizes(), {topic: self._able(topic) for topic in range(len(known.names))})
+        self.standing = LeastLoaded(holdings.sizes(), {topic: self._able(topic) for topic in range(len(known.names))})
         self._movements = Movements(known)
 
     def has_stranger(self) -> bool:

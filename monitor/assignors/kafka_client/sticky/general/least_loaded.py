@@ -9,14 +9,14 @@ from typing import Generic, TypeVar
 Crowd = TypeVar("Crowd", bound=Hashable)
 
 
-class Standing(Generic[Crowd]):
+class LeastLoaded(Generic[Crowd]):
     """How many partitions every member holds, and the order by (number, rank) within some crowds of members.
 
     The original keeps one sorted set of all members and walks it until it meets a subscriber. Here every crowd has a
     heap of its own whose entries may be out of date. No member's newest number is ever below all of its entries, so an
     entry at the top that is too low is corrected, and one that is too high is dropped, when somebody asks.
 
-    >>> standing = Standing([1, 0, 0], {"everybody": [0, 1, 2], "first": [0]})
+    >>> standing = LeastLoaded([1, 0, 0], {"everybody": [0, 1, 2], "first": [0]})
     >>> standing.grew(1)
     >>> standing.least("everybody"), standing.least("first")
     (2, 0)

@@ -1,0 +1,150 @@
+"""52 groups of real consumers of eight libraries, settled for 16 minutes: what is told of each.
+
+What is still wrong of it is marked: drift from Kafka's own assignors where a library has another of the same name.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from monitor.detection import DetectionSettings, evaluate
+from monitor.model import Catalog, EndOffsetAt, GroupState, GroupVerdict, PartitionState, TopicState
+from monitor.protocol.offsets_topic import decode_record
+from monitor.tracking.group import fold_group
+
+RECORDS = Path(__file__).parents[2] / "fixtures" / "client-libraries" / "records.jsonl.gz"
+TOPICS = {"d12": 12, "e5": 5, "d12-1": 2, "f11": 11}
+HOUR_MS, LATER_MS = 3_600_000, 16 * 60_000
+
+UNEVEN = {"imbalance/partitions": 0}
+"""With different subscriptions most assignors that count by topic are uneven, and that is true."""
+
+LEFT_OUT = {"orphaned/leader_unsubscribed": 16}
+"""The leader reads d12 alone: the 5 partitions of e5 and the 11 of f11 have no owner."""
+
+TOLD: dict[str, dict[str, int]] = {
+    **dict.fromkeys(
+        [f"{name}.diff" for name in ("aiokafka.default", "aiokafka.range", "franz-go.range", "franz-go.roundrobin")]
+        + [f"{name}.diff" for name in ("kafka-go.default", "kafka-go.roundrobin", "kafka-go.rack-affinity")]
+        + [f"{name}.diff" for name in ("kafka-python.default", "librdkafka.default", "librdkafka.roundrobin")]
+        + [f"{name}.diff" for name in ("sarama.range", "sarama-v4.range")],
+        UNEVEN,
+    ),
+    **dict.fromkeys(
+        [
+            f"{name}.diff"
+            for name in (
+                "kafkajs.default",
+                "platformatic-1.35.default",
+                "platformatic.default",
+                "platformatic.cooperative-sticky",
+            )
+        ],
+        LEFT_OUT,
+    ),
+}
+"""Findings by group, each with its number of partitions; of all others nothing."""
+
+STILL_WRONG: dict[str, dict[str, int]] = {
+    "aiokafka.sticky.same": {"drift/replayed": 13},
+    "franz-go.sticky.diff": {"drift/replayed": 6},
+    "franz-go.sticky.same": {"drift/replayed": 12},
+    "librdkafka.cooperative-sticky.same": {"drift/replayed": 12},
+    "platformatic.cooperative-sticky.same": {"drift/tie": 1},
+    "platformatic.default.same": {"drift/replayed": 19},
+    "sarama.cooperative-sticky.same": {"drift/replayed": 8},
+    "sarama.roundrobin.diff": {"drift/replayed": 10, **UNEVEN},
+    "sarama.roundrobin.same": {"drift/replayed": 10},
+    "sarama.sticky.same": {"drift/replayed": 14},
+}
+"""What is told though it is not so: the assignors of these libraries are others than Kafka's of the same name."""
+
+
+@cache
+def captured() -> dict[str, dict[str, Any]]:
+    with gzip.open(RECORDS, "rt", encoding="utf-8") as lines:
+        return {line["group"]: line for line in map(json.loads, lines)}
+
+
+def state_of(name: str) -> GroupState:
+    line = captured()[name]
+    event: Any = decode_record(base64.b64decode(line["key"]), base64.b64decode(line["value"]), line["timestamp_ms"])
+    state = fold_group("c", name, None, [event])
+    assert state is not None
+    return state
+
+
+def topics_seen(seen_ms: int, now_ms: int) -> Catalog:
+    """The topics, which collectors first saw when they began to look."""
+
+    def partition(number: int) -> PartitionState:
+        ends = (EndOffsetAt(min(seen_ms, now_ms), 0), EndOffsetAt(now_ms, 0))
+        return PartitionState(partition=number, first_seen_ms=seen_ms, earliest=0, end=0, ends=ends)
+
+    known = {
+        name: TopicState(cluster="c", topic=name, pass_ms=now_ms, partitions=tuple(map(partition, range(count))))
+        for name, count in TOPICS.items()
+    }
+    return Catalog(cluster="c", pass_ms=now_ms, topics=known, watched_ms=seen_ms)
+
+
+def verdict_on(name: str, *, seen_after_ms: int = -HOUR_MS) -> GroupVerdict:
+    stored_ms = captured()[name]["timestamp_ms"]
+    now_ms = stored_ms + LATER_MS
+    return evaluate(state_of(name), topics_seen(stored_ms + seen_after_ms, now_ms), now_ms, DetectionSettings())
+
+
+def told(verdict: GroupVerdict) -> dict[str, int]:
+    return {f"{finding.kind.value}/{finding.reason}": len(finding.partitions) for finding in verdict.findings}
+
+
+def test_every_group_of_the_tables_is_captured():
+    assert len(captured()) == 52
+    libraries = {line["library"] for line in captured().values()}
+    assert libraries >= {"aiokafka", "franz-go", "kafka-go", "kafka-python"}
+    assert libraries >= {"kafkajs", "librdkafka", "platformatic", "sarama"}
+    assert TOLD.keys() | STILL_WRONG.keys() <= captured().keys()
+
+
+@pytest.mark.parametrize("name", sorted(captured()))
+@pytest.mark.parametrize("seen_after_ms", [-HOUR_MS, 60_000], ids=["watched before", "watched since a minute after"])
+def test_what_is_told_of_a_group(name: str, seen_after_ms: int):
+    assert told(verdict_on(name, seen_after_ms=seen_after_ms)) == (TOLD | STILL_WRONG).get(name, {})
+
+
+@pytest.mark.parametrize("name", sorted(captured()))
+def test_every_member_can_be_read(name: str):
+    state = state_of(name)
+    assert [member.unreadable for member in state.members if member.unreadable] == []
+    assert all(member.topics for member in state.members)
+    assert verdict_on(name).expectation in {"exact", "invariants"}
+
+
+def test_members_that_abridge_their_subscriptions_are_those_of_kafka_go_and_old_platformatic():
+    abridged = {name for name in captured() if any(member.is_abridged for member in state_of(name).members)}
+    assert abridged == {name for name in captured() if name.startswith(("kafka-go.", "platformatic-1.35."))}
+    assert all(verdict_on(name).expectation == "invariants" for name in abridged)
+
+
+def test_kafka_pythons_sticky_is_read_with_the_version_before_its_user_data():
+    (name, other) = sorted(name for name in captured() if name.startswith("kafka-python.sticky."))
+    for each in (name, other):
+        state = state_of(each)
+        assert any(member.user_data and member.user_data[:2] == b"\x00\x01" for member in state.members)
+        assert (verdict_on(each).expectation, told(verdict_on(each))) == ("invariants", {})
+
+
+@pytest.mark.parametrize("name", [name for name, findings in TOLD.items() if findings is LEFT_OUT])
+def test_the_reason_names_the_leader_and_what_it_leaves_out(name: str):
+    (finding,) = verdict_on(name).findings
+    assert {place.topic for place in finding.partitions} == {"e5", "f11"}
+    assert "16 partitions of 2 topics (e5 0-4; f11 0-10) have no owner. The group leader, " in finding.sentence
+    assert "does not subscribe to the topics. Its assignor " in finding.sentence
+    assert "grew" not in finding.sentence

@@ -1,0 +1,236 @@
+"""What is told of findings when they open, change and close, and after a restart."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from monitor.detection.finding_changes import (
+    KEPT_CLOSED_MS,
+    MOST_BYTES,
+    MOST_MEMBERS,
+    MOST_PARTITIONS,
+    Ledger,
+    finding_id,
+)
+from monitor.model import (
+    Finding,
+    FindingKind,
+    FindingOutdated,
+    FindingRecord,
+    GroupSummary,
+    Phase,
+    TopicPartition,
+    TopicPartitions,
+)
+from monitor.model.findings import FINDINGS, FindingSpec
+from monitor.protocol.findings_topic import encode_finding
+from tests.support.builders import places
+
+ORPHANED = Finding(FindingKind.ORPHANED, "grew", since_ms=100, sentence="Two.", partitions=places("t", 4, 5))
+HEALED_HALF = Finding(FindingKind.ORPHANED, "grew", since_ms=100, sentence="One.", partitions=places("t", 5))
+IDLE = Finding(FindingKind.IDLE_MEMBERS, "no_partitions", since_ms=50, sentence="Idle.", members=("m-1",))
+
+
+def summary(*findings: Finding, group: str = "g") -> GroupSummary:
+    return GroupSummary("c", group, "kafka-classic", Phase.STABLE, "range", 2, 0, findings)
+
+
+def told(records: list[FindingRecord]) -> list[tuple[str, str, int, int]]:
+    return [(record.event.value, record.kind, record.opened_ms, record.at_ms) for record in records]
+
+
+def test_a_finding_opens_changes_and_closes_under_one_id():
+    ledger = Ledger()
+    opened = ledger.news([summary(ORPHANED)], 1_000)
+    assert told(opened) == [("opened", "orphaned", 1_000, 1_000)]
+    assert ledger.news([summary(ORPHANED)], 2_000) == []
+    changed = ledger.news([summary(HEALED_HALF)], 3_000)
+    assert told(changed) == [("changed", "orphaned", 1_000, 3_000)]
+    closed = ledger.news([summary()], 4_000)
+    assert told(closed) == [("closed", "orphaned", 1_000, 4_000)]
+    assert closed[0].sentence.startswith("Group g: One. Since 1970-01-01 00:00:00 UTC. Wait for the next ")
+    assert ledger.news([summary()], 5_000) == []
+    assert {record.id for record in (*opened, *changed, *closed)} == {opened[0].id}
+
+
+@pytest.mark.parametrize(("moved_ms", "news"), [(60_000, []), (60_001, ["changed"])])
+def test_a_beginning_that_moves_a_little_is_no_news(moved_ms: int, news: list[str]):
+    ledger = Ledger()
+    ledger.news([summary(ORPHANED)], 1)
+    moved = msgspec.structs.replace(ORPHANED, since_ms=ORPHANED.since_ms + moved_ms)
+    assert [record.event.value for record in ledger.news([summary(moved)], 2)] == news
+
+
+OF_THE_TRAFFIC = [(FindingKind.LAG, "not_committing"), (FindingKind.RETENTION, "close_to_loss")]
+
+
+@pytest.mark.parametrize(("kind", "reason"), OF_THE_TRAFFIC)
+def test_a_lag_that_seems_to_begin_later_because_no_more_is_remembered_is_no_news(kind: FindingKind, reason: str):
+    late = Finding(kind, reason, since_ms=500_000, sentence="Late.", partitions=places("t", 1))
+    ledger = Ledger()
+    ledger.news([summary(late)], 1)
+    assert ledger.news([summary(msgspec.structs.replace(late, since_ms=900_000))], 2) == []
+    (earlier,) = ledger.news([summary(msgspec.structs.replace(late, since_ms=400_000))], 3)
+    assert (earlier.event.value, earlier.since_ms) == ("changed", 400_000)
+
+
+def test_a_storm_that_lasts_longer_than_it_is_remembered_is_no_news():
+    ledger = Ledger()
+    storm = Finding(FindingKind.REBALANCE, "storm", since_ms=100, sentence="A storm.")
+    ledger.news([summary(storm)], 1)
+    assert ledger.news([summary(msgspec.structs.replace(storm, since_ms=3_600_000))], 2) == []
+    ledger.news([summary(msgspec.structs.replace(storm, reason="long"))], 3)
+    long = msgspec.structs.replace(storm, reason="long", since_ms=3_600_000)
+    assert [record.event.value for record in ledger.news([summary(long)], 4)] == ["changed"]
+
+
+def test_a_record_has_everything_that_the_finding_has():
+    (record,) = Ledger().news([summary(ORPHANED)], 1_000)
+    assert record == FindingRecord(
+        id=finding_id("c", "g", ORPHANED),
+        event=record.event,
+        cluster="c",
+        group="g",
+        kind="orphaned",
+        reason="grew",
+        since_ms=100,
+        opened_ms=1_000,
+        at_ms=1_000,
+        sentence="Group g: Two. Since 1970-01-01 00:00:00 UTC. Wait for the next metadata refresh "
+        "(metadata.max.age.ms, 5 minutes by default; KIP-848: moments). If it takes longer, restart the leader, or "
+        "another member (a static member must be away longer than its session timeout).",
+        partition_count=2,
+        partitions=(TopicPartitions("t", (4, 5)),),
+        member_count=0,
+        members=(),
+    )
+
+
+def test_findings_of_different_kinds_groups_and_clusters_have_different_ids():
+    ids = {
+        finding_id(cluster, group, finding)
+        for cluster, group in (("c", "g"), ("cg", ""), ("", "cg"), ("c", "h"))
+        for finding in (ORPHANED, IDLE, msgspec.structs.replace(ORPHANED, reason="pending"))
+    }
+    assert len(ids) == 12
+
+
+def test_an_id_never_changes():
+    """It is what other systems know a finding by; versions of groupwatch must agree on it."""
+    assert finding_id("c", "g", ORPHANED) == "c0f5ea144c8130c778c12f96f2e89459"
+
+
+def test_findings_of_a_group_that_is_gone_are_closed():
+    ledger = Ledger()
+    ledger.news([summary(ORPHANED), summary(IDLE, group="h")], 1_000)
+    assert told(ledger.news([summary(ORPHANED)], 2_000)) == [("closed", "idle_members", 1_000, 2_000)]
+
+
+def test_what_was_told_of_a_group_stands_while_it_cannot_be_judged():
+    ledger = Ledger()
+    ledger.news([summary(ORPHANED)], 1_000)
+    unjudged = msgspec.structs.replace(summary(), unjudged="TypeError: no number")
+    assert ledger.news([unjudged], 2_000) == []
+    assert ledger.news([summary(ORPHANED)], 3_000) == []
+    assert told(ledger.news([summary()], 4_000)) == [("closed", "orphaned", 1_000, 4_000)]
+
+
+def test_one_finding_closes_while_another_stays():
+    ledger = Ledger()
+    ledger.news([summary(ORPHANED, IDLE)], 1_000)
+    assert told(ledger.news([summary(IDLE)], 2_000)) == [("closed", "orphaned", 1_000, 2_000)]
+
+
+def test_a_finding_that_comes_back_opens_again():
+    ledger = Ledger()
+    for now_ms, findings in ((1, [ORPHANED]), (2, [])):
+        ledger.news([summary(*findings)], now_ms)
+    assert told(ledger.news([summary(ORPHANED)], 3)) == [("opened", "orphaned", 3, 3)]
+
+
+def test_after_a_restart_only_what_has_changed_is_told():
+    before = Ledger()
+    records = before.news([summary(ORPHANED, IDLE), summary(IDLE, group="h")], 1_000)
+    after = Ledger(records)
+    news = after.news([summary(HEALED_HALF), summary(IDLE, group="h")], 9_000)
+    assert sorted(told(news)) == [("changed", "orphaned", 1_000, 9_000), ("closed", "idle_members", 1_000, 9_000)]
+
+
+def test_after_a_restart_what_was_closed_is_not_closed_again():
+    before = Ledger()
+    before.news([summary(ORPHANED)], 1)
+    closed = before.news([summary()], 2)
+    assert Ledger(closed).news([summary()], 3) == []
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_what_was_closed_long_ago_is_forgotten_once(restarted: bool):
+    ledger = Ledger()
+    ledger.news([summary(ORPHANED)], 1)
+    closed = ledger.news([summary()], 2)
+    if restarted:
+        ledger = Ledger(closed)
+    assert ledger.take_outdated(2 + KEPT_CLOSED_MS) == []
+    assert ledger.take_outdated(3 + KEPT_CLOSED_MS) == [FindingOutdated(closed[0].id)]
+    assert ledger.take_outdated(4 + KEPT_CLOSED_MS) == []
+
+
+def test_what_has_opened_again_is_not_forgotten():
+    ledger = Ledger()
+    for now_ms, findings in ((1, [ORPHANED]), (2, []), (3, [ORPHANED])):
+        ledger.news([summary(*findings)], now_ms)
+    assert ledger.take_outdated(10 + KEPT_CLOSED_MS) == []
+
+
+def test_lists_are_cut_and_counts_are_not():
+    many = MOST_PARTITIONS + 1
+    large = Finding(
+        FindingKind.ORPHANED,
+        "grew",
+        since_ms=1,
+        sentence="Many.",
+        partitions=tuple(TopicPartition("t", number) for number in range(many)),
+        members=tuple(f"m-{number}" for number in range(MOST_MEMBERS + 1)),
+    )
+    (record,) = Ledger().news([summary(large)], 1)
+    assert (record.partition_count, record.member_count) == (many, MOST_MEMBERS + 1)
+    assert (len(record.partitions[0].partitions), len(record.members)) == (MOST_PARTITIONS, MOST_MEMBERS)
+
+
+@pytest.mark.parametrize(("kind", "reason"), OF_THE_TRAFFIC)
+def test_which_partitions_wait_in_a_lag_is_no_news(kind: FindingKind, reason: str):
+    behind = Finding(kind, reason, since_ms=1, sentence="Behind.", partitions=places("t", 1))
+    ledger = Ledger()
+    ledger.news([summary(behind)], 1)
+    elsewhere = msgspec.structs.replace(behind, partitions=places("t", 2, 3))
+    assert ledger.news([summary(elsewhere)], 2) == []
+    reworded = msgspec.structs.replace(elsewhere, sentence="2 partitions of t (2-3).")
+    assert ledger.news([summary(reworded)], 3) == [], "sentences name partitions"
+
+
+@pytest.mark.parametrize("spec", FINDINGS, ids=lambda spec: f"{spec.kind.value}/{spec.reason}")
+def test_other_partitions_are_news_of_what_does_not_move_with_the_traffic(spec: FindingSpec):
+    ledger = Ledger()
+    found = Finding(spec.kind, spec.reason, since_ms=1, sentence="Wrong.", partitions=places("t", 1))
+    ledger.news([summary(found)], 1)
+    elsewhere = msgspec.structs.replace(found, partitions=places("t", 2, 3))
+    moves = spec.kind.value in {"lag", "retention", "unattended", "abandoned"}
+    news = [record.event.value for record in ledger.news([summary(elsewhere)], 2)]
+    assert news == ([] if moves else ["changed"])
+
+
+@pytest.mark.parametrize("character", ["x", "\u20ac", "\x01"])
+def test_long_names_do_not_make_a_record_that_no_broker_takes(character: str):
+    name = character * 1_000
+    large = Finding(
+        FindingKind.ORPHANED,
+        "grew",
+        since_ms=1,
+        sentence="Many.",
+        partitions=tuple(TopicPartition(f"{name[:200]}{number}", 0) for number in range(5_000)),
+        members=tuple(f"{name}{number}" for number in range(MOST_MEMBERS)),
+    )
+    (record,) = Ledger().news([summary(large)], 1)
+    assert MOST_BYTES < len(encode_finding(record)) < 1_000_000
+    assert (record.partition_count, record.member_count) == (5_000, MOST_MEMBERS)

@@ -1,0 +1,364 @@
+"""Explanations: the texts are written here by hand, from what the assignors' documents say of small groups."""
+
+import pytest
+from msgspec.structs import replace
+
+from monitor.detection.evaluation_input import GroupInputs, QuestionError
+from monitor.explain.group import explain_group
+from monitor.explain.partition import explain_partition
+from monitor.explain.statements import About
+from monitor.model import (
+    GroupKind,
+    MemberState,
+    Phase,
+    Rebalance,
+    RebalanceCause,
+    TopicPartitions,
+)
+from monitor.protocol.kafka.sticky_user_data import PriorAssignment, write_sticky
+from tests.detection.ownership import test_kip848 as modern
+from tests.support.builders import ASSIGNED, NOW, catalog, commit, group, member, topic
+
+# Everything of builders.py is in milliseconds: generation 3 was stored 1,000 s before NOW, topics seen 2,000 s before.
+AGO = "16 min 40 s"
+TOPICS = catalog(topic("t", 4))
+C0 = member("C0", ["t"], {"t": [0, 1]}, client_id="front", host="/10.0.0.1")
+C1 = member("C1", ["t"], {"t": [2, 3]}, client_id="back", host="/10.0.0.2")
+RANGE = group(C0, C1, offsets=[commit("t", number, 100, NOW - 5_000) for number in range(4)])
+
+
+def told(explanation) -> dict[About, list[str]]:
+    found: dict[About, list[str]] = {}
+    for statement in explanation.statements:
+        found.setdefault(statement.about, []).append(statement.sentence)
+    return found
+
+
+def of_group(state, topics=TOPICS):
+    return explain_group(GroupInputs(group=state, catalog=topics, now_ms=NOW))
+
+
+def of_partition(state, name, number, topics=TOPICS):
+    return explain_partition(GroupInputs(group=state, catalog=topics, now_ms=NOW), name, number)
+
+
+def rule(state, name, number, topics=TOPICS) -> str:
+    (sentence,) = told(of_partition(state, name, number, topics))[About.RULE]
+    return sentence
+
+
+def test_a_healthy_group_is_told_whole():
+    rebalances = (
+        Rebalance(generation=2, started_ms=ASSIGNED - 60_000, ended_ms=ASSIGNED - 60_000),
+        Rebalance(
+            generation=3,
+            started_ms=ASSIGNED - 2_000,
+            ended_ms=ASSIGNED,
+            causes=(RebalanceCause.JOIN,),
+            joined=1,
+            moved=2,
+            avoidable=1,
+            paused_partitions=1,
+            pause_ms=8_000,
+            burst_records=70,
+        ),
+    )
+    counts = {"rebalances": 5, "rebalance_ms": 12_000, "moved_partitions": 9, "avoidable_moves": 3}
+    counts |= {"pause_ms": 61_000, "burst_records": 300, "redelivered_records": 1}
+    explanation = of_group(replace(RANGE, history=rebalances, **counts))
+    assert [(each.about.value, each.sentence, each.evidence) for each in explanation.statements] == [
+        (
+            "group",
+            f"g of cluster c is a kafka-classic group, stable for {AGO}; generation 3 was stored {AGO} ago.",
+            (),
+        ),
+        ("assignor", "Its assignor is range (from the log); groupwatch replays it exactly.", ()),
+        (
+            "members",
+            "2 members own 4 partitions.",
+            ("C0 (client front, host /10.0.0.1): t 0-1", "C1 (client back, host /10.0.0.2): t 2-3"),
+        ),
+        (
+            "rebalance",
+            f"The last rebalance led to generation 3 {AGO} ago and took 2 s, "
+            "because members joined (1 joined, 0 left).",
+            ("generation 2, 17 min 40 s ago: for reasons that the log does not show",),
+        ),
+        (
+            "rebalance",
+            "It moved 2 partitions (1 avoidable). 1 partition was paused for 8 s in total, and 70 records had "
+            "accumulated by then.",
+            (
+                "5 rebalances since the group was first seen, 12 s in total",
+                "9 partitions moved, 3 of them avoidable",
+                "1 min 1 s of pauses, summed over partitions; 300 records accumulated meanwhile",
+                "1 record redelivered because committed offsets moved back",
+            ),
+        ),
+        ("lag", "It has no lag.", ()),
+        ("finding", "The group has no findings.", ()),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("phase", "phase_ms", "sentence", "since_ms"),
+    [
+        pytest.param(
+            *(Phase.STABLE, NOW - 448_000, "stable for 2 min 32 s; generation 3 was stored 2 min 32 s ago"),
+            NOW - 152_000,
+            id="it rebalanced since, of which the log told when it was over",
+        ),
+        pytest.param(
+            *(Phase.STABLE, NOW - 60_000, "stable for 1 min; generation 3 was stored 2 min 32 s ago"),
+            NOW - 60_000,
+            id="it was something else since",
+        ),
+        pytest.param(
+            *(Phase.RECONCILING, NOW - 448_000, "reconciling for 7 min 28 s; generation 3 was stored 2 min 32 s ago"),
+            NOW - 448_000,
+            id="it has not come to an end since",
+        ),
+        pytest.param(
+            *(Phase.STABLE, 0, "stable; generation 3 was stored 2 min 32 s ago"), None, id="since when is not known"
+        ),
+    ],
+)
+def test_a_group_is_stable_for_as_long_as_it_has_not_rebalanced(phase, phase_ms, sentence, since_ms):
+    explanation = of_group(replace(RANGE, phase=phase, phase_ms=phase_ms, generation_ms=NOW - 152_000))
+    (state,) = (each for each in explanation.statements if each.about is About.GROUP)
+    assert state.sentence == f"g of cluster c is a kafka-classic group, {sentence}."
+    assert state.since_ms == since_ms
+
+
+def test_a_healthy_partition_is_told_whole():
+    explanation = of_partition(RANGE, "t", 1)
+    assert (explanation.topic, explanation.partition, explanation.evaluated_ms) == ("t", 1, NOW)
+    assert [(each.about.value, each.sentence, each.evidence) for each in explanation.statements] == [
+        ("partition", "Partition 1 of t was first seen 33 min 20 s ago; its log ranges from offset 0 to 100.", ()),
+        (
+            "owner",
+            f"C0 owns it in generation 3 (stored {AGO} ago).",
+            ("C0, client front, host /10.0.0.1: 2 partitions in total",),
+        ),
+        (
+            "rule",
+            "range divides partitions 0-3 of t among 2 members, sorted by member id (instance id first). "
+            "C0 is 1st and gets 0-1.",
+            (),
+        ),
+        ("offsets", "The committed offset is 100, committed 5 s ago; there is no lag.", ()),
+        ("finding", "The partition has no findings.", ()),
+    ]
+
+
+def test_range_names_static_members_first():
+    """ "z" is static, so it is first although "C0" comes before it by name: 0-1 are z's."""
+    state = group(replace(C0, assigned=C1.assigned), replace(C1, member_id="z", instance_id="i", assigned=C0.assigned))
+    assert rule(state, "t", 2).endswith("C0 is 2nd and gets 2-3.")
+    assert rule(state, "t", 0).endswith("z is 1st and gets 0-1.")
+
+
+def test_that_racks_may_count_is_said():
+    state = group(replace(C0, rack="r1"), C1)
+    assert rule(state, "t", 0).endswith("gets 0-1. The racks of members and replicas may have influenced the result.")
+
+
+def test_roundrobin_tells_the_place_in_the_circle():
+    """a0 C0, a1 C1, b0 C0 (the circle goes on)."""
+    state = group(
+        member("C0", ["a", "b"], {"a": [0], "b": [0]}),
+        member("C1", ["a", "b"], {"a": [1]}),
+        protocol="roundrobin",
+    )
+    topics = catalog(topic("a", 2), topic("b", 1))
+    head = "roundrobin assigns 3 partitions, ordered by topic and number, to the members in turn (C0, C1). "
+    assert rule(state, "a", 0, topics) == (
+        f"{head}This partition is the 1st, and C0 is the first member that subscribes to the topic."
+    )
+    assert rule(state, "b", 0, topics) == (
+        f"{head}This partition is the 3rd, and C0 is the next member that subscribes to the topic, after C1 for "
+        "partition 1 of a."
+    )
+
+
+def sticky(protocol, *members):
+    """Members (id, what they said they owned in generation 2, what they have now)."""
+    made = []
+    for name, owned, assigned in members:
+        memory = (TopicPartitions("t", tuple(owned)),) if owned else ()
+        kept = {"owned": memory, "generation": 2 if owned else -1}
+        if protocol == "sticky":
+            kept = {"user_data": write_sticky(PriorAssignment(owned=memory, generation=2)) if owned else None}
+        made.append(member(name, ["t"], {"t": assigned} if assigned else {}, **kept))
+    return group(*made, protocol=protocol)
+
+
+def test_sticky_tells_what_was_kept_and_what_was_taken():
+    """C0 had all four; C1 is new, and the last two that C0 has go to it."""
+    state = sticky("sticky", ("C0", [0, 1, 2, 3], [0, 1]), ("C1", [], [2, 3]))
+    assert rule(state, "t", 0) == (
+        "sticky: C0 kept it. It reported when it joined generation 3 that it owned it in generation 2."
+    )
+    assert rule(state, "t", 3) == (
+        "sticky: it was taken from C0, which had more than its share: it reported 4 partitions and kept 2."
+    )
+
+
+def test_sticky_tells_what_came_from_nobody():
+    state = sticky("cooperative-sticky", ("C0", [0, 1], [0, 1]), ("C1", [2], [2, 3]))
+    assert rule(state, "t", 3) == (
+        "cooperative-sticky: no member reported owning it when it joined generation 3 "
+        "(it was new, or its owner had left or given it up). It went to C1 to balance the group."
+    )
+
+
+def test_cooperative_sticky_tells_who_lets_go():
+    """C0 has to give up 2 and 3 before C1 gets them."""
+    state = sticky("cooperative-sticky", ("C0", [0, 1, 2, 3], [0, 1]), ("C1", [], []))
+    sentences = told(of_partition(state, "t", 2))
+    assert sentences[About.OWNER] == ["It has no owner."]
+    assert sentences[About.RULE] == [
+        "Its previous owner revokes it in generation 3, and only the next generation reassigns it."
+    ]
+    assert sentences[About.EXPECTED] == ["It would belong to C1 if the group rebalanced now."]
+
+
+def test_an_owner_that_the_rule_does_not_lead_to_is_not_explained():
+    state = group(replace(C0, assigned=C1.assigned), replace(C1, assigned=C0.assigned))
+    assert rule(state, "t", 0) == (
+        "The assignor range assigns it to C0 for generation 3, so its rule does not explain why it belongs to C1."
+    )
+    assert rule(replace(RANGE, protocol="mine\n"), "t", 0) == (
+        r"groupwatch cannot replay the assignor mine\n, so the reason is unknown."
+    )
+
+
+def test_a_partition_that_came_later_is_told_with_what_to_do():
+    topics = catalog(topic("t", 5, grown=1))
+    explanation = of_partition(RANGE, "t", 4, topics)
+    sentences = told(explanation)
+    assert sentences[About.OWNER] == ["It has no owner."]
+    assert sentences[About.RULE] == ["The assignor did not know the partition when it computed generation 3."]
+    assert sentences[About.EXPECTED] == ["It would belong to C1 if the group rebalanced now."]
+    assert sentences[About.OFFSETS] == ["The group has committed no offset there."]
+    (expected,) = [each for each in explanation.statements if each.about is About.EXPECTED]
+    assert expected.evidence == ("t had 4 partitions for generation 3 and has 5 now.",)
+    orphaned = next(each for each in explanation.statements if each.about is About.FINDING)
+    assert orphaned.since_ms == ASSIGNED + 5_000
+    assert orphaned.evidence[0].startswith("What to do: Wait for the next metadata refresh")
+
+
+def test_lag_and_rewinds_of_a_partition_are_told():
+    """Of the records 0 to 99, written evenly over 2,000 s, 10 wait: the oldest is 200 s old."""
+    state = replace(RANGE, offsets=(replace(commit("t", 0, 90, NOW - 30_000), rewinds=2),))
+    assert told(of_partition(state, "t", 0))[About.OFFSETS] == [
+        "The committed offset is 90, committed 30 s ago; the lag is 10 records, the oldest 3 min 20 s old; the "
+        "committed offset moved back 2 times."
+    ]
+    assert told(of_group(state))[About.LAG] == [
+        "Its lag is 10 records in 1 partition, the oldest 3 min 20 s old; 3 partitions have no committed offset."
+    ]
+
+
+def test_an_open_transaction_before_which_a_group_stands_is_told():
+    known = topic("t", 4)
+    held = tuple(replace(each, stable=90, stable_ms=NOW - 200_000) for each in known.partitions)
+    state = replace(RANGE, offsets=(commit("t", 0, 90, NOW - 30_000),))
+    assert told(of_partition(state, "t", 0, catalog(replace(known, partitions=held))))[About.OFFSETS] == [
+        "The committed offset is 90, committed 30 s ago; the lag is 10 records, the oldest 3 min 20 s old; an open "
+        "transaction starts at offset 90."
+    ]
+
+
+def test_a_group_without_members_is_told():
+    state = replace(RANGE, phase=Phase.EMPTY, members=(), protocol=None)
+    sentences = told(of_group(state))
+    assert sentences[About.MEMBERS] == ["The group has no members."]
+    assert About.ASSIGNOR not in sentences
+    assert rule(state, "t", 0) == ("The owners are unknown: the group has no members with readable subscriptions.")
+
+
+HAS = modern.member("a", assigned=modern.ids(modern.ORDERS, 0, 1), target=modern.ids(modern.ORDERS, 0, 1))
+HAS = replace(HAS, reconciliation=replace(HAS.reconciliation, since_ms=NOW - 90_000))
+GIVES = modern.member(
+    "b",
+    assigned=modern.ids(modern.ORDERS, 2),
+    revoking=modern.ids(modern.ORDERS, 3),
+    target=modern.ids(modern.ORDERS, 2),
+    state=MemberState.UNREVOKED_PARTITIONS,
+    epoch=6,
+)
+WAITS = modern.member("d", target=modern.ids(modern.ORDERS, 3))
+
+
+@pytest.mark.parametrize(
+    ("number", "sentence"),
+    [
+        (
+            0,
+            "The coordinator (uniform) chose a for epoch 7; a has owned it for at least 1 min 30 s (member epoch 7).",
+        ),
+        (3, "The coordinator (uniform) chose d for epoch 7; b has not revoked it yet."),
+    ],
+)
+def test_of_the_new_protocol_the_brokers_choice_is_told(number, sentence):
+    state = modern.group(HAS, GIVES, WAITS, phase=Phase.RECONCILING)
+    assert rule(state, "orders", number, modern.CATALOG) == sentence
+
+
+def test_of_the_new_protocol_an_untaken_partition_is_told():
+    state = modern.group(HAS, replace(GIVES, reconciliation=replace(GIVES.reconciliation, revoking=())), WAITS)
+    assert rule(state, "orders", 3, modern.CATALOG) == (
+        "The coordinator (uniform) chose d for epoch 7, which has not taken it yet."
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        (
+            None,
+            "The coordinator assigns. No member requests an assignor, so it uses the broker's first, uniform by "
+            "default.",
+        ),
+        ("range", "The coordinator assigns with range: most members that request an assignor request it."),
+    ],
+)
+def test_of_the_new_protocol_it_is_said_how_sure_the_assignor_is(asked, sentence):
+    under_way = Rebalance(generation=8, started_ms=NOW - 3_000, causes=(RebalanceCause.LEAVE,), left=1)
+    state = modern.group(replace(HAS, server_assignor=asked), phase=Phase.RECONCILING, under_way=under_way)
+    sentences = told(of_group(state, modern.CATALOG))
+    assert sentences[About.ASSIGNOR] == [sentence]
+    assert sentences[About.REBALANCE] == [
+        "A rebalance has been in progress for 3 s, because members left or timed out (0 joined, 1 left).",
+        "groupwatch has not observed a complete rebalance.",
+    ]
+
+
+def test_members_of_a_share_group_share():
+    state = modern.group(HAS, kind=GroupKind.SHARE)
+    assert rule(state, "orders", 0, modern.CATALOG).startswith("Members of a share group consume partitions together")
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "sentence"),
+    [
+        ("t", 9, "The group has no partition 9 of t; it has 0-3."),
+        ("x\n", 0, r"Group g has no partition of x\n; its topics are t."),
+    ],
+)
+def test_a_partition_that_is_not_the_groups_is_told_with_those_that_are(name, number, sentence):
+    with pytest.raises(QuestionError) as error:
+        of_partition(RANGE, name, number)
+    assert str(error.value) == sentence
+
+
+def test_hostile_names_are_escaped():
+    nasty = "\x1b[2Jt\n"
+    state = replace(
+        group(replace(member(nasty, [nasty], {nasty: [0]}), client_id=nasty, host=nasty)), group=nasty, cluster=nasty
+    )
+    topics = replace(catalog(topic(nasty, 1)), cluster=nasty)
+    for explanation in (of_group(state, topics), of_partition(state, nasty, 0, topics)):
+        for statement in explanation.statements:
+            assert all(line.isprintable() for line in (statement.sentence, *statement.evidence))

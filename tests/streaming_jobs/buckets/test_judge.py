@@ -1,0 +1,201 @@
+"""What the driver is told of a bucket, batch after batch, adds up to what judging it at once would show."""
+
+import gzip
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from monitor.config import DetectionOptions, DetectionOverride
+from monitor.detection import evaluate
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.thresholds.overrides import DetectionRules
+from monitor.detection.thresholds.thresholds import DetectionSettings
+from monitor.metrics import series_cap
+from monitor.metrics.render import join, packed, render_groups
+from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
+from monitor.web.views.summary import summary_of
+from streaming_jobs.buckets.batch_context import BatchContext
+from streaming_jobs.buckets.judge import BucketEvaluator
+from streaming_jobs.driver.cluster_view import ClusterView
+from streaming_jobs.ingest.schemas import BucketRow, RowKind
+from streaming_jobs.jobs.job import detection_rules
+from tests.support.builders import NOW, catalog, commit, group, range_by_hand, topic
+
+MEMBERS = range_by_hand({"C0": ["a"], "C1": ["a"]}, {"a": 2})
+CATALOG = catalog(topic("a", 2))
+TOPICS = Topics(CATALOG)
+
+
+def state(name: str, offset: int):
+    return replace(group(*MEMBERS, offsets=[commit("a", 0, offset)]), group=name)
+
+
+def orders(batch: int, known: int, now_ms: int = NOW) -> BatchContext:
+    return BatchContext(run="r", batch=batch, now_ms=now_ms, known=known, catalog="c")
+
+
+@given(st.lists(st.tuples(st.dictionaries(st.sampled_from("gh"), st.integers(98, 100)), st.integers(0, 1)), max_size=8))
+def test_two_judges_that_take_turns_tell_what_is_so(batches):
+    view, judges, known, names = ClusterView("c"), [], -1, set()
+    judges = [BucketEvaluator(0, DetectionRules()) for _ in range(2)]
+    for batch, (offsets, turn) in enumerate(batches):
+        groups = {name: state(name, offset) for name, offset in offsets.items()}
+        gone = [BucketRow(0, RowKind.GROUP, name, None) for name in names - groups.keys()]
+        names = set(groups)
+        now_ms = NOW + 1_000 * batch
+        view.take([*gone, *judges[turn].rows(groups, TOPICS, orders(batch, known, now_ms))])
+        known = batch
+        verdicts = [evaluate(each, CATALOG, now_ms, DetectionSettings()) for each in groups.values()]
+        assert {each.group: each for each in view.summaries()} == {each.group: summary_of(each) for each in verdicts}
+        lines = sorted(gzip.decompress(join(view.blocks())).decode().splitlines())
+        assert lines == sorted(gzip.decompress(join(packed(render_groups(verdicts)))).decode().splitlines())
+
+
+@given(st.lists(st.tuples(st.dictionaries(st.sampled_from("gh"), st.integers(96, 99)), st.integers(0, 1)), max_size=8))
+def test_two_judges_agree_on_what_is_apart(batches):
+    """A group is large here if more than one series of detail is about it: both with lag, none once they are gone."""
+    series = SeriesRules(max_series=10**6)
+    view, known, names = ClusterView("c"), -1, set()
+    judges = [BucketEvaluator(0, DetectionRules(), series) for _ in range(2)]
+    with pytest.MonkeyPatch.context() as patch:
+        for batch, (offsets, turn) in enumerate(batches):
+            patch.setattr(series_cap, "LARGE", 4 if batch % 3 else 1)  # as if it grew and shrank
+            groups = {name: state(name, offset) for name, offset in offsets.items()}
+            gone = [BucketRow(0, RowKind.GROUP, name, None) for name in names - groups.keys()]
+            names = set(groups)
+            now_ms = NOW + 1_000 * batch
+            view.take([*gone, *judges[turn].rows(groups, TOPICS, orders(batch, known, now_ms))])
+            known = batch
+            verdicts = [evaluate(each, CATALOG, now_ms, DetectionSettings()) for each in groups.values()]
+            told = list(view.blocks())
+            lines = sorted(gzip.decompress(join(told)).decode().splitlines())
+            assert lines == sorted(gzip.decompress(join(packed(render_groups(verdicts)))).decode().splitlines())
+            assert {each.bucket for each in told} <= {0}
+            if batch % 3 == 0:
+                assert {each.group for each in told if each.family == "groupwatch_partition_lag"} == names
+                assert {each.group for each in told if each.family == "groupwatch_group_lag"} <= {""}
+
+
+def test_what_was_told_is_not_told_again():
+    judge, groups = BucketEvaluator(0, DetectionRules()), {"g": state("g", 90), "h": state("h", 90)}
+    first = list(judge.rows(groups, Topics(CATALOG), orders(1, known=-1)))
+    assert {row.kind for row in first} == {RowKind.SUMMARIES, RowKind.BLOCK}
+    assert list(judge.rows(groups, Topics(CATALOG), orders(2, known=1))) == []
+    groups["h"] = state("h", 95)
+    (summaries, *blocks) = judge.rows(groups, Topics(CATALOG), orders(3, known=2))
+    assert [each["group"] for each in msgspec.msgpack.decode(summaries.payload)] == ["h"]
+    assert "groupwatch_partition_lag" in [row.name for row in blocks]
+    assert "groupwatch_group_state" not in [row.name for row in blocks]
+
+
+def test_a_settled_group_is_judged_again_for_a_new_state_or_catalog_only():
+    judge, groups = BucketEvaluator(0, DetectionRules()), {"quiet": settled("quiet"), "late": state("late", 90)}
+    steps = [(TOPICS, 2), (TOPICS, 1), (Topics(catalog(topic("a", 3, grown=1))), 2), (TOPICS, 2), (TOPICS, 1)]
+    for batch, (topics, made) in enumerate(steps):
+        before = judge.made
+        list(judge.rows(groups, topics, orders(batch, batch - 1, NOW + batch)))
+        assert judge.made - before == made
+    groups["quiet"] = settled("quiet")  # equal, and another one
+    list(judge.rows(groups, TOPICS, orders(9, 4, NOW + 9)))
+    assert judge.made == 10
+
+
+def settled(name: str):
+    return replace(group(*MEMBERS, offsets=[commit("a", 0), commit("a", 1)]), group=name)
+
+
+def test_everything_is_told_again_to_a_driver_that_missed_a_batch():
+    judge, groups = BucketEvaluator(0, DetectionRules()), {"g": state("g", 90)}
+    told = {(row.kind, row.name) for row in judge.rows(groups, Topics(CATALOG), orders(1, known=-1))}
+    again = {(row.kind, row.name) for row in judge.rows(groups, Topics(CATALOG), orders(2, known=-1))}
+    judge.reset()
+    anew = {(row.kind, row.name) for row in judge.rows(groups, Topics(CATALOG), orders(3, known=2))}
+    assert told <= again
+    assert told <= anew
+
+
+def text_of(view: ClusterView) -> str:
+    return gzip.decompress(join(view.blocks())).decode()
+
+
+def test_a_group_that_can_no_longer_be_judged_is_an_error_and_shown_as_it_was():
+    """10 records wait for "g" and for "h"; then 5 for "h", and the state of "g" is broken."""
+    judge, view = BucketEvaluator(0, DetectionRules()), ClusterView("c")
+    groups = {"g": state("g", 90), "h": state("h", 90)}
+    view.take(judge.rows(groups, Topics(CATALOG), orders(1, known=-1)))
+    before = next(each for each in view.summaries() if each.group == "g")
+    groups |= {"g": replace(groups["g"], offsets=None), "h": state("h", 95)}
+    for batch in (2, 3):
+        view.take(judge.rows(groups, Topics(CATALOG), orders(batch, known=batch - 1)))
+        g, h = view.summaries()
+        assert g.unjudged is not None
+        assert g.unjudged.startswith("TypeError: ")
+        assert replace(g, unjudged=None) == before
+        assert h.unjudged is None
+        assert [failure.partition(":")[0] for failure in view.failures] == ["group/g"]
+        assert 'groupwatch_group_lag{cluster="c",group="g"} 10' in text_of(view)
+        assert 'groupwatch_group_lag{cluster="c",group="h"} 5' in text_of(view)
+    groups["g"] = state("g", 97)
+    view.take(judge.rows(groups, Topics(CATALOG), orders(4, known=3)))
+    assert [(each.group, each.unjudged) for each in view.summaries()] == [("g", None), ("h", None)]
+    assert view.failures == ()
+    assert 'groupwatch_group_lag{cluster="c",group="g"} 3' in text_of(view)
+
+
+def test_a_group_that_was_never_judged_is_listed_with_what_it_is():
+    judge, view = BucketEvaluator(0, DetectionRules()), ClusterView("c")
+    view.take(judge.rows({"g": replace(state("g", 90), offsets=None)}, Topics(CATALOG), orders(1, known=-1)))
+    (g,) = view.summaries()
+    assert (g.group, g.kind, g.lag, g.findings) == ("g", "kafka-classic", None, ())
+    assert g.unjudged is not None
+    assert 'group="g"' not in text_of(view)
+
+
+def test_a_lag_that_no_number_can_hold_ends_at_the_largest_and_its_group_is_judged():
+    """As a checkpoint of an earlier version may have it: two commits at -2^63, so the lag would be 2^64 + 200."""
+    judge, view = BucketEvaluator(0, DetectionRules()), ClusterView("c")
+    deep = [commit("a", 0, -(2**63)), commit("a", 1, -(2**63))]
+    groups = {"g": replace(state("g", 90), offsets=tuple(deep)), "h": state("h", 90)}
+    view.take(judge.rows(groups, Topics(CATALOG), orders(1, known=-1)))
+    assert [(each.group, each.lag, each.unjudged) for each in view.summaries()] == [
+        ("g", 2**63 - 1, None),
+        ("h", 10, None),
+    ]
+    assert view.failures == ()
+
+
+def test_a_group_is_judged_by_the_thresholds_of_its_override():
+    """In "g" and "h" 10 and 100 records wait; the settings are those that the job makes of the file."""
+    override = DetectionOverride(groups="g", lag_records=5)
+    rules = detection_rules(DetectionOptions(lag_records=500, overrides=(override,)))
+    judge = BucketEvaluator(0, rules)
+    view = ClusterView("c")
+    view.take(judge.rows({"g": state("g", 90), "h": state("h", 90)}, TOPICS, orders(1, known=-1)))
+    late = {each.group: [f for f in each.findings if f.reason == "behind"] for each in view.summaries()}
+    assert (bool(late["g"]), bool(late["h"])) == (True, False)
+
+
+def test_a_threshold_of_no_record_is_passed_by_one():
+    judge, view = BucketEvaluator(0, detection_rules(DetectionOptions(lag_records=0))), ClusterView("c")
+    view.take(judge.rows({"g": state("g", 99), "h": state("h", 100)}, TOPICS, orders(1, known=-1)))
+    late = {each.group: [f for f in each.findings if f.reason == "behind"] for each in view.summaries()}
+    assert (bool(late["g"]), bool(late["h"])) == (True, False)
+
+
+def test_series_that_are_left_out_change_no_verdict():
+    """Less detail of "g", none of "h": both are listed with the same findings as ever."""
+    series = SeriesRules(overrides=(DetailOverride(Detail.GROUP, groups="g"),), deny_groups=("h",))
+    groups = {"g": state("g", 90), "h": state("h", 90)}
+    views = [ClusterView("c"), ClusterView("c")]
+    for view, rules in zip(views, (SeriesRules(), series), strict=True):
+        view.take(BucketEvaluator(0, DetectionRules(), rules).rows(groups, TOPICS, orders(1, known=-1)))
+    whole, less = views
+    assert less.summaries() == whole.summaries()
+    text = gzip.decompress(join(less.blocks())).decode()
+    assert 'groupwatch_group_lag{cluster="c",group="g"} ' in text
+    assert 'group="h"' not in text
+    assert "partition_lag" not in text
+    assert "partition_lag" in gzip.decompress(join(whole.blocks())).decode()

@@ -1,0 +1,55 @@
+"""How the sources are read: every record, by as many tasks as the stateful stage has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, Row, SparkSession
+
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.java_runtime.jars import spark_kafka_jars
+from streaming_jobs.ingest.sources import kafka_log
+from streaming_jobs.runtime.session import create_session, stop_session
+from tests.support.clients import create_topic, produce
+
+pytestmark = [
+    pytest.mark.broker,
+    pytest.mark.spark,
+    # PySpark leaves its sockets to the garbage collector.
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    folder = tmp_path_factory.mktemp("sources")
+    session = create_session("local[2]", 2, spark_kafka_jars(), {}, folder / "spark.log")
+    yield session
+    stop_session(session)
+
+
+def first_batch(rows: DataFrame, folder: Path) -> tuple[int, list[Row]]:
+    """How many tasks read the first micro-batch, and its rows."""
+    seen: list[tuple[int, list[Row]]] = []
+
+    def look(batch: DataFrame, _: int) -> None:
+        seen.append((batch.rdd.getNumPartitions(), batch.collect()))
+
+    writer = rows.writeStream.foreachBatch(look).option("checkpointLocation", str(folder))
+    writer.trigger(availableNow=True).start().awaitTermination()
+    return seen[0]
+
+
+def test_a_log_of_many_partitions_is_read_by_few_tasks(
+    spark: SparkSession, broker: EmbeddedKafka, topic_name: str, tmp_path: Path
+):
+    create_topic(broker.bootstrap_servers, topic_name, 7)
+    produce(broker.bootstrap_servers, topic_name, dict.fromkeys(range(7), 3))
+    options = {"kafka.bootstrap.servers": broker.bootstrap_servers}
+    tasks, rows = first_batch(kafka_log(spark, topic_name, 7, options, 1000), tmp_path)
+    assert tasks == 2
+    assert sorted((row.partition, row.offset) for row in rows) == [
+        (number, offset) for number in range(7) for offset in range(3)
+    ]

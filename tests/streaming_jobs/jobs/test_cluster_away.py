@@ -1,0 +1,61 @@
+"""The only broker of a cluster is away: it is said within the documented time, nothing false is, and it heals."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
+from tests.support.brokers import SOON_BACK
+from tests.support.clients import commit, create_topic, produce
+from tests.support.job_process import JobProcess, eventually, running
+
+pytestmark = [
+    pytest.mark.broker,
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:unclosed <:ResourceWarning"),  # kafka-python leaves those of failed connections
+]
+
+UP: Final = "groupwatch_up"
+COMMITTED: Final = "groupwatch_partition_committed_offset"
+TOLD_WITHIN_S: Final = 30
+"""What docs/architecture.md promises, at the default interval of the collectors."""
+
+
+@pytest.fixture
+def kafka() -> Iterator[EmbeddedKafka]:
+    with EmbeddedKafka(BrokerSettings(heap_mb=384, offsets_topic_partitions=2, properties=SOON_BACK)) as broker:
+        create_topic(broker.bootstrap_servers, "read", 1)
+        produce(broker.bootstrap_servers, "read", {0: 3})
+        commit(broker.bootstrap_servers, "reads", "read", {0: 2})
+        yield broker
+
+
+def test_a_cluster_that_is_away_is_not_up(kafka: EmbeddedKafka, tmp_path: Path):
+    with running(JobProcess(tmp_path, {"test": {"bootstrap_servers": kafka.bootstrap_servers}})) as job:
+        samples = job.await_metric(COMMITTED, 2, group="reads")
+        assert samples.value(UP, cluster="test") == 1
+
+        began_s = time.monotonic()
+        kafka.kill()
+        samples = eventually(lambda: away(job), f"{UP} 0", TOLD_WITHIN_S)
+        assert time.monotonic() - began_s < TOLD_WITHIN_S
+        assert samples.value(COMMITTED, group="reads") == 2
+        assert job.status("/readyz") == 200
+        assert "Cluster test: " in job.get("/")
+        assert job.group("test", "reads").get("findings", []) == []
+
+        kafka.start()
+        commit(kafka.bootstrap_servers, "reads", "read", {0: 3})
+        job.await_metric(COMMITTED, 3, group="reads")
+        job.await_metric(UP, 1, cluster="test")
+
+
+def away(job: JobProcess) -> object:
+    samples = job.metrics()
+    return samples if samples.value(UP, cluster="test") == 0 else None

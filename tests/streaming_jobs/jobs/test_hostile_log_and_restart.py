@@ -1,0 +1,126 @@
+"""Records that nobody can read, and a job that dies: counted, survived, and nothing is lost.
+
+A broker of its own: once a coordinator meets such a record in its partition it can fail for good, and with it the
+groups of that partition. So the records go to a partition that the tests' groups are not in.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from monitor.assignors.java.order import string_hash
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
+from tests.support.clients import commit, create_topic, member, produce_into_offsets_log
+from tests.support.job_process import JobProcess, Samples, eventually, running
+
+pytestmark = [pytest.mark.broker, pytest.mark.spark]
+
+PARTITIONS = 8
+HOSTILE_PARTITION = 5
+COUNTERS = ("groupwatch_group_rebalances_total", "groupwatch_decode_errors_total")
+
+
+def group_beside(prefix: str) -> str:
+    """A group that is not in the hostile partition (where a group is: the formats' page of Kafka's coordinator)."""
+    names = (f"{prefix}-{number}" for number in range(100))
+    return next(name for name in names if abs(string_hash(name)) % PARTITIONS != HOSTILE_PARTITION)
+
+
+@pytest.fixture(scope="module")
+def bootstrap() -> Iterator[str]:
+    with EmbeddedKafka(BrokerSettings(offsets_topic_partitions=PARTITIONS)) as kafka:
+        create_topic(kafka.bootstrap_servers, "read", 3)
+        commit(kafka.bootstrap_servers, group_beside("first"), "read", {0: 0})
+        yield kafka.bootstrap_servers
+
+
+def test_a_log_that_spark_passes_over_in_silence_ends_the_job_with_a_sentence(bootstrap: str, tmp_path: Path):
+    """Without the setting that groupwatch requires, Spark's Kafka source reads nothing of internal topics."""
+    job = JobProcess(tmp_path, {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}})
+    without = (
+        "import sys, streaming_jobs.runtime.session as session, monitor.cli as cli;"
+        "session.REQUIRED = session.REQUIRED | {'spark.sql.streaming.kafka.useDeprecatedOffsetFetching': 'false'};"
+        "cli.main()"
+    )
+    command = [sys.executable, "-c", without, "run", "--config", str(job.config)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False, stdin=subprocess.DEVNULL)
+    assert ended.returncode == 1, ended.stderr[-3000:]
+    assert "Spark read none of them" in ended.stderr
+
+
+@pytest.fixture(scope="module")
+def job(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JobProcess]:
+    clusters = {"test": {"bootstrap_servers": bootstrap, "collect_interval_s": 0.5}}
+    with running(JobProcess(tmp_path_factory.mktemp("job"), clusters)) as process:
+        yield process
+
+
+def decode_errors(samples: Samples) -> dict[str, float]:
+    found = samples.all("groupwatch_decode_errors_total")
+    return {sample.labels["reason"]: sample.value for sample in found}
+
+
+def test_records_that_cannot_be_read_are_counted_and_hurt_nothing_else(job: JobProcess, bootstrap: str):
+    def put(key: bytes | None, value: bytes | None) -> None:
+        produce_into_offsets_log(bootstrap, key, value, HOSTILE_PARTITION)
+
+    group = group_beside("unhurt")
+    put(b"\x00\x01\x00\x09short", b"\x00\x01")  # a commit's key that ends before its group's name
+    put(b"\x7f\xff\x00\x00", b"x")  # a key type that nobody knows
+    put(b"\x7f\xff\x00\x00", b"y")
+    commit(bootstrap, group, "read", {0: 0})
+    job.await_metric("groupwatch_partition_committed_offset", 0, group=group, partition="0")
+    eventually(lambda: sum(decode_errors(job.metrics()).values()) == 3, "all three records counted")
+    assert decode_errors(job.metrics()) == {"underflow": 1, "unknown_key_version": 2}
+    assert job.metrics().value("groupwatch_evaluation_errors_total") == 0
+    assert job.log().count("cannot be read") == 2, "each reason is logged once"
+    assert f"partition {HOSTILE_PARTITION} offset" in job.log()
+
+
+def test_kill_9_and_restart_lose_no_group_and_no_count(job: JobProcess, bootstrap: str):
+    group = group_beside("survivor")
+    with member(bootstrap, group, "read"):
+        job.await_metric("groupwatch_group_members", 1, group=group)
+        before = job.metrics()
+        verdict = job.group("test", group)
+        job.kill_9()
+    with member(bootstrap, group, "read"):  # it has left and joins again while nobody watches
+        job.start()
+        job.await_ready()
+        after = job.metrics()
+
+    assert groups(before) <= groups(after)
+    for counter in COUNTERS:
+        for sample in before.all(counter):
+            now = after.value(counter, **sample.labels)
+            assert now is not None
+            assert now >= sample.value, f"{counter} {sample.labels}"
+    assert after.value(COUNTERS[0], group=group) > before.value(COUNTERS[0], group=group)
+    assert decode_errors(after) == decode_errors(before)
+    assert job.group("test", group)["generation"] > verdict["generation"]
+    for other in groups(before) - {group}:
+        committed = before.value("groupwatch_partition_committed_offset", group=other, partition="0")
+        assert after.value("groupwatch_partition_committed_offset", group=other, partition="0") == committed
+
+
+def test_a_second_job_on_the_checkpoint_of_a_running_one_is_refused_in_one_sentence(job: JobProcess, bootstrap: str):
+    checkpoint = job.folder / "checkpoint"
+    folder = job.folder / "again"
+    folder.mkdir()
+    again = JobProcess(folder, {"test": {"bootstrap_servers": bootstrap}}, spark={"checkpoint": str(checkpoint)})
+    again.start()
+    assert again.wait() == 2
+    assert (
+        f"groupwatch cannot start: The checkpoint {checkpoint}/test is in use by process {job.pid} on " in again.log()
+    )
+    assert "Traceback" not in again.log()
+
+
+def groups(samples: Samples) -> set[str]:
+    return {sample.labels["group"] for sample in samples.all("groupwatch_group_state")}

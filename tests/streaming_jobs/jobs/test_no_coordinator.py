@@ -1,0 +1,75 @@
+"""No group coordinator answers, though the log of offsets can be read: a start says so, waits, and goes on then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from monitor.assignors.java.text import string_hash
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
+from tests.support.clients import LOG, admin, commit, create_topic, spoil_offsets_log
+from tests.support.job_process import JobProcess, eventually
+
+pytestmark = [
+    pytest.mark.broker,
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:unclosed <:ResourceWarning"),  # kafka-python leaves those of failed connections
+]
+
+
+@pytest.fixture
+def kafka() -> Iterator[EmbeddedKafka]:
+    with EmbeddedKafka(BrokerSettings(heap_mb=384, offsets_topic_partitions=1)) as broker:
+        create_topic(broker.bootstrap_servers, "read", 1)
+        commit(broker.bootstrap_servers, "reads", "read", {0: 0})
+        yield broker
+
+
+def mend_coordinator(kafka: EmbeddedKafka) -> None:
+    """Give the log a second partition: half of all groups have a coordinator again."""
+    with admin(kafka.bootstrap_servers, "__admin_client") as client:
+        client.create_partitions({LOG: 2})
+    kafka.kill()
+    kafka.start()
+
+
+def test_a_job_starts_without_a_coordinator_names_it_and_goes_on_with_one(kafka: EmbeddedKafka, tmp_path: Path):
+    cluster = {"bootstrap_servers": kafka.bootstrap_servers, "collect_interval_s": 0.5}
+    job = JobProcess(tmp_path, {"test": cluster})
+    job.start()
+    job.await_ready()
+    assert job.stop() == 0
+    spoil_offsets_log(kafka.bootstrap_servers, 1)
+    kafka.kill()
+    kafka.start()
+    job.start()
+    try:
+        told = eventually(lambda: of_the_coordinator(job), "a sentence about the coordinator")
+        assert "no group coordinator answers (NotCoordinator)" in told
+        assert "security.protocol" not in told
+        samples = job.metrics()
+        assert samples.value("groupwatch_up", cluster="test") == 0
+        assert samples.value("groupwatch_ready", cluster="test") == 0
+        assert job.log().count("Waiting for it.") == 2  # before the start, and by the query
+
+        mend_coordinator(kafka)
+        job.await_ready()
+        group = next(name for name in map("goes-on-{}".format, range(9)) if partition_of(name, 2) == 1)
+        commit(kafka.bootstrap_servers, group, "read", {0: 0})
+        job.await_metric("groupwatch_partition_committed_offset", 0, group=group)
+        assert job.stop() == 0
+    finally:
+        job.kill_all()
+
+
+def of_the_coordinator(job: JobProcess) -> str | None:
+    text = job.get_any("/readyz") if job.status("/healthz") == 200 else ""
+    return text if "coordinator" in text else None
+
+
+def partition_of(group: str, partitions: int) -> int:
+    """The partition of the log that has the records of a group (GroupMetadataManager.partitionFor)."""
+    return abs(string_hash(group)) % partitions

@@ -1,0 +1,71 @@
+"""A small job as the API tells of it: one cluster with two groups, one that is still being read; and each address."""
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from monitor.detection.evaluate import judge
+from monitor.detection.ownership.assignment_view import view_assignment
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.thresholds.thresholds import DetectionSettings
+from monitor.model import ClusterSnapshot, GroupState, GroupVerdict, Phase, WarmUpProgress
+from monitor.web.views.lag_history import LagPoint
+from tests.support.builders import NOW, catalog, commit, group, member, topic
+from tests.web.examples import Served, ready_cluster, snapshot
+from tests.web.saved import Saved
+
+NOW_MS: Final = NOW + 3_000
+"""What the clock of the machine says."""
+
+ORDERS: Final = group(
+    member("alpha-1", ["orders"], {"orders": [0, 1]}, client_id="alpha", host="/10.0.0.1"),
+    member("beta-1", ["orders"], {"orders": [2]}, client_id="beta", host="/10.0.0.2"),
+    offsets=[commit("orders", 0, 90, NOW - 5_000), commit("orders", 1, 100), commit("orders", 2, 100)],
+)
+MAIL: Final = group(phase=Phase.OFFSETS_ONLY, offsets=[commit("mail", 0, 100)])
+TOPICS: Final = catalog(
+    replace(topic("orders", 4, grown=1), cluster="main"),
+    replace(topic("mail", 1), cluster="main"),
+)
+LAGS: Final = (LagPoint(NOW - 30_000, 4), LagPoint(NOW - 15_000, None), LagPoint(NOW, 10))
+
+SLOW: Final = ClusterSnapshot(cluster="slow", warm_up=WarmUpProgress(total=1000, remaining=400, left_ms=11_001))
+
+EXAMPLES: Final = {
+    "index": "/api/v1/",
+    "clusters": "/api/v1/clusters",
+    "groups": "/api/v1/groups?cluster=main&sort=worst&limit=1",
+    "group": "/api/v1/groups/main/orders",
+    "findings": "/api/v1/findings?finding=orphaned&partial=1",
+    "explain": "/api/v1/explain/main/orders?topic=orders&partition=3",
+    "what-if": "/api/v1/what-if/main/orders?members=3&partitions=orders%3D6",
+    "history": "/api/v1/history/main/orders",
+    "snapshot": "/api/v1/snapshot?partial=1",
+    "snapshot-of-group": "/api/v1/snapshot/main/mail",
+    "openapi": "/api/v1/openapi.json",
+}
+"""One for each address, by its name."""
+
+
+def states() -> tuple[GroupState, ...]:
+    """The groups of the ready cluster."""
+    named = {"mail": MAIL, "orders": ORDERS}
+    return tuple(replace(state, cluster="main", group=name) for name, state in named.items())
+
+
+def verdict_on(saved: Saved, state: GroupState) -> GroupVerdict:
+    """What the rules say of a group."""
+    return judge(state, Topics(saved.catalog), view_assignment(state, saved.catalog), saved.now_ms, DetectionSettings())
+
+
+def example() -> Served:
+    """The job."""
+    return job_of(states(), Saved(replace(TOPICS, cluster="main"), states(), NOW))
+
+
+def job_of(groups: tuple[GroupState, ...], saved: Saved) -> Served:
+    """A job that has judged these groups just now, in cluster main."""
+    by_name = sorted(groups, key=lambda each: each.group)
+    ready = ready_cluster(*(verdict_on(saved, each) for each in by_name))
+    cluster = replace(ready, evaluated_ms=NOW, batch_duration_ms=800, catalog_ms=NOW - 20_000)
+    return Served(snapshot(cluster, SLOW), {"main": saved}, {("main", "orders"): LAGS})

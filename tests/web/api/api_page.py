@@ -1,0 +1,166 @@
+"""Writes docs/api.md, with the answers of a real server to real questions: ``python -m tests.web.api.api_page``."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import httpx
+
+from monitor.metrics.version import installed_version
+from monitor.web.api.endpoints import ADDRESSES, Address
+from monitor.web.api.openapi import openapi_document
+from monitor.web.app import create_app
+from monitor.web.server import HttpServer
+from monitor.web.views.query import Parameter
+from tests.web.api.api_example import EXAMPLES, NOW_MS, example
+
+PAGE: Final = Path(__file__).parents[3] / "docs" / "api.md"
+WIDTH: Final = 116
+REFUSED: Final = ("/api/v1/groups?sort=size", "/api/v1/findings")
+
+HEAD: Final = """\
+# The API
+
+Everything that the page shows, as JSON, under `http://127.0.0.1:9464/api/v1/`. It can only be read: `GET` and `HEAD`
+are answered, nothing changes anything. `/api/v1/openapi.json` has the same as this page for programs (OpenAPI 3.1).
+(This page is written by `python -m tests.web.api.api_page`, from the answers of a real server.)
+
+- **Names** in a path are percent-encoded as one piece: a slash is `%2F`, so `orders/eu` is at
+  `/api/v1/groups/main/orders%2Feu`. Clients take `.` and `..` out of a path, so a group of that name is at
+  `/api/v1/groups/main/~.` or `~..` (and one that is named `~.` at `~~.`).
+- **Names in answers** are as they are in the cluster, and may hold any character, also one that turns text around or
+  controls a terminal. JSON escapes only controls below U+0020: what shows names has to escape the rest, as the page
+  does. The sentence of an `error` has all of it written out.
+- **Times** (`_ms`) are milliseconds since the epoch, durations milliseconds, offsets and lags records (of MetaQ bytes).
+- **A field that is absent** has its default: null, 0, false, "" or an empty list. What is not known is null or absent,
+  never 0 or -1.
+- **All of one cluster** in an answer is as of one evaluation, `evaluated_ms`.
+- **Not known yet** is never an empty list. While a cluster is not ready, as after a start, everything that is about its
+  groups is a 503 with what `/readyz` says, and `not_ready` names the cluster. So are lists of all clusters, whichever
+  others are ready: ask for those by `cluster`, or with `partial=1`, which leaves out what is not ready and names it in
+  the header `X-Not-Ready`. Who polls findings may close what is gone from a 200, and nothing else.
+- **Stale** is what was judged a minute ago or more, for example as no broker answers: it is told as it was then. Lists
+  name such clusters in the header `X-Stale`, and `/api/v1/clusters` says how old they are.
+- **Kept answers**: each answer in JSON has an `ETag`; with `If-None-Match`, one that is still the same is a 304 without
+  a body. Long ones are compressed for clients that take gzip.
+- **Long lists**: with `limit`, the header `Link` has the address of the next rows (`rel="next"`), and `X-Total-Count`
+  how many there are in all. A group that comes or goes meanwhile moves no other to another page. Without `limit`: all.
+- **What takes long**: of all pages and answers of the API, 4 are computed at once and 12 more wait up to 5 s; others
+  are a 503 with `Retry-After`. Of those 4, answers about a group (its page; of the API: group, explain, what-if, up to
+  a second of a core for 1,000 members and 10,000 partitions) take turns, two at a time. Scrapes go on.
+"""
+
+ERRORS: Final = """\
+## Errors
+
+Each is an object with a sentence, `error`, that says what and where (and `not_ready`, see above):
+
+| status | when |
+|---|---|
+| 400 | a parameter that there is not, a value that cannot be read, or what this group cannot be asked |
+| 404 | no such address, cluster or group |
+| 405 | neither GET nor HEAD; the header `Allow` has both |
+| 500 | this group cannot be judged; the others can (or nothing can be told: the log of the job says why) |
+| 503 | the groups of a cluster are not known yet: it says what is left to read; or too much is asked at once |
+
+[access.md](access.md) has those of who may read and how much (401, 413, 414, 429). `/api/v1/openapi.json` has for each
+address which it can give.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    with (
+        HttpServer(create_app(example(), lambda: NOW_MS), port=0) as server,
+        httpx.Client(base_url=server.url) as client,
+    ):
+        parts = [
+            HEAD,
+            *(_address(client, each) for each in ADDRESSES),
+            ERRORS,
+            *(_asked(client, each) for each in REFUSED),
+            _fields(),
+        ]
+    return "\n".join(parts)
+
+
+def _address(client: httpx.Client, address: Address) -> str:
+    table = "\n".join(_rows(address.parameters))
+    parts = [f"## `{address.path}`", "", address.meaning, ""]
+    if table:
+        parts += ["| parameter | meaning |", "|---|---|", table, ""]
+    return "\n".join([*parts, _asked(client, EXAMPLES[address.name])])
+
+
+def _rows(parameters: tuple[Parameter, ...]) -> Iterator[str]:
+    for each in parameters:
+        words = f" One of {', '.join(f'`{word}`' for word in each.words)}." if each.words else ""
+        repeats = " May be repeated." if each.repeats else ""
+        yield f"| `{each.name}` | {each.meaning}{words}{repeats} |"
+
+
+def _asked(client: httpx.Client, path: str) -> str:
+    answer = client.get(path)
+    headers = [
+        f"{name}: {answer.headers[name.lower()]}"
+        for name in ("Link", "X-Total-Count", "X-Not-Ready")
+        if name.lower() in answer.headers
+    ]
+    url = f"http://127.0.0.1:9464{path}"
+    status = [f"{answer.status_code} {answer.reason_phrase}"] if answer.status_code != 200 else []
+    return "\n".join(["```", f"$ curl {shlex.quote(url)}", *status, *headers, _body(path, answer), "```", ""])
+
+
+def _body(path: str, answer: httpx.Response) -> str:
+    if answer.headers["content-type"] != "application/json":
+        return "\n".join(line if len(line) <= WIDTH else f"{line[:WIDTH]}..." for line in answer.text.splitlines())
+    value = answer.json()
+    if path == EXAMPLES["index"]:
+        return folded(value | {"version": "0.1.0", "addresses": value["addresses"][:2]}) + "\n(and so on)"
+    if path == EXAMPLES["openapi"]:
+        return answer.text.replace(installed_version(), "0.1.0")[:WIDTH] + "..."
+    return folded(value)
+
+
+def folded(value: object, indent: int = 0, lead: int = 0) -> str:
+    """JSON in which everything that fits into a line stands in one."""
+    line = json.dumps(value, ensure_ascii=False)
+    if indent + lead + len(line) <= WIDTH or not isinstance(value, dict | list):
+        return line
+    inner = " " * (indent + 2)
+    if isinstance(value, dict):
+        named = {json.dumps(name): each for name, each in value.items()}
+        rows = [f"{inner}{name}: {folded(each, indent + 2, len(name) + 3)}" for name, each in named.items()]
+        return "{\n" + ",\n".join(rows) + f"\n{' ' * indent}}}"
+    return "[\n" + ",\n".join(f"{inner}{folded(each, indent + 2, 1)}" for each in value) + f"\n{' ' * indent}]"
+
+
+def _fields() -> str:
+    schemas = json.loads(openapi_document())["components"]["schemas"]
+    parts = ["## Fields", "", "By the names that the types have in `/api/v1/openapi.json`."]
+    for name, schema in schemas.items():
+        if "properties" in schema:
+            parts += ["", f"### {name}", "", "| field | type | meaning |", "|---|---|---|"]
+            parts += [
+                f"| `{field}` | {_type(own)} | {own['description']} |" for field, own in schema["properties"].items()
+            ]
+        else:
+            parts += ["", f"### {name}", "", "One of " + ", ".join(f"`{word}`" for word in schema["enum"]) + "."]
+    return "\n".join(parts) + "\n"
+
+
+def _type(schema: dict) -> str:
+    if "anyOf" in schema:
+        return " or ".join(_type(each) for each in schema["anyOf"])
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    return f"list of {_type(schema['items'])}" if schema["type"] == "array" else schema["type"]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

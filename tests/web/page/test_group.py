@@ -1,0 +1,83 @@
+"""What the page of a group says of groups that are read, and of bytes."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec.structs import replace
+
+from monitor.model import GroupKind, GroupVerdict, ObservedOffset, Source
+from monitor.web.page.group import group_page
+from monitor.web.page.options import PageOptions
+from monitor.web.page.render import Pages
+from monitor.web.views.group_list import Listing, Wish
+from monitor.web.views.overview import ClusterLine, overview
+from monitor.web.views.summary import verdict_json
+from tests.support.captured_groups import catalog_of, lab, metaq, metaq_catalog, queues, rocketmq, topic, verdict_on
+from tests.web.examples import ready_cluster, snapshot
+
+PAGES = Pages()
+
+
+def page_of(verdict: GroupVerdict) -> str:
+    cluster = ClusterLine(
+        "mq", "", None, ready=True, failing=False, evaluated="1 s", stale=False, groups=1, progress=None
+    )
+    return PAGES.group(group_page(verdict, None), cluster, PageOptions(path="/"))
+
+
+def test_a_group_that_is_read_says_so_and_has_no_epoch():
+    page = page_of(verdict_on(rocketmq("5.5.0", "lab-group"), lab("LabTopic")))
+    assert "<dt>Source</dt><dd>polls of the system</dd>" in page
+    assert "<dt>Assignment</dt><dd>since 55 s</dd>" in page
+    assert "Epoch" not in page
+    assert "Paused" not in page, "polls do not show it"
+    assert "broker-a-7" in page
+
+
+def test_the_page_of_a_metaq_group_speaks_of_bytes():
+    reading = metaq("metaq-zk-twelve", "twelve-def")
+    reading = replace(reading, offsets=(ObservedOffset("meta-twelve", "0-10", 100),))
+    catalog = catalog_of("metaq", topic("metaq", "meta-twelve", [f"0-{n}" for n in range(12)], end=350))
+    page = page_of(verdict_on(reading, catalog))
+    assert "<dt>Lag</dt><dd>250 bytes</dd>" in page
+    assert "250 record" not in page
+
+
+def test_members_that_do_not_answer_and_ids_that_several_have_are_remarked():
+    reading = rocketmq("5.5.0", "lab-group")
+    one, two, three = reading.members
+    page = page_of(
+        verdict_on(
+            replace(reading, members=(replace(one, answers=False), replace(two, connections=2), three)), lab("LabTopic")
+        )
+    )
+    assert '<span class="remark">does not respond</span>' in page
+    assert '<span class="remark">2 connections</span>' in page
+
+
+def test_who_broadcasts_has_no_partition_with_two_owners_too_many():
+    page = page_of(verdict_on(rocketmq("5.5.0-modes", "lab-broadcast"), lab("LabTopic")))
+    assert "two owners" not in page
+    assert "The members use broadcasting" in page
+
+
+def test_names_of_queues_break_out_of_nothing():
+    hostile = '<script>alert(1)</script>"-0'
+    reading = rocketmq("5.5.0", "lab-group")
+    catalog = catalog_of("mq", topic("mq", "LabTopic", sorted([*queues(8), hostile])))
+    page = page_of(verdict_on(reading, catalog))
+    assert page.count("<script") == 1, "the page's own"
+    assert "&lt;script&gt;" in page
+
+
+def test_the_api_tells_the_source_and_how_partitions_are_shared():
+    verdict = verdict_on(rocketmq("5.5.0-modes", "lab-broadcast"), lab("LabTopic"))
+    told = msgspec.json.decode(verdict_json(verdict))
+    assert (told["kind"], told["source"], told["sharing"]) == (GroupKind.ROCKETMQ, Source.SYSTEM, "broadcast")
+
+
+def test_the_list_of_groups_says_where_lag_is_in_bytes():
+    verdict = replace(verdict_on(metaq("metaq-zk-twelve", "twelve-def"), metaq_catalog("metaq-zk-twelve")), lag=250)
+    calm = ready_cluster(verdict, cluster="metaq")
+    page = PAGES.overview(overview(Listing(snapshot(calm)), 0, Wish(), None), PageOptions(path="/"))
+    assert "250 bytes" in page

@@ -1,0 +1,456 @@
+"""The HTTP app, asked as a browser, a script and Prometheus ask it."""
+
+import asyncio
+import gzip
+import html
+import re
+from dataclasses import dataclass
+from urllib.parse import quote
+
+import httpx
+import msgspec
+import pytest
+from starlette.applications import Starlette
+
+from monitor.model import (
+    ClusterSnapshot,
+    FindingKind,
+    GroupSummary,
+    GroupVerdict,
+    Phase,
+    Shard,
+    Snapshot,
+    WarmUpProgress,
+)
+from monitor.snapshot_file import NotJudgedError, find_inputs
+from monitor.web.app import create_app
+from monitor.web.page.render import KIND_WORDS
+from monitor.web.server import HttpServer
+from tests.support.builders import catalog, group, topic
+from tests.web.examples import (
+    HOSTILE_NAMES,
+    NOW_MS,
+    Served,
+    falling_behind,
+    offsets_only,
+    orders,
+    ready_cluster,
+    snapshot,
+)
+from tests.web.saved import Saved
+
+WARMING_UP = ClusterSnapshot(cluster="slow", warm_up=WarmUpProgress(total=1000, remaining=400, left_ms=11_001))
+
+
+@dataclass(frozen=True)
+class Client:
+    """Asks the app without a port. (Starlette's own TestClient warns about httpx.)"""
+
+    app: Starlette
+
+    def get(self, path: str, **headers: str) -> httpx.Response:
+        return asyncio.run(self._get(path, headers))
+
+    async def _get(self, path: str, headers: dict[str, str]) -> httpx.Response:
+        transport = httpx.ASGITransport(self.app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://groupwatch") as client:
+            return await client.get(path, headers=headers)
+
+
+def client(shown: Snapshot, now_ms: int = NOW_MS + 3_000) -> Client:
+    return Client(create_app(Served(shown), lambda: now_ms))
+
+
+@pytest.mark.parametrize(
+    ("offer", "coding"),
+    [
+        pytest.param("gzip, deflate", "gzip", id="prometheus"),
+        pytest.param("br;q=1.0, GZIP;q=0.5", "gzip", id="weighed"),
+        pytest.param("*", "gzip", id="anything"),
+        pytest.param("identity", None, id="plain text"),
+        pytest.param("gzip;q=0, deflate", None, id="anything but gzip"),
+        pytest.param("", None, id="nothing said"),
+    ],
+)
+def test_metrics_are_the_prepared_bytes_in_the_coding_that_the_client_takes(offer, coding):
+    prepared = Snapshot(metrics_gzip=gzip.compress(b"prepared 1\n"))
+    answer = client(prepared).get("/metrics", **{"Accept-Encoding": offer})
+    assert answer.headers.get("content-encoding") == coding
+    assert answer.content == b"prepared 1\n"  # httpx has unpacked it
+    assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    assert answer.headers["vary"] == "Accept, Accept-Encoding"
+
+
+def test_before_the_first_snapshot_the_metrics_are_empty():
+    assert client(Snapshot()).get("/metrics").content == b""
+
+
+def test_alive_does_not_mean_ready():
+    app = client(snapshot(WARMING_UP, ready_cluster()))
+    assert (app.get("/healthz").status_code, app.get("/healthz").text) == (200, "ok\n")
+    assert app.get("/readyz").status_code == 503
+
+
+@pytest.mark.parametrize(
+    ("cluster", "sentence"),
+    [
+        pytest.param(
+            ClusterSnapshot(cluster="c"),
+            "c: Starting: the first micro-batch has not been processed.\n",
+            id="nothing reported yet",
+        ),
+        pytest.param(
+            ClusterSnapshot(cluster="c", warm_up=WarmUpProgress(total=5000, remaining=1400)),
+            "c: Reading the backlog: 1,400 of 5,000 offsets still to read.\n",
+            id="in the backlog, the pace not known yet",
+        ),
+        pytest.param(
+            ClusterSnapshot(cluster="c", warm_up=WarmUpProgress(total=5000, remaining=1400, left_ms=75_000)),
+            "c: Reading the backlog: 1,400 of 5,000 offsets still to read, about 1 min 15 s left.\n",
+            id="in the backlog",
+        ),
+        pytest.param(
+            ClusterSnapshot(cluster="c", warm_up=WarmUpProgress(total=5000, remaining=1, left_ms=3)),
+            "c: Reading the backlog: 1 of 5,000 offsets still to read, about 1 s left.\n",
+            id="never 0 s while something remains",
+        ),
+        pytest.param(
+            ClusterSnapshot(cluster="c", input_lag=7, warm_up=WarmUpProgress(total=5000, remaining=0, left_ms=0)),
+            "c: The backlog has been read; the topics have not been listed yet.\n",
+            id="no catalog yet",
+        ),
+        pytest.param(
+            ClusterSnapshot(cluster="c", warm_up=WarmUpProgress(total=9, remaining=9), problem="No broker answers."),
+            "c: No broker answers.\n",
+            id="a problem says more than a number",
+        ),
+    ],
+)
+def test_readyz_says_what_is_still_missing(cluster, sentence):
+    answer = client(Snapshot(clusters=(cluster,))).get("/readyz")
+    assert (answer.status_code, answer.text) == (503, sentence)
+
+
+def test_readyz_of_ready_clusters():
+    answer = client(snapshot(ready_cluster())).get("/readyz")
+    assert (answer.status_code, answer.text) == (200, "ready\n")
+    assert client(Snapshot()).get("/readyz").status_code == 503
+
+
+WRITTEN = {".": "~.", "..": "~..", "~.": "~~.", "~~..": "~~~.."}
+"""Names that are not only percent-encoded, as clients take dots that stand alone out of a path."""
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_a_group_with_a_hostile_name_is_found_by_its_link_and_its_api(name):
+    """The overview's own link leads to the page; the page's link to the JSON leads to this group and no other."""
+    cluster_name = name or "c"
+    decoys = [offsets_only(other, cluster_name) for other in HOSTILE_NAMES if other != name]
+    app = client(snapshot(ready_cluster(*decoys, offsets_only(name, cluster_name), cluster=cluster_name)))
+    hrefs = [html.unescape(href) for href in re.findall(r'href="(/groups/[^"]*)"', app.get("/").text)]
+    cluster_piece, piece = (WRITTEN.get(each, quote(each, safe="")) for each in (cluster_name, name))
+    href = f"/groups/{cluster_piece}/{piece}"
+    assert href in hrefs
+    page = app.get(href)
+    assert page.status_code == 200
+    (api,) = re.findall(r'href="(/api/v1/groups/[^"]*)"', page.text)
+    verdict = msgspec.json.decode(app.get(html.unescape(api)).content, type=GroupVerdict)
+    assert verdict.group == name
+    assert [row.topic for row in verdict.partitions] == [name]
+
+
+def test_a_slash_in_a_name_may_be_written_plainly():
+    app = client(snapshot(ready_cluster(offsets_only("a/b"))))
+    assert app.get("/groups/main/a/b").status_code == 200
+    assert app.get("/api/v1/groups/main/a/b").json()["group"] == "a/b"
+
+
+OWN_SCRIPT = re.compile(r'<script src="/page\.js\?[0-9a-f]{12}" defer></script>')
+"""The only script that a page has."""
+
+
+def test_a_script_in_a_name_stays_text():
+    script = "<script>alert(1)</script>\"'>"
+    app = client(snapshot(ready_cluster(offsets_only(script), orders(script))))
+    for path in ("/", f"/groups/main/{quote(script)}", f"/groups/main/{quote('no' + script)}", f"/?q={quote(script)}"):
+        text, scripts = OWN_SCRIPT.subn("", app.get(path).text)
+        assert scripts == 1
+        assert "<script" not in text
+        assert "&lt;script&gt;" in text
+
+
+def test_names_that_cannot_be_seen_are_written_out():
+    text = client(snapshot(ready_cluster(offsets_only("a\nb\u202e")))).get("/").text
+    assert r"a\nb\u202e" in text
+
+
+def test_pages_forbid_all_but_their_own_files_and_guessing():
+    with HttpServer(Served(snapshot(ready_cluster(orders()))), port=0) as server:
+        for path in ("/", "/groups/main/orders", "/nowhere", "/metrics", "/api/v1/groups", "/style.css", "/page.js"):
+            headers = httpx.get(f"{server.url}{path}").headers
+            policy = headers["content-security-policy"]
+            assert policy.startswith("default-src 'none'; style-src 'self'; script-src 'self';")
+            assert "unsafe" not in policy
+            assert headers["x-content-type-options"] == "nosniff"
+            assert "cache-control" in headers
+
+
+def test_the_page_uses_nothing_that_its_policy_forbids():
+    app = client(snapshot(ready_cluster(orders())))
+    for path in ("/", "/groups/main/orders"):
+        assert not re.search(r"<script|<style|<img|\sstyle=|\son\w+=|https?://", OWN_SCRIPT.sub("", app.get(path).text))
+    assert "url(" not in app.get("/style.css").text
+
+
+def test_the_api_lists_summaries():
+    app = client(snapshot(ready_cluster(orders(), offsets_only("calm"))))
+    summaries = msgspec.json.decode(app.get("/api/v1/groups").content, type=list[GroupSummary])
+    assert [(each.group, each.members, each.lag, len(each.findings)) for each in summaries] == [
+        ("calm", None, None, 0),
+        ("orders", 2, 12, 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "sentence"),
+    [
+        ("/api/v1/groups/main/absent", 404, "No group named absent was found in cluster main."),
+        ("/api/v1/groups/elsewhere/orders", 404, "No cluster named elsewhere is watched."),
+        (
+            "/api/v1/groups/slow/orders",
+            503,
+            "The groups of slow are not known yet."
+            " Reading the backlog: 400 of 1,000 offsets still to read, about 12 s left.",
+        ),
+        ("/api/v1/groups/main", 404, "This address names no group: it must end in a cluster and a group."),
+        ("/api/v2", 404, "The API has no such address; /api/v1/ lists all addresses."),
+    ],
+)
+def test_what_is_not_there_is_told_as_json(path, status, sentence):
+    answer = client(snapshot(ready_cluster(orders()), WARMING_UP)).get(path)
+    named = {"not_ready": ["slow"]} if status == 503 else {}
+    assert (answer.status_code, answer.json()) == (status, {"error": sentence, **named})
+
+
+def test_what_is_not_there_is_told_as_a_page():
+    answer = client(snapshot(ready_cluster(orders()))).get("/groups/main/absent")
+    assert answer.status_code == 404
+    assert "No group named absent was found in cluster main." in answer.text
+
+
+class FailsOnOne(Served):
+    """A source whose rules fail on one group."""
+
+    def verdict(self, cluster: str, group: str) -> GroupVerdict | None:
+        """The verdict, but of the group "broken"."""
+        if group.startswith("broken"):
+            raise NotJudgedError("ZeroDivisionError: division\nby zero <b>")
+        return super().verdict(cluster, group)
+
+
+def test_a_group_that_cannot_be_judged_is_told_with_the_reason():
+    app = Client(create_app(FailsOnOne(snapshot(ready_cluster(orders()))), lambda: NOW_MS))
+    sentence = (
+        r"Group broken\n of cluster main cannot be evaluated (ZeroDivisionError: division\nby zero <b>)."
+        " Other groups are not affected."
+    )
+    as_json = app.get("/api/v1/groups/main/broken%0A")
+    assert (as_json.status_code, as_json.json()) == (500, {"error": sentence})
+    as_page = app.get("/groups/main/broken%0A")
+    assert as_page.status_code == 500
+    assert html.escape(sentence) in as_page.text
+    assert 'href="/"' in as_page.text
+    assert app.get("/groups/main/orders").status_code == 200
+
+
+def test_groups_of_a_cluster_that_is_not_ready_are_shown_nowhere():
+    half_read = msgspec.structs.replace(ready_cluster(orders()), ready=False)
+    app = client(snapshot(half_read))
+    assert "orders" not in app.get("/").text
+    for path in ("/api/v1/groups", "/api/v1/findings", "/api/v1/snapshot", "/api/v1/groups?partial=1"):
+        answer = app.get(path)
+        assert answer.status_code == 503
+        assert "orders" not in answer.text
+
+
+def words(page: str) -> str:
+    """The text that a reader sees, with single spaces."""
+    return " ".join(
+        html.unescape(
+            re.sub(r"<[^>]+>", " ", page.partition("<main")[2].partition("</main>")[0].partition(">")[2])
+        ).split()
+    )
+
+
+def test_the_overview_puts_the_worst_first_with_sentence_and_age():
+    text = words(client(snapshot(ready_cluster(offsets_only("calm"), orders()), WARMING_UP)).get("/").text)
+    assert "1 of 2 groups has findings" in text
+    assert "main Ready 2 groups, evaluated 3 s ago" in text
+    assert "slow Not ready Reading the backlog: 400 of 1,000 offsets still to read, about 12 s left. 60%" in text
+    worst, next_worst = "Two own partition 1 of t. for 1 min 30 s", "Nobody owns partition 2 of t. for 40 s"
+    assert f"orders main stable 2 12 range Double owned critical {worst} What to do: Stop one of" in text
+    assert f"Orphaned critical {next_worst} What to do: Wait for" in text
+    assert text.index(worst) < text.index(next_worst)
+    assert "All 2 With findings 1 Double owned 1 Orphaned 1 Drift 1 Group" in text
+    assert text.index("orders main") < text.index("calm main")
+
+
+def test_a_group_that_could_not_be_judged_stands_before_the_calm_ones_and_says_why():
+    cluster = ready_cluster(offsets_only("calm"), offsets_only("odd"), orders())
+    calm, odd, wrong = cluster.groups
+    broken = msgspec.structs.replace(odd, unjudged="TypeError: no <number>")
+    app = client(snapshot(msgspec.structs.replace(cluster, groups=(calm, broken, wrong))))
+    text = words(app.get("/").text)
+    told = "Not evaluated: TypeError: no <number>. groupwatch shows the previous result."
+    assert text.index("orders stable") < text.index("odd offsets") < text.index(told) < text.index("calm offsets")
+    listed = app.get("/api/v1/groups?sort=worst").json()
+    assert [(each["group"], each.get("unjudged")) for each in listed] == [
+        ("orders", None),
+        ("odd", "TypeError: no <number>"),
+        ("calm", None),
+    ]
+
+
+def test_an_old_evaluation_is_called_stale():
+    app = client(snapshot(ready_cluster(orders())), now_ms=NOW_MS + 180_000)
+    assert "main Stale 1 group, evaluated 3 min ago" in words(app.get("/").text)
+    assert "main Stale" in words(app.get("/groups/main/orders").text)
+
+
+def test_that_findings_cannot_be_told_is_on_the_page_of_a_cluster_that_is_read():
+    untold = msgspec.structs.replace(ready_cluster(orders()), tells_findings=True, findings_problem="No <way>.")
+    assert "main Ready No <way>. 1 group, evaluated 3 s ago" in words(client(snapshot(untold)).get("/").text)
+
+
+def test_the_group_page_says_who_owns_and_who_should():
+    text = words(client(snapshot(ready_cluster(orders()))).get("/groups/main/orders").text)
+    assert "#1 front C0 /10.0.0.1 2 3 12 fewer than expected" in text
+    rows = text.partition("Lag Lag age Explain ")[2]
+    expected_rows = (
+        "t 1 two owners #1 front #2 back #2 back 50 50 0 - why",
+        "t 2 no owner: topic grew none #1 front none 5 unknown unknown why",
+        "t 3 differs from the assignor #2 back #1 front 7 9 2 unknown why",
+        "t 0 #1 front same 90 100 10 1 s why",
+    )
+    assert rows.startswith(" ".join(expected_rows))
+
+
+def test_the_group_page_says_what_rebalances_cost():
+    text = words(client(snapshot(ready_cluster(orders()))).get("/groups/main/orders").text)
+    assert (
+        "Rebalances Count 7, 12 s in total Moved 9 partitions, 4 avoidable Paused 12 s Burst afterwards 70 records "
+        "Redelivered 150 records" in text
+    )
+
+
+def test_every_kind_of_finding_has_a_word():
+    assert set(KIND_WORDS) == set(FindingKind)
+
+
+def test_rebalances_of_less_than_a_second_took_some_time():
+    briefly = msgspec.structs.replace(orders(), rebalances=1, rebalance_ms=1, pause_ms=999)
+    page = words(client(snapshot(ready_cluster(briefly))).get("/groups/main/orders").text)
+    assert "Count 1, less than 1 s in total" in page
+    assert "Paused less than 1 s" in page
+
+
+def test_the_group_page_says_how_the_lag_develops():
+    text = words(client(snapshot(ready_cluster(falling_behind()))).get("/groups/main/late").text)
+    assert "Lag 1,230 records Not behind an open transaction 1,180 records Lag age" in text
+    assert "Lag status err" in text
+    assert "Throughput 12.5 of 20 records/s" in text
+    assert "Catches up in 1 min 30 s" in text
+    assert "Lost at most 30 records" in text
+    assert "Topics Topic Partitions Lag Lag age t 2 1,230 20 s u 1 0 -" in text
+    assert "t 0 lost records" in text
+    assert "1,030 stop unknown" in text
+    never = msgspec.structs.replace(falling_behind(), catch_up_ms=None, topics=falling_behind().topics[:1])
+    all_stable = msgspec.structs.replace(never, stable_lag=never.lag)
+    text = words(client(snapshot(ready_cluster(all_stable))).get("/groups/main/late").text)
+    assert "open transaction" not in text
+    assert "Catches up never at this rate" in text
+    assert "Topics Topic" not in text
+
+
+@pytest.mark.parametrize(
+    ("paced_lag", "told"),
+    [
+        pytest.param(1_230, "Throughput 12.5 of 20 records/s Catches", id="of all 1,230 records"),
+        pytest.param(1_229, "Throughput 12.5 of 20 records/s, for 99% of the lag Catches", id="of all but one"),
+        pytest.param(1_110, "Throughput 12.5 of 20 records/s, for 90% of the lag Catches", id="of nine tenths"),
+    ],
+)
+def test_the_group_page_says_if_the_pace_is_not_that_of_all_that_waits(paced_lag, told):
+    late = msgspec.structs.replace(falling_behind(), paced_lag=paced_lag)
+    assert told in words(client(snapshot(ready_cluster(late))).get("/groups/main/late").text)
+
+
+def test_the_group_page_tells_apart_what_should_be_now_and_what_should_have_been():
+    moved = msgspec.structs.replace(orders().partitions[0], expected="C1", replayed="C0")
+    group = msgspec.structs.replace(orders(), partitions=(moved,), findings=())
+    text = words(client(snapshot(ready_cluster(group))).get("/groups/main/orders").text)
+    assert "t 0 #1 front #2 back this generation: #1 front 90" in text
+
+
+@pytest.mark.parametrize("state", list(Phase))
+@pytest.mark.parametrize("expectation", ["exact", "invariants", "none"])
+def test_the_page_shows_a_group_in_any_state(state, expectation):
+    group = msgspec.structs.replace(orders(), state=state, expectation=expectation, members=(), assignor=None)
+    assert client(snapshot(ready_cluster(group))).get("/groups/main/orders").status_code == 200
+
+
+def test_long_lists_are_cut_and_can_be_had_whole():
+    app = client(snapshot(ready_cluster(*(offsets_only(f"g{n:03}") for n in range(203)))))
+    assert "153 more groups" in words(app.get("/").text)
+    assert app.get("/").text.count('href="/groups/main/') == 50
+    assert app.get("/?all=1").text.count('href="/groups/main/') == 203
+
+
+def test_a_search_finds_part_of_a_name_in_any_case():
+    app = client(snapshot(ready_cluster(offsets_only("Orders-EU"), offsets_only("mail"))))
+    text = words(app.get("/?q=orders").text)
+    assert "Orders-EU" in text
+    assert "mail" not in text
+    assert "No group matches" in words(app.get("/?q=absent").text)
+
+
+def test_the_page_renews_itself_until_it_is_paused():
+    app = client(snapshot(ready_cluster(orders())))
+    assert 'http-equiv="refresh"' in app.get("/").text
+    paused = app.get("/groups/main/orders?paused=1").text
+    assert 'http-equiv="refresh"' not in paused
+    assert 'href="/groups/main/orders"' in paused
+
+
+def test_a_shard_says_that_other_groups_are_elsewhere():
+    sentence = "Shard 2 of 3: other jobs watch the other groups."
+    shown = msgspec.structs.replace(snapshot(ready_cluster(orders())), shard=Shard(number=2, of=3))
+    app = client(shown)
+    assert sentence in app.get("/").text
+    assert app.get("/readyz").text == f"{sentence}\nready\n"
+    missing = app.get("/api/v1/groups/main/elsewhere")
+    assert missing.status_code == 404
+    assert missing.json()["error"] == f"No group named elsewhere was found in cluster main. {sentence}"
+    waiting = client(Snapshot(clusters=(WARMING_UP,), shard=shown.shard)).get("/readyz")
+    assert (waiting.status_code, waiting.text.splitlines()[0]) == (503, sentence)
+
+
+def test_a_job_that_shares_with_nobody_says_nothing_of_shards():
+    app = client(snapshot(ready_cluster(orders())))
+    assert "hard 1" not in app.get("/").text + app.get("/readyz").text
+
+
+def test_what_verdicts_are_made_of_can_be_had_for_one_group_and_for_all():
+    states = tuple(msgspec.structs.replace(group(), group=name) for name in ("g", "h\n"))
+    saved = Saved(catalog(topic("t", 2)), states, NOW_MS)
+    shown = snapshot(ready_cluster(offsets_only("g", "c"), offsets_only("h\n", "c"), cluster="c"), WARMING_UP)
+    app = Client(create_app(Served(shown, {"c": saved}), lambda: NOW_MS))
+    for path in ("/api/v1/snapshot?partial=1", "/api/v1/snapshot/c/h%0A"):
+        answer = app.get(path)
+        assert (answer.status_code, answer.headers["content-type"]) == (200, "application/x-ndjson")
+        assert find_inputs(answer.content.splitlines(), "c", "h\n").group == states[1]
+    missing = app.get("/api/v1/snapshot/c/absent")
+    assert (missing.status_code, missing.json()) == (404, {"error": "No group named absent was found in cluster c."})
+    assert app.get("/api/v1/snapshot/c/broken").status_code == 500
+    assert app.get("/api/v1/snapshot/slow/g").status_code == 503
+    assert app.get("/api/v1/snapshot/slow").status_code == 404

@@ -1,0 +1,77 @@
+"""Which group stands where on the overview."""
+
+import msgspec
+
+from monitor.model import CollectorHealth, Finding, FindingKind, GroupVerdict, Snapshot
+from monitor.web.views.group_list import Listing, Wish
+from monitor.web.views.overview import overview
+from tests.web.examples import NOW_MS, offsets_only, ready_cluster, snapshot
+
+
+def troubled(group: str, kind: FindingKind, reason: str, age_ms: int) -> GroupVerdict:
+    finding = Finding(kind=kind, reason=reason, since_ms=NOW_MS - age_ms, sentence="Something is wrong.")
+    return msgspec.structs.replace(offsets_only(group), findings=(finding,))
+
+
+def example() -> Snapshot:
+    """Groups in an order that is neither by name nor by age nor by kind."""
+    return snapshot(
+        ready_cluster(
+            offsets_only("a calm one"),
+            troubled("b lags long", FindingKind.LAG, "behind", 9_000_000),
+            troubled("d orphaned lately", FindingKind.ORPHANED, "assignor_gap", 1_000),
+            troubled("c orphaned long", FindingKind.ORPHANED, "assignor_gap", 60_000),
+            troubled("a ties", FindingKind.DRIFT, "tie", 99_000_000),
+            troubled("a drifts", FindingKind.DRIFT, "replayed", 5_000_000),
+            troubled("b orphaned long", FindingKind.ORPHANED, "assignor_gap", 60_000),
+            troubled("z lost records", FindingKind.RETENTION, "records_lost", 500),
+            troubled("a waits for a refresh", FindingKind.ORPHANED, "grew", 90_000_000),
+        )
+    )
+
+
+def test_the_worst_finding_comes_first_then_the_longest_then_the_name():
+    page = overview(Listing(example()), NOW_MS, Wish(), None)
+    assert [line.summary.group for line in page.groups] == [
+        "z lost records",
+        "b orphaned long",
+        "c orphaned long",
+        "d orphaned lately",
+        "a waits for a refresh",
+        "b lags long",
+        "a drifts",
+        "a ties",
+        "a calm one",
+    ]
+
+
+def test_a_cut_list_keeps_the_worst_and_counts_the_rest():
+    page = overview(Listing(example()), NOW_MS, Wish(), 3)
+    assert [line.summary.group[2:] for line in page.groups] == ["lost records", "orphaned long", "orphaned long"]
+    assert (page.troubled, page.total, page.shown, page.hidden) == (8, 9, 9, 6)
+
+
+def test_an_evaluation_is_as_old_as_the_machines_clock_says():
+    """The job's own clock is an hour behind, because the machine's was set lately."""
+    cluster = msgspec.structs.replace(ready_cluster(), clock_behind_ms=3_600_000)
+    (line,) = overview(Listing(snapshot(cluster)), NOW_MS + 3_600_000 + 3_000, Wish(), None).clusters
+    assert (line.evaluated, line.stale) == ("3 s", False)
+
+
+def test_a_collector_that_tells_of_more_groups_is_a_warning_and_one_that_reads_the_cluster_is_told_once():
+    """A query's checkpoint that cannot be read is no reason to call the Kafka that it reads away."""
+    away = CollectorHealth("main", "kafka", "main", problem="Nobody answers.")
+    beside = CollectorHealth("main", "spark", "etl", problem="One folder is empty.")
+    shown = msgspec.structs.replace(ready_cluster(), problem="Nobody answers.", collectors=(away, beside))
+    (line,) = overview(Listing(snapshot(shown)), NOW_MS, Wish(), None).clusters
+    assert (line.sentence, line.warning) == ("Nobody answers.", "One folder is empty.")
+    told = msgspec.structs.replace(shown, problem=None, collectors=(beside,), findings_problem="No topic.")
+    (line,) = overview(Listing(snapshot(told)), NOW_MS, Wish(), None).clusters
+    assert (line.failing, line.warning) == (False, "No topic. One folder is empty.")
+
+
+def test_what_a_complete_pass_warns_of_is_shown_and_the_cluster_is_up():
+    warned = CollectorHealth("main", "zookeeper", "main", complete=1, warning="One node is out of date.")
+    shown = msgspec.structs.replace(ready_cluster(), collectors=(warned,))
+    (line,) = overview(Listing(snapshot(shown)), NOW_MS, Wish(), None).clusters
+    assert (line.failing, line.ready, line.warning) == (False, True, "One node is out of date.")
