@@ -45,28 +45,28 @@ SLACK = 10
 """A number that is higher than the truth by more than this would let so many words come back."""
 
 IN_NAMES = {
-    "told": 23,
+    "told": 22,
     "tells": 2,
     "said": 1,
     "anew": 0,
-    "somebody": 2,
+    "somebody": 1,
     "nobody": 2,
     "in vain": 0,
     "asked": 8,
     "stands": 0,
-    OF: 57,
-    PARTICIPLES: 185,
+    OF: 48,
+    PARTICIPLES: 184,
 }
 IN_TEXTS = {
-    "told": 107,
-    "tells": 57,
-    "said": 9,
-    "anew": 19,
-    "somebody": 21,
-    "nobody": 56,
-    "in vain": 6,
-    "asked": 26,
-    "stands": 12,
+    "told": 51,
+    "tells": 35,
+    "said": 4,
+    "anew": 13,
+    "somebody": 10,
+    "nobody": 25,
+    "in vain": 2,
+    "asked": 20,
+    "stands": 6,
 }
 
 
