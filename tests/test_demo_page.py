@@ -52,7 +52,10 @@ def test_the_page_says_which_thresholds_of_the_demo_are_not_the_usual_ones(tmp_p
     detection = settings_of(DemoOptions(port=0), "127.0.0.1:1", tmp_path).detection
     usual = DetectionOptions()
     assert told("`commit_silence_s = N`") == [int(detection.commit_silence_s)]
-    assert told("without commits after N s, not after N s as by default") == [detection.commit_silence_s, usual.commit_silence_s]
+    assert told("without commits after N s, not after N s as by default") == [
+        detection.commit_silence_s,
+        usual.commit_silence_s,
+    ]
     assert detection.model_copy(update={"commit_silence_s": usual.commit_silence_s}) == usual
 
 

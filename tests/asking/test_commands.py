@@ -138,7 +138,10 @@ def test_a_snapshot_leaves_no_cluster_out_unless_it_is_told_to(tmp_path):
         saved = ask("snapshot", "--url", server.url, "--partial")
         of_one = ask("snapshot", "c", "g", "--url", server.url)
     assert (refused.exit_code, refused.stdout) == (2, "")
-    assert "groupwatch: The groups of slow are not known yet. Starting: the first batch has not been" in refused.stderr
+    assert (
+        "groupwatch: The groups of slow are not known yet. Starting: the first micro-batch has not been"
+        in refused.stderr
+    )
     assert (saved.exit_code, of_one.exit_code) == (0, 0)
     assert '"cluster":"c"' in saved.stdout
 
