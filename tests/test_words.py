@@ -58,15 +58,15 @@ IN_NAMES = {
     PARTICIPLES: 183,
 }
 IN_TEXTS = {
-    "told": 52,
-    "tells": 15,
+    "told": 6,
+    "tells": 2,
     "said": 0,
-    "anew": 3,
-    "somebody": 10,
-    "nobody": 11,
-    "in vain": 2,
+    "anew": 0,
+    "somebody": 0,
+    "nobody": 0,
+    "in vain": 0,
     "asked": 2,
-    "stands": 4,
+    "stands": 0,
 }
 
 
