@@ -25,50 +25,52 @@ REFUSED: Final = ("/api/v1/groups?sort=size", "/api/v1/findings")
 HEAD: Final = """\
 # The API
 
-Everything that the page shows, as JSON, under `http://127.0.0.1:9464/api/v1/`. It can only be read: `GET` and `HEAD`
-are answered, nothing changes anything. `/api/v1/openapi.json` has the same as this page for programs (OpenAPI 3.1).
-(This page is written by `python -m tests.web.api.api_page`, from the answers of a real server.)
+Everything on the page, as JSON, under `http://127.0.0.1:9464/api/v1/`. The API is read-only: it accepts `GET` and
+`HEAD`. `/api/v1/openapi.json` describes the same as this page for programs (OpenAPI 3.1). (`python -m
+tests.web.api.api_page` writes this page, from the responses of a real server.)
 
 - **Names** in a path are percent-encoded as one piece: a slash is `%2F`, so `orders/eu` is at
-  `/api/v1/groups/main/orders%2Feu`. Clients take `.` and `..` out of a path, so a group of that name is at
+  `/api/v1/groups/main/orders%2Feu`. Clients remove `.` and `..` from a path, so a group of that name is at
   `/api/v1/groups/main/~.` or `~..` (and one that is named `~.` at `~~.`).
-- **Names in answers** are as they are in the cluster, and may hold any character, also one that turns text around or
-  controls a terminal. JSON escapes only controls below U+0020: what shows names has to escape the rest, as the page
-  does. The sentence of an `error` has all of it written out.
-- **Times** (`_ms`) are milliseconds since the epoch, durations milliseconds, offsets and lags records (of MetaQ bytes).
-- **A field that is absent** has its default: null, 0, false, "" or an empty list. What is not known is null or absent,
-  never 0 or -1.
-- **All of one cluster** in an answer is as of one evaluation, `evaluated_ms`.
-- **Not known yet** is never an empty list. While a cluster is not ready, as after a start, everything that is about its
-  groups is a 503 with what `/readyz` says, and `not_ready` names the cluster. So are lists of all clusters, whichever
-  others are ready: ask for those by `cluster`, or with `partial=1`, which leaves out what is not ready and names it in
-  the header `X-Not-Ready`. Who polls findings may close what is gone from a 200, and nothing else.
-- **Stale** is what was judged a minute ago or more, for example as no broker answers: it is told as it was then. Lists
-  name such clusters in the header `X-Stale`, and `/api/v1/clusters` says how old they are.
-- **Kept answers**: each answer in JSON has an `ETag`; with `If-None-Match`, one that is still the same is a 304 without
-  a body. Long ones are compressed for clients that take gzip.
+- **Names in responses** are as they are in the cluster, and may have any character, even one that reverses text or
+  controls a terminal. JSON escapes only controls below U+0020: a program that shows names must escape the rest, as the
+  page does. The sentence of an `error` is already escaped.
+- **Times** (`_ms`) are milliseconds since the epoch, durations milliseconds, offsets and lags records (for MetaQ
+  bytes).
+- **An absent field** has its default: null, 0, false, "" or an empty list. An unknown value is null or absent, never 0
+  or -1.
+- **All data of one cluster** in a response is of one evaluation, `evaluated_ms`.
+- **Not ready** is never an empty list. While a cluster is not ready, for example after a start, each request about its
+  groups returns 503 with the text of `/readyz`, and `not_ready` names the cluster. So do lists of all clusters, even
+  if others are ready. Request those by `cluster`, or with `partial=1`, which omits clusters that are not ready and
+  names them in the header `X-Not-Ready`. A client that polls findings may close a finding that is missing in a 200,
+  and only then.
+- **Stale** data is of an evaluation at least a minute ago, for example because no broker responds. The API still
+  returns it. Lists name such clusters in the header `X-Stale`, and `/api/v1/clusters` has their age.
+- **Caching**: each JSON response has an `ETag`. With `If-None-Match`, an unchanged one is a 304 without a body. Long
+  responses are compressed for clients that accept gzip.
 - **Long lists**: with `limit`, the header `Link` has the address of the next rows (`rel="next"`), and `X-Total-Count`
-  how many there are in all. A group that comes or goes meanwhile moves no other to another page. Without `limit`: all.
-- **What takes long**: of all pages and answers of the API, 4 are computed at once and 12 more wait up to 5 s; others
-  are a 503 with `Retry-After`. Of those 4, answers about a group (its page; of the API: group, explain, what-if, up to
-  a second of a core for 1,000 members and 10,000 partitions) take turns, two at a time. Scrapes go on.
+  the total number. A group that appears or disappears meanwhile moves no other to another page. Without `limit`: all.
+- **Expensive requests**: the server computes 4 pages and API responses at once, and 12 more wait up to 5 s. Others get
+  a 503 with `Retry-After`. Of those 4, at most two are about one group (its page; in the API: group, explain,
+  what-if). These take up to a second of a core for 1,000 members and 10,000 partitions. Scrapes continue.
 """
 
 ERRORS: Final = """\
 ## Errors
 
-Each is an object with a sentence, `error`, that says what and where (and `not_ready`, see above):
+Each is an object with a sentence, `error`, that names the problem (and `not_ready`, see above):
 
 | status | when |
 |---|---|
-| 400 | a parameter that there is not, a value that cannot be read, or what this group cannot be asked |
+| 400 | an unknown parameter, an unreadable value, or a request that this group does not allow |
 | 404 | no such address, cluster or group |
 | 405 | neither GET nor HEAD; the header `Allow` has both |
-| 500 | this group cannot be judged; the others can (or nothing can be told: the log of the job says why) |
-| 503 | the groups of a cluster are not known yet: it says what is left to read; or too much is asked at once |
+| 500 | this group cannot be evaluated, others can (or the request failed: the log of the job has the reason) |
+| 503 | a cluster is not ready: the sentence has the remaining backlog; or there are too many requests at once |
 
-[access.md](access.md) has those of who may read and how much (401, 413, 414, 429). `/api/v1/openapi.json` has for each
-address which it can give.
+[access.md](access.md) has the errors of access control and limits (401, 413, 414, 429). `/api/v1/openapi.json` lists
+the possible errors of each address.
 """
 
 
