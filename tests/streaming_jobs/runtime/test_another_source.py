@@ -117,7 +117,7 @@ def test_a_new_kafka_at_the_address_of_the_old_one_is_refused(kafka: EmbeddedKaf
             fill(kafka.bootstrap_servers, "after", 3)
             assert job.wait() == 2
         assert seen == {"before"}
-        assert "is not what was read before: its id is " in job.log()
+        assert "another system answers at this address: its id is " in job.log()
 
         job.start()
         assert job.wait() == 2
