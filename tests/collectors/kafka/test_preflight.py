@@ -109,7 +109,7 @@ def test_the_life_of_a_cluster():
     with EmbeddedKafka(BrokerSettings(offsets_topic_partitions=3)) as kafka:
         cluster = ClusterSettings(name="prod", bootstrap_servers=kafka.bootstrap_servers)
         assert failure(cluster, OffsetsTopicMissing) == (
-            "Cluster prod: there is no __consumer_offsets; no consumer group has committed an offset yet."
+            "Cluster prod: there is no topic __consumer_offsets; no consumer group has committed an offset yet."
         )
         by_answers = cluster.model_copy(update={"groups_from": "admin"})
         assert preflight.check(by_answers) == ClusterFacts(
