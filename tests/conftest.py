@@ -1,9 +1,9 @@
 """What tests share: a real broker for the whole session, names nobody else uses, and programs that run beside them.
 
-``make test`` gives the files of tests to two workers (pytest-xdist), ``make test-jobs`` to three, as jobs mostly wait.
-Each has a broker of its own. A program that a test awaits runs while its worker waits for it. All files with programs
-are one worker's, which begins with them: two programs at once would stall each other, and they keep to a clock. Without
-workers the programs run beside all other tests.
+``make test`` and ``make test-jobs`` give the files of tests to two workers (pytest-xdist), each with a broker of its
+own. A program that a test awaits runs while its worker waits for it. All files with programs are one worker's, which
+begins with them: two programs at once would stall each other, and they keep to a clock. Without workers the programs
+run beside all other tests.
 """
 
 import os

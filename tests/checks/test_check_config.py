@@ -420,7 +420,7 @@ def test_connect_says_what_a_real_broker_permits(check, broker: EmbeddedKafka, c
     (reached,) = told(answer, "reached")
     if command == "run":
         assert reached.startswith(
-            ("clusters.prod: reached, 1 broker; ", "clusters.prod: Cluster prod: there is no __c")
+            ("clusters.prod: reached, 1 broker; ", "clusters.prod: Cluster prod: there is no topic __c")
         )
     else:
         assert reached == "clusters.prod: reached; groupwatch.events may be written."
