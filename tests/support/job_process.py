@@ -135,10 +135,10 @@ class JobProcess:
         self._process.send_signal(signal.SIGTERM)
         return self._process.wait(60)
 
-    def wait(self) -> int:
+    def wait(self, seconds: float = PATIENCE_S) -> int:
         """Its exit code, once it ends by itself."""
         assert self._process is not None
-        return self._process.wait(PATIENCE_S)
+        return self._process.wait(seconds)
 
     def kill_9(self) -> None:
         """End the driver without a chance to say goodbye; the JVM follows by itself."""

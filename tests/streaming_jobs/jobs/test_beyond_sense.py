@@ -126,8 +126,8 @@ def test_commits_of_numbers_beyond_sense_are_counted_and_the_ones_before_stand(j
     assert lags(samples, "poisoned") == [6]
     assert samples.value("groupwatch_cluster_lag") == 27 + 6
     assert_unhurt(job, before)
-    assert job.log().count("cannot be read (bad_number)") == 1
-    assert job.log().count("cannot be read (from_the_future)") == 1
+    assert job.log().count("undecodable record (bad_number)") == 1
+    assert job.log().count("undecodable record (from_the_future)") == 1
 
 
 def test_forged_events_cost_no_finding_its_age_and_no_group_its_lag(job: JobProcess, bootstrap: str):

@@ -31,6 +31,8 @@ from tests.support.job_process import eventually
 
 UP: Final = "groupwatch_up"
 READY: Final = "groupwatch_ready"
+ENDS_WITHIN_S: Final = 600
+"""Ten times the longest micro-batch, which on a busy machine takes half a minute."""
 
 
 # --- The rule
@@ -148,6 +150,7 @@ def freeze_workers(job: StallingJob) -> None:
 
 @pytest.mark.broker
 @pytest.mark.spark
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("hang", "said"),
     [
@@ -200,7 +203,7 @@ def await_stall(job: StallingJob, hang: Callable[[StallingJob], object], said: s
         assert samples.value(UP, cluster="test") == 0
         assert samples.value(READY, cluster="test") == 1
         assert samples.value("groupwatch_partition_committed_offset", group="reads-until-it-stalls") == 0
-        assert job.wait() == 1
+        assert job.wait(ENDS_WITHIN_S) == 1
         assert f"groupwatch stopped: Cluster {told.strip()}" in job.log()
     finally:
         job.kill_all()
