@@ -138,9 +138,7 @@ def judge(
         paced_lag=paced_lag,
         source=group.source,
         sharing=group.sharing,
-        settles_ms=next_ms(group, view.grown_ms, settings, facts.now_ms)
-        if KINDS[group.kind].is_self_assigned
-        else None,
+        settles_ms=next_ms(group, view.grown_ms, settings, facts.now_ms),
         lag_at_least_ms=lag_at_least_ms(facts, age_ms),
     )
 

@@ -22,7 +22,6 @@ from monitor.detection.ownership.targets import is_chosen
 from monitor.messages.names import listed, shown
 from monitor.model import (
     KINDS,
-    Assigner,
     Assignment,
     Catalog,
     GroupState,
@@ -47,7 +46,7 @@ class Roster(Value):
     @property
     def is_modern(self) -> bool:
         """Whether the broker assigns."""
-        return KINDS[self.group.kind].assigns is Assigner.BROKER
+        return KINDS[self.group.kind].broker_chooses_owners
 
     def shapes(self, counts: Mapping[str, int]) -> list[TopicShape]:
         """What the assignor is told of the topics; the broker's are told their ids and no racks."""
@@ -80,7 +79,7 @@ def roster_of(inputs: GroupInputs) -> Roster:
     ownership = read_ownership(group)
     if not ownership.complete:
         raise QuestionError(_why_not(group))
-    is_modern = KINDS[group.kind].assigns is Assigner.BROKER
+    is_modern = KINDS[group.kind].broker_chooses_owners
     members = with_targets(group, inputs.catalog) if is_modern else rejoining(group.members, group.generation)
     owners = owners_by_partition(
         MemberAssignment(member_id=member.member_id, topics=member.assigned) for member in members
@@ -108,7 +107,7 @@ def _why_not(group: GroupState) -> str:
 
 
 def _assumed(group: GroupState, members: Iterable[Member]) -> Iterable[str]:
-    if KINDS[group.kind].assigns is Assigner.BROKER:
+    if KINDS[group.kind].broker_chooses_owners:
         yield "The assignment before is the coordinator's target assignment, whether members have reached it or not."
         if any(member.reconciliation is None or member.reconciliation.target is None for member in members):
             yield "Some members have no target assignment yet, so they have no partitions before."

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.model import KINDS, ClusterSnapshot, GroupKind, GroupVerdict, OffsetUnit, Phase, Sharing, Source
+from monitor.model import ClusterSnapshot, GroupKind, GroupVerdict, OffsetUnit, Phase, Sharing, Source
+from monitor.model.kinds import kinds_with
 
 # The members of an enumeration are slow to look up, and this is asked of each group in each micro-batch.
 _ZOOKEEPER: Final = GroupKind.ZOOKEEPER
@@ -12,10 +13,10 @@ _OFFSETS_ONLY: Final = Phase.OFFSETS_ONLY
 _EXCLUSIVE: Final = Sharing.EXCLUSIVE
 _LOG: Final = Source.LOG
 
-_IN_BYTES: Final = frozenset({kind for kind, traits in KINDS.items() if traits.unit is OffsetUnit.BYTE})
-_SELF_ASSIGNED: Final = frozenset({kind for kind, traits in KINDS.items() if traits.is_self_assigned})
-_WITHOUT_OWNERS: Final = frozenset({kind for kind, traits in KINDS.items() if not traits.has_owners})
-_BY_COMMITS: Final = frozenset({kind for kind, traits in KINDS.items() if traits.commits_to_log})
+_IN_BYTES: Final = kinds_with(lambda traits: traits.unit is OffsetUnit.BYTE)
+_SELF_ASSIGNED: Final = kinds_with(lambda traits: traits.is_self_assigned)
+_WITHOUT_OWNERS: Final = kinds_with(lambda traits: not traits.has_owners)
+_BY_COMMITS: Final = kinds_with(lambda traits: traits.commits_to_log)
 _WITHOUT_REDELIVERED: Final = _IN_BYTES | {GroupKind.SHARE}  # whose members acknowledge records, and commit no offsets
 
 

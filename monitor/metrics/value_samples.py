@@ -16,12 +16,13 @@ from monitor.metrics.spec_types import (
     TopicMetric,
 )
 from monitor.metrics.specs import METRICS
-from monitor.model import KINDS, GroupVerdict, PartitionId, PartitionState, PartitionVerdict, TopicLag
+from monitor.model import GroupVerdict, PartitionId, PartitionState, PartitionVerdict, TopicLag
+from monitor.model.kinds import kinds_with
 
 Metric = TypeVar("Metric", bound=MetricSpec)
 OfVerdict = TypeVar("OfVerdict", GroupMetric, TopicMetric, PartitionMetric)
 
-_NAMED_PARTITIONS: Final = frozenset({kind for kind, traits in KINDS.items() if traits.text_partitions})
+_NAMED_PARTITIONS: Final = kinds_with(lambda traits: traits.text_partitions)
 
 
 class ValueFamilies:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -124,6 +124,15 @@ KINDS: Final[Mapping[str, KindTraits]] = {
     GroupKind.SPARK: KindTraits(Assigner.NOBODY, Era.EPOCH, has_owners=False),
 }
 """A row for each kind. What only its own package does (its records, its collector, its strategies) is not here."""
+
+
+def kinds_with(trait: Callable[[KindTraits], bool]) -> frozenset[str]:
+    """The kinds of which this is true, for code that asks it of very many groups.
+
+    >>> kinds_with(lambda traits: traits.text_partitions) == {"metaq", "rocketmq"}
+    True
+    """
+    return frozenset(kind for kind, traits in KINDS.items() if trait(traits))
 
 
 class Phase(StrEnum):

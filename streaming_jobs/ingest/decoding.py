@@ -29,6 +29,7 @@ from monitor.protocol.events_topic import (
     require_past,
     require_source,
 )
+from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
 from monitor.protocol.offsets_topic import Foreign, decode_record
 from monitor.protocol.wire.errors import DecodeError
 from streaming_jobs.ingest.bucket_of import Entity, bucket_of
@@ -155,7 +156,7 @@ class OffsetsLogDecoder(LogDecoder):
     the events of a group come in the order of the log.
     """
 
-    source: str = "__consumer_offsets"
+    source: str = OFFSETS_TOPIC
 
     def fill(self, chunk: EventChunk, batch: pa.RecordBatch) -> None:
         """Put what the records say into the chunk, runs of commits between the other records."""

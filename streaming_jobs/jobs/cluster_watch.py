@@ -18,12 +18,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from monitor.collectors.errors import NotYetReadable
-from monitor.collectors.kafka.preflight import OFFSETS_TOPIC, LogBounds, end_offsets, reader_group
+from monitor.collectors.kafka.preflight import LogBounds, end_offsets, reader_group
 from monitor.collectors.kafka_client.client_properties import spark_options
 from monitor.collectors.passes.health import PassCounter
 from monitor.collectors.remote_collector import RemoteCollector
 from monitor.config import SparkSettings
 from monitor.model import ALL_GROUPS, Shard
+from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
 from monitor.readiness.first_pass import FirstPass
 from monitor.readiness.freshness import Freshness
 from monitor.readiness.trigger_lag import TriggerLag

@@ -10,8 +10,9 @@ Steps:
 2. Who has more than its due gives up partitions, those that a Java set gives first.
 3. A partition that more members have than its sharing is taken from those that a Java set gives first.
 4. Those who have less than their due are served in turn, in the order of their numbers: go through the partitions in
-   the order of a Java map (``computed_map``); each takes as many of these members as it lacks. One who has its due
-   leaves the circle. A partition that nobody in the circle can take, after everybody was asked, is left as it is.
+   the order of a Java map (``java_compute_if_absent``); each takes as many of these members as it lacks. One who has
+   its due leaves the circle. A partition that nobody in the circle can take, after everybody was asked, is left as it
+   is.
 
 Quirks. When a partition still lacks readers at the moment when the last member leaves the circle, the original asks an
 empty circle for the next one and fails. And after a whole turn of the circle in which nobody could take anything, no

@@ -12,7 +12,7 @@ Steps, topics always in this order: those with the most partitions for each subs
 the fewest subscribers; of equal ones by id.
 
 1. *Keep*: everybody keeps what it has of the topics that it still subscribes to.
-2. *Hand out*: what nobody has goes, topic by topic, to the subscriber that has least (``levels``).
+2. *Hand out*: what nobody has goes, topic by topic, to the subscriber that has least (``load_bounds``).
 3. *Balance*: go through the topics with two subscribers or more. In each, the last partition of the member that has
    most goes to the one that has least, until they differ by one, or nobody who has most has a partition of this topic.
    Go round, 16 times at most, until one whole round has moved nothing.

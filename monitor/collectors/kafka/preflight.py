@@ -37,8 +37,8 @@ from monitor.collectors.kafka_client.connection import (
 )
 from monitor.config import ClusterSettings
 from monitor.model import Value
+from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
 
-OFFSETS_TOPIC: Final = "__consumer_offsets"
 READ_UNCOMMITTED: Final = "read_uncommitted"
 READER_GROUPS: Final = "groupwatch"
 """What the names of the groups begin with in whose name Spark's source asks for offsets, though it commits none."""

@@ -21,9 +21,8 @@ from msgspec.structs import replace
 from monitor.collectors.kafka.topic_poll import partitions_by_leader, topic_error
 from monitor.collectors.kafka_client.batch_requests import BatchRequests
 from monitor.model import ListedOffset, OffsetsListed, Value
-from monitor.protocol.kafka.group_metadata import group_partition
+from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC, group_partition
 
-OFFSETS_TOPIC: Final = "__consumer_offsets"
 SETTLE_MS: Final = 30_000
 """How much later than the last movement the broker must have been asked once. It is more than the margin by which an
 answer must be younger than the last commit (monitor.tracking.offsets.precedence), as the clocks of the two differ and a

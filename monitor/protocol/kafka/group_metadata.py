@@ -18,6 +18,9 @@ from monitor.protocol.kafka.streams_assignment import streams_notice
 from monitor.protocol.wire.bounds import require_at_least, require_time
 from monitor.protocol.wire.errors import DecodeError
 
+OFFSETS_TOPIC: Final = "__consumer_offsets"
+"""Kafka's log of groups and their offsets."""
+
 _NO_TIME: Final = -1
 
 CONSUMER: str = "consumer"

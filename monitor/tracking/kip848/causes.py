@@ -37,11 +37,6 @@ def epoch_rebalance(state: GroupState, event: EpochStored) -> Rebalance:
     )
 
 
-def static_restart(epoch: int, at_ms: int) -> Rebalance:
-    """A static member that took its old place under a new id: nobody had to stop for it, the epoch stays."""
-    return Rebalance(generation=epoch, started_ms=at_ms, ended_ms=at_ms, causes=(RebalanceCause.STATIC_RESTART,))
-
-
 def removal_cause(member: Member, removed_ms: int) -> RebalanceCause:
     """TIMEOUT if the member cannot have left: a static one that was away, or one that did not give back in time."""
     reconciliation = member.reconciliation

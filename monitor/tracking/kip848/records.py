@@ -41,10 +41,10 @@ from monitor.tracking.kip848.causes import (
     have_topics_changed,
     is_conversion,
     removal_cause,
-    static_restart,
 )
 from monitor.tracking.kip848.moves import MovesDraft, with_move_counts
 from monitor.tracking.phases import PhaseEvent, enter_phase
+from monitor.tracking.rebalances.causes import static_restart_at
 from monitor.tracking.rebalances.history import begin_rebalance, end_rebalance, record_rebalance
 from monitor.tracking.rebalances.impact import Handover, RebalanceCost, add_cost
 from monitor.tracking.rebalances.membership import without_membership
@@ -198,7 +198,7 @@ class ModernDraft:
             return
         pending = tuple(change for change in self._state.pending if change not in gone)
         self._state = record_rebalance(
-            replace(self._state, pending=pending), static_restart(self._state.generation, at_ms)
+            replace(self._state, pending=pending), static_restart_at(self._state.generation, at_ms)
         )
 
     def _remove_member(self, event: MemberRemoved) -> None:

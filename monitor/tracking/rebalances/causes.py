@@ -56,12 +56,12 @@ def static_restart(before: GroupState, generation: Generation) -> Rebalance | No
     new = _by_id(generation.members, without=before.members)
     if not _instance_ids(gone.values()) & _instance_ids(new.values()):
         return None
-    return Rebalance(
-        generation=generation.number,
-        started_ms=generation.ended_ms,
-        ended_ms=generation.ended_ms,
-        causes=(RebalanceCause.STATIC_RESTART,),
-    )
+    return static_restart_at(generation.number, generation.ended_ms)
+
+
+def static_restart_at(generation: int, at_ms: int) -> Rebalance:
+    """A static member took its old place under a new id in this generation, or epoch: nobody had to stop for it."""
+    return Rebalance(generation=generation, started_ms=at_ms, ended_ms=at_ms, causes=(RebalanceCause.STATIC_RESTART,))
 
 
 def removal_cause(member: Member) -> RebalanceCause:

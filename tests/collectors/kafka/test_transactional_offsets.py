@@ -7,11 +7,11 @@ from kafka import TopicPartition
 from kafka.admin import KafkaAdminClient
 from kafka.errors import UnknownTopicOrPartitionError
 
-from monitor.collectors.kafka.transactional_offsets import OFFSETS_TOPIC, RELIST_MS, SETTLE_MS, TransactionalOffsets
+from monitor.collectors.kafka.transactional_offsets import RELIST_MS, SETTLE_MS, TransactionalOffsets
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from monitor.model import ListedOffset
-from monitor.protocol.kafka.group_metadata import group_partition
+from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC, group_partition
 from tests.support.clients import commit, create_topic, transaction
 from tests.support.job_process import eventually
 

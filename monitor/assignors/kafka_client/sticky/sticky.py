@@ -2,7 +2,7 @@
 
 An eager assignor: members give up everything before they join, and tell in their user data what they owned. If all
 subscribe to the same topics the *uniform* case decides (``uniform``), else the *general* one (``general``); both are
-described where they are. What members claim is settled first (``claims``).
+described where they are. What members claim is settled first (``prior_ownership``).
 
 Properties, in this order (as long as nobody claims a partition that does not exist):
 
