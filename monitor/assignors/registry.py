@@ -6,6 +6,7 @@ of a group in ZooKeeper are three different rules. The case of letters counts, a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
@@ -147,17 +148,22 @@ _PACKAGES: Final[Mapping[System, tuple[str, ...]]] = {
 
 
 def _by_name(system: System) -> Mapping[str, AnyRule]:
-    """The assignors of a system by every name under which they are seen."""
-    named: dict[str, AnyRule] = {}
-    for row in ASSIGNORS[system]:
-        named |= dict.fromkeys((row.rule.name, *row.aliases), row.rule)
-        if row.class_name:
-            named |= dict.fromkeys(_class_names(row.class_name, _PACKAGES[system]), row.rule)
-    return named
+    """The assignors of a system by every name under which they are seen.
+
+    Raises:
+        ValueError: two rows have the same name.
+    """
+    pairs = [(name, row.rule) for row in ASSIGNORS[system] for name in _names(row, _PACKAGES[system])]
+    twice = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
+    if twice:
+        raise ValueError(f"{system}: two assignors have the name {twice[0]}")
+    return dict(pairs)
 
 
-def _class_names(simple: str, packages: Iterable[str]) -> Iterable[str]:
-    return (simple, *(f"{package}.{simple}" for package in packages))
+def _names(row: AssignorRow[Any], packages: Iterable[str]) -> frozenset[str]:
+    simple = row.class_name
+    classes = (simple, *(f"{package}.{simple}" for package in packages)) if simple else ()
+    return frozenset((row.rule.name, *row.aliases, *classes))
 
 
 _BY_SYSTEM: Final[Mapping[System, Mapping[str, AnyRule]]] = MappingProxyType(

@@ -37,16 +37,16 @@ def _cluster(cluster: ClusterSettings, for_job: bool, limit_s: float) -> Connect
     place = f"clusters.{cluster.name}"
     try:
         if for_job:
-            return Connection(place=place, is_fine=True, told=_told(check(cluster, limit_s)))
+            return Connection(place=place, is_fine=True, sentence=_cluster_facts(check(cluster, limit_s)))
         check_carrier(cluster, limit_s)
     except NotYetReadable as missing:
-        return Connection(place=place, is_fine=True, told=f"{missing} A job waits for it.")
+        return Connection(place=place, is_fine=True, sentence=f"{missing} A job waits for it.")
     except (CollectorError, ConfigError) as error:
-        return Connection(place=place, is_fine=False, told=str(error))
-    return Connection(place=place, is_fine=True, told=f"reached; {cluster.events_topic} may be written.")
+        return Connection(place=place, is_fine=False, sentence=str(error))
+    return Connection(place=place, is_fine=True, sentence=f"reached; {cluster.events_topic} may be written.")
 
 
-def _told(facts: ClusterFacts) -> str:
+def _cluster_facts(facts: ClusterFacts) -> str:
     brokers = f"{facts.brokers} broker{'' if facts.brokers == 1 else 's'}"
     log = f"; the offsets topic ({facts.offsets_partitions} partitions) may be read" if facts.offsets_partitions else ""
     events = "may be read and written" if facts.events_topic_exists else "may be created"
@@ -59,9 +59,9 @@ def _system(system: System, limit_s: float) -> Connection:
     addresses = system.addresses if isinstance(system, RocketMQSettings) else tuple(system.hosts.split(","))
     refused = tuple(_refusals(addresses, limit_s / len(addresses)))
     what = "name servers" if of_rocketmq else "servers"
-    told = f"{len(addresses) - len(refused)} of {len(addresses)} {what} answer"
+    answering = f"{len(addresses) - len(refused)} of {len(addresses)} {what} answer"
     reasons = f" ({'; '.join(refused)})" if refused else ""
-    return Connection(place=place, is_fine=len(refused) < len(addresses), told=f"{told}{reasons}.")
+    return Connection(place=place, is_fine=len(refused) < len(addresses), sentence=f"{answering}{reasons}.")
 
 
 def _refusals(addresses: tuple[str, ...], limit_s: float) -> Iterator[str]:

@@ -27,7 +27,7 @@ def lines(report: ConfigReport) -> Iterator[str]:
     for setting in report.settings:
         yield _line("setting", f"{setting.name} = {setting.value}")
     for connection in report.connections or ():
-        yield _line("reached" if connection.is_fine else "NOT REACHED", f"{connection.place}: {connection.told}")
+        yield _line("reached" if connection.is_fine else "NOT REACHED", f"{connection.place}: {connection.sentence}")
     for warning in report.warnings:
         yield _line("warning", warning)
     for problem in report.problems:

@@ -26,11 +26,11 @@ class Watched(Value):
 
 
 class Connection(Value):
-    """What one watched system answered; ``told`` is a sentence."""
+    """What one watched system answered, as a sentence."""
 
     place: str
     is_fine: bool
-    told: str
+    sentence: str
 
 
 class ConfigReport(Value):

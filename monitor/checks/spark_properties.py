@@ -66,11 +66,11 @@ def is_master(master: str) -> bool:
 
 
 class _Rule(Value):
-    """What the properties of some names should be. ``told`` goes on after "should"."""
+    """What the properties of some names should be. ``requirement`` goes on after "should"."""
 
     names: re.Pattern[str]
     fits: Callable[[str], bool]
-    told: str
+    requirement: str
 
 
 def _heap(value: str) -> bool:
@@ -125,35 +125,35 @@ _RULES: Final = (
     _Rule(
         names=_names(r"driver\.memory"),
         fits=lambda value: _heap(value) and not value.lower().endswith("b"),
-        told=f"{_HEAP}, with k, m, g or t and nothing after it",
+        requirement=f"{_HEAP}, with k, m, g or t and nothing after it",
     ),
-    _Rule(names=_names(r"executor\.memory"), fits=_heap, told=_HEAP),
-    _Rule(names=_names(_SIZES), fits=_matching(r"[0-9]{1,15}(b|[kmgtp]b?)?"), told="be a size like 512m"),
-    _Rule(names=_names(_COUNTS), fits=_from(1), told="be a whole number from 1 to 1000000"),
-    _Rule(names=_names(r"executor\.instances"), fits=_from(0), told="be a whole number from 0 to 1000000"),
-    _Rule(names=_names(r"\w[\w.]*\.port"), fits=_port, told="be 0 (any), or a port from 1024 to 65535"),
-    _Rule(names=_names(_TIMES), fits=_matching(r"-?[0-9]{1,15}(us|ms|s|m|min|h|d)?"), told="be a time like 30s"),
-    _Rule(names=_names(r"\w[\w.]*\.enabled"), fits=_matching("true|false"), told="be true or false"),
+    _Rule(names=_names(r"executor\.memory"), fits=_heap, requirement=_HEAP),
+    _Rule(names=_names(_SIZES), fits=_matching(r"[0-9]{1,15}(b|[kmgtp]b?)?"), requirement="be a size like 512m"),
+    _Rule(names=_names(_COUNTS), fits=_from(1), requirement="be a whole number from 1 to 1000000"),
+    _Rule(names=_names(r"executor\.instances"), fits=_from(0), requirement="be a whole number from 0 to 1000000"),
+    _Rule(names=_names(r"\w[\w.]*\.port"), fits=_port, requirement="be 0 (any), or a port from 1024 to 65535"),
+    _Rule(names=_names(_TIMES), fits=_matching(r"-?[0-9]{1,15}(us|ms|s|m|min|h|d)?"), requirement="be a time like 30s"),
+    _Rule(names=_names(r"\w[\w.]*\.enabled"), fits=_matching("true|false"), requirement="be true or false"),
     _Rule(
         names=_names(r"log\.level"),
         fits=_matching("all|trace|debug|info|warn|error|fatal|off"),
-        told="be a level of log4j: ERROR, WARN, INFO, DEBUG or the like",
+        requirement="be a level of log4j: ERROR, WARN, INFO, DEBUG or the like",
     ),
     _Rule(
         names=_names(r"submit\.deployMode"),
         fits=_matching("client"),
-        told="be client: the driver is this process",
+        requirement="be client: the driver is this process",
     ),
-    _Rule(names=_names("master"), fits=lambda _: False, told="not be set here: use master in [spark]"),
+    _Rule(names=_names("master"), fits=lambda _: False, requirement="not be set here: use master in [spark]"),
     _Rule(
         names=_names(r"(driver|executor)\.(extra|default)JavaOptions"),
         fits=lambda value: "-Xmx" not in value,
-        told="not set the heap (-Xmx): spark.driver.memory and spark.executor.memory do",
+        requirement="not set the heap (-Xmx): spark.driver.memory and spark.executor.memory do",
     ),
     _Rule(
         names=_names(r"(driver|executor)\.(extra|default)JavaOptions"),
         fits=_is_split,
-        told="be options of Java as a shell reads them: a quote in it is not closed",
+        requirement="be options of Java as a shell reads them: a quote in it is not closed",
     ),
 )
 
@@ -192,7 +192,7 @@ def _ms(time: str) -> float:
 def _wrong(key: str, value: str) -> str | None:
     if key.startswith(_ELSEWHERE):
         return None
-    return next((rule.told for rule in _RULES if rule.names.fullmatch(key) and not rule.fits(value)), None)
+    return next((rule.requirement for rule in _RULES if rule.names.fullmatch(key) and not rule.fits(value)), None)
 
 
 AUTHENTICATE: Final = "spark.authenticate"

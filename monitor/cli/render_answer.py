@@ -15,8 +15,8 @@ from rich.text import Text
 from monitor.explain.statements import Explanation, Statement
 from monitor.explain.what_if import MemberChange, Move, WhatIf
 from monitor.explain.what_if_text import consequences, held, mark, moving
-from monitor.messages.formatting import age
-from monitor.messages.names import counted, owner, shown
+from monitor.messages.formatting import age, counted
+from monitor.messages.names import owner, shown
 from monitor.messages.notification import utc
 
 UNFOLDED: Final = 100_000

@@ -11,8 +11,8 @@ from monitor.detection.ownership.streams_groups import is_streams
 from monitor.explain.self_assigned import sharing_told
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
 from monitor.messages.findings import CAUSES
-from monitor.messages.formatting import age, lasted
-from monitor.messages.names import counted, era, ranges, shown
+from monitor.messages.formatting import age, counted, lasted
+from monitor.messages.names import era, ranges, shown
 from monitor.messages.units import unit_of
 from monitor.model import (
     KINDS,

@@ -14,8 +14,8 @@ from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.detection.ownership.context import Owners
 from monitor.detection.ownership.streams_groups import is_streams
 from monitor.explain.self_assigned import why_by_shares
-from monitor.messages.formatting import age
-from monitor.messages.names import counted, era, listed, owner, ranges, shown
+from monitor.messages.formatting import age, counted
+from monitor.messages.names import era, listed, owner, ranges, shown
 from monitor.model import KINDS, GroupKind, Member, MemberState, TopicPartition, number
 from monitor.protocol.kafka.sticky_user_data import PriorAssignment, read_cooperative, read_sticky
 

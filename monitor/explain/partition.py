@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.explain.owner import why
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
-from monitor.messages.formatting import age
-from monitor.messages.names import counted, era, listed, owner, ranges, shown
+from monitor.messages.formatting import age, counted
+from monitor.messages.names import era, listed, owner, ranges, shown
 from monitor.messages.units import unit_of
 from monitor.model import KINDS, MemberVerdict, PartitionId, PartitionVerdict, TopicPartition
 

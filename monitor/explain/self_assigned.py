@@ -9,7 +9,8 @@ from monitor.assignors.rocketmq.message_queue import sorted_queues
 from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.detection.ownership.self_assigned.rocketmq import queue_of, strategy_of
 from monitor.explain.statements import Judged
-from monitor.messages.names import counted, listed, owner, people, shown
+from monitor.messages.formatting import counted
+from monitor.messages.names import listed, owner, people, shown
 from monitor.model import GroupKind, GroupState, Member, PartitionId, Sharing, TopicPartition
 
 _RUNS: Final = frozenset({"AVG", "default", "range"})

@@ -9,8 +9,8 @@ from monitor.detection.evaluate import judge
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Topics
-from monitor.messages.formatting import age
-from monitor.messages.names import counted, era, shown
+from monitor.messages.formatting import age, counted
+from monitor.messages.names import era, shown
 from monitor.model import Finding, GroupState, GroupVerdict, PartitionId, Value
 
 

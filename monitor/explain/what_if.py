@@ -18,7 +18,8 @@ from monitor.detection.ownership.context import Owners
 from monitor.detection.ownership.current import owners_by_partition
 from monitor.explain.self_assigned_simulation import own_roster, partitions_of, shared, strategy_for
 from monitor.explain.simulation import Roster, choose_assignor, roster_of
-from monitor.messages.names import counted, listed, shown
+from monitor.messages.formatting import counted
+from monitor.messages.names import listed, shown
 from monitor.model import KINDS, Member, MemberAssignment, PartitionId, TopicPartition, TopicPartitions, Value
 
 MOST_MEMBERS: Final = 10_000

@@ -7,7 +7,8 @@ from typing import Final
 
 from monitor.detection.ownership.balance import BalanceSide
 from monitor.explain.what_if import MemberChange, WhatIf
-from monitor.messages.names import counted, listed, places, ranges, shown
+from monitor.messages.formatting import counted
+from monitor.messages.names import listed, places, ranges, shown
 from monitor.model import TopicPartitions
 
 SHOWN_TOPICS: Final = 10

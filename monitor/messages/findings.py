@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import singledispatch
 from typing import Final
 
-from monitor.messages.names import LISTED, counted, era, listed, partition, people, places, seconds, shown
+from monitor.messages.formatting import counted
+from monitor.messages.names import LISTED, era, listed, partition, people, places, seconds, shown
 from monitor.messages.units import unit_of
 from monitor.model import (
     KINDS,

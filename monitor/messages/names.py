@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Final
 
+from monitor.messages.formatting import counted
 from monitor.model import KINDS, GroupState, Member, MemberVerdict, PartitionId, TopicPartition
 from monitor.model.escaping import escaped
 
@@ -27,15 +28,6 @@ def shown(name: str) -> str:
     ('orders', 'a\\nb')
     """
     return escaped(name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}...")
-
-
-def counted(count: int, word: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "partition"), counted(2, "partition")
-    ('1 partition', '2 partitions')
-    """
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -38,7 +38,7 @@ def collectors_exposition(
     return "".join([head(spec) + given[name] for name, spec in FAMILIES.items() if name in given]) + end
 
 
-def collectors_told(collectors: Iterable[CollectorHealth]) -> str:
+def collectors_text(collectors: Iterable[CollectorHealth]) -> str:
     """One line for each collector that is not well, "ready" if there is none."""
     lines = [f"{escaped(health.name)}: {_condition(health)}\n" for health in collectors if not is_well(health)]
     return "".join(lines) or "ready\n"

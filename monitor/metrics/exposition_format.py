@@ -60,19 +60,19 @@ def header(spec: MetricSpec) -> str:
 def openmetrics_header(spec: MetricSpec) -> str:
     """The same in OpenMetrics: of a counter without ``_total``, of an ``_info`` without that, and with the unit.
 
-    A unit may be told only where the name ends with it.
+    A unit may be exposed only where the name ends with it.
     """
     kind = "info" if spec.name.endswith("_info") else spec.kind.value
     name = spec.name.removesuffix("_total") if spec.kind is MetricKind.COUNTER else spec.name.removesuffix("_info")
     unit = unit_of(spec)
-    told = f"# UNIT {name} {unit.value}\n" if unit in _TOLD_UNITS and name.endswith(f"_{unit.value}") else ""
-    return f"# TYPE {name} {kind}\n{told}# HELP {name} {spec.help}\n"
+    exposed = f"# UNIT {name} {unit.value}\n" if unit in _EXPOSED_UNITS and name.endswith(f"_{unit.value}") else ""
+    return f"# TYPE {name} {kind}\n{exposed}# HELP {name} {spec.help}\n"
 
 
 OPENMETRICS_END: Final = "# EOF\n"
 """The last line of a text in OpenMetrics: without it, it was cut."""
 
-_TOLD_UNITS: Final = frozenset({Unit.SECONDS, Unit.BYTES, Unit.RATIO, Unit.RECORDS})
+_EXPOSED_UNITS: Final = frozenset({Unit.SECONDS, Unit.BYTES, Unit.RATIO, Unit.RECORDS})
 
 
 class Samples:

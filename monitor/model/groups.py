@@ -127,7 +127,7 @@ class RebalanceObservation(Value, array_like=True):
     question holds for some instant of the ``took_ms`` after it. ``since_ms`` was the first question, ``seen_ms`` the
     last one with that answer, ``over_ms`` the next, ``interval_ms`` passed between the one before the first and that
     (None: there was none), ``gap_ms`` is the longest time between two of them (None: not known). ``broker`` answered.
-    ``told``: the rebalances of the history know what it tells (monitor.tracking.rebalances.duration).
+    ``is_recorded``: the rebalances of the history know what it tells (monitor.tracking.rebalances.duration).
     """
 
     since_ms: int
@@ -137,7 +137,7 @@ class RebalanceObservation(Value, array_like=True):
     gap_ms: int | None = None
     took_ms: int = 0
     broker: int | None = None
-    told: bool = False
+    is_recorded: bool = False
 
 
 class Rebalance(Value):
@@ -196,8 +196,9 @@ class GroupState(Value):
     Counted since the group was first seen, as ``rebalances`` are: ``moved_partitions``, ``avoidable_moves`` and
     ``rebalance_ms`` of all ended rebalances, ``pause_ms`` (summed over partitions) and ``burst_records`` of them, and
     ``redelivered_records``, by which commits went back. ``released`` are partitions that were given back and that
-    nobody has yet. ``sampled`` is what a collector saw of a rebalance that the log does not tell of yet; ``sights`` are
-    what it saw from beginning to end, the newest ones. ``committed_topics`` tells a topic from one made anew, by name.
+    nobody has yet. ``sampled`` is what a collector saw of a rebalance that the log does not tell of yet;
+    ``observations`` are what it saw from beginning to end, the newest ones.
+    ``committed_topics`` tells a topic from one made anew, by name.
     ``taken`` are partitions whose new owner has yet to commit them.
 
     ``earlier_ms`` are when those rebalances ended that are no longer in the history and follow one another to it
@@ -240,7 +241,7 @@ class GroupState(Value):
     burst_records: int = 0
     sampled: RebalanceInProgress | None = None
     earlier_ms: tuple[int, ...] = ()
-    sights: tuple[RebalanceObservation, ...] = ()
+    observations: tuple[RebalanceObservation, ...] = ()
     committed_topics: tuple[CommittedTopic, ...] = ()
     taken: tuple[PendingHandover, ...] = ()
     source: Source = Source.LOG

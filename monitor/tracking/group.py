@@ -116,7 +116,7 @@ class _Draft:
         if state.phase is Phase.UNSEEN:
             return None
         offsets = self._offsets.freeze()
-        if state.sights:
+        if state.observations:
             state = apply_durations(state, _read_until_ms(state, offsets))
         return replace(
             state,

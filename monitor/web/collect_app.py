@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from monitor.metrics.collector_samples import collectors_exposition, collectors_told, is_well
+from monitor.metrics.collector_samples import collectors_exposition, collectors_text, is_well
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.model import CollectorHealth
 from monitor.web.http.exact_routes import exact_app
@@ -34,7 +34,7 @@ def create_collect_app(
 
     async def readyz(_: Request) -> PlainTextResponse:
         known = health()
-        return PlainTextResponse(collectors_told(known), 200 if all(map(is_well, known)) else 503)
+        return PlainTextResponse(collectors_text(known), 200 if all(map(is_well, known)) else 503)
 
     async def healthz(_: Request) -> PlainTextResponse:
         return PlainTextResponse("ok\n")

@@ -20,7 +20,7 @@ from monitor.metrics.gzip_join import deflated, followed, run_of, unpacked, unpa
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.web.negotiation import prefers_gzip, prefers_openmetrics
 from monitor.web.views.snapshot_source import Source
-from monitor.web.views.status import told_of_all
+from monitor.web.views.status import readiness_text
 
 _VARY: Final = {"Vary": "Accept, Accept-Encoding"}
 TEXT_HEADERS: Final = {"Content-Type": "text/plain; version=0.0.4; charset=utf-8", **_VARY}
@@ -60,7 +60,7 @@ class _MetricsHandlers:
 
     async def readyz(self, _: Request) -> Response:
         snapshot = self._read()
-        return PlainTextResponse(told_of_all(snapshot), 200 if snapshot.ready else 503)
+        return PlainTextResponse(readiness_text(snapshot), 200 if snapshot.ready else 503)
 
 
 def timed(process: ProcessMetrics | None, began_s: float) -> BackgroundTask | None:

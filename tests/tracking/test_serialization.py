@@ -63,8 +63,8 @@ GROUP = GroupState(
     committed_topics=(CommittedTopic("t", -(2**63), 5), CommittedTopic("u", 7)),
     taken=(PendingHandover(5, None, 7, (1, 2)), PendingHandover(5, 4, 7, (3,))),
     released=(ReleasedPartitions("member m", (TopicPartitions("id", (1,)),), 5), ReleasedPartitions("member n", ())),
-    sights=(
-        RebalanceObservation(since_ms=1, seen_ms=2, over_ms=3, interval_ms=1, broker=4, told=True),
+    observations=(
+        RebalanceObservation(since_ms=1, seen_ms=2, over_ms=3, interval_ms=1, broker=4, is_recorded=True),
         RebalanceObservation(4, 5, 6),
     ),
 )

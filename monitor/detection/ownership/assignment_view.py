@@ -103,7 +103,7 @@ def without_offsets(group: GroupState) -> GroupState:
         offsets=(),
         unconfirmed=(),
         sampled=None,
-        sights=(),
+        observations=(),
         taken=(),
         committed_topics=(),
         history=(),

@@ -75,11 +75,15 @@ def add_observation(state: GroupState, event: RebalanceSampled) -> GroupState:
         took_ms=event.took_ms,
         broker=event.broker,
     )
-    is_known = any(replace(each, told=False) == observation for each in state.sights)
+    is_known = any(replace(each, is_recorded=False) == observation for each in state.observations)
     if is_known or not event.since_ms <= seen_ms <= event.sampled_ms:
         return state  # it was written twice, or the clock was set back meanwhile
-    kept = [each for each in state.sights if not each.told or observation.over_ms - each.over_ms <= SAME_OFFSET_MS]
-    return replace(state, sights=(*kept, observation)[-MAX_OBSERVATIONS:])
+    kept = [
+        each
+        for each in state.observations
+        if not each.is_recorded or observation.over_ms - each.over_ms <= SAME_OFFSET_MS
+    ]
+    return replace(state, observations=(*kept, observation)[-MAX_OBSERVATIONS:])
 
 
 def apply_durations(state: GroupState, read_until_ms: int) -> GroupState:
@@ -89,8 +93,8 @@ def apply_durations(state: GroupState, read_until_ms: int) -> GroupState:
         state: a classic group.
         read_until_ms: the group's log has been read until here, by the broker's clock.
     """
-    for observation in state.sights:
-        if not observation.told and _latest_end_ms(observation) + MAX_CLOCK_OFFSET_MS < read_until_ms:
+    for observation in state.observations:
+        if not observation.is_recorded and _latest_end_ms(observation) + MAX_CLOCK_OFFSET_MS < read_until_ms:
             offsets = _possible_offsets(observation, state, until_ms=_latest_end_ms(observation))
             if len(offsets) > 1:
                 if _latest_end_ms(observation) + FOLLOW_UP_MS + MAX_CLOCK_OFFSET_MS >= read_until_ms:
@@ -107,8 +111,9 @@ def _apply_observation(state: GroupState, observation: RebalanceObservation, off
             beginning = _beginning(observation, offsets, state.history, place)
             if beginning is not None:
                 state = _with_beginning(state, place, beginning)
-    kept = state.sights if offsets else [each for each in state.sights if not each.told]  # a clock was set, so forget
-    return replace(state, sights=tuple(replace(each, told=True) if each == observation else each for each in kept))
+    kept = state.observations if offsets else [each for each in state.observations if not each.is_recorded]
+    after = (replace(each, is_recorded=True) if each == observation else each for each in kept)
+    return replace(state, observations=tuple(after))
 
 
 def _latest_end_ms(observation: RebalanceObservation) -> int:
@@ -136,7 +141,7 @@ def _possible_offsets(observation: RebalanceObservation, state: GroupState, unti
         return []
     ends = [each.ended_ms for each in state.history if each.ended_ms is not None]
     possible = [_Span(-MAX_CLOCK_OFFSET_MS, MAX_CLOCK_OFFSET_MS)]
-    for each in state.sights:
+    for each in state.observations:
         if (
             each.broker != observation.broker
             or not observation.over_ms - SAME_OFFSET_MS <= _latest_end_ms(each) <= until_ms

@@ -1,4 +1,4 @@
-"""The clusters that a list is asked about. A list never leaves one out unless its reader has said that it may.
+"""The clusters that a list covers. A list never leaves one out unless its reader has said that it may.
 
 Whoever polls for findings takes a list without any for "all is well". So a list is refused while nothing is known of
 one of its clusters; and one that is as old as to be called stale says so in a header.
@@ -22,8 +22,8 @@ STALE: Final = "X-Stale"
 _HINT: Final = "With partial=1, the response leaves them out."
 
 
-class AskedClusters(Value):
-    """Those that are ready, of what is asked about; ``are_all``: of all that there are. ``left_out`` are the others."""
+class ChosenClusters(Value):
+    """Those that are ready, of the chosen ones; ``are_all``: no parameter chose. ``left_out`` are the others."""
 
     ready: tuple[ClusterSnapshot, ...]
     left_out: tuple[ClusterSnapshot, ...]
@@ -38,11 +38,11 @@ class AskedClusters(Value):
         """What a client should know beside the list: the clusters that it leaves out, and those that are stale."""
         ages = ((each, each.age_ms(now_ms)) for each in self.ready)
         stale = [each for each, age_ms in ages if age_ms is not None and age_ms >= STALE_AFTER_MS]
-        told = ((NOT_READY, self.left_out), (STALE, stale))
-        return {header: _as_header(clusters) for header, clusters in told if clusters}
+        of_header = ((NOT_READY, self.left_out), (STALE, stale))
+        return {header: _as_header(clusters) for header, clusters in of_header if clusters}
 
 
-def asked_clusters(snapshot: Snapshot, query: Query) -> AskedClusters:
+def chosen_clusters(snapshot: Snapshot, query: Query) -> ChosenClusters:
     """The clusters that the parameters ``cluster`` name, all if there are none.
 
     Raises:
@@ -50,14 +50,14 @@ def asked_clusters(snapshot: Snapshot, query: Query) -> AskedClusters:
             ``partial``, or none is ready.
     """
     names = query.texts("cluster")
-    asked: Sequence[ClusterSnapshot] = [named(snapshot, name) for name in names] if names else snapshot.clusters
-    ready = tuple(each for each in asked if each.ready)
-    left_out = tuple(each for each in asked if not each.ready)
+    chosen: Sequence[ClusterSnapshot] = [named(snapshot, name) for name in names] if names else snapshot.clusters
+    ready = tuple(each for each in chosen if each.ready)
+    left_out = tuple(each for each in chosen if not each.ready)
     if not ready:
         raise NotKnownYet(left_out)
     if left_out and not query.is_on(PARTIAL):
         raise NotKnownYet(left_out, _HINT)
-    return AskedClusters(ready=ready, left_out=left_out, are_all=not names)
+    return ChosenClusters(ready=ready, left_out=left_out, are_all=not names)
 
 
 def _as_header(clusters: Iterable[ClusterSnapshot]) -> str:

@@ -27,7 +27,7 @@ _ERRORS: Final = {
     "413": "A request here has no body.",
     "414": "The address is too long.",
     "429": "Too many wrong credentials.",
-    "500": "This cannot be told; the rest can.",
+    "500": "This part failed; the rest is available.",
     "503": "The groups of a cluster are not known yet: never an empty answer. Or too much is asked at once.",
 }
 _OF_NAMES: Final = frozenset({"404"})
@@ -82,8 +82,8 @@ def _operation(address: Address) -> Json:
 
 
 def _path_parameter(name: str) -> Json:
-    told = f"The {name}, percent-encoded as one piece (a slash is %2F; `.` and `..` are ~. and ~..)."
-    return {"name": name, "in": "path", "required": True, "description": told, "schema": {"type": "string"}}
+    description = f"The {name}, percent-encoded as one piece (a slash is %2F; `.` and `..` are ~. and ~..)."
+    return {"name": name, "in": "path", "required": True, "description": description, "schema": {"type": "string"}}
 
 
 def _query_parameter(parameter: Parameter) -> Json:
@@ -122,8 +122,8 @@ def _errors(address: Address) -> Json:
     schema = {"$ref": f"{_SCHEMAS}{ApiError.__name__}"}
     names_any = address.is_of_group or any(each.name == "cluster" for each in address.parameters)
     return {
-        code: {"description": told, "content": {JSON: {"schema": schema}}}
-        for code, told in _ERRORS.items()
+        code: {"description": description, "content": {JSON: {"schema": schema}}}
+        for code, description in _ERRORS.items()
         if names_any or code not in _OF_NAMES
     }
 

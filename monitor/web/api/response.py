@@ -46,19 +46,19 @@ class JsonAnswer:
                 self._packed = squeeze.compress(self.body) + squeeze.flush()
             return self._packed
 
-    def to(self, request: Request, headers: Mapping[str, str] | None = None) -> Response:
+    def to(self, request: Request, extra: Mapping[str, str] | None = None) -> Response:
         """What this client is sent: the body, compressed if it takes that, or that it has it already (304)."""
-        told = {
-            **(headers or {}),
+        headers = {
+            **(extra or {}),
             "ETag": self.etag,
             "Vary": "Accept-Encoding",
             "Cache-Control": "private, no-cache",  # it may be kept, but has to be asked for again
         }
         if _has_it(request, self.etag):
-            return Response(status_code=304, headers=told)
+            return Response(status_code=304, headers=headers)
         if len(self.body) >= WORTH_BYTES and accepts_gzip(request):
-            return Response(self.packed, headers=told | {"Content-Encoding": "gzip"}, media_type=JSON)
-        return Response(self.body, headers=told, media_type=JSON)
+            return Response(self.packed, headers=headers | {"Content-Encoding": "gzip"}, media_type=JSON)
+        return Response(self.body, headers=headers, media_type=JSON)
 
 
 def _has_it(request: Request, etag: str) -> bool:

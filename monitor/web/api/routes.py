@@ -23,7 +23,7 @@ from monitor.metrics.version import installed_version
 from monitor.model import FindingKind, GroupKind, Phase, Snapshot
 from monitor.snapshot_file import Evaluated, all_lines, group_lines
 from monitor.web.api.cache import KeptLists, Listed
-from monitor.web.api.chosen_clusters import asked_clusters
+from monitor.web.api.chosen_clusters import chosen_clusters
 from monitor.web.api.endpoints import ADDRESSES, EXPLAIN, GROUP, HISTORY, ROOT, WHAT_IF, Address
 from monitor.web.api.lists import CursorError, Order, Wanted, condition, cursor, read_cursor
 from monitor.web.api.openapi import openapi_document
@@ -107,7 +107,7 @@ class _Listing:
             for each in ADDRESSES
         )
         index = ApiIndex(version=installed_version(), shard=str(self._source.read().shard), addresses=addresses)
-        return _told(index).to(request)
+        return _json_answer(index).to(request)
 
     def _clusters(self, request: Request, _: Query) -> Response:
         now_ms = self._now_ms()
@@ -132,21 +132,21 @@ class _Listing:
     ) -> Response:
         """The list that is wanted, of one snapshot: that of which it was seen that all clusters are ready."""
         snapshot = self._source.read()
-        asked = asked_clusters(snapshot, query)
-        listed = lists(snapshot, msgspec.structs.replace(wanted, clusters=asked.names))
-        return _page(request, wanted, listed, asked.headers(self._now_ms()))
+        chosen = chosen_clusters(snapshot, query)
+        listed = lists(snapshot, msgspec.structs.replace(wanted, clusters=chosen.names))
+        return _page(request, wanted, listed, chosen.headers(self._now_ms()))
 
     def _saved(self, request: Request, query: Query) -> Response:
         """All groups, one by one: Starlette asks for the pieces in a thread, and a scrape need not wait for them."""
-        asked = asked_clusters(self._source.read(), query)
-        found = ((cluster, self._source.inputs(cluster.cluster)) for cluster in asked.ready)
+        chosen = chosen_clusters(self._source.read(), query)
+        found = ((cluster, self._source.inputs(cluster.cluster)) for cluster in chosen.ready)
         evaluated = [
             Evaluated(inputs=inputs, groups=tuple(summary.group for summary in cluster.groups))
             for cluster, inputs in found
             if inputs is not None
         ]
         lines = all_lines(evaluated) if request.method == "GET" else ()
-        return StreamingResponse(lines, headers=asked.headers(self._now_ms()), media_type=_LINES_OF_JSON)
+        return StreamingResponse(lines, headers=chosen.headers(self._now_ms()), media_type=_LINES_OF_JSON)
 
 
 def _wanted(query: Query, order: Order) -> Wanted:
@@ -165,11 +165,11 @@ def _wanted(query: Query, order: Order) -> Wanted:
     )
 
 
-def _page(request: Request, wanted: Wanted, listed: Listed, told: Mapping[str, str]) -> Response:
-    headers = {"X-Total-Count": str(listed.matching), **told}
+def _page(request: Request, wanted: Wanted, listed: Listed, extra: Mapping[str, str]) -> Response:
+    headers = {"X-Total-Count": str(listed.matching), **extra}
     if listed.after is not None:
-        asked = [item for item in request.query_params.multi_items() if item[0] != "cursor"]
-        query = urlencode([*asked, ("cursor", cursor(wanted.order, listed.after))])
+        parameters = [item for item in request.query_params.multi_items() if item[0] != "cursor"]
+        query = urlencode([*parameters, ("cursor", cursor(wanted.order, listed.after))])
         headers["Link"] = f'<{request.scope["path"]}?{query}>; rel="next"'
     return listed.answer.to(request, headers)
 
@@ -210,7 +210,7 @@ class _OfGroups:
     def _history(self, request: Request, _: Query) -> Response:
         group = self._find.listed(request, HISTORY)
         points = self._source.history(group.cluster, group.group)
-        return _told(GroupHistory(cluster=group.cluster, group=group.group, points=points)).to(request)
+        return _json_answer(GroupHistory(cluster=group.cluster, group=group.group, points=points)).to(request)
 
     def _saved(self, request: Request, _: Query) -> Response:
         return Response(group_lines(self._find.inputs(request, SAVED)), media_type=_LINES_OF_JSON)
@@ -236,7 +236,7 @@ def _change(query: Query) -> Change:
 def _asked(inputs: GroupInputs, question: Callable[[], msgspec.Struct]) -> JsonAnswer:
     """The answer; a rule that fails on this group is an error of this group."""
     try:
-        return _told(question())
+        return _json_answer(question())
     except QuestionError as error:
         raise HTTPException(400, str(error)) from error
     except Exception as error:
@@ -245,7 +245,7 @@ def _asked(inputs: GroupInputs, question: Callable[[], msgspec.Struct]) -> JsonA
         raise HTTPException(500, f"{sentence} ({reason}). Other groups are not affected.") from error
 
 
-def _told(answer: msgspec.Struct) -> JsonAnswer:
+def _json_answer(answer: msgspec.Struct) -> JsonAnswer:
     return JsonAnswer(msgspec.json.encode(answer))
 
 

@@ -12,7 +12,8 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Final
 
-from monitor.messages.names import counted, ranges
+from monitor.messages.formatting import counted
+from monitor.messages.names import ranges
 from monitor.model import GroupVerdict, PartitionId, PartitionVerdict, Sharing, Value
 from monitor.web.page.member_labels import Holder, Holders
 
@@ -51,11 +52,11 @@ _WRONG: Final = (Mark.ORPHAN, Mark.DOUBLE, Mark.STRAY)
 
 
 class Tile(Value):
-    """A place of the map; ``told`` says in words what the mark means here."""
+    """A place of the map; ``title`` says in words what the mark means here."""
 
     partition: PartitionId
     mark: Mark
-    told: str
+    title: str
 
 
 class MapRow(Value):
@@ -154,7 +155,7 @@ class _Judge:
         tiles: dict[str | None, dict[PartitionId, Tile]] = defaultdict(dict)
         for row in rows:
             for member_id, mark in self._of(row):
-                tiles[member_id][row.partition] = Tile(row.partition, mark, self._told(row, mark))
+                tiles[member_id][row.partition] = Tile(row.partition, mark, self._title(row, mark))
         places = [row.partition for row in rows]
         order: list[str | None] = [None] if None in tiles else []
         order += [each.member_id for each in self._members if each.member_id in tiles or rows[0].topic in each.topics]
@@ -190,7 +191,7 @@ class _Judge:
             return Mark.HELD
         return Mark.RIGHT if row.expected == owner else Mark.STRAY
 
-    def _told(self, row: PartitionVerdict, mark: Mark) -> str:
+    def _title(self, row: PartitionVerdict, mark: Mark) -> str:
         names = " and ".join(self._name(owner) for owner in row.owners[:3])
         more = f" and {counted(len(row.owners) - 3, 'more')}" if len(row.owners) > 3 else ""
         owners = f"owner{'' if len(row.owners) == 1 else 's'} {names}{more}" if names else "no owner"

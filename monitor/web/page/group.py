@@ -87,11 +87,11 @@ _SOURCES: Final = {
 
 
 class MemberLine(Value):
-    """A member with its number on this page; ``standing`` says what it has yet to do, or what is odd about it."""
+    """A member with its number on this page; ``remark`` says what it has yet to do, or what is odd about it."""
 
     number: int
     member: MemberVerdict
-    standing: str | None
+    remark: str | None
 
 
 class TopicLine(Value):
@@ -151,8 +151,7 @@ def group_page(verdict: GroupVerdict, limit: int | None, sort: str = "", map_top
         findings=tuple(_finding_line(verdict, finding) for finding in verdict.findings),
         judgement=_judgement(verdict),
         members=tuple(
-            MemberLine(number=n, member=member, standing=_standing(member))
-            for n, member in enumerate(verdict.members, 1)
+            MemberLine(number=n, member=member, remark=_remark(member)) for n, member in enumerate(verdict.members, 1)
         ),
         partitions=tuple(_partition_lines(verdict, rows[:limit], holders, marks)),
         marked=sum(_is_marked(row, marks, alone=_is_alone(verdict)) for row in rows),
@@ -191,8 +190,8 @@ def _topic_lines(verdict: GroupVerdict) -> tuple[TopicLine, ...]:
 def _pace(verdict: GroupVerdict) -> str | None:
     if verdict.pace is None:
         return None
-    told = f"{rate(verdict.pace.consumed_per_s)} of {rate(verdict.pace.produced_per_s)} {unit_of(verdict.kind)}s/s"
-    return told + _part(verdict)
+    speed = f"{rate(verdict.pace.consumed_per_s)} of {rate(verdict.pace.produced_per_s)} {unit_of(verdict.kind)}s/s"
+    return speed + _part(verdict)
 
 
 def _part(verdict: GroupVerdict) -> str:
@@ -209,7 +208,7 @@ def _catch_up(verdict: GroupVerdict) -> str | None:
     return "never at this rate" if verdict.catch_up_ms is None else f"in {age(verdict.catch_up_ms)}"
 
 
-def _standing(member: MemberVerdict) -> str | None:
+def _remark(member: MemberVerdict) -> str | None:
     if not member.answers:
         return "does not respond"
     if member.unreadable is not None:

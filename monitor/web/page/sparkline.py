@@ -17,11 +17,11 @@ HEIGHT: Final = 40
 class Sparkline(Value):
     """``lines`` are points of SVG polylines in a box of WIDTH and HEIGHT; between two of them the lag was not known.
 
-    ``told`` says the same in words.
+    ``title`` says the same in words.
     """
 
     lines: tuple[str, ...]
-    told: str
+    title: str
     span: str
 
 
@@ -29,7 +29,7 @@ def sparkline(points: Sequence[LagPoint], unit: str) -> Sparkline | None:
     """None where there is no line to be drawn: with fewer than two known points.
 
     >>> line = sparkline([LagPoint(0, 5), LagPoint(60_000, None), LagPoint(120_000, 10)], "record")
-    >>> line.lines, line.told
+    >>> line.lines, line.title
     (('-1.0,20.0 0.0,20.0', '239.0,1.0 240.0,1.0'), 'Lag over the last 2 min: from 5 to 10 records, now 10 records.')
     """
     known = [point.lag for point in points if point.lag is not None]
@@ -37,11 +37,11 @@ def sparkline(points: Sequence[LagPoint], unit: str) -> Sparkline | None:
         return None
     least, most = min(known), max(known)
     now = points[-1].lag
-    told_now = "unknown" if now is None else counted(now, unit)
+    shown_now = "unknown" if now is None else counted(now, unit)
     span = age(points[-1].at_ms - points[0].at_ms)
     return Sparkline(
         lines=tuple(_lines(points, most)),
-        told=f"Lag over the last {span}: from {least:,} to {counted(most, unit)}, now {told_now}.",
+        title=f"Lag over the last {span}: from {least:,} to {counted(most, unit)}, now {shown_now}.",
         span=span,
     )
 

@@ -10,7 +10,7 @@ from monitor.model import ClusterSnapshot, FindingKind, GroupSummary, Value
 from monitor.model.findings import Severity
 from monitor.web.views.addresses import PAGE, GroupAddress
 from monitor.web.views.group_list import KindCount, Listing, Wish
-from monitor.web.views.status import share_told, told
+from monitor.web.views.status import cluster_sentence, shard_sentence
 
 STALE_AFTER_MS: Final = 60_000
 """From this age on, the page says that an evaluation is old: many times the interval between two batches."""
@@ -87,7 +87,7 @@ def overview(listing: Listing, now_ms: int, wish: Wish, limit: int | None) -> Ov
         total=found.total,
         troubled=found.troubled,
         kinds=found.kinds,
-        share=None if snapshot.shard.is_all else share_told(snapshot.shard),
+        share=None if snapshot.shard.is_all else shard_sentence(snapshot.shard),
         waiting=sum(not each.ready for each in snapshot.clusters if wish.cluster in ("", each.cluster)),
     )
 
@@ -112,7 +112,7 @@ def cluster_line(cluster: ClusterSnapshot, now_ms: int) -> ClusterLine:
     age_ms = cluster.age_ms(now_ms)
     return ClusterLine(
         name=cluster.cluster,
-        sentence=told(cluster),
+        sentence=cluster_sentence(cluster),
         warning=_warning(cluster),
         ready=cluster.ready,
         failing=cluster.problem is not None,

@@ -15,7 +15,7 @@ from monitor.model import ClusterSnapshot, GroupSummary, GroupVerdict, Snapshot,
 from monitor.snapshot_file import ClusterInputs, NotJudgedError
 from monitor.web.views.addresses import GroupAddress, group_address
 from monitor.web.views.lag_history import LagPoint
-from monitor.web.views.status import share_told, told
+from monitor.web.views.status import cluster_sentence, shard_sentence
 
 Answer = TypeVar("Answer")
 
@@ -48,7 +48,9 @@ class NotKnownYet(HTTPException):
 
     def __init__(self, clusters: Sequence[ClusterSnapshot], hint: str = "") -> None:
         self.clusters = tuple(each.cluster for each in clusters)
-        sentences = [f"The groups of {visible(each.cluster)} are not known yet. {told(each)}" for each in clusters]
+        sentences = [
+            f"The groups of {visible(each.cluster)} are not known yet. {cluster_sentence(each)}" for each in clusters
+        ]
         super().__init__(503, " ".join([*sentences, *([hint] if hint else [])] or ["No cluster is watched."]))
 
 
@@ -106,7 +108,7 @@ class GroupFinder:
     def _not_found(self, address: GroupAddress) -> str:
         sentence = f"No group named {visible(address.group)} was found in cluster {visible(address.cluster)}."
         shard = self._source.read().shard
-        return sentence if shard.is_all else f"{sentence} {share_told(shard)}"
+        return sentence if shard.is_all else f"{sentence} {shard_sentence(shard)}"
 
 
 def named(snapshot: Snapshot, name: str) -> ClusterSnapshot:

@@ -25,7 +25,7 @@ from monitor.java_runtime.find_java import find_java
 from monitor.java_runtime.jars import kafka_jars, spark_kafka_jars
 from monitor.model import ALL_GROUPS, Value
 from monitor.web.server import HttpServer
-from monitor.web.views.status import told
+from monitor.web.views.status import cluster_sentence
 from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.jobs.demo.alerting import DemoAlerting
 from streaming_jobs.jobs.demo.transcript import GroupSeen, TranscriptRecorder
@@ -137,7 +137,7 @@ class Demo:
                     self._begin(watched)
                 else:
                     cluster = next(cluster for cluster in snapshot.clusters if not cluster.ready)
-                    line = self._print_once(told(cluster), line)
+                    line = self._print_once(cluster_sentence(cluster), line)
                 continue
             watched_s = self._watched_s()
             self._observer.take(snapshot, watched_s)

@@ -76,7 +76,7 @@ def test_it_is_the_same_as_without_memory(cases):
             id="its topic was made anew, or a partition got a new owner",
         ),
         pytest.param(
-            replace(GROUP, sights=(RebalanceObservation(1, 2, 3),)), TOPICS, id="a rebalance was seen to be over"
+            replace(GROUP, observations=(RebalanceObservation(1, 2, 3),)), TOPICS, id="a rebalance was seen to be over"
         ),
         pytest.param(replace(GROUP, redelivered_records=9), TOPICS, id="a commit went back"),
         pytest.param(

@@ -21,7 +21,7 @@ from monitor.collectors.snapshot import SourceSnapshot
 from monitor.config import ClusterSettings, ConfigError, Settings, SparkQueriesSettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.ports import free_ports
-from monitor.metrics.collector_samples import collectors_exposition, collectors_told
+from monitor.metrics.collector_samples import collectors_exposition, collectors_text
 from monitor.model import CollectorHealth, GroupKind, GroupObserved, PassCompleted, Source
 from monitor.protocol.events_topic import decode_event
 from monitor.web.collect_app import create_collect_app
@@ -70,7 +70,7 @@ def test_a_collector_with_a_warning_is_up_and_ready_and_says_it_in_the_log_once(
     warned = replace(WELL, warning="One node is out of date.")
     text = collectors_exposition([warned], version="1")
     assert 'groupwatch_collector_up{cluster="prod",collector="rocketmq",name="orders"} 1\n' in text
-    assert collectors_told([warned]) == "ready\n"
+    assert collectors_text([warned]) == "ready\n"
     collector = AnyCollector("prod", "rocketmq", "orders")
     collector.warning = "One node is out of date."
     tell = CollectorLog(collector)
@@ -107,7 +107,7 @@ def test_a_collector_that_has_not_ended_a_pass_is_neither_up_nor_down():
     ],
 )
 def test_what_is_not_well_has_a_line(health: CollectorHealth, line: str):
-    assert collectors_told([health]) == line
+    assert collectors_text([health]) == line
 
 
 def test_nothing_of_spark_is_loaded():

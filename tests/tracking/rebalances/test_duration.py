@@ -234,7 +234,7 @@ def test_the_bounds_of_a_lone_rebalance():
     state = fold(BEFORE, AFTER, OVER, ENOUGH)
     assert newest(state) == (STORED_MS - 3_800, 6_300 - 3_800)
     assert state.rebalance_ms == 5 + 3_800
-    assert [sight.told for sight in state.sights] == [True]
+    assert [each.is_recorded for each in state.observations] == [True]
 
 
 @pytest.mark.parametrize("place", range(3))
@@ -259,7 +259,7 @@ def test_nothing_is_told_where_the_log_does_not_reach_back_to_all_ends_that_can_
     alone = replace(AFTER, generation=4)
     state = fold(alone, OVER, ENOUGH)
     assert newest(state) == (JOINED_MS, None)
-    assert [sight.told for sight in state.sights] == [True], "and it is not asked again"
+    assert [each.is_recorded for each in state.observations] == [True], "and it is not asked again"
     assert newest(fold(replace(AFTER, generation=1), OVER, ENOUGH)) == (STORED_MS - 3_800, 2_500), "the very first"
 
 
@@ -303,7 +303,7 @@ def test_a_collector_that_had_not_looked_before_cannot_say_when_it_began_but_tha
 
 
 def test_an_event_that_is_written_twice_is_one_sight():
-    assert len(fold(BEFORE, AFTER, OVER, OVER, ENOUGH, OVER).sights) == 1
+    assert len(fold(BEFORE, AFTER, OVER, OVER, ENOUGH, OVER).observations) == 1
 
 
 @pytest.mark.parametrize(
@@ -315,17 +315,19 @@ def test_an_event_that_is_written_twice_is_one_sight():
     ],
 )
 def test_a_sight_against_time_is_no_sight(odd):
-    assert fold(BEFORE, AFTER, odd, ENOUGH).sights == ()
+    assert fold(BEFORE, AFTER, odd, ENOUGH).observations == ()
 
 
 def test_sights_are_bounded():
     state = fold(BEFORE)
     for number in range(MAX_OBSERVATIONS + 5):
         state = fold(replace(OVER, sampled_ms=OVER.sampled_ms + number), state=state)
-    assert len(state.sights) == MAX_OBSERVATIONS
+    assert len(state.observations) == MAX_OBSERVATIONS
     late = replace(OVER, sampled_ms=OVER.sampled_ms + SAME_OFFSET_MS + MAX_OBSERVATIONS + 5)
     state = fold(late, state=fold(ENOUGH, committed(late.sampled_ms), state=state))
-    assert [sight.over_ms for sight in state.sights] == [late.sampled_ms], "not those that have told all and are old"
+    assert [each.over_ms for each in state.observations] == [late.sampled_ms], (
+        "not those that have told all and are old"
+    )
 
 
 def test_a_rebalance_that_was_seen_once_may_have_been_over_and_began_after_it_was_not_seen_yet():
@@ -335,12 +337,12 @@ def test_a_rebalance_that_was_seen_once_may_have_been_over_and_began_after_it_wa
 
 
 def test_a_clock_that_was_set_is_noticed_and_what_was_seen_before_that_is_forgotten():
-    """The second sight fits the second end at 8 s no more, but 30 s later the third one is the first of a new time."""
+    """The second each fits the second end at 8 s no more, but 30 s later the third one is the first of a new time."""
     second = stored(3, Truth(0, STORED_MS + 99_990, STORED_MS + 100_000, STORED_MS + 100_000))
     third = stored(4, Truth(0, STORED_MS + 199_990, STORED_MS + 200_000, STORED_MS + 200_000))
     state = fold(BEFORE, AFTER, OVER, second, later(OVER, 111_000), third, later(OVER, 211_000), committed(10**8))
     assert [each.uncertainty_ms for each in state.history] == [None, 2_500, None, 2_500]
-    assert [sight.over_ms for sight in state.sights] == [OVER.sampled_ms + 111_000, OVER.sampled_ms + 211_000]
+    assert [each.over_ms for each in state.observations] == [OVER.sampled_ms + 111_000, OVER.sampled_ms + 211_000]
 
 
 def test_another_broker_has_another_clock():

@@ -43,7 +43,7 @@ def test_who_has_what_and_who_should():
     assert topic.summary == "1 without an owner, 1 with several owners, 1 with an unexpected owner"
     told = topic.rows[1].cells[2]
     assert told is not None
-    assert told.told == "Partition 2: no owner; expected: #1 front"
+    assert told.title == "Partition 2: no owner; expected: #1 front"
 
 
 def test_nobody_is_expected_where_the_assignor_is_not_known():
