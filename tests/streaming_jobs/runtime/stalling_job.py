@@ -12,8 +12,10 @@ LIMIT_S: Final = 4
 HOPELESS_S: Final = 10 * LIMIT_S
 
 WITH_SHORT_LIMITS: Final = (
-    "import streaming_jobs.runtime.stall as stall;"
-    f"stall.LEAST_MS, stall.TRIGGERS, stall.LONGEST_BATCHES = {LIMIT_S * 1000}, 1, 1\n"
+    "import streaming_jobs.runtime.stall as stall\n"
+    f"limits = dict(LEAST_MS={LIMIT_S * 1000}, LIMIT_IN_TRIGGERS=1, LIMIT_IN_LONGEST_BATCHES=1)\n"
+    "assert limits.keys() <= vars(stall).keys()\n"
+    "vars(stall).update(limits)\n"
 )
 RUN: Final = "from monitor.cli import main\nmain()\n"
 
