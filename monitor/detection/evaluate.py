@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from typing import Final
 
 from monitor.detection.lag.lag import (
@@ -14,10 +15,11 @@ from monitor.detection.lag.lag import (
     total,
 )
 from monitor.detection.lag.throughput import catch_up_ms, lag_status, pace_of, paced_rows, progress_of, total_pace
+from monitor.detection.moment import Moment
 from monitor.detection.ownership.assignment_view import AssignmentView, view_assignment
 from monitor.detection.ownership.catalog_view import Places, Topics
 from monitor.detection.ownership.context import Facts, Ownership
-from monitor.detection.ownership.self_assigned.grace_period import as_of_ms, next_ms, settles_ms, told_until_ms
+from monitor.detection.ownership.self_assigned.grace_period import as_of_ms, next_settling_ms, settles_ms, told_until
 from monitor.detection.rules import (
     behind,
     double_owned,
@@ -53,6 +55,7 @@ from monitor.model import (
     PartitionState,
     PartitionVerdict,
     TopicPartition,
+    Value,
 )
 from monitor.model.findings import Observation, rank
 
@@ -90,11 +93,37 @@ def evaluate(group: GroupState, catalog: Catalog, now_ms: int, settings: Detecti
     return judge(group, Topics(catalog), view_assignment(group, catalog), now_ms, settings)
 
 
+class Judged(Value):
+    """A verdict, and until when it holds while its inputs stay the same; None: for as long as they do.
+
+    ``has_ages``: but for its ages, that of the lag and those of findings, which grow meanwhile.
+    """
+
+    verdict: GroupVerdict
+    until_ms: int | None
+    has_ages: bool
+
+
 def judge(
     group: GroupState, topics: Topics, view: AssignmentView, now_ms: int, settings: DetectionSettings
 ) -> GroupVerdict:
     """As :func:`evaluate`, where the view of the group is known already."""
+    return judge_until(group, topics, view, now_ms, settings).verdict
+
+
+def judge_until(
+    group: GroupState, topics: Topics, view: AssignmentView, now_ms: int, settings: DetectionSettings
+) -> Judged:
+    """As :func:`judge`, with how long it holds."""
     facts = facts_of(group, topics, view, now_ms, settings)
+    verdict = _verdict_of(facts, view, now_ms)
+    next_ms = facts.moment.next_ms
+    is_never = next_ms == inf or facts.now_ms < now_ms  # time does not go on for a group until it is read again
+    return Judged(verdict, None if is_never else int(next_ms), has_ages=bool(verdict.lag or verdict.findings))
+
+
+def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict:
+    group, settings = facts.group, facts.settings
     topics_lag = lag_by_topic(facts.partitions)
     waiting = facts.waiting
     cut = [row for row in waiting if row.earliest]
@@ -127,7 +156,7 @@ def judge(
         lost=None if lag is None else total([0, *[lost_records(row) for row in cut]]),
         kept_waiting=None if lag is None else max([0.0, *[kept_waiting(row) for row in cut]]),
         handovers=view.expectation.handovers,
-        rebalancing_since_ms=rebalancing_since_ms(group, now_ms),
+        rebalancing_since_ms=rebalancing_since_ms(group, facts.moment),
         rebalance_ms=group.rebalance_ms,
         moved_partitions=group.moved_partitions,
         avoidable_moves=group.avoidable_moves,
@@ -138,7 +167,7 @@ def judge(
         paced_lag=paced_lag,
         source=group.source,
         sharing=group.sharing,
-        settles_ms=next_ms(group, view.grown_ms, settings, facts.now_ms),
+        settles_ms=next_settling_ms(group, view.grown_ms, settings, facts.moment),
         lag_at_least_ms=lag_at_least_ms(facts, age_ms),
     )
 
@@ -175,18 +204,18 @@ def facts_of(
     owners = view.ownership.owners
     committed = {TopicPartition(offset.topic, offset.partition): offset for offset in group.offsets}
     known = _known(topics, view.ownership, committed)
-    now_ms = as_of_ms(group, topics.catalog.pass_ms, now_ms)
-    is_settling = KINDS[group.kind].is_self_assigned and now_ms < settles_ms(group, view.grown_ms, settings)
+    moment = Moment(as_of_ms(group, topics.catalog.pass_ms, now_ms))
+    is_settling = KINDS[group.kind].is_self_assigned and not moment.has_come(settles_ms(group, view.grown_ms, settings))
     orphans = {} if is_settling else orphans_of(group, topics.catalog, view.ownership, view.expectation, known)
     is_all = known.keys() >= owners.keys() and known.keys() >= committed.keys()
     places = known if is_all else sorted(known.keys() | owners.keys() | committed.keys())
-    judged = _Judge(group, view, orphans, now_ms, settings.burrow).partition
+    judged = _Judge(group, view, orphans, moment, settings.burrow).partition
     partitions = tuple([judged(place, known.get(place), committed.get(place)) for place in places])
     waiting = tuple([row for row in partitions if row.lag])
     return Facts(
         group=group,
         catalog=topics.catalog,
-        now_ms=now_ms,
+        moment=moment,
         settings=settings,
         ownership=view.ownership,
         expectation=view.expectation,
@@ -221,14 +250,14 @@ def _known(topics: Topics, ownership: Ownership, committed: Mapping[TopicPartiti
 class _Judge:
     """Makes the row of a partition from what the group as a whole says of it."""
 
-    __slots__ = ("_burrow", "_current", "_group", "_now_ms", "_orphans", "_owners", "_replayed")
+    __slots__ = ("_burrow", "_current", "_group", "_moment", "_orphans", "_owners", "_replayed")
 
     def __init__(
         self,
         group: GroupState,
         view: AssignmentView,
         orphans: Mapping[TopicPartition, OrphanReason],
-        now_ms: int,
+        moment: Moment,
         burrow: BurrowSettings,
     ) -> None:
         self._group = group
@@ -236,7 +265,7 @@ class _Judge:
         self._current = view.expectation.current
         self._replayed = view.expectation.replayed
         self._orphans = orphans
-        self._now_ms = now_ms
+        self._moment = moment
         self._burrow = burrow
 
     def partition(
@@ -249,10 +278,9 @@ class _Judge:
         if commit and state and end is not None and not (state.former_ms and is_of_former_log(commit, state)):
             lag, age_ms, status = lag_records(offset, end), 0, _OK
             if lag:  # the rest is only asked where records wait
-                age_ms, stable = lag_ms(state, commit.offset, self._now_ms), state.stable
+                age_ms, stable = lag_ms(state, commit.offset, self._moment.now_ms), state.stable
                 progress = progress_of(commit, state)
-                told_ms = told_until_ms(self._group, state, self._now_ms)
-                status = lag_status(progress, lag, told_ms, self._burrow)
+                status = lag_status(progress, lag, told_until(self._group, state, self._moment), self._burrow)
                 pace = pace_of(progress)
         current, replayed = self._current.get(place), self._replayed.get(place)
         return PartitionVerdict(
@@ -271,16 +299,3 @@ class _Judge:
             pace,
             stable,
         )
-
-
-def is_settled(verdict: GroupVerdict) -> bool:
-    """Whether the verdict holds, but for its instant, until the group or its topics change.
-
-    Time enters a verdict by the age of a lag, by the rules about a lag, by the ages of findings, by those of handovers,
-    which are findings once they are old, and by a rebalance that is under way: it becomes too long by time alone, and
-    what a collector said of it becomes out of date. What was read of a group too soon after a change counts later. A
-    group without any of these has nothing that grows older; of rebalances that are over, time only makes fewer count.
-    Property tests hold the rules to this.
-    """
-    is_under_way = bool(verdict.handovers) or verdict.rebalancing_since_ms is not None or verdict.settles_ms is not None
-    return not verdict.lag and not verdict.findings and not is_under_way

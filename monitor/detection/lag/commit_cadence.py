@@ -14,9 +14,9 @@ an hour without records.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
-from typing import Final
+from typing import Final, NamedTuple
 
 from monitor.model import CommitPoint, CommittedOffset, EndOffsetAt, PartitionState
 from monitor.model.commit_history import RECENT, columns_of, count_of
@@ -37,41 +37,58 @@ SEVERAL: Final = 5
 _OFFSET: Final = attrgetter("offset")
 
 
-def is_usual(
-    commit: CommittedOffset, partition: PartitionState, silence_ms: int, batch_ms: int = BATCH_MS
-) -> bool | None:
-    """Whether records often wait so long for a commit there: most of the remembered times were longer than a third.
+def longest_usual_ms(commit: CommittedOffset, partition: PartitionState, batch_ms: int = BATCH_MS) -> int | None:
+    """How long records may wait there without a commit: from then on, most of the remembered waits were shorter.
 
-    None: there are too few commits to tell. A commit of the offset before it tells that its consumer commits by itself,
-    whether records wait or not; one of a lower offset was made by somebody who moved the group, and tells nothing.
+    A remembered wait of a third of the silence or less does not explain it. None: there are too few commits to tell. A
+    commit of the offset before it tells that its consumer commits by itself, whether records wait or not; one of a
+    lower offset was made by somebody who moved the group, and tells nothing.
 
     Args:
         commit: the newest of the partition, with its history.
         partition: with the ends that were seen.
-        silence_ms: how long records have waited now without a commit.
         batch_ms: how long whoever reads there may take with what it has polled.
     """
     if count_of(commit.history) < FEWEST_COMMITS:
         return None
+    waits = list(_waits(commit, partition, batch_ms))
+    longer = sum(wait.is_known for wait in waits)
+    others = 0
+    if longer <= 1:
+        return 0
+    for wait in sorted(waits, key=lambda each: each.explains_ms):
+        longer, others = longer - wait.is_known, others + 1
+        if longer <= max(others, 1):
+            return max(0, wait.explains_ms)
+    return 0
+
+
+class _Wait(NamedTuple):
+    """A remembered time between two commits: it explains a silence that is shorter than ``explains_ms``.
+
+    Not ``is_known``: how long records waited in it is not known, but that it was shorter than a third of that.
+    """
+
+    explains_ms: int
+    is_known: bool
+
+
+def _waits(commit: CommittedOffset, partition: PartitionState, batch_ms: int) -> Iterator[_Wait]:
     times, offsets = columns_of(commit.history)
     times, offsets = times[-RECENT:], offsets[-RECENT:]
-    if RHYTHMS * (max(times) - min(times)) <= silence_ms:  # none can have been longer than all together
-        return False
-    longer = others = 0
     for index in range(1, len(times)):
         before_ms, after_ms = times[index - 1], times[index]
         records = offsets[index] - offsets[index - 1]
         if records < 0:
             continue
-        if RHYTHMS * (after_ms - before_ms) <= silence_ms or not records:
-            waited_ms: int | None = after_ms - before_ms  # at most: that is enough to know
-        else:
+        waited_ms: int | None = after_ms - before_ms
+        if records:
             before = CommitPoint(before_ms, offsets[index - 1])
             waited_ms = _waited_ms(partition.ends, before, after_ms, records, batch_ms)
-        if waited_ms is not None:
-            is_longer = RHYTHMS * waited_ms > silence_ms
-            longer, others = longer + is_longer, others + (not is_longer)
-    return longer > max(others, 1)
+        if waited_ms is None:
+            yield _Wait(RHYTHMS * (after_ms - before_ms), is_known=False)
+        else:
+            yield _Wait(RHYTHMS * waited_ms, is_known=True)
 
 
 def _waited_ms(

@@ -13,6 +13,7 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Final
 
+from monitor.detection.moment import Moment
 from monitor.detection.thresholds.burrow import INTERVALS, BurrowSettings, BurrowWindow, status_of
 from monitor.model import CommittedOffset, EndOffsetAt, LagStatus, Pace, PartitionState, PartitionVerdict, Value
 from monitor.model.commit_history import columns_of
@@ -88,8 +89,8 @@ def _lags(times: Sequence[int], offsets: Sequence[int], ends: Sequence[EndOffset
     return tuple(lags[::-1])
 
 
-def lag_status(progress: Progress, lag: int, now_ms: int, settings: BurrowSettings) -> LagStatus:
-    """The same as ``status_of(burrow_window(progress, lag), now_ms, settings)``, without making the window.
+def lag_status(progress: Progress, lag: int, moment: Moment, settings: BurrowSettings) -> LagStatus:
+    """The same as ``status_of(burrow_window(progress, lag), moment.now_ms, settings)``, without making the window.
 
     This is asked for every partition in which records wait. Most statuses are known before all lags are, and the ends
     of a history only grow, so the oldest that counts is the least.
@@ -101,10 +102,11 @@ def lag_status(progress: Progress, lag: int, now_ms: int, settings: BurrowSettin
     if lag <= allowed or not is_enough:
         return _OK
     newest_ms, newest = times[-1], offsets[-1]
-    if now_ms // 1000 * 1000 - newest_ms > newest_ms - times[0] and not _caught_up_lately(progress.ends, newest):
+    stopped_ms = (2 * newest_ms - times[0]) // 1000 * 1000 + 1000  # Burrow's clock has whole seconds
+    if moment.has_come(stopped_ms) and not _caught_up_lately(progress.ends, newest):
         return _STOP
     if len(offsets) > 1 and sorted(offsets) != list(offsets):
-        return status_of(burrow_window(progress, lag), now_ms, settings)
+        return status_of(burrow_window(progress, lag), moment.now_ms, settings)
     known = _lags_backward(times, offsets, progress.ends, allowed)
     if known is None:
         return _OK

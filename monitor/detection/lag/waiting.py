@@ -6,7 +6,7 @@ from typing import Final
 
 from monitor.detection.lag.lag import waiting_since_ms
 from monitor.detection.ownership.context import Facts
-from monitor.detection.ownership.self_assigned.grace_period import told_until_ms
+from monitor.detection.ownership.self_assigned.grace_period import told_until
 from monitor.model import PartitionState, PartitionVerdict, TopicPartition
 
 COVERED_MS: Final = 300_000
@@ -29,19 +29,19 @@ def in_vain_since_ms(facts: Facts, row: PartitionVerdict, sign_ms: int) -> int |
         sign_ms: when whoever should read it was last known to live.
     """
     patience_ms = facts.settings.commit_silence_ms
-    if facts.now_ms - sign_ms < patience_ms:  # nearly always, so this is asked first
+    if not facts.has_come(sign_ms + patience_ms):  # nearly always, so this is asked first
         return None
     place = TopicPartition(row.topic, row.partition)
     state, offset = facts.known[place], facts.committed[place].offset
-    now_ms = told_until_ms(facts.group, state, facts.now_ms)
+    known = told_until(facts.group, state, facts.moment)
     if state.released is not None and state.released.offset == offset:
         sign_ms = max(sign_ms, state.released.at_ms)
-    waiting_ms = waiting_since_ms(state, offset, now_ms)
-    if waiting_ms is None or now_ms - waiting_ms < max(min(patience_ms, COVERED_MS), 1):
+    waiting_ms = waiting_since_ms(state, offset, known.now_ms)
+    if waiting_ms is None or not known.has_come(waiting_ms + max(min(patience_ms, COVERED_MS), 1)):
         return None
     arrived_ms = waiting_ms if waiting_ms > state.ends[0].at_ms else sign_ms
     since_ms = max(sign_ms, _went_on_ms(state, offset) or arrived_ms)
-    return since_ms if now_ms - since_ms >= max(patience_ms, 1) else None
+    return since_ms if known.has_come(since_ms + max(patience_ms, 1)) else None
 
 
 def _went_on_ms(state: PartitionState, committed: int) -> int | None:

@@ -6,6 +6,7 @@ from functools import cached_property
 from hashlib import blake2b
 
 import msgspec
+from msgspec.structs import replace
 
 from monitor.model import Catalog, GroupState, PartitionState, TopicPartition, TopicShape, TopicState, number
 
@@ -22,6 +23,7 @@ class Topics:
         self.catalog = catalog
         self._places: dict[str, Places] = {}
         self._outlines: dict[str, bytes] = {}
+        self._contents: dict[str, bytes] = {}
 
     @cached_property
     def names_digest(self) -> bytes:
@@ -45,9 +47,31 @@ class Topics:
             known = self._outlines[topic] = _outline(state) if state else b""
         return known
 
+    def content(self, topic: str) -> bytes:
+        """Stands for all of a topic but when its ends were seen; empty if it does not exist."""
+        known = self._contents.get(topic)
+        if known is None:
+            state = self.catalog.topics.get(topic)
+            known = self._contents[topic] = _content(state) if state else b""
+        return known
+
+    def has_only_new_dates(self, before: Topics) -> bool:
+        """Whether all topics are as they were in another catalog, but for when their ends were seen."""
+        now, then = self.catalog, before.catalog
+        return (
+            now.topics.keys() == then.topics.keys()
+            and now.watched_ms == then.watched_ms
+            and all(self.content(topic) == before.content(topic) for topic in now.topics)
+        )
+
 
 def _outline(state: TopicState) -> bytes:
     return _digest((state.topic_id, [(p.partition, p.first_seen_ms, p.racks) for p in state.partitions]))
+
+
+def _content(state: TopicState) -> bytes:
+    undated = [replace(p, ends=p.ends[:0], older=(), woken=None) for p in state.partitions]
+    return _digest((state.topic_id, state.has_markers, state.missed, undated, [bool(p.ends) for p in state.partitions]))
 
 
 def _digest(value: object) -> bytes:

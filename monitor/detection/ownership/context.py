@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from monitor.detection.moment import Moment
 from monitor.detection.ownership.inference import Fit
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.model import (
@@ -87,7 +88,7 @@ class Facts(Value):
 
     group: GroupState
     catalog: Catalog
-    now_ms: int
+    moment: Moment
     settings: DetectionSettings
     ownership: Ownership
     expectation: Expectation
@@ -99,6 +100,19 @@ class Facts(Value):
     waiting: tuple[PartitionVerdict, ...] = ()
     is_settling: bool = False
 
+    @property
+    def now_ms(self) -> int:
+        """The instant of the evaluation. Who compares times with it asks ``has_come`` instead."""
+        return self.moment.now_ms
+
+    def has_come(self, instant_ms: float) -> bool:
+        """Whether it is this instant, or later. Asked, it counts for how long the verdict holds."""
+        return self.moment.has_come(instant_ms)
+
+    def has_passed(self, instant_ms: float) -> bool:
+        """Whether it is later than this instant. It counts likewise."""
+        return self.moment.has_passed(instant_ms)
+
     def not_later_than_now(self, instant_ms: int) -> int:
         """The instant, or now if another machine's clock put it into the future: an age is never negative."""
-        return min(instant_ms, self.now_ms)
+        return instant_ms if self.moment.has_come(instant_ms) else self.moment.now_ms

@@ -55,7 +55,7 @@ def _behind_since_ms(facts: Facts, waiting: Sequence[PartitionVerdict], threshol
     it.
     """
     behind_of = [(facts.known[TopicPartition(row.topic, row.partition)].ends, row.committed or 0) for row in waiting]
-    instants = sorted({end.at_ms for ends, _ in behind_of for end in ends if end.at_ms <= facts.now_ms})
+    instants = sorted({end.at_ms for ends, _ in behind_of for end in ends if facts.has_come(end.at_ms)})
 
     def too_many(instant_ms: int) -> bool:
         return sum(_waited_at(ends, committed, instant_ms) for ends, committed in behind_of) > threshold

@@ -54,7 +54,7 @@ def find_duplicate_clients(facts: Facts) -> Iterable[Observation]:
     if group.kind is not GroupKind.ROCKETMQ or group.phase is not Phase.STABLE:
         return
     twice = duplicates_of(group)
-    if not twice or facts.now_ms - group.generation_ms < facts.settings.connection_expiry_ms:
+    if not twice or not facts.has_come(group.generation_ms + facts.settings.connection_expiry_ms):
         return
     owners = facts.ownership.owners.items()
     partitions = tuple(sorted(p for p, own in owners if p in facts.known and not frozenset(own).isdisjoint(twice)))

@@ -118,7 +118,7 @@ def find_late_handovers(facts: Facts) -> Iterable[Observation]:
 def _is_late(handover: Handover, facts: Facts) -> bool:
     chosen = facts.settings.handover_ms
     grace_ms = chosen if chosen is not None else handover.grace_ms or USUAL_MS
-    return facts.now_ms - handover.since_ms > grace_ms
+    return facts.has_passed(handover.since_ms + grace_ms)
 
 
 RULES: Final = (

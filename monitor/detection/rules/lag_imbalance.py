@@ -105,15 +105,16 @@ def lag_share(facts: Facts, member: MemberVerdict) -> LagShare:
         enough=member.lag - sum(held_back) >= as_offsets(settings.skew_records, facts.group.kind),
         most=2 * member.lag >= (1 + fair) * lag,
         old=any(_has_waited(facts, row) for row in facts.waiting if member.member_id in row.owners),
-        held=facts.now_ms - _held_since_ms(facts, member) >= settings.skew_ms,
+        held=facts.has_come(_held_since_ms(facts, member) + settings.skew_ms),
     )
 
 
 def _has_waited(facts: Facts, row: PartitionVerdict) -> bool:
     """Whether its oldest record has waited for ``skew_ms``; where the history does not show it, as long as that is."""
+    if row.lag_ms is not None:
+        return facts.has_come(facts.now_ms - row.lag_ms + facts.settings.skew_ms)
     ends = facts.known[TopicPartition(row.topic, row.partition)].ends
-    seen_ms = facts.now_ms - ends[0].at_ms if ends else 0
-    return (seen_ms if row.lag_ms is None else row.lag_ms) >= facts.settings.skew_ms
+    return facts.has_come((ends[0].at_ms if ends else facts.now_ms) + facts.settings.skew_ms)
 
 
 def cause_of(

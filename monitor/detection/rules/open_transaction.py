@@ -93,7 +93,7 @@ def find_open_transaction(facts: Facts) -> Iterable[Observation]:
         if is_stopped and row.orphan in {None, OrphanReason.NO_MEMBERS}:
             place = TopicPartition(row.topic, row.partition)
             seen_ms = facts.known[place].stable_ms
-            if facts.now_ms - seen_ms >= max(facts.settings.commit_silence_ms, 1):
+            if facts.has_come(seen_ms + max(facts.settings.commit_silence_ms, 1)):
                 since[place] = seen_ms
     if since:
         partitions = tuple(sorted(since))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from monitor.detection.moment import Moment
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.rule import Rule
 from monitor.model import (
@@ -28,21 +29,21 @@ from monitor.model.findings import LongRebalance, Observation, RebalanceStorm
 _UNDER_WAY: Final = frozenset({Phase.ASSIGNING, Phase.RECONCILING})
 
 
-def rebalancing_since_ms(group: GroupState, now_ms: int) -> int | None:
+def rebalancing_since_ms(group: GroupState, moment: Moment) -> int | None:
     """Since when the group is known to rebalance; None if it is not known to, which is no proof for a classic group."""
     if KINDS[group.kind].assigns is not Assigner.LEADER:
         return group.under_way.started_ms if group.under_way and group.phase in _UNDER_WAY else None
     seen = group.sampled
-    if seen is None or seen.over or now_ms - seen.last_ms > SAMPLE_LIFETIME_MS:
+    if seen is None or seen.over or moment.has_passed(seen.last_ms + SAMPLE_LIFETIME_MS):
         return None
     return seen.first_ms
 
 
 def find_long_rebalance(facts: Facts) -> Iterable[Observation]:
     """The rebalance that is under way lasts longer than ``rebalance_long_ms``; it has been too long since then."""
-    since_ms = rebalancing_since_ms(facts.group, facts.now_ms)
+    since_ms = rebalancing_since_ms(facts.group, facts.moment)
     limit_ms = facts.settings.rebalance_long_ms
-    if since_ms is None or facts.now_ms - since_ms < limit_ms:
+    if since_ms is None or not facts.has_come(since_ms + limit_ms):
         return
     awaited = _awaited(facts.group)
     yield Observation(
@@ -70,11 +71,11 @@ def find_storm(facts: Facts) -> Iterable[Observation]:
     """
     enough, window_ms = facts.settings.storm_rebalances, facts.settings.storm_window_ms
     history = facts.group.history
-    if len(history) < enough or (history[-enough].ended_ms or 0) <= facts.now_ms - 2 * window_ms:
+    if len(history) < enough or facts.has_come((history[-enough].ended_ms or 0) + 2 * window_ms):
         return  # nearly every group: this rule is asked of all of them
     counted = [each for each in history if not CONSEQUENTIAL_CAUSES.issuperset(each.causes)]
     ends = sorted([*facts.group.earlier_ms, *[each.ended_ms for each in counted if each.ended_ms is not None]])
-    since_ms = storm_since_ms(ends, enough, window_ms, facts.now_ms)
+    since_ms = storm_since_ms(ends, enough, window_ms, facts.moment)
     if since_ms is not None:
         yield Observation(
             kind=FindingKind.REBALANCE,
@@ -84,17 +85,17 @@ def find_storm(facts: Facts) -> Iterable[Observation]:
         )
 
 
-def storm_since_ms(ends: Sequence[int], enough: int, window_ms: int, now_ms: int) -> int | None:
+def storm_since_ms(ends: Sequence[int], enough: int, window_ms: int, moment: Moment) -> int | None:
     """Since when there has been a storm; None if there is none now.
 
     The window before an instant holds enough of the ends (sorted) from the last of so many on, until the first of them
     is as old as the window. The storm is over when that has been false for as long as the window again.
 
-    >>> storm_since_ms([0, 10, 20, 24], enough=3, window_ms=25, now_ms=30)
+    >>> storm_since_ms([0, 10, 20, 24], enough=3, window_ms=25, moment=Moment(30))
     20
-    >>> storm_since_ms([0, 10, 20, 71], enough=3, window_ms=25, now_ms=49)
+    >>> storm_since_ms([0, 10, 20, 71], enough=3, window_ms=25, moment=Moment(49))
     20
-    >>> storm_since_ms([0, 10, 20, 71], enough=3, window_ms=25, now_ms=50) is None
+    >>> storm_since_ms([0, 10, 20, 71], enough=3, window_ms=25, moment=Moment(50)) is None
     True
     """
     since_ms = until_ms = None
@@ -103,7 +104,7 @@ def storm_since_ms(ends: Sequence[int], enough: int, window_ms: int, now_ms: int
             if until_ms is None or last_ms > until_ms:
                 since_ms = last_ms
             until_ms = first_ms + 2 * window_ms
-    return since_ms if until_ms is not None and now_ms < until_ms else None
+    return since_ms if until_ms is not None and not moment.has_come(until_ms) else None
 
 
 def _causes(rebalances: Iterable[Rebalance]) -> tuple[RebalanceCause, ...]:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from monitor.detection.lag.lag import waiting_since_ms
 from monitor.detection.lag.throughput import PACE_MS, Progress, committed_by, pace_of, progress_of
+from monitor.detection.moment import Moment
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.rule import Rule
 from monitor.model import (
@@ -92,7 +93,7 @@ def _losing(facts: Facts) -> Iterable[TopicPartition]:
     for row in facts.waiting:
         if row.earliest and lost_records(row) > A_MARKER and row.orphan is not OrphanReason.UNSUBSCRIBED:
             place = TopicPartition(row.topic, row.partition)
-            if facts.now_ms - facts.committed[place].committed_ms >= facts.settings.commit_silence_ms:
+            if facts.has_come(facts.committed[place].committed_ms + facts.settings.commit_silence_ms):
                 yield place
 
 
@@ -131,9 +132,10 @@ def _is_threatened(facts: Facts, row: PartitionVerdict) -> bool:
     progress = _since_rewind(progress_of(facts.committed[place], state))
     too_many = facts.settings.retention_share * _left(state)
     now = EndOffsetAt(facts.now_ms, row.end or 0)
+    instants = ((now, facts.moment), *((end, Moment(end.at_ms)) for end in reversed(state.ends)))
     if now.offset - min(progress.committed) < too_many:
         return False  # nor did so many wait at any instant of the last minutes
-    if not any(_is_close(progress, state, end, too_many) for end in (now, *reversed(state.ends))):
+    if not any(_is_close(progress, state, end, too_many, moment) for end, moment in instants):
         return False
     return any(_gains_slowly(pace) for pace in _paces(progress))
 
@@ -147,13 +149,13 @@ def _since_rewind(progress: Progress) -> Progress:
     return replace(progress, committed_ms=progress.committed_ms[fell:], committed=offsets[fell:])
 
 
-def _is_close(progress: Progress, state: PartitionState, end: EndOffsetAt, too_many: float) -> bool:
+def _is_close(progress: Progress, state: PartitionState, end: EndOffsetAt, too_many: float, moment: Moment) -> bool:
     """Whether so many records had waited for so long when the log ended there."""
     committed = max(committed_by(progress, end.at_ms), state.earliest or 0)
     if end.offset - committed < max(too_many, FEWEST):
         return False
     since_ms = waiting_since_ms(state, committed, end.at_ms)
-    return since_ms is not None and end.at_ms - since_ms >= OLD_MS
+    return since_ms is not None and moment.has_come(since_ms + OLD_MS)
 
 
 def _left(state: PartitionState) -> float:

@@ -16,7 +16,7 @@ from math import inf
 from statistics import median
 from typing import Final
 
-from monitor.detection.lag.commit_cadence import BATCH_MS, FEWEST_COMMITS, RHYTHMS, is_usual
+from monitor.detection.lag.commit_cadence import BATCH_MS, FEWEST_COMMITS, RHYTHMS, longest_usual_ms
 from monitor.detection.lag.waiting import in_vain_since_ms
 from monitor.detection.ownership.catalog_view import is_older_than_generation
 from monitor.detection.ownership.context import Facts
@@ -165,9 +165,8 @@ def _newcomers(facts: Facts) -> frozenset[str]:
 
     They are not to blame yet: the last commit in a partition that they have taken over is of somebody else.
     """
-    since_ms = facts.now_ms - facts.settings.commit_silence_ms
-    members = facts.group.members
-    return frozenset(member.member_id for member in members if held_since_ms(facts.group, member) > since_ms)
+    patience_ms, members = facts.settings.commit_silence_ms, facts.group.members
+    return frozenset(m.member_id for m in members if not facts.has_come(held_since_ms(facts.group, m) + patience_ms))
 
 
 def _goes_from_hand_to_hand(facts: Facts, since_ms: int) -> bool:
@@ -178,7 +177,7 @@ def _goes_from_hand_to_hand(facts: Facts, since_ms: int) -> bool:
     returned_ms = [each.ended_ms for each in facts.group.history if each.is_first and each.ended_ms is not None]
     began_ms = max([since_ms, *returned_ms])
     patience_ms = facts.settings.commit_silence_ms
-    if facts.now_ms - began_ms < SHUFFLES * patience_ms:
+    if not facts.has_come(began_ms + SHUFFLES * patience_ms):
         return False
     ends = [each.ended_ms for each in facts.group.history if each.ended_ms is not None]
     return sum(began_ms < ended_ms for ended_ms in ends) >= SHUFFLES
@@ -228,34 +227,30 @@ class _Habits:
 
     def explain_place(self, place: TopicPartition, since_ms: int) -> bool:
         """Whether a partition's silence since then is usual there, or for one of its owners."""
-        facts, silence_ms, commit = self._facts, self._facts.now_ms - since_ms, self._facts.committed[place]
+        facts, commit = self._facts, self._facts.committed[place]
         owners = facts.ownership.owners.get(place, ())
         if count_of(commit.history) >= FEWEST_COMMITS:  # else it tells nothing, and often of every partition
             batch_ms = max([self._longest_batch_ms(owner) for owner in owners], default=BATCH_MS)
-            usual = is_usual(commit, facts.known[place], silence_ms, batch_ms)
-            if usual is not None:
-                return usual
+            patience_ms = longest_usual_ms(commit, facts.known[place], batch_ms)
+            if patience_ms is not None:
+                return not facts.has_come(since_ms + patience_ms)
         for owner in owners:
             limit_ms = self._limit_ms(owner)
-            if limit_ms is not None and silence_ms < limit_ms:
+            if limit_ms is not None and not facts.has_come(since_ms + limit_ms):
                 return True
         return False
 
-    def explain(self, owner: str, places: Iterable[TopicPartition], silence_ms: int) -> bool | None:
-        """Whether a silence of a member in some of its partitions is usual; None: nothing is known of it.
+    def explain(self, owner: str, places: Iterable[TopicPartition], since_ms: int) -> bool | None:
+        """Whether the silence of a member in some of its partitions since then is usual; None: nothing is known of it.
 
         By the commits of the partitions, the one with the least patience counts.
         """
-        facts, usual, batch_ms = self._facts, None, self._longest_batch_ms(owner)
-        for place in places:
-            answer = is_usual(facts.committed[place], facts.known[place], silence_ms, batch_ms)
-            if answer is False:
-                return False
-            usual = usual or answer
-        if usual is not None:
-            return usual
-        limit_ms = self._limit_ms(owner)
-        return None if limit_ms is None else silence_ms < limit_ms
+        facts, batch_ms = self._facts, self._longest_batch_ms(owner)
+        known = (longest_usual_ms(facts.committed[place], facts.known[place], batch_ms) for place in places)
+        limit_ms: float | None = min([each for each in known if each is not None], default=None)
+        if limit_ms is None:
+            limit_ms = self._limit_ms(owner)
+        return None if limit_ms is None else not facts.has_come(since_ms + limit_ms)
 
     def _limit_ms(self, owner: str) -> float | None:
         """How long an owner is usually silent, whatever the partition; None: nothing is known of it."""
@@ -305,26 +300,25 @@ class _Roll:
             member_id=member_id,
             since_ms=since_ms,
             waits=bool(waiting),
-            silent=facts.now_ms - sign_ms >= patience_ms,
-            settled=facts.now_ms - held_ms >= patience_ms,
+            silent=facts.has_come(sign_ms + patience_ms),
+            settled=facts.has_come(held_ms + patience_ms),
             unusual=self._is_unusual(member_id, waiting, since_ms),
-            outlasts_session=facts.now_ms - since_ms > NOTICED * session_ms,
+            outlasts_session=facts.has_passed(since_ms + NOTICED * session_ms),
             others_go_on=others_ms > since_ms + patience_ms // 2,
             session_ms=session_ms,
         )
 
     def _is_unusual(self, member_id: str, waiting: Iterable[TopicPartition], since_ms: int) -> bool:
         """Of a member of which nothing is known, the group's rhythm counts; if there is none, nothing is unusual."""
-        silence_ms = self._facts.now_ms - since_ms
-        explained = self._habits.explain(member_id, waiting, silence_ms)
+        explained = self._habits.explain(member_id, waiting, since_ms)
         if explained is None:
             gap_ms = self._habits.group_gap_ms
-            return gap_ms is not None and silence_ms >= RHYTHMS * gap_ms
+            return gap_ms is not None and self._facts.has_come(since_ms + RHYTHMS * gap_ms)
         return not explained
 
 
 def _is_stuck(facts: Facts, silent: Silent, places: Iterable[TopicPartition], sign_ms: int) -> bool:
-    is_silent = facts.now_ms - sign_ms >= facts.settings.commit_silence_ms
+    is_silent = facts.has_come(sign_ms + facts.settings.commit_silence_ms)
     return is_silent and any(place in silent for place in places)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.lag.commit_cadence import is_usual
+from monitor.detection.lag.commit_cadence import BATCH_MS, longest_usual_ms
 from monitor.model import CommitPoint, CommittedOffset, EndOffsetAt, PartitionState, TopicState
 from monitor.model.commit_history import extend, with_commit
 from monitor.tracking.topic import add_end
@@ -100,6 +100,11 @@ def test_before_the_ends_a_time_between_commits_counts_as_long_as_a_batch_may_ta
     """Three times the 600 s between two commits, which may take an hour."""
     commit = commits((8000, 8000), (8600, 8600), (9200, 9200))
     assert is_usual(commit, SLID, silence_s * 1000, batch_ms=3_600_000) is usual
+
+
+def is_usual(commit, known, silence_ms, batch_ms=BATCH_MS):
+    longest_ms = longest_usual_ms(commit, known, batch_ms)
+    return None if longest_ms is None else silence_ms < longest_ms
 
 
 times = st.lists(st.integers(0, 10_000), min_size=3, max_size=14).map(sorted)

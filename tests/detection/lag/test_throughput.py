@@ -14,6 +14,7 @@ from monitor.detection.lag.throughput import (
     progress_of,
     total_pace,
 )
+from monitor.detection.moment import Moment
 from monitor.detection.thresholds.burrow import BurrowSettings, status_of
 from monitor.model import (
     CommitPoint,
@@ -283,4 +284,6 @@ def summed(steps):
 def test_the_quick_status_is_that_of_the_window(commits, ends, lag, later_s, settings):
     progress = progress_of(committed(*commits), ending(*ends))
     now_ms = 1000 * (commits[-1][0] + later_s)
-    assert lag_status(progress, lag, now_ms, settings) is status_of(burrow_window(progress, lag), now_ms, settings)
+    assert lag_status(progress, lag, Moment(now_ms), settings) is status_of(
+        burrow_window(progress, lag), now_ms, settings
+    )

@@ -3,7 +3,6 @@
 import pytest
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.evaluate import is_settled
 from monitor.model import DriftKind, FindingKind, Handover, MemberState, OrphanReason, Phase
 from tests.detection.ownership.test_kip848 import CATALOG, ORDERS, group, ids, member
 from tests.support.builders import ASSIGNED, CREATED, NOW, places
@@ -62,7 +61,6 @@ def test_a_settled_group_hands_nothing_over():
     rest = member("b", assigned=ids(ORDERS, 2, 3), target=ids(ORDERS, 2, 3))
     verdict = evaluate(group(half, rest), CATALOG, NOW, DetectionSettings())
     assert verdict.handovers == ()
-    assert is_settled(verdict)
 
 
 @pytest.mark.parametrize(
@@ -80,22 +78,6 @@ def test_a_settled_group_hands_nothing_over():
 def test_a_handover_is_a_finding_when_it_takes_longer_than_it_may(since_ms, timeout_ms, chosen_ms, is_late):
     verdict = verdict_of(giving(since_ms, rebalance_timeout_ms=timeout_ms), WAITING, handover_ms=chosen_ms)
     assert bool(late(verdict)) is is_late
-    assert not is_settled(verdict), "time alone makes it a finding"
-
-
-def test_a_handover_that_is_no_finding_yet_keeps_a_group_from_being_settled():
-    """Nothing is wrong with the group as it is, and it must be judged again: in five minutes it may be."""
-    keeping = member(
-        "a",
-        assigned=ids(ORDERS, 0, 1),
-        revoking=ids(ORDERS, 2, 3),
-        target=ids(ORDERS, 0, 1),
-        state=MemberState.UNREVOKED_PARTITIONS,
-        since_ms=TOLD,
-    )
-    verdict = verdict_of(keeping, WAITING)
-    assert verdict.findings == ()
-    assert not is_settled(verdict)
 
 
 def test_a_handover_of_before_its_time_was_kept_counts_from_the_epoch():

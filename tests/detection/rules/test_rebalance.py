@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.detection.evaluate import is_settled
+from monitor.detection.moment import Moment
 from monitor.detection.rules.rebalance import storm_since_ms
 from monitor.model import (
     SAMPLE_LIFETIME_MS,
@@ -64,7 +64,6 @@ def test_a_classic_group_rebalances_as_long_as_samples_say_so(sampled, since_ms,
     verdict, found = judged(replace(QUIET, sampled=sampled))
     assert (verdict.rebalancing_since_ms, found) == (since_ms, findings)
     assert verdict.state is Phase.STABLE, "the newest generation is still the last word of the log"
-    assert is_settled(verdict) is (since_ms is None)
 
 
 def test_a_threshold_of_its_own():
@@ -116,8 +115,7 @@ def test_twenty_within_ten_minutes_are_a_storm_and_nineteen_are_not():
     assert judged(state)[1] == [("storm", NOW)]
     first_ms = NOW - 19 * 30_000
     assert judged(state, now_ms=first_ms + 1_200_000 - 1)[1] == [("storm", NOW)]
-    verdict, found = judged(state, now_ms=first_ms + 1_200_000)
-    assert (found, is_settled(verdict)) == ([], True), "it is over by itself"
+    assert judged(state, now_ms=first_ms + 1_200_000)[1] == [], "it is over by itself"
 
 
 def test_a_storm_that_lulls_for_less_than_ten_minutes_goes_on():
@@ -213,30 +211,11 @@ def test_since_when_there_were_enough_at_some_time_of_the_window(ends, enough, w
     def lately(instant_ms):
         return any(many(earlier_ms) for earlier_ms in range(instant_ms - window_ms, instant_ms + 1))
 
-    since_ms = storm_since_ms(ends, enough, window_ms, now_ms)
+    since_ms = storm_since_ms(ends, enough, window_ms, Moment(now_ms))
     assert (since_ms is not None) == lately(now_ms)
     if since_ms is not None:
         assert all(lately(instant_ms) for instant_ms in range(since_ms, now_ms + 1))
         assert not lately(since_ms - 1)
-
-
-# --- time ---------------------------------------------------------------------------------------------------------
-
-AROUND_NOW = st.integers(NOW - 1_000_000, NOW + 100_000)
-SAMPLES = st.builds(RebalanceInProgress, AROUND_NOW, AROUND_NOW, st.none(), st.booleans())
-
-
-@given(
-    st.none() | SAMPLES,
-    st.lists(AROUND_NOW, max_size=30).map(lambda ends: rebalances(*ends)),
-    st.integers(0, 2_000_000),
-)
-def test_time_alone_changes_no_settled_verdict_of_a_group_that_rebalanced(sampled, history, later_ms):
-    state = replace(QUIET, sampled=sampled, history=history)
-    verdict = evaluate(state, TOPICS, NOW, DetectionSettings())
-    if is_settled(verdict):
-        later = evaluate(state, TOPICS, NOW + later_ms, DetectionSettings())
-        assert later == replace(verdict, evaluated_ms=NOW + later_ms)
 
 
 # --- what is said -------------------------------------------------------------------------------------------------

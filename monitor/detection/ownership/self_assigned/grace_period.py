@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from monitor.detection.moment import Moment
 from monitor.detection.ownership.self_assigned.duplicate_ids import duplicates_of
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.model import KINDS, GroupKind, GroupState, PartitionState, Phase, Source
@@ -33,15 +34,15 @@ def as_of_ms(group: GroupState, pass_ms: int, now_ms: int) -> int:
     return min(now_ms, max(group.observed_ms, pass_ms)) if KINDS[group.kind].is_self_assigned else now_ms
 
 
-def told_until_ms(group: GroupState, state: PartitionState, as_of_ms: int) -> int:
+def told_until(group: GroupState, state: PartitionState, as_of: Moment) -> Moment:
     """The instant up to which anything is known of a partition of the group.
 
     A RocketMQ broker tells both, where its queues end and what was committed there. While it tells neither, nobody is
     seen to commit, and that nothing is committed must not be said.
     """
     if group.kind is not _ROCKETMQ or not state.ends:
-        return as_of_ms
-    return min(as_of_ms, state.ends[-1].at_ms)
+        return as_of
+    return as_of if state.ends[-1].at_ms >= as_of.now_ms else Moment(state.ends[-1].at_ms)
 
 
 def settles_ms(group: GroupState, grown_ms: int, settings: DetectionSettings) -> int:
@@ -60,11 +61,11 @@ def settles_ms(group: GroupState, grown_ms: int, settings: DetectionSettings) ->
     return max(group.generation_ms, known_ms) + settings.rocketmq_settling_ms
 
 
-def next_ms(group: GroupState, grown_ms: int, settings: DetectionSettings, now_ms: int) -> int | None:
-    """When the verdict may become another by time alone; None: never, as far as this module goes."""
+def next_settling_ms(group: GroupState, grown_ms: int, settings: DetectionSettings, moment: Moment) -> int | None:
+    """When a grace period of the group ends; None: none is running."""
     if not KINDS[group.kind].is_self_assigned:
         return None
     instants = [settles_ms(group, grown_ms, settings)]
     if duplicates_of(group):
         instants.append(group.generation_ms + settings.connection_expiry_ms)
-    return min([instant for instant in instants if instant > now_ms], default=None)
+    return min([instant for instant in instants if not moment.has_come(instant)], default=None)

@@ -1,0 +1,26 @@
+"""What of a catalog the verdict on a group depends on, so that it need not be made again for each pass of a collector.
+
+A pass dates the ends of all partitions anew, also where nothing has happened. How long records have waited follows from
+those dates, and nothing else does.
+"""
+
+from __future__ import annotations
+
+from monitor.detection.ownership.assignment_view import AssignmentView
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.model import KINDS, GroupState, Source
+
+Concerns = tuple[object, ...]
+"""Equal concerns, equal states and no ages: equal verdicts."""
+
+
+def concerns_of(group: GroupState, view: AssignmentView, topics: Topics) -> Concerns:
+    """All that the verdict on a group for which no record waits depends on, besides its state and the time.
+
+    A group that collectors read is judged as of the newest reading, which a pass of its topics may be
+    (monitor.detection.ownership.self_assigned.grace_period).
+    """
+    owned = {place.topic for place in view.ownership.owners}
+    concerned = sorted(view.ownership.subscribed | owned | {offset.topic for offset in group.offsets})
+    is_read = KINDS[group.kind].is_self_assigned or group.source is Source.CHECKPOINT
+    return (view, topics.catalog.pass_ms if is_read else None, *[topics.content(topic) for topic in concerned])

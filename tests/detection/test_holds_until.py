@@ -1,0 +1,194 @@
+"""A verdict holds until the instant that it names: judging only then tells the same as judging all the time.
+
+Random groups of every kind, with thresholds of seconds so that a minute has many of them.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from monitor.detection import DetectionSettings
+from monitor.detection.evaluate import Judged, judge_until
+from monitor.detection.ownership.assignment_view import view_assignment
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.ownership.self_assigned.grace_period import as_of_ms
+from monitor.detection.thresholds.burrow import BurrowSettings
+from monitor.model import (
+    Catalog,
+    CommitPoint,
+    CommittedOffset,
+    EndOffsetAt,
+    GroupKind,
+    GroupState,
+    GroupVerdict,
+    Member,
+    MemberState,
+    PartitionState,
+    Phase,
+    Rebalance,
+    RebalanceInProgress,
+    Reconciliation,
+    Release,
+    Sharing,
+    Source,
+    TopicPartitions,
+    TopicState,
+)
+from monitor.model.commit_history import extend
+from tests.support.builders import NOW, catalog
+
+EXAMPLES = int(os.environ.get("GROUPWATCH_HISTORIES", "150"))
+"""10,000 in the long form: GROUPWATCH_HISTORIES=10000."""
+
+SECONDS = 90
+LATELY = st.integers(NOW - 100_000, NOW + 30_000)
+"""Around now; what other machines date may lie ahead."""
+
+BRIEF = st.integers(0, 40_000)
+TOPIC = "t"
+PARTITIONS = 3
+
+
+def rising(low: int, high: int) -> st.SearchStrategy[list[tuple[int, int]]]:
+    """Points in time with offsets that do not fall."""
+    points = st.lists(st.tuples(LATELY, st.integers(low, high)), min_size=1, max_size=12)
+    return points.map(lambda each: list(zip(sorted(at for at, _ in each), sorted(o for _, o in each), strict=True)))
+
+
+@st.composite
+def partition_states(draw: st.DrawFn, number: int) -> PartitionState:
+    ends = draw(rising(20, 40))
+    stable = draw(st.none() | st.integers(20, ends[-1][1]))
+    return PartitionState(
+        partition=number,
+        first_seen_ms=draw(st.sampled_from([0, NOW - 60_000, NOW - 1_000])),
+        earliest=draw(st.sampled_from([None, 0, 22, 30])),
+        end=ends[-1][1],
+        ends=tuple(EndOffsetAt(at_ms, offset) for at_ms, offset in ends),
+        former_ms=draw(st.sampled_from([0, 0, 0, NOW - 50_000])),
+        earliest_ms=draw(st.sampled_from([NOW - 70_000, NOW + 5_000])),
+        stable=stable,
+        stable_ms=draw(LATELY) if stable is not None else 0,
+        released=draw(st.none() | st.builds(Release, at_ms=LATELY, offset=st.integers(20, 40))),
+        woken=draw(st.none() | st.builds(EndOffsetAt, at_ms=LATELY, offset=st.integers(20, 40))),
+    )
+
+
+@st.composite
+def commits(draw: st.DrawFn, number: int) -> CommittedOffset:
+    points = draw(rising(18, 41))
+    history = extend(b"", [CommitPoint(at_ms, offset) for at_ms, offset in points])
+    at_ms, offset = points[-1]
+    return CommittedOffset(topic=TOPIC, partition=number, offset=offset, committed_ms=at_ms, history=history)
+
+
+@st.composite
+def members(draw: st.DrawFn, name: str, owned: tuple[int, ...], kind: GroupKind) -> Member:
+    view = None
+    if kind is GroupKind.CONSUMER:
+        state = draw(st.sampled_from([MemberState.STABLE, MemberState.UNREVOKED_PARTITIONS]))
+        view = Reconciliation(epoch=5, state=state, since_ms=draw(LATELY))
+    return Member(
+        member_id=name,
+        topics=(TOPIC,),
+        assigned=(TopicPartitions(TOPIC, owned),) if owned else (),
+        session_timeout_ms=draw(BRIEF),
+        rebalance_timeout_ms=draw(BRIEF),
+        reconciliation=view,
+        connections=draw(st.sampled_from([1, 1, 2])),
+    )
+
+
+@st.composite
+def groups(draw: st.DrawFn) -> GroupState:
+    kind = draw(st.sampled_from(list(GroupKind)))
+    phase = draw(st.sampled_from([Phase.STABLE, Phase.STABLE, Phase.EMPTY, Phase.ASSIGNING, Phase.OFFSETS_ONLY]))
+    owners = [draw(st.integers(0, 2)) for _ in range(PARTITIONS)]  # 2: nobody
+    own = [tuple(number for number, owner in enumerate(owners) if owner == index) for index in range(2)]
+    joined = phase not in {Phase.EMPTY, Phase.OFFSETS_ONLY}
+    ends = sorted(draw(st.lists(LATELY, max_size=6)))
+    return GroupState(
+        cluster="c",
+        group="g",
+        kind=kind,
+        phase=phase,
+        phase_ms=draw(LATELY),
+        protocol=draw(st.sampled_from(["range", "roundrobin", "AVG"])),
+        protocol_type="consumer",
+        generation=3,
+        generation_ms=draw(LATELY),
+        members=tuple(draw(members(f"C{index}", own[index], kind)) for index in range(2)) if joined else (),
+        offsets=tuple(draw(commits(number)) for number in range(draw(st.integers(0, PARTITIONS)))),
+        history=tuple(Rebalance(generation=n, started_ms=end - 5, ended_ms=end) for n, end in enumerate(ends)),
+        sampled=draw(st.none() | st.builds(RebalanceInProgress, LATELY, LATELY, st.none(), st.booleans())),
+        source=draw(st.sampled_from([Source.LOG, Source.SYSTEM, Source.CHECKPOINT])),
+        observed_ms=draw(LATELY),
+        sharing=draw(st.sampled_from(list(Sharing))),
+    )
+
+
+@st.composite
+def catalogs(draw: st.DrawFn) -> Catalog:
+    partitions = tuple(draw(partition_states(number)) for number in range(PARTITIONS))
+    state = TopicState(
+        cluster="c", topic=TOPIC, pass_ms=NOW, topic_id="T", partitions=partitions, has_markers=draw(st.booleans())
+    )
+    return catalog(state, pass_ms=draw(LATELY))
+
+
+THRESHOLDS = st.builds(
+    DetectionSettings,
+    commit_silence_ms=st.integers(0, 20_000),
+    lag_records=st.sampled_from([None, 0, 3]),
+    handover_ms=st.none() | BRIEF,
+    rebalance_long_ms=BRIEF,
+    storm_rebalances=st.integers(2, 4),
+    storm_window_ms=st.integers(1, 30_000),
+    skew_records=st.sampled_from([0, 5]),
+    skew_ms=BRIEF,
+    retention_share=st.sampled_from([0.1, 0.8]),
+    burrow=st.builds(BurrowSettings, allowed_lag=st.sampled_from([0, 2])),
+    zookeeper_settling_ms=BRIEF,
+    rocketmq_settling_ms=BRIEF,
+    connection_expiry_ms=BRIEF,
+)
+
+
+def without_ages(verdict: GroupVerdict) -> GroupVerdict:
+    """But for what grows by a second a second, and for when its findings began."""
+    return replace(
+        verdict,
+        evaluated_ms=0,
+        findings=tuple(replace(each, since_ms=0) for each in verdict.findings),
+        lag_ms=None,
+        lag_at_least_ms=None,
+        topics=tuple(replace(topic, lag_ms=None) for topic in verdict.topics),
+        partitions=tuple(replace(row, lag_ms=None) for row in verdict.partitions),
+    )
+
+
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(groups(), catalogs(), THRESHOLDS, st.integers(0, 999))
+def test_judging_when_it_is_due_tells_the_same_as_judging_every_second(state, topics, thresholds, offset_ms):
+    view, known = view_assignment(state, topics), Topics(topics)
+
+    def judged(now_ms: int) -> Judged:
+        return judge_until(state, known, view, now_ms, thresholds)
+
+    def begins_now(each: Judged, since_ms: int) -> bool:
+        """What another clock dates later than now begins now, whenever that is."""
+        return since_ms == as_of_ms(state, topics.pass_ms, each.verdict.evaluated_ms)
+
+    kept = judged(NOW + offset_ms)
+    for now_ms in range(NOW + offset_ms, NOW + offset_ms + 1_000 * SECONDS, 1_000):
+        fresh = judged(now_ms)
+        if kept.until_ms is not None and now_ms >= kept.until_ms:
+            kept = fresh
+        assert without_ages(fresh.verdict) == without_ages(kept.verdict), f"{now_ms - NOW} ms later"
+        for new, old in zip(fresh.verdict.findings, kept.verdict.findings, strict=True):
+            both_begin = begins_now(fresh, new.since_ms) and begins_now(kept, old.since_ms)
+            assert both_begin or new.since_ms == old.since_ms, f"{now_ms - NOW} ms later"
