@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from math import inf
 from typing import Final
 
 import msgspec
 
-from monitor.detection.evaluate import is_settled, judge
+from monitor.detection.catalog_inputs import Concerns, concerns_of
+from monitor.detection.evaluate import judge_until
 from monitor.detection.ownership.assignment_view import AssignmentViews
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.overrides import DetectionRules
@@ -20,7 +22,7 @@ from monitor.metrics.gzip_join import deflated
 from monitor.metrics.render import render_groups
 from monitor.metrics.series_cap import apart_if_large
 from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
-from monitor.model import FamilyBlock, GroupState, GroupSummary, GroupVerdict, Value
+from monitor.model import FamilyBlock, GroupState, GroupSummary, GroupVerdict
 from monitor.web.views.summary import summary_of, unjudged_summary
 from streaming_jobs.buckets.batch_context import BatchContext
 from streaming_jobs.ingest.schemas import ALL_BLOCKS, BucketRow, RowKind, block_name
@@ -34,21 +36,32 @@ LONGEST_REASON: Final = 500
 _SUMMARY: Final = msgspec.msgpack.Decoder(GroupSummary)
 
 
-class _EvaluatedGroup(Value):
-    """What was made of a state: the group as it is listed, and its samples. ``settled``: time alone changes nothing."""
+AGE_RESOLUTION_MS: Final = 5_000
+"""How old the ages of a group may be that nothing else happens to."""
+
+
+@dataclass(slots=True)
+class _EvaluatedGroup:
+    """What was made of a state: the group as it is listed, and its samples.
+
+    It holds until ``due_ms`` (inf: always), while the state is the same and what the group depends on of the catalog
+    (``concerns``) stays as it is. ``topics`` is the newest catalog for which that has been seen.
+    """
 
     state: GroupState
     summary: bytes
     blocks: tuple[FamilyBlock, ...]
-    settled: bool
+    due_ms: float = -inf
+    topics: Topics | None = None
+    concerns: Concerns | None = None
 
 
 @dataclass(slots=True)
 class BucketEvaluator:
     """The judge of one bucket in one Python worker. It remembers what it has told, and in which micro-batch.
 
-    A settled group is judged again only when its state or the catalog has changed: most groups of a large cluster
-    are quiet, and judging all of them was half of what an idle micro-batch cost.
+    A group is judged again only when its state has changed, or what concerns it of the catalog, or when its verdict may
+    become another by time alone. Judging all of them, most of which were quiet, was most of what a micro-batch cost.
     """
 
     number: int
@@ -57,8 +70,6 @@ class BucketEvaluator:
     made: int = 0
     """How many verdicts were made since the beginning."""
     _standings: AssignmentViews = field(default_factory=AssignmentViews)
-    _topics: Topics | None = None
-    _settled: dict[str, _EvaluatedGroup] = field(default_factory=dict)
     _last: dict[str, _EvaluatedGroup] = field(default_factory=dict)
     """The newest verdict on each group: what is shown of one that can no longer be judged."""
     _summaries: dict[str, bytes] = field(default_factory=dict)
@@ -76,11 +87,9 @@ class BucketEvaluator:
             self._summaries, self._digests = {}, {}
             yield BucketRow(self.number, RowKind.BLOCK, ALL_BLOCKS, None)
         self._told = context.batch
-        if topics is not self._topics:
-            self._topics, self._settled = topics, {}
         are_gone = self._forget_all_but(groups)
         made = self.made
-        blocks: list[FamilyBlock] = []
+        evaluated: list[_EvaluatedGroup] = []
         changed: list[msgspec.Raw] = []
         for name, state in groups.items():
             try:
@@ -89,28 +98,38 @@ class BucketEvaluator:
                 reason = f"{type(error).__name__}: {error}"
                 yield BucketRow(self.number, RowKind.FAILURE, f"group/{name}", reason.encode("utf-8", "replace"))
                 judged = self._failed_evaluation(name, state, reason)
-            blocks += judged.blocks
+            evaluated.append(judged)
             if self._summaries.get(name) != judged.summary:
                 self._summaries[name] = judged.summary
                 changed.append(msgspec.Raw(judged.summary))
         if changed:
             yield BucketRow(self.number, RowKind.SUMMARIES, "", msgspec.msgpack.encode(changed))
         if not is_followed or are_gone or self.made > made:
-            yield from self._changed_blocks(blocks)
+            yield from self._changed_blocks([block for each in evaluated for block in each.blocks])
+        due_ms = min([each.due_ms for each in evaluated], default=inf)
+        yield BucketRow(self.number, RowKind.DUE, "", None if due_ms == inf else msgspec.msgpack.encode(int(due_ms)))
 
     def _evaluate(self, name: str, state: GroupState, topics: Topics, now_ms: int) -> _EvaluatedGroup:
-        known = self._settled.pop(name, None)
-        if known is None or known.state is not state:
-            self.made += 1
-            verdict = judge(
-                state, topics, self._standings.of(state, topics), now_ms, self.rules.of(state.cluster, name)
-            )
-            known = _EvaluatedGroup(
-                state, msgspec.msgpack.encode(summary_of(verdict)), self._render(verdict), is_settled(verdict)
-            )
-        if known.settled:
-            self._settled[name] = known
-        return known
+        known = self._last.get(name)
+        if known is not None and known.state is state and now_ms < known.due_ms:
+            if known.topics is topics:
+                return known
+            if known.concerns is not None and known.concerns == concerns_of(
+                state, self._standings.of(state, topics), topics
+            ):
+                known.topics = topics
+                return known
+        self.made += 1
+        view = self._standings.of(state, topics)
+        judged = judge_until(state, topics, view, now_ms, self.rules.of(state.cluster, name))
+        return _EvaluatedGroup(
+            state,
+            msgspec.msgpack.encode(summary_of(judged.verdict)),
+            self._render(judged.verdict),
+            min(judged.until_ms or inf, now_ms + AGE_RESOLUTION_MS if judged.has_ages else inf),
+            topics,
+            None if judged.has_ages else concerns_of(state, view, topics),
+        )
 
     def _render(self, verdict: GroupVerdict) -> tuple[FamilyBlock, ...]:
         blocks = render_groups([verdict], self.series)
@@ -120,9 +139,7 @@ class BucketEvaluator:
         """The last verdict on the group, marked; its samples stay as they were. After a start there may be none."""
         last = self._last.get(name)
         summary = unjudged_summary(state, None if last is None else _SUMMARY.decode(last.summary), _shorten(reason))
-        return _EvaluatedGroup(
-            state, msgspec.msgpack.encode(summary), () if last is None else last.blocks, settled=False
-        )
+        return _EvaluatedGroup(state, msgspec.msgpack.encode(summary), () if last is None else last.blocks, due_ms=inf)
 
     def reset(self) -> None:
         """The driver has been told to forget the bucket: tell it all."""
@@ -134,9 +151,8 @@ class BucketEvaluator:
         gone = self._summaries.keys() - groups.keys()
         for name in gone:
             del self._summaries[name]
-        for known in (self._settled, self._last):
-            for name in known.keys() - groups.keys():
-                del known[name]
+        for name in self._last.keys() - groups.keys():
+            del self._last[name]
         return bool(gone)
 
     def _changed_blocks(self, blocks: list[FamilyBlock]) -> Iterator[BucketRow]:

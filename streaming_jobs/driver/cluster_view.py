@@ -28,6 +28,7 @@ Known = TypeVar("Known")
 
 _SUMMARIES = msgspec.msgpack.Decoder(list[GroupSummary])
 _PASS = msgspec.msgpack.Decoder(PassCompleted)
+_DUE = msgspec.msgpack.Decoder(int)
 _DEFLATED = msgspec.msgpack.Decoder(Deflated)
 
 
@@ -59,6 +60,7 @@ class _BucketView:
     summaries: dict[str, GroupSummary] = field(default_factory=dict)
     blocks: dict[str, Deflated] = field(default_factory=dict)
     completed: PassCompleted | None = None
+    due_ms: int | None = None
 
 
 @dataclass(slots=True)
@@ -123,6 +125,11 @@ class ClusterView:
         completed = self._newest_pass()
         return None if completed is None else completed.source_id
 
+    @property
+    def due_ms(self) -> int | None:
+        """When a verdict may become another by time alone; None: never, while nothing changes."""
+        return min([bucket.due_ms for bucket in self._buckets.values() if bucket.due_ms is not None], default=None)
+
     def _newest_pass(self) -> PassCompleted | None:
         passes = [bucket.completed for bucket in self._buckets.values() if bucket.completed is not None]
         return max(passes, key=lambda completed: completed.pass_ms, default=None)
@@ -166,6 +173,8 @@ def _take(bucket: _BucketView, row: BucketRow) -> None:
             bucket.blocks.clear()
         case RowKind.BLOCK:
             _put(bucket.blocks, row.name, _DEFLATED.decode(row.payload) if row.payload else None)
+        case RowKind.DUE:
+            bucket.due_ms = _DUE.decode(row.payload) if row.payload else None
         case RowKind.PASS:
             bucket.completed = _PASS.decode(row.payload) if row.payload else None
         case _:

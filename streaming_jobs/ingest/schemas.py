@@ -33,6 +33,8 @@ class RowKind(StrEnum):
     """All samples of a metric family, for the groups of this bucket (see block_name); ALL_BLOCKS: of every family."""
     READING = "reading"
     """The micro-batch had something of a collector's reading of the groups: one of them, or a list of them."""
+    DUE = "due"
+    """When a verdict of the bucket may become another by time alone, in ms since the epoch; no payload: never."""
     FAILURE = "failure"
     """An entity that could not be folded or judged, and why."""
 

@@ -17,6 +17,7 @@ from monitor.metrics import series_cap
 from monitor.metrics.render import join, packed, render_groups
 from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
 from monitor.web.views.summary import summary_of
+from streaming_jobs.buckets import judge as judge_module
 from streaming_jobs.buckets.batch_context import BatchContext
 from streaming_jobs.buckets.judge import BucketEvaluator
 from streaming_jobs.driver.cluster_view import ClusterView
@@ -29,8 +30,8 @@ CATALOG = catalog(topic("a", 2))
 TOPICS = Topics(CATALOG)
 
 
-def state(name: str, offset: int):
-    return replace(group(*MEMBERS, offsets=[commit("a", 0, offset)]), group=name)
+def state(name: str, offset: int, at_ms: int = NOW):
+    return replace(group(*MEMBERS, offsets=[commit("a", 0, offset, at_ms)]), group=name)
 
 
 def orders(batch: int, known: int, now_ms: int = NOW) -> BatchContext:
@@ -82,25 +83,68 @@ def test_two_judges_agree_on_what_is_apart(batches):
 def test_what_was_told_is_not_told_again():
     judge, groups = BucketEvaluator(0, DetectionRules()), {"g": state("g", 90), "h": state("h", 90)}
     first = list(judge.rows(groups, Topics(CATALOG), orders(1, known=-1)))
-    assert {row.kind for row in first} == {RowKind.SUMMARIES, RowKind.BLOCK}
-    assert list(judge.rows(groups, Topics(CATALOG), orders(2, known=1))) == []
+    assert {row.kind for row in first} == {RowKind.SUMMARIES, RowKind.BLOCK, RowKind.DUE}
+    assert [row.kind for row in judge.rows(groups, Topics(CATALOG), orders(2, known=1))] == [RowKind.DUE]
     groups["h"] = state("h", 95)
-    (summaries, *blocks) = judge.rows(groups, Topics(CATALOG), orders(3, known=2))
+    (summaries, *blocks, _due) = judge.rows(groups, Topics(CATALOG), orders(3, known=2))
     assert [each["group"] for each in msgspec.msgpack.decode(summaries.payload)] == ["h"]
     assert "groupwatch_partition_lag" in [row.name for row in blocks]
     assert "groupwatch_group_state" not in [row.name for row in blocks]
 
 
-def test_a_settled_group_is_judged_again_for_a_new_state_or_catalog_only():
-    judge, groups = BucketEvaluator(0, DetectionRules()), {"quiet": settled("quiet"), "late": state("late", 90)}
-    steps = [(TOPICS, 2), (TOPICS, 1), (Topics(catalog(topic("a", 3, grown=1))), 2), (TOPICS, 2), (TOPICS, 1)]
-    for batch, (topics, made) in enumerate(steps):
-        before = judge.made
-        list(judge.rows(groups, topics, orders(batch, batch - 1, NOW + batch)))
-        assert judge.made - before == made
-    groups["quiet"] = settled("quiet")  # equal, and another one
-    list(judge.rows(groups, TOPICS, orders(9, 4, NOW + 9)))
-    assert judge.made == 10
+GROWN = Topics(catalog(topic("a", 3, grown=1)))
+LATER_PASS = Topics(
+    catalog(replace(topic("a", 2), pass_ms=NOW + 10_000, observed_ms=NOW + 10_000), pass_ms=NOW + 10_000)
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "topics", "passed_ms", "is_judged_again"),
+    [
+        pytest.param("quiet", TOPICS, 86_400_000, False, id="nothing ever happens"),
+        pytest.param("quiet", LATER_PASS, 10_000, False, id="a pass saw what the one before saw"),
+        pytest.param("quiet", GROWN, 1, True, id="the topic has grown"),
+        pytest.param("late", TOPICS, judge_module.AGE_RESOLUTION_MS - 1, False, id="the age is not old yet"),
+        pytest.param("late", TOPICS, judge_module.AGE_RESOLUTION_MS, True, id="the age is old"),
+        pytest.param("late", LATER_PASS, 1, True, id="the ends on which the age depends have other dates"),
+    ],
+)
+def test_a_group_is_judged_again_when_it_is_due_or_what_concerns_it_has_changed(
+    name, topics, passed_ms, is_judged_again
+):
+    judge = BucketEvaluator(0, DetectionRules())
+    groups = {"quiet": settled("quiet"), "late": state("late", 90, at_ms=NOW - 2_000)}
+    list(judge.rows({name: groups[name]}, TOPICS, orders(0, -1)))
+    list(judge.rows({name: groups[name]}, topics, orders(1, 0, NOW + passed_ms)))
+    assert judge.made == 1 + is_judged_again
+
+
+def test_a_group_is_judged_again_for_a_new_state():
+    judge = BucketEvaluator(0, DetectionRules())
+    for batch in range(2):
+        list(judge.rows({"quiet": settled("quiet")}, TOPICS, orders(batch, batch - 1)))
+    assert judge.made == 2, "equal states, but not the same"
+
+
+@pytest.mark.parametrize(
+    ("groups", "due_ms"),
+    [
+        pytest.param(["quiet"], None, id="never"),
+        pytest.param(["quiet", "late"], NOW + judge_module.AGE_RESOLUTION_MS, id="when the ages are old"),
+        pytest.param(["silent", "late"], NOW + 1_000, id="when a silence is too long"),
+    ],
+)
+def test_the_driver_is_told_when_a_bucket_is_due(groups, due_ms):
+    """The silent one was last committed 59 s ago, and its patience is 60 s."""
+    known = {
+        "quiet": settled("quiet"),
+        "late": state("late", 90, at_ms=NOW - 2_000),
+        "silent": state("silent", 90, at_ms=NOW - 59_000),
+    }
+    view = ClusterView("c")
+    judge = BucketEvaluator(0, DetectionRules())
+    view.take(judge.rows({name: known[name] for name in groups}, TOPICS, orders(0, -1)))
+    assert view.due_ms == due_ms
 
 
 def settled(name: str):
