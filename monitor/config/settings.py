@@ -141,7 +141,8 @@ class SparkSettings(Section):
     """Spark's partitions, each a task of every micro-batch. 0: one for each core of a local master, 8 on any cluster; a
     checkpoint keeps its first number."""
     trigger_s: float = Field(default=1.0, ge=0, le=86_400, allow_inf_nan=False)
-    """Time between the starts of two micro-batches. 0: the next starts when one ends."""
+    """The least time between the starts of two micro-batches, on average, while records keep coming. After a pause a
+    record is read at once."""
     max_records_per_batch: int = Field(default=4_000_000, ge=1, le=1_000_000_000)
     """The largest number of records (offsets) of a cluster in one micro-batch. It bounds the memory of a start with a
     large backlog."""

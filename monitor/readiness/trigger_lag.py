@@ -29,10 +29,13 @@ class TriggerLag:
     _began_ms: int | None = None
     _intervals_ms: deque[int] = field(default_factory=lambda: deque(maxlen=OBSERVED_BATCHES))
 
-    def begin(self, now_ms: int) -> str | None:
-        """Take the beginning of a micro-batch; a sentence if they have become too slow, or keep up again."""
+    def begin(self, now_ms: int, held_ms: int = 0) -> str | None:
+        """Take the beginning of a micro-batch; a sentence if they have become too slow, or keep up again.
+
+        ``held_ms``: for how long of the time since the one before there was nothing to do.
+        """
         if self._began_ms is not None:
-            self._intervals_ms.append(now_ms - self._began_ms)
+            self._intervals_ms.append(now_ms - self._began_ms - held_ms)
         self._began_ms = now_ms
         if not self.trigger_ms or len(self._intervals_ms) < OBSERVED_BATCHES:
             return None

@@ -21,10 +21,12 @@ from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, PackedBlock, Shard, SourceState
 from monitor.readiness.first_pass import FirstPass
 from monitor.readiness.freshness import Freshness
+from monitor.readiness.next_batch import JOIN_MS
 from monitor.readiness.trigger_lag import TriggerLag
 from monitor.readiness.warm_up import LogPosition, ReportedOffsets, WarmUp
 from streaming_jobs.buckets.batch_context import BatchContext, set_batch_context
 from streaming_jobs.buckets.catalog_server import CatalogServer
+from streaming_jobs.driver.batch_gate import BatchGate
 from streaming_jobs.driver.cluster_view import ClusterView
 from streaming_jobs.driver.findings_publisher import FindingsPublisher
 from streaming_jobs.driver.snapshot_store import SnapshotStore, VerdictSource
@@ -58,6 +60,10 @@ MAX_LOGGED_WARNINGS: Final = 10_000
 
 class SilentSourceError(Exception):
     """The whole backlog was passed without one record of it being read."""
+
+
+class QueryEndingError(Exception):
+    """No further micro-batch is to begin: the query has been told to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +107,7 @@ class MicroBatchPublisher:
     stall: StallWatch
     note_source: Callable[[str], None]
     findings: FindingsPublisher
+    gate: BatchGate
     shard: Shard = ALL_GROUPS
     log_topic: str = "the offsets log"
     freshness: Freshness | None = None
@@ -119,10 +126,13 @@ class MicroBatchPublisher:
 
     def __call__(self, rows: DataFrame, batch_id: int) -> None:
         """Judge and publish one micro-batch."""
+        if self.gate.is_open:
+            raise QueryEndingError
         self.begun.set()
         began_ms = monotonic_ms()
         self.stall.begin(began_ms)
         self._log_trigger_lag(began_ms)
+        self.gate.begin(began_ms)
         position = self.position(batch_id)
         self._advance(position)
         batch = self._batch_context(batch_id)
@@ -144,12 +154,34 @@ class MicroBatchPublisher:
         self.store.publish(shown, judge)
         if judge is not None:
             self.findings.publish(shown.groups, batch.now_ms)
-            self.stall.expect(monotonic_ms())  # a topic that is away has taken its time
+        self.gate.hold(position, self._due_ms(judged_by), is_urgent=not shown.ready)
+
+    def _due_ms(self, judged_by: _ServedCatalog | None) -> int | None:
+        """When a verdict may become another without a record, by the clock that only goes forward: by time, or at once.
+
+        Groups are judged by the catalog of the micro-batch before, so one that brings news is judged by in the next.
+        """
+        newest = self._catalog
+        if newest is not None and self._is_ripe() and self._has_news(newest, judged_by):
+            return monotonic_ms() - JOIN_MS
+        due_ms = self._view.due_ms
+        return None if due_ms is None else monotonic_ms() + due_ms - self.clock()
+
+    def _has_news(self, newest: _ServedCatalog, judged_by: _ServedCatalog | None) -> bool:
+        """Whether a verdict by this catalog may differ from one by the other, ages apart.
+
+        The verdict on a group that collectors read is as of their newest pass.
+        """
+        if judged_by is None or newest.key == judged_by.key:
+            return judged_by is None
+        return self.freshness is not None or not newest.topics.has_only_new_dates(judged_by.topics)
+
+    def _is_ripe(self) -> bool:
+        return self.warm_up.done and self.passes.seen and self._is_fresh()
 
     def _batch_context(self, batch_id: int) -> BatchContext:
         """Nothing is judged while the backlog or the first catalog of this run is still to come."""
-        newest = self._catalog
-        ripe = self.warm_up.done and self.passes.seen and self._is_fresh()
+        newest, ripe = self._catalog, self._is_ripe()
         return BatchContext(
             run=self._run,
             batch=batch_id,
@@ -191,7 +223,7 @@ class MicroBatchPublisher:
 
     def _log_trigger_lag(self, began_ms: int) -> None:
         """A backlog is read in micro-batches as long as they like."""
-        news = self.pace.begin(began_ms) if self.warm_up.done else None
+        news = self.pace.begin(began_ms, self.gate.held_ms) if self.warm_up.done else None
         if news is not None:
             log.log(logging.WARNING if self.pace.slow else logging.INFO, "Cluster %s: %s", self.cluster, news)
 

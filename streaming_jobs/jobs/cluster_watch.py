@@ -27,11 +27,14 @@ from monitor.model import ALL_GROUPS, Shard
 from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
 from monitor.readiness.first_pass import FirstPass
 from monitor.readiness.freshness import Freshness
+from monitor.readiness.next_batch import BatchSchedule
 from monitor.readiness.trigger_lag import TriggerLag
 from monitor.readiness.warm_up import LogPosition, WarmUp, planned_end, reported_offsets
 from streaming_jobs.buckets.pipeline import Spread, bucket_rows
 from streaming_jobs.buckets.processor import BucketProcessor
+from streaming_jobs.driver.batch_gate import BatchGate
 from streaming_jobs.driver.findings_publisher import FindingsPublisher
+from streaming_jobs.driver.log_news import LogNews
 from streaming_jobs.driver.publisher import MicroBatchPublisher
 from streaming_jobs.driver.shared import SharedEvaluation
 from streaming_jobs.driver.snapshot_store import SnapshotStore
@@ -57,6 +60,8 @@ POLL_S: Final = 0.2
 FIRST_PAUSE_S: Final = 2.0
 LONGEST_PAUSE_S: Final = 60.0
 END_LIMIT_S: Final = 15.0
+COMMIT_LIMIT_S: Final = 5.0
+"""How long Spark may take to note the end of a micro-batch."""
 BEGIN_LIMIT_S: Final = 60.0
 """How long a query that starts may keep the others from starting."""
 
@@ -80,10 +85,9 @@ class ClusterWatch:
         self._store = store
         self._stopping = threading.Event()
         self._query: StreamingQuery | None = None
-        self._threads = (
-            *map(self._collecting, target.collectors),
-            threading.Thread(target=self._run, name=f"watch-{target.name}", daemon=True),
-        )
+        self._gate: BatchGate | None = None
+        self._watching = threading.Thread(target=self._run, name=f"watch-{target.name}", daemon=True)
+        self._threads = (*map(self._collecting, target.collectors), self._watching)
         self._findings = FindingsPublisher(target.carrier, shared.shard, target.name)
         self._fatal: JobFailed | CheckpointError | None = None
         self._problems = ReadingProblems(target, StallWatch(int(settings.trigger_s * 1000)))
@@ -135,6 +139,7 @@ class ClusterWatch:
         """
         self._stopping.set()
         deadline = time.monotonic() + END_LIMIT_S
+        self._end_held_batch()
         query = self._query
         with suppress(*JVM_GONE):
             if query is not None and query.isActive:
@@ -144,6 +149,16 @@ class ClusterWatch:
                 thread.join(timeout=max(0.0, deadline - time.monotonic()))
         self._findings.close()
         self._checkpoint.release()
+
+    def _end_held_batch(self) -> None:
+        """Let a micro-batch end that has done everything: Spark then notes it, and a restart does not repeat it."""
+        gate = self._gate
+        if gate is None:
+            return
+        is_holding = gate.is_holding
+        gate.open()
+        if is_holding:
+            self._watching.join(timeout=COMMIT_LIMIT_S)
 
     def _collecting(self, collector: PassCounter | RemoteCollector) -> threading.Thread:
         """The thread of a collector; what is known of its passes is shown after each, whatever the query does."""
@@ -207,6 +222,7 @@ class ClusterWatch:
                 self._note(error)
                 comes_by_itself = isinstance(error, NotYetReadable)
             self._query, self._problems.is_starting = None, False
+            self._close_gate()
             if comes_by_itself or time.monotonic() - began > LONGEST_PAUSE_S:
                 pause_s = FIRST_PAUSE_S
             self._stopping.wait(pause_s)
@@ -253,6 +269,7 @@ class ClusterWatch:
         self._checkpoint.require_logs(*{each.topic: each for each in (log_bounds, passes)}.values())
         backlog = log_bounds if self._target.reads_log else only_first_partition(passes)
         log.info("Cluster %s: %s has a backlog of %d offsets", self._target.name, self._log, backlog.records)
+        self._gate = self._new_gate()
         publisher = MicroBatchPublisher(
             spark=self._spark,
             cluster=self._target.name,
@@ -273,6 +290,7 @@ class ClusterWatch:
             clock=now_ms,
             pace=TriggerLag(int(self._settings.trigger_s * 1000)),
             findings=self._findings,
+            gate=self._gate,
             shard=self._judging.shard,
             log_topic=self._log,
             freshness=self._freshness(),
@@ -284,7 +302,7 @@ class ClusterWatch:
             .writeStream.queryName(f"groupwatch-{self._target.name}")
             .foreachBatch(publisher)
             .option("checkpointLocation", self._checkpoint.path)
-            .trigger(processingTime=f"{int(self._settings.trigger_s * 1000)} milliseconds")
+            .trigger(processingTime="0 seconds")
         )
         with self._judging.start_turn:
             query = writer.start()
@@ -319,7 +337,7 @@ class ClusterWatch:
         return Freshness(int(self._target.interval_s * 1000), self._target.readings)
 
     def _bucket_rows(self, backlog: LogBounds) -> DataFrame:
-        options = spark_options(self._cluster) | {"kafka.group.id": reader_group(self._cluster)}
+        options = self._source_options()
         most = self._settings.max_records_per_batch
         offsets_log = (
             kafka_log(self._spark, OFFSETS_TOPIC, len(backlog.ends), options | self._isolation(), most)
@@ -340,6 +358,19 @@ class ClusterWatch:
                 source_id=self._source_id(),
             ),
         )
+
+    def _close_gate(self) -> None:
+        gate, self._gate = self._gate, None
+        if gate is not None:
+            gate.close()
+
+    def _new_gate(self) -> BatchGate:
+        schedule = BatchSchedule(int(self._settings.trigger_s * 1000))
+        news = LogNews(self._spark, self._source_options() | self._isolation(), self._log, self._cluster.events_topic)
+        return BatchGate(schedule, news, self._problems.stall.expect)
+
+    def _source_options(self) -> dict[str, str]:
+        return spark_options(self._cluster) | {"kafka.group.id": reader_group(self._cluster)}
 
     def _isolation(self) -> dict[str, str]:
         return {"kafka.isolation.level": self._cluster.offsets_isolation}

@@ -11,6 +11,7 @@ import re
 import subprocess
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -166,7 +167,8 @@ def test_no_secret_is_where_others_can_read_it(job: JobProcess):
 
 def test_no_secret_of_the_settings_is_in_the_environment_of_other_processes(job: JobProcess):
     for pid in tree(job.pid) - {job.pid}:
-        assert OF_A_VARIABLE.encode() not in Path(f"/proc/{pid}/environ").read_bytes()
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended since it was listed
+            assert OF_A_VARIABLE.encode() not in Path(f"/proc/{pid}/environ").read_bytes()
 
 
 def test_spark_shows_no_secret(job: JobProcess, page: int):

@@ -1,0 +1,60 @@
+"""When the next micro-batch is to begin: when a log has news or something is due, and not without a reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+LONGEST_PAUSE_MS: Final = 10_000
+"""After so long without a micro-batch one runs anyway: whoever looks sees that the job and the brokers are alive."""
+
+JOIN_MS: Final = 300
+"""For so long what is due waits for news, so that the ages of lags and a collector's pass share a micro-batch."""
+
+
+@dataclass(slots=True)
+class BatchSchedule:
+    """How close micro-batches may follow each other, and how far apart they may be; by a clock that only goes forward.
+
+    ``spacing_ms`` (``spark.trigger_s``) is how far apart they begin under load: then they grow and do not become more.
+    After a pause two may follow each other at once, so that a commit need not wait because a collector's pass was
+    read just before. (This is the generic cell rate algorithm, ITU-T I.371, with a tolerance of one.)
+    """
+
+    spacing_ms: int
+    _began_ms: int = 0
+    _paid_ms: int | None = None
+    """Until when the micro-batches so far would have taken if they had come evenly."""
+
+    def begin(self, now_ms: int) -> None:
+        """A micro-batch begins."""
+        paid_ms = now_ms if self._paid_ms is None else max(now_ms, self._paid_ms)
+        self._began_ms, self._paid_ms = now_ms, paid_ms + self.spacing_ms
+
+    @property
+    def earliest_ms(self) -> int:
+        """From when on news begins the next micro-batch.
+
+        >>> schedule = BatchSchedule(1_000)
+        >>> schedule.begin(5_000)
+        >>> schedule.earliest_ms
+        5000
+        >>> schedule.begin(5_400)
+        >>> schedule.earliest_ms
+        6000
+        """
+        return self._began_ms if self._paid_ms is None else self._paid_ms - self.spacing_ms
+
+    def latest_ms(self, due_ms: int | None) -> int:
+        """When the next micro-batch begins without news, if not before ``earliest_ms``.
+
+        Args:
+            due_ms: when a verdict may become another by time alone; None: never.
+
+        >>> schedule = BatchSchedule(1_000)
+        >>> schedule.begin(5_000)
+        >>> schedule.latest_ms(None), schedule.latest_ms(8_000), schedule.latest_ms(4_000)
+        (15000, 8300, 4300)
+        """
+        longest_ms = self._began_ms + max(self.spacing_ms, LONGEST_PAUSE_MS)
+        return longest_ms if due_ms is None else min(due_ms + JOIN_MS, longest_ms)

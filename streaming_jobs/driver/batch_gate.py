@@ -1,0 +1,86 @@
+"""Holds the end of a micro-batch until there is a reason for the next one.
+
+Spark begins a micro-batch as soon as the one before has ended, because the ticks always have rows
+(docs/decisions/0003-ticks-from-rate-micro-batch.md). So a micro-batch ends when the next one has something to do
+(docs/decisions/0035-no-batch-without-a-reason.md).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from monitor.readiness.next_batch import BatchSchedule
+from monitor.readiness.warm_up import LogPosition
+from streaming_jobs.runtime.clock import monotonic_ms
+
+SLICE_MS: Final = 500
+"""After so long a wait looks whether it is to end: for a stop, and to show the watchdog that it is alive."""
+
+
+class News(Protocol):
+    """Tells of records that no micro-batch has read."""
+
+    def await_beyond(self, position: LogPosition, limit_ms: int) -> bool:
+        """Wait until a log has a record that lies beyond the position; whether there is one."""
+
+    def close(self) -> None:
+        """Let go of the brokers."""
+
+
+@dataclass(slots=True)
+class BatchGate:
+    """Between two micro-batches of one query. ``expect`` is told that the wait goes on (StallWatch.expect)."""
+
+    schedule: BatchSchedule
+    news: News
+    expect: Callable[[int], None]
+    is_holding: bool = False
+    """Whether a micro-batch has done everything and only waits for the next one."""
+    held_ms: int = 0
+    """How long the newest wait took."""
+    _open: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it holds nobody any more."""
+        return self._open.is_set()
+
+    def open(self) -> None:
+        """Let everybody through from now on: the query is to end."""
+        self._open.set()
+
+    def begin(self, now_ms: int) -> None:
+        """A micro-batch begins."""
+        self.schedule.begin(now_ms)
+        self.held_ms = 0
+
+    def hold(self, position: LogPosition, due_ms: int | None, *, is_urgent: bool = False) -> None:
+        """Return when the next micro-batch is to begin.
+
+        Args:
+            position: how far the logs are read.
+            due_ms: when a verdict may become another without a record, by the clock of ``begin``; None: never.
+            is_urgent: nothing can be shown yet, so micro-batches need not keep their distance.
+        """
+        began_ms, self.is_holding = monotonic_ms(), True
+        earliest_ms = began_ms if is_urgent else self.schedule.earliest_ms
+        self._rest_until(earliest_ms)
+        latest_ms = max(earliest_ms, self.schedule.latest_ms(due_ms))
+        while not self.is_open and (left_ms := latest_ms - monotonic_ms()) > 0:
+            self.expect(monotonic_ms())
+            if self.news.await_beyond(position, min(left_ms, SLICE_MS)):
+                break
+        self.expect(monotonic_ms())
+        self.held_ms, self.is_holding = monotonic_ms() - began_ms, False
+
+    def _rest_until(self, until_ms: int) -> None:
+        while not self.is_open and (left_ms := until_ms - monotonic_ms()) > 0:
+            self.expect(monotonic_ms())
+            self._open.wait(min(left_ms, SLICE_MS) / 1000)
+
+    def close(self) -> None:
+        """The query has ended."""
+        self.news.close()

@@ -1,0 +1,125 @@
+"""Whether a cluster's logs have records that no micro-batch has read: a fetch that the brokers hold back until then.
+
+Spark's source only says where its logs end when it plans a micro-batch, and planning one costs half a second of CPU
+even if nothing is new. A consumer of the Kafka connector's own classes waits instead
+(docs/decisions/0035-no-batch-without-a-reason.md). It fetches one record and throws it away.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+from monitor.readiness.warm_up import LogPosition
+from streaming_jobs.runtime.session import JVM_GONE
+
+log = logging.getLogger(__name__)
+
+FETCH_WAIT_MS: Final = 1_000
+"""How long a broker holds back an answer without records. A fetch under way at the next question asks from where
+the consumer had read to, so its answer is news, or comes as soon as there is any."""
+
+CLOSE_LIMIT_MS: Final = 1_000
+
+_OWN: Final = {
+    "client.id": "groupwatch-news",
+    "enable.auto.commit": "false",
+    "auto.offset.reset": "earliest",
+    "fetch.max.wait.ms": str(FETCH_WAIT_MS),
+    "fetch.max.bytes": "1",
+    "max.partition.fetch.bytes": "1",
+    "max.poll.records": "1",
+}
+"""A broker answers with one batch of records at least, however few bytes are asked for (KIP-74)."""
+
+_PREFIX: Final = "kafka."
+_NOT_OF_CONSUMERS: Final = frozenset({"group.id"})
+
+
+class LogNews:
+    """Waits for records beyond a position. For one thread at a time; the consumer is made at the first question."""
+
+    def __init__(
+        self, spark: SparkSession, source_options: Mapping[str, str], log_topic: str, events_topic: str
+    ) -> None:
+        """Nothing is connected yet.
+
+        Args:
+            spark: whose JVM the consumer lives in.
+            source_options: those of Spark's Kafka source.
+            log_topic: what tells of the groups.
+            events_topic: what the collectors write; it may be the same.
+        """
+        self._jvm: Any = spark._jvm
+        self._log_topic = log_topic
+        self._events_topic = events_topic
+        own = {key.removeprefix(_PREFIX): value for key, value in source_options.items() if key.startswith(_PREFIX)}
+        self._properties = {key: value for key, value in own.items() if key not in _NOT_OF_CONSUMERS} | _OWN
+        self._consumer: Any = None
+        self._places: dict[tuple[str, int], Any] = {}
+        self._at: dict[tuple[str, int], int] = {}
+
+    def await_beyond(self, position: LogPosition, limit_ms: int) -> bool:
+        """Wait until a log has a record that lies beyond the position; whether there is one.
+
+        A consumer that fails is no news of the log: the next micro-batch meets the same error, and says it better. So
+        it counts as news.
+        """
+        try:
+            self._seek(dict(self._offsets(position)))
+            found = self._consumer.poll(self._jvm.java.time.Duration.ofMillis(limit_ms))
+            self._forget(found.partitions())
+        except Py4JJavaError as error:
+            log.info("Waiting for records failed (%s)", error.java_exception.getClass().getSimpleName())
+            self.close()
+            return True
+        return not found.isEmpty()
+
+    def _offsets(self, position: LogPosition) -> Iterator[tuple[tuple[str, int], int]]:
+        for topic, read in ((self._log_topic, position.read), (self._events_topic, position.events_read)):
+            for partition, offset in read.items():
+                yield (topic, partition), offset
+
+    def _seek(self, wanted: Mapping[tuple[str, int], int]) -> None:
+        if self._consumer is None:
+            self._consumer = self._new_consumer()
+        if self._places.keys() != wanted.keys():
+            self._places = {place: self._jvm.org.apache.kafka.common.TopicPartition(*place) for place in wanted}
+            self._consumer.assign(self._java_list(self._places.values()))
+            self._at = {}
+        for place, at in wanted.items():
+            if self._at.get(place) != at:
+                self._consumer.seek(self._places[place], at)
+                self._at[place] = at
+
+    def _forget(self, passed: Iterable[Any]) -> None:
+        """The consumer has gone on by a record in these partitions."""
+        for place in passed:
+            self._at.pop((place.topic(), place.partition()), None)
+
+    def _new_consumer(self) -> Any:  # noqa: ANN401 -- Py4J has no types
+        properties = self._jvm.java.util.HashMap()
+        for key, value in self._properties.items():
+            properties.put(key, value)
+        of_kafka = self._jvm.org.apache.kafka
+        bytes_of = of_kafka.common.serialization.ByteArrayDeserializer
+        return of_kafka.clients.consumer.KafkaConsumer(properties, bytes_of(), bytes_of())
+
+    def _java_list(self, values: Iterable[Any]) -> Any:  # noqa: ANN401 -- Py4J has no types
+        found = self._jvm.java.util.ArrayList()
+        for value in values:
+            found.add(value)
+        return found
+
+    def close(self) -> None:
+        """Let go of the brokers."""
+        consumer, self._consumer = self._consumer, None
+        self._places, self._at = {}, {}
+        if consumer is not None:
+            with suppress(Py4JJavaError, *JVM_GONE):
+                consumer.close(self._jvm.java.time.Duration.ofMillis(CLOSE_LIMIT_MS))

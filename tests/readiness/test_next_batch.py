@@ -1,0 +1,40 @@
+"""How far apart micro-batches begin, whatever the news."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.readiness.next_batch import JOIN_MS, LONGEST_PAUSE_MS, BatchSchedule
+
+TIMES = st.integers(0, 100_000)
+
+
+@given(st.integers(1, 5_000), st.lists(st.tuples(st.integers(0, 5_000), st.integers(0, 5_000)), max_size=60))
+def test_there_are_no_more_than_one_for_each_spacing_and_one_more(spacing_ms, news):
+    """Whenever news comes and however long a micro-batch takes, in any stretch of time."""
+    schedule, now_ms, began = BatchSchedule(spacing_ms), 0, []
+    for quiet_ms, took_ms in news:
+        now_ms = max(now_ms + quiet_ms, schedule.earliest_ms if began else 0)
+        schedule.begin(now_ms)
+        began.append(now_ms)
+        now_ms += took_ms
+    for first, first_ms in enumerate(began):
+        for last_ms in began[first:]:
+            count = sum(first_ms <= each <= last_ms for each in began)
+            assert count <= (last_ms - first_ms) // spacing_ms + 2
+
+
+@given(st.integers(0, 5_000), TIMES)
+def test_after_a_pause_two_follow_each_other_at_once(spacing_ms, began_ms):
+    schedule = BatchSchedule(spacing_ms)
+    schedule.begin(began_ms)
+    assert schedule.earliest_ms == began_ms
+    schedule.begin(began_ms)
+    assert schedule.earliest_ms == began_ms + spacing_ms
+
+
+@given(st.integers(0, 20_000), TIMES, st.none() | st.integers(-100_000, 200_000))
+def test_without_news_it_begins_when_something_is_due_or_after_the_longest_pause(spacing_ms, began_ms, due_ms):
+    schedule = BatchSchedule(spacing_ms)
+    schedule.begin(began_ms)
+    longest_ms = began_ms + max(spacing_ms, LONGEST_PAUSE_MS)
+    assert schedule.latest_ms(due_ms) == min(longest_ms, longest_ms if due_ms is None else due_ms + JOIN_MS)

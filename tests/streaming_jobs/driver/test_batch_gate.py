@@ -1,0 +1,115 @@
+"""A micro-batch ends when the next one has a reason, and not before."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+
+import pytest
+
+from monitor.readiness.next_batch import LONGEST_PAUSE_MS, BatchSchedule
+from monitor.readiness.warm_up import LogPosition
+from streaming_jobs.driver.batch_gate import BatchGate
+from streaming_jobs.runtime.clock import monotonic_ms
+
+POSITION = LogPosition(read={0: 1})
+LONG_S = 60
+FAR_MS = 3_600_000
+
+
+@dataclass
+class Log:
+    """A log whose news are told by hand."""
+
+    has_news: threading.Event = field(default_factory=threading.Event)
+    asked: threading.Event = field(default_factory=threading.Event)
+    is_closed: bool = False
+
+    def await_beyond(self, position: LogPosition, limit_ms: int) -> bool:
+        assert position is POSITION
+        self.asked.set()
+        return self.has_news.wait(limit_ms / 1000)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+@dataclass
+class Held:
+    """A gate that holds in a thread of its own."""
+
+    gate: BatchGate
+    thread: threading.Thread
+
+    def ends(self) -> bool:
+        self.thread.join(LONG_S)
+        return not self.thread.is_alive()
+
+
+def held(log: Log, *, spacing_ms: int = 0, due_in_ms: int | None = None, signs: list[int] | None = None) -> Held:
+    gate = BatchGate(BatchSchedule(spacing_ms), log, (signs if signs is not None else []).append)
+    gate.begin(monotonic_ms())
+    gate.begin(monotonic_ms())  # the second of two that follow each other
+    due_ms = None if due_in_ms is None else monotonic_ms() + due_in_ms
+    thread = threading.Thread(target=gate.hold, args=(POSITION, due_ms), daemon=True)
+    thread.start()
+    return Held(gate, thread)
+
+
+def test_news_ends_the_wait():
+    log = Log()
+    one = held(log)
+    assert log.asked.wait(LONG_S)
+    assert one.gate.is_holding
+    log.has_news.set()
+    assert one.ends()
+    assert not one.gate.is_holding
+
+
+def test_what_is_due_ends_it_without_news():
+    one = held(Log(), due_in_ms=50)
+    assert one.ends()
+    assert 50 <= one.gate.held_ms < LONGEST_PAUSE_MS
+
+
+def test_what_is_overdue_waits_for_nothing_but_the_spacing():
+    log = Log()
+    one = held(log, due_in_ms=-FAR_MS)
+    assert one.ends()
+    assert one.gate.held_ms < LONGEST_PAUSE_MS
+
+
+def test_under_load_micro_batches_keep_their_distance():
+    """News is not even asked for."""
+    log = Log()
+    log.has_news.set()
+    one = held(log, spacing_ms=FAR_MS)
+    assert not log.asked.wait(0.5)
+    assert one.gate.is_holding
+    one.gate.open()
+    assert one.ends()
+
+
+@pytest.mark.parametrize("spacing_ms", [0, FAR_MS])
+def test_a_stop_ends_it(spacing_ms):
+    log = Log()
+    one = held(log, spacing_ms=spacing_ms)
+    one.gate.open()
+    assert one.ends()
+    assert one.gate.is_open
+    one.gate.close()
+    assert log.is_closed
+
+
+def test_who_waits_gives_signs_of_life():
+    """The watchdog takes a wait for what it is, for as long as it goes on."""
+    signs: list[int] = []
+    log = Log()
+    one = held(log, signs=signs)
+    assert log.asked.wait(LONG_S)
+    seen = len(signs)
+    while len(signs) < seen + 2:
+        one.thread.join(0.05)
+        assert one.thread.is_alive()
+    one.gate.open()
+    assert one.ends()
