@@ -1,0 +1,73 @@
+"""A job beside a fleet in which nobody commits, but for one real group: how the quiet benchmarks are set up."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kafka import KafkaProducer
+
+from tests.benchmarks.offsets_log import Crowd, broker_with_topics, fill, produce_everywhere
+from tests.support.clients import commit, create_topic
+from tests.support.job_process import JobProcess, running
+
+REAL: Final = "freshness"
+"""A group of a real client, and its topic."""
+
+_EIGHTH: Final = 8
+"""Groups whose commits would stand beside those of the real one are left out: one in eight."""
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """So many group-partitions in groups of 50, besides the real group; whether records wait in all of them."""
+
+    name: str
+    group_partitions: int
+    lagging: bool
+
+    @property
+    def crowd(self) -> Crowd:
+        """The groups, a few more than are asked for."""
+        groups = self.group_partitions // 50
+        return Crowd(groups=groups + groups // (_EIGHTH - 1), partitions=50, beside=REAL)
+
+
+LAGGING: Final = Fleet("lagging", 100_000, lagging=True)
+CAUGHT_UP: Final = Fleet("caught_up", 100_000, lagging=False)
+ALONE: Final = Fleet("one_group", 0, lagging=False)
+MILLION: Final = Fleet("million_lagging", 1_000_000, lagging=True)
+
+FLEETS: Final = {fleet.name: fleet for fleet in (LAGGING, CAUGHT_UP, ALONE, MILLION)}
+USUAL: Final = (LAGGING, CAUGHT_UP, ALONE)
+
+
+def chosen(names: list[str]) -> list[Fleet]:
+    """The fleets of these names; the usual ones if there are none."""
+    return [FLEETS[name] for name in names] or list(USUAL)
+
+
+@contextmanager
+def job_beside(fleet: Fleet) -> Iterator[tuple[str, JobProcess]]:
+    """The brokers' address and a job that is ready."""
+    with broker_with_topics(fleet.crowd) as kafka, tempfile.TemporaryDirectory() as folder:
+        if fleet.group_partitions:
+            fill(kafka, fleet.crowd, 1)
+        if fleet.lagging:
+            with_records(kafka.bootstrap_servers, fleet.crowd)
+        create_topic(kafka.bootstrap_servers, REAL, 1)
+        commit(kafka.bootstrap_servers, REAL, REAL, {0: 0})
+        clusters = {"bench": {"bootstrap_servers": kafka.bootstrap_servers}}
+        with running(JobProcess(Path(folder), clusters, jvm=None, spark={"buckets": 8})) as job:
+            yield kafka.bootstrap_servers, job
+
+
+def with_records(bootstrap: str, crowd: Crowd) -> None:
+    """A record into every partition of the crowd's topics: all groups have committed offset 0."""
+    producer = KafkaProducer(bootstrap_servers=bootstrap)
+    produce_everywhere(producer, crowd)
+    producer.close()
