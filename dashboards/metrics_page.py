@@ -30,13 +30,14 @@ _BEGIN: Final = f"""\
 
 `/metrics` exposes all of these in Prometheus' text format 0.0.4. A client that prefers OpenMetrics 1.0.0, as Prometheus
 does, gets that. Both have the same samples. A scrape sends prepared bytes and no request to a broker; only the metrics
-of [the process](#the-process) are written at each scrape. Ages are as of the newest evaluation
-(`{specs.LAST_EVALUATION_TIMESTAMP_SECONDS.name}`).
+of [the process](#the-process) are written at each scrape. Ages are as of the newest evaluation of
+the group, at most 5 s before the newest micro-batch (`{specs.LAST_EVALUATION_TIMESTAMP_SECONDS.name}`).
 
 - **Absent means unknown or none.** An unknown number is never -1, NaN or 0. Series end with their group, topic or
   partition. All series of groups are absent until the cluster is ready.
 - **States** have one series each: 1 for the current state, 0 for the others.
-- **Findings** of every kind have `{specs.GROUP_FINDINGS.name}` and `{_OLDEST}`; `kind` and
+- **Findings** of every kind have `{specs.GROUP_FINDINGS.name}` and `{_OLDEST}`, and
+  `{specs.GROUP_FINDING_SINCE.name}`, which does not change while they last; `kind` and
   `reason` are those of [findings.md](findings.md). Alert on the age, not on the presence.
 
 ## Choosing what is given

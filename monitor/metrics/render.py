@@ -283,6 +283,7 @@ def _add_findings(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     for own, findings in alike.items():
         samples.add(specs.GROUP_FINDINGS, own, len(findings))
         samples.add_ms(specs.GROUP_FINDING_OLDEST_SECONDS, own, _oldest_ms(verdict, findings))
+        samples.add_ms(specs.GROUP_FINDING_SINCE, own, min(finding.since_ms for finding in findings))
 
 
 DRIFT_KINDS: Final = {

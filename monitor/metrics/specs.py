@@ -352,6 +352,13 @@ GROUP_FINDING_OLDEST_SECONDS: Final = MetricSpec(
     labels=(*BY_GROUP, "kind", "reason"),
     absent=_NONE,
 )
+GROUP_FINDING_SINCE: Final = MetricSpec(
+    "groupwatch_group_finding_since_timestamp_seconds",
+    "When the oldest of these findings became true.",
+    scope=MetricScope.GROUP,
+    labels=(*BY_GROUP, "kind", "reason"),
+    absent=_NONE,
+)
 GROUP_FAILING_PARTITIONS: Final = MetricSpec(
     "groupwatch_group_failing_partitions",
     "Partitions with the Burrow status stop, stall or rewind. Absent if there are none.",

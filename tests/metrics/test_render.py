@@ -174,7 +174,16 @@ groupwatch_group_findings{cluster="main",group="orders",kind="drift",reason="rep
 groupwatch_group_finding_oldest_seconds{cluster="main",group="orders",kind="double_owned",reason="same_generation"} 90
 groupwatch_group_finding_oldest_seconds{cluster="main",group="orders",kind="orphaned",reason="grew"} 40
 groupwatch_group_finding_oldest_seconds{cluster="main",group="orders",kind="drift",reason="replayed"} 90
+# HELP groupwatch_group_finding_since_timestamp_seconds When the oldest of these findings became true.
+# TYPE groupwatch_group_finding_since_timestamp_seconds gauge
 """
+for kind, reason, since_s in (
+    ("double_owned", "same_generation", 1_700_000_010),
+    ("orphaned", "grew", 1_700_000_060),
+    ("drift", "replayed", 1_700_000_010),
+):
+    labels_of = f'{{cluster="main",group="orders",kind="{kind}",reason="{reason}"}}'
+    GOLDEN_GROUP += f"groupwatch_group_finding_since_timestamp_seconds{labels_of} {since_s}\n"
 
 GOLDEN_SELF = """\
 # HELP groupwatch_up 1 while the cluster can be read, else 0.
