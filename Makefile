@@ -24,6 +24,7 @@ test-jobs: java $(INSTALLED) ## Run whole jobs on real brokers: scenarios, the d
 	$(RUN) -m pytest --durations=20 $(WORKERS) -m "jobs and not long" $(ARGS)
 
 test-long: java $(INSTALLED) ## Run the tests that the suite leaves out because they take long
+	GROUPWATCH_HISTORIES=10000 $(RUN) -m pytest $(ARGS) tests/detection/test_holds_until.py
 	$(RUN) -m pytest --durations=10 -m long $(ARGS)
 
 test-systems: java $(INSTALLED) ## Run the tests against real RocketMQ, ZooKeeper, MetaQ and Kafka 0.10 (six minutes)
@@ -54,7 +55,7 @@ format: $(INSTALLED) ## Put the code into its form
 fuzz-decoder: $(INSTALLED) ## Decode a million broken records (ARGS="--seed 7 --records 5000000")
 	$(RUN) -m tests.protocol.fuzz $(ARGS)
 
-bench: java $(INSTALLED) ## Measure, into build/bench (NAME=replay, pass-groups, pass-wide, steady, latency, scrape, memory, huge-group, admin-round, api, page, scrape-load)
+bench: java $(INSTALLED) ## Measure, into build/bench (NAME=replay, start, idle, latency, latency-lagging, steady, pass-groups, pass-wide, scrape, memory, huge-group, admin-round, api, page, scrape-load)
 	$(RUN) -m tests.benchmarks.$(subst -,_,$(NAME)) $(ARGS)
 
 bench-decoding: $(INSTALLED) ## Measure the decoding of the offsets topic (half a minute); prints JSON
