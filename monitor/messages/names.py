@@ -45,10 +45,10 @@ def _shortened(head: Sequence[str], count: int) -> str:
 
 
 def ranges(partitions: Sequence[PartitionId]) -> str:
-    """Sorted partitions with runs of numbers drawn together, at most ten runs or names.
+    """Sorted partitions with runs of numbers drawn together, at most ten runs or names. The rest is counted by number.
 
-    >>> ranges([0, 2, 3, 4, 8]), ranges(list(range(0, 24, 2)))
-    ('0, 2-4, 8', '0, 2, 4, 6, 8, 10, 12, 14, 16, 18 and 2 more')
+    >>> ranges([0, 2, 3, 4, 8]), ranges([*range(0, 20, 2), 30, 31, 32])
+    ('0, 2-4, 8', '0, 2, 4, 6, 8, 10, 12, 14, 16, 18 and 3 more')
     """
     runs = [[each for _, each in run] for _, run in groupby(enumerate(partitions), _run_of)]
     head = ", ".join(shown(str(run[0])) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs[:LISTED])

@@ -256,6 +256,13 @@ def test_a_group_that_stopped_is_told_so_once_an_idle_topic_has_stood_long_enoug
     assert status(1_800, allowed_lag=100) is LagStatus.OK
 
 
+@pytest.mark.parametrize(("ended", "status"), [(10, LagStatus.STALL), (11, LagStatus.STOP)])
+def test_a_log_that_lately_ended_at_the_commit_was_read(ended, status):
+    """Two commits of offset 10, the newest long ago; in the first of the latest ends nothing waited, or one record."""
+    progress = progress_of(committed((0, 10), (5, 10)), ending((100, ended), (110, 12)))
+    assert lag_status(progress, 2, Moment(200_000), BurrowSettings()) is status
+
+
 def test_where_no_lag_is_known_there_is_no_status():
     verdict = evaluate(group(member("C0", ["a"], {"a": [0]})), catalog(), 1000, DetectionSettings())
     assert (verdict.status, verdict.lost, verdict.kept_waiting, verdict.catch_up_ms) == (None,) * 4

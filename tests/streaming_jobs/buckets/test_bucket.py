@@ -47,6 +47,18 @@ def completed(pass_ms: int) -> bytes:
     return msgspec.msgpack.encode([PassCompleted(cluster="c", pass_ms=pass_ms, completed_ms=pass_ms, topics=1)])
 
 
+def test_what_moved_is_told_only_to_who_knows_what_it_moved_from(monkeypatch: pytest.MonkeyPatch):
+    """Who has missed a micro-batch, in which something else changed, is told the whole group."""
+    monkeypatch.setattr("streaming_jobs.buckets.bucket.MANY_OFFSETS", 2)
+    bucket = Bucket("c")
+    both = [OffsetCommitted(group="g", topic=topic, partition=0, offset=1, committed_ms=1) for topic in ("t", "u")]
+    bucket.fold(Entity.GROUP, "g", [msgspec.msgpack.encode(both)], batch=1)
+    bucket.fold(Entity.GROUP, "g", [offset_deleted("v"), commit(2)], batch=2)
+    bucket.fold(Entity.GROUP, "g", [commit(3)], batch=3)
+    told = {known: [entry.entity for entry in bucket.changes_since(known)] for known in (0, 1, 2)}
+    assert told == {0: ["group"], 1: ["group"], 2: ["offsets"]}
+
+
 def test_the_last_commit_in_log_order_stands():
     bucket = Bucket("c")
     bucket.fold(Entity.GROUP, "g", [commit(10), commit(7)], batch=1)

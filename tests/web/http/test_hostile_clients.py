@@ -272,6 +272,11 @@ CLOSE = b"Host: x\r\nConnection: close\r\n\r\n"
         pytest.param(
             b"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" + CLOSE + b"zz\r\n", 400, id="a body in broken chunks"
         ),
+        pytest.param(
+            b"GET /metrics HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" + CLOSE + b"1\r\na\r\n0\r\n\r\n",
+            413,
+            id="a body in chunks",
+        ),
         pytest.param(b"GET /metrics?" + b"x" * 103_000 + b" HTTP/1.1\r\n" + CLOSE, 414, id="a long address"),
         pytest.param(b"GET /metrics HTTP/1.1\r\nX: " + b"y" * 130_000 + b"\r\n" + CLOSE, 200, id="a long header"),
         pytest.param(b"GET /metrics HTTP/1.1\r\nX: " + b"y" * 131_072 + b"\r\n" + CLOSE, 400, id="too long a header"),
