@@ -18,7 +18,13 @@ from monitor.model.values import TopicPartition, TopicPartitions
 
 
 def answered_holdings(members: Iterable[Member]) -> frozenset[TopicPartition]:
-    """The partitions that members hold by their own word: those of all members that answer."""
+    """The partitions that members hold by their own word: those of all members that answer.
+
+    >>> one = Member(member_id="a", assigned=(TopicPartitions("t", ("b-0",)),))
+    >>> silent = Member(member_id="b", assigned=(TopicPartitions("t", ("b-1",)),), answers=False)
+    >>> sorted(answered_holdings([one, silent]))
+    [TopicPartition(topic='t', partition='b-0')]
+    """
     return frozenset(
         TopicPartition(entry.topic, partition)
         for member in members
