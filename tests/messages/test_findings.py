@@ -147,6 +147,6 @@ def test_a_hostile_name_stays_on_its_line_and_is_cut():
 
 def test_long_lists_are_shortened():
     assert names.ranges([2 * number for number in range(35)]).endswith("18 and 25 more")
-    assert names.places(places("t", *range(10_000))) == "10000 partitions of t (0-9999)"
+    assert names.places(places("t", *range(10_000))) == "10,000 partitions of t (0-9999)"
     many = [place for number in range(14) for place in places(f"t{number:02}", 0)]
     assert names.places(many).endswith("t09 0 and 4 more topics)")
