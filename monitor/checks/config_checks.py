@@ -26,7 +26,7 @@ from monitor.checks.spark_properties import (
     wrong_properties,
 )
 from monitor.collectors.kafka_client.client_properties import kafka_python_arguments, spark_options
-from monitor.config import ConfigError, HttpSettings, Settings
+from monitor.config import NAMED_TABLES, ConfigError, HttpSettings, Settings
 from monitor.config.client import is_secret
 from monitor.web.http.access_errors import AccessError
 from monitor.web.http.access_files import AccessFiles, read_access
@@ -169,7 +169,7 @@ def _same_brokers(settings: Settings) -> Iterator[str]:
 def _elsewhere(settings: Settings) -> Iterator[str]:
     named = [
         f"{table}.{name}"
-        for table in ("clusters", "rocketmq", "zookeeper", "spark_queries")
+        for table in NAMED_TABLES
         for name, watched in getattr(settings, table).items()
         if not watched.collect
     ]

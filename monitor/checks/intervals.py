@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from monitor.config import Settings
+from monitor.config import SYSTEM_TABLES, Settings
 from monitor.metrics.staleness import CATALOG_OLD_S, COLLECTOR_OLD_S, EVALUATION_OLD_S, OLD_FOR_S
 from monitor.model import Value
 
@@ -38,8 +38,8 @@ def seldom_read(settings: Settings) -> Iterator[str]:
         yield from _told(
             f"clusters.{cluster.name}.collect_interval_s", cluster.collect_interval_s, _CATALOG, _COLLECTOR
         )
-    for table, systems in (("rocketmq", settings.rocketmq), ("zookeeper", settings.zookeeper)):
-        for name, system in systems.items():  # their readings list their topics, too
+    for table in SYSTEM_TABLES:
+        for name, system in settings.systems_in(table).items():  # their readings list their topics, too
             yield from _told(f"{table}.{name}.interval_s", system.interval_s, _CATALOG, _COLLECTOR)
     for name, queries in settings.spark_queries.items():
         yield from _told(f"spark_queries.{name}.interval_s", queries.interval_s, _COLLECTOR)

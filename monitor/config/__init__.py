@@ -6,6 +6,8 @@ from monitor.config.http import HttpSettings
 from monitor.config.load import load, with_compat, with_shard
 from monitor.config.metrics import MetricsOverride, MetricsSettings
 from monitor.config.settings import (
+    NAMED_TABLES,
+    SYSTEM_TABLES,
     ClusterSettings,
     DetectionOptions,
     DetectionOverride,
@@ -23,6 +25,8 @@ from monitor.config.systems import (
 )
 
 __all__ = [
+    "NAMED_TABLES",
+    "SYSTEM_TABLES",
     "ClientProperties",
     "ClusterSettings",
     "ConfigError",

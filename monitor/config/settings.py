@@ -28,7 +28,10 @@ from monitor.model import ALL_GROUPS, Shard
 ENVIRONMENT_PREFIX: Final = "GROUPWATCH_"
 ENVIRONMENT_DELIMITER: Final = "__"
 
-NAMED_TABLES: Final = ("clusters", "rocketmq", "zookeeper", "spark_queries")
+SYSTEM_TABLES: Final = ("rocketmq", "zookeeper")
+"""The tables of systems that have a query of their own and are no Kafka cluster of today."""
+
+NAMED_TABLES: Final = ("clusters", *SYSTEM_TABLES, "spark_queries")
 """The tables that hold one table for each watched system, under its name."""
 
 _SHARD: Final = re.compile(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})")
@@ -262,8 +265,13 @@ class Settings(BaseSettings):
 
     @property
     def systems(self) -> tuple[System, ...]:
-        """The watched systems that have a query of their own and are no Kafka cluster of today."""
-        return (*self.rocketmq.values(), *self.zookeeper.values())
+        """All that SYSTEM_TABLES hold."""
+        return tuple(system for table in SYSTEM_TABLES for system in self.systems_in(table).values())
+
+    def systems_in(self, table: str) -> Mapping[str, System]:
+        """The systems of one of SYSTEM_TABLES, by name."""
+        found: Mapping[str, System] = getattr(self, table)
+        return found
 
     @property
     def watched_names(self) -> tuple[str, ...]:
@@ -294,9 +302,11 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _carriers_are_clusters(self) -> Self:
-        for table, key in (("rocketmq", "via"), ("zookeeper", "via"), ("spark_queries", "cluster")):
-            for name, watched in getattr(self, table).items():
-                self._require_a_carrier(f"{table}.{name}", key, watched.carrier)
+        for table in SYSTEM_TABLES:
+            for name, system in self.systems_in(table).items():
+                self._require_a_carrier(f"{table}.{name}", "via", system.carrier)
+        for name, queries in self.spark_queries.items():
+            self._require_a_carrier(f"spark_queries.{name}", "cluster", queries.carrier)
         return self
 
     def _require_a_carrier(self, place: str, key: str, carrier: str) -> None:
@@ -322,7 +332,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _overrides_name_clusters(self) -> Self:
-        known = {*self.clusters, *self.rocketmq, *self.zookeeper}
+        known = frozenset(self.watched_names)
         named = {
             "detection": [override.cluster for override in self.detection.overrides],
             "metrics": [override.cluster for override in self.metrics.overrides],

@@ -18,7 +18,7 @@ from monitor.collectors.configured import ConfiguredCollectors, MakeReader
 from monitor.collectors.errors import CollectorError
 from monitor.collectors.kafka.preflight import check_carrier
 from monitor.collectors.passes.health import PassCounter
-from monitor.config import ClusterSettings, ConfigError, Settings, load
+from monitor.config import SYSTEM_TABLES, ClusterSettings, ConfigError, Settings, load
 from monitor.metrics.process_metrics import ProcessMetrics
 from monitor.model import CollectorHealth
 from monitor.web.collect_app import create_collect_app
@@ -30,7 +30,7 @@ from streaming_jobs.runtime.lifetime import Lifetime
 
 log = logging.getLogger(__name__)
 
-KINDS: Final = ("kafka", "rocketmq", "zookeeper", "spark")
+KINDS: Final = ("kafka", *SYSTEM_TABLES, "spark")
 """What ``--only`` may name: the tables ``clusters``, ``rocketmq``, ``zookeeper`` and ``spark_queries``."""
 
 CANNOT_COLLECT: Final = (ConfigError, CollectorError, ListenError)
@@ -147,6 +147,5 @@ class Collectors:
                 for queries in self._settings.spark_queries.values():
                     yield self._settings.carrier_of(queries), self._make.query_collector(queries)
             case _:
-                systems = self._settings.rocketmq if kind == "rocketmq" else self._settings.zookeeper
-                for system in systems.values():
+                for system in self._settings.systems_in(kind).values():
                     yield self._settings.carrier_of(system), self._make.system_collector(system)

@@ -12,8 +12,9 @@ from monitor.collectors.readers import collector_kind
 from monitor.collectors.remote_collector import COLLECT, FIRST_SHARD, RemoteCollector
 from monitor.config import ClusterSettings, Settings, System
 from monitor.model import CollectorHealth
+from monitor.model.kinds import kinds_with
 
-TEXT_PARTITIONS: Final = frozenset({"rocketmq", "metaq"})
+TEXT_PARTITIONS: Final = kinds_with(lambda traits: traits.text_partitions)
 """The systems whose partitions are not numbers (monitor.model.PartitionId)."""
 
 
