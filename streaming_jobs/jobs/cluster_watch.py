@@ -362,6 +362,7 @@ class ClusterWatch:
     def _close_gate(self) -> None:
         gate, self._gate = self._gate, None
         if gate is not None:
+            gate.open()  # a query that failed may have left a micro-batch that waits
             gate.close()
 
     def _new_gate(self) -> BatchGate:

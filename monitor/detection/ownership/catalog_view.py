@@ -83,6 +83,11 @@ def is_older_than_generation(catalog: Catalog, group: GroupState) -> bool:
     return catalog.pass_ms <= group.generation_ms
 
 
+def was_seen(catalog: Catalog, topic: str) -> bool:
+    """Whether the newest pass saw the topic. One that it missed may have been deleted: the next pass tells."""
+    return not catalog.topics[topic].missed
+
+
 def count_now(state: TopicState) -> int:
     """How many partitions the topic has. The highest id decides: a collector may have missed one in between."""
     return number(state.partitions[-1].partition) + 1 if state.partitions else 0

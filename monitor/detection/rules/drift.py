@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from monitor.detection.ownership.catalog_view import was_seen
 from monitor.detection.ownership.context import Facts, Owners
 from monitor.detection.rules.drift_causes import CURRENT, OWN, REPLAYED, TARGET, cause_of
 from monitor.detection.rules.rule import Rule
@@ -21,7 +22,7 @@ from monitor.model.findings import CurrentDrift, LateHandover, Observation, Repl
 def find_replayed_drift(facts: Facts) -> Iterable[Observation]:
     """The assignment is not what the assignor gives for the inputs of the generation, nor for older metadata."""
     replayed = facts.expectation.replayed
-    partitions = _differing(facts, replayed) if facts.expectation.kind == "exact" else ()
+    partitions = _differing(facts, replayed, facts.ownership.owners) if facts.expectation.kind == "exact" else ()
     if partitions and KINDS[facts.group.kind].is_self_assigned:
         nobodys = {TopicPartition(row.topic, row.partition) for row in facts.partitions if row.orphan is not None}
         partitions = tuple([place for place in partitions if place not in nobodys])  # that is told, and by whom
@@ -42,7 +43,7 @@ def find_current_drift(facts: Facts) -> Iterable[Observation]:
     current, replayed = facts.expectation.current, facts.expectation.replayed
     if facts.expectation.kind != "exact" or current is replayed or current == replayed:
         return
-    differing = _differing(facts, current)
+    differing = _differing(facts, current, facts.ownership.owners)
     pending = facts.expectation.pending  # on their way to the new owner already
     partitions = tuple(p for p in differing if current.get(p) != replayed.get(p) and p not in pending)
     if partitions:
@@ -64,7 +65,7 @@ def find_target_drift(facts: Facts) -> Iterable[Observation]:
     chosen, given = facts.expectation.current, facts.expectation.replayed
     if facts.expectation.kind != "target" or not given:
         return
-    partitions = tuple(sorted(place for place in facts.known if chosen.get(place) != given.get(place)))
+    partitions = _differing(facts, given, chosen)
     if partitions:
         cause = cause_of(TARGET, facts.group, facts.expectation)
         yield Observation(
@@ -77,11 +78,11 @@ def find_target_drift(facts: Facts) -> Iterable[Observation]:
         )
 
 
-def _differing(facts: Facts, expected: Owners) -> tuple[TopicPartition, ...]:
-    owners = facts.ownership.owners
-    if expected is owners:  # as it mostly is: see monitor.detection.ownership.assignment_view
+def _differing(facts: Facts, expected: Owners, actual: Owners) -> tuple[TopicPartition, ...]:
+    if expected is actual:  # as it mostly is: see monitor.detection.ownership.assignment_view
         return ()
-    return tuple(sorted(place for place in facts.known if owners.get(place) != expected.get(place)))
+    differing = sorted(place for place in facts.known if actual.get(place) != expected.get(place))
+    return tuple(place for place in differing if was_seen(facts.catalog, place.topic))
 
 
 def _difference(partitions: tuple[TopicPartition, ...], expected: Owners, actual: Owners) -> Difference:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from monitor.detection.ownership.catalog_view import is_older_than_generation
+from monitor.detection.ownership.catalog_view import is_older_than_generation, was_seen
 from monitor.detection.ownership.context import Expectation, Facts, Ownership
 from monitor.detection.ownership.late_partitions import LatePartitions, horizon_ms
 from monitor.detection.ownership.self_assigned.groups import horizon_ms as shares_horizon_ms
@@ -47,6 +47,7 @@ def orphans_of(
     if not ownership.complete and (KINDS[group.kind].is_self_assigned or not ownership.is_lived_in):
         return {}
     unowned = {place: state for place, state in known.items() if place not in ownership.owners}
+    unowned = {place: state for place, state in unowned.items() if was_seen(catalog, place.topic)}
     if not unowned:
         return {}
     if KINDS[group.kind].is_self_assigned:

@@ -365,3 +365,17 @@ def test_what_is_on_its_way_to_a_new_member_needs_no_further_pass():
     state = group(*joined, protocol="cooperative-sticky")
     (finding,) = orphaned(state, catalog(topic("orders", 2), pass_ms=ASSIGNED))
     assert (finding.reason, finding.partitions) == ("pending", places("orders", 1))
+
+
+def test_nobody_is_to_own_what_the_newest_pass_did_not_see():
+    """A topic that was deleted, after which the group rebalanced: it is gone for certain with the next pass."""
+    gone = topic("gone", 2)
+    subscribers = [member(name, ["gone", "orders"], {"orders": own}) for name, own in (("C0", [0]), ("C1", [1]))]
+    state = group(*subscribers)
+    orders = topic("orders", 2)
+    assert verdict_kinds(state, catalog(orders, gone)) == {FindingKind.ORPHANED, FindingKind.DRIFT}
+    assert verdict_kinds(state, catalog(orders, replace(gone, missed=True))) == set()
+
+
+def verdict_kinds(state, topics):
+    return {finding.kind for finding in evaluate(state, topics, NOW, DetectionSettings()).findings}
