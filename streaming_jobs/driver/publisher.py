@@ -87,9 +87,10 @@ class MicroBatchPublisher:
     of its backlog; ``passes`` tells whether its topics are known by a pass of this run. ``problem`` says what is wrong
     with reading it, if anything is; ``stall`` is told when micro-batches begin and end; ``note_source`` is told
     the id of what the newest pass was over; ``pace`` judges whether micro-batches keep up with the trigger;
-    ``findings`` are published once the store has them. ``log_topic`` is what tells of the groups, ``freshness`` whether
-    they are known well enough to be judged (None: always). ``begun`` is set once the query runs. Groups are judged by
-    the catalog of the micro-batch before: it has to be known when the micro-batch starts.
+    ``findings`` are published once the store has them. ``log_topic`` is what tells of the groups, ``own_topics`` grow
+    by what groupwatch does, ``freshness`` whether groups are known well enough to be judged (None: always). ``begun``
+    is set once the query runs. Groups are judged by the catalog of the micro-batch before: it has to be known when the
+    micro-batch starts.
     """
 
     spark: SparkSession
@@ -110,6 +111,7 @@ class MicroBatchPublisher:
     gate: BatchGate
     shard: Shard = ALL_GROUPS
     log_topic: str = "the offsets log"
+    own_topics: frozenset[str] = frozenset()
     freshness: Freshness | None = None
     begun: threading.Event = field(default_factory=threading.Event)
     evaluation_errors: int = 0
@@ -174,7 +176,7 @@ class MicroBatchPublisher:
         """
         if judged_by is None or newest.key == judged_by.key:
             return judged_by is None
-        return self.freshness is not None or not newest.topics.has_only_new_dates(judged_by.topics)
+        return self.freshness is not None or not newest.topics.has_only_new_dates(judged_by.topics, self.own_topics)
 
     def _is_ripe(self) -> bool:
         return self.warm_up.done and self.passes.seen and self._is_fresh()

@@ -293,6 +293,7 @@ class ClusterWatch:
             gate=self._gate,
             shard=self._judging.shard,
             log_topic=self._log,
+            own_topics=frozenset({self._cluster.events_topic, self._cluster.findings_topic, OFFSETS_TOPIC}),
             freshness=self._freshness(),
             series=self._judging.series,
         )
