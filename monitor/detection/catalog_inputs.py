@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.detection.ownership.catalog_view import Topics
-from monitor.model import KINDS, GroupState, Source
+from monitor.model import KINDS, GroupState
 
 Concerns = tuple[object, ...]
 """Equal concerns, equal states and no ages: equal verdicts."""
@@ -17,10 +17,10 @@ Concerns = tuple[object, ...]
 def concerns_of(group: GroupState, view: AssignmentView, topics: Topics) -> Concerns:
     """All that the verdict on a group for which no record waits depends on, besides its state and the time.
 
-    A group that collectors read is judged as of the newest reading, which a pass of its topics may be
-    (monitor.detection.ownership.self_assigned.grace_period).
+    A group whose members share partitions among themselves is judged as of the newest reading, which a pass of its
+    topics may be (monitor.detection.ownership.self_assigned.grace_period.as_of_ms).
     """
     owned = {place.topic for place in view.ownership.owners}
     concerned = sorted(view.ownership.subscribed | owned | {offset.topic for offset in group.offsets})
-    is_read = KINDS[group.kind].is_self_assigned or group.source is Source.CHECKPOINT
-    return (view, topics.catalog.pass_ms if is_read else None, *[topics.content(topic) for topic in concerned])
+    pass_ms = topics.catalog.pass_ms if KINDS[group.kind].is_self_assigned else None
+    return (view, pass_ms, *[topics.content(topic) for topic in concerned])

@@ -11,6 +11,9 @@ LONGEST_PAUSE_MS: Final = 10_000
 JOIN_MS: Final = 300
 """For so long what is due waits for news, so that the ages of lags and a collector's pass share a micro-batch."""
 
+AT_ONCE_MS: Final = -JOIN_MS
+"""Due before anything began: the next micro-batch waits for nothing but its distance."""
+
 
 @dataclass(slots=True)
 class BatchSchedule:
@@ -23,13 +26,12 @@ class BatchSchedule:
 
     spacing_ms: int
     _began_ms: int = 0
-    _paid_ms: int | None = None
+    _paid_ms: int = 0
     """Until when the micro-batches so far would have taken if they had come evenly."""
 
     def begin(self, now_ms: int) -> None:
         """A micro-batch begins."""
-        paid_ms = now_ms if self._paid_ms is None else max(now_ms, self._paid_ms)
-        self._began_ms, self._paid_ms = now_ms, paid_ms + self.spacing_ms
+        self._began_ms, self._paid_ms = now_ms, max(now_ms, self._paid_ms) + self.spacing_ms
 
     @property
     def earliest_ms(self) -> int:
@@ -43,7 +45,7 @@ class BatchSchedule:
         >>> schedule.earliest_ms
         6000
         """
-        return self._began_ms if self._paid_ms is None else self._paid_ms - self.spacing_ms
+        return self._paid_ms - self.spacing_ms
 
     def latest_ms(self, due_ms: int | None) -> int:
         """When the next micro-batch begins without news, if not before ``earliest_ms``.

@@ -110,17 +110,15 @@ class BucketEvaluator:
         yield BucketRow(self.number, RowKind.DUE, "", None if due_ms == inf else msgspec.msgpack.encode(int(due_ms)))
 
     def _evaluate(self, name: str, state: GroupState, topics: Topics, now_ms: int) -> _EvaluatedGroup:
-        known = self._last.get(name)
-        if known is not None and known.state is state and now_ms < known.due_ms:
-            if known.topics is topics:
-                return known
-            if known.concerns is not None and known.concerns == concerns_of(
-                state, self._standings.of(state, topics), topics
-            ):
-                known.topics = topics
-                return known
-        self.made += 1
+        last = self._last.get(name)
+        known = last if last is not None and last.state is state and now_ms < last.due_ms else None
+        if known is not None and known.topics is topics:
+            return known
         view = self._standings.of(state, topics)
+        if known is not None and known.concerns is not None and known.concerns == concerns_of(state, view, topics):
+            known.topics = topics
+            return known
+        self.made += 1
         judged = judge_until(state, topics, view, now_ms, self.rules.of(state.cluster, name))
         return _EvaluatedGroup(
             state,

@@ -38,7 +38,6 @@ _OWN: Final = {
 """A broker answers with one batch of records at least, however few bytes are asked for (KIP-74)."""
 
 _PREFIX: Final = "kafka."
-_NOT_OF_CONSUMERS: Final = frozenset({"group.id"})
 
 
 class LogNews:
@@ -51,7 +50,7 @@ class LogNews:
 
         Args:
             spark: whose JVM the consumer lives in.
-            source_options: those of Spark's Kafka source.
+            source_options: those of Spark's Kafka source, without a group: this consumer is in none.
             log_topic: what tells of the groups.
             events_topic: what the collectors write; it may be the same.
         """
@@ -59,7 +58,7 @@ class LogNews:
         self._log_topic = log_topic
         self._events_topic = events_topic
         own = {key.removeprefix(_PREFIX): value for key, value in source_options.items() if key.startswith(_PREFIX)}
-        self._properties = {key: value for key, value in own.items() if key not in _NOT_OF_CONSUMERS} | _OWN
+        self._properties = own | _OWN
         self._consumer: Any = None
         self._places: dict[tuple[str, int], Any] = {}
         self._at: dict[tuple[str, int], int] = {}

@@ -21,7 +21,7 @@ from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, PackedBlock, Shard, SourceState
 from monitor.readiness.first_pass import FirstPass
 from monitor.readiness.freshness import Freshness
-from monitor.readiness.next_batch import JOIN_MS
+from monitor.readiness.next_batch import AT_ONCE_MS
 from monitor.readiness.trigger_lag import TriggerLag
 from monitor.readiness.warm_up import LogPosition, ReportedOffsets, WarmUp
 from streaming_jobs.buckets.batch_context import BatchContext, set_batch_context
@@ -165,7 +165,7 @@ class MicroBatchPublisher:
         """
         newest = self._catalog
         if newest is not None and self._is_ripe() and self._has_news(newest, judged_by):
-            return monotonic_ms() - JOIN_MS
+            return AT_ONCE_MS
         due_ms = self._view.due_ms
         return None if due_ms is None else monotonic_ms() + due_ms - self.clock()
 
@@ -174,8 +174,10 @@ class MicroBatchPublisher:
 
         The verdict on a group that collectors read is as of their newest pass.
         """
-        if judged_by is None or newest.key == judged_by.key:
-            return judged_by is None
+        if judged_by is None:
+            return True
+        if newest is judged_by:
+            return False
         return self.freshness is not None or not newest.topics.has_only_new_dates(judged_by.topics, self.own_topics)
 
     def _is_ripe(self) -> bool:

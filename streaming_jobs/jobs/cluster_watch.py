@@ -81,16 +81,19 @@ class ClusterWatch:
         self._target = target
         self._cluster = target.carrier
         self._settings = settings
+        self._trigger_ms = int(settings.trigger_s * 1000)
         self._judging = shared
         self._store = store
         self._stopping = threading.Event()
         self._query: StreamingQuery | None = None
         self._gate: BatchGate | None = None
+        self._has_held_batch = False
+        """Whether a micro-batch only waited for the next one when it was told to end."""
         self._watching = threading.Thread(target=self._run, name=f"watch-{target.name}", daemon=True)
         self._threads = (*map(self._collecting, target.collectors), self._watching)
         self._findings = FindingsPublisher(target.carrier, shared.shard, target.name)
         self._fatal: JobFailed | CheckpointError | None = None
-        self._problems = ReadingProblems(target, StallWatch(int(settings.trigger_s * 1000)))
+        self._problems = ReadingProblems(target, StallWatch(self._trigger_ms))
         self._checkpoint = Checkpoint(spark, settings.checkpoint or "", target.name)
 
     @property
@@ -132,14 +135,26 @@ class ClusterWatch:
         for thread in self._threads:
             thread.start()
 
+    def begin_stop(self) -> None:
+        """Tell the query and the collectors to end, and return at once; ``stop`` awaits it.
+
+        A micro-batch that has done everything ends: Spark then notes it, and a restart does not repeat it.
+        """
+        self._stopping.set()
+        gate = self._gate
+        if gate is not None and not gate.is_open:
+            self._has_held_batch = gate.is_holding
+            gate.open()
+
     def stop(self) -> None:
         """End the query after the micro-batch in progress, and the collector; then give the checkpoint back.
 
         What has not ended within END_LIMIT_S, as when the cluster is away, is left to the end of the process.
         """
-        self._stopping.set()
+        self.begin_stop()
         deadline = time.monotonic() + END_LIMIT_S
-        self._end_held_batch()
+        if self._has_held_batch:
+            self._watching.join(timeout=COMMIT_LIMIT_S)
         query = self._query
         with suppress(*JVM_GONE):
             if query is not None and query.isActive:
@@ -149,16 +164,6 @@ class ClusterWatch:
                 thread.join(timeout=max(0.0, deadline - time.monotonic()))
         self._findings.close()
         self._checkpoint.release()
-
-    def _end_held_batch(self) -> None:
-        """Let a micro-batch end that has done everything: Spark then notes it, and a restart does not repeat it."""
-        gate = self._gate
-        if gate is None:
-            return
-        is_holding = gate.is_holding
-        gate.open()
-        if is_holding:
-            self._watching.join(timeout=COMMIT_LIMIT_S)
 
     def _collecting(self, collector: PassCounter | RemoteCollector) -> threading.Thread:
         """The thread of a collector; what is known of its passes is shown after each, whatever the query does."""
@@ -288,7 +293,7 @@ class ClusterWatch:
             note_source=self._note_source,
             rules=self._judging.rules,
             clock=now_ms,
-            pace=TriggerLag(int(self._settings.trigger_s * 1000)),
+            pace=TriggerLag(self._trigger_ms),
             findings=self._findings,
             gate=self._gate,
             shard=self._judging.shard,
@@ -338,7 +343,7 @@ class ClusterWatch:
         return Freshness(int(self._target.interval_s * 1000), self._target.readings)
 
     def _bucket_rows(self, backlog: LogBounds) -> DataFrame:
-        options = self._source_options()
+        options = spark_options(self._cluster) | {"kafka.group.id": reader_group(self._cluster)}
         most = self._settings.max_records_per_batch
         offsets_log = (
             kafka_log(self._spark, OFFSETS_TOPIC, len(backlog.ends), options | self._isolation(), most)
@@ -367,12 +372,9 @@ class ClusterWatch:
             gate.close()
 
     def _new_gate(self) -> BatchGate:
-        schedule = BatchSchedule(int(self._settings.trigger_s * 1000))
-        news = LogNews(self._spark, self._source_options() | self._isolation(), self._log, self._cluster.events_topic)
-        return BatchGate(schedule, news, self._problems.stall.expect)
-
-    def _source_options(self) -> dict[str, str]:
-        return spark_options(self._cluster) | {"kafka.group.id": reader_group(self._cluster)}
+        options = spark_options(self._cluster) | self._isolation()
+        news = LogNews(self._spark, options, self._log, self._cluster.events_topic)
+        return BatchGate(BatchSchedule(self._trigger_ms), news, self._problems.stall.expect)
 
     def _isolation(self) -> dict[str, str]:
         return {"kafka.isolation.level": self._cluster.offsets_isolation}

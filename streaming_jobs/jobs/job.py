@@ -154,6 +154,8 @@ class Job:
         """End the queries, then Spark."""
         self._stopped.set()
         for watch in self._watches:
+            watch.begin_stop()  # all of them end at the same time
+        for watch in self._watches:
             watch.stop()
         if self._shelf is not None:
             self._shelf.close()

@@ -11,6 +11,7 @@ import random
 import statistics
 import sys
 import time
+from collections.abc import Callable
 
 from kafka import OffsetAndMetadata, TopicPartition
 
@@ -25,6 +26,8 @@ CROWD = Crowd(groups=1_100, partitions=4, beside=GROUP)
 COMMITS_S = 1_000
 SEED = 7
 MEDIAN_GOAL_S, P95_GOAL_S = 1.5, 3.0
+PAUSES_S = (0.0, 1.5)
+"""A commit comes at a random moment within the rhythm of the triggers."""
 
 
 def main() -> None:
@@ -36,7 +39,7 @@ def main() -> None:
         commit(bootstrap, GROUP, GROUP, {0: 0})
         with loaded_job(kafka, CROWD, COMMITS_S, collect_interval_s=5.0) as job:
             began, before = time.perf_counter(), cpu_s(job.session)
-            times_s = measure(bootstrap, job, commits)
+            times_s = measure(bootstrap, job, GROUP, commits, pauses_s=PAUSES_S, is_shown=is_in_text)
             cpu, took_s = cpu_s(job.session) - before, time.perf_counter() - began
     report(
         "latency",
@@ -53,22 +56,44 @@ def main() -> None:
     )
 
 
-def measure(bootstrap: str, job: JobProcess, commits: int) -> list[float]:
-    """Seconds from each commit's return to the first reading that shows it."""
+def measure(
+    bootstrap: str,
+    job: JobProcess,
+    group: str,
+    commits: int,
+    *,
+    pauses_s: tuple[float, float],
+    is_shown: Callable[[JobProcess, bytes], bool],
+) -> list[float]:
+    """Seconds from each commit's return to the first reading that shows it. The group's topic has its name.
+
+    Args:
+        bootstrap: the brokers.
+        job: whose /metrics is read.
+        group: who commits.
+        commits: how many.
+        pauses_s: the shortest and the longest pause before one.
+        is_shown: whether a reading has a line.
+    """
     pauses = random.Random(SEED)
     times_s = []
-    place = TopicPartition(GROUP, 0)
-    with simple_consumer(bootstrap, GROUP) as consumer:
+    place = TopicPartition(group, 0)
+    labels = f'{{cluster="bench",group="{group}",topic="{group}",partition="0"}}'
+    with simple_consumer(bootstrap, group) as consumer:
         consumer.assign([place])
         for offset in range(1, commits + 1):
-            time.sleep(pauses.uniform(0, 1.5))  # a random moment within the rhythm of the triggers
+            time.sleep(pauses.uniform(*pauses_s))
             consumer.commit({place: OffsetAndMetadata(offset, "", -1)})
             began = time.perf_counter()
-            labels = f'{{cluster="bench",group="{GROUP}",topic="{GROUP}",partition="0"}}'
             line = f"groupwatch_partition_committed_offset{labels} {offset}\n".encode()
-            eventually(lambda wanted=line: wanted in scraped(job), f"offset {offset} on /metrics")
+            eventually(lambda wanted=line: is_shown(job, wanted), f"offset {offset} on /metrics")
             times_s.append(time.perf_counter() - began)
     return times_s
+
+
+def is_in_text(job: JobProcess, line: bytes) -> bool:
+    """Whether the whole text of a scrape has this line."""
+    return line in scraped(job)
 
 
 def scraped(job: JobProcess) -> bytes:

@@ -6,29 +6,25 @@ records wait; the commits come at random moments.
 
 from __future__ import annotations
 
-import random
 import statistics
 import sys
 import time
 import urllib.request
 import zlib
 
-from kafka import OffsetAndMetadata, TopicPartition
-
+from tests.benchmarks.latency import measure
 from tests.benchmarks.measured import cpu_s, quantile, report
 from tests.benchmarks.quiet_fleet import REAL, Fleet, chosen, job_beside
-from tests.support.clients import simple_consumer
-from tests.support.job_process import JobProcess, eventually
+from tests.support.job_process import JobProcess
 
 COMMITS = 20
-SEED = 7
+PAUSES_S = (1.5, 4.5)
 SETTLE_S = 20
 GOAL_S = 0.7
 GOALS = {"lagging": GOAL_S, "caught_up": 0.6, "one_group": 0.5, "million_lagging": 2.0}
 PIECE_BYTES = 100_000
 NEXT_FAMILY = b" groupwatch_partition_end_offset "
 """What comes after the committed offsets."""
-LINE = f'groupwatch_partition_committed_offset{{cluster="bench",group="{REAL}",topic="{REAL}",partition="0"}}'
 
 
 def main() -> None:
@@ -43,7 +39,7 @@ def beside(fleet: Fleet) -> dict[str, float]:
     with job_beside(fleet) as (bootstrap, job):
         time.sleep(SETTLE_S)
         before = cpu_s(job.session)
-        times_s = measured(bootstrap, job)
+        times_s = measure(bootstrap, job, REAL, COMMITS, pauses_s=PAUSES_S, is_shown=is_shown)
         used_s = cpu_s(job.session) - before
     return {
         "median_s": round(statistics.median(times_s), 3),
@@ -52,23 +48,6 @@ def beside(fleet: Fleet) -> dict[str, float]:
         "min_s": round(min(times_s), 3),
         "cpu_s": round(used_s, 1),
     }
-
-
-def measured(bootstrap: str, job: JobProcess) -> list[float]:
-    """Seconds from each commit's return to the first reading that shows it."""
-    pauses = random.Random(SEED)
-    place = TopicPartition(REAL, 0)
-    times_s = []
-    with simple_consumer(bootstrap, REAL) as consumer:
-        consumer.assign([place])
-        for offset in range(1, COMMITS + 1):
-            time.sleep(pauses.uniform(1.5, 4.5))
-            consumer.commit({place: OffsetAndMetadata(offset, "", -1)})
-            began = time.perf_counter()
-            line = f"{LINE} {offset}\n".encode()
-            eventually(lambda wanted=line: is_shown(job, wanted), f"offset {offset} on /metrics")
-            times_s.append(time.perf_counter() - began)
-    return times_s
 
 
 def is_shown(job: JobProcess, line: bytes) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from hashlib import blake2b
@@ -42,19 +43,18 @@ class Topics:
 
     def outline(self, topic: str) -> bytes:
         """Stands for all of a topic but what moves with its records and with time; empty if it does not exist."""
-        known = self._outlines.get(topic)
-        if known is None:
-            state = self.catalog.topics.get(topic)
-            known = self._outlines[topic] = _outline(state) if state else b""
-        return known
+        return self._digest_of(topic, self._outlines, _outline)
 
     def content(self, topic: str) -> bytes:
         """Stands for all of a topic but when its ends were seen; empty if it does not exist."""
-        known = self._contents.get(topic)
-        if known is None:
+        return self._digest_of(topic, self._contents, _content)
+
+    def _digest_of(self, topic: str, known: dict[str, bytes], digest: Callable[[TopicState], bytes]) -> bytes:
+        found = known.get(topic)
+        if found is None:
             state = self.catalog.topics.get(topic)
-            known = self._contents[topic] = _content(state) if state else b""
-        return known
+            found = known[topic] = digest(state) if state else b""
+        return found
 
     def has_only_new_dates(self, before: Topics, besides: AbstractSet[str] = frozenset()) -> bool:
         """Whether all topics are as they were in another catalog, but for when their ends were seen.

@@ -7,6 +7,7 @@ without a record. A log that begins at 0 has not been cut, and nobody can lose a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Final
 
 from msgspec.structs import replace
@@ -17,7 +18,6 @@ from monitor.detection.moment import Moment
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.rule import Rule
 from monitor.model import (
-    EndOffsetAt,
     FindingKind,
     OrphanReason,
     Pace,
@@ -131,11 +131,11 @@ def _is_threatened(facts: Facts, row: PartitionVerdict) -> bool:
     state = facts.known[place]
     progress = _since_rewind(progress_of(facts.committed[place], state))
     too_many = facts.settings.retention_share * _left(state)
-    now = EndOffsetAt(facts.now_ms, row.end or 0)
-    instants = ((now, facts.moment), *((end, Moment(end.at_ms)) for end in reversed(state.ends)))
-    if now.offset - min(progress.committed) < too_many:
+    end = row.end or 0
+    if end - min(progress.committed) < too_many:
         return False  # nor did so many wait at any instant of the last minutes
-    if not any(_is_close(progress, state, end, too_many, moment) for end, moment in instants):
+    seen = ((each.offset, Moment(each.at_ms)) for each in reversed(state.ends))
+    if not any(_is_close(progress, state, at, moment, too_many) for at, moment in chain([(end, facts.moment)], seen)):
         return False
     return any(_gains_slowly(pace) for pace in _paces(progress))
 
@@ -149,12 +149,12 @@ def _since_rewind(progress: Progress) -> Progress:
     return replace(progress, committed_ms=progress.committed_ms[fell:], committed=offsets[fell:])
 
 
-def _is_close(progress: Progress, state: PartitionState, end: EndOffsetAt, too_many: float, moment: Moment) -> bool:
-    """Whether so many records had waited for so long when the log ended there."""
-    committed = max(committed_by(progress, end.at_ms), state.earliest or 0)
-    if end.offset - committed < max(too_many, FEWEST):
+def _is_close(progress: Progress, state: PartitionState, end: int, moment: Moment, too_many: float) -> bool:
+    """Whether so many records had waited for so long at a moment, when the log ended there."""
+    committed = max(committed_by(progress, moment.now_ms), state.earliest or 0)
+    if end - committed < max(too_many, FEWEST):
         return False
-    since_ms = waiting_since_ms(state, committed, end.at_ms)
+    since_ms = waiting_since_ms(state, committed, moment.now_ms)
     return since_ms is not None and moment.has_come(since_ms + OLD_MS)
 
 
