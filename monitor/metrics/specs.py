@@ -107,6 +107,12 @@ GROUP_LAG_SECONDS: Final = GroupMetric(
     value=attrgetter("lag_ms"),
     absent="no partition has a known age",
 )
+GROUP_LAG_SINCE: Final = GroupMetric(
+    "groupwatch_group_lag_since_timestamp_seconds",
+    "When the oldest record was written that the group has not committed.",
+    value=attrgetter("lag_since_ms"),
+    absent="no record is unread; no partition has a known age",
+)
 GROUP_STABLE_LAG: Final = GroupMetric(
     "groupwatch_group_stable_lag",
     "Lag of the group up to the last stable offset. Absent while no transaction is open.",

@@ -141,6 +141,7 @@ class GroupVerdict(Value):
 
     ``lag_at_least_ms`` is the age, at least, of the oldest record that waits: ``lag_ms``, but also of partitions in
     which the oldest record is from before what is remembered of their ends. None: no age is known.
+    ``lag_since_ms`` is when the record was written whose age is ``lag_ms``; None: none waits, or no age is known.
     """
 
     cluster: str
@@ -179,3 +180,4 @@ class GroupVerdict(Value):
     sharing: Sharing = Sharing.EXCLUSIVE
     settles_ms: int | None = None
     lag_at_least_ms: int | None = None
+    lag_since_ms: int | None = None

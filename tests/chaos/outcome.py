@@ -35,6 +35,7 @@ OF_THE_MOMENT: Final = frozenset(
         "evaluated_ms",
         "lag_ms",
         "lag_at_least_ms",
+        "lag_since_ms",
         "sentence",
         "status",
         "pace",

@@ -159,13 +159,14 @@ THRESHOLDS = st.builds(
 
 
 def without_ages(verdict: GroupVerdict) -> GroupVerdict:
-    """But for what grows by a second a second, and for when its findings began."""
+    """But for what grows by a second a second, and for when its lag and its findings began."""
     return replace(
         verdict,
         evaluated_ms=0,
         findings=tuple(replace(each, since_ms=0) for each in verdict.findings),
         lag_ms=None,
         lag_at_least_ms=None,
+        lag_since_ms=None,
         topics=tuple(replace(topic, lag_ms=None) for topic in verdict.topics),
         partitions=tuple(replace(row, lag_ms=None) for row in verdict.partitions),
     )
@@ -189,6 +190,8 @@ def test_judging_when_it_is_due_tells_the_same_as_judging_every_second(state, to
         if kept.until_ms is not None and now_ms >= kept.until_ms:
             kept = fresh
         assert without_ages(fresh.verdict) == without_ages(kept.verdict), f"{now_ms - NOW} ms later"
+        begins = {each.verdict.lag_since_ms for each in (fresh, kept)}
+        assert len(begins - {None}) < 2, "an instant stays where it is, once the age is more than 0"
         for new, old in zip(fresh.verdict.findings, kept.verdict.findings, strict=True):
             both_begin = begins_now(fresh, new.since_ms) and begins_now(kept, old.since_ms)
             assert both_begin or new.since_ms == old.since_ms, f"{now_ms - NOW} ms later"

@@ -139,6 +139,7 @@ def falling_behind(group: str = "late") -> GroupVerdict:
         ),
         lag=1230,
         lag_ms=20_000,
+        lag_since_ms=NOW_MS - 20_000,
         status=LagStatus.ERR,
         topics=(TopicLag("t", 1230, 20_000, 2), TopicLag("u", 0, 0, 1)),
         pace=Pace(12.5, 20),

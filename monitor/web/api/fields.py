@@ -121,6 +121,10 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
             "Lower bound of the age of the oldest record of the lag (ms): as lag_ms, but also where the record is "
             "older than the history of its partition."
         ),
+        "lag_since_ms": (
+            "When the oldest record of the lag was written (ms since the epoch). It does not change while that record "
+            "is unread."
+        ),
         "kept_waiting": "The largest lag of a partition as a share of its log, from 0 to 1.",
         "handovers": "Partitions of a KIP-848 group that move from one member to another.",
         "rebalancing_since_ms": "When the rebalance in progress started, as far as known (ms since the epoch).",
