@@ -10,9 +10,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import Final, Protocol
 
-from monitor.readiness.next_batch import BatchSchedule
+from monitor.readiness.next_batch import JOIN_MS, BatchSchedule
 from monitor.readiness.warm_up import LogPosition
 from streaming_jobs.runtime.clock import monotonic_ms
 
@@ -20,11 +21,20 @@ SLICE_MS: Final = 500
 """After so long a wait looks whether it is to end: for a stop, and to show the watchdog that it is alive."""
 
 
+class Unread(Enum):
+    """Which log has records that no micro-batch has read."""
+
+    GROUPS = auto()
+    """That which tells of the groups; perhaps the events of the collectors too."""
+    EVENTS = auto()
+    """The events of the collectors alone."""
+
+
 class News(Protocol):
     """Tells of records that no micro-batch has read."""
 
-    def await_beyond(self, position: LogPosition, limit_ms: int) -> bool:
-        """Wait until a log has a record that lies beyond the position; whether there is one."""
+    def await_beyond(self, position: LogPosition, limit_ms: int) -> Unread | None:
+        """Wait until a log has a record that lies beyond the position; None: there is none yet."""
 
     def close(self) -> None:
         """Let go of the brokers."""
@@ -60,6 +70,9 @@ class BatchGate:
     def hold(self, position: LogPosition, due_ms: int | None, *, is_urgent: bool = False) -> None:
         """Return when the next micro-batch is to begin.
 
+        A collector writes a poll piece by piece, and its end last. So events wait for each other (JOIN_MS), and commits
+        do not.
+
         Args:
             position: how far the logs are read.
             due_ms: when a verdict may become another without a record, by the clock of ``begin``; None: never.
@@ -71,7 +84,10 @@ class BatchGate:
         latest_ms = max(earliest_ms, self.schedule.latest_ms(due_ms))
         while not self.is_open and (left_ms := latest_ms - monotonic_ms()) > 0:
             self.expect(monotonic_ms())
-            if self.news.await_beyond(position, min(left_ms, SLICE_MS)):
+            unread = self.news.await_beyond(position, min(left_ms, SLICE_MS))
+            if unread is Unread.EVENTS and not is_urgent:
+                self._rest_until(monotonic_ms() + JOIN_MS)
+            if unread is not None:
                 break
         self.expect(monotonic_ms())
         self.held_ms, self.is_holding = monotonic_ms() - began_ms, False

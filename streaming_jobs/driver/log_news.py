@@ -16,6 +16,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from monitor.readiness.warm_up import LogPosition
+from streaming_jobs.driver.batch_gate import Unread
 from streaming_jobs.runtime.session import JVM_GONE
 
 log = logging.getLogger(__name__)
@@ -63,21 +64,23 @@ class LogNews:
         self._places: dict[tuple[str, int], Any] = {}
         self._at: dict[tuple[str, int], int] = {}
 
-    def await_beyond(self, position: LogPosition, limit_ms: int) -> bool:
-        """Wait until a log has a record that lies beyond the position; whether there is one.
+    def await_beyond(self, position: LogPosition, limit_ms: int) -> Unread | None:
+        """Wait until a log has a record that lies beyond the position; None: there is none yet.
 
         A consumer that fails is no news of the log: the next micro-batch meets the same error, and says it better. So
-        it counts as news.
+        it counts as news of the groups.
         """
         try:
             self._seek(dict(self._offsets(position)))
             found = self._consumer.poll(self._jvm.java.time.Duration.ofMillis(limit_ms))
-            self._forget(found.partitions())
+            topics = self._forget(found.partitions())
         except Py4JJavaError as error:
             log.info("Waiting for records failed (%s)", error.java_exception.getClass().getSimpleName())
             self.close()
-            return True
-        return not found.isEmpty()
+            return Unread.GROUPS
+        if not topics:
+            return None
+        return Unread.GROUPS if self._log_topic in topics else Unread.EVENTS
 
     def _offsets(self, position: LogPosition) -> Iterator[tuple[tuple[str, int], int]]:
         for topic, read in ((self._log_topic, position.read), (self._events_topic, position.events_read)):
@@ -96,10 +99,12 @@ class LogNews:
                 self._consumer.seek(self._places[place], at)
                 self._at[place] = at
 
-    def _forget(self, passed: Iterable[Any]) -> None:
-        """The consumer has gone on by a record in these partitions."""
-        for place in passed:
-            self._at.pop((place.topic(), place.partition()), None)
+    def _forget(self, passed: Iterable[Any]) -> set[str]:
+        """The consumer has gone on by a record in these partitions; their topics."""
+        gone = {(place.topic(), place.partition()) for place in passed}
+        for place in gone:
+            self._at.pop(place, None)
+        return {topic for topic, _ in gone}
 
     def _new_consumer(self) -> Any:  # noqa: ANN401 -- Py4J has no types
         properties = self._jvm.java.util.HashMap()

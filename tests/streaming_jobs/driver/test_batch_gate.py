@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from monitor.readiness.next_batch import LONGEST_PAUSE_MS, BatchSchedule
+from monitor.readiness.next_batch import JOIN_MS, LONGEST_PAUSE_MS, BatchSchedule
 from monitor.readiness.warm_up import LogPosition
-from streaming_jobs.driver.batch_gate import BatchGate
+from streaming_jobs.driver.batch_gate import BatchGate, Unread
 from streaming_jobs.runtime.clock import monotonic_ms
 
 POSITION = LogPosition(read={0: 1})
@@ -23,12 +23,13 @@ class Log:
 
     has_news: threading.Event = field(default_factory=threading.Event)
     asked: threading.Event = field(default_factory=threading.Event)
+    unread: Unread = Unread.GROUPS
     is_closed: bool = False
 
-    def await_beyond(self, position: LogPosition, limit_ms: int) -> bool:
+    def await_beyond(self, position: LogPosition, limit_ms: int) -> Unread | None:
         assert position is POSITION
         self.asked.set()
-        return self.has_news.wait(limit_ms / 1000)
+        return self.unread if self.has_news.wait(limit_ms / 1000) else None
 
     def close(self) -> None:
         self.is_closed = True
@@ -64,6 +65,15 @@ def test_news_ends_the_wait():
     log.has_news.set()
     assert one.ends()
     assert not one.gate.is_holding
+
+
+def test_events_of_collectors_wait_for_each_other():
+    """A poll is written piece by piece, and must not cost a micro-batch for each piece."""
+    log = Log(unread=Unread.EVENTS)
+    log.has_news.set()
+    one = held(log)
+    assert one.ends()
+    assert JOIN_MS <= one.gate.held_ms < LONGEST_PAUSE_MS
 
 
 def test_what_is_due_ends_it_without_news():

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.java_runtime.jars import spark_kafka_jars
 from monitor.readiness.warm_up import LogPosition
+from streaming_jobs.driver.batch_gate import Unread
 from streaming_jobs.driver.log_news import LogNews
 from streaming_jobs.runtime.session import create_session, stop_session
 from tests.support.clients import create_topic, produce
@@ -55,20 +56,27 @@ def test_what_has_been_read_is_no_news(news: LogNews):
     assert not news.await_beyond(position(2, 0, 1), BRIEF_MS)
 
 
-@pytest.mark.parametrize("behind", [position(1, 0, 1), position(2, 0, 0), position(2, 0, 1, events=0)])
-def test_a_record_that_was_not_read_is_news_at_once(news: LogNews, behind: LogPosition):
-    assert news.await_beyond(behind, LONG_MS)
-    assert news.await_beyond(behind, LONG_MS), "and still is, until it has been read"
+@pytest.mark.parametrize(
+    ("behind", "unread"),
+    [
+        (position(1, 0, 1), Unread.GROUPS),
+        (position(2, 0, 0), Unread.GROUPS),
+        (position(2, 0, 1, events=0), Unread.EVENTS),
+    ],
+)
+def test_a_record_that_was_not_read_is_news_at_once(news: LogNews, behind: LogPosition, unread: Unread):
+    assert news.await_beyond(behind, LONG_MS) is unread
+    assert news.await_beyond(behind, LONG_MS) is unread, "and still is, until it has been read"
     assert not news.await_beyond(position(2, 0, 1), BRIEF_MS)
 
 
 def test_a_record_that_comes_ends_the_wait(news: LogNews, broker: EmbeddedKafka, topic_name: str):
-    heard: list[bool] = []
+    heard: list[Unread | None] = []
     waiting = threading.Thread(target=lambda: heard.append(news.await_beyond(position(2, 0, 1), LONG_MS)))
     waiting.start()
     produce(broker.bootstrap_servers, topic_name, {1: 1})
     waiting.join(LONG_MS / 2000)
-    assert heard == [True]
+    assert heard == [Unread.GROUPS]
     assert not news.await_beyond(position(2, 1, 1), BRIEF_MS)
 
 
@@ -85,6 +93,6 @@ def test_a_broker_that_cannot_be_asked_is_news(spark: SparkSession):
     """The micro-batch that follows meets the same error, and tells it."""
     own = LogNews(spark, {"kafka.bootstrap.servers": "no-such-host.invalid:9092"}, "log", "events")
     began = time.monotonic()
-    assert own.await_beyond(position(0), LONG_MS)
+    assert own.await_beyond(position(0), LONG_MS) is Unread.GROUPS
     assert time.monotonic() - began < LONG_MS / 1000
     own.close()
