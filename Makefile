@@ -20,7 +20,7 @@ demo: java $(INSTALLED) ## Start a real Kafka, consumers that go wrong, and grou
 test: java $(INSTALLED) ## Run the test suite: with a real broker and a real job (eight minutes)
 	$(RUN) -m pytest --durations=10 $(WORKERS) $(ARGS)
 
-test-jobs: java $(INSTALLED) ## Run whole jobs on real brokers: scenarios, the demo, chaos, failures (20 minutes)
+test-jobs: java $(INSTALLED) ## Run whole jobs on real brokers: scenarios, the demo, chaos, failures (17 minutes)
 	$(RUN) -m pytest --durations=20 $(WORKERS) -m "jobs and not long" $(ARGS)
 
 test-long: java $(INSTALLED) ## Run the tests that the suite leaves out because they take long

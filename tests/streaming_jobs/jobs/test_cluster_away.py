@@ -36,6 +36,7 @@ def kafka() -> Iterator[EmbeddedKafka]:
         yield broker
 
 
+@pytest.mark.long  # test_job.py has one that is away beside one that is not
 def test_a_cluster_that_is_away_is_not_up(kafka: EmbeddedKafka, tmp_path: Path):
     with running(JobProcess(tmp_path, {"test": {"bootstrap_servers": kafka.bootstrap_servers}})) as job:
         samples = job.await_metric(COMMITTED, 2, group="reads")

@@ -106,6 +106,7 @@ def test_a_topic_made_anew_with_fewer_partitions_is_another_topic(bootstrap: str
         assert findings(job, "membered") == set()
 
 
+@pytest.mark.long  # the chaos of the suite sets the clock too
 def test_a_clock_that_is_set_makes_nothing_older_and_stops_nothing(bootstrap: str, job: JobWithClock):
     """A record waits, and the group has committed minutes ago at most: by the clock of the day it would be an hour."""
     job.await_metric(LAG, 0, group="reader", partition="0")

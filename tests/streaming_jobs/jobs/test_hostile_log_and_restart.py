@@ -83,6 +83,7 @@ def test_records_that_cannot_be_read_are_counted_and_hurt_nothing_else(job: JobP
     assert f"partition {HOSTILE_PARTITION} offset" in job.log()
 
 
+@pytest.mark.long  # the chaos of the suite kills it in three ways
 def test_kill_9_and_restart_lose_no_group_and_no_count(job: JobProcess, bootstrap: str):
     group = group_beside("survivor")
     with member(bootstrap, group, "read"):

@@ -36,6 +36,7 @@ def mend_coordinator(kafka: EmbeddedKafka) -> None:
     kafka.start()
 
 
+@pytest.mark.long  # at the end of the chaos of the suite no coordinator answers either
 def test_a_job_starts_without_a_coordinator_names_it_and_goes_on_with_one(kafka: EmbeddedKafka, tmp_path: Path):
     cluster = {"bootstrap_servers": kafka.bootstrap_servers, "collect_interval_s": 0.5}
     job = JobProcess(tmp_path, {"test": cluster})

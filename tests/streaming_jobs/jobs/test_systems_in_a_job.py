@@ -224,6 +224,7 @@ def test_a_group_that_is_no_longer_listed_disappears_with_its_series(job: System
     assert job.metrics().value("groupwatch_partition_end_offset", cluster="kafka", topic="read", partition="0") == 20
 
 
+@pytest.mark.long  # the rule itself is tested in tests/readiness/test_first_pass.py
 def test_after_a_restart_incomplete_readings_are_enough_here_and_elsewhere_to_show_what_is_known(
     job: SystemJob, bootstrap: str, tmp_path: Path
 ):

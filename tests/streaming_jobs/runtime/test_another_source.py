@@ -222,6 +222,7 @@ def system_job(kafka: EmbeddedKafka, folder: Path) -> SystemJob:
 
 @pytest.mark.broker
 @pytest.mark.spark
+@pytest.mark.long  # the same refusal as of a new Kafka, by the id of a system
 def test_another_system_behind_the_same_name_is_refused(kafka: EmbeddedKafka, tmp_path: Path):
     """As a ZooKeeper that was set up anew: its tree was born another time."""
     of_old = replace(of_rocketmq("orders", "payers", 70, 100, 0), source_id="1-1760000000000")

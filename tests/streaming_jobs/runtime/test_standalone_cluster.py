@@ -186,6 +186,7 @@ def test_the_health_checks_of_the_compose_file_find_master_and_worker_well(spark
     assert not is_well(asked_of("spark-worker", spark_cluster.web_port, 8081))
 
 
+@pytest.mark.long  # on one machine, the chaos of the suite kills workers with their session
 def test_a_killed_worker_costs_no_group_and_no_count(
     job: JobProcess, spark_cluster: StandaloneCluster, prepared: Prepared
 ):
