@@ -57,12 +57,12 @@ def job_beside(fleet: Fleet) -> Iterator[tuple[str, JobProcess]]:
     with broker_with_topics(fleet.crowd) as kafka, tempfile.TemporaryDirectory() as folder:
         if fleet.group_partitions:
             fill(kafka, fleet.crowd, 1)
-        if fleet.lagging:
-            with_records(kafka.bootstrap_servers, fleet.crowd)
         create_topic(kafka.bootstrap_servers, REAL, 1)
         commit(kafka.bootstrap_servers, REAL, REAL, {0: 0})
         clusters = {"bench": {"bootstrap_servers": kafka.bootstrap_servers}}
         with running(JobProcess(Path(folder), clusters, jvm=None, spark={"buckets": 8})) as job:
+            if fleet.lagging:  # the job has seen empty partitions, so it knows the age of each record
+                with_records(kafka.bootstrap_servers, fleet.crowd)
             yield kafka.bootstrap_servers, job
 
 
