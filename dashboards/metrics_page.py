@@ -32,7 +32,7 @@ _BEGIN: Final = f"""\
 does, gets that. Both have the same samples. A scrape sends prepared bytes and no request to a broker; only the metrics
 of [the process](#the-process) are written at each scrape. Ages are as of the newest evaluation of
 the group, at most 5 s before the newest micro-batch (`{specs.LAST_EVALUATION_TIMESTAMP_SECONDS.name}`).
-For an exact age, subtract `{specs.GROUP_LAG_SINCE.name}` from `time()`.
+For an age at another time, subtract `{specs.GROUP_LAG_SINCE.name}` from it.
 
 - **Absent means unknown or none.** An unknown number is never -1, NaN or 0. Series end with their group, topic or
   partition. All series of groups are absent until the cluster is ready.

@@ -169,7 +169,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         sharing=group.sharing,
         settles_ms=next_settling_ms(group, view.grown_ms, settings, facts.moment),
         lag_at_least_ms=lag_at_least_ms(facts, age_ms),
-        lag_since_ms=facts.now_ms - age_ms if age_ms else None,
+        lag_since_ms=facts.now_ms - age_ms if lag and age_ms is not None else None,
     )
 
 

@@ -109,7 +109,7 @@ GROUP_LAG_SECONDS: Final = GroupMetric(
 )
 GROUP_LAG_SINCE: Final = GroupMetric(
     "groupwatch_group_lag_since_timestamp_seconds",
-    "When the oldest record was written that the group has not committed.",
+    "Estimated time at which the oldest record was written that the group has not committed.",
     value=attrgetter("lag_since_ms"),
     absent="no record is unread; no partition has a known age",
 )

@@ -25,9 +25,9 @@ class Unread(Enum):
     """Which log has records that no micro-batch has read."""
 
     GROUPS = auto()
-    """That which tells of the groups; perhaps the events of the collectors too."""
+    """The log of offsets."""
     EVENTS = auto()
-    """The events of the collectors alone."""
+    """The events of the collectors."""
 
 
 class News(Protocol):
@@ -70,8 +70,8 @@ class BatchGate:
     def hold(self, position: LogPosition, due_ms: int | None, *, is_urgent: bool = False) -> None:
         """Return when the next micro-batch is to begin.
 
-        A collector writes a poll piece by piece, and its end last. So events wait for each other (JOIN_MS), and commits
-        do not.
+        A collector writes a poll piece by piece, and its end last. So events wait for each other (JOIN_MS). Commits do
+        not, but for those that come in this time.
 
         Args:
             position: how far the logs are read.

@@ -23,7 +23,8 @@ log = logging.getLogger(__name__)
 
 FETCH_WAIT_MS: Final = 1_000
 """How long a broker holds back an answer without records. A fetch under way at the next question asks from where
-the consumer had read to, so its answer is news, or comes as soon as there is any."""
+the consumer had read to, so its answer is news, or comes as soon as there is any. But it leaves out a partition of
+which more was fetched than read: news of that may wait for the end of the fetch."""
 
 CLOSE_LIMIT_MS: Final = 1_000
 
@@ -80,7 +81,7 @@ class LogNews:
             return Unread.GROUPS
         if not topics:
             return None
-        return Unread.GROUPS if self._log_topic in topics else Unread.EVENTS
+        return Unread.EVENTS if topics == {self._events_topic} else Unread.GROUPS
 
     def _offsets(self, position: LogPosition) -> Iterator[tuple[tuple[str, int], int]]:
         for topic, read in ((self._log_topic, position.read), (self._events_topic, position.events_read)):

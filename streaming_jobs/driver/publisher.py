@@ -121,6 +121,9 @@ class MicroBatchPublisher:
     _views: AssignmentViewCache = field(default_factory=AssignmentViewCache)
     _catalog: _ServedCatalog | None = None
     _known: int = -1
+    _read: dict[int, int] = field(default_factory=dict)
+    _read_ms: int = 0
+    """When a micro-batch last had records of the log that tells of the groups."""
     _told: set[tuple[str, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -166,19 +169,23 @@ class MicroBatchPublisher:
         newest = self._catalog
         if newest is not None and self._is_ripe() and self._has_news(newest, judged_by):
             return AT_ONCE_MS
-        due_ms = self._view.due_ms
+        # Where nothing was judged, what the buckets named before is no reason.
+        due_ms = self._view.due_ms if judged_by is not None else None
         return None if due_ms is None else monotonic_ms() + due_ms - self.clock()
 
     def _has_news(self, newest: _ServedCatalog, judged_by: _ServedCatalog | None) -> bool:
         """Whether a verdict by this catalog may differ from one by the other, ages apart.
 
-        The verdict on a group that collectors read is as of their newest pass.
+        The verdict on a group that collectors read is as of their newest pass. On one that has changed since the pass
+        before began, the newest is the first that may know what its generation lacks.
         """
         if judged_by is None:
             return True
         if newest is judged_by:
             return False
-        return self.freshness is not None or not newest.topics.has_only_new_dates(judged_by.topics, self.own_topics)
+        if self.freshness is not None or self._read_ms >= judged_by.pass_ms:
+            return True
+        return not newest.topics.has_only_new_dates(judged_by.topics, self.own_topics)
 
     def _is_ripe(self) -> bool:
         return self.warm_up.done and self.passes.seen and self._is_fresh()
@@ -215,6 +222,8 @@ class MicroBatchPublisher:
         if position.before is not None:
             self._count(position.before)
         self.warm_up.advance(position.read)
+        if position.read != self._read:
+            self._read, self._read_ms = position.read, self.clock()
 
     def _count(self, before: ReportedOffsets) -> None:
         self.warm_up.records += before.records

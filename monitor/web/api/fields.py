@@ -122,8 +122,8 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
             "older than the history of its partition."
         ),
         "lag_since_ms": (
-            "When the oldest record of the lag was written (ms since the epoch). It does not change while that record "
-            "is unread."
+            "When the oldest record of the lag was written (ms since the epoch), as estimated from the end offsets "
+            "that were seen."
         ),
         "kept_waiting": "The largest lag of a partition as a share of its log, from 0 to 1.",
         "handovers": "Partitions of a KIP-848 group that move from one member to another.",

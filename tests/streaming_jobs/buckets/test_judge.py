@@ -103,6 +103,7 @@ LATER_PASS = Topics(
     [
         pytest.param("quiet", TOPICS, 86_400_000, False, id="nothing ever happens"),
         pytest.param("quiet", LATER_PASS, 10_000, False, id="a pass saw what the one before saw"),
+        pytest.param("rebalanced", LATER_PASS, 1, True, id="a pass is the first since the generation"),
         pytest.param("quiet", GROWN, 1, True, id="the topic has grown"),
         pytest.param("late", TOPICS, judge_module.AGE_RESOLUTION_MS - 1, False, id="the age is not old yet"),
         pytest.param("late", TOPICS, judge_module.AGE_RESOLUTION_MS, True, id="the age is old"),
@@ -113,7 +114,11 @@ def test_a_group_is_judged_again_when_it_is_due_or_what_concerns_it_has_changed(
     name, topics, passed_ms, is_judged_again
 ):
     judge = BucketEvaluator(0, DetectionRules())
-    groups = {"quiet": settled("quiet"), "late": state("late", 90, at_ms=NOW - 2_000)}
+    groups = {
+        "quiet": settled("quiet"),
+        "rebalanced": replace(settled("rebalanced"), protocol="of another library", generation_ms=NOW + 5_000),
+        "late": state("late", 90, at_ms=NOW - 2_000),
+    }
     list(judge.rows({name: groups[name]}, TOPICS, orders(0, -1)))
     list(judge.rows({name: groups[name]}, topics, orders(1, 0, NOW + passed_ms)))
     assert judge.made == 1 + is_judged_again

@@ -70,6 +70,15 @@ def test_a_record_that_was_not_read_is_news_at_once(news: LogNews, behind: LogPo
     assert not news.await_beyond(position(2, 0, 1), BRIEF_MS)
 
 
+def test_where_the_events_tell_of_the_groups_they_are_events_all_the_same(spark, broker, topic_name):
+    create_topic(broker.bootstrap_servers, topic_name, 1)
+    produce(broker.bootstrap_servers, topic_name, {0: 1})
+    options = {"kafka.bootstrap.servers": broker.bootstrap_servers, "startingOffsets": "earliest"}
+    own = LogNews(spark, options, topic_name, topic_name)
+    assert own.await_beyond(position(0, events=0), LONG_MS) is Unread.EVENTS
+    own.close()
+
+
 def test_a_record_that_comes_ends_the_wait(news: LogNews, broker: EmbeddedKafka, topic_name: str):
     heard: list[Unread | None] = []
     waiting = threading.Thread(target=lambda: heard.append(news.await_beyond(position(2, 0, 1), LONG_MS)))
