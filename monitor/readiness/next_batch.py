@@ -9,7 +9,8 @@ LONGEST_PAUSE_MS: Final = 10_000
 """After so long without a micro-batch one runs anyway: whoever looks sees that the job and the brokers are alive."""
 
 JOIN_MS: Final = 300
-"""For so long what is due waits for news, so that the ages of lags and a collector's pass share a micro-batch."""
+"""For so long what is due waits for news, and the events of a collector's pass for each other: one micro-batch has
+the ages of lags and the whole pass."""
 
 AT_ONCE_MS: Final = -JOIN_MS
 """Due before anything began: the next micro-batch waits for nothing but its distance."""

@@ -40,8 +40,7 @@ from monitor.model import (
     TopicState,
 )
 from monitor.model.commit_history import extend
-from monitor.tracking.topic import add_end
-from tests.support.builders import NOW, catalog
+from tests.support.builders import NOW, catalog, redated
 
 EXAMPLES = int(os.environ.get("GROUPWATCH_HISTORIES", "150"))
 """10,000 in the long form: GROUPWATCH_HISTORIES=10000."""
@@ -205,19 +204,14 @@ def test_a_verdict_whose_concerns_a_later_pass_leaves_as_they_are_is_that_by_the
     state, topics, thresholds, later_ms
 ):
     """That is why the bucket keeps it. A pass that finds nothing else has dated all ends anew."""
-    later = replace(topics, pass_ms=topics.pass_ms + later_ms, topics={TOPIC: redated(topics.topics[TOPIC], later_ms)})
+    later = replace(
+        topics,
+        pass_ms=topics.pass_ms + later_ms,
+        topics={TOPIC: redated(topics.topics[TOPIC], NOW + 30_000 + later_ms)},
+    )
     before, after = (Topics(each) for each in (topics, later))
     views = [view_assignment(state, each) for each in (topics, later)]
     kept = judge_until(state, before, views[0], now_ms := NOW + 30_000, thresholds)
     fresh = judge_until(state, after, views[1], now_ms, thresholds)
     if not kept.has_ages and concerns_of(state, views[0], before) == concerns_of(state, views[1], after):
         assert without_ages(fresh.verdict) == without_ages(kept.verdict)
-
-
-def redated(topic: TopicState, later_ms: int) -> TopicState:
-    """As a later pass tells of a topic in which nothing was written."""
-    partitions = [
-        replace(each, ends=add_end(each.ends, replace(each.ends[-1], at_ms=each.ends[-1].at_ms + later_ms)))
-        for each in topic.partitions
-    ]
-    return replace(topic, pass_ms=topic.pass_ms + later_ms, partitions=tuple(partitions))

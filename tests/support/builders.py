@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from monitor.model import (
     Catalog,
     CommittedOffset,
@@ -16,6 +18,7 @@ from monitor.model import (
     TopicPartitions,
     TopicState,
 )
+from monitor.tracking.topic import add_end
 
 CREATED = 1_000_000
 """When collectors first saw what has always been there."""
@@ -39,6 +42,15 @@ def topic(name: str, count: int, *, grown: int = 0, grown_ms: int = ASSIGNED + 5
         for number in range(count)
     )
     return TopicState(cluster="c", topic=name, pass_ms=NOW, partitions=tuple(partitions))
+
+
+def redated(state: TopicState, at_ms: int) -> TopicState:
+    """As a later pass sees a topic in which nothing was written: each end has that date."""
+    partitions = [
+        replace(each, ends=add_end(each.ends, EndOffsetAt(at_ms=at_ms, offset=each.ends[-1].offset)))
+        for each in state.partitions
+    ]
+    return replace(state, pass_ms=at_ms, observed_ms=at_ms, partitions=tuple(partitions))
 
 
 def catalog(*topics: TopicState, pass_ms: int = NOW, watched_ms: int = CREATED) -> Catalog:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from monitor.detection.ownership.alternatives import alternative_to
 from monitor.detection.ownership.balance import balance_of
-from monitor.detection.ownership.catalog_view import Topics, is_older_than_generation
+from monitor.detection.ownership.catalog_view import Topics, age_beside
 from monitor.detection.ownership.context import Expectation, Ownership
 from monitor.detection.ownership.current import read_ownership
 from monitor.detection.ownership.expected import expect
@@ -120,7 +120,7 @@ class _Remembered(Value):
     """A view, and what it was made from."""
 
     group: GroupState
-    outlines: tuple[bytes, ...]
+    outlines: tuple[object, ...]
     view: AssignmentView
 
 
@@ -150,18 +150,12 @@ class AssignmentViews:
             self._known = {name: remembered for name, remembered in known if name in groups}
 
 
-def _outlines(view: AssignmentView, topics: Topics) -> tuple[bytes, ...]:
-    """All that a view depends on besides the group.
-
-    Whether the catalog is older than the generation decides whom to believe about new partitions, and since when it is
-    kept, which are new; the names of topics decide what the ids of a modern group mean.
-    """
+def _outlines(view: AssignmentView, topics: Topics) -> tuple[object, ...]:
+    """All that a view depends on besides the group. The names of topics decide what the ids of a modern group mean."""
     ownership = view.ownership
     concerned = ownership.subscribed.union([place.topic for place in ownership.owners])
-    is_older, watched_ms = is_older_than_generation(topics.catalog, view.group), topics.catalog.watched_ms
     return (
-        b"older" if is_older else b"newer",
-        b"" if watched_ms <= view.group.generation_ms else str(watched_ms).encode(),
+        age_beside(topics.catalog, view.group),
         topics.names_digest if KINDS[view.group.kind].by_topic_id else b"",
         *(topics.outline(topic) for topic in sorted(concerned)),
     )

@@ -87,6 +87,15 @@ def is_older_than_generation(catalog: Catalog, group: GroupState) -> bool:
     return catalog.pass_ms <= group.generation_ms
 
 
+def age_beside(catalog: Catalog, group: GroupState) -> tuple[bool, int]:
+    """All of a catalog's age on which the view of a group depends, and the rules besides.
+
+    Whether it is older than the generation decides whom to believe about new partitions, and whether one that nobody
+    owns may be gone; since when it is kept, if that is later than the generation, decides which partitions are new.
+    """
+    return is_older_than_generation(catalog, group), max(catalog.watched_ms, group.generation_ms)
+
+
 def was_seen(catalog: Catalog, topic: str) -> bool:
     """Whether the newest pass saw the topic. One that it missed may have been deleted: the next pass tells."""
     return not catalog.topics[topic].missed

@@ -46,8 +46,11 @@ def orphans_of(
         return {place: OrphanReason.NO_MEMBERS for place in places if place in known}
     if not ownership.complete and (KINDS[group.kind].is_self_assigned or not ownership.is_lived_in):
         return {}
-    unowned = {place: state for place, state in known.items() if place not in ownership.owners}
-    unowned = {place: state for place, state in unowned.items() if was_seen(catalog, place.topic)}
+    unowned = {
+        place: state
+        for place, state in known.items()
+        if place not in ownership.owners and was_seen(catalog, place.topic)
+    }
     if not unowned:
         return {}
     if KINDS[group.kind].is_self_assigned:

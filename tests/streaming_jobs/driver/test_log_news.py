@@ -70,7 +70,9 @@ def test_a_record_that_was_not_read_is_news_at_once(news: LogNews, behind: LogPo
     assert not news.await_beyond(position(2, 0, 1), BRIEF_MS)
 
 
-def test_where_the_events_tell_of_the_groups_they_are_events_all_the_same(spark, broker, topic_name):
+def test_where_the_events_tell_of_the_groups_they_are_events_all_the_same(
+    spark: SparkSession, broker: EmbeddedKafka, topic_name: str
+):
     create_topic(broker.bootstrap_servers, topic_name, 1)
     produce(broker.bootstrap_servers, topic_name, {0: 1})
     options = {"kafka.bootstrap.servers": broker.bootstrap_servers, "startingOffsets": "earliest"}
