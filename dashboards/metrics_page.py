@@ -35,7 +35,7 @@ the group, at most 5 s before the newest micro-batch (`{specs.LAST_EVALUATION_TI
 For an age at another time, subtract `{specs.GROUP_LAG_SINCE.name}` from it.
 
 - **Absent means unknown or none.** An unknown number is never -1, NaN or 0. Series end with their group, topic or
-  partition. All series of groups are absent until the cluster is ready.
+  partition. All series of groups are absent until the cluster is ready, or as of before a restart.
 - **States** have one series each: 1 for the current state, 0 for the others.
 - **Findings** of every kind have `{specs.GROUP_FINDINGS.name}` and `{_OLDEST}`, and
   `{specs.GROUP_FINDING_SINCE.name}`, which does not change while they last; `kind` and

@@ -96,17 +96,17 @@ def prepared(
     shard: Shard = ALL_GROUPS,
     max_series: int | None = None,
 ) -> Exposition:
-    """What the metrics endpoint sends. Of a cluster that is not ready, only groupwatch's own metrics.
+    """What the metrics endpoint sends. Of a cluster whose groups are not known, only groupwatch's own.
 
     ``version`` is the installed one unless given; ``shard`` is the share of the groups that is watched. ``max_series``
     is how many series there may be; None: any number.
     """
     own = packed(render_self(clusters, version or installed_version(), shard))
-    ready = [cluster for cluster in clusters if cluster.ready]
+    known = [cluster for cluster in clusters if cluster.is_known]
     if max_series is None:
-        return _joined((*(block for cluster in ready for block in cluster.blocks), *own))
-    room = max_series - sum(block.samples.lines for block in own) - len(CUT) * len(ready)
-    fit = fitted(ready, room)
+        return _joined((*(block for cluster in known for block in cluster.blocks), *own))
+    room = max_series - sum(block.samples.lines for block in own) - len(CUT) * len(known)
+    fit = fitted(known, room)
     return _joined((*fit.blocks, *own, *packed(render_left_out(fit.left_out))))
 
 

@@ -446,7 +446,7 @@ UP: Final = ClusterMetric(
 )
 READY: Final = ClusterMetric(
     "groupwatch_ready",
-    "1 once the backlog at start has been read, else 0. Groups are exposed from then on.",
+    "1 once the backlog at start has been read, else 0. Before that, groups may be of the last run.",
     value=lambda cluster: int(cluster.ready),
 )
 WARM_UP_TOTAL_RECORDS: Final = ClusterMetric(

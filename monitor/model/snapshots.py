@@ -131,10 +131,11 @@ class ClusterSnapshot(Value):
     """The newest evaluation of one cluster; ``groups`` are sorted by name.
 
     ``ready`` is False until the backlog seen at the start has been read, and the collectors have listed the topics
-    (monitor.readiness). ``warm_up`` is there from the first batch on until then. ``clock_behind_ms`` is to be added to
-    its times to have those of the machine's clock, which has been set lately unless it is 0. ``tells_findings``: they
-    are published in a topic, unless there is a ``findings_problem``. ``problem`` is about reading; ``stalled`` says
-    that micro-batches no longer end. ``collectors`` are those that run in this process.
+    (monitor.readiness). A restarted job that is not ready shows what was served before it. ``warm_up`` is there from
+    the first batch on until then. ``clock_behind_ms`` is to be added to its times to have those of the machine's clock,
+    which has been set lately unless it is 0. ``tells_findings``: they are published in a topic, unless there is a
+    ``findings_problem``. ``problem`` is about reading; ``stalled`` says that micro-batches no longer end.
+    ``collectors`` are those that run in this process.
     """
 
     cluster: str
@@ -154,6 +155,16 @@ class ClusterSnapshot(Value):
     tells_findings: bool = False
     findings_problem: str | None = None
     collectors: tuple[CollectorHealth, ...] = ()
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its groups are: by an evaluation of this run, or still by one of the run before."""
+        return self.ready or self.evaluated_ms is not None
+
+    @property
+    def is_restored(self) -> bool:
+        """Whether its groups are as the run before served them last."""
+        return self.is_known and not self.ready
 
     def age_ms(self, now_ms: int) -> int | None:
         """How long ago its groups were judged, by the machine's clock; None: not yet."""

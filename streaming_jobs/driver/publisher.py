@@ -84,13 +84,13 @@ class MicroBatchPublisher:
     """Has micro-batches judged, their results stored (a foreachBatch function). One for each run of a query.
 
     ``position`` gives how far the logs are read by a micro-batch, so a cluster is judged by the one that reads the end
-    of its backlog; ``passes`` tells whether its topics are known by a pass of this run. ``problem`` says what is wrong
-    with reading it, if anything is; ``stall`` is told when micro-batches begin and end; ``note_source`` is told
-    the id of what the newest pass was over; ``pace`` judges whether micro-batches keep up with the trigger;
-    ``findings`` are published once the store has them. ``log_topic`` is what tells of the groups, ``own_topics`` grow
-    by what groupwatch does, ``freshness`` whether groups are known well enough to be judged (None: always). ``begun``
-    is set once the query runs. Groups are judged by the catalog of the micro-batch before: it has to be known when the
-    micro-batch starts.
+    of its backlog; ``forget_plan`` takes back the plan of one that does not begin. ``passes`` tells whether its topics
+    are known by a pass of this run. ``problem`` says what is wrong with reading it, if anything is; ``stall`` is told
+    when micro-batches begin and end; ``note_source`` is told the id of what the newest pass was over; ``pace`` judges
+    whether micro-batches keep up with the trigger; ``findings`` are published once the store has them. ``log_topic`` is
+    what tells of the groups, ``own_topics`` grow by what groupwatch does, ``freshness`` whether groups are known well
+    enough to be judged (None: always). ``begun`` is set once the query runs. Groups are judged by the catalog of the
+    micro-batch before: it has to be known when the micro-batch starts.
     """
 
     spark: SparkSession
@@ -100,6 +100,7 @@ class MicroBatchPublisher:
     warm_up: WarmUp
     resumed: bool
     position: Callable[[int], LogPosition]
+    forget_plan: Callable[[int], None]
     passes: FirstPass
     problem: Callable[[], str | None]
     rules: DetectionRules
@@ -132,6 +133,7 @@ class MicroBatchPublisher:
     def __call__(self, rows: DataFrame, batch_id: int) -> None:
         """Judge and publish one micro-batch."""
         if self.gate.is_open:
+            self.forget_plan(batch_id)
             raise QueryEndingError
         self.begun.set()
         began_ms = monotonic_ms()

@@ -9,13 +9,14 @@ from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import ALL_GROUPS, Shard
 from streaming_jobs.buckets.catalog_server import CatalogServer
+from streaming_jobs.driver.served_before import ServedBefore
 
 
 @dataclass(frozen=True, slots=True)
 class SharedEvaluation:
     """Which groups of a cluster are judged, and by what: the thresholds, and where its catalogs are put.
 
-    ``series`` says which series the groups have.
+    ``series`` says which series the groups have; ``served_before`` keeps what is served for the next start.
 
     ``start_turn`` is held by the cluster whose query is starting. A query starts with a Python of its own, for which
     Spark waits 10 s and no longer: of several at a time on a busy machine, each could be too late again and again.
@@ -23,6 +24,7 @@ class SharedEvaluation:
 
     rules: DetectionRules
     catalogs: CatalogServer
+    served_before: ServedBefore
     shard: Shard = ALL_GROUPS
     start_turn: threading.Lock = field(default_factory=threading.Lock)
     series: SeriesRules = ALL_SERIES

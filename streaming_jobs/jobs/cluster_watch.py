@@ -163,6 +163,7 @@ class ClusterWatch:
             if thread.ident is not None:  # another cluster's error can end the job before this one was started
                 thread.join(timeout=max(0.0, deadline - time.monotonic()))
         self._findings.close()
+        self._judging.served_before.keep(self._store.of(self._target.name))
         self._checkpoint.release()
 
     def _collecting(self, collector: PassCounter | RemoteCollector) -> threading.Thread:
@@ -283,6 +284,7 @@ class ClusterWatch:
             warm_up=WarmUp(begin=backlog.begins, target=backlog.ends, told_ms=monotonic_ms()),
             resumed=self._checkpoint.resumed,
             position=self._position,
+            forget_plan=self._checkpoint.forget_plan,
             passes=FirstPass(
                 {0: passes.ends[0]},
                 own=self._judging.shard.is_first and self._target.collects,

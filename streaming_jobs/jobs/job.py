@@ -21,6 +21,7 @@ from monitor.detection.thresholds.overrides import DetectionRules, Override
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.metrics.series_filter import Detail, DetailOverride, SeriesRules
 from streaming_jobs.buckets.catalog_server import CatalogServer
+from streaming_jobs.driver.served_before import served_before
 from streaming_jobs.driver.shared import SharedEvaluation
 from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.jobs.cluster_watch import ClusterWatch
@@ -113,6 +114,7 @@ class Job:
         shared = SharedEvaluation(
             detection_rules(self._settings.detection),
             self._shelf,
+            served_before(self._settings),
             self._settings.shard,
             series=series_rules(self._settings),
         )

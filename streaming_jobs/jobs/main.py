@@ -14,6 +14,7 @@ from monitor.config import ConfigError, Settings, load, with_compat, with_shard
 from monitor.java_runtime.errors import EmbeddedError
 from monitor.java_runtime.jars import spark_kafka_jars
 from monitor.web.server import ListenError
+from streaming_jobs.driver.served_before import serve_again
 from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.jobs.job import Job
 from streaming_jobs.jobs.serving import http_server
@@ -57,19 +58,23 @@ def run_job(config: Path | None, *, rebuild: bool = False, shard: str | None = N
 def _watch(settings: Settings, lifetime: Lifetime, *, rebuild: bool) -> None:
     lifetime.at_cut_off(kill_jvm)
     require_startable(settings, for_job=True)
+    store = SnapshotStore(settings.watched_names, settings.shard, settings.metrics.max_series)
+    if not rebuild:
+        serve_again(settings, store)
+    with http_server(store, settings.http) as server:
+        _check_clusters(settings, lifetime)
+        jars = spark_kafka_jars(lifetime.progress)
+        lifetime.go_on()
+        with Job(settings, store, jars, rebuild=rebuild, lifetime=lifetime) as job:
+            log.info("The page is %s/, the metrics %s/metrics", server.url, server.url)
+            job.wait(lifetime.stopping)
+            log.info("Stopping")
+
+
+def _check_clusters(settings: Settings, lifetime: Lifetime) -> None:
     for cluster in settings.clusters.values():
         lifetime.go_on()
         try:
             check(cluster)
         except NotYetReadable as missing:
             log.warning("%s Waiting for it.", missing)
-    jars = spark_kafka_jars(lifetime.progress)
-    store = SnapshotStore(settings.watched_names, settings.shard, settings.metrics.max_series)
-    lifetime.go_on()
-    with (
-        http_server(store, settings.http) as server,
-        Job(settings, store, jars, rebuild=rebuild, lifetime=lifetime) as job,
-    ):
-        log.info("The page is %s/, the metrics %s/metrics", server.url, server.url)
-        job.wait(lifetime.stopping)
-        log.info("Stopping")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import quote
@@ -126,6 +127,14 @@ class Checkpoint:
         have read: its ``lastProgress`` is that of the batch before, and asking for it takes longer.
         """
         return self._files.read(f"{self.path}/offsets/{batch_id}") or ""
+
+    def forget_plan(self, batch_id: int) -> None:
+        """Take back what Spark has planned for a micro-batch that did not begin, as the query was told to end.
+
+        Without it a restart begins with exactly what was planned, before it reads what has come since.
+        """
+        with suppress(FilesError):  # a plan that stays is done first
+            self._files.delete(f"{self.path}/offsets/{batch_id}")
 
     @property
     def layout(self) -> Layout:

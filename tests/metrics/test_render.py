@@ -189,7 +189,7 @@ GOLDEN_SELF = """\
 # HELP groupwatch_up 1 while the cluster can be read, else 0.
 # TYPE groupwatch_up gauge
 groupwatch_up{cluster="main"} 0
-# HELP groupwatch_ready 1 once the backlog at start has been read, else 0. Groups are exposed from then on.
+# HELP groupwatch_ready 1 once the backlog at start has been read, else 0. Before that, groups may be of the last run.
 # TYPE groupwatch_ready gauge
 groupwatch_ready{cluster="main"} 0
 # HELP groupwatch_warm_up_total_records Records (offsets) of the backlog at start. Absent once the cluster is ready.

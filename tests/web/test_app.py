@@ -264,13 +264,25 @@ def test_a_group_that_cannot_be_judged_is_told_with_the_reason():
 
 
 def test_groups_of_a_cluster_that_is_not_ready_are_shown_nowhere():
-    half_read = msgspec.structs.replace(ready_cluster(orders()), ready=False)
+    half_read = msgspec.structs.replace(ready_cluster(orders()), ready=False, evaluated_ms=None)
     app = client(snapshot(half_read))
     assert "orders" not in app.get("/").text
     for path in ("/api/v1/groups", "/api/v1/findings", "/api/v1/snapshot", "/api/v1/groups?partial=1"):
         answer = app.get(path)
         assert answer.status_code == 503
         assert "orders" not in answer.text
+
+
+def test_after_a_restart_page_and_metrics_show_what_was_served_before_and_readyz_waits():
+    app = client(snapshot(msgspec.structs.replace(ready_cluster(orders()), ready=False)))
+    page = app.get("/").text
+    assert "orders" in page
+    assert "Stale" in words(page)
+    assert "Restarted: shows the groups as evaluated before." in words(page)
+    assert app.get("/readyz").status_code == 503
+    metrics = app.get("/metrics").text
+    assert 'groupwatch_ready{cluster="main"} 0' in metrics
+    assert 'groupwatch_partition_lag{cluster="main",group="orders"' in metrics
 
 
 def words(page: str) -> str:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from monitor.model import ClusterSnapshot, Snapshot, Value
 from monitor.web.api.endpoints import PARTIAL
-from monitor.web.views.overview import STALE_AFTER_MS
+from monitor.web.views.overview import is_stale
 from monitor.web.views.query import Query
 from monitor.web.views.snapshot_source import NotKnownYet, named
 
@@ -23,41 +23,43 @@ _HINT: Final = "With partial=1, the response leaves them out."
 
 
 class ChosenClusters(Value):
-    """Those that are ready, of the chosen ones; ``are_all``: no parameter chose. ``left_out`` are the others."""
+    """Of the chosen ones those whose groups are ``known``, and the others; ``are_all``: no parameter chose."""
 
-    ready: tuple[ClusterSnapshot, ...]
+    known: tuple[ClusterSnapshot, ...]
     left_out: tuple[ClusterSnapshot, ...]
     are_all: bool
 
     @property
     def names(self) -> tuple[str, ...]:
         """Which a list is to be limited to; (): it need not be."""
-        return () if self.are_all else tuple(each.cluster for each in self.ready)
+        return () if self.are_all else tuple(each.cluster for each in self.known)
 
     def headers(self, now_ms: int) -> Mapping[str, str]:
         """What a client should know beside the list: the clusters that it leaves out, and those that are stale."""
-        ages = ((each, each.age_ms(now_ms)) for each in self.ready)
-        stale = [each for each, age_ms in ages if age_ms is not None and age_ms >= STALE_AFTER_MS]
+        stale = [each for each in self.known if is_stale(each, now_ms)]
         of_header = ((NOT_READY, self.left_out), (STALE, stale))
         return {header: _as_header(clusters) for header, clusters in of_header if clusters}
 
 
-def chosen_clusters(snapshot: Snapshot, query: Query) -> ChosenClusters:
+def chosen_clusters(snapshot: Snapshot, query: Query, *, to_judge: bool = False) -> ChosenClusters:
     """The clusters that the parameters ``cluster`` name, all if there are none.
 
+    ``to_judge``: their groups must be such that each can be judged again, which an evaluation of before a restart is
+    not enough for.
+
     Raises:
-        HTTPException: 404, one is not watched; 503 (NotKnownYet), one is not ready and the query does not say
-            ``partial``, or none is ready.
+        HTTPException: 404, one is not watched; 503 (NotKnownYet), the groups of one are not known and the query
+            does not say ``partial``, or those of none are.
     """
     names = query.texts("cluster")
     chosen: Sequence[ClusterSnapshot] = [named(snapshot, name) for name in names] if names else snapshot.clusters
-    ready = tuple(each for each in chosen if each.ready)
-    left_out = tuple(each for each in chosen if not each.ready)
-    if not ready:
+    known = tuple(each for each in chosen if (each.ready if to_judge else each.is_known))
+    left_out = tuple(each for each in chosen if each not in known)
+    if not known:
         raise NotKnownYet(left_out)
     if left_out and not query.is_on(PARTIAL):
         raise NotKnownYet(left_out, _HINT)
-    return ChosenClusters(ready=ready, left_out=left_out, are_all=not names)
+    return ChosenClusters(known=known, left_out=left_out, are_all=not names)
 
 
 def _as_header(clusters: Iterable[ClusterSnapshot]) -> str:

@@ -49,8 +49,8 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "parameters": "The parameters of its query.",
     },
     "ClusterCondition": {
-        "ready": "Whether the backlog at the start has been read; until then, the API returns no groups.",
-        "stale": "Whether the newest evaluation is a minute old or more.",
+        "ready": "Whether the backlog at the start has been read. Before that, groups may be of the last run.",
+        "stale": "Whether the newest evaluation is a minute old or more, or of the last run.",
         "sentence": "Its state, as in /readyz.",
         "groups": "Number of evaluated groups; absent: not known yet.",
         "groups_with_findings": "Number of groups with findings; absent: not known yet.",

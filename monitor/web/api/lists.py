@@ -18,8 +18,8 @@ from monitor.messages.formatting import searchable
 from monitor.model import ClusterSnapshot, Finding, FindingKind, GroupKind, GroupSummary, Phase, Value
 from monitor.model.findings import rank
 from monitor.web.api.types import ClusterCondition, OpenFinding
+from monitor.web.views.known_groups import KnownGroups, worst_first
 from monitor.web.views.overview import cluster_line
-from monitor.web.views.ready_groups import ReadyGroups, worst_first
 
 
 def condition(cluster: ClusterSnapshot, now_ms: int) -> ClusterCondition:
@@ -30,8 +30,8 @@ def condition(cluster: ClusterSnapshot, now_ms: int) -> ClusterCondition:
         ready=cluster.ready,
         stale=line.stale,
         sentence=line.sentence,
-        groups=len(cluster.groups) if cluster.ready else None,
-        groups_with_findings=sum(bool(each.findings) for each in cluster.groups) if cluster.ready else None,
+        groups=len(cluster.groups) if cluster.is_known else None,
+        groups_with_findings=sum(bool(each.findings) for each in cluster.groups) if cluster.is_known else None,
         problem=cluster.problem,
         warning=line.warning,
         evaluated_ms=cluster.evaluated_ms,
@@ -145,18 +145,18 @@ class ApiLists:
     """The groups of some clusters at one time. What takes long is done once, when it is first asked for."""
 
     def __init__(self, clusters: Sequence[ClusterSnapshot]) -> None:
-        self._ready = ReadyGroups(clusters)
-        self._orders: dict[Order, list[GroupSummary]] = {Order.NAME: self._ready.by_name}
+        self._known = KnownGroups(clusters)
+        self._orders: dict[Order, list[GroupSummary]] = {Order.NAME: self._known.by_name}
 
     def groups(self, wanted: Wanted) -> Cut[GroupSummary]:
         """The groups that are wanted."""
         found = [each for each in self._sorted(wanted.order) if _fits(each, wanted)]
         cut = _cut(found, wanted, lambda each: _place(wanted.order, each))
-        return Cut(rows=tuple(map(self._ready.dated, cut.rows)), matching=cut.matching, after=cut.after)
+        return Cut(rows=tuple(map(self._known.dated, cut.rows)), matching=cut.matching, after=cut.after)
 
     def findings(self, wanted: Wanted) -> Cut[OpenFinding]:
         """The findings that are wanted, the worst first, the longest first."""
-        groups = {(each.cluster, each.group) for each in self._ready.troubled if _fits(each, wanted)}
+        groups = {(each.cluster, each.group) for each in self._known.troubled if _fits(each, wanted)}
         found = [
             each
             for each in self._findings
@@ -167,17 +167,17 @@ class ApiLists:
     def _sorted(self, order: Order) -> list[GroupSummary]:
         known = self._orders.get(order)
         if known is None:
-            known = self._orders[order] = self._ready.by_worst if order is Order.WORST else self._by_place(order)
+            known = self._orders[order] = self._known.by_worst if order is Order.WORST else self._by_place(order)
         return known
 
     def _by_place(self, order: Order) -> list[GroupSummary]:
-        return sorted(self._ready.by_name, key=lambda each: _place(order, each))
+        return sorted(self._known.by_name, key=lambda each: _place(order, each))
 
     @cached_property
     def _findings(self) -> list[OpenFinding]:
         found = (
-            _open_finding(group, finding, self._ready.evaluated_ms(group))
-            for group in self._ready.troubled
+            _open_finding(group, finding, self._known.evaluated_ms(group))
+            for group in self._known.troubled
             for finding in group.findings
         )
         return sorted(found, key=_place_of_finding)

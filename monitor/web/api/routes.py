@@ -138,8 +138,8 @@ class _Listing:
 
     def _saved(self, request: Request, query: Query) -> Response:
         """All groups, one by one: Starlette asks for the pieces in a thread, and a scrape need not wait for them."""
-        chosen = chosen_clusters(self._source.read(), query)
-        found = ((cluster, self._source.inputs(cluster.cluster)) for cluster in chosen.ready)
+        chosen = chosen_clusters(self._source.read(), query, to_judge=True)
+        found = ((cluster, self._source.inputs(cluster.cluster)) for cluster in chosen.known)
         evaluated = [
             Evaluated(inputs=inputs, groups=tuple(summary.group for summary in cluster.groups))
             for cluster, inputs in found

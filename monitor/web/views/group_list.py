@@ -10,7 +10,7 @@ from typing import Final
 from monitor.messages.formatting import searchable
 from monitor.model import FindingKind, GroupSummary, Snapshot, Value
 from monitor.model.findings import FINDING_KINDS
-from monitor.web.views.ready_groups import ReadyGroups
+from monitor.web.views.known_groups import KnownGroups
 
 
 class Column(StrEnum):
@@ -58,9 +58,9 @@ class Listing:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
-        self._ready = ReadyGroups(snapshot.clusters)
+        self._known = KnownGroups(snapshot.clusters)
         self._ordered: dict[tuple[Column, bool], list[GroupSummary]] = {}
-        self._folded = {id(each): searchable(each.group) for each in self._ready.by_name}
+        self._folded = {id(each): searchable(each.group) for each in self._known.by_name}
 
     def found(self, wish: Wish) -> Found:
         """The groups that are wanted."""
@@ -74,7 +74,7 @@ class Listing:
 
     def dated(self, summary: GroupSummary) -> GroupSummary:
         """A group of the list, with when it was judged."""
-        return self._ready.dated(summary)
+        return self._known.dated(summary)
 
     def _matching(self, wish: Wish) -> list[GroupSummary]:
         groups, wanted, folded = self._in_order(wish.column, wish.turned), searchable(wish.search), self._folded
@@ -85,7 +85,7 @@ class Listing:
     def _in_order(self, column: Column, turned: bool) -> list[GroupSummary]:
         found = self._ordered.get((column, turned))
         if found is None:
-            found = self._ordered[column, turned] = _sorted(self._ready.by_worst, column, turned=turned)
+            found = self._ordered[column, turned] = _sorted(self._known.by_worst, column, turned=turned)
         return found
 
 

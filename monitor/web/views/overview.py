@@ -88,7 +88,7 @@ def overview(listing: Listing, now_ms: int, wish: Wish, limit: int | None) -> Ov
         troubled=found.troubled,
         kinds=found.kinds,
         share=None if snapshot.shard.is_all else shard_sentence(snapshot.shard),
-        waiting=sum(not each.ready for each in snapshot.clusters if wish.cluster in ("", each.cluster)),
+        waiting=sum(not each.is_known for each in snapshot.clusters if wish.cluster in ("", each.cluster)),
     )
 
 
@@ -107,6 +107,12 @@ def finding_lines(summary: GroupSummary) -> tuple[FindingLine, ...]:
     )
 
 
+def is_stale(cluster: ClusterSnapshot, now_ms: int) -> bool:
+    """Whether its groups are as they were some time ago, or before a restart."""
+    age_ms = cluster.age_ms(now_ms)
+    return cluster.is_restored or (age_ms is not None and age_ms >= STALE_AFTER_MS)
+
+
 def cluster_line(cluster: ClusterSnapshot, now_ms: int) -> ClusterLine:
     """A cluster's condition now."""
     age_ms = cluster.age_ms(now_ms)
@@ -117,7 +123,7 @@ def cluster_line(cluster: ClusterSnapshot, now_ms: int) -> ClusterLine:
         ready=cluster.ready,
         failing=cluster.problem is not None,
         evaluated=None if age_ms is None else age(age_ms),
-        stale=age_ms is not None and age_ms >= STALE_AFTER_MS,
+        stale=is_stale(cluster, now_ms),
         groups=len(cluster.groups),
         progress=_progress(cluster),
     )

@@ -48,10 +48,14 @@ class NotKnownYet(HTTPException):
 
     def __init__(self, clusters: Sequence[ClusterSnapshot], hint: str = "") -> None:
         self.clusters = tuple(each.cluster for each in clusters)
-        sentences = [
-            f"The groups of {visible(each.cluster)} are not known yet. {cluster_sentence(each)}" for each in clusters
-        ]
+        sentences = [f"{_unknown(each)} {cluster_sentence(each)}" for each in clusters]
         super().__init__(503, " ".join([*sentences, *([hint] if hint else [])] or ["No cluster is watched."]))
+
+
+def _unknown(cluster: ClusterSnapshot) -> str:
+    if cluster.is_known:
+        return f"The details of each group of {visible(cluster.cluster)} are not known yet."
+    return f"The groups of {visible(cluster.cluster)} are not known yet."
 
 
 class FoundGroup(Value):
@@ -70,7 +74,7 @@ class GroupFinder:
     def verdict(self, request: Request, prefix: str) -> FoundGroup:
         """The newest verdict on the group that the path under ``prefix`` names."""
         address = _address(request, prefix)
-        cluster = self.cluster(address.cluster)
+        cluster = self._ready(address.cluster)
         verdict = _judged(address, self._source.verdict)
         if verdict is not None:
             return FoundGroup(cluster=cluster, verdict=verdict)
@@ -79,7 +83,7 @@ class GroupFinder:
     def inputs(self, request: Request, prefix: str) -> GroupInputs:
         """What the newest verdict on that group is made of."""
         address = _address(request, prefix)
-        self.cluster(address.cluster)
+        self._ready(address.cluster)
         found = _judged(address, self._group_inputs)
         if found is None:
             raise HTTPException(404, self._not_found(address))
@@ -88,7 +92,7 @@ class GroupFinder:
     def listed(self, request: Request, prefix: str) -> GroupSummary:
         """That group as it is listed: nothing is judged for it."""
         address = _address(request, prefix)
-        groups = self.cluster(address.cluster).groups
+        groups = self._ready(address.cluster).groups
         place = bisect_left(groups, address.group, key=lambda each: each.group)
         if groups[place : place + 1] and groups[place].group == address.group:
             return groups[place]
@@ -96,10 +100,17 @@ class GroupFinder:
 
     def cluster(self, name: str) -> ClusterSnapshot:
         """The cluster of that name, if its groups are known."""
-        known = named(self._source.read(), name)
-        if not known.ready:
-            raise NotKnownYet([known])
-        return known
+        found = named(self._source.read(), name)
+        if not found.is_known:
+            raise NotKnownYet([found])
+        return found
+
+    def _ready(self, name: str) -> ClusterSnapshot:
+        """The cluster of that name, if its groups can be judged one by one."""
+        found = self.cluster(name)
+        if not found.ready:
+            raise NotKnownYet([found])
+        return found
 
     def _group_inputs(self, cluster: str, group: str) -> GroupInputs | None:
         inputs = self._source.inputs(cluster)

@@ -14,6 +14,12 @@ def cluster_sentence(cluster: ClusterSnapshot) -> str:
         return escaped(cluster.problem)
     if cluster.ready:
         return "Ready."
+    if cluster.is_restored:
+        return f"Restarted: shows the groups as evaluated before. {_still_to_do(cluster)}"
+    return _still_to_do(cluster)
+
+
+def _still_to_do(cluster: ClusterSnapshot) -> str:
     if cluster.warm_up is None:
         return "Starting: the first micro-batch has not been processed."
     if cluster.warm_up.remaining == 0:

@@ -123,5 +123,19 @@ def test_a_second_job_on_the_checkpoint_of_a_running_one_is_refused_in_one_sente
     assert "Traceback" not in again.log()
 
 
+def test_a_restart_serves_what_was_served_before_marked_stale_until_it_is_ready(job: JobProcess):
+    job.await_metric("groupwatch_ready", 1)
+    before = groups(job.metrics())
+    assert job.stop() == 0
+    job.start()
+    eventually(lambda: job.status("/readyz") == 503, "the page of the job that was started again")
+    assert "test: Restarted: shows the groups as evaluated before." in job.get_any("/readyz")
+    again = job.metrics()
+    assert again.value("groupwatch_ready") == 0
+    assert groups(again) == before
+    job.await_ready()
+    assert groups(job.metrics()) == before
+
+
 def groups(samples: Samples) -> set[str]:
     return {sample.labels["group"] for sample in samples.all("groupwatch_group_state")}

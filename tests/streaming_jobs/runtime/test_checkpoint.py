@@ -30,6 +30,7 @@ from monitor.config.settings import ClusterSettings, DetectionOptions, SparkSett
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.java_runtime.jars import spark_kafka_jars
 from streaming_jobs.buckets.catalog_server import CatalogServer
+from streaming_jobs.driver.served_before import ServedBefore
 from streaming_jobs.driver.shared import SharedEvaluation
 from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.jobs.cluster_watch import ClusterWatch, layout_of
@@ -113,7 +114,7 @@ def watching(
     cluster = ClusterSettings(name="test", bootstrap_servers=broker.bootstrap_servers, collect_interval_s=0.5)
     settings = SparkSettings(**{"checkpoint": str(root), "buckets": 4, "trigger_s": 0.2, **chosen})
     with closing(CatalogServer("127.0.0.1")) as catalogs:
-        shared = SharedEvaluation(detection_rules(DetectionOptions()), catalogs)
+        shared = SharedEvaluation(detection_rules(DetectionOptions()), catalogs, ServedBefore(str(root), "test"))
         watch = ClusterWatch(spark, watched_cluster(cluster), settings, shared, store or SnapshotStore(["test"]))
         try:
             watch.claim(rebuild=False)

@@ -63,7 +63,7 @@ def test_the_groups_that_are_wanted_come_in_the_order_that_is_wanted(wanted, nam
 
 
 def test_groups_of_a_cluster_that_is_not_ready_are_not_told_of():
-    waiting = msgspec.structs.replace(THREE[0], ready=False)
+    waiting = msgspec.structs.replace(THREE[0], ready=False, evaluated_ms=None)
     assert [each.group for each in ApiLists([waiting, THREE[1]]).groups(Wanted()).rows] == ["Xa", "z"]
 
 

@@ -86,10 +86,38 @@ def test_a_list_of_what_was_judged_long_ago_says_so(age_ms: int, stale: str | No
 
 
 def test_how_many_groups_a_cluster_has_is_absent_until_it_is_known():
-    half_read = replace(ready_cluster(orders()), cluster="half", ready=False)
+    half_read = replace(ready_cluster(orders()), cluster="half", ready=False, evaluated_ms=None)
     main, half = asked(snapshot(ready_cluster(orders()), half_read), "clusters").json()
     assert (main["groups"], main["groups_with_findings"]) == (1, 1)
     assert not {"groups", "groups_with_findings"} & half.keys()
+
+
+RESTORED = replace(ready_cluster(orders()), ready=False, evaluated_ms=NOW_MS - 2_000)
+AS_BEFORE = "Restarted: shows the groups as evaluated before. Starting: the first micro-batch has not been processed."
+
+
+@pytest.mark.parametrize("name", ["groups", "findings"])
+def test_after_a_restart_lists_are_of_the_evaluation_before_it_and_stale(name: str):
+    answer = asked(snapshot(RESTORED), name)
+    assert (answer.status_code, answer.headers["x-stale"]) == (200, "main")
+    assert [each["group"] for each in answer.json()] == ["orders"] * len(answer.json())
+    assert answer.json() != []
+
+
+def test_after_a_restart_the_cluster_is_stale_and_not_ready():
+    (main,) = asked(snapshot(RESTORED), "clusters").json()
+    assert (main["ready"], main["stale"], main["groups"], main["age_ms"]) == (False, True, 1, 2_000)
+    assert main["sentence"] == AS_BEFORE
+
+
+@pytest.mark.parametrize(
+    "path", ["groups/main/orders", "explain/main/orders", "history/main/orders", "snapshot", "snapshot?partial=1"]
+)
+def test_after_a_restart_what_needs_the_state_of_a_group_is_refused(path: str):
+    answer = asked(snapshot(RESTORED), path)
+    assert answer.status_code == 503
+    assert answer.json()["not_ready"] == ["main"]
+    assert answer.json()["error"].startswith(f"The details of each group of main are not known yet. {AS_BEFORE}")
 
 
 @pytest.mark.parametrize("what", ["groups", "explain", "what-if", "history", "snapshot"])

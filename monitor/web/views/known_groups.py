@@ -1,4 +1,4 @@
-"""The groups of the clusters that are ready, in the two orders that the page and the API begin with. Pure."""
+"""The groups of the clusters of which they are known, in the two orders that the page and the API begin with. Pure."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _RIGHT: Final = _UNJUDGED + 1
 """The rank of a group in which nothing is wrong."""
 
 
-class ReadyGroups:
-    """The groups of all clusters that are ready. What takes long is done once, when it is first asked for."""
+class KnownGroups:
+    """The groups of all clusters of which they are known. What takes long is done once, when it is first asked for."""
 
     def __init__(self, clusters: Iterable[ClusterSnapshot]) -> None:
-        ready = sorted((each for each in clusters if each.ready), key=attrgetter("cluster"))
-        self._evaluated_ms = {each.cluster: each.evaluated_ms or 0 for each in ready}
-        self.by_name = [summary for each in ready for summary in each.groups]
+        known = sorted((each for each in clusters if each.is_known), key=attrgetter("cluster"))
+        self._evaluated_ms = {each.cluster: each.evaluated_ms or 0 for each in known}
+        self.by_name = [summary for each in known for summary in each.groups]
         """By cluster, then by group: so they stand in each snapshot."""
 
     @cached_property
