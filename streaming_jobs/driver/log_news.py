@@ -8,6 +8,7 @@ even if nothing is new. A consumer of the Kafka connector's own classes waits in
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final
@@ -43,7 +44,7 @@ _PREFIX: Final = "kafka."
 
 
 class LogNews:
-    """Waits for records beyond a position. For one thread at a time; the consumer is made at the first question."""
+    """Waits for records beyond a position. The consumer, made at the first question, is one thread's at a time."""
 
     def __init__(
         self, spark: SparkSession, source_options: Mapping[str, str], log_topic: str, events_topic: str
@@ -64,6 +65,7 @@ class LogNews:
         self._consumer: Any = None
         self._places: dict[tuple[str, int], Any] = {}
         self._at: dict[tuple[str, int], int] = {}
+        self._in_use = threading.Lock()
 
     def await_beyond(self, position: LogPosition, limit_ms: int) -> Unread | None:
         """Wait until a log has a record that lies beyond the position; None: there is none yet.
@@ -71,17 +73,21 @@ class LogNews:
         A consumer that fails is no news of the log: the next micro-batch meets the same error, and says it better. So
         it counts as news of the groups.
         """
-        try:
-            self._seek(dict(self._offsets(position)))
-            found = self._consumer.poll(self._jvm.java.time.Duration.ofMillis(limit_ms))
-            topics = self._forget(found.partitions())
-        except Py4JJavaError as error:
-            log.info("Waiting for records failed (%s)", error.java_exception.getClass().getSimpleName())
-            self.close()
-            return Unread.GROUPS
+        with self._in_use:
+            try:
+                topics = self._await_topics(position, limit_ms)
+            except Py4JJavaError as error:
+                log.info("Waiting for records failed (%s)", error.java_exception.getClass().getSimpleName())
+                self._end_consumer()
+                return Unread.GROUPS
         if not topics:
             return None
         return Unread.EVENTS if topics == {self._events_topic} else Unread.GROUPS
+
+    def _await_topics(self, position: LogPosition, limit_ms: int) -> set[str]:
+        self._seek(dict(self._offsets(position)))
+        found = self._consumer.poll(self._jvm.java.time.Duration.ofMillis(limit_ms))
+        return self._forget(found.partitions())
 
     def _offsets(self, position: LogPosition) -> Iterator[tuple[tuple[str, int], int]]:
         for topic, read in ((self._log_topic, position.read), (self._events_topic, position.events_read)):
@@ -122,7 +128,16 @@ class LogNews:
         return found
 
     def close(self) -> None:
-        """Let go of the brokers."""
+        """Let go of the brokers, once nobody waits any more: Kafka's consumer refuses a second thread."""
+        if not self._in_use.acquire(timeout=CLOSE_LIMIT_MS / 1000):
+            log.debug("somebody still waits for records; the consumer ends with the JVM")
+            return
+        try:
+            self._end_consumer()
+        finally:
+            self._in_use.release()
+
+    def _end_consumer(self) -> None:
         consumer, self._consumer = self._consumer, None
         self._places, self._at = {}, {}
         if consumer is not None:

@@ -14,6 +14,7 @@ from kafka import KafkaProducer
 from tests.benchmarks.offsets_log import Crowd, broker_with_topics, fill, produce_everywhere
 from tests.support.clients import commit, create_topic
 from tests.support.job_process import JobProcess, running
+from tests.support.spark_cluster import StandaloneCluster, spark_environment
 
 REAL: Final = "freshness"
 """A group of a real client, and its topic."""
@@ -52,15 +53,19 @@ def chosen(names: list[str]) -> list[Fleet]:
 
 
 @contextmanager
-def job_beside(fleet: Fleet) -> Iterator[tuple[str, JobProcess]]:
-    """The brokers' address and a job that is ready."""
+def job_beside(fleet: Fleet, on: StandaloneCluster | None = None) -> Iterator[tuple[str, JobProcess]]:
+    """The brokers' address and a job that is ready, on this machine alone or with a cluster's workers."""
     with broker_with_topics(fleet.crowd) as kafka, tempfile.TemporaryDirectory() as folder:
         if fleet.group_partitions:
             fill(kafka, fleet.crowd, 1)
         create_topic(kafka.bootstrap_servers, REAL, 1)
         commit(kafka.bootstrap_servers, REAL, REAL, {0: 0})
         clusters = {"bench": {"bootstrap_servers": kafka.bootstrap_servers}}
-        with running(JobProcess(Path(folder), clusters, jvm=None, spark={"buckets": 8})) as job:
+        secret = {} if on is None else {"conf": {"spark.authenticate.secret": on.secret}, "master": on.url}
+        started = JobProcess(Path(folder), clusters, jvm=None, spark={"buckets": 8, **secret})
+        if on is not None:
+            started.environment = spark_environment()
+        with running(started) as job:
             if fleet.lagging:  # the job has seen empty partitions, so it knows the age of each record
                 with_records(kafka.bootstrap_servers, fleet.crowd)
             yield kafka.bootstrap_servers, job

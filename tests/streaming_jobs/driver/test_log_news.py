@@ -7,13 +7,14 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.java_runtime.jars import spark_kafka_jars
 from monitor.readiness.warm_up import LogPosition
 from streaming_jobs.driver.batch_gate import Unread
-from streaming_jobs.driver.log_news import LogNews
+from streaming_jobs.driver.log_news import CLOSE_LIMIT_MS, LogNews
 from streaming_jobs.runtime.session import create_session, stop_session
 from tests.support.clients import create_topic, produce
 
@@ -107,3 +108,16 @@ def test_a_broker_that_cannot_be_asked_is_news(spark: SparkSession):
     assert own.await_beyond(position(0), LONG_MS) is Unread.GROUPS
     assert time.monotonic() - began < LONG_MS / 1000
     own.close()
+
+
+def test_a_consumer_that_another_thread_waits_in_is_closed_after_that(news: LogNews):
+    """Kafka's consumer refuses a second thread, and one that was not closed would stay with its connections."""
+    news.await_beyond(position(2, 0, 1), 1)
+    consumer = news._consumer
+    waiting = threading.Thread(target=lambda: news.await_beyond(position(2, 0, 1), CLOSE_LIMIT_MS // 2))
+    waiting.start()
+    news.close()
+    waiting.join(LONG_MS / 1000)
+    news.close()  # the thread may have been later than the first close, and made another consumer
+    with pytest.raises(Py4JJavaError, match="This consumer has already been closed"):
+        consumer.assignment()
