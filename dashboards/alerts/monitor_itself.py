@@ -68,7 +68,8 @@ def _blind() -> tuple[AlertRule, ...]:
             summary=f"groupwatch does not evaluate the groups of {CLUSTER} yet",
             description=(
                 f"groupwatch has not read the backlog of cluster {CLUSTER} from its start within 15 minutes. Until "
-                "then, it shows none of the cluster's groups, and no alert about them can fire."
+                "then, it shows no groups, or the groups as evaluated before a restart. No new alert about them can "
+                "fire."
             ),
         ),
     )
@@ -84,7 +85,11 @@ def _late() -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchEvaluationOld",
             severity=Severity.CRITICAL,
-            expr=f"time() - {series(specs.LAST_EVALUATION_TIMESTAMP_SECONDS)} > {EVALUATION_OLD_S}",
+            # What was evaluated before a restart is as old as it is: whether the restart gets on, NotReady tells.
+            expr=(
+                f"time() - {series(specs.LAST_EVALUATION_TIMESTAMP_SECONDS)} > {EVALUATION_OLD_S} "
+                f"and {ON_ITSELF} {series(specs.READY)} == 1"
+            ),
             hold_s=OLD_FOR_S,
             summary=f"The groups of {CLUSTER} have not been evaluated for {AGE}",
             description=(

@@ -66,6 +66,7 @@ class LogNews:
         self._places: dict[tuple[str, int], Any] = {}
         self._at: dict[tuple[str, int], int] = {}
         self._in_use = threading.Lock()
+        self._is_closed = False
 
     def await_beyond(self, position: LogPosition, limit_ms: int) -> Unread | None:
         """Wait until a log has a record that lies beyond the position; None: there is none yet.
@@ -74,6 +75,8 @@ class LogNews:
         it counts as news of the groups.
         """
         with self._in_use:
+            if self._is_closed:  # who saw the query end a moment too late makes no other consumer
+                return None
             try:
                 topics = self._await_topics(position, limit_ms)
             except Py4JJavaError as error:
@@ -133,6 +136,7 @@ class LogNews:
             log.debug("somebody still waits for records; the consumer ends with the JVM")
             return
         try:
+            self._is_closed = True
             self._end_consumer()
         finally:
             self._in_use.release()

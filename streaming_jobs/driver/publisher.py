@@ -84,10 +84,11 @@ class MicroBatchPublisher:
     """Has micro-batches judged, their results stored (a foreachBatch function). One for each run of a query.
 
     ``position`` gives how far the logs are read by a micro-batch, so a cluster is judged by the one that reads the end
-    of its backlog; ``forget_plan`` takes back the plan of one that does not begin. ``passes`` tells whether its topics
-    are known by a pass of this run. ``problem`` says what is wrong with reading it, if anything is; ``stall`` is told
-    when micro-batches begin and end; ``note_source`` is told the id of what the newest pass was over; ``pace`` judges
-    whether micro-batches keep up with the trigger; ``findings`` are published once the store has them. ``log_topic`` is
+    of its backlog; ``forget_plan`` takes back the plan of one that does not begin. ``note_ready`` hears of the first
+    evaluation of this run. ``passes`` tells whether its topics are known by a pass of this run. ``problem`` says what
+    is wrong with reading it, if anything is; ``stall`` is told when micro-batches begin and end; ``note_source`` is
+    told the id of what the newest pass was over; ``pace`` judges whether micro-batches keep up with the trigger;
+    ``findings`` are published once the store has them. ``log_topic`` is
     what tells of the groups, ``own_topics`` grow by what groupwatch does, ``freshness`` whether groups are known well
     enough to be judged (None: always). ``begun`` is set once the query runs. Groups are judged by the catalog of the
     micro-batch before: it has to be known when the micro-batch starts.
@@ -101,6 +102,7 @@ class MicroBatchPublisher:
     resumed: bool
     position: Callable[[int], LogPosition]
     forget_plan: Callable[[int], None]
+    note_ready: Callable[[], None]
     passes: FirstPass
     problem: Callable[[], str | None]
     rules: DetectionRules
@@ -126,6 +128,7 @@ class MicroBatchPublisher:
     _read_ms: int = 0
     """When a micro-batch last had records of the log that tells of the groups."""
     _told: set[tuple[str, str]] = field(default_factory=set)
+    _has_evaluated: bool = False
 
     def __post_init__(self) -> None:
         self._view = ClusterView(self.cluster)
@@ -133,7 +136,8 @@ class MicroBatchPublisher:
     def __call__(self, rows: DataFrame, batch_id: int) -> None:
         """Judge and publish one micro-batch."""
         if self.gate.is_open:
-            self.forget_plan(batch_id)
+            if self.begun.is_set():  # else another run planned it, and may have stored state for it (decision 0036)
+                self.forget_plan(batch_id)
             raise QueryEndingError
         self.begun.set()
         began_ms = monotonic_ms()
@@ -160,8 +164,14 @@ class MicroBatchPublisher:
         shown, judge = self._snapshot(began_ms, position, batch, judged_by)
         self.store.publish(shown, judge)
         if judge is not None:
+            self._note_first_evaluation()
             self.findings.publish(shown.groups, batch.now_ms)
         self.gate.hold(position, self._due_ms(judged_by), is_urgent=not shown.ready)
+
+    def _note_first_evaluation(self) -> None:
+        if not self._has_evaluated:
+            self._has_evaluated = True
+            self.note_ready()
 
     def _due_ms(self, judged_by: _ServedCatalog | None) -> int | None:
         """When a verdict may become another without a record, by the clock that only goes forward: by time, or at once.

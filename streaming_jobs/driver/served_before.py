@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
+import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote, urlsplit
 
 import msgspec
 
@@ -27,33 +29,41 @@ log = logging.getLogger(__name__)
 FILE: Final = "groupwatch-served"
 OLDEST_MS: Final = 3_600_000
 """What is older tells more of the past than of the present."""
+AHEAD_MS: Final = 60_000
+"""What was evaluated later than this from now has another clock's time."""
+_ADDRESS: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(//(?P<host>[^/]*))?(?P<path>/.*)")
 
 
-class _Kept(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """What a file holds. ``made_by`` is the program and the settings that shaped the series."""
+class _Kept(msgspec.Struct, frozen=True, array_like=True):
+    """What a file holds. ``made_by`` is the program and the settings that shaped the series, ``checksum`` a CRC-32."""
 
     made_by: str
-    snapshot: ClusterSnapshot
+    checksum: int
+    snapshot: msgspec.Raw
 
 
 _DECODER: Final = msgspec.msgpack.Decoder(_Kept)
+_SNAPSHOTS: Final = msgspec.msgpack.Decoder(ClusterSnapshot)
 
 
 def local_folder(path: str) -> Path | None:
     """The folder of a checkpoint on this machine; None: it is on another file system.
 
+    Hadoop takes a path as it stands: nothing in it is quoted (``org.apache.hadoop.fs.Path``).
+
     >>> local_folder("/var/lib/groupwatch"), local_folder("file:///a%20b"), local_folder("hdfs://host/a")
-    (PosixPath('/var/lib/groupwatch'), PosixPath('/a b'), None)
+    (PosixPath('/var/lib/groupwatch'), PosixPath('/a%20b'), None)
     """
-    address = urlsplit(path)
-    if not address.scheme:
+    found = _ADDRESS.fullmatch(path)
+    if found is None:
         return Path(path)
-    return Path(unquote(address.path)) if address.scheme == "file" and not address.netloc else None
+    return Path(found["path"]) if found["scheme"] == "file" and not found["host"] else None
 
 
 def made_by(settings: Settings) -> str:
     """What the shape and the choice of the series depend on: other series must not come back with a restart."""
-    chosen = [settings.metrics.model_dump_json(), settings.detection.model_dump_json(), str(settings.shard)]
+    clusters = sorted((each.name, each.bootstrap_servers) for each in settings.clusters.values())
+    chosen = [settings.metrics.model_dump_json(), settings.detection.model_dump_json(), str(settings.shard), clusters]
     names = [spec.name for spec in METRICS]
     return hashlib.sha256(msgspec.json.encode([installed_version(), names, chosen])).hexdigest()
 
@@ -68,18 +78,29 @@ class ServedBefore:
     def read(self, cluster: str, now_ms: int) -> ClusterSnapshot | None:
         """What was served last, not ready; None: nothing that is of use now. What is broken is not used."""
         file = self._file(cluster)
-        if file is None or not file.exists():
+        if file is None:
             return None
         try:
-            kept = _DECODER.decode(file.read_bytes())
+            found = self._decode(file.read_bytes())
+        except FileNotFoundError:
+            return None
         except (OSError, msgspec.DecodeError, ValueError) as error:
             log.info("Cluster %s: what was served before the restart cannot be read (%s)", cluster, error)
             return None
-        found = kept.snapshot
-        age_ms = found.age_ms(now_ms)
-        if kept.made_by != self._made_by or found.cluster != cluster or age_ms is None or age_ms > OLDEST_MS:
+        return found if found is not None and found.cluster == cluster and _is_recent(found, now_ms) else None
+
+    def _decode(self, data: bytes) -> ClusterSnapshot | None:
+        """What was kept, if the same program with the same settings kept it.
+
+        Raises:
+            msgspec.DecodeError, ValueError: the bytes are not what was written.
+        """
+        kept = _DECODER.decode(data)
+        if kept.made_by != self._made_by:
             return None
-        return found
+        if zlib.crc32(kept.snapshot) != kept.checksum:
+            raise ValueError("its checksum differs")
+        return _SNAPSHOTS.decode(kept.snapshot)
 
     def keep(self, snapshot: ClusterSnapshot) -> None:
         """Keep what is served now, if it is of this run; a restart does not fail for want of it."""
@@ -97,13 +118,33 @@ class ServedBefore:
         )
         fresh = file.with_name(f"{FILE}.new")
         try:
-            fresh.write_bytes(msgspec.msgpack.encode(_Kept(made_by=self._made_by, snapshot=served)))
+            fresh.write_bytes(self._encode(served))
             fresh.replace(file)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             log.warning("Cluster %s: what is served cannot be kept for the next start (%s)", snapshot.cluster, error)
+            with suppress(OSError):
+                fresh.unlink(missing_ok=True)
+
+    def forget(self, cluster: str) -> None:
+        """Drop what was kept: there is an evaluation of this run, and after a crash the old one must not come back."""
+        file = self._file(cluster)
+        if file is not None:
+            with suppress(OSError):
+                file.unlink(missing_ok=True)
+
+    def _encode(self, snapshot: ClusterSnapshot) -> bytes:
+        body = msgspec.msgpack.encode(snapshot)
+        return msgspec.msgpack.encode(_Kept(self._made_by, zlib.crc32(body), msgspec.Raw(body)))
 
     def _file(self, cluster: str) -> Path | None:
         return None if self._root is None else self._root / folder_of(cluster) / FILE
+
+
+def _is_recent(found: ClusterSnapshot, now_ms: int) -> bool:
+    age_ms = found.age_ms(now_ms)
+    if age_ms is None or found.evaluated_ms is None:
+        return False
+    return age_ms <= OLDEST_MS and found.evaluated_ms + found.clock_behind_ms <= now_ms + AHEAD_MS
 
 
 def served_before(settings: Settings) -> ServedBefore:

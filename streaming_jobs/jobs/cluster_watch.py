@@ -11,6 +11,7 @@ import logging
 import threading
 import time
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -285,6 +286,7 @@ class ClusterWatch:
             resumed=self._checkpoint.resumed,
             position=self._position,
             forget_plan=self._checkpoint.forget_plan,
+            note_ready=partial(self._judging.served_before.forget, self._target.name),
             passes=FirstPass(
                 {0: passes.ends[0]},
                 own=self._judging.shard.is_first and self._target.collects,

@@ -61,8 +61,8 @@ def _watch(settings: Settings, lifetime: Lifetime, *, rebuild: bool) -> None:
     store = SnapshotStore(settings.watched_names, settings.shard, settings.metrics.max_series)
     if not rebuild:
         serve_again(settings, store)
+    _check_clusters(settings, lifetime)  # before the port opens: a job that cannot start answers no scrape and no probe
     with http_server(store, settings.http) as server:
-        _check_clusters(settings, lifetime)
         jars = spark_kafka_jars(lifetime.progress)
         lifetime.go_on()
         with Job(settings, store, jars, rebuild=rebuild, lifetime=lifetime) as job:

@@ -437,7 +437,7 @@ CASES = (
     Case(
         "GroupwatchEvaluationOld",
         "critical",
-        UP | {at("last_evaluation_timestamp_seconds"): "0x10 660+60x60"},
+        UP | {at("ready"): "1x120", at("last_evaluation_timestamp_seconds"): "0x10 660+60x60"},
         fires=7,
         gone=16,
         summary="The groups of c have not been evaluated for 7m 0s",
@@ -732,6 +732,18 @@ SILENCES = (
             at("evaluation_errors_total"): "2x9 stale _x2 2x60",
         },
         minutes=60,
+    ),
+    # Stopped for 8 minutes, then 3 minutes of what was served before, of minute 9.
+    Silence(
+        "a planned stop, and a restart that serves what was served before it",
+        {
+            at("up"): "1x9 stale _x4 1x60",
+            at("ready"): "1x9 stale _x7 0x3 1x60",
+            at("last_evaluation_timestamp_seconds"): "0+60x9 stale _x7 540x3 1260+60x60",
+            of("group_members"): "2x9 stale _x7 2x63",
+            of("group_lag"): "10x9 stale _x7 10x63",
+        },
+        minutes=40,
     ),
     Silence(
         "an orphan that heals in the ten minutes in which a metadata refresh comes for certain",

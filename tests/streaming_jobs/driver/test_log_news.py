@@ -17,6 +17,7 @@ from streaming_jobs.driver.batch_gate import Unread
 from streaming_jobs.driver.log_news import CLOSE_LIMIT_MS, LogNews
 from streaming_jobs.runtime.session import create_session, stop_session
 from tests.support.clients import create_topic, produce
+from tests.support.job_process import eventually
 
 pytestmark = [
     pytest.mark.broker,
@@ -116,8 +117,8 @@ def test_a_consumer_that_another_thread_waits_in_is_closed_after_that(news: LogN
     consumer = news._consumer
     waiting = threading.Thread(target=lambda: news.await_beyond(position(2, 0, 1), CLOSE_LIMIT_MS // 2))
     waiting.start()
+    eventually(lambda: news._in_use.locked() or None, "the thread waits for records")
     news.close()
     waiting.join(LONG_MS / 1000)
-    news.close()  # the thread may have been later than the first close, and made another consumer
     with pytest.raises(Py4JJavaError, match="This consumer has already been closed"):
         consumer.assignment()

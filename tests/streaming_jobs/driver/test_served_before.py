@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from monitor.config import ClusterSettings, DetectionOptions, MetricsSettings, Settings, SparkSettings
 from monitor.model import ClusterSnapshot, Finding, FindingKind, GroupSummary, PackedBlock, Phase
 from monitor.model.snapshots import Deflated
-from streaming_jobs.driver.served_before import FILE, OLDEST_MS, serve_again, served_before
+from streaming_jobs.driver.served_before import AHEAD_MS, FILE, OLDEST_MS, serve_again, served_before
 from streaming_jobs.driver.snapshot_store import SnapshotStore
 from streaming_jobs.runtime.clock import now_ms
 
@@ -62,8 +62,9 @@ def test_what_other_settings_made_does_not_come_back(root: Path, other: dict[str
         (SHOWN, EVALUATED_MS + OLDEST_MS + 1),
         (replace(SHOWN, ready=False), EVALUATED_MS),
         (ClusterSnapshot(cluster="a b"), EVALUATED_MS),
+        (SHOWN, EVALUATED_MS - AHEAD_MS - 1),
     ],
-    ids=["too old", "of the run before", "nothing"],
+    ids=["too old", "of the run before", "nothing", "from the future"],
 )
 def test_what_is_old_or_was_not_evaluated_does_not_come_back(root: Path, kept: ClusterSnapshot, now_ms: int):
     served_before(settings(root)).keep(kept)
@@ -74,6 +75,39 @@ def test_what_is_old_or_was_not_evaluated_does_not_come_back(root: Path, kept: C
 def test_a_file_that_is_broken_is_as_none(root: Path, content: bytes):
     served_before(settings(root)).keep(SHOWN)
     (root / "a%20b" / FILE).write_bytes(content)
+    assert served_before(settings(root)).read("a b", EVALUATED_MS) is None
+
+
+def test_a_file_that_is_damaged_where_it_can_still_be_read_is_as_none(root: Path):
+    served_before(settings(root)).keep(SHOWN)
+    kept = (root / "a%20b" / FILE).read_bytes()
+    (root / "a%20b" / FILE).write_bytes(kept.replace(b"groupwatch_partition_lag", b"groupwatch_partition_lab"))
+    assert served_before(settings(root)).read("a b", EVALUATED_MS) is None
+
+
+def test_what_was_kept_of_other_brokers_does_not_come_back(root: Path):
+    def watching(*brokers: str) -> Settings:
+        named = {name: ClusterSettings(name=name, bootstrap_servers=name) for name in brokers}
+        return settings(root).model_copy(update={"clusters": named})
+
+    served_before(watching("here:1")).keep(SHOWN)
+    assert served_before(watching("here:1", "there:1")).read("a b", EVALUATED_MS) is None
+    assert served_before(watching("here:1")).read("a b", EVALUATED_MS) is not None
+
+
+def test_after_an_evaluation_of_a_run_a_crash_brings_nothing_back(root: Path):
+    kept = served_before(settings(root))
+    kept.keep(SHOWN)
+    kept.forget("a b")
+    kept.forget("a b")
+    assert kept.read("a b", EVALUATED_MS) is None
+
+
+def test_a_folder_that_may_not_be_entered_has_nothing(root: Path, monkeypatch: pytest.MonkeyPatch):
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)  # root, by whom this may be run, may enter any
     assert served_before(settings(root)).read("a b", EVALUATED_MS) is None
 
 

@@ -40,11 +40,10 @@ tests.web.api.api_page` writes this page, from the responses of a real server.)
 - **An absent field** has its default: null, 0, false, "" or an empty list. An unknown value is null or absent, never 0
   or -1.
 - **All data of one cluster** in a response is of one evaluation, `evaluated_ms`.
-- **Not ready** is never an empty list. While a cluster is not ready, for example after a start, each request about its
-  groups returns 503 with the text of `/readyz`, and `not_ready` names the cluster. So do lists of all clusters, even
-  if others are ready. Request those by `cluster`, or with `partial=1`, which omits clusters that are not ready and
-  names them in the header `X-Not-Ready`. A client that polls findings may close a finding that is missing in a 200,
-  and only then.
+- **Not ready** is never an empty list. Until something is known of a cluster, each request about its groups returns 503
+  with the text of `/readyz`, and `not_ready` names the cluster. So do lists of all clusters, even if others are ready.
+  Request those by `cluster`, or with `partial=1`, which omits clusters that are not ready and names them in the header
+  `X-Not-Ready`. A client that polls findings may close a finding that is missing in a 200, and only then.
 - **Stale** data is of an evaluation at least a minute ago, for example because no broker responds, or of the last one
   before a restart. The API still returns it. Lists name such clusters in the header `X-Stale`, and `/api/v1/clusters`
   has their age. Of the last one before a restart there are only lists: a request about one group returns 503.
