@@ -48,6 +48,9 @@ public class Oracle {
         String assignor = (String) request.get("assignor");
         Map input = (Map) request.get("input");
         boolean inOrder = Boolean.TRUE.equals(request.get("in_order"));
+        if (assignor.equals("kafka.streams.sticky")) {
+            return StreamsGroup.assign(input, inOrder);
+        }
         if (assignor.startsWith("kafka.server.")) {
             return BrokerGroup.assign(assignor, input, inOrder);
         }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final
@@ -21,7 +22,7 @@ _SOURCES: Final = Path(__file__).parent
 _NEEDED: Final = frozenset(
     {
         *("kafka-clients", "kafka-group-coordinator", "kafka-group-coordinator-api"),
-        *("kafka-coordinator-common", "kafka-server-common", "slf4j-api"),
+        *("kafka-coordinator-common", "kafka-server-common", "kafka-share-coordinator", "slf4j-api"),
         *("jackson-annotations", "jackson-core", "jackson-databind"),
     }
 )
@@ -34,9 +35,18 @@ class OriginalFailed(Exception):  # noqa: N818 - as monitor.java_runtime.errors
 class Original:
     """A running JVM; use it as a context manager. Its process ends with the block, or when this process ends."""
 
-    def __init__(self, kafka_clients: Path | None = None, heap: str = "2g", program: str = "Oracle") -> None:
-        """``kafka_clients``: the jar of another version, for a comparison. ``program``: the class that answers."""
-        self._jars = [*([kafka_clients] if kafka_clients else []), *jars_of_kafka(_NEEDED)]
+    def __init__(
+        self,
+        kafka_clients: Path | None = None,
+        heap: str = "2g",
+        program: str = "Oracle",
+        jars: Sequence[Path] | None = None,
+    ) -> None:
+        """``kafka_clients``: the jar of another version, for a comparison. ``program``: the class that answers.
+
+        ``jars`` are what the program needs, if it is something else than the broker's.
+        """
+        self._jars = [*([kafka_clients] if kafka_clients else []), *(jars or jars_of_kafka(_NEEDED))]
         self._heap = heap
         self._program = program
         self._jvm: subprocess.Popen[str] | None = None
