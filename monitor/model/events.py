@@ -6,8 +6,11 @@ from typing import Final
 
 import msgspec
 
+from monitor.model.connect import TargetState
 from monitor.model.kinds import GroupKind, Sharing, Source
-from monitor.model.members import Member, Reconciliation
+from monitor.model.members import Member, Reconciliation, SpareTasks
+from monitor.model.share import ShareBatch, SharedTopic
+from monitor.model.streams import Topology
 from monitor.model.values import IdPartitions, PartitionId, Value
 
 
@@ -110,7 +113,8 @@ class GroupObserved(Event):
     ``generation`` and ``target_epoch`` are the system's own (None: it counts none, and groupwatch counts the changes
     that it sees), ``state`` is the group's state in the system's words. ``regexes`` are the expressions that a KIP-848
     group's members subscribe to, with the topics that they seem to stand for. ``partial``: not everybody who keeps
-    offsets of the group has told them, so those that are not named are as they were.
+    offsets of the group has told them, so those that are not named are as they were. ``topology`` is that of a streams
+    group.
     """
 
     cluster: str
@@ -130,6 +134,7 @@ class GroupObserved(Event):
     version: int = 1
     regexes: tuple[ResolvedRegex, ...] = ()
     partial: bool = False
+    topology: Topology | None = None
 
 
 class GroupsListed(Event):
@@ -207,7 +212,8 @@ class GroupDeleted(Event):
 class EpochStored(Event):
     """A KIP-848, share or streams group has a new epoch: its members or what they subscribe to changed.
 
-    ``metadata_hash`` stands for the subscribed topics as the broker knows them (0: none, or an older broker).
+    ``metadata_hash`` stands for the subscribed topics as the broker knows them (0: none, or an older broker). For
+    ``validated_epoch`` and ``standby_replicas`` of a streams group see StreamsGroupState.
     """
 
     group: str
@@ -215,6 +221,8 @@ class EpochStored(Event):
     epoch: int
     stored_ms: int
     metadata_hash: int = 0
+    validated_epoch: int | None = None
+    standby_replicas: int | None = None
 
 
 class SubscribedTopic(Value):
@@ -261,12 +269,16 @@ class TargetEpochStored(Event):
 
 
 class TargetStored(Event):
-    """What a member is to own (None: deleted). It holds until the next one, whatever the epoch."""
+    """What a member is to own (None: deleted). It holds until the next one, whatever the epoch.
+
+    ``spare`` are the standby and warm-up tasks of a streams group's member (None: none).
+    """
 
     group: str
     kind: GroupKind
     member_id: str
     target: tuple[IdPartitions, ...] | None
+    spare: SpareTasks | None = None
 
 
 class CurrentStored(Event):
@@ -293,6 +305,86 @@ class RegexResolved(Event):
     regex: str
     topics: tuple[str, ...] | None
     stored_ms: int
+
+
+class TopologyStored(Event):
+    """The topology of a streams group (None: deleted)."""
+
+    group: str
+    topology: Topology | None
+    stored_ms: int
+
+
+class ReadablePartitionsStored(Event):
+    """The partitions that members of a share group can read, and those that they cannot read yet; none: deleted."""
+
+    group: str
+    stored_ms: int
+    initialized: tuple[SharedTopic, ...] = ()
+    initializing: tuple[SharedTopic, ...] = ()
+
+
+class ShareSnapshotStored(Event):
+    """All that the broker knows of a partition as a share group reads it; see SharePartition."""
+
+    group: str
+    topic_id: str
+    partition: int
+    stored_ms: int
+    snapshot_epoch: int
+    state_epoch: int
+    leader_epoch: int
+    start_offset: int | None = None
+    complete_count: int | None = None
+    batches: tuple[ShareBatch, ...] = ()
+
+
+class ShareUpdateStored(Event):
+    """What has changed of a partition as a share group reads it. ``start_offset`` None: it is as it was.
+
+    ``batches`` are those that changed, in the order of the record. One may overlap another, and those before.
+    """
+
+    group: str
+    topic_id: str
+    partition: int
+    stored_ms: int
+    snapshot_epoch: int
+    leader_epoch: int
+    start_offset: int | None = None
+    complete_count: int | None = None
+    batches: tuple[ShareBatch, ...] = ()
+
+
+class ShareStateDeleted(Event):
+    """What a share group knew of a partition was deleted: with its offsets, its topic, or the group."""
+
+    group: str
+    topic_id: str
+    partition: int
+    deleted_ms: int
+
+
+class ConnectorConfigured(Event):
+    """A connector was configured, or (``is_configured`` False) deleted. For ``group_id`` see ConnectorConfig."""
+
+    connector: str
+    is_configured: bool = True
+    group_id: str | None = None
+
+
+class ConnectorTasksSet(Event):
+    """So many tasks of a connector are configured (None: deleted)."""
+
+    connector: str
+    tasks: int | None
+
+
+class ConnectorTargetSet(Event):
+    """What a connector is to do (None: deleted)."""
+
+    connector: str
+    target_state: TargetState | None
 
 
 class PartitionObserved(Value):
@@ -359,12 +451,21 @@ ModernEvent = (
     | CurrentStored
     | CurrentRemoved
     | RegexResolved
+    | TopologyStored
 )
 """What the records of KIP-848, share and streams groups tell."""
 
 MembershipEvent = MembershipStored | ModernEvent
 
-GroupEvent = OffsetEvent | MembershipEvent | RebalanceSampled | GroupObserved
+ShareStateEvent = ShareSnapshotStored | ShareUpdateStored | ShareStateDeleted
+"""What the log ``__share_group_state`` tells."""
+
+ConnectConfigEvent = ConnectorConfigured | ConnectorTasksSet | ConnectorTargetSet
+"""What a Connect cluster's topic of configurations tells."""
+
+GroupEvent = (
+    OffsetEvent | MembershipEvent | RebalanceSampled | GroupObserved | ReadablePartitionsStored | ShareStateEvent
+)
 
 TopicEvent = TopicObserved | PassCompleted
 
@@ -375,7 +476,7 @@ Each has a ``version``, that of docs/events.md; it is written only where it is n
 not know refuses the event, and counts it.
 """
 
-AnyEvent = GroupEvent | TopicEvent | GroupsListed | DecodeFailed
+AnyEvent = GroupEvent | TopicEvent | GroupsListed | ConnectConfigEvent | DecodeFailed
 
 
 class ResolvedRegex(Value):

@@ -5,9 +5,12 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+from monitor.model.connect import ConnectGroupState
 from monitor.model.events import ResolvedRegex, Rewind, SubscribedTopic
 from monitor.model.kinds import GroupKind, Phase, Sharing, Source
 from monitor.model.members import Member
+from monitor.model.share import ShareGroupState
+from monitor.model.streams import StreamsGroupState
 from monitor.model.values import STATE_VERSION, PartitionId, TopicPartitions, Value
 
 
@@ -207,6 +210,9 @@ class GroupState(Value):
     ``source`` is where all this comes from. Of a group that a collector reads as a whole, ``observed_ms`` is when it
     last read it, ``generation`` counts the changes of members and what they own (unless its system counts some), and
     ``sharing`` is how its members share partitions.
+
+    ``share`` is of a share group, ``streams`` of a streams group of the broker, ``connect`` of the workers of a Connect
+    cluster. As share state comes from a log of its own, ``share`` may be all that is known of a group (UNSEEN).
     """
 
     cluster: str
@@ -247,3 +253,6 @@ class GroupState(Value):
     source: Source = Source.LOG
     observed_ms: int = 0
     sharing: Sharing = Sharing.EXCLUSIVE
+    share: ShareGroupState | None = None
+    streams: StreamsGroupState | None = None
+    connect: ConnectGroupState | None = None

@@ -139,12 +139,14 @@ class Phase(StrEnum):
     """Where a group stands, as far as the log can tell.
 
     A rebalance of a classic group that is under way is not in the log; ASSIGNING and RECONCILING are states of the
-    other kinds only (KIP-848): the broker has yet to choose targets, the members have yet to reach them.
+    other kinds only (KIP-848): the broker has yet to choose targets, the members have yet to reach them. NOT_READY is
+    one of streams groups only (KIP-1071): the application's topology needs a topic that is not there.
     """
 
     UNSEEN = "unseen"
     OFFSETS_ONLY = "offsets_only"
     EMPTY = "empty"
+    NOT_READY = "not_ready"
     ASSIGNING = "assigning"
     RECONCILING = "reconciling"
     STABLE = "stable"

@@ -5,6 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+import msgspec
+
+from monitor.model.connect import ConnectWorker
 from monitor.model.values import IdPartitions, TopicPartitions, Value
 
 
@@ -24,11 +27,21 @@ STATIC_LEAVE_EPOCH: Final = -2
 ``LEAVE_GROUP_STATIC_MEMBER_EPOCH`` of Kafka). No other epoch is lower."""
 
 
+class SpareTasks(Value):
+    """Tasks of a streams group's member that read no input: standby tasks copy a state, warm-up tasks begin to."""
+
+    standby: tuple[IdPartitions, ...] = ()
+    warmup: tuple[IdPartitions, ...] = ()
+
+
 class Reconciliation(Value):
     """Where a member of a KIP-848, share or streams group stands between what it has and what it is to have.
 
     ``assigned`` it owns; ``revoking`` it has been told to give back and may still own. ``target`` None: the broker has
     not chosen one. ``epoch``: see STATIC_LEAVE_EPOCH. ``since_ms``: when the broker wrote this.
+
+    Those are the active tasks of a streams group's member. Of its standby and warm-up tasks ``spare`` are those that it
+    has, ``spare_revoking`` those that it has to give back and ``spare_target`` those that it is to have. None: none.
     """
 
     epoch: int = 0
@@ -38,10 +51,53 @@ class Reconciliation(Value):
     revoking: tuple[IdPartitions, ...] = ()
     target: tuple[IdPartitions, ...] | None = None
     since_ms: int = 0
+    spare: SpareTasks | None = None
+    spare_revoking: SpareTasks | None = None
+    spare_target: SpareTasks | None = None
 
 
 STREAM: Final = "stream"
 """The assignor of a classic group of Kafka Streams (``StreamsPartitionAssignor``), by the name that the log has."""
+
+
+class StreamsTask(msgspec.Struct, frozen=True, array_like=True, order=True, gc=False):
+    """A task of a classic group: a subtopology's share of the partitions of this number; few have a ``topology``."""
+
+    subtopology: int
+    partition: int
+    topology: str | None = None
+
+
+RUNS_AS_ACTIVE: Final = -2
+UNKNOWN_SUM: Final = -3
+"""Instead of a sum of offsets: the member ran the task as its active one; or it is not known
+(``Task.LATEST_OFFSET`` and ``SubscriptionInfo.UNKNOWN_OFFSET_SUM`` of Kafka Streams)."""
+
+
+class TaskOffset(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """How far a member's state of a task is: the sum of the offsets of its changelogs, as the member joined."""
+
+    task: StreamsTask
+    offset_sum: int
+
+
+class StreamsClient(Value):
+    """What a member of Kafka Streams says of itself.
+
+    Members of one application instance have one ``process_id``. ``endpoint`` is where the instance can be queried.
+
+    In a classic group it is the user data of the subscription (``SubscriptionInfo``): ``version`` is that of its
+    format, ``error`` why the member joins again (``AssignorError``; 0: no error), ``offset_sums`` is how far the states
+    are that it has. In a streams group of the broker (KIP-1071) ``topology_epoch`` is that of the topology that it
+    runs.
+    """
+
+    process_id: str
+    version: int | None = None
+    error: int = 0
+    offset_sums: tuple[TaskOffset, ...] = ()
+    endpoint: str | None = None
+    topology_epoch: int | None = None
 
 
 class StreamsNotice(Value):
@@ -51,11 +107,15 @@ class StreamsNotice(Value):
     ``next_rebalance_ms`` is when a rebalance follows that nobody needs to cause (ms since the epoch): 0, at once, as
     this one only takes partitions from those who have them; a time, when it is seen whether standby tasks have caught
     up; None, at no time, or the version is before 7 and does not tell.
+
+    The ``active`` tasks belong to the member's assigned partitions one by one, in their order.
     """
 
     version: int
     error: int = 0
     next_rebalance_ms: int | None = None
+    active: tuple[StreamsTask, ...] = ()
+    standby: tuple[StreamsTask, ...] = ()
 
 
 class ClassicProtocol(Value):
@@ -81,7 +141,8 @@ class Member(Value):
     it was asked what it holds and did not answer, so ``assigned`` is not known. ``connections`` is how many of the
     system's connections bear its id; more than one are several clients that were given the same name.
 
-    ``streams`` is of a member of a classic group of Kafka Streams; None also where it could not be read.
+    ``streams`` is of a member of a classic group of Kafka Streams, ``streams_client`` also of one in a streams group of
+    the broker, ``connect`` of a worker of Kafka Connect; None also where it could not be read.
     """
 
     member_id: str
@@ -107,3 +168,5 @@ class Member(Value):
     assignment_read: bool = False
     is_abridged: bool = False
     streams: StreamsNotice | None = None
+    streams_client: StreamsClient | None = None
+    connect: ConnectWorker | None = None

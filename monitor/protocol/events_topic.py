@@ -9,7 +9,10 @@ import msgspec
 from monitor.model import (
     KINDS,
     STATIC_LEAVE_EPOCH,
+    THE_CONNECTOR,
+    UNKNOWN_SUM,
     CollectedEvent,
+    ConnectWorker,
     GroupObserved,
     GroupsListed,
     IdPartitions,
@@ -19,6 +22,9 @@ from monitor.model import (
     PassCompleted,
     RebalanceSampled,
     Reconciliation,
+    StreamsClient,
+    StreamsNotice,
+    StreamsTask,
     TopicObserved,
     TopicPartitions,
 )
@@ -166,6 +172,7 @@ def _numbers(event: CollectedEvent) -> Iterator[tuple[int, int]]:
     elif isinstance(event, GroupObserved):
         yield event.generation or 0, _NUMBER_LIMIT
         yield event.target_epoch or 0, _NUMBER_LIMIT
+        yield event.topology.epoch if event.topology is not None else 0, _NUMBER_LIMIT
         for member in event.members:
             yield from _member_numbers(member)
 
@@ -210,14 +217,51 @@ def _member_numbers(member: Member) -> Iterator[tuple[int, int]]:
     yield member.session_timeout_ms + 1, _NUMBER_LIMIT
     yield member.rebalance_timeout_ms + 1, _NUMBER_LIMIT  # -1: a member of KIP-848 that has not told it
     yield member.connections, _NUMBER_LIMIT
-    reconciliation, notice = member.reconciliation, member.streams
-    if reconciliation is not None:
-        yield reconciliation.epoch - STATIC_LEAVE_EPOCH, _NUMBER_LIMIT
-        yield reconciliation.previous_epoch + 2, _NUMBER_LIMIT
-    if notice is not None:
-        yield notice.version, _NUMBER_LIMIT
-        yield notice.error, _NUMBER_LIMIT
-        yield notice.next_rebalance_ms or 0, _LIMIT  # a time that is to come
+    if member.reconciliation is not None:
+        yield member.reconciliation.epoch - STATIC_LEAVE_EPOCH, _NUMBER_LIMIT
+        yield member.reconciliation.previous_epoch + 2, _NUMBER_LIMIT
+    if member.streams is not None:
+        yield from _notice_numbers(member.streams)
+    if member.streams_client is not None:
+        yield from _client_numbers(member.streams_client)
+    if member.connect is not None:
+        yield from _worker_numbers(member.connect)
+
+
+def _notice_numbers(notice: StreamsNotice) -> Iterator[tuple[int, int]]:
+    yield notice.version, _NUMBER_LIMIT
+    yield notice.error, _NUMBER_LIMIT
+    yield notice.next_rebalance_ms or 0, _LIMIT  # a time that is to come
+    for task in (*notice.active, *notice.standby):
+        yield from _task_numbers(task)
+
+
+def _client_numbers(client: StreamsClient) -> Iterator[tuple[int, int]]:
+    yield client.version or 0, _NUMBER_LIMIT
+    yield client.error, _NUMBER_LIMIT
+    yield client.topology_epoch or 0, _NUMBER_LIMIT
+    for entry in client.offset_sums:
+        yield from _task_numbers(entry.task)
+        yield entry.offset_sum - UNKNOWN_SUM, _LIMIT - UNKNOWN_SUM
+
+
+def _task_numbers(task: StreamsTask) -> Iterator[tuple[int, int]]:
+    yield task.subtopology, _NUMBER_LIMIT
+    yield task.partition, _NUMBER_LIMIT
+
+
+def _worker_numbers(worker: ConnectWorker) -> Iterator[tuple[int, int]]:
+    yield worker.version, _NUMBER_LIMIT
+    yield worker.config_offset + 1, MOST_OFFSET + 2  # -1: it has read nothing
+    work = worker.allocation or ()
+    if (given := worker.assignment) is not None:
+        yield given.config_offset + 1, MOST_OFFSET + 2
+        yield given.error, _NUMBER_LIMIT
+        yield given.delay_ms, _NUMBER_LIMIT
+        work = (*work, *given.assigned, *given.revoked)
+    for entry in work:
+        for task in entry.tasks:
+            yield task - THE_CONNECTOR, _NUMBER_LIMIT
 
 
 def _partitions(event: CollectedEvent) -> Iterator[PartitionId]:
@@ -243,3 +287,6 @@ def _reconciled_partitions(reconciliation: Reconciliation) -> Iterator[IdPartiti
     yield from reconciliation.assigned
     yield from reconciliation.revoking
     yield from reconciliation.target or ()
+    for spare in (reconciliation.spare, reconciliation.spare_revoking, reconciliation.spare_target):
+        if spare is not None:
+            yield from (*spare.standby, *spare.warmup)

@@ -22,10 +22,15 @@ from monitor.model import (
     OffsetDeleted,
     OffsetsListed,
     Phase,
+    ReadablePartitionsStored,
     RebalanceSampled,
+    ShareSnapshotStored,
+    ShareStateDeleted,
+    ShareUpdateStored,
     Source,
 )
 from monitor.tracking.classic import delete_group, store_membership
+from monitor.tracking.connect import with_connect_work
 from monitor.tracking.kip848.handovers import HandoversDraft
 from monitor.tracking.kip848.records import ModernDraft, is_deletion, kind_of
 from monitor.tracking.offsets.commits import Commit, FrozenOffsets, OffsetsDraft
@@ -34,10 +39,11 @@ from monitor.tracking.polled.group import apply_poll, commits_of, is_newer
 from monitor.tracking.rebalances.duration import apply_durations
 from monitor.tracking.rebalances.impact import NO_COST, add_cost, newest_end_ms
 from monitor.tracking.rebalances.in_progress import with_sample
+from monitor.tracking.share.partitions import ShareDraft
 
 _UNMOVED_BY_COMMITS: Final = frozenset(p for p in Phase if TRANSITIONS[p, PhaseEvent.COMMITTED] is p)
 _LOG: Final = Source.LOG
-_WITH_MEMBERSHIP: Final = frozenset({Phase.EMPTY, Phase.ASSIGNING, Phase.RECONCILING, Phase.STABLE})
+_WITH_MEMBERSHIP: Final = frozenset({Phase.EMPTY, Phase.NOT_READY, Phase.ASSIGNING, Phase.RECONCILING, Phase.STABLE})
 
 
 def fold_group(cluster: str, group: str, state: GroupState | None, events: Iterable[GroupEvent]) -> GroupState | None:
@@ -60,13 +66,15 @@ def fold_group(cluster: str, group: str, state: GroupState | None, events: Itera
       other change.
     - ``generation_ms`` is when the newest generation was first stored, so a rewrite leaves it. It is 0 while there is
       no membership record.
+    - Share state comes from a log of its own, with its own deletions; whatever the log of groups tells, it stays. The
+      two logs have no common order. A group of which nothing else is known is UNSEEN, and is never shown.
     - A deletion of the group forgets all but its offsets, which have tombstones of their own, and its rebalances. A
       conversion between the classic protocol and that of KIP-848 writes such a deletion; members have other records
       then. A tombstone of another kind of group than it is now says nothing new.
 
     Returns:
         The new state; the same object if nothing changed; None if the group is gone or has neither a membership record
-        nor offsets. What follows later starts anew then, its ``rebalances`` at 0.
+        nor offsets nor share state. What follows later starts anew then, its ``rebalances`` at 0.
     """
     draft = _Draft(state or GroupState(cluster=cluster, group=group))
     for event in events:
@@ -78,18 +86,22 @@ def fold_group(cluster: str, group: str, state: GroupState | None, events: Itera
 class _Draft:
     """A group in the making: offsets and the members of a modern group change in place, the rest is a state."""
 
-    __slots__ = ("_modern", "_offsets", "_state")
+    __slots__ = ("_modern", "_offsets", "_share", "_state")
 
     def __init__(self, state: GroupState) -> None:
-        self._state = replace(state, offsets=(), unconfirmed=(), committed_topics=(), taken=())
+        self._state = replace(state, offsets=(), unconfirmed=(), committed_topics=(), taken=(), share=None)
         self._offsets = OffsetsDraft((*state.offsets, *state.unconfirmed), state.committed_topics)
         self._offsets.handovers = HandoversDraft(state.taken) if _awaits_handovers(state) else None
         self._offsets.resumes_after_ms = newest_end_ms(state.history, state.phase)
         self._modern: ModernDraft | None = None
+        self._share = ShareDraft(state.share)
 
     def apply(self, event: GroupEvent) -> None:
         if isinstance(event, GroupObserved):
             self._observe(event)
+            return
+        if isinstance(event, ShareSnapshotStored | ShareUpdateStored | ShareStateDeleted):
+            self._share.apply(event)
             return
         if isinstance(event, OffsetsListed) and self._state.source is not _LOG:
             return  # the reading of a whole group has its offsets, which are the broker's own answer too
@@ -106,6 +118,8 @@ class _Draft:
             return
         if isinstance(event, OffsetDeleted):
             self._offsets.delete(event)
+        elif isinstance(event, ReadablePartitionsStored):
+            self._share.store_readable(event)
         else:
             self._change_membership(event)
         self._forget_if_nothing_is_left()
@@ -113,7 +127,8 @@ class _Draft:
     def freeze(self) -> GroupState | None:
         self._take_resumed()
         state = self._freeze_modern()
-        if state.phase is Phase.UNSEEN:
+        share = self._share.freeze()
+        if state.phase is Phase.UNSEEN and share is None:
             return None
         offsets = self._offsets.freeze()
         if state.observations:
@@ -125,6 +140,7 @@ class _Draft:
             committed_topics=self._offsets.topics(),
             taken=self._offsets.handovers.freeze() if self._offsets.handovers else (),
             redelivered_records=min(MOST, state.redelivered_records + self._offsets.redelivered),
+            share=share,
         )
 
     def _commit(self, event: Commit) -> None:
@@ -178,7 +194,8 @@ class _Draft:
 
     def _apply_membership(self, event: MembershipEvent) -> None:
         if isinstance(event, MembershipStored):
-            self._state = store_membership(self._freeze_modern(), event)
+            before = self._freeze_modern()
+            self._state = with_connect_work(before, store_membership(before, event), event.stored_ms)
         elif isinstance(event, GroupDeleted) and event.kind is GroupKind.CLASSIC:
             self._state = delete_group(self._freeze_modern(), event)
         else:

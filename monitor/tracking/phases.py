@@ -23,6 +23,8 @@ class PhaseEvent(StrEnum):
     """No members: a classic generation without any, or the last one of another kind of group was removed."""
     STORED = "stored"
     """A membership with members: a completed rebalance, or a static member that took its old place."""
+    UNREADY = "unready"
+    """The topology of a streams group was not validated: the broker chooses no targets for it (KIP-1071)."""
     RAISED = "raised"
     """The group's epoch is above that of its targets: the broker has yet to choose new ones (KIP-848)."""
     DIVERGED = "diverged"
@@ -39,6 +41,7 @@ TRANSITIONS: Final[Mapping[tuple[Phase, PhaseEvent], Phase]] = MappingProxyType(
         (Phase.UNSEEN, PhaseEvent.CREATED): Phase.OFFSETS_ONLY,
         (Phase.UNSEEN, PhaseEvent.EMPTIED): Phase.EMPTY,  # compaction kept the newest generation only
         (Phase.UNSEEN, PhaseEvent.STORED): Phase.STABLE,
+        (Phase.UNSEEN, PhaseEvent.UNREADY): Phase.NOT_READY,
         (Phase.UNSEEN, PhaseEvent.RAISED): Phase.ASSIGNING,
         (Phase.UNSEEN, PhaseEvent.DIVERGED): Phase.RECONCILING,
         (Phase.UNSEEN, PhaseEvent.SETTLED): Phase.STABLE,
@@ -48,6 +51,7 @@ TRANSITIONS: Final[Mapping[tuple[Phase, PhaseEvent], Phase]] = MappingProxyType(
         (Phase.OFFSETS_ONLY, PhaseEvent.CREATED): Phase.OFFSETS_ONLY,
         (Phase.OFFSETS_ONLY, PhaseEvent.EMPTIED): Phase.EMPTY,  # its first member left before the first assignment
         (Phase.OFFSETS_ONLY, PhaseEvent.STORED): Phase.STABLE,
+        (Phase.OFFSETS_ONLY, PhaseEvent.UNREADY): Phase.NOT_READY,
         (Phase.OFFSETS_ONLY, PhaseEvent.RAISED): Phase.ASSIGNING,
         (Phase.OFFSETS_ONLY, PhaseEvent.DIVERGED): Phase.RECONCILING,
         (Phase.OFFSETS_ONLY, PhaseEvent.SETTLED): Phase.STABLE,
@@ -57,15 +61,27 @@ TRANSITIONS: Final[Mapping[tuple[Phase, PhaseEvent], Phase]] = MappingProxyType(
         (Phase.EMPTY, PhaseEvent.CREATED): Phase.OFFSETS_ONLY,  # created anew, and the tombstone between is lost
         (Phase.EMPTY, PhaseEvent.EMPTIED): Phase.EMPTY,  # a rebalance that no member completed
         (Phase.EMPTY, PhaseEvent.STORED): Phase.STABLE,
+        (Phase.EMPTY, PhaseEvent.UNREADY): Phase.NOT_READY,
         (Phase.EMPTY, PhaseEvent.RAISED): Phase.ASSIGNING,
         (Phase.EMPTY, PhaseEvent.DIVERGED): Phase.RECONCILING,
         (Phase.EMPTY, PhaseEvent.SETTLED): Phase.STABLE,
         (Phase.EMPTY, PhaseEvent.DELETED): Phase.GONE,
+        (Phase.NOT_READY, PhaseEvent.COMMITTED): Phase.NOT_READY,
+        (Phase.NOT_READY, PhaseEvent.OFFSET_DELETED): Phase.NOT_READY,
+        (Phase.NOT_READY, PhaseEvent.CREATED): Phase.OFFSETS_ONLY,  # created anew, and the tombstone between is lost
+        (Phase.NOT_READY, PhaseEvent.EMPTIED): Phase.EMPTY,  # its members go when a source topic is missing
+        (Phase.NOT_READY, PhaseEvent.STORED): Phase.STABLE,  # a classic group by now, the tombstones lost
+        (Phase.NOT_READY, PhaseEvent.UNREADY): Phase.NOT_READY,
+        (Phase.NOT_READY, PhaseEvent.RAISED): Phase.ASSIGNING,
+        (Phase.NOT_READY, PhaseEvent.DIVERGED): Phase.RECONCILING,
+        (Phase.NOT_READY, PhaseEvent.SETTLED): Phase.STABLE,
+        (Phase.NOT_READY, PhaseEvent.DELETED): Phase.GONE,
         (Phase.ASSIGNING, PhaseEvent.COMMITTED): Phase.ASSIGNING,
         (Phase.ASSIGNING, PhaseEvent.OFFSET_DELETED): Phase.ASSIGNING,
         (Phase.ASSIGNING, PhaseEvent.CREATED): Phase.OFFSETS_ONLY,  # created anew, and the tombstone between is lost
         (Phase.ASSIGNING, PhaseEvent.EMPTIED): Phase.EMPTY,
         (Phase.ASSIGNING, PhaseEvent.STORED): Phase.STABLE,  # converted to a classic group, the tombstones lost
+        (Phase.ASSIGNING, PhaseEvent.UNREADY): Phase.NOT_READY,
         (Phase.ASSIGNING, PhaseEvent.RAISED): Phase.ASSIGNING,
         (Phase.ASSIGNING, PhaseEvent.DIVERGED): Phase.RECONCILING,
         (Phase.ASSIGNING, PhaseEvent.SETTLED): Phase.STABLE,  # nobody has to move for the new targets
@@ -75,6 +91,7 @@ TRANSITIONS: Final[Mapping[tuple[Phase, PhaseEvent], Phase]] = MappingProxyType(
         (Phase.RECONCILING, PhaseEvent.CREATED): Phase.OFFSETS_ONLY,  # created anew, and the tombstone between is lost
         (Phase.RECONCILING, PhaseEvent.EMPTIED): Phase.EMPTY,
         (Phase.RECONCILING, PhaseEvent.STORED): Phase.STABLE,  # converted to a classic group, the tombstones lost
+        (Phase.RECONCILING, PhaseEvent.UNREADY): Phase.NOT_READY,
         (Phase.RECONCILING, PhaseEvent.RAISED): Phase.ASSIGNING,
         (Phase.RECONCILING, PhaseEvent.DIVERGED): Phase.RECONCILING,
         (Phase.RECONCILING, PhaseEvent.SETTLED): Phase.STABLE,
@@ -84,6 +101,7 @@ TRANSITIONS: Final[Mapping[tuple[Phase, PhaseEvent], Phase]] = MappingProxyType(
         (Phase.STABLE, PhaseEvent.CREATED): Phase.OFFSETS_ONLY,  # created anew, and the tombstone between is lost
         (Phase.STABLE, PhaseEvent.EMPTIED): Phase.EMPTY,
         (Phase.STABLE, PhaseEvent.STORED): Phase.STABLE,
+        (Phase.STABLE, PhaseEvent.UNREADY): Phase.NOT_READY,
         (Phase.STABLE, PhaseEvent.RAISED): Phase.ASSIGNING,
         (Phase.STABLE, PhaseEvent.DIVERGED): Phase.RECONCILING,
         (Phase.STABLE, PhaseEvent.SETTLED): Phase.STABLE,
@@ -93,6 +111,7 @@ TRANSITIONS: Final[Mapping[tuple[Phase, PhaseEvent], Phase]] = MappingProxyType(
         (Phase.GONE, PhaseEvent.CREATED): Phase.OFFSETS_ONLY,
         (Phase.GONE, PhaseEvent.EMPTIED): Phase.EMPTY,
         (Phase.GONE, PhaseEvent.STORED): Phase.STABLE,  # created anew, or converted back
+        (Phase.GONE, PhaseEvent.UNREADY): Phase.NOT_READY,
         (Phase.GONE, PhaseEvent.RAISED): Phase.ASSIGNING,
         (Phase.GONE, PhaseEvent.DIVERGED): Phase.RECONCILING,
         (Phase.GONE, PhaseEvent.SETTLED): Phase.STABLE,

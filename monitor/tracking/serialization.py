@@ -10,9 +10,9 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from monitor.model import STATE_VERSION, GroupState, SourceState, TopicState
+from monitor.model import STATE_VERSION, ConnectConfigsState, GroupState, SourceState, TopicState
 
-State = TypeVar("State", GroupState, TopicState, SourceState)
+State = TypeVar("State", GroupState, TopicState, SourceState, ConnectConfigsState)
 
 
 class StoredStateError(Exception):
@@ -39,7 +39,7 @@ class StateCorruptError(StoredStateError):
     """The bytes are no state of the kind asked for.
 
     Attributes:
-        kind: The kind asked for: "GroupState", "TopicState" or "SourceState".
+        kind: The kind asked for, as its class is called: "GroupState", ...
     """
 
     def __init__(self, kind: str) -> None:
@@ -63,9 +63,10 @@ _ENVELOPES: Final = msgspec.msgpack.Decoder(Envelope)
 _GROUPS: Final = msgspec.msgpack.Decoder(GroupState)
 _TOPICS: Final = msgspec.msgpack.Decoder(TopicState)
 _SOURCES: Final = msgspec.msgpack.Decoder(SourceState)
+_CONNECT_CONFIGS: Final = msgspec.msgpack.Decoder(ConnectConfigsState)
 
 
-def encode_state(state: GroupState | TopicState | SourceState) -> bytes:
+def encode_state(state: GroupState | TopicState | SourceState | ConnectConfigsState) -> bytes:
     """The state as bytes that name its version."""
     return _ENCODER.encode((state.version, state))
 
@@ -98,6 +99,16 @@ def decode_source_state(data: bytes) -> SourceState:
         StateCorruptError: The bytes are no SourceState.
     """
     return _decode(_SOURCES, data, "SourceState")
+
+
+def decode_connect_configs_state(data: bytes) -> ConnectConfigsState:
+    """The configurations of a Connect cluster in these bytes.
+
+    Raises:
+        StateVersionError: Another version wrote it.
+        StateCorruptError: The bytes are no ConnectConfigsState.
+    """
+    return _decode(_CONNECT_CONFIGS, data, "ConnectConfigsState")
 
 
 def _decode(decoder: msgspec.msgpack.Decoder[State], data: bytes, kind: str) -> State:

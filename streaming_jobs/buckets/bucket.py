@@ -14,6 +14,7 @@ from monitor.model import (
     GroupsListed,
     GroupState,
     PassCompleted,
+    Phase,
     Source,
     SourceState,
     TopicObserved,
@@ -226,8 +227,12 @@ class Bucket:
         return [Entry(entity.value, name, encode_payload(self.states.get((entity, name)))) for entity, name in keys]
 
     def groups(self) -> dict[str, GroupState]:
-        """The groups by name."""
-        return {name: state for (_, name), state in self.states.items() if isinstance(state, GroupState)}
+        """The groups by name; without those that no log of groups has yet, of which only share state is known."""
+        return {
+            name: state
+            for (_, name), state in self.states.items()
+            if isinstance(state, GroupState) and state.phase is not Phase.UNSEEN
+        }
 
 
 def unpack_entries(row: bytes) -> list[Entry]:

@@ -30,6 +30,15 @@ NAMED = {
     "ClassicProtocol",
     "ResolvedRegex",
     "StreamsNotice",
+    "StreamsClient",
+    "StreamsTask",
+    "TaskOffset",
+    "SpareTasks",
+    "Topology",
+    "Subtopology",
+    "ConnectWorker",
+    "ConnectAssignment",
+    "ConnectorTasks",
 }
 
 

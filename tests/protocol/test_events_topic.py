@@ -6,9 +6,13 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from monitor.model import (
     CollectedEvent,
+    ConnectAssignment,
+    ConnectorTasks,
+    ConnectWorker,
     GroupKind,
     GroupObserved,
     GroupsListed,
@@ -22,9 +26,15 @@ from monitor.model import (
     RebalanceSampled,
     Reconciliation,
     Source,
+    SpareTasks,
+    StreamsClient,
     StreamsNotice,
+    StreamsTask,
+    Subtopology,
+    TaskOffset,
     TopicObserved,
     TopicPartitions,
+    Topology,
 )
 from monitor.protocol.events_topic import (
     EVENTS_VERSION,
@@ -405,14 +415,43 @@ EVERYTHING = GroupObserved(
             connections=2,
             assigned=(TopicPartitions("t", (1,)),),
             reconciliation=Reconciliation(
-                epoch=1, previous_epoch=1, assigned=(IdPartitions("i", (1,)),), since_ms=NOON
+                epoch=1,
+                previous_epoch=1,
+                assigned=(IdPartitions("i", (1,)),),
+                since_ms=NOON,
+                spare=SpareTasks(standby=(IdPartitions("0", (1,)),)),
+                spare_revoking=SpareTasks(standby=(IdPartitions("0", (2,)),)),
+                spare_target=SpareTasks(warmup=(IdPartitions("0", (3,)),)),
             ),
-            streams=StreamsNotice(version=11, error=1, next_rebalance_ms=NOON),
+            streams=StreamsNotice(
+                version=11,
+                error=1,
+                next_rebalance_ms=NOON,
+                active=(StreamsTask(0, 1),),
+                standby=(StreamsTask(0, 2, "named"),),
+            ),
+            streams_client=StreamsClient(process_id="p", version=11, error=1, topology_epoch=1),
+            connect=ConnectWorker(
+                version=2,
+                url="http://w",
+                config_offset=5,
+                allocation=(ConnectorTasks("orders", (1, 2)),),
+                assignment=ConnectAssignment(
+                    leader="m",
+                    leader_url="http://w",
+                    config_offset=5,
+                    error=1,
+                    assigned=(ConnectorTasks("orders", (3,)),),
+                    revoked=(ConnectorTasks("orders", (2,)),),
+                    delay_ms=5,
+                ),
+            ),
         ),
     ),
     offsets=(ObservedOffset("t", 0, 1, NOON),),
     generation=1,
     target_epoch=1,
+    topology=Topology(epoch=1, subtopologies=(Subtopology("0", source_topics=("t",)),)),
 )
 SAMPLE_OF_ALL = RebalanceSampled(
     "c", "g", "Stable", NOON, NOON, interval_ms=1, seen_ms=NOON, gap_ms=1, took_ms=1, broker=1
@@ -445,6 +484,24 @@ def _placed(event: CollectedEvent, path: tuple, number: int) -> bytes:
 
 
 NUMBERS = [(event, path) for event in WHOLE for path in _numbers_in(json.loads(encode_event(event)))]
+
+
+SUMS = replace(
+    EVERYTHING,
+    members=(
+        Member("m", streams_client=StreamsClient(process_id="p", offset_sums=(TaskOffset(StreamsTask(0, 1), -3),))),
+    ),
+)
+OF_SUMS = ("members", 0, "streams_client", "offset_sums", 0)
+
+
+@pytest.mark.parametrize("path", [(*OF_SUMS, 1), (*OF_SUMS, 0, 0), (*OF_SUMS, 0, 1)])
+def test_a_sum_of_offsets_may_be_one_that_is_none(path):
+    assert decode_event(encode_event(SUMS)) == SUMS
+    with pytest.raises(DecodeError):
+        decode_event(_placed(SUMS, path, -4))
+    with pytest.raises(DecodeError):
+        decode_event(_placed(SUMS, path, 2**63))
 
 
 @pytest.mark.parametrize("number", [-3, 2**63, 2**70])

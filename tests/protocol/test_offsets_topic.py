@@ -200,13 +200,10 @@ def test_every_version_of_group_metadata(value, member):
     )
 
 
-@pytest.mark.parametrize(
-    ("record_type", "value"), [(9, "0000 01 00"), (15, "0000 01 01 01 00"), (23, "0000 00000001 01 00")]
-)
-def test_types_that_tell_nothing_of_members_and_offsets(record_type, value):
-    key = struct.pack(">h", record_type) + b"\x00\x02g1"
-    assert decode_record(key, bytes.fromhex(value), 0) == Foreign(record_type=record_type, group="g1")
-    assert decode_record(key, None, 0) == Foreign(record_type=record_type, group="g1")
+def test_the_topics_of_a_share_group_of_kafka_4_0_tell_nothing_of_it():
+    key = bytes.fromhex("0009 0002 6731")
+    assert decode_record(key, bytes.fromhex("0000 01 00"), 0) == Foreign(record_type=9, group="g1")
+    assert decode_record(key, None, 0) == Foreign(record_type=9, group="g1")
 
 
 # --- broken bytes -----------------------------------------------------------------------------------------------------

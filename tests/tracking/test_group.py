@@ -297,7 +297,7 @@ def test_a_state_that_is_kept_knows_something(log):
     state = fold(*log)
     if state is not None:
         assert state.phase is not Phase.UNSEEN
-        with_members = (Phase.ASSIGNING, Phase.RECONCILING, Phase.STABLE)
+        with_members = (Phase.NOT_READY, Phase.ASSIGNING, Phase.RECONCILING, Phase.STABLE)
         assert state.offsets or state.phase in (Phase.EMPTY, *with_members) or state.generation_ms or state.pending
         assert bool(state.members) == (state.phase in with_members)
         places = [(o.topic, o.partition) for o in state.offsets]

@@ -20,6 +20,8 @@ from monitor.model import (
     Reconciliation,
     RegexResolved,
     TargetEpochStored,
+    Topology,
+    TopologyStored,
 )
 from monitor.tracking.group import fold_group
 from monitor.tracking.phases import TRANSITIONS, PhaseEvent
@@ -68,10 +70,22 @@ def removed(member_id):
     return MemberRemoved(group="g", kind=CONSUMER, member_id=member_id, removed_ms=1)
 
 
+TOPOLOGY = TopologyStored(group="g", topology=Topology(epoch=0), stored_ms=1)
+
+
+def streams_joined(member_id):
+    return MemberStored(group="g", kind=GroupKind.STREAMS, member=Member(member_id=member_id), stored_ms=1)
+
+
+def streams_epoch(number, *, validated):
+    return EpochStored(group="g", kind=GroupKind.STREAMS, epoch=number, stored_ms=1, validated_epoch=validated)
+
+
 REACH = {
     Phase.UNSEEN: [],
     Phase.OFFSETS_ONLY: [KEPT],
     Phase.EMPTY: [KEPT, stored(1)],
+    Phase.NOT_READY: [KEPT, streams_joined("m"), streams_epoch(7, validated=None)],
     Phase.ASSIGNING: [KEPT, joined("m"), epoch(7)],
     Phase.RECONCILING: [KEPT, joined("m"), epoch(7), targets_for(7)],
     Phase.STABLE: [KEPT, stored(1, members=(Member(member_id="m"),))],
@@ -83,6 +97,7 @@ EVENTS = {
     PhaseEvent.CREATED: [stored(2, protocol_type="")],
     PhaseEvent.EMPTIED: [stored(2)],
     PhaseEvent.STORED: [stored(2, members=(Member(member_id="m"),))],
+    PhaseEvent.UNREADY: [streams_joined("m"), TOPOLOGY, streams_epoch(9, validated=None)],
     PhaseEvent.RAISED: [joined("m"), epoch(9)],
     PhaseEvent.DIVERGED: [joined("m"), epoch(9), targets_for(9)],
     PhaseEvent.SETTLED: [joined("m"), epoch(0), targets_for(0)],  # a member of whom no assignment was seen has epoch 0
@@ -138,11 +153,11 @@ def test_a_4_3_broker_begins_a_group_at_epoch_1_without_a_record_of_it():
 
 def test_a_4_3_broker_raises_the_epoch_before_the_first_member_has_one():
     """A streams group of 4.3.1: epoch 2 is stored first, the member waits for its targets at epoch 1."""
-    streams = GroupKind.STREAMS
     begun = [
-        MemberStored(group="g", kind=streams, member=Member(member_id="m"), stored_ms=1),
-        EpochStored(group="g", kind=streams, epoch=2, stored_ms=1),
-        at_epoch("m", 1, kind=streams),
+        streams_joined("m"),
+        TOPOLOGY,
+        streams_epoch(2, validated=0),
+        at_epoch("m", 1, kind=GroupKind.STREAMS),
     ]
     assert standing(*begun) == (Phase.ASSIGNING, 2, 1, 1)
 

@@ -13,11 +13,24 @@ from hypothesis import strategies as st
 
 from monitor.model import (
     STATE_VERSION,
+    THE_CONNECTOR,
+    ArchivedRecords,
     CommittedOffset,
     CommittedTopic,
+    ConnectAssignment,
+    ConnectConfigsState,
+    ConnectGroupState,
+    ConnectorConfig,
+    ConnectorTasks,
+    ConnectWorker,
+    DeliveredSince,
+    DeliveryState,
+    DoubleWork,
     EndOffsetAt,
     ErrorCount,
     GroupState,
+    IdPartitions,
+    LostWork,
     Member,
     PartitionState,
     PendingHandover,
@@ -25,15 +38,32 @@ from monitor.model import (
     Rebalance,
     RebalanceInProgress,
     RebalanceObservation,
+    Reconciliation,
     Release,
     ReleasedPartitions,
+    ShareBatch,
+    SharedTopic,
+    ShareGroupState,
+    SharePartition,
     SourceState,
+    SpareTasks,
+    StreamsClient,
+    StreamsGroupState,
+    StreamsTask,
+    Subtopology,
+    TargetState,
+    TaskOffset,
     TopicPartitions,
     TopicState,
+    Topology,
+    WorkerBehind,
+    WorkerHoldings,
+    WorkSince,
 )
 from monitor.tracking.serialization import (
     StateCorruptError,
     StateVersionError,
+    decode_connect_configs_state,
     decode_group_state,
     decode_source_state,
     decode_topic_state,
@@ -82,8 +112,88 @@ TOPIC = TopicState(
 SOURCE = SourceState(
     cluster="c", source="s", errors=(ErrorCount(reason="underflow", count=1, log_partition=2, log_offset=3),)
 )
-STORED = [(GROUP, decode_group_state), (TOPIC, decode_topic_state), (SOURCE, decode_source_state)]
-BOTH = pytest.mark.parametrize(("state", "decode"), STORED, ids=["group", "topic", "source"])
+SHARE_GROUP = GroupState(
+    cluster="c",
+    group="g",
+    share=ShareGroupState(
+        partitions=(
+            SharePartition(
+                topic_id="t",
+                partition=0,
+                start_offset=2**63 - 1,
+                complete_count=-1,
+                batches=(ShareBatch(5, 6, DeliveryState.ACKNOWLEDGED, 1), ShareBatch(7, 7, 9, 32_767)),
+                archived=(ArchivedRecords(deliveries=5, records=2, newest_offset=4, newest_ms=3),),
+                waiting=(DeliveredSince(deliveries=1, since_ms=2),),
+            ),
+            SharePartition(topic_id="u", partition=1),
+        ),
+        initialized=(SharedTopic("t", "orders", (0, 1)),),
+    ),
+)
+STREAMS_GROUP = GroupState(
+    cluster="c",
+    group="g",
+    members=(
+        Member(
+            member_id="m",
+            streams_client=StreamsClient(
+                process_id="p", version=11, error=1, offset_sums=(TaskOffset(StreamsTask(0, 1, "named"), -2),)
+            ),
+            reconciliation=Reconciliation(
+                spare=SpareTasks(warmup=(IdPartitions("0", (1,)),)), spare_revoking=SpareTasks()
+            ),
+        ),
+    ),
+    streams=StreamsGroupState(
+        topology=Topology(epoch=2, subtopologies=(Subtopology("0", source_topics=("t",), changelogs=("c",)),)),
+        validated_epoch=1,
+        standby_replicas=0,
+    ),
+)
+WORK = (ConnectorTasks("orders", (THE_CONNECTOR, 0, 1)),)
+CONNECT_GROUP = GroupState(
+    cluster="c",
+    group="g",
+    members=(
+        Member(
+            member_id="m",
+            connect=ConnectWorker(
+                version=2,
+                url="http://w",
+                config_offset=-1,
+                allocation=WORK,
+                assignment=ConnectAssignment("m", "http://w", 3, assigned=WORK, delay_ms=300_000),
+            ),
+        ),
+    ),
+    connect=ConnectGroupState(
+        workers=(WorkerHoldings("m", "http://w", (WorkSince(1, WORK), WorkSince(2, ()))),),
+        lost=(LostWork("http://v", 1, WORK),),
+        doubles=(DoubleWork(("http://v", "http://w"), None, 2, WORK),),
+        behind=(WorkerBehind("m", 1, 2),),
+    ),
+)
+CONNECT_CONFIGS = ConnectConfigsState(
+    cluster="c",
+    topic="connect-configs",
+    connectors=(
+        ConnectorConfig("orders", is_configured=True, tasks=2, target_state=TargetState.PAUSED, group_id="g"),
+        ConnectorConfig("bills"),
+    ),
+)
+STORED = [
+    (GROUP, decode_group_state),
+    (SHARE_GROUP, decode_group_state),
+    (STREAMS_GROUP, decode_group_state),
+    (CONNECT_GROUP, decode_group_state),
+    (TOPIC, decode_topic_state),
+    (SOURCE, decode_source_state),
+    (CONNECT_CONFIGS, decode_connect_configs_state),
+]
+BOTH = pytest.mark.parametrize(
+    ("state", "decode"), STORED, ids=["group", "share", "streams", "connect", "topic", "source", "Connect's configs"]
+)
 
 
 @BOTH

@@ -20,12 +20,19 @@ from monitor.model import (
     MemberRemoved,
     MemberState,
     MemberStored,
+    ReadablePartitionsStored,
     Reconciliation,
     RegexResolved,
+    SharedTopic,
+    SpareTasks,
+    StreamsClient,
     SubscribedTopic,
     SubscribedTopicsStored,
+    Subtopology,
     TargetEpochStored,
     TargetStored,
+    Topology,
+    TopologyStored,
 )
 from monitor.protocol.kafka.consumer_protocol import accept_subscription
 from monitor.protocol.kafka.records.consumer import (
@@ -47,18 +54,24 @@ from monitor.protocol.kafka.records.share import (
     EpochAndHashValue,
     ShareGroupCurrentMemberAssignmentValue,
     ShareGroupMemberMetadataValue,
+    ShareGroupStatePartitionMetadataValue,
 )
+from monitor.protocol.kafka.records.share import SharedTopic as SharedTopicData
 from monitor.protocol.kafka.records.streams import (
     OwnedTasks,
     StreamsGroupCurrentMemberAssignmentValue,
     StreamsGroupMemberMetadataValue,
     StreamsGroupMetadataValue,
     StreamsGroupTargetAssignmentMemberValue,
+    StreamsGroupTopologyValue,
     TaskIds,
 )
 from monitor.protocol.wire.bounds import MOST_PARTITIONS, require_at_least
 from monitor.protocol.wire.errors import DecodeError
 from monitor.protocol.wire.schema import Message
+
+_MOST_DIGITS: Final = 10
+"""A setting with as many digits is no number of tasks."""
 
 _STATES: Final[Mapping[int, MemberState]] = MappingProxyType(
     {
@@ -80,10 +93,13 @@ _STREAMS_STATES: Final[Mapping[int, MemberState]] = MappingProxyType(
 
 KINDS: Final[Mapping[int, GroupKind]] = MappingProxyType(
     dict.fromkeys((3, 4, 5, 6, 7, 8, 16), GroupKind.CONSUMER)
-    | dict.fromkeys((10, 11, 12, 13, 14), GroupKind.SHARE)
-    | dict.fromkeys((17, 19, 20, 21, 22), GroupKind.STREAMS)
+    | dict.fromkeys((10, 11, 12, 13, 14, 15), GroupKind.SHARE)
+    | dict.fromkeys((17, 19, 20, 21, 22, 23), GroupKind.STREAMS)
 )
 """The kind of group by type of record, for the types that tell of its membership."""
+
+STANDBY_REPLICAS: Final = "num.standby.replicas"
+"""The setting of a streams group for which its tasks are assigned."""
 
 
 def modern_event(number: int, key: Message, value: Message | None, timestamp_ms: int) -> GroupEvent:
@@ -109,20 +125,84 @@ def modern_event(number: int, key: Message, value: Message | None, timestamp_ms:
 def _group_event(number: int, kind: GroupKind, group: str, value: Message | None, timestamp_ms: int) -> GroupEvent:
     match value:
         case ConsumerGroupMetadataValue() | EpochAndHashValue() | StreamsGroupMetadataValue():
-            require_at_least(0, value.epoch)
-            return EpochStored(
-                group=group, kind=kind, epoch=value.epoch, stored_ms=timestamp_ms, metadata_hash=value.metadata_hash
-            )
+            return _epoch(kind, group, value, timestamp_ms)
         case TargetAssignmentMetadataValue():
             require_at_least(0, value.assignment_epoch)
             return TargetEpochStored(group=group, kind=kind, epoch=value.assignment_epoch, stored_ms=timestamp_ms)
         case PartitionMetadataValue():
             return SubscribedTopicsStored(group=group, stored_ms=timestamp_ms, topics=_topics(value))
+        case StreamsGroupTopologyValue():
+            require_at_least(0, value.epoch)
+            return TopologyStored(group=group, topology=_topology(value), stored_ms=timestamp_ms)
+        case ShareGroupStatePartitionMetadataValue():
+            return ReadablePartitionsStored(
+                group=group,
+                stored_ms=timestamp_ms,
+                initialized=_shared_topics(value.initialized_topics),
+                initializing=_shared_topics(value.initializing_topics),
+            )
+    return _group_deletion(number, kind, group, timestamp_ms)
+
+
+def _group_deletion(number: int, kind: GroupKind, group: str, timestamp_ms: int) -> GroupEvent:
     if number in (3, 11, 17):
         return GroupDeleted(group=group, kind=kind, deleted_ms=timestamp_ms)
     if number == 4:
         return SubscribedTopicsStored(group=group, stored_ms=timestamp_ms)
+    if number == 15:
+        return ReadablePartitionsStored(group=group, stored_ms=timestamp_ms)
+    if number == 23:
+        return TopologyStored(group=group, topology=None, stored_ms=timestamp_ms)
     return TargetEpochStored(group=group, kind=kind, epoch=None, stored_ms=timestamp_ms)
+
+
+def _epoch(
+    kind: GroupKind,
+    group: str,
+    value: ConsumerGroupMetadataValue | EpochAndHashValue | StreamsGroupMetadataValue,
+    timestamp_ms: int,
+) -> EpochStored:
+    require_at_least(0, value.epoch)
+    validated, replicas = None, None
+    if isinstance(value, StreamsGroupMetadataValue):
+        validated = value.validated_topology_epoch if value.validated_topology_epoch >= 0 else None
+        replicas = _standby_replicas(value)
+    return EpochStored(
+        group=group,
+        kind=kind,
+        epoch=value.epoch,
+        stored_ms=timestamp_ms,
+        metadata_hash=value.metadata_hash,
+        validated_epoch=validated,
+        standby_replicas=replicas,
+    )
+
+
+def _standby_replicas(value: StreamsGroupMetadataValue) -> int | None:
+    """How many standby tasks a task with state has; None: it is not told, or no number."""
+    told = {entry.key: entry.value for entry in value.last_assignment_configs or ()}.get(STANDBY_REPLICAS, "")
+    return int(told) if len(told) < _MOST_DIGITS and told.isascii() and told.isdecimal() else None
+
+
+def _topology(value: StreamsGroupTopologyValue) -> Topology:
+    return Topology(
+        epoch=value.epoch,
+        subtopologies=tuple(
+            Subtopology(
+                subtopology_id=part.subtopology_id,
+                source_topics=part.source_topics,
+                source_regexes=part.source_topic_regex,
+                repartition_sources=tuple(topic.name for topic in part.repartition_source_topics),
+                repartition_sinks=part.repartition_sink_topics,
+                changelogs=tuple(topic.name for topic in part.state_changelog_topics),
+            )
+            for part in value.subtopologies
+        ),
+    )
+
+
+def _shared_topics(topics: Iterable[SharedTopicData]) -> tuple[SharedTopic, ...]:
+    return tuple(SharedTopic(topic_id=t.topic_id, topic=t.topic_name, partitions=t.partitions) for t in topics)
 
 
 def _member_event(number: int, kind: GroupKind, key: MemberKey, value: Message | None, timestamp_ms: int) -> GroupEvent:
@@ -132,8 +212,8 @@ def _member_event(number: int, kind: GroupKind, key: MemberKey, value: Message |
             return MemberRemoved(group=group, kind=kind, member_id=member_id, removed_ms=timestamp_ms)
         return MemberStored(group=group, kind=kind, member=_member(member_id, value), stored_ms=timestamp_ms)
     if number in (7, 13, 21):
-        target = None if value is None else _target(value)
-        return TargetStored(group=group, kind=kind, member_id=member_id, target=target)
+        target, spare = (None, None) if value is None else _target(value)
+        return TargetStored(group=group, kind=kind, member_id=member_id, target=target, spare=spare)
     if value is None:
         return CurrentRemoved(group=group, kind=kind, member_id=member_id)
     return CurrentStored(group=group, kind=kind, member_id=member_id, current=_current(value, timestamp_ms))
@@ -177,9 +257,19 @@ def _member(member_id: str, value: Message) -> Member:
                 client_id=value.client_id,
                 host=value.client_host,
                 rebalance_timeout_ms=value.rebalance_timeout_ms,
+                streams_client=_streams_client(value),
             )
         case _:
             raise TypeError(f"{type(value).__name__} tells nothing of a member")
+
+
+def _streams_client(value: StreamsGroupMemberMetadataValue) -> StreamsClient:
+    where = value.user_endpoint
+    return StreamsClient(
+        process_id=value.process_id,
+        topology_epoch=value.topology_epoch,
+        endpoint=None if where is None else f"{where.host}:{where.port}",
+    )
 
 
 def _consumer_member(member_id: str, value: ConsumerGroupMemberMetadataValue) -> Member:
@@ -214,17 +304,19 @@ def _classic_protocols(classic: ClassicMemberMetadata) -> tuple[tuple[ClassicPro
     return tuple(offered), unreadable
 
 
-def _target(value: Message) -> tuple[IdPartitions, ...]:
+def _target(value: Message) -> tuple[tuple[IdPartitions, ...], SpareTasks | None]:
     match value:
         case TargetAssignmentMemberValue():
-            return _partitions(value.topic_partitions)
+            return _partitions(value.topic_partitions), None
         case StreamsGroupTargetAssignmentMemberValue():
-            return _tasks(value.active_tasks)
+            return _tasks(value.active_tasks), _spare_tasks(value.standby_tasks, value.warmup_tasks)
         case _:
             raise TypeError(f"{type(value).__name__} is no target")
 
 
 def _current(value: Message, timestamp_ms: int) -> Reconciliation:
+    spare: SpareTasks | None = None
+    spare_revoking: SpareTasks | None = None
     match value:
         case ConsumerGroupCurrentMemberAssignmentValue():
             state, assigned = _STATES.get(value.state), _partitions(value.assigned_partitions)
@@ -234,6 +326,8 @@ def _current(value: Message, timestamp_ms: int) -> Reconciliation:
         case StreamsGroupCurrentMemberAssignmentValue():
             state, assigned = _STREAMS_STATES.get(value.state), _tasks(value.active_tasks)
             revoking = _tasks(value.active_tasks_pending_revocation)
+            spare = _spare_tasks(value.standby_tasks, value.warmup_tasks)
+            spare_revoking = _spare_tasks(value.standby_tasks_pending_revocation, value.warmup_tasks_pending_revocation)
         case _:
             raise TypeError(f"{type(value).__name__} is no current assignment")
     require_at_least(STATIC_LEAVE_EPOCH, value.member_epoch, value.previous_member_epoch)
@@ -244,6 +338,8 @@ def _current(value: Message, timestamp_ms: int) -> Reconciliation:
         assigned=assigned,
         revoking=revoking,
         since_ms=timestamp_ms,
+        spare=spare,
+        spare_revoking=spare_revoking,
     )
 
 
@@ -253,3 +349,8 @@ def _partitions(entries: Iterable[TopicPartitionIds | OwnedPartitions]) -> tuple
 
 def _tasks(entries: Iterable[TaskIds | OwnedTasks]) -> tuple[IdPartitions, ...]:
     return tuple(IdPartitions(entry.subtopology_id, entry.partitions) for entry in entries)
+
+
+def _spare_tasks(standby: Iterable[TaskIds | OwnedTasks], warmup: Iterable[TaskIds | OwnedTasks]) -> SpareTasks | None:
+    found = SpareTasks(standby=_tasks(standby), warmup=_tasks(warmup))
+    return found if found != SpareTasks() else None

@@ -17,7 +17,6 @@ from monitor.model import (
     GroupDeleted,
     GroupKind,
     GroupState,
-    IdPartitions,
     Member,
     MemberRemoved,
     MembershipChange,
@@ -34,6 +33,7 @@ from monitor.model import (
     TargetEpochStored,
     TargetStored,
     TopicPartition,
+    TopologyStored,
 )
 from monitor.tracking.kip848.causes import (
     epoch_rebalance,
@@ -48,13 +48,14 @@ from monitor.tracking.rebalances.causes import static_restart_at
 from monitor.tracking.rebalances.history import begin_rebalance, end_rebalance, record_rebalance
 from monitor.tracking.rebalances.impact import Handover, RebalanceCost, add_cost
 from monitor.tracking.rebalances.membership import without_membership
+from monitor.tracking.streams import is_ready, with_topology, with_validation
 
 
 def kind_of(event: ModernEvent) -> GroupKind:
     """The kind of group that has such records; only KIP-848 groups have topics and regular expressions of their own."""
     if isinstance(event, SubscribedTopicsStored | RegexResolved):
         return GroupKind.CONSUMER
-    return event.kind
+    return GroupKind.STREAMS if isinstance(event, TopologyStored) else event.kind
 
 
 def is_deletion(event: ModernEvent) -> bool:
@@ -62,14 +63,14 @@ def is_deletion(event: ModernEvent) -> bool:
     match event:
         case GroupDeleted() | MemberRemoved() | CurrentRemoved():
             return True
-        case TargetEpochStored():
-            return event.epoch is None
-        case TargetStored():
-            return event.target is None
-        case RegexResolved():
-            return event.topics is None
-        case SubscribedTopicsStored():
-            return not event.topics
+        case (
+            TargetEpochStored(epoch=None)
+            | TargetStored(target=None)
+            | RegexResolved(topics=None)
+            | TopologyStored(topology=None)
+            | SubscribedTopicsStored(topics=())
+        ):
+            return True
         case _:
             return False
 
@@ -142,6 +143,9 @@ class ModernDraft:
                 self._resolve(event)
             case SubscribedTopicsStored():
                 self._name_topics(event)
+            case TopologyStored():
+                self._state = with_topology(self._state, event.topology)
+                self._stand(event.stored_ms)
             case GroupDeleted():
                 self._delete(event)
             case _:
@@ -156,14 +160,14 @@ class ModernDraft:
             case MemberRemoved():
                 self._remove_member(event)
             case TargetStored():
-                self._reconcile(event.member_id, target=event.target)
+                self._aim(event)
                 self._stand(self._state.phase_ms)  # it has no time of its own, and moves only a group just found
             case CurrentStored():
-                self._reconcile(event.member_id, current=event.current)
+                self._reconcile(event.member_id, event.current)
                 self._reach(event.current.epoch)
                 self._stand(event.current.since_ms)
             case CurrentRemoved():
-                self._reconcile(event.member_id, current=Reconciliation())
+                self._reconcile(event.member_id, Reconciliation())
                 self._stand(self._state.phase_ms)  # nor has this; the member's own tombstone follows
 
     def _raise_epoch(self, event: EpochStored) -> None:
@@ -175,7 +179,8 @@ class ModernDraft:
                 rebalance = replace(rebalance, held=held, is_first=not held)
             state = begin_rebalance(state, rebalance)
             state = replace(state, generation_ms=event.stored_ms, rebalances=state.rebalances + 1, pending=())
-        self._state = replace(state, generation=event.epoch, metadata_hash=event.metadata_hash)
+        state = replace(state, generation=event.epoch, metadata_hash=event.metadata_hash)
+        self._state = with_validation(state, event)
         self._stand(event.stored_ms)
 
     def _store_member(self, event: MemberStored) -> None:
@@ -210,16 +215,27 @@ class ModernDraft:
             self._note(removal_cause(member, event.removed_ms), member.instance_id)
         self._stand(event.removed_ms)
 
-    def _reconcile(
-        self, key: str, *, current: Reconciliation | None = None, target: tuple[IdPartitions, ...] | None = None
-    ) -> None:
-        """A new current assignment keeps the target; without one, the target is what changes."""
-        members = self._members if key in self._members else self._incomplete
-        member = members.get(key) or Member(member_id=key)
+    def _reconcile(self, key: str, current: Reconciliation) -> None:
+        """A new current assignment; the target stays."""
+        member = self._member(key)
         before = member.reconciliation or Reconciliation()
-        after = replace(before, target=target) if current is None else replace(current, target=before.target)
-        if current is not None and members is self._members and self._state.kind is GroupKind.CONSUMER:
+        after = replace(current, target=before.target, spare_target=before.spare_target)
+        if key in self._members and self._state.kind is GroupKind.CONSUMER:
             self._moves.change(member, after)
+        self._keep(member, after)
+
+    def _aim(self, event: TargetStored) -> None:
+        """A new target; the current assignment stays."""
+        member = self._member(event.member_id)
+        before = member.reconciliation or Reconciliation()
+        self._keep(member, replace(before, target=event.target, spare_target=event.spare))
+
+    def _member(self, key: str) -> Member:
+        return self._members.get(key) or self._incomplete.get(key) or Member(member_id=key)
+
+    def _keep(self, member: Member, after: Reconciliation) -> None:
+        key = member.member_id
+        members = self._members if key in self._members else self._incomplete
         if members is self._incomplete and after == Reconciliation():
             self._incomplete.pop(key, None)
             return
@@ -296,6 +312,8 @@ class ModernDraft:
             return PhaseEvent.EMPTIED
         if self._state.kind is GroupKind.SHARE:
             return PhaseEvent.SETTLED
+        if self._state.kind is GroupKind.STREAMS and not is_ready(self._state.streams):
+            return PhaseEvent.UNREADY
         if self._state.generation > (self._state.target_epoch or 0):
             return PhaseEvent.RAISED
         return PhaseEvent.DIVERGED if self._behind else PhaseEvent.SETTLED

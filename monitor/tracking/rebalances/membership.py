@@ -66,6 +66,7 @@ def without_membership(
         redelivered_records=state.redelivered_records,
         pause_ms=state.pause_ms,
         burst_records=state.burst_records,
+        source=state.source,
     )
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.model import (
+    EpochStored,
     GroupKind,
     GroupObserved,
     GroupsListed,
@@ -13,6 +14,8 @@ from monitor.model import (
     OffsetDeleted,
     PartitionObserved,
     PassCompleted,
+    ReadablePartitionsStored,
+    SharedTopic,
     Source,
     TopicObserved,
 )
@@ -64,6 +67,17 @@ def test_the_last_commit_in_log_order_stands():
     bucket.fold(Entity.GROUP, "g", [commit(10), commit(7)], batch=1)
     (group,) = bucket.groups().values()
     assert [offset.offset for offset in group.offsets] == [7]
+
+
+def test_a_group_is_there_once_its_own_log_has_it():
+    """After compaction, the partitions that a share group can read may come before the group itself."""
+    bucket = Bucket("c")
+    readable = ReadablePartitionsStored(group="g", stored_ms=1, initialized=(SharedTopic("id", "t", (0,)),))
+    bucket.fold(Entity.GROUP, "g", [msgspec.msgpack.encode([readable])], batch=1)
+    assert bucket.groups() == {}
+    epoch = EpochStored(group="g", kind=GroupKind.SHARE, epoch=1, stored_ms=2)
+    bucket.fold(Entity.GROUP, "g", [msgspec.msgpack.encode([epoch])], batch=2)
+    assert bucket.groups()["g"].share.initialized == readable.initialized
 
 
 def test_what_changed_is_known_by_micro_batch():

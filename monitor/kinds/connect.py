@@ -1,0 +1,215 @@
+"""The workers of a Connect cluster: what each runs, what nobody runs and until when, and whose consumer group is whose.
+
+In the protocols ``compatible`` and ``sessioned`` an assignment is a difference to what the worker had as it joined.
+Source: ``WorkerCoordinator.onJoinComplete`` of connect-runtime 4.3.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from monitor.model import (
+    THE_CONNECTOR,
+    ConnectConfigsState,
+    ConnectGroupState,
+    ConnectorConfig,
+    ConnectorTasks,
+    ConnectWorker,
+    GroupState,
+    TargetState,
+    Value,
+)
+
+CONFIG_MISMATCH: Final = 1
+"""The error of an assignment with which nobody gets anything, as the leader could not read the configurations."""
+
+_SINK_GROUP: Final = "connect-"
+_CLIENT: Final = re.compile(r"connector-consumer-(.*)-(\d+)", re.DOTALL)
+
+
+class Work(msgspec.Struct, frozen=True, order=True, gc=False):
+    """A task of a connector, or (THE_CONNECTOR) the connector itself.
+
+    >>> str(Work("jdbc", 0)), str(Work("jdbc", THE_CONNECTOR))
+    ('jdbc-0', 'jdbc')
+    """
+
+    connector: str
+    task: int
+
+    def __str__(self) -> str:
+        """As Connect shows it."""
+        return self.connector if self.task == THE_CONNECTOR else f"{self.connector}-{self.task}"
+
+
+class IdleWorkReason(StrEnum):
+    """Why no worker runs a task."""
+
+    NO_WORKERS = "no_workers"
+    CONFIG_MISMATCH = "config_mismatch"
+    """The leader could not read the configurations: nobody got anything, and all join again."""
+    REVOKED = "revoked"
+    """It was taken from its worker in the newest generation, and is given to another one in the next."""
+    DELAY = "delay"
+    """Its worker is gone, and the leader waits for it to come back."""
+    UNASSIGNED = "not_assigned"
+
+
+class IdleWork(Value):
+    """A task that no worker runs.
+
+    ``url`` is the worker that had it last, ``since_ms`` since when it is gone (None: no worker is known to have run
+    it). ``until_ms`` is when the leader gives it to another worker if its own does not come back; only if it waits for
+    that.
+    """
+
+    work: Work
+    reason: IdleWorkReason
+    url: str | None = None
+    since_ms: int | None = None
+    until_ms: int | None = None
+
+
+class SinkTask(Value):
+    """The task of a sink that a consumer belongs to, by its client id."""
+
+    connector: str
+    task: int
+
+
+def worker_work(worker: ConnectWorker) -> frozenset[Work]:
+    """What a worker runs: all that it was given; or what it had, without what was revoked, and what it got."""
+    told = worker.assignment
+    if told is None:
+        return works(worker.allocation or ())
+    if worker.allocation is None:
+        return works(told.assigned)
+    return (works(worker.allocation) - works(told.revoked)) | works(told.assigned)
+
+
+def works(entries: Iterable[ConnectorTasks]) -> frozenset[Work]:
+    """The tasks one by one."""
+    return frozenset(Work(entry.connector, task) for entry in entries for task in entry.tasks)
+
+
+def work_by_connector(work: Iterable[Work]) -> tuple[ConnectorTasks, ...]:
+    """The same by connector, sorted.
+
+    >>> work_by_connector([Work("b", 1), Work("a", -1), Work("b", 0)])
+    (ConnectorTasks(connector='a', tasks=(-1,)), ConnectorTasks(connector='b', tasks=(0, 1)))
+    """
+    found: dict[str, list[int]] = {}
+    for each in sorted(work):
+        found.setdefault(each.connector, []).append(each.task)
+    return tuple(ConnectorTasks(connector, tuple(tasks)) for connector, tasks in found.items())
+
+
+def running_work(group: GroupState) -> dict[Work, tuple[str, ...]]:
+    """The workers that run each task, by their member ids."""
+    running: dict[Work, tuple[str, ...]] = {}
+    for member in group.members:
+        for work in worker_work(member.connect) if member.connect is not None else ():
+            running[work] = (*running.get(work, ()), member.member_id)
+    return running
+
+
+def delay_until_ms(group: GroupState) -> int | None:
+    """Until when the leader keeps back what a worker had that is gone; None: it does not.
+
+    It is as long as the newest generation says from when that was stored; a rebalance in between carries on what is
+    left. With nothing lost, it is the time between two rounds of revocation.
+    """
+    delays = [each.assignment.delay_ms for each in _workers(group) if each.assignment is not None]
+    return group.generation_ms + max(delays) if any(delays) else None
+
+
+def revoked_work(group: GroupState) -> frozenset[Work]:
+    """What the newest generation took from workers: nobody runs it until the next one gives it to another."""
+    told = [worker.assignment for worker in _workers(group) if worker.assignment is not None]
+    return frozenset[Work]().union(*(works(each.revoked) for each in told))
+
+
+def has_config_mismatch(group: GroupState) -> bool:
+    """Whether nobody got anything, as the leader could not read the configurations."""
+    return any(worker.assignment is not None and worker.assignment.error for worker in _workers(group))
+
+
+def configured_work(configs: ConnectConfigsState) -> frozenset[Work]:
+    """What the configurations say that should run: every connector, and its tasks unless it is stopped."""
+    found = set[Work]()
+    for each in configs.connectors:
+        if each.is_configured:
+            found.add(Work(each.connector, THE_CONNECTOR))
+            found.update(Work(each.connector, number) for number in range(_wanted_tasks(each)))
+    return frozenset(found)
+
+
+def idle_work(group: GroupState, configs: ConnectConfigsState | None = None) -> tuple[IdleWork, ...]:
+    """What no worker runs and should be run, sorted, with the reason.
+
+    Without the configurations it is what a worker had that is gone, and what the newest generation revoked: tasks that
+    never ran are not known, and what was revoked may have been deleted.
+
+    Args:
+        group: the workers of a Connect cluster.
+        configs: its connectors; None: not known.
+    """
+    known = group.connect or ConnectGroupState()
+    lost = {work: (each.url, each.since_ms) for each in known.lost for work in works(each.work)}
+    revoked = revoked_work(group)
+    wanted = lost.keys() | revoked if configs is None else configured_work(configs)
+    running = running_work(group)
+    return tuple(_idle(group, work, lost, revoked) for work in sorted(wanted) if work not in running)
+
+
+def sink_group(config: ConnectorConfig) -> str:
+    """The consumer group of a sink (``SinkUtils.consumerGroupId``).
+
+    >>> sink_group(ConnectorConfig(connector="s3"))
+    'connect-s3'
+    """
+    return config.group_id or f"{_SINK_GROUP}{config.connector}"
+
+
+def sink_task(client_id: str) -> SinkTask | None:
+    """The task of a sink whose consumer has this client id; None: it is none of Connect, or was given another one.
+
+    >>> sink_task("connector-consumer-s3-sink-2"), sink_task("checkout")
+    (SinkTask(connector='s3-sink', task=2), None)
+    """
+    found = _CLIENT.fullmatch(client_id)
+    return None if found is None else SinkTask(connector=found[1], task=int(found[2]))
+
+
+def _wanted_tasks(config: ConnectorConfig) -> int:
+    return 0 if config.target_state is TargetState.STOPPED else config.tasks or 0
+
+
+def _workers(group: GroupState) -> list[ConnectWorker]:
+    return [member.connect for member in group.members if member.connect is not None]
+
+
+def _idle(group: GroupState, work: Work, lost: Mapping[Work, tuple[str, int]], revoked: AbstractSet[Work]) -> IdleWork:
+    url, since_ms = lost.get(work, (None, None))
+    reason, until_ms = _reason(group, is_lost=work in lost, is_revoked=work in revoked), None
+    if reason is IdleWorkReason.DELAY:
+        until_ms = delay_until_ms(group)
+    return IdleWork(work=work, reason=reason, url=url, since_ms=since_ms, until_ms=until_ms)
+
+
+def _reason(group: GroupState, *, is_lost: bool, is_revoked: bool) -> IdleWorkReason:
+    if not group.members:
+        return IdleWorkReason.NO_WORKERS
+    if has_config_mismatch(group):
+        return IdleWorkReason.CONFIG_MISMATCH
+    if is_revoked:
+        return IdleWorkReason.REVOKED
+    if is_lost and delay_until_ms(group) is not None:
+        return IdleWorkReason.DELAY
+    return IdleWorkReason.UNASSIGNED

@@ -1,0 +1,106 @@
+"""Share groups (KIP-932): what becomes of the records of each partition, from the log ``__share_group_state``."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+import msgspec
+
+from monitor.model.values import Value
+
+
+class DeliveryState(IntEnum):
+    """What has become of a record (``RecordState`` of Kafka's share partitions). Others are never written."""
+
+    AVAILABLE = 0
+    """It waits, perhaps for another delivery. It may be held by a member right now: that is not in the log."""
+    ACKNOWLEDGED = 2
+    """A member accepted it."""
+    ARCHIVED = 4
+    """It is not delivered any more: a member rejected it, or it was delivered as often as the group allows."""
+
+
+TERMINAL: Final = frozenset({DeliveryState.ACKNOWLEDGED, DeliveryState.ARCHIVED})
+"""The states that a record stays in."""
+
+
+class ShareBatch(msgspec.Struct, frozen=True, order=True, array_like=True, gc=False):
+    """Records from the first to the last offset that have the same state and were delivered equally often.
+
+    ``state`` is a number of DeliveryState, or one that a newer Kafka writes.
+    """
+
+    first: int
+    last: int
+    state: int
+    deliveries: int
+
+
+class ArchivedRecords(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """How many records were archived after so many deliveries, since the partition was first seen, and the newest.
+
+    Whether they were given up or rejected depends on the group's limit, which the log does not have. Of transactional
+    topics, markers and aborted records are among those with one delivery, although nobody got them.
+    """
+
+    deliveries: int
+    records: int
+    newest_offset: int
+    newest_ms: int
+
+
+class DeliveredSince(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Since when there have been available records that were delivered so often."""
+
+    deliveries: int
+    since_ms: int
+
+
+class SharePartition(Value):
+    """A partition as one share group reads it.
+
+    ``start_offset`` is the first one that the group has not done with, as of the answer before the newest; None: it has
+    answered for no record yet. ``complete_count`` is how many records behind it are done with; None: the broker does
+    not write it (before Kafka 4.2). ``batches`` are sorted and do not overlap; offsets in none of them have not been
+    answered for.
+
+    ``answered_ms`` is the time of the newest answer of a member, or timeout of one: of the newest record that changed a
+    batch (None: there was none). ``accepted`` counts records, ``returned`` how often records became available again
+    after a delivery, ``archived`` those that are not delivered any more, all since the partition was first seen.
+    """
+
+    topic_id: str
+    partition: int
+    start_offset: int | None = None
+    complete_count: int | None = None
+    batches: tuple[ShareBatch, ...] = ()
+    snapshot_epoch: int = 0
+    state_epoch: int = 0
+    leader_epoch: int = 0
+    answered_ms: int | None = None
+    accepted: int = 0
+    returned: int = 0
+    archived: tuple[ArchivedRecords, ...] = ()
+    waiting: tuple[DeliveredSince, ...] = ()
+
+
+class SharedTopic(Value):
+    """Some partitions of a topic that a share group reads, or is about to."""
+
+    topic_id: str
+    topic: str
+    partitions: tuple[int, ...]
+
+
+class ShareGroupState(Value):
+    """What is known of a share group beside its members.
+
+    ``partitions``, sorted by topic id and number, come from the log of share state. ``initialized`` are those that
+    members can read, ``initializing`` those that they cannot read yet, both from the log of groups; the two logs have
+    no common order.
+    """
+
+    partitions: tuple[SharePartition, ...] = ()
+    initialized: tuple[SharedTopic, ...] = ()
+    initializing: tuple[SharedTopic, ...] = ()

@@ -1,0 +1,41 @@
+"""Streams groups of the broker (KIP-1071): the application's topology, and for what the group was assigned."""
+
+from __future__ import annotations
+
+from monitor.model.values import Value
+
+
+class Subtopology(Value):
+    """A part of a topology whose tasks are assigned one by one.
+
+    A task reads one partition of each of its topics: ``source_topics`` (and those that ``source_regexes`` match), and
+    ``repartition_sources``, which the broker makes. It writes to ``repartition_sinks``. It has state if it has
+    ``changelogs``.
+    """
+
+    subtopology_id: str
+    source_topics: tuple[str, ...] = ()
+    source_regexes: tuple[str, ...] = ()
+    repartition_sources: tuple[str, ...] = ()
+    repartition_sinks: tuple[str, ...] = ()
+    changelogs: tuple[str, ...] = ()
+
+
+class Topology(Value):
+    """The application's topology, as its first member of this epoch told it."""
+
+    epoch: int
+    subtopologies: tuple[Subtopology, ...] = ()
+
+
+class StreamsGroupState(Value):
+    """What is known of a streams group beside its members.
+
+    ``validated_epoch`` is the epoch of the topology for which all topics were there when the group's epoch was raised
+    (None: some were missing). ``standby_replicas`` is how many standby tasks each task with state was to have then
+    (None: not known).
+    """
+
+    topology: Topology | None = None
+    validated_epoch: int | None = None
+    standby_replicas: int | None = None
