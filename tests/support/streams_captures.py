@@ -35,9 +35,9 @@ def event_of(line: dict[str, Any]) -> GroupEvent:
     return event
 
 
-def written() -> list[dict[str, Any]]:
-    """What Kafka's own class writes for each version of an assignment."""
-    return [json.loads(line) for line in (FOLDER / "assignment-info.jsonl").read_text("utf-8").splitlines()]
+def written(name: str = "assignment-info") -> list[dict[str, Any]]:
+    """What Kafka's own class writes for each version of an assignment, or of a subscription."""
+    return [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text("utf-8").splitlines()]
 
 
 def _lines(name: str) -> list[dict[str, Any]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.model import STREAM, Member, MembershipStored
+from monitor.model import CONNECT, STREAM, Member, MembershipStored
+from monitor.protocol.kafka.connect_protocol import connect_worker
 from monitor.protocol.kafka.consumer_protocol import (
     ConsumerProtocolAssignment,
     ConsumerProtocolSubscription,
@@ -14,7 +15,7 @@ from monitor.protocol.kafka.consumer_protocol import (
     read_assignment,
 )
 from monitor.protocol.kafka.records.classic import ClassicMember, GroupMetadataValue
-from monitor.protocol.kafka.streams_assignment import streams_notice
+from monitor.protocol.kafka.streams_user_data import streams_client, streams_notice
 from monitor.protocol.wire.bounds import require_at_least, require_time
 from monitor.protocol.wire.errors import DecodeError
 
@@ -30,9 +31,9 @@ CONSUMER: str = "consumer"
 def membership(group: str, stored: GroupMetadataValue, timestamp_ms: int) -> MembershipStored:
     """The generation in this record, members in their order.
 
-    Of groups of another protocol type (Connect, Schema Registry) the members come without topics and assignment. A
-    member whose own bytes are broken stays in the group, with ``unreadable`` set and without what the broken part
-    would have said.
+    Of groups of another protocol type (Connect, Schema Registry) the members come without topics and assignment; those
+    of Connect have what their workers run instead. A member whose own bytes are broken stays in the group, with
+    ``unreadable`` set and without what the broken part would have said.
 
     Args:
         group: The group's id, from the key.
@@ -60,7 +61,7 @@ def membership(group: str, stored: GroupMetadataValue, timestamp_ms: int) -> Mem
 def classic_member(stored: ClassicMember, protocol_type: str, protocol: str | None) -> Member:
     """The member in the words of the model, its bytes read if the group's protocol type says how.
 
-    ``protocol`` is the group's assignor: what that of Kafka Streams writes beside the partitions is read, too.
+    ``protocol`` is the group's assignor: what that of Kafka Streams writes beside topics and partitions is read, too.
     """
     wanted, given, problems = _EMPTY_SUBSCRIPTION, ConsumerProtocolAssignment(), []
     assignment_read = False
@@ -93,6 +94,8 @@ def classic_member(stored: ClassicMember, protocol_type: str, protocol: str | No
         assignment_read=assignment_read and bool(problems),
         is_abridged=wanted.is_abridged,
         streams=streams_notice(given.user_data) if protocol == STREAM else None,
+        streams_client=streams_client(asked.user_data) if protocol == STREAM else None,
+        connect=connect_worker(stored.subscription, stored.assignment, protocol) if protocol_type == CONNECT else None,
     )
 
 

@@ -1,13 +1,12 @@
 """Records of ``__consumer_offsets``: to events, and as a command to what Kafka itself reads in them."""
 
+from monitor.protocol.kafka.records import DecodedRecord, read_record
 from monitor.protocol.offsets_topic.decoder import (
     CommitPlace,
-    DecodedRecord,
     Foreign,
     commit_place,
     decode_record,
     key_group,
-    read_record,
     topic_key_of,
 )
 

@@ -1,7 +1,8 @@
 """One line of a file of records, as JSON, to one line with what Kafka reads in that record.
 
 The lines are those of a capture: ``p`` and ``o`` (partition and offset), ``ts``, ``k`` and ``v`` (key and value in
-base64), and ``control`` on the control records of transactions, which no consumer is ever given.
+base64), and ``control`` on the control records of transactions, which no consumer is ever given. A line with a
+``topic``, which decides how it is read, has ``key`` and ``value`` instead of ``k`` and ``v``.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ from monitor.protocol.kafka.consumer_protocol import (
     read_assignment,
     read_subscription,
 )
+from monitor.protocol.kafka.records import DecodedRecord, read_record
 from monitor.protocol.kafka.records.classic import GroupMetadataValue
 from monitor.protocol.kafka.records.consumer import ConsumerGroupMemberMetadataValue
 from monitor.protocol.kafka.sticky_user_data import prior_assignment
-from monitor.protocol.offsets_topic.decoder import DecodedRecord, read_record
+from monitor.protocol.offsets_topic.logs import LogNames
+from monitor.protocol.offsets_topic.topic_record import topic_record_json
 from monitor.protocol.wire.errors import DecodeError
 from monitor.protocol.wire.schema import Message, json_fields
 
@@ -33,6 +36,8 @@ Json = dict[str, object]
 
 
 class _Line(msgspec.Struct):
+    """A record of ``__consumer_offsets``."""
+
     p: int
     o: int
     k: str | None
@@ -40,10 +45,27 @@ class _Line(msgspec.Struct):
     control: str | None = None
 
 
+class _TopicLine(msgspec.Struct):
+    """A record of a topic that is named."""
+
+    topic: str
+    p: int
+    o: int
+    key: str | None = None
+    value: str | None = None
+    control: str | None = None
+
+
+class _Kind(msgspec.Struct):
+    topic: str | None = None
+
+
+_KINDS: Final = msgspec.json.Decoder(_Kind)
 _LINES: Final = msgspec.json.Decoder(_Line)
+_TOPIC_LINES: Final = msgspec.json.Decoder(_TopicLine)
 
 
-def decode_line(line: bytes) -> bytes:
+def decode_line(line: bytes, names: LogNames = LogNames()) -> bytes:  # noqa: B008 -- it is frozen
     r"""The answer to a line, with a newline at its end.
 
     A record that cannot be read gives ``{"p", "o", "error": reason, "at": byte position}``, the position being that in
@@ -53,24 +75,38 @@ def decode_line(line: bytes) -> bytes:
     b'{"p":4,"o":17,"key":{"type":"ConsumerGroupMetadata","version":3,"data":{"groupId":"g1"}},"value":null}\n'
     >>> decode_line(b'{"p": 4, "o": 18, "ts": 0, "k": "AAMAAmc=", "v": null}')
     b'{"p":4,"o":18,"error":"underflow","at":2}\n'
+    >>> decode_line(b'{"topic": "__share_group_state", "p": 0, "o": 9, "ts": 0, "key": "AAA=", "value": null}')
+    b'{"topic":"__share_group_state","p":0,"o":9,"error":"underflow","at":2}\n'
     """
-    return msgspec.json.encode(_result(line)) + b"\n"
+    return msgspec.json.encode(_result(line, names)) + b"\n"
 
 
-def _result(line: bytes) -> Json:
+def _result(line: bytes, names: LogNames) -> Json:
     try:
-        record = _LINES.decode(line)
+        record = _LINES.decode(line) if _KINDS.decode(line).topic is None else _TOPIC_LINES.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return {"p": None, "o": None, "error": "bad_line", "at": 0}
-    place: Json = {"p": record.p, "o": record.o}
+    place: Json = {"topic": record.topic} if isinstance(record, _TopicLine) else {}
+    place |= {"p": record.p, "o": record.o}
     if record.control is not None:
         return place | {"control": record.control}
     try:
-        return place | _record_json(read_record(_bytes(record.k), _bytes(record.v)))
+        return place | (_topic_json(record, names) if isinstance(record, _TopicLine) else _line_json(record))
     except DecodeError as error:
         return place | {"error": error.reason, "at": error.position}
     except Base64Error:
         return place | {"error": "bad_base64", "at": 0}
+
+
+def _line_json(record: _Line) -> Json:
+    return _record_json(read_record(_bytes(record.k), _bytes(record.v)))
+
+
+def _topic_json(record: _TopicLine, names: LogNames) -> Json:
+    log = names.log_of(record.topic)
+    if log is None:
+        return {"error": "unknown_topic", "at": 0}
+    return {"decoded": topic_record_json(log, _bytes(record.key), _bytes(record.value))}
 
 
 def _bytes(text: str | None) -> bytes | None:

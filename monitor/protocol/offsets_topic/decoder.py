@@ -15,7 +15,7 @@ from typing import Final
 from monitor.model import GroupDeleted, GroupEvent, OffsetCommitted, OffsetDeleted, Value
 from monitor.protocol.kafka.group_metadata import membership
 from monitor.protocol.kafka.kip848_groups import KINDS, modern_event
-from monitor.protocol.kafka.records import RECORD_TYPES, RecordType
+from monitor.protocol.kafka.records import RECORD_TYPES, read_record
 from monitor.protocol.kafka.records.classic import (
     GroupMetadataKey,
     GroupMetadataValue,
@@ -26,7 +26,7 @@ from monitor.protocol.kafka.records.consumer import GroupKey
 from monitor.protocol.wire.bounds import MOST_OFFSET, require_at_least, require_time
 from monitor.protocol.wire.errors import DecodeError
 from monitor.protocol.wire.reader import Reader
-from monitor.protocol.wire.schema import Message, read_message, read_versioned
+from monitor.protocol.wire.schema import read_message, read_versioned
 
 _COMMIT_TYPES: Final = (b"\x00\x01", b"\x00\x00")  # 0 is the type of commits before Kafka 0.9
 
@@ -38,38 +38,10 @@ _TOPIC_ID_FOLLOWS: Final = b"\x01\x00\x10"  # one tagged field, number 0, of 16 
 
 
 class Foreign(Value, frozen=True):
-    """A record that tells nothing of a group's membership and offsets: state partitions, a streams topology."""
+    """A record that tells nothing of a group: the topics of a share group, as Kafka 4.0 writes them."""
 
     record_type: int
     group: str
-
-
-class DecodedRecord(Value, frozen=True):
-    """A record as its schema has it: the key, and the value with its version (None, None: a deletion)."""
-
-    record_type: RecordType
-    key: Message
-    version: int | None
-    value: Message | None
-
-
-def read_record(key: bytes | None, value: bytes | None) -> DecodedRecord:
-    """Every field of a record, by the schema of its type.
-
-    Raises:
-        DecodeError: The record cannot be read, or is of a type or version not known here.
-    """
-    if key is None:
-        raise DecodeError("null_key", 0, "key")
-    reader = Reader(key, "key")
-    record_type = RECORD_TYPES.get(reader.int16())
-    if record_type is None:
-        raise DecodeError("unknown_key_version", 0, "key")
-    read_key = read_message(record_type.key, 0, reader)
-    reader.finish()
-    if value is None:
-        return DecodedRecord(record_type, read_key, None, None)
-    return DecodedRecord(record_type, read_key, *read_versioned(record_type.value, value))
 
 
 def decode_record(key: bytes | None, value: bytes | None, timestamp_ms: int) -> GroupEvent | Foreign:

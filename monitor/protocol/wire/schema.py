@@ -8,7 +8,8 @@ Kafka's own names, in the spelling of Python here and in Kafka's when a message 
 - ``Int32`` and the like say the width of a number; ``Uuid`` is 16 bytes, shown as 22 characters; ``LossyText`` is a
   text that decides nothing, read as Java reads it: what is no UTF-8 becomes U+FFFD.
 - ``str``, ``bytes``, ``tuple[X, ...]`` and other messages can be null if annotated with ``| None``.
-- ``since(3)`` and ``only(1)`` limit a field to some versions; elsewhere it has its default and is not shown.
+- ``since(3)``, ``only(1)`` and ``until(6)`` limit a field to some versions; elsewhere it has its default and is not
+  shown.
 - ``tagged(0)`` is an optional field behind the others (KIP-482), not shown where it has its default.
 """
 
@@ -79,6 +80,11 @@ def since(version: int) -> _Limits:
 def only(version: int) -> _Limits:
     """The field is in this version and no other."""
     return _Limits(first=version, last=version)
+
+
+def until(version: int, *, since: int = 0) -> _Limits:
+    """The field is in no version after this one."""
+    return _Limits(first=since, last=version)
 
 
 def tagged(tag: int, *, since: int = 0) -> _Limits:

@@ -1,6 +1,7 @@
-"""Every type of record in ``__consumer_offsets``: its number, Kafka's name for it, and its messages.
+"""Every type of record in ``__consumer_offsets`` and ``__share_group_state``: its number, Kafka's name, its messages.
 
-The numbers are those of Kafka's CoordinatorRecordType; the messages those of its module group-coordinator, 4.3.1.
+The numbers are those of CoordinatorRecordType in Kafka's modules group-coordinator and share-coordinator, of which each
+has its own; the messages are those of 4.3.1.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from monitor.protocol.kafka.records.share import (
     ShareGroupMemberMetadataValue,
     ShareGroupStatePartitionMetadataValue,
 )
+from monitor.protocol.kafka.records.share_state import SharePartitionKey, ShareSnapshotValue, ShareUpdateValue
 from monitor.protocol.kafka.records.streams import (
     StreamsGroupCurrentMemberAssignmentValue,
     StreamsGroupMemberMetadataValue,
@@ -42,7 +44,9 @@ from monitor.protocol.kafka.records.streams import (
     StreamsGroupTargetAssignmentMemberValue,
     StreamsGroupTopologyValue,
 )
-from monitor.protocol.wire.schema import Message
+from monitor.protocol.wire.errors import DecodeError
+from monitor.protocol.wire.reader import Reader
+from monitor.protocol.wire.schema import Message, read_message, read_versioned
 
 
 class RecordType(msgspec.Struct, frozen=True):
@@ -85,3 +89,46 @@ RECORD_TYPES: Final[Mapping[int, RecordType]] = MappingProxyType(
     }
 )
 """By number. 18 was never used."""
+
+SHARE_STATE_TYPES: Final[Mapping[int, RecordType]] = MappingProxyType(
+    {
+        0: RecordType(0, "ShareSnapshot", SharePartitionKey, ShareSnapshotValue),
+        1: RecordType(1, "ShareUpdate", SharePartitionKey, ShareUpdateValue),
+    }
+)
+"""The types of ``__share_group_state``, by number."""
+
+
+class DecodedRecord(msgspec.Struct, frozen=True):
+    """A record as its schema has it: the key, and the value with its version (None, None: a deletion)."""
+
+    record_type: RecordType
+    key: Message
+    version: int | None
+    value: Message | None
+
+
+def read_record(
+    key: bytes | None, value: bytes | None, types: Mapping[int, RecordType] = RECORD_TYPES
+) -> DecodedRecord:
+    """Every field of a record, by the schema of its type.
+
+    Args:
+        key: The record's key.
+        value: The record's value; None: a deletion.
+        types: Those of the log that the record is from.
+
+    Raises:
+        DecodeError: The record cannot be read, or is of a type or version not known here.
+    """
+    if key is None:
+        raise DecodeError("null_key", 0, "key")
+    reader = Reader(key, "key")
+    record_type = types.get(reader.int16())
+    if record_type is None:
+        raise DecodeError("unknown_key_version", 0, "key")
+    read_key = read_message(record_type.key, 0, reader)
+    reader.finish()
+    if value is None:
+        return DecodedRecord(record_type, read_key, None, None)
+    return DecodedRecord(record_type, read_key, *read_versioned(record_type.value, value))
