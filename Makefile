@@ -52,7 +52,7 @@ format: $(INSTALLED) ## Put the code into its form
 	$(RUN) -m ruff check --fix .
 	$(RUN) -m ruff format .
 
-fuzz-decoder: $(INSTALLED) ## Decode a million broken records (ARGS="--seed 7 --records 5000000")
+fuzz-decoder: $(INSTALLED) ## Decode two million broken records (ARGS="--seed 7 --records 5000000 --formats kinds")
 	$(RUN) -m tests.protocol.fuzz $(ARGS)
 
 bench: java $(INSTALLED) ## Measure, into build/bench (NAME=replay, start, idle, latency, latency-lagging, standalone, steady, pass-groups, pass-wide, scrape, memory, huge-group, admin-round, api, page, scrape-load)

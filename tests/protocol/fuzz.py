@@ -1,7 +1,8 @@
 """Records with anything in them: ``python -m tests.protocol.fuzz --help``.
 
-Captured records are mutated (bytes overwritten, cut, put in, lengths made huge, parts of others put in their place), or
-made of random bytes behind the number of a known type. Each must give a value or a DecodeError with a position inside.
+Captured records are mutated (tests/protocol/mutations.py), or made of random bytes behind the number of a known type.
+Each must give a value or a DecodeError with a position inside. ``offsets`` are records of the offsets topic, ``kinds``
+those of share state, Kafka Streams and Connect (tests/protocol/fuzz_kinds.py).
 """
 
 from __future__ import annotations
@@ -18,17 +19,9 @@ from monitor.protocol.kafka.records import RECORD_TYPES
 from monitor.protocol.offsets_topic import Foreign, decode_record, decoder, read_record
 from monitor.protocol.wire.errors import REASONS, DecodeError
 from monitor.protocol.wire.schema import json_fields
+from tests.protocol.fuzz_kinds import mutants, read_mutant
+from tests.protocol.mutations import mutated
 from tests.support.captures import BROKERS, records
-
-_LENGTHS = (
-    b"\x7f\xff\xff\xff",
-    b"\xff\xff\xff\xff",
-    b"\x80\x00\x00\x00",
-    b"\xff\xff",
-    b"\x7f\xff",
-    b"\x80\x80\x80\x80\x08",
-)
-
 
 BEYOND_SENSE = ("bad_number", "from_the_future")
 """Reasons for which records are refused that Kafka's own schema reads."""
@@ -60,6 +53,24 @@ def fuzz(count: int, seed: int) -> Report:
     return report
 
 
+def fuzz_kinds(count: int, seed: int) -> Report:
+    """The same with records of share state, Kafka Streams and Connect, and with the bytes of their members."""
+    report = Report()
+    for mutant in mutants(count, seed):
+        started = time.perf_counter()
+        try:
+            read_mutant(mutant)
+            report.values += 1
+        except DecodeError as error:
+            if error.reason not in REASONS or not 0 <= error.position <= len(mutant.key) + len(mutant.value or b""):
+                raise MisreadError(f"{mutant}: {error}") from error
+            report.errors[error.reason] += 1
+        except Exception as error:
+            raise MisreadError(str(mutant)) from error
+        report.slowest_s = max(report.slowest_s, time.perf_counter() - started)
+    return report
+
+
 def mutated_records(count: int, seed: int) -> Iterator[tuple[bytes, bytes | None]]:
     """Keys and values that were captured once; rare types are half of them."""
     source = random.Random(seed)
@@ -77,26 +88,8 @@ def _record(source: random.Random, pool: list[tuple[bytes, bytes | None]]) -> tu
         number = source.choice(list(RECORD_TYPES))
         return number.to_bytes(2) + source.randbytes(source.randrange(40)), source.randbytes(source.randrange(200))
     if kind < 0.25:
-        key = _mutated(source, key, source.choice(pool)[0])
-    return key, None if value is None else _mutated(source, value, source.choice(pool)[1] or b"")
-
-
-def _mutated(source: random.Random, data: bytes, other: bytes) -> bytes:
-    for _ in range(source.randint(1, 3)):
-        start = source.randint(0, len(data))
-        stop = min(len(data), start + source.choice((0, 1, 1, 2, 4, 8)))
-        match source.randrange(4):
-            case 0:
-                middle = source.randbytes(stop - start)
-            case 1:
-                middle = source.choice(_LENGTHS)
-            case 2:
-                cut = source.randint(0, len(other))
-                middle = other[cut : cut + source.randint(0, 16)]
-            case _:
-                middle = b""
-        data = data[:start] + middle + data[stop:]
-    return data
+        key = mutated(source, key, source.choice(pool)[0])
+    return key, None if value is None else mutated(source, value, source.choice(pool)[1] or b"")
 
 
 def _try(key: bytes, value: bytes | None, report: Report) -> None:
@@ -137,15 +130,20 @@ def _agrees_with_the_schema(key: bytes, value: bytes | None, event: object) -> N
             raise MisreadError("another commit")
 
 
+FORMATS = {"offsets": fuzz, "kinds": fuzz_kinds}
+
+
 def main() -> int:
     """Fuzz, and print what came of it."""
     parser = argparse.ArgumentParser(prog="python -m tests.protocol.fuzz", description=__doc__.splitlines()[0])
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--formats", choices=FORMATS, nargs="*", default=list(FORMATS), help="each has so many records")
     options = parser.parse_args()
-    report = fuzz(options.records, options.seed)
-    sys.stdout.write(f"{report.values} values, {report.errors.total()} errors {dict(report.errors)}\n")
-    sys.stdout.write(f"slowest record {report.slowest_s * 1000:.1f} ms (seed {options.seed})\n")
+    for name in options.formats:
+        report = FORMATS[name](options.records, options.seed)
+        sys.stdout.write(f"{name}: {report.values} values, {report.errors.total()} errors {dict(report.errors)}\n")
+        sys.stdout.write(f"slowest record {report.slowest_s * 1000:.1f} ms (seed {options.seed})\n")
     return 0
 
 
