@@ -23,6 +23,10 @@ from monitor.model import (
     Reconciliation,
     ResolvedRegex,
     Source,
+    SpareTasks,
+    StreamsClient,
+    Subtopology,
+    Topology,
 )
 from monitor.model.patterns import NamePattern, PatternError
 from monitor.protocol.kafka.group_metadata import classic_member
@@ -37,8 +41,10 @@ from monitor.protocol.kafka_admin.responses import (
     ShareMemberDescribed,
     StreamsGroupDescribed,
     StreamsMemberDescribed,
+    Tasks,
     TasksDescribed,
     TopicFetched,
+    TopologyDescribed,
 )
 
 AnyDescribed = ClassicGroupDescribed | ConsumerGroupDescribed | ShareGroupDescribed | StreamsGroupDescribed
@@ -81,6 +87,7 @@ def _with_kind_fields(seen: GroupObserved, group: AnyDescribed) -> GroupObserved
             kind = GroupKind.SHARE
         case _:
             kind = GroupKind.STREAMS
+            seen = replace(seen, topology=_topology(group.topology) if group.topology is not None else None)
     return replace(seen, kind=kind, generation=group.group_epoch, target_epoch=group.assignment_epoch)
 
 
@@ -138,14 +145,23 @@ def _share(member: ShareMemberDescribed) -> Member:
 
 def _streams(member: StreamsMemberDescribed, target_epoch: int) -> Member:
     """Only active tasks count as owned, as in the log: standby and warm-up tasks read no input."""
-    target = _tasks(member.target_assignment)
+    target = _tasks(member.target_assignment.active_tasks)
+    standing = _reconciliation(member.member_epoch, target_epoch, _tasks(member.assignment.active_tasks), target)
+    where = member.user_endpoint
     return Member(
         member_id=member.member_id,
         instance_id=member.instance_id,
         rack=member.rack_id,
         client_id=member.client_id,
         host=member.client_host,
-        reconciliation=_reconciliation(member.member_epoch, target_epoch, _tasks(member.assignment), target),
+        reconciliation=replace(
+            standing, spare=_spare_tasks(member.assignment), spare_target=_spare_tasks(member.target_assignment)
+        ),
+        streams_client=StreamsClient(
+            process_id=member.process_id,
+            topology_epoch=member.topology_epoch,
+            endpoint=None if where is None else f"{where.host}:{where.port}",
+        ),
     )
 
 
@@ -183,9 +199,30 @@ def _partitions(assignment: AssignmentDescribed) -> tuple[IdPartitions, ...]:
     return tuple(sorted(found))
 
 
-def _tasks(assignment: TasksDescribed) -> tuple[IdPartitions, ...]:
-    found = [IdPartitions(entry.subtopology_id, tuple(sorted(entry.partitions))) for entry in assignment.active_tasks]
-    return tuple(sorted(found))
+def _topology(topology: TopologyDescribed) -> Topology:
+    """The broker does not show the regular expressions of a subtopology."""
+    return Topology(
+        epoch=topology.epoch,
+        subtopologies=tuple(
+            Subtopology(
+                subtopology_id=part.subtopology_id,
+                source_topics=part.source_topics,
+                repartition_sources=tuple(topic.name for topic in part.repartition_source_topics),
+                repartition_sinks=part.repartition_sink_topics,
+                changelogs=tuple(topic.name for topic in part.state_changelog_topics),
+            )
+            for part in topology.subtopologies or ()
+        ),
+    )
+
+
+def _tasks(entries: Iterable[Tasks]) -> tuple[IdPartitions, ...]:
+    return tuple(sorted(IdPartitions(entry.subtopology_id, tuple(sorted(entry.partitions))) for entry in entries))
+
+
+def _spare_tasks(assignment: TasksDescribed) -> SpareTasks | None:
+    found = SpareTasks(standby=_tasks(assignment.standby_tasks), warmup=_tasks(assignment.warmup_tasks))
+    return found if found != SpareTasks() else None
 
 
 def _regexes(group: ConsumerGroupDescribed) -> tuple[ResolvedRegex, ...]:

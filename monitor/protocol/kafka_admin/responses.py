@@ -217,7 +217,7 @@ class TopicInfo(Message):
     topic_configs: tuple[KeyValue, ...]
 
 
-class Subtopology(Message):
+class SubtopologyDescribed(Message):
     """A part of a streams group's topology."""
 
     subtopology_id: str
@@ -227,11 +227,11 @@ class Subtopology(Message):
     repartition_source_topics: tuple[TopicInfo, ...]
 
 
-class Topology(Message):
+class TopologyDescribed(Message):
     """What a streams group runs."""
 
     epoch: Int32
-    subtopologies: tuple[Subtopology, ...] | None
+    subtopologies: tuple[SubtopologyDescribed, ...] | None
 
 
 class Endpoint(Message):
@@ -293,7 +293,7 @@ class StreamsGroupDescribed(Message, kw_only=True):
     group_state: str
     group_epoch: Int32
     assignment_epoch: Int32
-    topology: Topology | None
+    topology: TopologyDescribed | None
     members: tuple[StreamsMemberDescribed, ...]
     authorized_operations: Int32
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from monitor.model import (
     STATES_WITH_TARGETS,
+    ConnectAssignment,
     CurrentStored,
     EpochStored,
     GroupKind,
@@ -35,11 +36,13 @@ from monitor.model import (
     TopicPartitions,
     Value,
 )
+from monitor.tracking.connect import with_connect_work
 from monitor.tracking.kip848.records import ModernDraft
 from monitor.tracking.phases import PhaseEvent, enter_phase
 from monitor.tracking.rebalances.generation import Generation
 from monitor.tracking.rebalances.history import replace_rebalance
 from monitor.tracking.rebalances.membership import with_rebalance, without_membership
+from monitor.tracking.streams import with_polled_topology
 
 REBALANCING_STATES: Final = frozenset({"PreparingRebalance", "CompletingRebalance"})
 """The states of a classic group in which its broker tells neither what members subscribe to nor what they own."""
@@ -47,12 +50,13 @@ REBALANCING_STATES: Final = frozenset({"PreparingRebalance", "CompletingRebalanc
 PHASE_EVENTS: Final[Mapping[str, PhaseEvent]] = MappingProxyType(
     {
         "Empty": PhaseEvent.EMPTIED,
+        "NotReady": PhaseEvent.UNREADY,
         "Assigning": PhaseEvent.RAISED,
         "Reconciling": PhaseEvent.DIVERGED,
         "Stable": PhaseEvent.SETTLED,
     }
 )
-"""The states of the other kinds of groups, in the coordinator's words (ConsumerGroupState, ShareGroupState)."""
+"""The states of the other kinds of groups, in the coordinator's words (``ConsumerGroupState`` and the like)."""
 
 _WITH_MEMBERSHIP: Final = frozenset({Phase.STABLE, Phase.EMPTY})
 
@@ -64,6 +68,7 @@ class MemberFingerprint(Value):
     topics: tuple[str, ...]
     assigned: tuple[TopicPartitions, ...]
     connections: int = 1
+    work: ConnectAssignment | None = None
 
 
 def apply_kafka_poll(state: GroupState, event: GroupObserved) -> GroupState:
@@ -72,7 +77,8 @@ def apply_kafka_poll(state: GroupState, event: GroupObserved) -> GroupState:
     A classic group that rebalances stays as it was known before, as it does in the log: what its members subscribe to
     and own is not told meanwhile. That it rebalances is told by RebalanceSampled.
     """
-    before = state if state.source is Source.ADMIN else GroupState(cluster=state.cluster, group=state.group)
+    fresh = GroupState(cluster=state.cluster, group=state.group, source=Source.ADMIN)
+    before = state if state.source is Source.ADMIN else fresh
     after = _apply_classic(before, event) if event.kind is GroupKind.CLASSIC else _apply_modern(before, event)
     return replace(after, source=Source.ADMIN, observed_ms=event.observed_ms)
 
@@ -97,7 +103,8 @@ def _apply_classic(before: GroupState, event: GroupObserved) -> GroupState:
         started_ms=event.observed_ms,
         ended_ms=event.observed_ms,
     )
-    after = with_rebalance(before if before.kind is GroupKind.CLASSIC else without_membership(before), generation)
+    base = before if before.kind is GroupKind.CLASSIC else without_membership(before)
+    after = with_connect_work(base, with_rebalance(base, generation), event.observed_ms)
     return _without_joins(after) if before.phase is Phase.UNSEEN else after
 
 
@@ -115,7 +122,12 @@ def _offsets_only(before: GroupState, event: GroupObserved) -> GroupState:
 
 
 def _fingerprints(members: tuple[Member, ...]) -> list[MemberFingerprint]:
-    return [MemberFingerprint(each.member_id, each.topics, each.assigned) for each in members]
+    return [
+        MemberFingerprint(
+            each.member_id, each.topics, each.assigned, work=each.connect.assignment if each.connect else None
+        )
+        for each in members
+    ]
 
 
 def _apply_modern(before: GroupState, event: GroupObserved) -> GroupState:
@@ -127,6 +139,8 @@ def _apply_modern(before: GroupState, event: GroupObserved) -> GroupState:
     happened = PHASE_EVENTS.get(event.state or "")
     if happened is not None:
         after = enter_phase(after, happened, event.observed_ms)
+    if event.kind is GroupKind.STREAMS:
+        after = with_polled_topology(after, event.topology, is_ready=happened is not PhaseEvent.UNREADY)
     return replace(after, protocol=event.protocol if event.members else None)
 
 
@@ -145,8 +159,9 @@ def _synthetic_events(before: GroupState, known: Mapping[str, Member], event: Gr
         yield EpochStored(group=group, kind=kind, epoch=event.generation or 0, stored_ms=at_ms)
     for member in event.members:
         reconciliation, was = _reconciliation(member), _reconciliation(known.get(member.member_id))
-        if reconciliation.target != was.target:
-            yield TargetStored(group=group, kind=kind, member_id=member.member_id, target=reconciliation.target)
+        target, spare = reconciliation.target, reconciliation.spare_target
+        if (target, spare) != (was.target, was.spare_target):
+            yield TargetStored(group=group, kind=kind, member_id=member.member_id, target=target, spare=spare)
     if before.kind is not kind or before.target_epoch != event.target_epoch:
         yield TargetEpochStored(group=group, kind=kind, epoch=event.target_epoch, stored_ms=at_ms)
     # Nobody gets what another still has: who only gives back is told first.
@@ -154,7 +169,7 @@ def _synthetic_events(before: GroupState, known: Mapping[str, Member], event: Gr
         event.members,
         key=lambda each: _gains_partitions(_reconciliation(each), _reconciliation(known.get(each.member_id))),
     ):
-        current = replace(_reconciliation(member), target=None)
+        current = replace(_reconciliation(member), target=None, spare_target=None)
         if member.member_id not in known or not _is_unchanged(current, _reconciliation(known[member.member_id])):
             current = replace(current, since_ms=at_ms)
             yield CurrentStored(group=group, kind=kind, member_id=member.member_id, current=current)
@@ -181,4 +196,4 @@ def _gains_partitions(now: Reconciliation, before: Reconciliation) -> bool:
 
 
 def _is_unchanged(now: Reconciliation, before: Reconciliation) -> bool:
-    return now == replace(before, target=None, since_ms=0)
+    return now == replace(before, target=None, spare_target=None, since_ms=0)

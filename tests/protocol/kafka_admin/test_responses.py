@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 from kafka.protocol import admin as kafka_admin
 from kafka.protocol import consumer as kafka_consumer
 
-from monitor.model import GroupKind, IdPartitions, MemberState, ResolvedRegex, StreamsNotice
+from monitor.model import (
+    GroupKind,
+    IdPartitions,
+    MemberState,
+    ResolvedRegex,
+    SpareTasks,
+    StreamsClient,
+    StreamsNotice,
+    Subtopology,
+    Topology,
+)
 from monitor.protocol.events_topic import decode_event, encode_event
 from monitor.protocol.kafka_admin import responses as admin_responses
 from monitor.protocol.kafka_admin.described_groups import observed_group
@@ -172,7 +182,7 @@ def test_a_share_group():
 
 
 def test_a_streams_group():
-    """Tasks of its topology stand for partitions; those on standby do not count. One of two has to be given back."""
+    """Its active tasks count as partitions. One of two has to be given back; two standby tasks are to come."""
     answer = read_response(admin_responses.StreamsGroupDescribeResponse, 0, bytes.fromhex(KAFKAS_OWN["streams"]))
     event = observed_group(answer.groups[0], (), cluster="c", pass_ms=1, observed_ms=2)
     (member,) = event.members
@@ -182,6 +192,10 @@ def test_a_streams_group():
     assert (standing.epoch, standing.state) == (6, MemberState.UNREVOKED_PARTITIONS)
     assert (standing.assigned, standing.revoking) == ((IdPartitions("0", (0,)),), (IdPartitions("0", (1,)),))
     assert standing.target == (IdPartitions("0", (0,)),)
+    assert (standing.spare, standing.spare_target) == (None, SpareTasks(standby=(IdPartitions("0", (0, 1)),)))
+    assert member.streams_client == StreamsClient(process_id="p", endpoint="e:65000", topology_epoch=1)
+    part = Subtopology("0", ("t",), repartition_sources=("log",), repartition_sinks=("s",), changelogs=("log",))
+    assert event.topology == Topology(1, (part,))
 
 
 def test_coordinators():

@@ -8,12 +8,16 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from monitor.model import (
+    ConnectAssignment,
+    ConnectorTasks,
+    ConnectWorker,
     GroupKind,
     GroupObserved,
     GroupsListed,
     GroupState,
     IdPartitions,
     ListedOffset,
+    LostWork,
     Member,
     MembershipStored,
     MemberState,
@@ -26,7 +30,12 @@ from monitor.model import (
     Reconciliation,
     ResolvedRegex,
     Source,
+    SpareTasks,
+    StreamsClient,
+    StreamsGroupState,
+    Subtopology,
     TopicPartitions,
+    Topology,
 )
 from monitor.tracking.group import fold_group
 from monitor.tracking.polled.group import is_deleted
@@ -35,6 +44,7 @@ A = Member(member_id="a", topics=("t",), assigned=(TopicPartitions("t", (0, 1)),
 B = Member(member_id="b", topics=("t",), assigned=(TopicPartitions("t", (2,)),))
 ALL_OF_IT = Member(member_id="a", topics=("t",), assigned=(TopicPartitions("t", (0, 1, 2)),))
 ID = "AAAAAAAAAAEAAAAAAAAAAA"
+TOPOLOGY = Topology(epoch=1, subtopologies=(Subtopology("0", source_topics=("t",), changelogs=("c",)),))
 
 
 def classic(at_ms: int, *members: Member, state: str = "Stable", **more: object) -> GroupObserved:
@@ -171,6 +181,55 @@ def test_a_group_that_is_converted_goes_on_with_its_offsets_and_counts():
     assert (back.kind, back.phase, back.members) == (GroupKind.CLASSIC, Phase.STABLE, (A,))
     assert back.offsets == classic_one.offsets
     assert back.rebalances == upgraded.rebalances + 1 == classic_one.rebalances + 2
+
+
+def streams(at_ms: int, epoch: int, state: str, *members: Member) -> GroupObserved:
+    seen = modern(at_ms, epoch, epoch, state, *members, topology=TOPOLOGY)
+    return replace(seen, kind=GroupKind.STREAMS)
+
+
+def runner(name: str, epoch: int, standby: tuple[int, ...] = ()) -> Member:
+    spare = SpareTasks(standby=(IdPartitions("0", standby),)) if standby else None
+    return Member(
+        member_id=name,
+        reconciliation=Reconciliation(epoch=epoch, target=(), spare=spare, spare_target=spare),
+        streams_client=StreamsClient(process_id=f"process of {name}", topology_epoch=1),
+    )
+
+
+def test_a_streams_group_has_its_topology_and_the_tasks_of_its_members():
+    state = folded(streams(10, 1, "Stable", runner("a", 1, (0,))), streams(20, 2, "Stable", runner("a", 2, (1,))))
+    assert (state.phase, state.generation) == (Phase.STABLE, 2)
+    assert state.streams == StreamsGroupState(topology=TOPOLOGY, validated_epoch=1)
+    (member,) = state.members
+    assert member.reconciliation.spare == member.reconciliation.spare_target == SpareTasks((IdPartitions("0", (1,)),))
+    assert member.streams_client == StreamsClient(process_id="process of a", topology_epoch=1)
+
+
+def test_a_streams_group_whose_topics_are_missing_is_not_ready_until_they_are_there():
+    state = folded(streams(10, 1, "NotReady", runner("a", 1)))
+    assert (state.phase, state.streams.validated_epoch) == (Phase.NOT_READY, None)
+    state = folded(streams(20, 2, "Stable", runner("a", 2)), state=state)
+    assert (state.phase, state.streams.validated_epoch) == (Phase.STABLE, 1)
+
+
+def worker(name: str, given: tuple[int, ...], config_offset: int = 1) -> Member:
+    told = ConnectAssignment("a", "http://a", config_offset, assigned=(ConnectorTasks("orders", given),))
+    return Member(
+        member_id=name,
+        connect=ConnectWorker(version=0, url=f"http://{name}", config_offset=config_offset, assignment=told),
+    )
+
+
+def test_work_of_connect_that_moves_is_a_rebalance_and_what_a_lost_worker_had_is_known():
+    """Workers have no partitions: only their assignments differ."""
+    connect = {"protocol_type": "connect", "protocol": "default"}
+    first = folded(classic(10, worker("a", (0,)), worker("b", (1,)), **connect))
+    same = folded(classic(20, worker("a", (0,)), worker("b", (1,)), **connect), state=first)
+    moved = folded(classic(30, worker("a", (1,)), worker("b", (0,)), **connect), state=same)
+    assert [state.rebalances - first.rebalances for state in (first, same, moved)] == [0, 0, 1]
+    lost = folded(classic(40, worker("a", (1,)), **connect), state=moved)
+    assert lost.connect.lost == (LostWork("http://b", 40, (ConnectorTasks("orders", (0,)),)),)
 
 
 def test_the_log_is_preferred_where_both_tell_of_a_group():
