@@ -68,6 +68,7 @@ class SharePartition(Value):
     ``answered_ms`` is the time of the newest answer of a member, or timeout of one: of the newest record that changed a
     batch (None: there was none). ``accepted`` counts records, ``returned`` how often records became available again
     after a delivery, ``archived`` those that are not delivered any more, all since the partition was first seen.
+    ``waiting`` says for each delivery count of available records since when there have been such.
     """
 
     topic_id: str

@@ -24,7 +24,7 @@ in base64; others are left out. Those of one log have to be in its order; those 
 also be an object with a "label" and these fields: {"mark": {"label": ..., "topics": ...}}. Without "topics" no lag is
 known. The configurations of a Connect cluster are taken from the topic GROUP-configs, or else connect-configs.
 
-After a mark, one line is written for each group that there is after the records before it:
+After a mark, one line is written for each group that is known after the records before it:
 
   {"mark", "group", "kind", "state", "generation", "target_epoch", "protocol_type", "protocol", "leader",
    "members": [{"member_id", "client_id", "host", "instance_id", "rack", "topics", "epoch", "state",

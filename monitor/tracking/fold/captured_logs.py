@@ -27,8 +27,6 @@ from monitor.tracking.group import fold_group
 CLUSTER: Final = "captured"
 """The name of the cluster in all states."""
 
-_HIDDEN: Final = frozenset({Phase.UNSEEN, Phase.GONE})
-
 
 class RecordLine(msgspec.Struct, frozen=True):
     """A record of a log, key and value in base64; ``control``: it ends a transaction, and consumers never get it."""
@@ -84,7 +82,7 @@ class CapturedLogs:
             if state is not None:
                 self._groups[group] = state
         self._events.clear()
-        return [self._groups[name] for name in sorted(self._groups) if self._groups[name].phase not in _HIDDEN]
+        return [self._groups[name] for name in sorted(self._groups) if self._groups[name].phase is not Phase.UNSEEN]
 
     def configs(self) -> dict[str, ConnectConfigsState]:
         """The configurations of Connect clusters by their topics."""
