@@ -57,9 +57,10 @@ class LogNews:
             log_topic: what tells of the groups.
             events_topic: what the collectors write; it may be the same.
         """
-        self._jvm: Any = spark._jvm
+        jvm: Any = spark._jvm
+        self._jvm = jvm
         # Resolved once: each time, Py4J looks for a class by every part of the name in every jar.
-        self._millis: Any = self._jvm.java.time.Duration.ofMillis
+        self._millis = jvm.java.time.Duration.ofMillis
         self._log_topic = log_topic
         self._events_topic = events_topic
         own = {key.removeprefix(_PREFIX): value for key, value in source_options.items() if key.startswith(_PREFIX)}
