@@ -10,6 +10,7 @@ from monitor.model.assignments import (
     Quirk,
     TopicShape,
 )
+from monitor.model.client_libraries import UNKNOWN_LIBRARY, Certainty, ClientLibrary, Library, LibraryMembers
 from monitor.model.events import (
     STATES_WITH_TARGETS,
     AnyEvent,
@@ -93,6 +94,7 @@ from monitor.model.members import (
     MemberState,
     Reconciliation,
     StreamsNotice,
+    WireForm,
 )
 from monitor.model.snapshots import (
     ALL_GROUPS,
@@ -148,11 +150,14 @@ __all__ = [
     "STATE_VERSION",
     "STATIC_LEAVE_EPOCH",
     "STREAM",
+    "UNKNOWN_LIBRARY",
     "AnyEvent",
     "Assigner",
     "Assignment",
     "Catalog",
+    "Certainty",
     "ClassicProtocol",
+    "ClientLibrary",
     "ClusterSnapshot",
     "CollectedEvent",
     "CollectorHealth",
@@ -189,6 +194,8 @@ __all__ = [
     "IdPartitions",
     "KindTraits",
     "LagStatus",
+    "Library",
+    "LibraryMembers",
     "ListedOffset",
     "Member",
     "MemberAssignment",
@@ -248,6 +255,7 @@ __all__ = [
     "TopicState",
     "Value",
     "WarmUpProgress",
+    "WireForm",
     "number",
     "numbers",
 ]

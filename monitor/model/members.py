@@ -65,6 +65,20 @@ class ClassicProtocol(Value):
     topics: tuple[str, ...] = ()
 
 
+class WireForm(Value):
+    """How a member's bytes are written, beside what they say: client libraries differ in that.
+
+    ``subscription_version`` and ``assignment_version`` are those that the bytes name (None: there are no bytes).
+    ``assignment_data`` is the length of the user data in the assignment, in bytes (None: null). The leader wrote the
+    assignment, the member itself the subscription. ``repeats_topic``: the assignment names a topic more than once.
+    """
+
+    subscription_version: int | None = None
+    assignment_version: int | None = None
+    assignment_data: int | None = None
+    repeats_topic: bool = False
+
+
 class Member(Value):
     """A group member: what it asked for (its subscription) and what it was given (its assignment).
 
@@ -81,7 +95,8 @@ class Member(Value):
     it was asked what it holds and did not answer, so ``assigned`` is not known. ``connections`` is how many of the
     system's connections bear its id; more than one are several clients that were given the same name.
 
-    ``streams`` is of a member of a classic group of Kafka Streams; None also where it could not be read.
+    ``streams`` is of a member of a classic group of Kafka Streams; None also where it could not be read. ``wire`` is of
+    a member of a classic group of consumers.
     """
 
     member_id: str
@@ -107,3 +122,4 @@ class Member(Value):
     assignment_read: bool = False
     is_abridged: bool = False
     streams: StreamsNotice | None = None
+    wire: WireForm | None = None

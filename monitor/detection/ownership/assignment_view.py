@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 
 from msgspec.structs import replace
 
+from monitor.detection.client_libraries.recognition import recognize_libraries
 from monitor.detection.ownership.alternatives import alternative_to
 from monitor.detection.ownership.balance import balance_of
 from monitor.detection.ownership.catalog_view import Topics, age_beside
@@ -20,7 +21,17 @@ from monitor.detection.ownership.expected import expect
 from monitor.detection.ownership.kip848 import expect_targets, named
 from monitor.detection.ownership.self_assigned.groups import expect_shares, grown_ms, readable
 from monitor.detection.ownership.streams_groups import is_streams
-from monitor.model import KINDS, Catalog, GroupState, Member, MemberVerdict, Phase, Sharing, Value
+from monitor.model import (
+    KINDS,
+    UNKNOWN_LIBRARY,
+    Catalog,
+    GroupState,
+    Member,
+    MemberVerdict,
+    Phase,
+    Sharing,
+    Value,
+)
 from monitor.model.evidence import Balance
 
 
@@ -178,6 +189,7 @@ def _members(
     heirs = Counter(owner for place in expectation.pending for owner in current.get(place, ()))
     existing = {topic for topic in ownership.subscribed if topic in catalog.topics}
     known, by_tasks = expectation.kind in ("exact", "target"), is_streams(group)
+    libraries = recognize_libraries(group)
     return tuple(
         MemberVerdict(
             member_id=member.member_id,
@@ -192,6 +204,7 @@ def _members(
             answers=member.answers,
             connections=member.connections,
             unreadable=member.unreadable if member.answers else None,
+            library=libraries.get(member.member_id, UNKNOWN_LIBRARY),
             idle=None  # it may have standby tasks, and more threads than tasks are usual
             if by_tasks
             else group.sharing is Sharing.EXCLUSIVE

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import msgspec
 from msgspec.structs import asdict, replace
 
-from monitor.model import Finding, GroupState, GroupSummary, GroupVerdict, Phase
+from monitor.model import KINDS, Finding, GroupState, GroupSummary, GroupVerdict, LibraryMembers, Phase
 from monitor.model.findings import Severity
 
 
@@ -33,7 +35,16 @@ def summary_of(verdict: GroupVerdict) -> GroupSummary:
         members=None if verdict.state is Phase.OFFSETS_ONLY else len(verdict.members),
         lag=verdict.lag,
         findings=verdict.findings,
+        libraries=_libraries(verdict),
     )
+
+
+def _libraries(verdict: GroupVerdict) -> tuple[LibraryMembers, ...]:
+    """The members of a Kafka group by client library; the most frequent first."""
+    if not KINDS[verdict.kind].has_kafka_clients:
+        return ()
+    counts = Counter(member.library for member in verdict.members)
+    return tuple([LibraryMembers(library, members) for library, members in counts.most_common()])
 
 
 def unjudged_summary(group: GroupState, last: GroupSummary | None, reason: str) -> GroupSummary:
