@@ -7,6 +7,7 @@ looks at. A view that was lost is made again; nothing but time depends on rememb
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
 from msgspec.structs import replace
@@ -25,6 +26,7 @@ from monitor.model import (
     KINDS,
     UNKNOWN_LIBRARY,
     Catalog,
+    ClientLibrary,
     GroupState,
     Member,
     MemberVerdict,
@@ -72,13 +74,16 @@ def view_assignment(group: GroupState, catalog: Catalog) -> AssignmentView:
     if KINDS[group.kind].is_self_assigned:
         return _stand_by_shares(readable(group, catalog), catalog)
     group = named(group, catalog)
-    ownership = read_ownership(group)
-    expectation = (expect_targets if KINDS[group.kind].broker_chooses_owners else expect)(group, catalog, ownership)
+    ownership, libraries = read_ownership(group), recognize_libraries(group)
+    if KINDS[group.kind].broker_chooses_owners:
+        expectation = expect_targets(group, catalog, ownership)
+    else:
+        expectation = expect(group, catalog, ownership, libraries)
     return AssignmentView(
         group=group,
         ownership=ownership,
         expectation=_sharing(expectation, ownership),
-        members=_members(group, catalog, ownership, expectation),
+        members=_members(group, catalog, ownership, expectation, libraries),
         balance=_balance(group, ownership),
     )
 
@@ -90,7 +95,7 @@ def _stand_by_shares(group: GroupState, catalog: Catalog) -> AssignmentView:
         group=replace(group, protocol=found.strategy),
         ownership=ownership,
         expectation=_sharing(found.expectation, ownership),
-        members=_members(group, catalog, ownership, found.expectation),
+        members=_members(group, catalog, ownership, found.expectation, {}),
         balance=_balance(group, ownership),
         grown_ms=grown_ms(group, catalog, ownership),
     )
@@ -181,7 +186,11 @@ def _sharing(expectation: Expectation, ownership: Ownership) -> Expectation:
 
 
 def _members(
-    group: GroupState, catalog: Catalog, ownership: Ownership, expectation: Expectation
+    group: GroupState,
+    catalog: Catalog,
+    ownership: Ownership,
+    expectation: Expectation,
+    libraries: Mapping[str, ClientLibrary],
 ) -> tuple[MemberVerdict, ...]:
     owned = Counter(owner for owners in ownership.owners.values() for owner in owners)
     expected = Counter(owner for owners in expectation.current.values() for owner in owners)
@@ -189,7 +198,6 @@ def _members(
     heirs = Counter(owner for place in expectation.pending for owner in current.get(place, ()))
     existing = {topic for topic in ownership.subscribed if topic in catalog.topics}
     known, by_tasks = expectation.kind in ("exact", "target"), is_streams(group)
-    libraries = recognize_libraries(group)
     return tuple(
         MemberVerdict(
             member_id=member.member_id,
