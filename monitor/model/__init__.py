@@ -10,6 +10,7 @@ from monitor.model.assignments import (
     Quirk,
     TopicShape,
 )
+from monitor.model.client_libraries import Library
 from monitor.model.events import (
     STATES_WITH_TARGETS,
     AnyEvent,
@@ -189,6 +190,7 @@ __all__ = [
     "IdPartitions",
     "KindTraits",
     "LagStatus",
+    "Library",
     "ListedOffset",
     "Member",
     "MemberAssignment",
