@@ -11,7 +11,18 @@ from functools import singledispatch
 from typing import Final
 
 from monitor.messages.formatting import counted
-from monitor.messages.names import LISTED, era, listed, partition, people, places, seconds, shown
+from monitor.messages.names import (
+    LISTED,
+    era,
+    library_name,
+    library_names,
+    listed,
+    partition,
+    people,
+    places,
+    seconds,
+    shown,
+)
 from monitor.messages.units import unit_of
 from monitor.model import (
     KINDS,
@@ -25,7 +36,15 @@ from monitor.model import (
     RebalanceCause,
     TopicPartition,
 )
-from monitor.model.evidence import Cause, Difference, Growth, Skew
+from monitor.model.evidence import (
+    Cause,
+    Difference,
+    Growth,
+    Refusal,
+    RefusalReason,
+    ReplayedAssignor,
+    Skew,
+)
 from monitor.model.findings import (
     Abandoned,
     Behind,
@@ -46,6 +65,7 @@ from monitor.model.findings import (
     OpenTransaction,
     RebalanceStorm,
     RecordsLost,
+    RefusedAssignment,
     ReplayedDrift,
     SilentMembers,
     StreamsReport,
@@ -285,9 +305,53 @@ def _replayed_drift(evidence: ReplayedDrift, found: Observation, group: GroupSta
         return _self_assigned_drift(difference, cause, group)
     return (
         f"{places(difference.partitions)} {_has(difference.partitions)} a different owner than the assignor "
-        f"{shown(group.protocol or '')} computes for generation {group.generation}. "
-        f"{_owner_example(difference, group)} {_replayed_cause(cause, group)}"
+        f"{_assignor_name(group, evidence.assignor)} computes for generation {group.generation}. "
+        f"{_owner_example(difference, group)} {_replayed_cause(cause, group, evidence.assignor)}"
     )
+
+
+@_sentence.register
+def _refused_assignment(evidence: RefusedAssignment, found: Observation, group: GroupState) -> str:
+    name = _assignor_name(group, evidence.assignor)
+    return (
+        f"The assignor {name} cannot have computed the assignment of generation {group.generation}: "
+        f"{_refusal(evidence.first, group)} {_other_release(evidence.assignor)}"
+    )
+
+
+def _assignor_name(group: GroupState, assignor: ReplayedAssignor | None) -> str:
+    """The assignor by its name on the wire, and whose it is unless it is Kafka's own."""
+    name = shown(group.protocol or "")
+    return name if assignor is None else f"{name} of {library_name(assignor.library)}"
+
+
+def _other_release(assignor: ReplayedAssignor) -> str:
+    """What may explain that a library does not assign as it should."""
+    library = library_name(assignor.library)
+    return f"groupwatch knows the assignor of {library} {assignor.release}; another release may assign differently."
+
+
+def _refusal(refusal: Refusal, group: GroupState) -> str:
+    """The place that shows it."""
+    owner, other = (people([name], group) if name else "another member" for name in (refusal.member, refusal.other))
+    place = _example([refusal.partition]) if refusal.partition is not None else "a partition"
+    match refusal.reason:
+        case RefusalReason.UNASSIGNED:
+            return f"{place} has no owner."
+        case RefusalReason.ASSIGNED_TWICE:
+            return f"{place} belongs to both {owner} and {other}."
+        case RefusalReason.NOT_SUBSCRIBED | RefusalReason.NOT_ASSIGNABLE:
+            return f"{place} belongs to {owner}, which does not subscribe to the topic."
+        case RefusalReason.UNEVEN:
+            return f"{place} belongs to {owner}, and a move of it would make the assignment more even."
+        case RefusalReason.NOT_KEPT:
+            return f"{place} belongs to {owner}, although {other} owned it and could have kept it."
+        case RefusalReason.NOT_WITHHELD:
+            return f"{place} belongs to {owner}, although {other} had not revoked it yet."
+        case RefusalReason.RACK:
+            return f"{place} belongs to {owner}, although other members are on its rack."
+        case _:
+            return f"{place} belongs to {owner}."
 
 
 def _self_assigned_drift(difference: Difference, cause: Cause, group: GroupState) -> str:
@@ -365,13 +429,18 @@ def _owner_example(difference: Difference, group: GroupState) -> str:
     return f"{_example(difference.partitions)} should belong to {expected} but belongs to {actual}."
 
 
-def _replayed_cause(cause: Cause, group: GroupState) -> str:
+def _replayed_cause(cause: Cause, group: GroupState, replayed: ReplayedAssignor | None) -> str:
     """Why the leader assigned differently."""
-    libraries, members, assignor = listed(cause.seen), people(cause.members, group), shown(group.protocol or "")
+    members, assignor = people(cause.members, group), shown(group.protocol or "")
+    libraries = library_names(cause.libraries)
     if cause.is_exact:
         leader = f" The group leader is {members}." if members else ""
         return f"The {assignor} of {libraries} computes exactly this assignment.{leader}"
-    unlike = f"uses {libraries}" if libraries else "does not encode its subscription as Kafka's Java client does"
+    if cause.cause is DriftCause.FOREIGN_CLIENT and replayed is not None:
+        return f"The group leader is {members}. {_other_release(replayed)}"
+    unlike = (
+        f"uses {libraries}" if libraries else "does not encode its subscription as any library that groupwatch knows"
+    )
     texts = {
         DriftCause.TIE: (
             "A tie may explain the difference: the assignor's result depends on the order in which the leader "
@@ -395,9 +464,8 @@ def _replayed_cause(cause: Cause, group: GroupState) -> str:
 
 
 def _differing_members(cause: Cause, members: str) -> str:
-    libraries = [f"they use {listed(cause.seen)}"] if len(cause.seen) > 1 else []
-    others = [f"{members} joined with different user data than the rest"] if members else []
-    return "; ".join(libraries + others)
+    others = f"; {members} differ from the rest" if members else ""
+    return f"they use {library_names(cause.libraries, 'and')}{others}"
 
 
 def _current_cause(cause: Cause, changes: Sequence[Growth]) -> str:

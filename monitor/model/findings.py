@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
-from monitor.model.evidence import Balance, Cause, Difference, DriftCause, Growth, Skew
+from monitor.model.evidence import Balance, Cause, Difference, DriftCause, Growth, Refusal, ReplayedAssignor, Skew
 from monitor.model.groups import RebalanceCause
 from monitor.model.values import TopicPartition, TopicPartitions, Value
 
@@ -205,10 +205,21 @@ class TargetDrift(Evidence):
 
 
 class ReplayedDrift(Evidence):
-    """The owners are not those that the assignor gives for the inputs of the generation."""
+    """The owners are not those that the assignor gives for the inputs of the generation.
+
+    ``assignor`` is that of the leader's client library; None: Kafka's own.
+    """
 
     difference: Difference
     cause: Cause
+    assignor: ReplayedAssignor | None = None
+
+
+class RefusedAssignment(Evidence):
+    """An assignor that is only checked cannot have given the owners. ``first`` is the place that shows it."""
+
+    assignor: ReplayedAssignor
+    first: Refusal
 
 
 class CurrentDrift(Evidence):

@@ -7,7 +7,6 @@ from monitor.assignors.dialects.dialect import (
     ReplayedDialect,
     UnknownLeaderError,
 )
-from monitor.assignors.dialects.refusals import Refusal, RefusalReason
 from monitor.assignors.dialects.registry import DIALECTS, DialectRow, dialects_of
 
 __all__ = [
@@ -16,8 +15,6 @@ __all__ = [
     "DialectRow",
     "Exactness",
     "Group",
-    "Refusal",
-    "RefusalReason",
     "ReplayedDialect",
     "UnknownLeaderError",
     "dialects_of",

@@ -14,9 +14,10 @@ from enum import StrEnum
 from msgspec.structs import replace
 
 from monitor.assignors.dialects.member_orders import is_mixed, member_orders
-from monitor.assignors.dialects.refusals import Refusal, RefusalReason, first_difference
+from monitor.assignors.dialects.refusals import first_difference
 from monitor.assignors.errors import AssignorError
 from monitor.model import Assignment, Member, TopicShape, Value
+from monitor.model.evidence import Refusal, RefusalReason
 
 
 class Exactness(StrEnum):

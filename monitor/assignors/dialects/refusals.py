@@ -1,60 +1,12 @@
-"""Why an assignor cannot have given an assignment, as data: a reason and its place."""
+"""How an assignment differs from the one that an assignor gives, as a refusal of it."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from enum import StrEnum
 
-from monitor.model import Assignment, TopicPartition, Value
-
-
-class RefusalReason(StrEnum):
-    """What is wrong, named from the assignment that was given."""
-
-    FAILS = "fails"
-    """The original fails for this group: it gives nothing."""
-    UNKNOWN_MEMBER = "unknown_member"
-    """The owner is no member of the group."""
-    DOES_NOT_EXIST = "does_not_exist"
-    """The topic does not have this partition."""
-    NOT_SUBSCRIBED = "not_subscribed"
-    """The owner does not subscribe to the topic."""
-    ASSIGNED_TWICE = "assigned_twice"
-    """Two members own the partition."""
-    UNASSIGNED = "unassigned"
-    """Nobody owns the partition, which the assignor would give to a member."""
-    NOT_ASSIGNABLE = "not_assignable"
-    """The partition has an owner, and the assignor gives it to no member."""
-    OTHER_OWNER = "other_owner"
-    """The assignor gives the partition to another member."""
-    UNEVEN = "uneven"
-    """A move of the partition, or moves that begin with it, would make the group more even."""
-    NOT_KEPT = "not_kept"
-    """A member lost the partition that it could have kept with an assignment as even."""
-    NOT_WITHHELD = "not_withheld"
-    """The partition moved although the member that claims it has not given it up yet."""
-    RACK = "rack"
-    """The assignor prefers members on the partition's rack in another way."""
-
-
-class Refusal(Value):
-    """Why an assignment is refused. The fields that do not belong to the reason are None.
-
-    Attributes:
-        reason: what is wrong.
-        partition: where.
-        member: who owns the partition in the assignment that was given.
-        other: the member who should own it, may claim it, or owns it too.
-        failure: the error of the original, where it fails.
-    """
-
-    reason: RefusalReason
-    partition: TopicPartition | None = None
-    member: str | None = None
-    other: str | None = None
-    failure: str | None = None
-
+from monitor.model import Assignment, TopicPartition
+from monitor.model.evidence import Refusal, RefusalReason
 
 OwnersByPartition = Mapping[TopicPartition, tuple[str, ...]]
 """The owners of each partition that has any, in the order of the assignment."""

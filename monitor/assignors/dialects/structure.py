@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from monitor.assignors.dialects.dialect import Group
-from monitor.assignors.dialects.refusals import Refusal, RefusalReason, owners_by_partition
+from monitor.assignors.dialects.refusals import owners_by_partition
 from monitor.model import Assignment, TopicPartition, Value, number
+from monitor.model.evidence import Refusal, RefusalReason
 
 Exceptions = Collection[tuple[TopicPartition, str]]
 """Members (ids) that may own a partition without subscribing to its topic, or though it does not exist."""

@@ -15,18 +15,10 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta, ValidationError
 
-from monitor.assignors.dialects import (
-    DIALECTS,
-    DialectRow,
-    Exactness,
-    Group,
-    Refusal,
-    RefusalReason,
-    ReplayedDialect,
-    UnknownLeaderError,
-)
+from monitor.assignors.dialects import DIALECTS, DialectRow, Exactness, Group, ReplayedDialect, UnknownLeaderError
 from monitor.assignors.vectors import kafka_client_cases as kafka_client
 from monitor.model import Assignment, MemberAssignment, TopicPartitions, Value
+from monitor.model.evidence import Refusal, RefusalReason
 
 FAMILIES: Final = tuple(DIALECTS)
 CHECKED_FAMILIES: Final = tuple(name for name, row in DIALECTS.items() if row.exactness is Exactness.CHECKED)

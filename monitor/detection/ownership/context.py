@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from monitor.assignors.dialects import DialectRow, Refusal
+from monitor.assignors.dialects import DialectRow
 from monitor.detection.moment import Moment
 from monitor.detection.ownership.inference import Fit
 from monitor.detection.thresholds.thresholds import DetectionSettings
@@ -21,7 +21,7 @@ from monitor.model import (
     TopicPartition,
     Value,
 )
-from monitor.model.evidence import Balance, Growth
+from monitor.model.evidence import Balance, Growth, Refusal
 
 Owners = dict[TopicPartition, tuple[str, ...]]
 """The member ids that own a partition, sorted. A partition that nobody owns has no entry."""
@@ -52,9 +52,9 @@ class Expectation(Value):
     ``changes`` lists what differs between the inputs of the two. ``pending`` are the partitions that the assignor gave
     to nobody because their former owner has to let go first. ``tie``: the owners differ from ``replayed``, but another
     order of the members could have made the assignor decide otherwise. ``like`` is the assignor of another client
-    library that gives exactly the owners, where that of the leader does not. Nothing of this is known unless ``kind`` is
-    "exact"; if it is "target", ``current`` is what the broker itself has chosen, and ``pending`` and
-    ``handovers`` are known too; ``replayed`` is then what the assignor gives, and empty where that is the same.
+    library that gives exactly the owners, where that of the leader does not. Nothing of this is known unless ``kind``
+    is "exact"; if it is "target", ``current`` is what the broker itself has chosen, and ``pending`` and ``handovers``
+    are known too; ``replayed`` is then what the assignor gives, and empty where that is the same.
 
     ``dialect`` is the assignor of a client library that is replayed or checked; None: Kafka's own. If ``kind`` is
     "checked", it cannot be replayed: it may have given the owners, unless there is a ``refusal``.

@@ -26,7 +26,7 @@ from monitor.detection.ownership.context import Expectation, Owners, Ownership
 from monitor.detection.ownership.late_partitions import horizon_ms
 from monitor.detection.ownership.leaders_topics import topics_left_out
 from monitor.detection.ownership.replays import DialectReplay, JavaReplay, Replay, ReplayInputs
-from monitor.model import Catalog, ClientLibrary, GroupState, TopicPartition, number
+from monitor.model import Catalog, ClientLibrary, GroupState, number
 from monitor.model.evidence import Growth
 from monitor.protocol.kafka.sticky_user_data import is_foreign as is_foreign_memory
 
@@ -113,10 +113,9 @@ class _Search:
         return self._unexplained(left_out)
 
     def _candidates(self) -> Iterator[Replay]:
-        """Kafka's own first, which is the cheapest, and explains most groups of whatever library."""
-        if self._java is not None:
-            yield self._java
-        yield from self._dialects
+        """The likeliest first. Kafka's own is asked of every group: libraries change, and it is what they all mean."""
+        java = () if self._java is None else (self._java,)
+        yield from (*java, *self._dialects) if self._assigners.may_be_java else (*self._dialects, *java)
 
     def _possible_counts(self) -> Iterator[Counts]:
         """The partitions that the leader may have known: those of then, or fewer, as the assignment shows."""
@@ -127,6 +126,8 @@ class _Search:
     def _explained(self, replay: Replay, counts: Counts, left_out: frozenset[str]) -> Expectation:
         if not replay.gives_owners:
             return Expectation(kind="checked", dialect=replay.dialect, left_out=left_out)
+        if left_out and replay.dialect is None:  # Kafka's own leaves no topic out: it is another of the same name
+            return Expectation(kind="invariants", left_out=left_out)
         found = self._expecting(replay, counts, self._owners, left_out)
         return replace(found, stale_metadata=counts is not self._then)
 
@@ -163,9 +164,7 @@ class _Search:
             return Expectation(kind="invariants", left_out=left_out)
         return replace(found, like=self._like())
 
-    def _expecting(
-        self, replay: Replay, counts: Counts, replayed: Owners, left_out: frozenset[str]
-    ) -> Expectation:
+    def _expecting(self, replay: Replay, counts: Counts, replayed: Owners, left_out: frozenset[str]) -> Expectation:
         """What an assignor with one answer expects, for the partitions of then and of now."""
         current = replay.owners_now(self._now)
         return Expectation(

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Protocol
 
-from msgspec.structs import replace
-
-from monitor.assignors import Assignor, AssignorError, order_sensitive, rejoining
-from monitor.assignors.dialects import DialectRow, Exactness, Group, Refusal, ReplayedDialect, UnknownLeaderError
+from monitor.assignors import Assignor, order_sensitive, rejoining
+from monitor.assignors.dialects import DialectRow, Exactness, Group, ReplayedDialect
 from monitor.assignors.kafka_client.sticky import CooperativeStickyAssignor
 from monitor.detection.ownership.catalog_view import shape_of
 from monitor.detection.ownership.context import Owners
@@ -20,9 +18,9 @@ from monitor.model import (
     Member,
     MemberAssignment,
     TopicPartition,
-    TopicPartitions,
     TopicShape,
 )
+from monitor.model.evidence import Refusal
 
 Counts = Mapping[str, int]
 """The number of partitions by topic; a topic without partitions has no entry, as if it did not exist."""

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from monitor.assignors import AssignorError
-from monitor.assignors.dialects import DIALECTS, Group, Refusal, ReplayedDialect
+from monitor.assignors.dialects import DIALECTS, Group, ReplayedDialect
 from monitor.assignors.vectors import dialect_cases
 from monitor.model import Assignment, MemberAssignment, TopicPartitions
+from monitor.model.evidence import Refusal
 from monitor.protocol.kafka.sticky_user_data import read_sticky
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "dialects"

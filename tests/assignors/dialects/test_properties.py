@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from monitor.assignors import AssignorError, find
-from monitor.assignors.dialects import DIALECTS, Exactness, Group, RefusalReason, ReplayedDialect
+from monitor.assignors.dialects import DIALECTS, Exactness, Group, ReplayedDialect
 from monitor.model import Assignment, MemberAssignment, TopicPartitions
+from monitor.model.evidence import RefusalReason
 from tests.assignors.strategies import equal_groups, groups, topic_shapes
 
 REPLAYED = {name: row.rule for name, row in DIALECTS.items() if isinstance(row.rule, ReplayedDialect)}

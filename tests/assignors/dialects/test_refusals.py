@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.assignors.dialects import DIALECTS, Group, Refusal, RefusalReason, UnknownLeaderError
+from monitor.assignors.dialects import DIALECTS, Group, UnknownLeaderError
 from monitor.model import Assignment, Member, MemberAssignment, TopicPartition, TopicPartitions, TopicShape
+from monitor.model.evidence import Refusal, RefusalReason
 
 MEMBERS = (
     Member(member_id="C0", topics=("t",)),

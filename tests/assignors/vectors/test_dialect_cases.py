@@ -6,10 +6,11 @@ import json
 
 import pytest
 
-from monitor.assignors.dialects import DIALECTS, Refusal, RefusalReason
+from monitor.assignors.dialects import DIALECTS
 from monitor.assignors.vectors.answering import Remarks, answer_line
 from monitor.assignors.vectors.dialect_cases import CHECKED_FAMILIES, describe
 from monitor.model import TopicPartition
+from monitor.model.evidence import Refusal, RefusalReason
 from tests.assignors.dialects.golden import families, read
 from tests.assignors.vectors.test_command import run, start
 

@@ -29,7 +29,7 @@ from monitor.assignors.dialects.dealing import assign_owners
 from monitor.assignors.dialects.dialect import CheckedDialect, Group
 from monitor.assignors.dialects.libraries.franz_go_one_topic import one_topic_target
 from monitor.assignors.dialects.member_orders import static_first
-from monitor.assignors.dialects.refusals import Refusal, first_difference
+from monitor.assignors.dialects.refusals import first_difference
 from monitor.assignors.dialects.sticky.claims import (
     Claims,
     Origins,
@@ -57,6 +57,7 @@ from monitor.assignors.dialects.sticky.withheld import (
 )
 from monitor.assignors.dialects.structure import Structure, read_full_structure, read_structure
 from monitor.model import Assignment, TopicPartition
+from monitor.model.evidence import Refusal
 
 
 class Sticky(CheckedDialect):

@@ -39,9 +39,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from monitor.assignors.dialects.dialect import CheckedDialect, Group
-from monitor.assignors.dialects.refusals import Refusal, RefusalReason
 from monitor.assignors.dialects.structure import Structure, read_full_structure
 from monitor.model import Assignment, Member, TopicPartition, TopicShape, Value, number
+from monitor.model.evidence import Refusal, RefusalReason
 
 
 class RackAffinity(CheckedDialect):

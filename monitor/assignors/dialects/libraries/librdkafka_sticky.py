@@ -27,7 +27,6 @@ from __future__ import annotations
 
 from monitor.assignors.dialects.dealing import assign_owners
 from monitor.assignors.dialects.dialect import Group
-from monitor.assignors.dialects.refusals import Refusal, RefusalReason
 from monitor.assignors.dialects.sticky.c_run import CRun, Racks
 from monitor.assignors.dialects.sticky.choice_replay import ChoiceReplay
 from monitor.assignors.dialects.sticky.choices import Choices
@@ -43,6 +42,7 @@ from monitor.assignors.dialects.sticky.withheld import (
 )
 from monitor.assignors.dialects.structure import read_structure
 from monitor.model import Assignment
+from monitor.model.evidence import Refusal, RefusalReason
 
 
 class CooperativeSticky(ChoiceReplay):

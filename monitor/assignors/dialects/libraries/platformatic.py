@@ -37,8 +37,9 @@ from typing import Final
 from monitor.assignors.dialects.dealing import deal_to_everybody
 from monitor.assignors.dialects.dialect import Group, ReplayedDialect
 from monitor.assignors.dialects.libraries.kafkajs import leader_shapes
-from monitor.assignors.dialects.refusals import Refusal, first_difference, owners_by_partition
+from monitor.assignors.dialects.refusals import first_difference, owners_by_partition
 from monitor.model import Assignment, TopicPartition, TopicShape
+from monitor.model.evidence import Refusal
 
 MAX_TOPIC_ORDERS: Final = 120
 """How many orders of the leader's topics are tried: all there are of five topics."""

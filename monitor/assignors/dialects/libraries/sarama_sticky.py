@@ -29,7 +29,6 @@ True
 from __future__ import annotations
 
 from monitor.assignors.dialects.dialect import CheckedDialect, Group
-from monitor.assignors.dialects.refusals import Refusal, RefusalReason
 from monitor.assignors.dialects.sticky.claims import (
     Claims,
     Origins,
@@ -43,6 +42,7 @@ from monitor.assignors.dialects.sticky.withheld import Claimants, early_move_ref
 from monitor.assignors.dialects.structure import Structure, read_structure
 from monitor.assignors.errors import AssignorError
 from monitor.model import Assignment, TopicPartition
+from monitor.model.evidence import Refusal, RefusalReason
 
 
 class Sticky(CheckedDialect):

@@ -12,10 +12,11 @@ from itertools import islice
 from typing import Final
 
 from monitor.assignors.dialects.dialect import Group, ReplayedDialect
-from monitor.assignors.dialects.refusals import Refusal, first_difference
+from monitor.assignors.dialects.refusals import first_difference
 from monitor.assignors.dialects.sticky.choices import Choices
 from monitor.assignors.errors import AssignorError
 from monitor.model import Assignment
+from monitor.model.evidence import Refusal
 
 MAX_RUNS: Final = 24
 """As many as there are orders of four things."""

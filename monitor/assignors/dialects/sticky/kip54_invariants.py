@@ -14,7 +14,6 @@ from itertools import combinations_with_replacement, product
 from math import comb, prod
 from typing import Final
 
-from monitor.assignors.dialects.refusals import Refusal, RefusalReason
 from monitor.assignors.dialects.sticky.claims import Origins, settled_origins
 from monitor.assignors.dialects.sticky.optimum import moves_refusal
 from monitor.assignors.dialects.sticky.rows import Owners, loads_of, topic_rows
@@ -27,6 +26,7 @@ from monitor.assignors.dialects.sticky.withheld import (
 )
 from monitor.assignors.dialects.structure import Structure
 from monitor.model import TopicPartition
+from monitor.model.evidence import Refusal, RefusalReason
 
 MAX_CHECKS: Final = 100_000
 """How many owners are looked at, in all the targets that a cooperative strategy can have had."""

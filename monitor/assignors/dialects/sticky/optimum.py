@@ -26,9 +26,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.assignors.dialects.refusals import Refusal, RefusalReason
 from monitor.assignors.dialects.sticky.rows import Cell, Owners, Rows, levelling_path, loads_of
 from monitor.model import TopicPartition
+from monitor.model.evidence import Refusal, RefusalReason
 
 Numbers = NDArray[np.int64]
 _NEVER: Final = 1 << 40

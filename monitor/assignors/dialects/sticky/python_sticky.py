@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from monitor.assignors.dialects.dealing import assign_owners
 from monitor.assignors.dialects.dialect import Group
-from monitor.assignors.dialects.refusals import Refusal, RefusalReason
 from monitor.assignors.dialects.sticky.choice_replay import ChoiceReplay
 from monitor.assignors.dialects.sticky.choices import Choices
 from monitor.assignors.dialects.sticky.claims import read_claims
@@ -18,6 +17,7 @@ from monitor.assignors.dialects.sticky.python_run import PythonRun, keep_in_pyth
 from monitor.assignors.dialects.sticky.rows import Owners
 from monitor.assignors.dialects.structure import read_structure
 from monitor.model import Assignment
+from monitor.model.evidence import Refusal, RefusalReason
 
 
 class PythonSticky(ChoiceReplay):

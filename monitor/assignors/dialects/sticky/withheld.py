@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from monitor.assignors.dialects.dialect import Group
-from monitor.assignors.dialects.refusals import Refusal, RefusalReason
 from monitor.assignors.dialects.sticky.memories import claimed_places, read_fields
 from monitor.assignors.dialects.sticky.rows import Owners, form_rows, levelling_path, loads_of
 from monitor.assignors.dialects.structure import Structure
 from monitor.assignors.kafka_client.sticky.general.least_loaded import LeastLoaded
 from monitor.model import TopicPartition, Value
+from monitor.model.evidence import Refusal, RefusalReason
 
 
 class Claimants(Value):

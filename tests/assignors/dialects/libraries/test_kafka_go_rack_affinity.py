@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.assignors.dialects import Group, RefusalReason
+from monitor.assignors.dialects import Group
 from monitor.assignors.dialects.libraries.kafka_go_rack_affinity import RackAffinity
 from monitor.model import Assignment, Member, MemberAssignment, TopicPartition, TopicPartitions, TopicShape
+from monitor.model.evidence import RefusalReason
 
 RACK, UNEVEN = RefusalReason.RACK, RefusalReason.UNEVEN
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from monitor.assignors.dialects import DIALECTS, Group, RefusalReason
+from monitor.assignors.dialects import DIALECTS, Group
 from monitor.model import Member, TopicPartitions, TopicShape
+from monitor.model.evidence import RefusalReason
 from tests.assignors.dialects.golden import assignment_of, plain
 
 RING = (

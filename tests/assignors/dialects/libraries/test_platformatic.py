@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from monitor.assignors.dialects import Group, RefusalReason
+from monitor.assignors.dialects import Group
 from monitor.assignors.dialects.libraries.platformatic import MAX_TOPIC_ORDERS, RoundRobin
 from monitor.assignors.dialects.libraries.platformatic_sticky import locale_key
 from monitor.model import Member, TopicShape
+from monitor.model.evidence import RefusalReason
 
 NAMES = ("a", "b", "c", "d", "e", "f", "g")
 TINY = ("a", "b", "c", "d")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitor.assignors.dialects.refusals import RefusalReason
 from monitor.assignors.dialects.sticky.optimum import optimum_refusal
 from monitor.assignors.dialects.sticky.rows import form_rows
 from monitor.model import TopicPartition
+from monitor.model.evidence import RefusalReason
 from tests.assignors.optimum import TinyGroup, best, quality
 
 TOPICS = ("t", "u", "v")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.assignors.dialects import Group, Refusal, RefusalReason
+from monitor.assignors.dialects import Group
 from monitor.assignors.dialects.sticky.withheld import (
     Claimants,
     early_move_refusal,
@@ -19,6 +19,7 @@ from monitor.assignors.dialects.sticky.withheld import (
 )
 from monitor.assignors.dialects.structure import read_structure
 from monitor.model import Assignment, Member, MemberAssignment, TopicPartition, TopicPartitions, TopicShape
+from monitor.model.evidence import Refusal, RefusalReason
 
 NAMES = ("C0", "C1", "C2")
 T = [TopicPartition("t", number) for number in range(5)]
