@@ -335,23 +335,18 @@ def _refusal(refusal: Refusal, group: GroupState) -> str:
     """The place that shows it."""
     owner, other = (people([name], group) if name else "another member" for name in (refusal.member, refusal.other))
     place = _example([refusal.partition]) if refusal.partition is not None else "a partition"
-    match refusal.reason:
-        case RefusalReason.UNASSIGNED:
-            return f"{place} has no owner."
-        case RefusalReason.ASSIGNED_TWICE:
-            return f"{place} belongs to both {owner} and {other}."
-        case RefusalReason.NOT_SUBSCRIBED | RefusalReason.NOT_ASSIGNABLE:
-            return f"{place} belongs to {owner}, which does not subscribe to the topic."
-        case RefusalReason.UNEVEN:
-            return f"{place} belongs to {owner}, and a move of it would make the assignment more even."
-        case RefusalReason.NOT_KEPT:
-            return f"{place} belongs to {owner}, although {other} owned it and could have kept it."
-        case RefusalReason.NOT_WITHHELD:
-            return f"{place} belongs to {owner}, although {other} had not revoked it yet."
-        case RefusalReason.RACK:
-            return f"{place} belongs to {owner}, although other members are on its rack."
-        case _:
-            return f"{place} belongs to {owner}."
+    return _REFUSALS.get(refusal.reason, "{place} belongs to {owner}.").format(place=place, owner=owner, other=other)
+
+
+_REFUSALS: Final[Mapping[RefusalReason, str]] = {
+    RefusalReason.UNASSIGNED: "{place} has no owner.",
+    RefusalReason.ASSIGNED_TWICE: "{place} belongs to both {owner} and {other}.",
+    RefusalReason.NOT_SUBSCRIBED: "{place} belongs to {owner}, which does not subscribe to the topic.",
+    RefusalReason.UNEVEN: "{place} belongs to {owner}, and a move of it would make the assignment more even.",
+    RefusalReason.NOT_KEPT: "{place} belongs to {owner}, although {other} owned it and could have kept it.",
+    RefusalReason.NOT_WITHHELD: "{place} belongs to {owner}, although {other} had not revoked it yet.",
+    RefusalReason.RACK: "{place} belongs to {owner}, although other members are on its rack.",
+}
 
 
 def _self_assigned_drift(difference: Difference, cause: Cause, group: GroupState) -> str:

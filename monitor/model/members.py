@@ -65,6 +65,19 @@ class ClassicProtocol(Value):
     topics: tuple[str, ...] = ()
 
 
+class MemberRemark(StrEnum):
+    """What deviates in a member's bytes from Kafka's protocol, although they can be read."""
+
+    ABRIDGED_SUBSCRIPTION = "abridged_subscription"
+    """The subscription says version 1 and ends before OwnedPartitions."""
+    VERSIONED_USER_DATA = "versioned_user_data"
+    """The user data of ``sticky`` begins with a version, as only kafka-python writes and reads it."""
+    UNKNOWN_USER_DATA = "unknown_user_data"
+    """The user data of ``sticky`` has a form that groupwatch does not know."""
+    REPEATED_TOPIC = "repeated_topic"
+    """The assignment names a topic more than once; its partitions are added up."""
+
+
 class WireForm(Value):
     """How a member's bytes are written, beside what they say: client libraries differ in that.
 

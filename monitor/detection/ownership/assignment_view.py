@@ -13,6 +13,7 @@ from collections.abc import Set as AbstractSet
 from msgspec.structs import replace
 
 from monitor.detection.client_libraries.recognition import recognize_libraries
+from monitor.detection.client_libraries.remarks import member_remarks
 from monitor.detection.ownership.alternatives import alternative_to
 from monitor.detection.ownership.balance import balance_of
 from monitor.detection.ownership.catalog_view import Topics, age_beside
@@ -213,6 +214,7 @@ def _members(
             connections=member.connections,
             unreadable=member.unreadable if member.answers else None,
             library=libraries.get(member.member_id, UNKNOWN_LIBRARY),
+            remarks=member_remarks(member, group.protocol),
             idle=None  # it may have standby tasks, and more threads than tasks are usual
             if by_tasks
             else group.sharing is Sharing.EXCLUSIVE

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from monitor.assignors import AssignorError, UnknownAssignor, find
 from monitor.assignors.dialects import DialectRow, Exactness, dialects_of
-from monitor.detection.ownership.assigners import Assigners, possible_assigners, possible_leaders
+from monitor.detection.ownership.assigners import possible_assigners, possible_leaders
 from monitor.detection.ownership.catalog_view import count_at, count_now, is_older_than_generation
 from monitor.detection.ownership.context import Expectation, Owners, Ownership
 from monitor.detection.ownership.late_partitions import horizon_ms
@@ -47,8 +47,7 @@ def expect(
     left_out = topics_left_out(group, catalog, ownership, libraries)
     if not ownership.complete:
         return Expectation(kind="none", left_out=left_out)
-    search = _Search(group, catalog, ownership, possible_assigners(group, libraries))
-    return search.expectation(left_out)
+    return _Search(group, catalog, ownership, libraries).expectation(left_out)
 
 
 def visible_counts(owners: Owners) -> Counts | None:
@@ -91,18 +90,20 @@ def _counts_then(group: GroupState, catalog: Catalog, ownership: Ownership) -> C
 class _Search:
     """Asks one assignor after the other whether it explains who owns what."""
 
-    def __init__(self, group: GroupState, catalog: Catalog, ownership: Ownership, assigners: Assigners) -> None:
+    def __init__(
+        self, group: GroupState, catalog: Catalog, ownership: Ownership, libraries: Mapping[str, ClientLibrary]
+    ) -> None:
         self._group = group
         self._catalog = catalog
         self._owners = ownership.owners
-        self._assigners = assigners
+        self._assigners = possible_assigners(group, libraries)
         self._visible = visible_counts(ownership.owners)
         self._now = counts_now(group, catalog, ownership.subscribed, self._visible)
         self._then = _counts_then(group, catalog, ownership)
-        inputs = ReplayInputs(group, catalog, ownership.owners)
+        self._inputs = ReplayInputs(group, catalog, ownership.owners, libraries)
         assignor = find(group.protocol)
-        self._java = None if isinstance(assignor, UnknownAssignor) else JavaReplay(assignor, inputs)
-        self._dialects = tuple(DialectReplay(row, inputs) for row in assigners.dialects)
+        self._java = None if isinstance(assignor, UnknownAssignor) else JavaReplay(assignor, self._inputs)
+        self._dialects = tuple(DialectReplay(row, self._inputs) for row in self._assigners.dialects)
 
     def expectation(self, left_out: frozenset[str]) -> Expectation:
         """What the first assignor expects that explains the owners; else what the likeliest one does."""
@@ -166,11 +167,11 @@ class _Search:
 
     def _expecting(self, replay: Replay, counts: Counts, replayed: Owners, left_out: frozenset[str]) -> Expectation:
         """What an assignor with one answer expects, for the partitions of then and of now."""
-        current = replay.owners_now(self._now)
+        is_settled = replay.dialect is not None and replayed == self._owners and counts == self._now
         return Expectation(
             kind="exact",
             dialect=replay.dialect,
-            current=replayed if current is None else current,
+            current=replayed if is_settled else replay.owners_now(self._now),
             replayed=replayed,
             changes=self._changes(counts),
             pending=replay.pending(counts, replayed),
@@ -179,9 +180,8 @@ class _Search:
 
     def _like(self) -> DialectRow | None:
         """Whose assignor of the same name gives exactly these owners, though the leader does not seem to use it."""
-        inputs = ReplayInputs(self._group, self._catalog, self._owners)
         others = [row for row in dialects_of(self._group.protocol or "") if row not in self._assigners.dialects]
-        replays = (DialectReplay(row, inputs) for row in others if row.exactness is not Exactness.CHECKED)
+        replays = (DialectReplay(row, self._inputs) for row in others if row.exactness is not Exactness.CHECKED)
         return next((each.dialect for each in replays if any(map(each.explains, self._possible_counts()))), None)
 
     def _changes(self, then: Counts) -> tuple[Growth, ...]:

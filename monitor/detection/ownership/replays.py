@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Protocol
 
+from msgspec.structs import replace
+
 from monitor.assignors import Assignor, order_sensitive, rejoining
 from monitor.assignors.dialects import DialectRow, Exactness, Group, ReplayedDialect
 from monitor.assignors.kafka_client.sticky import CooperativeStickyAssignor
@@ -14,7 +16,9 @@ from monitor.detection.ownership.current import owners_by_partition
 from monitor.model import (
     Assignment,
     Catalog,
+    ClientLibrary,
     GroupState,
+    Library,
     Member,
     MemberAssignment,
     TopicPartition,
@@ -29,17 +33,23 @@ LARGE: Final = 20_000
 """From so many partitions on, only two other orders of the members are tried in search of a tie, instead of sixteen."""
 
 COOPERATIVE: Final = "cooperative-sticky"
-WITHOUT_MEMORY: Final = frozenset({"range", "roundrobin", "RoundRobinAssigner"})
-"""The names of assignors whose answer does not depend on what members had before."""
 
 
 class ReplayInputs:
     """What an assignor is given of a group, and who owns what."""
 
-    def __init__(self, group: GroupState, catalog: Catalog, owners: Owners) -> None:
+    def __init__(
+        self, group: GroupState, catalog: Catalog, owners: Owners, libraries: Mapping[str, ClientLibrary]
+    ) -> None:
         self.group = group
         self.owners = owners
         self._catalog = catalog
+        self._libraries = libraries
+
+    def rejoining(self) -> tuple[Member, ...]:
+        """The members as they would join if the group rebalanced now, each as its library does."""
+        kafka_python = {name for name, library in self._libraries.items() if library.one is Library.KAFKA_PYTHON}
+        return rejoining(self.group.members, self.group.generation, kafka_python)
 
     def shapes(self, counts: Counts) -> tuple[TopicShape, ...]:
         """The topics, with racks if a member has one."""
@@ -69,8 +79,8 @@ class Replay(Protocol):
             AssignorError: the original fails for this group.
         """
 
-    def owners_now(self, counts: Counts) -> Owners | None:
-        """What it would give, in the end, if the members rejoined; None: that is not known.
+    def owners_now(self, counts: Counts) -> Owners:
+        """What it would give, in the end, if the members rejoined.
 
         Raises:
             AssignorError: the original fails for this group.
@@ -103,10 +113,9 @@ class JavaReplay:
             self._known[key] = owners_by_partition(answer.members)
         return self._known[key]
 
-    def owners_now(self, counts: Counts) -> Owners | None:
+    def owners_now(self, counts: Counts) -> Owners:
         """See Replay."""
-        group = self._inputs.group
-        return self._target(rejoining(group.members, group.generation), counts)
+        return self._target(self._inputs.rejoining(), counts)
 
     def pending(self, counts: Counts, given: Owners) -> frozenset[TopicPartition]:
         """See Replay."""
@@ -165,9 +174,24 @@ class DialectReplay:
         """See Replay."""
         return self._assigned(next(iter(self._groups(counts))))
 
-    def owners_now(self, counts: Counts) -> Owners | None:
-        """See Replay. What members would remember is written in a form of each library's own, so it is not guessed."""
-        return self.owners(counts) if self.gives_owners and self._row.protocol in WITHOUT_MEMORY else None
+    def owners_now(self, counts: Counts) -> Owners:
+        """See Replay."""
+        return self.owners_led_by(self._inputs.group.leader, counts)
+
+    def owners_led_by(self, leader: str | None, counts: Counts) -> Owners:
+        """What it would give, in the end, if the members rejoined and this one led; nothing if it is only checked.
+
+        Raises:
+            AssignorError: the library fails for this group.
+        """
+        members, shapes = self._inputs.rejoining(), self._inputs.shapes(counts)
+        if not isinstance(self._row.rule, ReplayedDialect):
+            return {}
+        given = self._row.rule.assign(Group(members=members, topics=shapes, leader=leader or members[0].member_id))
+        if self._row.protocol == COOPERATIVE:  # what has to be revoked first is assigned in the next generation
+            after = _after_revocation(members, given)
+            given = self._row.rule.assign(Group(members=after, topics=shapes, leader=leader or members[0].member_id))
+        return owners_by_partition(given.members)
 
     def pending(self, counts: Counts, given: Owners) -> frozenset[TopicPartition]:
         """See Replay: what a member had as it joined, and nobody has now."""
@@ -190,3 +214,9 @@ class DialectReplay:
         if not isinstance(self._row.rule, ReplayedDialect):
             return {}
         return owners_by_partition(self._row.rule.assign(group).members)
+
+
+def _after_revocation(members: Sequence[Member], given: Assignment) -> tuple[Member, ...]:
+    """The members as they join once they have revoked what they were to revoke."""
+    kept = {each.member_id: each.topics for each in given.members}
+    return tuple([replace(member, owned=kept.get(member.member_id, ())) for member in members])

@@ -88,6 +88,11 @@ _AFTER_OWNED: Final = {0: UserDataForm.OWNED_BEFORE_GENERATIONS, _INT32.size: Us
 _FIRST_VERSION: Final = b"\x00\x01"
 
 
+def write_versioned(memory: PriorAssignment) -> bytes:
+    """As :func:`write_sticky`, with a version before it, as kafka-python's ``sticky`` writes it."""
+    return _FIRST_VERSION + write_sticky(memory)
+
+
 def is_foreign(data: bytes | None) -> bool:
     """Whether this is no user data of Kafka's Java client: kafka-python's ``sticky``, for one, writes a version first.
 
