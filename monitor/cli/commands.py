@@ -77,7 +77,13 @@ def explain(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
 def what_if(  # noqa: PLR0913, PLR0917 -- as above
     cluster: Cluster,
     group: GroupName,
-    assignor: Annotated[str | None, typer.Option(help="Simulate another assignor, for example roundrobin.")] = None,
+    assignor: Annotated[
+        str | None,
+        typer.Option(help="Simulate another assignor, for example roundrobin, or sarama.roundrobin of that library."),
+    ] = None,
+    leader: Annotated[
+        str | None, typer.Option(help="Simulate this member as the leader, with the assignor of its client library.")
+    ] = None,
     members: Annotated[
         int | None, typer.Option(min=1, help="Simulate this number of members; new ones subscribe like most.")
     ] = None,
@@ -105,6 +111,7 @@ def what_if(  # noqa: PLR0913, PLR0917 -- as above
 
         change = asked.Change(
             assignor=assignor,
+            leader=leader,
             members=members,
             without=tuple(without or ()),
             partitions=counts,

@@ -184,14 +184,11 @@ class DialectReplay:
         Raises:
             AssignorError: the library fails for this group.
         """
-        members, shapes = self._inputs.rejoining(), self._inputs.shapes(counts)
-        if not isinstance(self._row.rule, ReplayedDialect):
+        members, rule = self._inputs.rejoining(), self._row.rule
+        if not isinstance(rule, ReplayedDialect):
             return {}
-        given = self._row.rule.assign(Group(members=members, topics=shapes, leader=leader or members[0].member_id))
-        if self._row.protocol == COOPERATIVE:  # what has to be revoked first is assigned in the next generation
-            after = _after_revocation(members, given)
-            given = self._row.rule.assign(Group(members=after, topics=shapes, leader=leader or members[0].member_id))
-        return owners_by_partition(given.members)
+        group = Group(members=members, topics=self._inputs.shapes(counts), leader=leader or members[0].member_id)
+        return owners_by_partition(final_assignment(self._row, rule, group).members)
 
     def pending(self, counts: Counts, given: Owners) -> frozenset[TopicPartition]:
         """See Replay: what a member had as it joined, and nobody has now."""
@@ -216,7 +213,15 @@ class DialectReplay:
         return owners_by_partition(self._row.rule.assign(group).members)
 
 
-def _after_revocation(members: Sequence[Member], given: Assignment) -> tuple[Member, ...]:
-    """The members as they join once they have revoked what they were to revoke."""
+def final_assignment(dialect: DialectRow, rule: ReplayedDialect, group: Group) -> Assignment:
+    """What a dialect gives in the end: a cooperative one assigns what has to be revoked first in the next generation.
+
+    Raises:
+        AssignorError: the library fails for this group.
+    """
+    given = rule.assign(group)
+    if dialect.protocol != COOPERATIVE:
+        return given
     kept = {each.member_id: each.topics for each in given.members}
-    return tuple([replace(member, owned=kept.get(member.member_id, ())) for member in members])
+    members = [replace(member, owned=kept.get(member.member_id, ())) for member in group.members]
+    return rule.assign(replace(group, members=tuple(members)))

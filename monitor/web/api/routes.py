@@ -223,6 +223,7 @@ def _change(query: Query) -> Change:
         raise HTTPException(400, f"partitions: {error}") from error
     change = Change(
         assignor=query.text("assignor"),
+        leader=query.text("leader"),
         members=query.number("members"),
         without=query.texts("without"),
         partitions=partitions,
