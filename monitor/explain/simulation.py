@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+import msgspec
 from msgspec.structs import replace
 
 from monitor.assignors import Assignor, UnknownAssignor, find, rejoining
@@ -52,7 +53,7 @@ class Roster(Value):
     owners: Owners
     counts: Counts
     assumptions: tuple[str, ...]
-    libraries: Mapping[str, ClientLibrary]
+    libraries: Mapping[str, ClientLibrary] = msgspec.field(default_factory=dict)
     dialect: DialectRow | None = None
 
     @property
@@ -207,13 +208,9 @@ class DialectAssignor(ChosenAssignor):
         """See ChosenAssignor."""
         library = library_name(self._dialect.library)
         leader = f"A member that uses {library} {self._dialect.version} leads the group."
-        others = (
-            ()
-            if roster.group.protocol == self._dialect.protocol
-            else (_ALL_SUPPORT.format(name=self._dialect.protocol),)
-        )
-        final = (_FINAL,) if self._dialect.protocol == COOPERATIVE else ()
-        return (leader, *others, *final)
+        name = self._dialect.protocol
+        others = () if roster.group.protocol == name else (_ALL_SUPPORT.format(name=name),)
+        return (leader, *others, _FINAL) if name == COOPERATIVE else (leader, *others)
 
 
 def choose_assignor(roster: Roster, name: str | None, leader: Member | None = None) -> ChosenAssignor:
