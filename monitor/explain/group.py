@@ -13,12 +13,15 @@ from monitor.explain.client_libraries import client_statements, moved_by_java
 from monitor.explain.dialects import dialect_rule
 from monitor.explain.self_assigned import sharing_told
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
+from monitor.messages.client_libraries import library_name
 from monitor.messages.findings import CAUSES
 from monitor.messages.formatting import age, counted, lasted
 from monitor.messages.names import era, library_name, ranges, shown
 from monitor.messages.units import unit_of
 from monitor.model import (
     KINDS,
+    Certainty,
+    ClientLibrary,
     GroupState,
     MemberVerdict,
     PartitionId,
@@ -202,11 +205,18 @@ def _member_line(member: MemberVerdict, held: Sequence[TopicPartition]) -> str:
         by_topic[place.topic].append(place.partition)
     owned = [f"{shown(topic)} {ranges(numbers)}" for topic, numbers in list(by_topic.items())[:MOST_MEMBERS]]
     names = [("instance", member.instance_id), ("client", member.client_id or None), ("host", member.host or None)]
-    who = ", ".join(f"{word} {shown(name)}" for word, name in names if name is not None)
+    known = [f"{word} {shown(name)}" for word, name in names if name is not None]
+    who = ", ".join([*known, *_library(member.library)])
     line = f"{shown(member.member_id)}{f' ({who})' if who else ''}: {'; '.join(owned) or 'no partitions'}"
     if member.expected_partitions is not None and member.expected_partitions != member.partitions:
         line += f"; expected: {counted(member.expected_partitions, 'partition')}"
     return line
+
+
+def _library(library: ClientLibrary) -> Iterator[str]:
+    """The client library in words; nothing if it is unknown."""
+    if library.certainty is not Certainty.UNKNOWN:
+        yield f"{'probably ' if library.certainty is Certainty.LIKELY else ''}{library_name(library)}"
 
 
 def _oddities(member: MemberVerdict) -> str:

@@ -10,7 +10,14 @@ from monitor.model.assignments import (
     Quirk,
     TopicShape,
 )
-from monitor.model.client_libraries import UNKNOWN_LIBRARY, Certainty, ClientLibrary, Library, LibraryMembers
+from monitor.model.client_libraries import (
+    UNKNOWN_LIBRARY,
+    Certainty,
+    ClientLibrary,
+    Library,
+    LibraryMembers,
+    LibraryUse,
+)
 from monitor.model.events import (
     STATES_WITH_TARGETS,
     AnyEvent,
@@ -197,6 +204,7 @@ __all__ = [
     "LagStatus",
     "Library",
     "LibraryMembers",
+    "LibraryUse",
     "ListedOffset",
     "Member",
     "MemberAssignment",

@@ -69,3 +69,23 @@ class LibraryMembers(Value):
 
     library: ClientLibrary
     members: int
+
+
+class LibraryUse(Value, kw_only=True):
+    """How many members of a cluster use a library with that certainty and those releases, and in how many groups.
+
+    ``libraries``, ``certainty`` and ``versions`` are those of ClientLibrary. A group can use several libraries, so the
+    groups of several uses do not add up to those of the cluster.
+    """
+
+    cluster: str
+    libraries: tuple[Library, ...]
+    certainty: Certainty
+    versions: str | None = None
+    members: int
+    groups: int
+
+    @property
+    def library(self) -> ClientLibrary:
+        """What is known of the library."""
+        return ClientLibrary(self.libraries, self.certainty, self.versions)

@@ -220,7 +220,7 @@ def test_a_job_that_refuses_is_heard(job):
     ],
 )
 def test_an_address_where_no_job_is_is_one_sentence_and_code_2(url, sentence):
-    for words in (["explain", "c", "g"], ["snapshot"]):
+    for words in (["explain", "c", "g"], ["snapshot"], ["census"]):
         answer = ask(*words, "--url", url)
         assert (answer.exit_code, answer.stdout) == (2, "")
         assert answer.stderr.startswith(f"groupwatch: {sentence}")

@@ -30,6 +30,8 @@ from monitor.metrics.spec_types import (
 from monitor.metrics.specs import FAMILIES, METRICS
 from monitor.model import (
     Catalog,
+    Certainty,
+    ClientLibrary,
     ClusterSnapshot,
     CollectorHealth,
     ErrorCount,
@@ -39,6 +41,7 @@ from monitor.model import (
     GroupKind,
     GroupVerdict,
     LagStatus,
+    Library,
     MemberVerdict,
     OrphanReason,
     PartitionState,
@@ -374,6 +377,41 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
     assert all(set(sample.labels) == labels[sample.name] for sample in samples)
     assert {metric.name: metric.type for metric in found} == kinds
     assert Counter((s.name, *sorted(s.labels.items())) for s in samples).most_common(1)[0][1] == 1
+
+
+def test_members_are_counted_by_library_over_groups_whatever_its_certainty_and_release():
+    """The members of RocketMQ are no clients of Kafka, and are not counted as unknown."""
+    newer, older, likely = (
+        MemberVerdict(member_id="m", library=ClientLibrary((Library.SARAMA,), certainty, versions))
+        for certainty, versions in (
+            (Certainty.CERTAIN, "2.12"),
+            (Certainty.CERTAIN, "before 2.12"),
+            (Certainty.LIKELY, None),
+        )
+    )
+    either = ClientLibrary((Library.AIOKAFKA, Library.KAFKA_PYTHON), Certainty.POSSIBLE)
+    members = {
+        "a": (newer, older, likely),
+        "b": (newer, MemberVerdict(member_id="n", library=either), MemberVerdict(member_id="o")),
+    }
+    groups = [msgspec.structs.replace(orders(), group=name, members=own) for name, own in members.items()]
+    of_rocketmq = msgspec.structs.replace(orders(), kind=GroupKind.ROCKETMQ, members=(MemberVerdict(member_id="m"),))
+    assert library_samples(*groups, of_rocketmq) == [
+        'groupwatch_client_library_members{cluster="main",library="aiokafka or kafka-python"} 1',
+        'groupwatch_client_library_members{cluster="main",library="sarama"} 4',
+        'groupwatch_client_library_members{cluster="main",library="unknown"} 1',
+    ]
+    assert library_samples(of_rocketmq, unattended("empty"), offsets_only("simple")) == []
+
+
+def library_samples(*verdicts: GroupVerdict) -> list[str]:
+    blocks = render_cluster("main", [summary_of(verdict) for verdict in verdicts])
+    return [
+        line
+        for block in blocks
+        if block.family == "groupwatch_client_library_members"
+        for line in block.samples.splitlines()
+    ]
 
 
 def named(verdict: GroupVerdict, group: str) -> GroupVerdict:

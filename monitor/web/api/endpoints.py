@@ -6,10 +6,10 @@ from typing import Final
 
 from monitor.explain.statements import Explanation
 from monitor.explain.what_if import WhatIf
-from monitor.model import FindingKind, GroupKind, GroupSummary, Phase, Value
+from monitor.model import FindingKind, GroupKind, GroupSummary, LibraryUse, Phase, Value
 from monitor.web.api.lists import Order
 from monitor.web.api.types import ApiIndex, ClusterCondition, GroupHistory, OpenFinding
-from monitor.web.views.addresses import API, SAVED
+from monitor.web.views.addresses import API, LIBRARIES_API, SAVED
 from monitor.web.views.query import Parameter
 from monitor.web.views.summary import ToldVerdict
 
@@ -114,6 +114,14 @@ ADDRESSES: Final = (
         meaning="The open findings of all groups, worst first. X-Total-Count has the number of matches.",
         answer=Answer(type=OpenFinding, is_list=True),
         parameters=(_CLUSTER, _SEARCH, _FINDING, _LIMIT, _CURSOR, _PARTIAL),
+    ),
+    Address(
+        path=LIBRARIES_API,
+        name="libraries",
+        meaning="The client libraries that the members of Kafka groups use, by cluster; most members first. "
+        "X-Total-Count has the number of rows.",
+        answer=Answer(type=LibraryUse, is_list=True),
+        parameters=(_CLUSTER, _PARTIAL),
     ),
     Address(
         path=f"{EXPLAIN}{GROUP}",

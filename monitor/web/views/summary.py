@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import msgspec
 from msgspec.structs import asdict, replace
 
+from monitor.detection.client_libraries.census import count_members
 from monitor.model import KINDS, Finding, GroupState, GroupSummary, GroupVerdict, LibraryMembers, Phase
 from monitor.model.findings import Severity
 
@@ -43,8 +42,7 @@ def _libraries(verdict: GroupVerdict) -> tuple[LibraryMembers, ...]:
     """The members of a Kafka group by client library; the most frequent first."""
     if not KINDS[verdict.kind].has_kafka_clients:
         return ()
-    counts = Counter(member.library for member in verdict.members)
-    return tuple([LibraryMembers(library, members) for library, members in counts.most_common()])
+    return count_members(member.library for member in verdict.members)
 
 
 def unjudged_summary(group: GroupState, last: GroupSummary | None, reason: str) -> GroupSummary:

@@ -70,6 +70,7 @@ def pages(end: str) -> list[str]:
     return [
         f"/?{urlencode({'q': end, 'cluster': f'c{end}', 'sort': end, 'kind': end})}",
         "/?all=1",
+        "/libraries",
         page_of("g", end, "explain=1"),
         page_of("g", end, urlencode({"explain": 1, "topic": f"t{end}", "partition": 0, "map": f"t{end}"})),
         page_of("g", end, what_if),
@@ -81,7 +82,7 @@ def pages(end: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("path", pages(UNSEEN), ids=range(10))
+@pytest.mark.parametrize("path", pages(UNSEEN), ids=range(11))
 def test_no_page_has_a_character_that_cannot_be_seen(path: str):
     """But for the line breaks between the tags, which are the templates'."""
     text = app(UNSEEN).get(path).text
@@ -134,7 +135,7 @@ def test_a_name_is_found_by_what_is_in_it_and_by_what_is_shown_of_it(sought: str
     assert f"g{UNSEEN}" in [each["group"] for each in found]
 
 
-@pytest.mark.parametrize("path", [*pages(PLAIN)[1:5], pages(PLAIN)[6]])
+@pytest.mark.parametrize("path", [*pages(PLAIN)[1:6], pages(PLAIN)[7]])
 def test_names_in_other_scripts_are_shown_as_they_are(path: str):
     text = app(PLAIN).get(path).text
     assert PLAIN in text
@@ -155,7 +156,7 @@ def test_probes_and_refusals_are_a_line_for_each_cluster_whatever_it_is_called()
     assert [char for char in UNSEEN if char != "\n" and char in collecting] == []
 
 
-@pytest.mark.parametrize("path", pages(UNSEEN)[7:])
+@pytest.mark.parametrize("path", pages(UNSEEN)[8:])
 def test_an_error_of_the_api_is_a_sentence_without_them(path: str):
     answer = app(UNSEEN).get(path.replace("/groups/", "/api/v1/groups/"))
     assert answer.status_code in (404, 503)

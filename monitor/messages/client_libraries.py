@@ -1,0 +1,36 @@
+"""Client libraries, and how sure it is that a member uses one, as a person reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from monitor.messages.names import shown
+from monitor.model import Certainty, ClientLibrary
+
+CERTAINTIES: Final[Mapping[Certainty, str]] = {
+    Certainty.CERTAIN: "No other library that groupwatch knows writes such bytes.",
+    Certainty.LIKELY: (
+        "The bytes alone do not decide. The client id or the timeouts are the defaults of this library, or the group "
+        "leader uses it."
+    ),
+    Certainty.POSSIBLE: "Each of these libraries writes such bytes, and nothing else distinguishes them.",
+    Certainty.UNKNOWN: (
+        "The bytes fit no library that groupwatch knows, or there are none; the client id is no default."
+    ),
+}
+"""The meaning of each certainty."""
+
+
+def library_name(library: ClientLibrary) -> str:
+    """The library with its release, or all that fit. A release may be text from a client id, so it is escaped.
+
+    >>> from monitor.model import UNKNOWN_LIBRARY, Library
+    >>> library_name(ClientLibrary((Library.LIBRDKAFKA,), Certainty.CERTAIN, "2.4 or newer"))
+    'librdkafka 2.4 or newer'
+    >>> library_name(ClientLibrary((Library.AIOKAFKA, Library.KAFKA_PYTHON), Certainty.POSSIBLE))
+    'aiokafka or kafka-python'
+    >>> library_name(UNKNOWN_LIBRARY)
+    'unknown'
+    """
+    return library.label if library.versions is None else f"{library.label} {shown(library.versions)}"
