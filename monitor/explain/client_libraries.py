@@ -13,8 +13,9 @@ from monitor.detection.ownership.context import Owners
 from monitor.detection.ownership.expected import Counts, counts_now, visible_counts
 from monitor.detection.ownership.replays import DialectReplay, JavaReplay, ReplayInputs
 from monitor.explain.statements import About, Judged, Statement
+from monitor.messages.client_libraries import project_name
 from monitor.messages.formatting import counted
-from monitor.messages.names import library_name, people, shown
+from monitor.messages.names import people, shown
 from monitor.model import KINDS, Assigner, ClientLibrary, Library, Value
 
 MOST_PARTITIONS: Final = 5_000
@@ -55,7 +56,7 @@ def _mixed_libraries(known: Judged) -> Iterator[Statement]:
     others = tuple(_other_leaders(known))
     if not others:
         return
-    counts = ", ".join(f"{library_name(each.library)} {each.members}" for each in others)
+    counts = ", ".join(f"{project_name(each.library)} {each.members}" for each in others)
     yield Statement(
         about=About.CLIENTS,
         sentence=(
@@ -67,7 +68,7 @@ def _mixed_libraries(known: Judged) -> Iterator[Statement]:
 
 
 def _consequence(other: OtherLeader, known: Judged) -> str:
-    name, protocol = library_name(other.library), shown(known.group.protocol or "")
+    name, protocol = project_name(other.library), shown(known.group.protocol or "")
     if other.moved is None:
         return f"With a leader of {name}: the result of its {protocol} cannot be predicted."
     if not other.moved:
@@ -115,7 +116,7 @@ def _defect(present: PresentDefect, known: Judged) -> Statement:
     defect = present.defect
     return Statement(
         about=About.CLIENTS,
-        sentence=f"Known defect of {library_name(defect.library)} ({defect.releases}): {defect.effect}",
+        sentence=f"Known defect of {project_name(defect.library)} ({defect.releases}): {defect.effect}",
         evidence=(
             f"Members that use it: {people(present.members, known.group)}.",
             f"What to do: {defect.remedy}",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from monitor.assignors.dialects import DialectRow
-from monitor.messages.names import library_name
+from monitor.messages.client_libraries import project_name
 
 _KIP54: Final = (
     "keeps partitions with their owners and moves one at a time while that makes the group more even (the algorithm of "
@@ -62,7 +62,7 @@ def dialect_name(dialect: DialectRow) -> str:
     >>> dialect_name(DIALECTS["sarama.roundrobin"])
     'roundrobin of Sarama'
     """
-    return f"{dialect.protocol} of {library_name(dialect.library)}"
+    return f"{dialect.protocol} of {project_name(dialect.library)}"
 
 
 def dialect_rule(dialect: DialectRow) -> str:

@@ -13,10 +13,10 @@ from monitor.explain.client_libraries import client_statements, moved_by_java
 from monitor.explain.dialects import dialect_rule
 from monitor.explain.self_assigned import sharing_told
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
-from monitor.messages.client_libraries import library_name
+from monitor.messages.client_libraries import library_name, project_name
 from monitor.messages.findings import CAUSES
 from monitor.messages.formatting import age, counted, lasted
-from monitor.messages.names import era, library_name, ranges, shown
+from monitor.messages.names import era, ranges, shown
 from monitor.messages.units import unit_of
 from monitor.model import (
     KINDS,
@@ -168,7 +168,7 @@ def _assignor_sentence(known: Judged) -> str | None:
 
 
 def _dialect_sentence(dialect: DialectRow) -> str:
-    library = library_name(dialect.library)
+    library = project_name(dialect.library)
     head = f"Its assignor is {dialect.protocol} (from the log), as {library} implements it"
     if dialect.exactness is Exactness.CHECKED:
         return (

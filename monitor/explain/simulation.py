@@ -24,7 +24,8 @@ from monitor.detection.ownership.expected import Counts, counts_now, expect, vis
 from monitor.detection.ownership.kip848 import named, with_targets
 from monitor.detection.ownership.replays import COOPERATIVE, final_assignment
 from monitor.detection.ownership.targets import is_chosen
-from monitor.messages.names import library_name, listed, shown
+from monitor.messages.client_libraries import project_name
+from monitor.messages.names import listed, shown
 from monitor.model import (
     KINDS,
     UNKNOWN_LIBRARY,
@@ -206,7 +207,7 @@ class DialectAssignor(ChosenAssignor):
 
     def assumptions(self, roster: Roster) -> tuple[str, ...]:
         """See ChosenAssignor."""
-        library = library_name(self._dialect.library)
+        library = project_name(self._dialect.library)
         leader = f"A member that uses {library} {self._dialect.version} leads the group."
         name = self._dialect.protocol
         others = () if roster.group.protocol == name else (_ALL_SUPPORT.format(name=name),)
@@ -246,14 +247,14 @@ def _led_by(leader: Member, roster: Roster, name: str) -> ChosenAssignor:
         return _kafkas_own(roster, name)
     dialect = DIALECTS.get(f"{library}.{name}")
     if dialect is None:
-        raise QuestionError(f"{library_name(library)} has no assignor {shown(name)} that groupwatch knows.")
+        raise QuestionError(f"{project_name(library)} has no assignor {shown(name)} that groupwatch knows.")
     return _simulated(dialect, leader.member_id)
 
 
 def _simulated(dialect: DialectRow, leader: str | None) -> DialectAssignor:
     if not isinstance(dialect.rule, ReplayedDialect):
         raise QuestionError(
-            f"groupwatch cannot simulate the {dialect.protocol} of {library_name(dialect.library)}: its result depends "
+            f"groupwatch cannot simulate the {dialect.protocol} of {project_name(dialect.library)}: its result depends "
             "on what only the leader knows."
         )
     return DialectAssignor(dialect, dialect.rule, leader)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from monitor.messages.names import shown
-from monitor.model import Certainty, ClientLibrary
+from monitor.model import Certainty, ClientLibrary, Library
 
 CERTAINTIES: Final[Mapping[Certainty, str]] = {
     Certainty.CERTAIN: "No other library that groupwatch knows writes such bytes.",
@@ -34,3 +34,31 @@ def library_name(library: ClientLibrary) -> str:
     'unknown'
     """
     return library.label if library.versions is None else f"{library.label} {shown(library.versions)}"
+
+
+PROJECT_NAMES: Final[Mapping[Library, str]] = {
+    Library.JAVA: "Kafka's Java client",
+    Library.LIBRDKAFKA: "librdkafka",
+    Library.SARAMA: "Sarama",
+    Library.KAFKA_GO: "kafka-go",
+    Library.FRANZ_GO: "franz-go",
+    Library.KAFKAJS: "KafkaJS",
+    Library.PLATFORMATIC: "@platformatic/kafka",
+    Library.KAFKA_PYTHON: "kafka-python",
+    Library.AIOKAFKA: "aiokafka",
+}
+"""How each client library's own project writes its name."""
+
+
+def project_name(library: Library) -> str:
+    """A client library as its own project writes it."""
+    return PROJECT_NAMES[library]
+
+
+def project_names(libraries: Sequence[Library], conjunction: str = "or") -> str:
+    """Several of them.
+
+    >>> project_names([Library.KAFKAJS, Library.PLATFORMATIC]), project_names([Library.SARAMA])
+    ('KafkaJS or @platformatic/kafka', 'Sarama')
+    """
+    return f" {conjunction} ".join(map(project_name, libraries))

@@ -10,12 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import singledispatch
 from typing import Final
 
+from monitor.messages.client_libraries import project_name, project_names
 from monitor.messages.formatting import counted
 from monitor.messages.names import (
     LISTED,
     era,
-    library_name,
-    library_names,
     listed,
     partition,
     people,
@@ -322,12 +321,12 @@ def _refused_assignment(evidence: RefusedAssignment, found: Observation, group: 
 def _assignor_name(group: GroupState, assignor: ReplayedAssignor | None) -> str:
     """The assignor by its name on the wire, and whose it is unless it is Kafka's own."""
     name = shown(group.protocol or "")
-    return name if assignor is None else f"{name} of {library_name(assignor.library)}"
+    return name if assignor is None else f"{name} of {project_name(assignor.library)}"
 
 
 def _other_release(assignor: ReplayedAssignor) -> str:
     """What may explain that a library does not assign as it should."""
-    library = library_name(assignor.library)
+    library = project_name(assignor.library)
     return f"groupwatch knows the assignor of {library} {assignor.release}; another release may assign differently."
 
 
@@ -427,7 +426,7 @@ def _owner_example(difference: Difference, group: GroupState) -> str:
 def _replayed_cause(cause: Cause, group: GroupState, replayed: ReplayedAssignor | None) -> str:
     """Why the leader assigned differently."""
     members, assignor = people(cause.members, group), shown(group.protocol or "")
-    libraries = library_names(cause.libraries)
+    libraries = project_names(cause.libraries)
     if cause.is_exact:
         leader = f" The group leader is {members}." if members else ""
         return f"The {assignor} of {libraries} computes exactly this assignment.{leader}"
@@ -460,7 +459,7 @@ def _replayed_cause(cause: Cause, group: GroupState, replayed: ReplayedAssignor 
 
 def _differing_members(cause: Cause, members: str) -> str:
     others = f"; {members} differ from the rest" if members else ""
-    return f"they use {library_names(cause.libraries, 'and')}{others}"
+    return f"they use {project_names(cause.libraries, 'and')}{others}"
 
 
 def _current_cause(cause: Cause, changes: Sequence[Growth]) -> str:

@@ -7,12 +7,12 @@ one is cut. Escaping for a page is the page's task.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Final
 
 from monitor.messages.formatting import counted
-from monitor.model import KINDS, GroupState, Library, Member, MemberVerdict, PartitionId, TopicPartition
+from monitor.model import KINDS, GroupState, Member, MemberVerdict, PartitionId, TopicPartition
 from monitor.model.escaping import escaped
 
 LISTED: Final = 10
@@ -142,31 +142,3 @@ def seconds(duration_ms: int) -> str:
     """
     minutes, rest = divmod(duration_ms, 60_000)
     return f"{minutes} min" if minutes > 1 and not rest else f"{duration_ms / 1000:g} s"
-
-
-LIBRARY_NAMES: Final[Mapping[Library, str]] = {
-    Library.JAVA: "Kafka's Java client",
-    Library.LIBRDKAFKA: "librdkafka",
-    Library.SARAMA: "Sarama",
-    Library.KAFKA_GO: "kafka-go",
-    Library.FRANZ_GO: "franz-go",
-    Library.KAFKAJS: "KafkaJS",
-    Library.PLATFORMATIC: "@platformatic/kafka",
-    Library.KAFKA_PYTHON: "kafka-python",
-    Library.AIOKAFKA: "aiokafka",
-}
-"""How each client library's own project writes its name."""
-
-
-def library_name(library: Library) -> str:
-    """A client library as its own project writes it."""
-    return LIBRARY_NAMES[library]
-
-
-def library_names(libraries: Sequence[Library], conjunction: str = "or") -> str:
-    """Several of them.
-
-    >>> library_names([Library.KAFKAJS, Library.PLATFORMATIC]), library_names([Library.SARAMA])
-    ('KafkaJS or @platformatic/kafka', 'Sarama')
-    """
-    return f" {conjunction} ".join(map(library_name, libraries))
