@@ -13,7 +13,7 @@ from monitor.explain.client_libraries import client_statements, moved_by_java
 from monitor.explain.dialects import dialect_rule
 from monitor.explain.self_assigned import sharing_told
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
-from monitor.messages.client_libraries import library_name, project_name
+from monitor.messages.client_libraries import REMARKS, library_name, project_name
 from monitor.messages.findings import CAUSES
 from monitor.messages.formatting import age, counted, lasted
 from monitor.messages.names import era, ranges, shown
@@ -223,6 +223,7 @@ def _oddities(member: MemberVerdict) -> str:
     text = "" if member.answers else "; it does not respond, so these partitions are presumed"
     if member.unreadable is not None:
         text = f"; groupwatch cannot decode all of its data ({shown(member.unreadable)})"
+    text += "".join(f"; {REMARKS[remark]}" for remark in member.remarks)
     return f"{text}; {member.connections} connections share its id" if member.connections > 1 else text
 
 

@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from monitor.assignors import Assignor, UnknownAssignor, find, rejoining
-from monitor.assignors.dialects import DIALECTS, DialectRow, Group, ReplayedDialect
+from monitor.assignors.dialects import DIALECTS, DialectRow, Exactness, Group, ReplayedDialect
 from monitor.assignors.kafka_broker import BrokerRangeAssignor, UniformAssignor
 from monitor.assignors.kafka_client.sticky import CooperativeStickyAssignor
 from monitor.assignors.registry import SYSTEM_OF, System, offered_names
@@ -158,8 +158,11 @@ class ChosenAssignor(ABC):
 class KafkasAssignor(ChosenAssignor):
     """One of Kafka's own: of its Java client, or of the broker."""
 
-    def __init__(self, rule: Assignor | BrokerRangeAssignor | UniformAssignor) -> None:
+    def __init__(
+        self, rule: Assignor | BrokerRangeAssignor | UniformAssignor, instead_of: DialectRow | None = None
+    ) -> None:
         self._rule = rule
+        self._instead_of = instead_of
         self.name = rule.name
 
     def assign(self, members: Sequence[Member], topics: Sequence[TopicShape]) -> tuple[MemberAssignment, ...]:
@@ -173,6 +176,11 @@ class KafkasAssignor(ChosenAssignor):
     def assumptions(self, roster: Roster) -> tuple[str, ...]:
         """See ChosenAssignor."""
         assumptions: list[str] = []
+        if self._instead_of is not None:
+            assumptions.append(
+                f"The {self.name} of {project_name(self._instead_of.library)} cannot be simulated; the simulation uses "
+                "that of Kafka's Java client."
+            )
         if roster.group.protocol != self.name:
             assumptions.append(
                 "A member would have to request it (group.remote.assignor), and most members the same one."
@@ -228,9 +236,11 @@ def choose_assignor(roster: Roster, name: str | None, leader: Member | None = No
     if leader is not None and not roster.is_modern:
         return _led_by(leader, roster, name or roster.group.protocol or "")
     dialect = roster.dialect if name is None else DIALECTS.get(name)
-    if dialect is not None and not roster.is_modern:
-        return _simulated(dialect, roster.group.leader)
-    return _kafkas_own(roster, name)
+    if dialect is None or roster.is_modern:
+        return _kafkas_own(roster, name)
+    if name is None and dialect.exactness is Exactness.CHECKED:
+        return _kafkas_own(roster, name, instead_of=dialect)
+    return _simulated(dialect, roster.group.leader)
 
 
 def _led_by(leader: Member, roster: Roster, name: str) -> ChosenAssignor:
@@ -260,7 +270,7 @@ def _simulated(dialect: DialectRow, leader: str | None) -> DialectAssignor:
     return DialectAssignor(dialect, dialect.rule, leader)
 
 
-def _kafkas_own(roster: Roster, name: str | None) -> KafkasAssignor:
+def _kafkas_own(roster: Roster, name: str | None, instead_of: DialectRow | None = None) -> KafkasAssignor:
     wanted = roster.group.protocol if name is None else name
     names = offered_names(SYSTEM_OF[roster.group.kind])
     found = find(wanted, System.KAFKA_BROKER) if roster.is_modern else find(wanted)
@@ -271,4 +281,4 @@ def _kafkas_own(roster: Roster, name: str | None) -> KafkasAssignor:
             f"groupwatch does not support {whose} {shown(wanted or 'none')} for this group; it supports "
             f"{listed(names)}{others}."
         )
-    return KafkasAssignor(found)
+    return KafkasAssignor(found, instead_of)

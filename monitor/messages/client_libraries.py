@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from monitor.messages.names import shown
-from monitor.model import Certainty, ClientLibrary, Library
+from monitor.model import Certainty, ClientLibrary, Library, MemberRemark
 
 CERTAINTIES: Final[Mapping[Certainty, str]] = {
     Certainty.CERTAIN: "No other library that groupwatch knows writes such bytes.",
@@ -56,9 +56,19 @@ def project_name(library: Library) -> str:
 
 
 def project_names(libraries: Sequence[Library], conjunction: str = "or") -> str:
-    """Several of them.
+    """Several of them; "" for none.
 
-    >>> project_names([Library.KAFKAJS, Library.PLATFORMATIC]), project_names([Library.SARAMA])
-    ('KafkaJS or @platformatic/kafka', 'Sarama')
+    >>> project_names([Library.SARAMA]), project_names([Library.SARAMA, Library.AIOKAFKA, Library.KAFKAJS])
+    ('Sarama', 'Sarama, aiokafka or KafkaJS')
     """
-    return f" {conjunction} ".join(map(project_name, libraries))
+    names = [project_name(library) for library in libraries]
+    return f" {conjunction} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+REMARKS: Final[Mapping[MemberRemark, str]] = {
+    MemberRemark.ABRIDGED_SUBSCRIPTION: "sends subscription v1 without OwnedPartitions",
+    MemberRemark.VERSIONED_USER_DATA: "sends sticky user data that only kafka-python can read",
+    MemberRemark.UNKNOWN_USER_DATA: "sends sticky user data in an unknown format",
+    MemberRemark.REPEATED_TOPIC: "its assignment names a topic more than once",
+}
+"""What deviates in a member's bytes, in words."""

@@ -458,7 +458,8 @@ def _replayed_cause(cause: Cause, group: GroupState, replayed: ReplayedAssignor 
 
 
 def _differing_members(cause: Cause, members: str) -> str:
-    others = f"; {members} differ from the rest" if members else ""
+    differ = "differs" if len(cause.members) == 1 else "differ"
+    others = f"; {members} {differ} from the rest" if members else ""
     return f"they use {project_names(cause.libraries, 'and')}{others}"
 
 

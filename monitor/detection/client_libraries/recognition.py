@@ -104,7 +104,7 @@ def _library_of(member: Member, group: GroupState) -> ClientLibrary:
         return by_client_id
     rows = _fitting_forms(_subscribed(member, group.protocol or "", version))
     if member.member_id == group.leader:
-        writers = _writers_of_assignments(group)
+        writers = writers_of_assignments(group)
         rows = tuple([row for row in rows if row.library in writers]) or rows
     return _library_among(rows, by_client_id, _timeouts(member))
 
@@ -165,7 +165,7 @@ def _fits_rack(row: SubscriptionForm, rack: bool | None) -> bool:
     return rack is True or row.has_empty_rack == (rack is False)
 
 
-def _writers_of_assignments(group: GroupState) -> frozenset[Library]:
+def writers_of_assignments(group: GroupState) -> frozenset[Library]:
     """The libraries whose leaders write assignments as this group's did; all, if no member has one."""
     for member in group.members:
         wire = member.wire

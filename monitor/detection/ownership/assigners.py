@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from monitor.assignors.dialects import DialectRow, dialects_of
+from monitor.detection.client_libraries.recognition import writers_of_assignments
 from monitor.model import UNKNOWN_LIBRARY, ClientLibrary, GroupState, Library, Member, Value
 
 
@@ -44,6 +45,7 @@ def possible_assigners(group: GroupState, libraries: Mapping[str, ClientLibrary]
     (True, ['sarama.sticky', 'franz-go.sticky', 'kafka-python.sticky', 'aiokafka.sticky'])
     """
     possible = _libraries(libraries.get(member.member_id, UNKNOWN_LIBRARY) for member in possible_leaders(group))
+    possible = possible & writers_of_assignments(group) or possible  # the leader wrote them, whoever it is
     rows = dialects_of(group.protocol or "")
     return Assigners(Library.JAVA in possible, tuple([row for row in rows if row.library in possible]))
 

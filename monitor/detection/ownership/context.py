@@ -51,8 +51,8 @@ class Expectation(Value):
     the catalog had by then, so the leader worked from older metadata, and ``replayed`` is that assignment.
     ``changes`` lists what differs between the inputs of the two. ``pending`` are the partitions that the assignor gave
     to nobody because their former owner has to let go first. ``tie``: the owners differ from ``replayed``, but another
-    order of the members could have made the assignor decide otherwise. ``like`` is the assignor of another client
-    library that gives exactly the owners, where that of the leader does not. Nothing of this is known unless ``kind``
+    order of the members could have made the assignor decide otherwise. ``like`` are assignors of other client
+    libraries that give exactly the owners, where that of the leader does not. Nothing of this is known unless ``kind``
     is "exact"; if it is "target", ``current`` is what the broker itself has chosen, and ``pending`` and ``handovers``
     are known too; ``replayed`` is then what the assignor gives, and empty where that is the same.
 
@@ -74,7 +74,7 @@ class Expectation(Value):
     changes: tuple[Growth, ...] = ()
     pending: frozenset[TopicPartition] = frozenset()
     tie: bool = False
-    like: DialectRow | None = None
+    like: tuple[DialectRow, ...] = ()
     handovers: tuple[Handover, ...] = ()
     fit: Fit | None = None
     left_out: frozenset[str] = frozenset()

@@ -153,7 +153,7 @@ class _Search:
             found = self._expecting(java, self._then, replayed, left_out)
         except AssignorError:
             return Expectation(kind="invariants", left_out=left_out)
-        return replace(found, tie=has_tie, like=None if has_tie else self._like())
+        return replace(found, tie=has_tie, like=() if has_tie else self._like())
 
     def _unlike_dialect(self, replay: DialectReplay, left_out: frozenset[str]) -> Expectation:
         if not replay.gives_owners:
@@ -178,11 +178,11 @@ class _Search:
             left_out=left_out,
         )
 
-    def _like(self) -> DialectRow | None:
-        """Whose assignor of the same name gives exactly these owners, though the leader does not seem to use it."""
+    def _like(self) -> tuple[DialectRow, ...]:
+        """Whose assignors of the same name give exactly these owners, though the leader does not seem to use them."""
         others = [row for row in dialects_of(self._group.protocol or "") if row not in self._assigners.dialects]
         replays = (DialectReplay(row, self._inputs) for row in others if row.exactness is not Exactness.CHECKED)
-        return next((each.dialect for each in replays if any(map(each.explains, self._possible_counts()))), None)
+        return tuple([each.row for each in replays if any(map(each.explains, self._possible_counts()))])
 
     def _changes(self, then: Counts) -> tuple[Growth, ...]:
         topics = sorted(topic for topic in then.keys() | self._now.keys() if then.get(topic) != self._now.get(topic))

@@ -139,7 +139,7 @@ class DialectReplay:
     """An assignor of another client library."""
 
     def __init__(self, row: DialectRow, inputs: ReplayInputs) -> None:
-        self._row = row
+        self.row = row
         self._inputs = inputs
         self._given = Assignment(
             members=tuple([MemberAssignment(m.member_id, m.assigned) for m in inputs.group.members])
@@ -148,26 +148,26 @@ class DialectReplay:
     @property
     def dialect(self) -> DialectRow | None:
         """See Replay."""
-        return self._row
+        return self.row
 
     @property
     def gives_owners(self) -> bool:
         """See Replay."""
-        return isinstance(self._row.rule, ReplayedDialect)
+        return isinstance(self.row.rule, ReplayedDialect)
 
     def explains(self, counts: Counts) -> bool:
         """See Replay."""
-        return any(self._row.rule.refusal(self._given, each) is None for each in self._groups(counts))
+        return any(self.row.rule.refusal(self._given, each) is None for each in self._groups(counts))
 
     def refusal(self, counts: Counts) -> Refusal | None:
         """Why it cannot have given the owners; None: it can, or nobody can have asked it."""
         for group in self._groups(counts):
-            return self._row.rule.refusal(self._given, group)
+            return self.row.rule.refusal(self._given, group)
         return None
 
     def has_every_answer(self) -> bool:
         """Whether it refuses only what it cannot have given: where static and dynamic members meet, orders count."""
-        is_ordered = self._row.exactness is Exactness.ORDERS
+        is_ordered = self.row.exactness is Exactness.ORDERS
         return not is_ordered or len({member.instance_id is None for member in self._inputs.group.members}) == 1
 
     def owners(self, counts: Counts) -> Owners:
@@ -184,15 +184,15 @@ class DialectReplay:
         Raises:
             AssignorError: the library fails for this group.
         """
-        members, rule = self._inputs.rejoining(), self._row.rule
+        members, rule = self._inputs.rejoining(), self.row.rule
         if not isinstance(rule, ReplayedDialect):
             return {}
         group = Group(members=members, topics=self._inputs.shapes(counts), leader=leader or members[0].member_id)
-        return owners_by_partition(final_assignment(self._row, rule, group).members)
+        return owners_by_partition(final_assignment(self.row, rule, group).members)
 
     def pending(self, counts: Counts, given: Owners) -> frozenset[TopicPartition]:
         """See Replay: what a member had as it joined, and nobody has now."""
-        if self._row.protocol != COOPERATIVE:
+        if self.row.protocol != COOPERATIVE:
             return frozenset()
         had = {TopicPartition(e.topic, p) for m in self._inputs.group.members for e in m.owned for p in e.partitions}
         return frozenset(
@@ -208,9 +208,9 @@ class DialectReplay:
             yield Group(members=members, topics=shapes, leader=leader)
 
     def _assigned(self, group: Group) -> Owners:
-        if not isinstance(self._row.rule, ReplayedDialect):
+        if not isinstance(self.row.rule, ReplayedDialect):
             return {}
-        return owners_by_partition(self._row.rule.assign(group).members)
+        return owners_by_partition(self.row.rule.assign(group).members)
 
 
 def final_assignment(dialect: DialectRow, rule: ReplayedDialect, group: Group) -> Assignment:

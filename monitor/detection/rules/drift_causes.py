@@ -48,11 +48,9 @@ def tie(seen: Seen) -> Cause | None:
 
 def exactly_another_client(seen: Seen) -> Cause | None:
     """The owners are exactly those that another client library's assignor of the name gives."""
-    like = seen.expectation.like
-    if like is None:
-        return None
+    libraries = tuple([row.library for row in seen.expectation.like])
     members = (seen.group.leader,) if seen.group.leader else ()
-    return Cause(DriftCause.FOREIGN_CLIENT, members=members, is_exact=True, libraries=(like.library,))
+    return Cause(DriftCause.FOREIGN_CLIENT, members=members, is_exact=True, libraries=libraries) if libraries else None
 
 
 def leader_of_another_library(seen: Seen) -> Cause | None:

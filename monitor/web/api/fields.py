@@ -159,6 +159,7 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "answers": "Whether it responded to the last request (RocketMQ).",
         "connections": "Number of its connections.",
         "library": "The client library that it uses; absent: unknown, or not a Kafka client.",
+        "remarks": "What deviates from Kafka's protocol in its bytes, although groupwatch can decode them.",
     },
     "ClientLibrary": {},
     "LibraryMembers": {"library": "The client library.", "members": "The members of the group that use it."},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from monitor.messages.client_libraries import library_name
+from monitor.messages.client_libraries import REMARKS, library_name
 from monitor.messages.formatting import age, lasted, rate
 from monitor.messages.notification import utc
 from monitor.messages.units import unit_of
@@ -227,6 +227,8 @@ def _remark(member: MemberVerdict) -> str | None:
         return f"{member.connections} connections"
     if member.epoch == STATIC_LEAVE_EPOCH:
         return "left, may return"
+    if member.remarks:
+        return ", ".join([REMARKS[remark] for remark in member.remarks])
     return _STANDINGS.get(member.state) if member.state is not None else None
 
 
