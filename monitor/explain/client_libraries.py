@@ -47,9 +47,9 @@ def libraries_of(known: Judged) -> Mapping[str, ClientLibrary]:
     return {member.member_id: member.library for member in known.verdict.members}
 
 
-def moved_by_java(known: Judged) -> int | None:
+def count_java_moves(known: Judged) -> int | None:
     """How many partitions Kafka's own assignor of the name would give to another member; None: there is none."""
-    return _moved(known, Library.JAVA)
+    return _count_moves(known, Library.JAVA)
 
 
 def _mixed_libraries(known: Judged) -> Iterator[Statement]:
@@ -80,10 +80,10 @@ def _other_leaders(known: Judged) -> Iterator[OtherLeader]:
     """A row for each library of the group; none if all members may use the same one."""
     used = Counter(member.library.one for member in known.verdict.members if member.library.one is not None)
     if len(used) > 1:
-        yield from (OtherLeader(library, used[library], _moved(known, library)) for library in sorted(used))
+        yield from (OtherLeader(library, used[library], _count_moves(known, library)) for library in sorted(used))
 
 
-def _moved(known: Judged, library: Library) -> int | None:
+def _count_moves(known: Judged, library: Library) -> int | None:
     """How many partitions would have another owner if a member with this library led a rebalance now."""
     group, owners = known.view.group, known.view.ownership.owners
     if len(owners) > MOST_PARTITIONS:

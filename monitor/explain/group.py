@@ -9,7 +9,7 @@ from typing import Final
 from monitor.assignors.dialects import DialectRow, Exactness
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.streams_groups import is_streams
-from monitor.explain.client_libraries import client_statements, moved_by_java
+from monitor.explain.client_libraries import client_statements, count_java_moves
 from monitor.explain.dialects import dialect_rule
 from monitor.explain.self_assigned import sharing_told
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
@@ -136,7 +136,7 @@ def _dialect_evidence(known: Judged) -> Iterator[str]:
     if dialect is None:
         return
     yield dialect_rule(dialect)
-    moved = moved_by_java(known)
+    moved = count_java_moves(known)
     if moved:
         partitions = counted(moved, "partition")
         yield f"The {dialect.protocol} of Kafka's Java client would give {partitions} to another member."

@@ -234,19 +234,19 @@ def choose_assignor(roster: Roster, name: str | None, leader: Member | None = No
         QuestionError: groupwatch does not have it, or it cannot be simulated.
     """
     if leader is not None and not roster.is_modern:
-        return _led_by(leader, roster, name or roster.group.protocol or "")
+        return _leaders_assignor(leader, roster, name or roster.group.protocol or "")
     dialect = roster.dialect if name is None else DIALECTS.get(name)
     if dialect is None or roster.is_modern:
         return _kafkas_own(roster, name)
     if name is None and dialect.exactness is Exactness.CHECKED:
         return _kafkas_own(roster, name, instead_of=dialect)
-    return _simulated(dialect, roster.group.leader)
+    return _dialect_assignor(dialect, roster.group.leader)
 
 
-def _led_by(leader: Member, roster: Roster, name: str) -> ChosenAssignor:
+def _leaders_assignor(leader: Member, roster: Roster, name: str) -> ChosenAssignor:
     """The assignor that a member uses if it leads."""
     if name in DIALECTS:
-        return _simulated(DIALECTS[name], leader.member_id)
+        return _dialect_assignor(DIALECTS[name], leader.member_id)
     library = roster.libraries.get(leader.member_id, UNKNOWN_LIBRARY).one
     if library is None:
         raise QuestionError(
@@ -258,10 +258,10 @@ def _led_by(leader: Member, roster: Roster, name: str) -> ChosenAssignor:
     dialect = DIALECTS.get(f"{library}.{name}")
     if dialect is None:
         raise QuestionError(f"{project_name(library)} has no assignor {shown(name)} that groupwatch knows.")
-    return _simulated(dialect, leader.member_id)
+    return _dialect_assignor(dialect, leader.member_id)
 
 
-def _simulated(dialect: DialectRow, leader: str | None) -> DialectAssignor:
+def _dialect_assignor(dialect: DialectRow, leader: str | None) -> DialectAssignor:
     if not isinstance(dialect.rule, ReplayedDialect):
         raise QuestionError(
             f"groupwatch cannot simulate the {dialect.protocol} of {project_name(dialect.library)}: its result depends "

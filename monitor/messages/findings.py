@@ -333,7 +333,7 @@ def _other_release(assignor: ReplayedAssignor) -> str:
 def _refusal(refusal: Refusal, group: GroupState) -> str:
     """The place that shows it."""
     owner, other = (people([name], group) if name else "another member" for name in (refusal.member, refusal.other))
-    place = _example([refusal.partition]) if refusal.partition is not None else "a partition"
+    place = partition(refusal.partition) if refusal.partition is not None else "a partition"
     return _REFUSALS.get(refusal.reason, "{place} belongs to {owner}.").format(place=place, owner=owner, other=other)
 
 

@@ -79,11 +79,11 @@ def group(*members: Member, protocol: str = "range", offsets: Sequence[Committed
     """A stable group of consumers, in generation 3."""
     fields = {"phase": Phase.STABLE, "phase_ms": ASSIGNED, "protocol_type": "consumer", "generation": 3}
     fields |= {"generation_ms": ASSIGNED, **more}
-    joined = tuple(_as_java_joins(each, protocol) for each in members)
+    joined = tuple(as_java_joins(each, protocol) for each in members)
     return GroupState(cluster="c", group="g", protocol=protocol, members=joined, offsets=tuple(offsets), **fields)
 
 
-def _as_java_joins(member: Member, protocol: str) -> Member:
+def as_java_joins(member: Member, protocol: str) -> Member:
     """With the generation that Kafka's Java client sends as the user data of ``cooperative-sticky``."""
     is_java = protocol == "cooperative-sticky" and member.wire is JAVA and member.user_data is None
     return replace(member, user_data=NO_GENERATION) if is_java else member

@@ -102,7 +102,7 @@ def _library_of(member: Member, group: GroupState) -> ClientLibrary:
     version = _version(member)
     if version is None:
         return by_client_id
-    rows = _fitting_forms(_subscribed(member, group.protocol or "", version))
+    rows = _fitting_forms(_subscription_bytes(member, group.protocol or "", version))
     if member.member_id == group.leader:
         writers = writers_of_assignments(group)
         rows = tuple([row for row in rows if row.library in writers]) or rows
@@ -136,7 +136,7 @@ def _one(
     return ClientLibrary((library,), certainty, releases.pop() if len(releases) == 1 else None)
 
 
-def _subscribed(member: Member, assignor: str, version: int) -> _Subscribed:
+def _subscription_bytes(member: Member, assignor: str, version: int) -> _Subscribed:
     return _Subscribed(
         assignor=assignor,
         version=version,

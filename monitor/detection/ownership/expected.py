@@ -110,8 +110,8 @@ class _Search:
         for replay in self._candidates():
             for counts in self._possible_counts():
                 if _explains(replay, counts):
-                    return self._explained(replay, counts, left_out)
-        return self._unexplained(left_out)
+                    return self._matching_expectation(replay, counts, left_out)
+        return self._drift_expectation(left_out)
 
     def _candidates(self) -> Iterator[Replay]:
         """The likeliest first. Kafka's own is asked of every group: libraries change, and it is what they all mean."""
@@ -124,7 +124,7 @@ class _Search:
         if self._visible is not None and self._visible != self._then:
             yield self._visible
 
-    def _explained(self, replay: Replay, counts: Counts, left_out: frozenset[str]) -> Expectation:
+    def _matching_expectation(self, replay: Replay, counts: Counts, left_out: frozenset[str]) -> Expectation:
         if not replay.gives_owners:
             return Expectation(kind="checked", dialect=replay.dialect, left_out=left_out)
         if left_out and replay.dialect is None:  # Kafka's own leaves no topic out: it is another of the same name
@@ -132,7 +132,7 @@ class _Search:
         found = self._expecting(replay, counts, self._owners, left_out)
         return replace(found, stale_metadata=counts is not self._then)
 
-    def _unexplained(self, left_out: frozenset[str]) -> Expectation:
+    def _drift_expectation(self, left_out: frozenset[str]) -> Expectation:
         """No rule that the leader may have gives these owners; what is expected follows the likeliest one."""
         if self._java is not None and self._assigners.may_be_java:
             return self._unlike_java(self._java, left_out)

@@ -172,7 +172,7 @@ class DialectReplay:
 
     def owners(self, counts: Counts) -> Owners:
         """See Replay."""
-        return self._assigned(next(iter(self._groups(counts))))
+        return self._assign(next(iter(self._groups(counts))))
 
     def owners_now(self, counts: Counts) -> Owners:
         """See Replay."""
@@ -207,7 +207,7 @@ class DialectReplay:
         for leader in (group.leader,) if is_named else [member.member_id for member in members]:
             yield Group(members=members, topics=shapes, leader=leader)
 
-    def _assigned(self, group: Group) -> Owners:
+    def _assign(self, group: Group) -> Owners:
         if not isinstance(self.row.rule, ReplayedDialect):
             return {}
         return owners_by_partition(self.row.rule.assign(group).members)

@@ -34,7 +34,7 @@ def find_replayed_drift(facts: Facts) -> Iterable[Observation]:
         nobodys = {TopicPartition(row.topic, row.partition) for row in facts.partitions if row.orphan is not None}
         partitions = tuple([place for place in partitions if place not in nobodys])  # that is told, and by whom
     if partitions:
-        cause = cause_of(OWN if KINDS[facts.group.kind].is_self_assigned else REPLAYED, _seen(facts))
+        cause = cause_of(OWN if KINDS[facts.group.kind].is_self_assigned else REPLAYED, _drift_inputs(facts))
         yield Observation(
             kind=FindingKind.DRIFT,
             reason=DriftKind.TIE if cause.cause is DriftCause.TIE else DriftKind.REPLAYED,
@@ -53,7 +53,7 @@ def find_refused_assignment(facts: Facts) -> Iterable[Observation]:
     if refusal is None or assignor is None or refusal.partition is None or refusal.partition not in facts.known:
         return
     if was_seen(facts.catalog, refusal.partition.topic):
-        cause = cause_of(REPLAYED, _seen(facts))
+        cause = cause_of(REPLAYED, _drift_inputs(facts))
         yield Observation(
             kind=FindingKind.DRIFT,
             reason=DriftKind.REPLAYED,
@@ -70,7 +70,7 @@ def _replayed_assignor(expectation: Expectation) -> ReplayedAssignor | None:
     return None if dialect is None else ReplayedAssignor(dialect.library, dialect.version)
 
 
-def _seen(facts: Facts) -> Seen:
+def _drift_inputs(facts: Facts) -> Seen:
     return Seen(facts.group, facts.expectation, {member.member_id: member.library for member in facts.members})
 
 
@@ -83,7 +83,7 @@ def find_current_drift(facts: Facts) -> Iterable[Observation]:
     pending = facts.expectation.pending  # on their way to the new owner already
     partitions = tuple(p for p in differing if current.get(p) != replayed.get(p) and p not in pending)
     if partitions:
-        cause = cause_of(CURRENT, _seen(facts))
+        cause = cause_of(CURRENT, _drift_inputs(facts))
         yield Observation(
             kind=FindingKind.DRIFT,
             reason=DriftKind.CURRENT,
@@ -103,7 +103,7 @@ def find_target_drift(facts: Facts) -> Iterable[Observation]:
         return
     partitions = _differing(facts, given, chosen)
     if partitions:
-        cause = cause_of(TARGET, _seen(facts))
+        cause = cause_of(TARGET, _drift_inputs(facts))
         yield Observation(
             kind=FindingKind.DRIFT,
             reason=DriftKind.TARGET,
