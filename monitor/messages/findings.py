@@ -73,6 +73,7 @@ from monitor.model.findings import (
     Unattended,
     UnnoticedMembers,
     UnreadableMembers,
+    UnsubscribedOwners,
 )
 
 
@@ -200,6 +201,19 @@ def _unsubscribed_leader_reason(partitions: Sequence[TopicPartition], group: Gro
     return (
         f"The group leader, {leader}, does not subscribe to the {topics}. Its assignor {assignor} assigned only the "
         f"leader's topics in {era(group)}, as the assignors of KafkaJS and @platformatic/kafka do."
+    )
+
+
+@_sentence.register
+def _unsubscribed_owners(evidence: UnsubscribedOwners, found: Observation, group: GroupState) -> str:
+    partitions, leader = found.partitions, _leader(group)
+    who = f"The group leader, {leader}," if leader else "The group leader"
+    are, member = ("is", "a member that does") if len(partitions) == 1 else ("are", "members that do")
+    libraries = project_names(evidence.libraries, "and")
+    return (
+        f"{places(partitions)} {are} assigned to {member} not subscribe to the {_topics(partitions)} "
+        f"({people(found.members, group)}). {libraries} drops such partitions without an error, so no member consumes "
+        f"them. {who} assigned its topics to all members in {era(group)}."
     )
 
 

@@ -283,6 +283,7 @@ def _owners(w: World) -> Iterator[Example]:
     )
     yield from _gaps(w)
     yield from _unsubscribed_leaders(w)
+    yield from _unsubscribed_owners(w)
     yield from _tasks(w)
     yield from _growth(w)
     yield from _on_their_way(w)
@@ -335,6 +336,22 @@ def _unsubscribed_leaders(w: World) -> Iterator[Example]:
         ("3 partitions of refunds (0-2)", "leader is unknown", "The assignor roundrobin"),
         w.group(*members, protocol="roundrobin", source=Source.ADMIN),
         topics,
+    )
+
+
+def _unsubscribed_owners(w: World) -> Iterator[Example]:
+    """The leader of KafkaJS gives its topics to all, and the second member does not subscribe to refunds."""
+    own = {"wire": WireForm(subscription_version=0, assignment_version=0, assignment_data=0), "user_data": b""}
+    first = w.member(1, ("orders", "refunds"), has={"orders": [0], "refunds": [0]}, **own)
+    second = w.member(2, has={"orders": [1], "refunds": [1]}, **own)
+    yield Example(
+        "KafkaJS",
+        Kind.ORPHANED,
+        "owner_unsubscribed",
+        "02:40:00",
+        ("1 partition of refunds (1)", "not subscribe to the topic (checkout at /10.0.0.2)", "leader, checkout at"),
+        w.group(first, second, protocol="RoundRobinAssigner", leader=w.name("checkout-1-5d0c")),
+        w.topics(orders=2, refunds=2),
     )
 
 

@@ -113,6 +113,7 @@ groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="assig
 groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="pending"} 0
 groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="rebalancing"} 0
 groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="leader_unsubscribed"} 0
+groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="owner_unsubscribed"} 0
 # HELP groupwatch_group_orphaned_oldest_seconds Longest time for which a partition has had no owner.
 # TYPE groupwatch_group_orphaned_oldest_seconds gauge
 groupwatch_group_orphaned_oldest_seconds{cluster="main",group="orders"} 40
@@ -574,7 +575,7 @@ def test_every_reason_is_there_at_zero_so_that_its_end_is_seen():
     calm = msgspec.structs.replace(orders(), findings=(), partitions=())
     counts = values(calm, "groupwatch_group_orphaned_partitions")
     of_any = {"no_members", "grew", "unsubscribed", "assignor_gap", "pending", "rebalancing"}
-    assert {reason for (reason,) in counts} == of_any | {"leader_unsubscribed"}
+    assert {reason for (reason,) in counts} == of_any | {"leader_unsubscribed", "owner_unsubscribed"}
     assert set(counts.values()) == {0}
     more = {
         GroupKind.ROCKETMQ: {"mixed_strategy", "mixed_subscription"},
@@ -587,7 +588,7 @@ def test_every_reason_is_there_at_zero_so_that_its_end_is_seen():
         assert {reason for (reason,) in counts} == of_any | own
     streams = values(msgspec.structs.replace(calm, assignor="stream"), "groupwatch_group_orphaned_partitions")
     assert {reason for (reason,) in streams} == of_any | {"no_task"}
-    all_of_them = of_any | {"leader_unsubscribed", "no_task", *more[GroupKind.ROCKETMQ]}
+    all_of_them = of_any | {"leader_unsubscribed", "owner_unsubscribed", "no_task", *more[GroupKind.ROCKETMQ]}
     assert all_of_them == {each.value for each in OrphanReason}
 
 

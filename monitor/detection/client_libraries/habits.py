@@ -124,6 +124,9 @@ SUBSCRIPTION_FORMS: Final = (
 )
 """A row for each way to subscribe."""
 
+DROPPING: Final = frozenset({Library.KAFKAJS})
+"""Libraries whose members silently drop assigned partitions of topics to which they do not subscribe."""
+
 GROUP: Final = "/group/"
 """In patterns of client ids: the name of the group. No group's name and no client id is meant by it."""
 

@@ -75,7 +75,8 @@ def view_assignment(group: GroupState, catalog: Catalog) -> AssignmentView:
     if KINDS[group.kind].is_self_assigned:
         return _stand_by_shares(readable(group, catalog), catalog)
     group = named(group, catalog)
-    ownership, libraries = read_ownership(group), recognize_libraries(group)
+    libraries = recognize_libraries(group)
+    ownership = read_ownership(group, libraries)
     if KINDS[group.kind].broker_chooses_owners:
         expectation = expect_targets(group, catalog, ownership)
     else:

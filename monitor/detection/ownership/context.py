@@ -34,7 +34,8 @@ class Ownership(Value):
     """What the members subscribe and hold. ``complete``: a living group of consumers, every member readable.
 
     ``is_lived_in``: a living group of consumers, readable or not. ``owners_known``: and every member's assignment can
-    be read, so that nobody has what is not in ``owners``; of some members the subscription may be missing.
+    be read, so that nobody has what is not in ``owners``; of some members the subscription may be missing. ``dropped``
+    have owners that do not consume them: they do not subscribe to the topic.
     """
 
     owners: Owners
@@ -42,6 +43,7 @@ class Ownership(Value):
     complete: bool
     is_lived_in: bool = True
     owners_known: bool = True
+    dropped: frozenset[TopicPartition] = frozenset()
 
 
 class Expectation(Value):
