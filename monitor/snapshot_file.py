@@ -198,6 +198,23 @@ def find_inputs(lines: Iterable[bytes], cluster: str, group: str) -> GroupInputs
     return only_concerned(inputs)
 
 
+def group_states(lines: Iterable[bytes], cluster: str | None = None) -> Iterator[GroupState]:
+    """The states of the groups in a snapshot, or of one cluster's. Groups that were left out are not among them.
+
+    Raises:
+        SnapshotFileError: the snapshot is damaged, of a version that is not known, or lacks the cluster.
+    """
+    clusters: list[str] = []
+    for line in read_lines(lines):
+        match line:
+            case ClusterLine():
+                clusters.append(line.cluster)
+            case GroupLine() if cluster is None or clusters[-1:] == [cluster]:
+                yield line.state
+    if cluster is not None and cluster not in clusters:
+        raise SnapshotFileError(_missing_cluster(clusters, cluster))
+
+
 def read_lines(lines: Iterable[bytes]) -> Iterator[AnyLine]:
     """The lines of a snapshot after its header, checked as they come.
 
@@ -258,5 +275,9 @@ def _missing(clusters: list[str], cluster: str, group: str, left_out: LeftOutLin
     if left_out is not None:
         return f"Group {shown(group)} could not be read when the snapshot was made ({shown(left_out.reason)})."
     if cluster not in clusters:
-        return f"The snapshot has no cluster {shown(cluster)}; it has {', '.join(map(shown, clusters)) or 'none'}."
+        return _missing_cluster(clusters, cluster)
     return f"The snapshot has no group {shown(group)} in cluster {shown(cluster)}."
+
+
+def _missing_cluster(clusters: list[str], cluster: str) -> str:
+    return f"The snapshot has no cluster {shown(cluster)}; it has {', '.join(map(shown, clusters)) or 'none'}."

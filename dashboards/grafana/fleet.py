@@ -154,6 +154,12 @@ def by_kind() -> Panel:
     return _counted("Groups by kind", specs.GROUP_INFO, "kind", chosen(specs.GROUP_INFO))
 
 
+def by_library() -> Panel:
+    """How many members use which client library."""
+    query = Query(expr=summed(specs.CLIENT_LIBRARY_MEMBERS, ["library"]), legend="{{library}}")
+    return graph("Members by client library", described(specs.CLIENT_LIBRARY_MEMBERS), "short", query, steps=True)
+
+
 def clusters() -> Panel:
     """The clusters, with how much there is and how old these numbers are."""
     return table(
@@ -189,7 +195,7 @@ BOARD: Final = Board(
         Band(9, (top_lag, top_lag_seconds), "Lag"),
         Band(8, (top_retention, top_lag_bytes)),
         Band(8, (lag_of_clusters, lag_seconds_of_clusters)),
-        Band(8, (by_state, by_kind), "Inventory"),
+        Band(8, (by_state, by_kind, by_library), "Inventory"),
         Band(6, (clusters,)),
     ),
 )

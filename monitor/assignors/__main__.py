@@ -10,6 +10,7 @@ from textwrap import fill
 from typing import BinaryIO, Final
 
 from monitor.assignors.vectors.answering import Remarks, answer_line
+from monitor.assignors.vectors.dialect_cases import CHECKED_FAMILIES
 from monitor.assignors.vectors.families import FAMILIES
 from monitor.assignors.vectors.limits import CASE_ITEMS, LINE_BYTES
 
@@ -24,6 +25,17 @@ Write one line to standard output for each, in the same order and at once:
   {{"id": ..., "answer": {{...}}}}                  what the original gives
   {{"id": ..., "error": "Class: message"}}        the original throws this
   {{"id": ..., "invalid": "why"}}                 the line is no case; the rest goes on
+
+Assignors of other client libraries (sarama.range and the like) also say whether they could have given an assignment,
+if the line has one as "given" or "expected": {{"assignment": {{member: {{topic: [partition, ...]}}}}}}. For
+KafkaJS and @platformatic/kafka, the input has the id of the "leader", too.
+
+  {{"id": ..., "answer": {{...}}, "accepted": true}}
+  {{"id": ..., "answer": {{...}}, "accepted": false, "refused": "why"}}
+
+Some are checked and not replayed, since their answers depend on what only the leader knows. They say that alone, and
+need an assignment:
+{fill(", ".join(CHECKED_FAMILIES), width=110, break_on_hyphens=False, initial_indent="  ", subsequent_indent="  ")}.
 
 The id is a text or a whole number; it is null where the line has none that can be read. Other keys are ignored. Lines
 of more than {LINE_BYTES} bytes are invalid, as are cases of more than {CASE_ITEMS} partitions or consumer threads.

@@ -1,10 +1,10 @@
-"""The commands explain, what-if and snapshot. They end with 0, or with 2 and one sentence on stderr."""
+"""The commands explain, what-if, snapshot and census. They end with 0, or with 2 and one sentence on stderr."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,6 +34,7 @@ PasswordFile = Annotated[Path | None, typer.Option(help="A file with the user's 
 CaFile = Annotated[
     Path | None, typer.Option(help="CA certificates (PEM) of the job's certificate, if it has no public CA.")
 ]
+Partial = Annotated[bool, typer.Option("--partial", help="Leave out clusters that are not ready.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -42,6 +43,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(explain)
     app.command("what-if")(what_if)
     app.command()(snapshot)
+    app.command()(census)
 
 
 def explain(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
@@ -77,7 +79,13 @@ def explain(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
 def what_if(  # noqa: PLR0913, PLR0917 -- as above
     cluster: Cluster,
     group: GroupName,
-    assignor: Annotated[str | None, typer.Option(help="Simulate another assignor, for example roundrobin.")] = None,
+    assignor: Annotated[
+        str | None,
+        typer.Option(help="Simulate another assignor, for example roundrobin, or sarama.roundrobin of that library."),
+    ] = None,
+    leader: Annotated[
+        str | None, typer.Option(help="Simulate this member as the leader, with the assignor of its client library.")
+    ] = None,
     members: Annotated[
         int | None, typer.Option(min=1, help="Simulate this number of members; new ones subscribe like most.")
     ] = None,
@@ -105,6 +113,7 @@ def what_if(  # noqa: PLR0913, PLR0917 -- as above
 
         change = asked.Change(
             assignor=assignor,
+            leader=leader,
             members=members,
             without=tuple(without or ()),
             partitions=counts,
@@ -121,7 +130,7 @@ def snapshot(  # noqa: PLR0913, PLR0917 -- as above
         str | None, typer.Argument(help="The cluster of the group to save; not set: save all groups.")
     ] = None,
     group: Annotated[str | None, typer.Argument(help="The group.")] = None,
-    partial: Annotated[bool, typer.Option("--partial", help="Leave out clusters that are not ready.")] = False,
+    partial: Partial = False,
     url: Url = DEFAULT_URL,
     token_file: TokenFile = None,
     user: User = None,
@@ -141,6 +150,34 @@ def snapshot(  # noqa: PLR0913, PLR0917 -- as above
         for line in saved_from_job(url, address, way_in, partial=partial):
             sys.stdout.buffer.write(line)
         sys.stdout.buffer.flush()
+
+    _exit_with(answer)
+
+
+def census(  # noqa: PLR0913, PLR0917 -- as above
+    cluster: Annotated[str | None, typer.Argument(help="Only this cluster; not set: all clusters.")] = None,
+    partial: Partial = False,
+    url: Url = DEFAULT_URL,
+    snapshot: SnapshotFile = None,
+    as_json: AsJson = False,
+    token_file: TokenFile = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    ca_file: CaFile = None,
+) -> None:
+    """Count the members of Kafka groups by client library and release."""
+
+    def answer() -> None:
+        from monitor.cli.render_answer import census_shown  # noqa: PLC0415 -- as above
+        from monitor.cli.snapshot_source import census_from_file, census_from_job  # noqa: PLC0415 -- as above
+
+        way_in = _way_in(token_file, user, password_file, ca_file)
+        found = (
+            census_from_job(url, cluster, way_in, partial=partial)
+            if snapshot is None
+            else census_from_file(snapshot, cluster)
+        )
+        _tell(found, as_json, lambda: census_shown(found))
 
     _exit_with(answer)
 
@@ -169,7 +206,9 @@ def _inputs(url: str, snapshot: Path | None, cluster: str, group: str, way_in: W
     )
 
 
-def _tell(answer: msgspec.Struct, as_json: bool, shown: Callable[[], RenderableType]) -> None:
+def _tell(
+    answer: msgspec.Struct | Sequence[msgspec.Struct], as_json: bool, shown: Callable[[], RenderableType]
+) -> None:
     if as_json:
         sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(answer)) + b"\n")
         sys.stdout.buffer.flush()

@@ -139,6 +139,14 @@ MANUALS: Final[Mapping[str, Manual]] = {
         ),
         exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
     ),
+    "census": Manual(
+        examples=(
+            Example("groupwatch census", "Show the client libraries in all clusters of the local job."),
+            Example("groupwatch census prod --json", "Print those of cluster prod as JSON."),
+            Example("groupwatch census --snapshot prod.jsonl", "Recognize the libraries in a saved file."),
+        ),
+        exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
+    ),
     "check-config": Manual(
         examples=(
             Example("groupwatch check-config groupwatch.toml", "Show the watched systems and the mistakes."),

@@ -15,9 +15,10 @@ from rich.text import Text
 from monitor.explain.statements import Explanation, Statement
 from monitor.explain.what_if import MemberChange, Move, WhatIf
 from monitor.explain.what_if_text import consequences, held, mark, moving
-from monitor.messages.formatting import age, counted
+from monitor.messages.formatting import age, counted, grouped
 from monitor.messages.names import owner, shown
 from monitor.messages.notification import utc
+from monitor.model import LibraryUse
 
 UNFOLDED: Final = 100_000
 """The width of what does not go to a terminal: a sentence is a line there, and the same on every machine."""
@@ -101,6 +102,26 @@ def _moves(moves: Sequence[Move]) -> RenderableType:
     for move in moves[:MOST_ROWS]:
         table.add_row(Text(shown(move.topic)), str(move.partition), Text(owner(move.before)), Text(owner(move.after)))
     return _cut(table, len(moves), "partition")
+
+
+# --- census -----------------------------------------------------------------------------------------------------------
+
+
+def census_shown(uses: Sequence[LibraryUse]) -> RenderableType:
+    """The client libraries of clusters, with their members and groups."""
+    if not uses:
+        return Text("No Kafka group has a member.")
+    table = _table("cluster", "library", "release", "how sure", "members", "groups")
+    for column in (4, 5):
+        table.columns[column].justify = "right"
+    for use in uses[:MOST_ROWS]:
+        release = "unknown" if use.versions is None else shown(use.versions)
+        counts = grouped(use.members), grouped(use.groups)
+        table.add_row(Text(shown(use.cluster)), use.library.label, Text(release), use.certainty.value, *counts)
+    return _cut(table, len(uses), "row")
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
 
 
 def _table(*headings: str) -> Table:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import http.client
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import msgspec
 
 from monitor.cli.http_client import OPEN_WAY, WayIn, WayInError
+from monitor.detection.client_libraries.census import count_members, take_census
+from monitor.detection.client_libraries.recognition import recognize_libraries
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.messages.formatting import visible
 from monitor.messages.names import shown
-from monitor.snapshot_file import SnapshotFileError, find_inputs, read_lines
-from monitor.web.views.addresses import SAVED, GroupAddress
+from monitor.model import LibraryMembers, LibraryUse
+from monitor.snapshot_file import SnapshotFileError, find_inputs, group_states, read_lines
+from monitor.web.views.addresses import LIBRARIES_API, SAVED, GroupAddress
 
 TIMEOUT_S: Final = 60.0
 """So long the job may be silent: of a huge group, the first word may take seconds."""
@@ -37,13 +41,41 @@ def inputs_from_file(path: Path, cluster: str, group: str) -> GroupInputs:
     Raises:
         SourceError: the file cannot be read, is damaged, or lacks the group.
     """
+    with _opened(path) as lines:
+        return find_inputs(lines, cluster, group)
+
+
+def census_from_file(path: Path, cluster: str | None) -> tuple[LibraryUse, ...]:
+    """The client libraries of a cluster (None: of all), recognized in a saved snapshot.
+
+    Raises:
+        SourceError: the file cannot be read, is damaged, or lacks the cluster.
+    """
+    groups: defaultdict[str, list[tuple[LibraryMembers, ...]]] = defaultdict(list)
+    with _opened(path) as lines:
+        for state in group_states(lines, cluster):
+            groups[state.cluster].append(count_members(recognize_libraries(state).values()))
+    return tuple([use for name in sorted(groups) for use in take_census(name, groups[name])])
+
+
+def census_from_job(
+    url: str, cluster: str | None, way_in: WayIn = OPEN_WAY, *, partial: bool = False
+) -> tuple[LibraryUse, ...]:
+    """The client libraries of a cluster (None: of all) that a running job watches.
+
+    ``partial``: also while a cluster is not ready, which is then left out.
+
+    Raises:
+        SourceError: as :func:`inputs_from_job`.
+    """
+    chosen = {} if cluster is None else {"cluster": cluster}
+    query = urlencode(chosen | ({"partial": "1"} if partial else {}), errors="replace")
+    with _answer(url, f"{LIBRARIES_API}?{query}" if query else LIBRARIES_API, way_in) as lines:
+        body = b"".join(lines)
     try:
-        with path.open("rb") as lines:
-            return find_inputs(lines, cluster, group)
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror or error}.") from error
-    except SnapshotFileError as error:
-        raise SourceError(f"{path}: {error}") from error
+        return msgspec.json.decode(body, type=tuple[LibraryUse, ...])
+    except msgspec.DecodeError as error:
+        raise SourceError(f"{shown(url)} sent an unusable response: {shown(str(error))}.") from error
 
 
 def inputs_from_job(url: str, cluster: str, group: str, way_in: WayIn = OPEN_WAY) -> GroupInputs:
@@ -85,6 +117,18 @@ def saved_from_job(
             yield from passed
     except SnapshotFileError as error:
         raise SourceError(f"{url} sent an unusable response: {error}") from error
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Iterable[bytes]]:
+    """The lines of a saved snapshot; also an error in them is one of the file."""
+    try:
+        with path.open("rb") as lines:
+            yield lines
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except SnapshotFileError as error:
+        raise SourceError(f"{path}: {error}") from error
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from kafka import KafkaProducer
 from monitor.collectors.clock import wall_clock_ms
 from monitor.collectors.kafka.catalog import CLOSE_LIMIT_S
 from monitor.collectors.kafka.events_writer import (
+    clock_problem,
     ensure_events_topic,
     write_completion,
     write_groups,
@@ -131,7 +132,7 @@ class PollingCollector(RetryingCollector):
                 topics=len(reading.topics),
                 source_id=reading.source_id,
             )
-            self._clock_told = write_completion(producer, destination, completed)
+            self._clock_told = clock_problem(completed, write_completion(producer, destination, completed))
 
     def _pause_s(self) -> float:
         """The interval; after failures twice as long each time, and not the same for every collector that failed."""

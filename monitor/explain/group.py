@@ -6,16 +6,22 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from monitor.assignors.dialects import DialectRow, Exactness
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.streams_groups import is_streams
+from monitor.explain.client_libraries import client_statements, count_java_moves
+from monitor.explain.dialects import dialect_rule
 from monitor.explain.self_assigned import sharing_told
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
+from monitor.messages.client_libraries import REMARKS, library_name, project_name
 from monitor.messages.findings import CAUSES
 from monitor.messages.formatting import age, counted, lasted
 from monitor.messages.names import era, ranges, shown
 from monitor.messages.units import unit_of
 from monitor.model import (
     KINDS,
+    Certainty,
+    ClientLibrary,
     GroupState,
     MemberVerdict,
     PartitionId,
@@ -72,6 +78,7 @@ def explain_group(inputs: GroupInputs) -> Explanation:
             _state(known),
             *_assignor(known),
             *_members(known),
+            *client_statements(known),
             *_rebalances(known),
             _lag(known),
             *findings_told(known.verdict.findings, "The group has no findings."),
@@ -115,10 +122,24 @@ def _phase(group: GroupState) -> str:
 
 
 def _assignor(known: Judged) -> Iterator[Statement]:
-    sentence = _assignor_sentence(known)
+    dialect = known.view.expectation.dialect
+    sentence = _assignor_sentence(known) if dialect is None else _dialect_sentence(dialect)
     if sentence is None:
         return
-    yield Statement(about=About.ASSIGNOR, sentence=sentence, evidence=tuple(metadata_told(known)))
+    evidence = (*_dialect_evidence(known), *metadata_told(known))
+    yield Statement(about=About.ASSIGNOR, sentence=sentence, evidence=evidence)
+
+
+def _dialect_evidence(known: Judged) -> Iterator[str]:
+    """What the assignor of another client library does, and how far Kafka's own would differ."""
+    dialect = known.view.expectation.dialect
+    if dialect is None:
+        return
+    yield dialect_rule(dialect)
+    moved = count_java_moves(known)
+    if moved:
+        partitions = counted(moved, "partition")
+        yield f"The {dialect.protocol} of Kafka's Java client would give {partitions} to another member."
 
 
 def _assignor_sentence(known: Judged) -> str | None:
@@ -144,6 +165,17 @@ def _assignor_sentence(known: Judged) -> str | None:
             return f"Its assignor {name} {head}, so groupwatch evaluates only {scope}."
         case _:
             return None if not known.group.members else "The expected owners of this group cannot be determined."
+
+
+def _dialect_sentence(dialect: DialectRow) -> str:
+    library = project_name(dialect.library)
+    head = f"Its assignor is {dialect.protocol} (from the log), as {library} implements it"
+    if dialect.exactness is Exactness.CHECKED:
+        return (
+            f"{head}. Its result depends on what only the leader knows, so groupwatch checks that {library} "
+            f"{dialect.version} can have computed it."
+        )
+    return f"{head}; groupwatch replays the rule of {library} {dialect.version}."
 
 
 def _members(known: Judged) -> Iterator[Statement]:
@@ -173,17 +205,25 @@ def _member_line(member: MemberVerdict, held: Sequence[TopicPartition]) -> str:
         by_topic[place.topic].append(place.partition)
     owned = [f"{shown(topic)} {ranges(numbers)}" for topic, numbers in list(by_topic.items())[:MOST_MEMBERS]]
     names = [("instance", member.instance_id), ("client", member.client_id or None), ("host", member.host or None)]
-    who = ", ".join(f"{word} {shown(name)}" for word, name in names if name is not None)
+    known = [f"{word} {shown(name)}" for word, name in names if name is not None]
+    who = ", ".join([*known, *_library(member.library)])
     line = f"{shown(member.member_id)}{f' ({who})' if who else ''}: {'; '.join(owned) or 'no partitions'}"
     if member.expected_partitions is not None and member.expected_partitions != member.partitions:
         line += f"; expected: {counted(member.expected_partitions, 'partition')}"
     return line
 
 
+def _library(library: ClientLibrary) -> Iterator[str]:
+    """The client library in words; nothing if it is unknown."""
+    if library.certainty is not Certainty.UNKNOWN:
+        yield f"{'probably ' if library.certainty is Certainty.LIKELY else ''}{library_name(library)}"
+
+
 def _oddities(member: MemberVerdict) -> str:
     text = "" if member.answers else "; it does not respond, so these partitions are presumed"
     if member.unreadable is not None:
         text = f"; groupwatch cannot decode all of its data ({shown(member.unreadable)})"
+    text += "".join(f"; {REMARKS[remark]}" for remark in member.remarks)
     return f"{text}; {member.connections} connections share its id" if member.connections > 1 else text
 
 

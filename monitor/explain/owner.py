@@ -13,6 +13,7 @@ from monitor.assignors.kafka_client.member_order import in_assignment_order
 from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.detection.ownership.context import Owners
 from monitor.detection.ownership.streams_groups import is_streams
+from monitor.explain.dialects import dialect_rule
 from monitor.explain.self_assigned import why_by_shares
 from monitor.messages.formatting import age, counted
 from monitor.messages.names import era, listed, owner, ranges, shown
@@ -37,14 +38,21 @@ def why(view: AssignmentView, place: TopicPartition, now_ms: int) -> str:
 
 
 def _by_the_leader(view: AssignmentView, place: TopicPartition) -> str:
+    if is_streams(view.group):
+        return _by_task(view, place)
+    return _not_by_rule(view, place) or _by_known_rule(view, place)
+
+
+def _not_by_rule(view: AssignmentView, place: TopicPartition) -> str | None:
+    """Why no rule explains the owner; None: a rule does, or the partition has no owner."""
     group, expectation = view.group, view.expectation
     name = shown(group.protocol or "none")
-    if is_streams(group):
-        return _by_task(view, place)
     if place.topic in expectation.left_out:
         return (
             f"The group leader does not subscribe to the topic; its assignor {name} assigns only the leader's topics."
         )
+    if expectation.kind == "checked" and expectation.dialect is not None:
+        return f"{dialect_rule(expectation.dialect)} Its result depends on what only the leader knows."
     if expectation.kind != "exact":
         return f"groupwatch cannot replay the assignor {name}, so the reason is unknown."
     owners, replayed = view.ownership.owners.get(place, ()), expectation.replayed.get(place, ())
@@ -53,8 +61,15 @@ def _by_the_leader(view: AssignmentView, place: TopicPartition) -> str:
             f"The assignor {name} assigns it to {owner(replayed)} for {era(group)}, so its rule does not explain why "
             f"it belongs to {owner(owners)}."
         )
+    return None
+
+
+def _by_known_rule(view: AssignmentView, place: TopicPartition) -> str:
+    owners = view.ownership.owners.get(place, ())
     if not owners:
         return _nobody(view, place)
+    if view.expectation.dialect is not None:
+        return dialect_rule(view.expectation.dialect)
     return _by_rule(view, place, owners[0])
 
 

@@ -2,39 +2,51 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+import msgspec
 from msgspec.structs import replace
 
 from monitor.assignors import Assignor, UnknownAssignor, find, rejoining
+from monitor.assignors.dialects import DIALECTS, DialectRow, Exactness, Group, ReplayedDialect
 from monitor.assignors.kafka_broker import BrokerRangeAssignor, UniformAssignor
 from monitor.assignors.kafka_client.sticky import CooperativeStickyAssignor
 from monitor.assignors.registry import SYSTEM_OF, System, offered_names
+from monitor.detection.client_libraries.recognition import recognize_libraries
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.detection.ownership.catalog_view import shape_of
 from monitor.detection.ownership.context import Owners
 from monitor.detection.ownership.current import owners_by_partition, read_ownership
-from monitor.detection.ownership.expected import Counts, counts_now, visible_counts
+from monitor.detection.ownership.expected import Counts, counts_now, expect, visible_counts
 from monitor.detection.ownership.kip848 import named, with_targets
+from monitor.detection.ownership.replays import COOPERATIVE, final_assignment
 from monitor.detection.ownership.targets import is_chosen
+from monitor.messages.client_libraries import project_name
 from monitor.messages.names import listed, shown
 from monitor.model import (
     KINDS,
+    UNKNOWN_LIBRARY,
     Assignment,
     Catalog,
+    ClientLibrary,
     GroupState,
+    Library,
     Member,
     MemberAssignment,
     TopicShape,
     Value,
 )
-from monitor.protocol.kafka.sticky_user_data import is_foreign
 
 
 class Roster(Value):
-    """A group with named topics. ``members`` are as they would join now; ``counts`` the partitions there are now."""
+    """A group with named topics. ``members`` are as they would join now; ``counts`` the partitions there are now.
+
+    ``libraries`` has the client library of each member, by member id. ``dialect`` is the assignor of the leader's
+    library, if it is not Kafka's own.
+    """
 
     group: GroupState
     catalog: Catalog
@@ -42,6 +54,8 @@ class Roster(Value):
     owners: Owners
     counts: Counts
     assumptions: tuple[str, ...]
+    libraries: Mapping[str, ClientLibrary] = msgspec.field(default_factory=dict)
+    dialect: DialectRow | None = None
 
     @property
     def is_modern(self) -> bool:
@@ -79,8 +93,9 @@ def roster_of(inputs: GroupInputs) -> Roster:
     ownership = read_ownership(group)
     if not ownership.complete:
         raise QuestionError(_why_not(group))
-    is_modern = KINDS[group.kind].broker_chooses_owners
-    members = with_targets(group, inputs.catalog) if is_modern else rejoining(group.members, group.generation)
+    is_modern, libraries = KINDS[group.kind].broker_chooses_owners, recognize_libraries(group)
+    dialect = None if is_modern else expect(group, inputs.catalog, ownership, libraries).dialect
+    members = with_targets(group, inputs.catalog) if is_modern else _rejoining(group, libraries)
     owners = owners_by_partition(
         MemberAssignment(member_id=member.member_id, topics=member.assigned) for member in members
     )
@@ -92,7 +107,14 @@ def roster_of(inputs: GroupInputs) -> Roster:
         owners=owners,
         counts=counts_now(group, inputs.catalog, ownership.subscribed, visible),
         assumptions=tuple(_assumed(group, members)),
+        libraries=libraries,
+        dialect=dialect,
     )
+
+
+def _rejoining(group: GroupState, libraries: Mapping[str, ClientLibrary]) -> tuple[Member, ...]:
+    kafka_python = {name for name, library in libraries.items() if library.one is Library.KAFKA_PYTHON}
+    return rejoining(group.members, group.generation, kafka_python)
 
 
 def _why_not(group: GroupState) -> str:
@@ -113,23 +135,38 @@ def _assumed(group: GroupState, members: Iterable[Member]) -> Iterable[str]:
             yield "Some members have no target assignment yet, so they have no partitions before."
         return
     yield "All members rejoin with current topic metadata and remember their partitions."
-    if group.protocol == "sticky" and any(is_foreign(member.user_data) for member in group.members):
-        yield "The members' sticky assignor differs from that of Kafka's Java client; the simulation uses the latter."
 
 
-class ChosenAssignor:
-    """The assignor that is asked."""
+class ChosenAssignor(ABC):
+    """The assignor that is asked. ``name`` as it is asked for."""
 
-    def __init__(self, rule: Assignor | BrokerRangeAssignor | UniformAssignor) -> None:
-        self._rule = rule
-        self.name: Final = rule.name
+    name: str
 
+    @abstractmethod
     def assign(self, members: Sequence[Member], topics: Sequence[TopicShape]) -> tuple[MemberAssignment, ...]:
         """Who is to own what in the end.
 
         Raises:
             AssignorError: the original fails for this input.
         """
+
+    @abstractmethod
+    def assumptions(self, roster: Roster) -> tuple[str, ...]:
+        """What has to be said about this assignor in this group."""
+
+
+class KafkasAssignor(ChosenAssignor):
+    """One of Kafka's own: of its Java client, or of the broker."""
+
+    def __init__(
+        self, rule: Assignor | BrokerRangeAssignor | UniformAssignor, instead_of: DialectRow | None = None
+    ) -> None:
+        self._rule = rule
+        self._instead_of = instead_of
+        self.name = rule.name
+
+    def assign(self, members: Sequence[Member], topics: Sequence[TopicShape]) -> tuple[MemberAssignment, ...]:
+        """See ChosenAssignor."""
         rule = self._rule
         answer: Assignment = (rule.target if isinstance(rule, CooperativeStickyAssignor) else rule.assign)(
             members, topics
@@ -137,34 +174,111 @@ class ChosenAssignor:
         return answer.members
 
     def assumptions(self, roster: Roster) -> tuple[str, ...]:
-        """What has to be said about this assignor in this group."""
+        """See ChosenAssignor."""
         assumptions: list[str] = []
+        if self._instead_of is not None:
+            assumptions.append(
+                f"The {self.name} of {project_name(self._instead_of.library)} cannot be simulated; the simulation uses "
+                "that of Kafka's Java client."
+            )
         if roster.group.protocol != self.name:
             assumptions.append(
                 "A member would have to request it (group.remote.assignor), and most members the same one."
                 if roster.is_modern
-                else f"All members support {self.name}; the simulation does not check the assignors that they offer."
+                else _ALL_SUPPORT.format(name=self.name)
             )
         if isinstance(self._rule, CooperativeStickyAssignor):
-            assumptions.append(
-                "This is the final assignment: moved partitions are revoked in one generation, assigned in the next."
-            )
+            assumptions.append(_FINAL)
         return tuple(assumptions)
 
 
-def choose_assignor(roster: Roster, name: str | None) -> ChosenAssignor:
+_ALL_SUPPORT: Final = "All members support {name}; the simulation does not check the assignors that they offer."
+_FINAL: Final = "This is the final assignment: moved partitions are revoked in one generation, assigned in the next."
+
+
+class DialectAssignor(ChosenAssignor):
+    """The assignor of another client library. ``leader`` is the id of the member that assigns, if it stays."""
+
+    def __init__(self, dialect: DialectRow, rule: ReplayedDialect, leader: str | None) -> None:
+        self._dialect = dialect
+        self._rule = rule
+        self._leader = leader
+        self.name = dialect.name
+
+    def assign(self, members: Sequence[Member], topics: Sequence[TopicShape]) -> tuple[MemberAssignment, ...]:
+        """See ChosenAssignor."""
+        return final_assignment(self._dialect, self._rule, self._group(members, topics)).members
+
+    def _group(self, members: Sequence[Member], topics: Sequence[TopicShape]) -> Group:
+        stays = any(member.member_id == self._leader for member in members)
+        return Group(tuple(members), tuple(topics), self._leader if stays else members[0].member_id)
+
+    def assumptions(self, roster: Roster) -> tuple[str, ...]:
+        """See ChosenAssignor."""
+        library = project_name(self._dialect.library)
+        leader = f"A member that uses {library} {self._dialect.version} leads the group."
+        name = self._dialect.protocol
+        others = () if roster.group.protocol == name else (_ALL_SUPPORT.format(name=name),)
+        return (leader, *others, _FINAL) if name == COOPERATIVE else (leader, *others)
+
+
+def choose_assignor(roster: Roster, name: str | None, leader: Member | None = None) -> ChosenAssignor:
     """The assignor of this name, or the group's own.
 
+    Args:
+        roster: the group.
+        name: of one of Kafka's own assignors, or LIBRARY.ASSIGNOR of another client library; None: the group's own.
+        leader: the member that assigns, by the rule of its library; None: as it is.
+
     Raises:
-        QuestionError: groupwatch does not have it.
+        QuestionError: groupwatch does not have it, or it cannot be simulated.
     """
+    if leader is not None and not roster.is_modern:
+        return _leaders_assignor(leader, roster, name or roster.group.protocol or "")
+    dialect = roster.dialect if name is None else DIALECTS.get(name)
+    if dialect is None or roster.is_modern:
+        return _kafkas_own(roster, name)
+    if name is None and dialect.exactness is Exactness.CHECKED:
+        return _kafkas_own(roster, name, instead_of=dialect)
+    return _dialect_assignor(dialect, roster.group.leader)
+
+
+def _leaders_assignor(leader: Member, roster: Roster, name: str) -> ChosenAssignor:
+    """The assignor that a member uses if it leads."""
+    if name in DIALECTS:
+        return _dialect_assignor(DIALECTS[name], leader.member_id)
+    library = roster.libraries.get(leader.member_id, UNKNOWN_LIBRARY).one
+    if library is None:
+        raise QuestionError(
+            f"The client library of {shown(leader.member_id)} is not known; name an assignor, for example "
+            f"sarama.{shown(name)}."
+        )
+    if library is Library.JAVA:
+        return _kafkas_own(roster, name)
+    dialect = DIALECTS.get(f"{library}.{name}")
+    if dialect is None:
+        raise QuestionError(f"{project_name(library)} has no assignor {shown(name)} that groupwatch knows.")
+    return _dialect_assignor(dialect, leader.member_id)
+
+
+def _dialect_assignor(dialect: DialectRow, leader: str | None) -> DialectAssignor:
+    if not isinstance(dialect.rule, ReplayedDialect):
+        raise QuestionError(
+            f"groupwatch cannot simulate the {dialect.protocol} of {project_name(dialect.library)}: its result depends "
+            "on what only the leader knows."
+        )
+    return DialectAssignor(dialect, dialect.rule, leader)
+
+
+def _kafkas_own(roster: Roster, name: str | None, instead_of: DialectRow | None = None) -> KafkasAssignor:
     wanted = roster.group.protocol if name is None else name
     names = offered_names(SYSTEM_OF[roster.group.kind])
     found = find(wanted, System.KAFKA_BROKER) if roster.is_modern else find(wanted)
     if isinstance(found, UnknownAssignor) or found.name not in names:
         whose = "the group's assignor" if name is None else "the assignor"
+        others = "" if roster.is_modern else ", and those of client libraries, for example sarama.roundrobin"
         raise QuestionError(
             f"groupwatch does not support {whose} {shown(wanted or 'none')} for this group; it supports "
-            f"{listed(names)}."
+            f"{listed(names)}{others}."
         )
-    return ChosenAssignor(found)
+    return KafkasAssignor(found, instead_of)

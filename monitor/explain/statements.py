@@ -11,7 +11,7 @@ from monitor.detection.ownership.assignment_view import AssignmentView, view_ass
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.messages.formatting import age, counted
 from monitor.messages.names import era, shown
-from monitor.model import Finding, GroupState, GroupVerdict, PartitionId, Value
+from monitor.model import Catalog, Finding, GroupState, GroupVerdict, PartitionId, Value
 
 
 class About(StrEnum):
@@ -20,6 +20,7 @@ class About(StrEnum):
     GROUP = "group"
     ASSIGNOR = "assignor"
     MEMBERS = "members"
+    CLIENTS = "clients"
     REBALANCE = "rebalance"
     LAG = "lag"
     PARTITION = "partition"
@@ -57,6 +58,7 @@ class Judged(Value):
     view: AssignmentView
     group: GroupState
     """With the names of its topics and its offsets."""
+    catalog: Catalog
 
     def age_of(self, instant_ms: int) -> str:
         """How long ago an instant was."""
@@ -67,7 +69,7 @@ def judged(inputs: GroupInputs) -> Judged:
     """The verdict on these inputs, and what it was made from."""
     topics, view = Topics(inputs.catalog), view_assignment(inputs.group, inputs.catalog)
     verdict = judge(inputs.group, topics, view, inputs.now_ms, inputs.settings)
-    return Judged(verdict=verdict, view=view, group=view.named(inputs.group))
+    return Judged(verdict=verdict, view=view, group=view.named(inputs.group), catalog=inputs.catalog)
 
 
 def metadata_told(known: Judged) -> Iterator[str]:

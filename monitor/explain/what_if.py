@@ -37,10 +37,12 @@ class PartitionCount(Value):
 class Change(Value):
     """What is to be different. All that is not said stays; nothing said at all is a rebalance now.
 
-    The members ``without`` leave first, then ``members`` is how many there are to be.
+    The members ``without`` leave first, then ``members`` is how many there are to be. ``leader`` is the member that
+    assigns, by the assignor of its client library (its id, instance id or client id).
     """
 
     assignor: str | None = None
+    leader: str | None = None
     members: int | None = None
     without: tuple[str, ...] = ()
     partitions: tuple[PartitionCount, ...] = ()
@@ -98,7 +100,8 @@ def what_if(inputs: GroupInputs, change: Change) -> WhatIf:
     counts = before.counts | _counts(before, change.partitions)
     if sum(counts.values()) > MOST_PARTITIONS:
         raise QuestionError(f"groupwatch simulates at most {MOST_PARTITIONS:,} partitions.")
-    assignor = choose_assignor(before, change.assignor)
+    leader = None if change.leader is None else _named(before, change.leader)
+    assignor = choose_assignor(before, change.assignor, leader)
     try:
         answer = assignor.assign(members, before.shapes(counts))
     except AssignorError as error:
@@ -109,7 +112,7 @@ def what_if(inputs: GroupInputs, change: Change) -> WhatIf:
         group=inputs.group.group,
         evaluated_ms=inputs.now_ms,
         assignor=assignor.name,
-        assignor_before=before.group.protocol,
+        assignor_before=before.dialect.name if before.dialect is not None else before.group.protocol,
         members=tuple(_member_changes(before, members, answer)),
         moves=tuple(_moves(before.owners, owners_after)),
         balance_before=balance_side(before.group.members, before.owners),
@@ -122,6 +125,8 @@ def what_if(inputs: GroupInputs, change: Change) -> WhatIf:
 
 def _what_if_shared(inputs: GroupInputs, change: Change) -> WhatIf:
     """As :func:`what_if`, where each member works out its own share."""
+    if change.leader is not None:
+        raise QuestionError("The group has no leader: each member computes its own share.")
     if change.partitions:
         raise QuestionError(
             "groupwatch cannot simulate more partitions for this group: each partition is on a broker, and the request "

@@ -10,8 +10,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import singledispatch
 from typing import Final
 
+from monitor.messages.client_libraries import project_name, project_names
 from monitor.messages.formatting import counted
-from monitor.messages.names import LISTED, era, listed, partition, people, places, seconds, shown
+from monitor.messages.names import (
+    LISTED,
+    era,
+    listed,
+    partition,
+    people,
+    places,
+    seconds,
+    shown,
+)
 from monitor.messages.units import unit_of
 from monitor.model import (
     KINDS,
@@ -25,7 +35,15 @@ from monitor.model import (
     RebalanceCause,
     TopicPartition,
 )
-from monitor.model.evidence import Cause, Difference, Growth, Skew
+from monitor.model.evidence import (
+    Cause,
+    Difference,
+    Growth,
+    Refusal,
+    RefusalReason,
+    ReplayedAssignor,
+    Skew,
+)
 from monitor.model.findings import (
     Abandoned,
     Behind,
@@ -46,6 +64,7 @@ from monitor.model.findings import (
     OpenTransaction,
     RebalanceStorm,
     RecordsLost,
+    RefusedAssignment,
     ReplayedDrift,
     SilentMembers,
     StreamsReport,
@@ -54,6 +73,7 @@ from monitor.model.findings import (
     Unattended,
     UnnoticedMembers,
     UnreadableMembers,
+    UnsubscribedOwners,
 )
 
 
@@ -184,6 +204,19 @@ def _unsubscribed_leader_reason(partitions: Sequence[TopicPartition], group: Gro
     )
 
 
+@_sentence.register
+def _unsubscribed_owners(evidence: UnsubscribedOwners, found: Observation, group: GroupState) -> str:
+    partitions, leader = found.partitions, _leader(group)
+    who = f"The group leader, {leader}," if leader else "The group leader"
+    are, member = ("is", "a member that does") if len(partitions) == 1 else ("are", "members that do")
+    libraries = project_names(evidence.libraries, "and")
+    return (
+        f"{places(partitions)} {are} assigned to {member} not subscribe to the {_topics(partitions)} "
+        f"({people(found.members, group)}). {libraries} drops such partitions without an error, so no member consumes "
+        f"them. {who} assigned its topics to all members in {era(group)}."
+    )
+
+
 def _streams_reason(evidence: NoOwner, streams: StreamsReport, group: GroupState, *, one: bool) -> str:
     """Why the leader of a group of Kafka Streams has not assigned a partition to a thread."""
     them, generation = _them(one=one), era(group)
@@ -285,9 +318,48 @@ def _replayed_drift(evidence: ReplayedDrift, found: Observation, group: GroupSta
         return _self_assigned_drift(difference, cause, group)
     return (
         f"{places(difference.partitions)} {_has(difference.partitions)} a different owner than the assignor "
-        f"{shown(group.protocol or '')} computes for generation {group.generation}. "
-        f"{_owner_example(difference, group)} {_replayed_cause(cause, group)}"
+        f"{_assignor_name(group, evidence.assignor)} computes for generation {group.generation}. "
+        f"{_owner_example(difference, group)} {_replayed_cause(cause, group, evidence.assignor)}"
     )
+
+
+@_sentence.register
+def _refused_assignment(evidence: RefusedAssignment, found: Observation, group: GroupState) -> str:
+    name = _assignor_name(group, evidence.assignor)
+    return (
+        f"The assignor {name} cannot have computed the assignment of generation {group.generation}: "
+        f"{_refusal(evidence.first, group)} {_other_release(evidence.assignor)}"
+    )
+
+
+def _assignor_name(group: GroupState, assignor: ReplayedAssignor | None) -> str:
+    """The assignor by its name on the wire, and whose it is unless it is Kafka's own."""
+    name = shown(group.protocol or "")
+    return name if assignor is None else f"{name} of {project_name(assignor.library)}"
+
+
+def _other_release(assignor: ReplayedAssignor) -> str:
+    """What may explain that a library does not assign as it should."""
+    library = project_name(assignor.library)
+    return f"groupwatch knows the assignor of {library} {assignor.release}; another release may assign differently."
+
+
+def _refusal(refusal: Refusal, group: GroupState) -> str:
+    """The place that shows it."""
+    owner, other = (people([name], group) if name else "another member" for name in (refusal.member, refusal.other))
+    place = partition(refusal.partition) if refusal.partition is not None else "a partition"
+    return _REFUSALS.get(refusal.reason, "{place} belongs to {owner}.").format(place=place, owner=owner, other=other)
+
+
+_REFUSALS: Final[Mapping[RefusalReason, str]] = {
+    RefusalReason.UNASSIGNED: "{place} has no owner.",
+    RefusalReason.ASSIGNED_TWICE: "{place} belongs to both {owner} and {other}.",
+    RefusalReason.NOT_SUBSCRIBED: "{place} belongs to {owner}, which does not subscribe to the topic.",
+    RefusalReason.UNEVEN: "{place} belongs to {owner}, and a move of it would make the assignment more even.",
+    RefusalReason.NOT_KEPT: "{place} belongs to {owner}, although {other} owned it and could have kept it.",
+    RefusalReason.NOT_WITHHELD: "{place} belongs to {owner}, although {other} had not revoked it yet.",
+    RefusalReason.RACK: "{place} belongs to {owner}, although other members are on its rack.",
+}
 
 
 def _self_assigned_drift(difference: Difference, cause: Cause, group: GroupState) -> str:
@@ -365,13 +437,18 @@ def _owner_example(difference: Difference, group: GroupState) -> str:
     return f"{_example(difference.partitions)} should belong to {expected} but belongs to {actual}."
 
 
-def _replayed_cause(cause: Cause, group: GroupState) -> str:
+def _replayed_cause(cause: Cause, group: GroupState, replayed: ReplayedAssignor | None) -> str:
     """Why the leader assigned differently."""
-    libraries, members, assignor = listed(cause.seen), people(cause.members, group), shown(group.protocol or "")
+    members, assignor = people(cause.members, group), shown(group.protocol or "")
+    libraries = project_names(cause.libraries)
     if cause.is_exact:
         leader = f" The group leader is {members}." if members else ""
         return f"The {assignor} of {libraries} computes exactly this assignment.{leader}"
-    unlike = f"uses {libraries}" if libraries else "does not encode its subscription as Kafka's Java client does"
+    if cause.cause is DriftCause.FOREIGN_CLIENT and replayed is not None:
+        return f"The group leader is {members}. {_other_release(replayed)}"
+    unlike = (
+        f"uses {libraries}" if libraries else "does not encode its subscription as any library that groupwatch knows"
+    )
     texts = {
         DriftCause.TIE: (
             "A tie may explain the difference: the assignor's result depends on the order in which the leader "
@@ -395,9 +472,9 @@ def _replayed_cause(cause: Cause, group: GroupState) -> str:
 
 
 def _differing_members(cause: Cause, members: str) -> str:
-    libraries = [f"they use {listed(cause.seen)}"] if len(cause.seen) > 1 else []
-    others = [f"{members} joined with different user data than the rest"] if members else []
-    return "; ".join(libraries + others)
+    differ = "differs" if len(cause.members) == 1 else "differ"
+    others = f"; {members} {differ} from the rest" if members else ""
+    return f"they use {project_names(cause.libraries, 'and')}{others}"
 
 
 def _current_cause(cause: Cause, changes: Sequence[Growth]) -> str:

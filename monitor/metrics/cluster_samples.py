@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from monitor.detection.client_libraries.census import take_census
 from monitor.detection.lag.lag import total
 from monitor.metrics import specs
 from monitor.metrics.exposition_format import Samples, labels
@@ -16,7 +17,10 @@ STATES: Final = (Phase.OFFSETS_ONLY, Phase.EMPTY, Phase.ASSIGNING, Phase.RECONCI
 
 
 def render_cluster(cluster: str, groups: Sequence[GroupSummary]) -> tuple[FamilyBlock, ...]:
-    """How many groups there are, what waits for them together, and what is found. Bytes (MetaQ) are no records."""
+    """How many groups there are, what waits for them together, what is found, and which libraries the members use.
+
+    Bytes (MetaQ) are no records.
+    """
     samples = Samples()
     pairs = labels(cluster=cluster)
     counts = Counter([group.state for group in groups])
@@ -28,4 +32,14 @@ def render_cluster(cluster: str, groups: Sequence[GroupSummary]) -> tuple[Family
     )
     for (kind, reason), count in sorted(found.items()):
         samples.add(specs.CLUSTER_FINDINGS, f'{pairs},kind="{kind}",reason="{reason}"', count)
+    for library, members in sorted(_members_by_library(cluster, groups).items()):
+        samples.add(specs.CLIENT_LIBRARY_MEMBERS, f'{pairs},library="{library}"', members)
     return samples.blocks()
+
+
+def _members_by_library(cluster: str, groups: Sequence[GroupSummary]) -> Counter[str]:
+    """The members by the label of their library, whatever its certainty and release."""
+    members: Counter[str] = Counter()
+    for use in take_census(cluster, [group.libraries for group in groups]):
+        members[use.library.label] += use.members
+    return members

@@ -60,7 +60,7 @@ FAILING: Final = frozenset({LagStatus.STOP, LagStatus.STALL, LagStatus.REWIND})
 """Burrow's statuses of a partition that make its group ERR."""
 
 _OF_ROCKETMQ: Final = (OrphanReason.MIXED_STRATEGY, OrphanReason.MIXED_SUBSCRIPTION)
-_OF_CLASSIC: Final = (OrphanReason.LEADER_UNSUBSCRIBED,)
+_OF_CLASSIC: Final = (OrphanReason.LEADER_UNSUBSCRIBED, OrphanReason.OWNER_UNSUBSCRIBED)
 _OF_STREAMS: Final = (OrphanReason.NO_TASK,)
 _OF_SOME: Final = (*_OF_ROCKETMQ, *_OF_CLASSIC, *_OF_STREAMS)
 _OF_ANY: Final = tuple([reason.value for reason in OrphanReason if reason not in _OF_SOME])

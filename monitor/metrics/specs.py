@@ -439,6 +439,13 @@ CLUSTER_FINDINGS: Final = MetricSpec(
     labels=("cluster", "kind", "reason"),
     absent=_NONE,
 )
+CLIENT_LIBRARY_MEMBERS: Final = MetricSpec(
+    "groupwatch_client_library_members",
+    "Members of the cluster's Kafka groups that use this client library. The label names several if each of them fits.",
+    scope=MetricScope.CLUSTER,
+    labels=("cluster", "library"),
+    absent="no group of Kafka clients has a member",
+)
 UP: Final = ClusterMetric(
     "groupwatch_up",
     "1 while the cluster can be read, else 0.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from monitor.model.client_libraries import Library
 from monitor.model.values import TopicPartition, Value
 
 
@@ -16,7 +17,7 @@ class DriftCause(StrEnum):
     """The members seem to have different assignors under one name, or offer different ones."""
     MIXED_SUBSCRIPTIONS = "mixed_subscriptions"
     FOREIGN_CLIENT = "foreign_client"
-    """The member that assigns uses a library whose assignor differs from Kafka's."""
+    """The member that assigns uses a library, or a release of it, whose assignor differs from the one replayed."""
     RACKS_CHANGED = "racks_changed"
     TIE = "tie"
     UNKNOWN = "unknown"
@@ -45,7 +46,7 @@ class Difference(Value):
 
 
 class Cause(Value):
-    """A cause with what was seen of it: words (libraries, assignors), and the members concerned, sorted.
+    """A cause with what was seen of it: assignors by name or client libraries, and the members concerned, sorted.
 
     ``is_exact``: it was recomputed, and explains every partition.
     """
@@ -54,6 +55,14 @@ class Cause(Value):
     seen: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
     is_exact: bool = False
+    libraries: tuple[Library, ...] = ()
+
+
+class ReplayedAssignor(Value):
+    """The assignor of a client library that is replayed or checked, and the release whose rule that is."""
+
+    library: Library
+    release: str
 
 
 class Alternative(Value):
@@ -91,3 +100,50 @@ class Skew(StrEnum):
     """Several busy partitions are together there, and others could take some."""
     MEMBER = "member"
     """Its partitions get no more records than others."""
+
+
+class RefusalReason(StrEnum):
+    """Why an assignor cannot have given an assignment, named from that assignment."""
+
+    FAILS = "fails"
+    """The original fails for this group: it gives nothing."""
+    UNKNOWN_MEMBER = "unknown_member"
+    """The owner is no member of the group."""
+    DOES_NOT_EXIST = "does_not_exist"
+    """The topic does not have this partition."""
+    NOT_SUBSCRIBED = "not_subscribed"
+    """The owner does not subscribe to the topic."""
+    ASSIGNED_TWICE = "assigned_twice"
+    """Two members own the partition."""
+    UNASSIGNED = "unassigned"
+    """Nobody owns the partition, which the assignor would give to a member."""
+    NOT_ASSIGNABLE = "not_assignable"
+    """The partition has an owner, and the assignor gives it to no member."""
+    OTHER_OWNER = "other_owner"
+    """The assignor gives the partition to another member."""
+    UNEVEN = "uneven"
+    """A move of the partition, or moves that begin with it, would make the group more even."""
+    NOT_KEPT = "not_kept"
+    """A member lost the partition that it could have kept with an assignment as even."""
+    NOT_WITHHELD = "not_withheld"
+    """The partition moved although the member that claims it has not given it up yet."""
+    RACK = "rack"
+    """The assignor prefers members on the partition's rack in another way."""
+
+
+class Refusal(Value):
+    """Why an assignment is refused. The fields that do not belong to the reason are None.
+
+    Attributes:
+        reason: what is wrong.
+        partition: where.
+        member: who owns the partition in the assignment that was given.
+        other: the member who should own it, may claim it, or owns it too.
+        failure: the error of the original, where it fails.
+    """
+
+    reason: RefusalReason
+    partition: TopicPartition | None = None
+    member: str | None = None
+    other: str | None = None
+    failure: str | None = None

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
-from monitor.model.evidence import Balance, Cause, Difference, DriftCause, Growth, Skew
+from monitor.model.client_libraries import Library
+from monitor.model.evidence import Balance, Cause, Difference, DriftCause, Growth, Refusal, ReplayedAssignor, Skew
 from monitor.model.groups import RebalanceCause
 from monitor.model.values import TopicPartition, TopicPartitions, Value
 
@@ -52,6 +53,8 @@ class OrphanReason(StrEnum):
     """RocketMQ: it is in the share of a member that does not subscribe to the topic."""
     LEADER_UNSUBSCRIBED = "leader_unsubscribed"
     """The leader does not subscribe to the topic, and its assignor assigns only what the leader subscribes to."""
+    OWNER_UNSUBSCRIBED = "owner_unsubscribed"
+    """The leader gave it to a member that does not subscribe to the topic, and whose library does not consume it."""
     NO_TASK = "no_task"
     """Kafka Streams: it belongs to no task that was given to a thread."""
 
@@ -119,6 +122,12 @@ class NoOwner(Evidence):
     seen_growing: bool
     awaited: tuple[str, ...] = ()
     streams: StreamsReport | None = None
+
+
+class UnsubscribedOwners(Evidence):
+    """The owners do not subscribe to the topics, and their client libraries drop what they do not subscribe to."""
+
+    libraries: tuple[Library, ...]
 
 
 class Unattended(Evidence):
@@ -205,10 +214,21 @@ class TargetDrift(Evidence):
 
 
 class ReplayedDrift(Evidence):
-    """The owners are not those that the assignor gives for the inputs of the generation."""
+    """The owners are not those that the assignor gives for the inputs of the generation.
+
+    ``assignor`` is that of the leader's client library; None: Kafka's own.
+    """
 
     difference: Difference
     cause: Cause
+    assignor: ReplayedAssignor | None = None
+
+
+class RefusedAssignment(Evidence):
+    """An assignor that is only checked cannot have given the owners. ``first`` is the place that shows it."""
+
+    assignor: ReplayedAssignor
+    first: Refusal
 
 
 class CurrentDrift(Evidence):
@@ -441,6 +461,16 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
             "assignor that assigns the topics of all members also helps. A restart only changes the leader."
         ),
         mark="no owner: leader not subscribed",
+    ),
+    FindingSpec(
+        FindingKind.ORPHANED,
+        OrphanReason.OWNER_UNSUBSCRIBED,
+        _CRITICAL,
+        advice=(
+            "Subscribe all members to the same topics, or move members with other topics to a group of their own. A "
+            "restart of members does not help."
+        ),
+        mark="no reader: owner not subscribed",
     ),
     FindingSpec(
         FindingKind.ORPHANED,

@@ -88,6 +88,7 @@ class KindTraits(Value):
         by_topic_id: what is known of the group names topics by their ids.
         text_partitions: partitions are named by texts, not by numbers.
         commits_to_log: its offsets are records of ``__consumer_offsets``.
+        has_kafka_clients: its members are clients of a Kafka broker, by any library.
         message: what a member sends that groupwatch decodes to know it; "": it depends.
     """
 
@@ -98,6 +99,7 @@ class KindTraits(Value):
     by_topic_id: bool = False
     text_partitions: bool = False
     commits_to_log: bool = False
+    has_kafka_clients: bool = False
     message: str = ""
 
     @property
@@ -112,10 +114,14 @@ class KindTraits(Value):
 
 
 KINDS: Final[Mapping[str, KindTraits]] = {
-    GroupKind.CLASSIC: KindTraits(Assigner.LEADER, Era.GENERATION, commits_to_log=True),
-    GroupKind.CONSUMER: KindTraits(Assigner.BROKER, Era.EPOCH, by_topic_id=True, commits_to_log=True),
-    GroupKind.SHARE: KindTraits(Assigner.BROKER, Era.EPOCH, has_owners=False, by_topic_id=True),
-    GroupKind.STREAMS: KindTraits(Assigner.BROKER, Era.EPOCH, has_owners=False, by_topic_id=True, commits_to_log=True),
+    GroupKind.CLASSIC: KindTraits(Assigner.LEADER, Era.GENERATION, commits_to_log=True, has_kafka_clients=True),
+    GroupKind.CONSUMER: KindTraits(
+        Assigner.BROKER, Era.EPOCH, by_topic_id=True, commits_to_log=True, has_kafka_clients=True
+    ),
+    GroupKind.SHARE: KindTraits(Assigner.BROKER, Era.EPOCH, has_owners=False, by_topic_id=True, has_kafka_clients=True),
+    GroupKind.STREAMS: KindTraits(
+        Assigner.BROKER, Era.EPOCH, has_owners=False, by_topic_id=True, commits_to_log=True, has_kafka_clients=True
+    ),
     GroupKind.ZOOKEEPER: KindTraits(Assigner.MEMBERS, Era.ASSIGNMENT, message="registration"),
     GroupKind.ROCKETMQ: KindTraits(Assigner.MEMBERS, Era.ASSIGNMENT, text_partitions=True, message="answer"),
     GroupKind.METAQ: KindTraits(

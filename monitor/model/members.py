@@ -125,6 +125,33 @@ class ClassicProtocol(Value):
     topics: tuple[str, ...] = ()
 
 
+class MemberRemark(StrEnum):
+    """What deviates in a member's bytes from Kafka's protocol, although they can be read."""
+
+    ABRIDGED_SUBSCRIPTION = "abridged_subscription"
+    """The subscription says version 1 and ends before OwnedPartitions."""
+    VERSIONED_USER_DATA = "versioned_user_data"
+    """The user data of ``sticky`` begins with a version, as only kafka-python writes and reads it."""
+    UNKNOWN_USER_DATA = "unknown_user_data"
+    """The user data of ``sticky`` has a form that groupwatch does not know."""
+    REPEATED_TOPIC = "repeated_topic"
+    """The assignment names a topic more than once; its partitions are added up."""
+
+
+class WireForm(Value):
+    """How a member's bytes are written, beside what they say: client libraries differ in that.
+
+    ``subscription_version`` and ``assignment_version`` are those that the bytes name (None: there are no bytes).
+    ``assignment_data`` is the length of the user data in the assignment, in bytes (None: null). The leader wrote the
+    assignment, the member itself the subscription. ``repeats_topic``: the assignment names a topic more than once.
+    """
+
+    subscription_version: int | None = None
+    assignment_version: int | None = None
+    assignment_data: int | None = None
+    repeats_topic: bool = False
+
+
 class Member(Value):
     """A group member: what it asked for (its subscription) and what it was given (its assignment).
 
@@ -142,7 +169,8 @@ class Member(Value):
     system's connections bear its id; more than one are several clients that were given the same name.
 
     ``streams`` is of a member of a classic group of Kafka Streams, ``streams_client`` also of one in a streams group of
-    the broker, ``connect`` of a worker of Kafka Connect; None also where it could not be read.
+    the broker, ``connect`` of a worker of Kafka Connect; None also where it could not be read. ``wire`` is of a member
+    of a classic group of consumers.
     """
 
     member_id: str
@@ -168,5 +196,6 @@ class Member(Value):
     assignment_read: bool = False
     is_abridged: bool = False
     streams: StreamsNotice | None = None
+    wire: WireForm | None = None
     streams_client: StreamsClient | None = None
     connect: ConnectWorker | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from monitor.model.client_libraries import LibraryMembers
 from monitor.model.findings import Finding
 from monitor.model.kinds import Phase
 from monitor.model.topics import SourceState
@@ -53,7 +54,8 @@ class GroupSummary(Value):
 
     ``members`` is None for a group that is known by its commits only. ``evaluated_ms`` is the same for all groups of a
     cluster, so it is 0 until they are listed. ``unjudged`` is why the group could not be judged in the newest
-    micro-batch; all else is then of the last verdict, as far as there was one. None: it was judged.
+    micro-batch; all else is then of the last verdict, as far as there was one. None: it was judged. ``libraries``
+    counts the members of a Kafka group by client library.
     """
 
     cluster: str
@@ -66,6 +68,7 @@ class GroupSummary(Value):
     findings: tuple[Finding, ...]
     evaluated_ms: int = 0
     unjudged: str | None = None
+    libraries: tuple[LibraryMembers, ...] = ()
 
 
 class Shard(Value):

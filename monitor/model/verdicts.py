@@ -6,9 +6,10 @@ from enum import StrEnum
 
 import msgspec
 
+from monitor.model.client_libraries import UNKNOWN_LIBRARY, ClientLibrary
 from monitor.model.findings import Finding, OrphanReason
 from monitor.model.kinds import Phase, Sharing, Source
-from monitor.model.members import MemberState
+from monitor.model.members import MemberRemark, MemberState
 from monitor.model.values import PartitionId, TopicPartition, Value
 
 
@@ -97,6 +98,7 @@ class MemberVerdict(Value):
     ``epoch`` and ``state`` are those of a member of a KIP-848, share or streams group. ``lag``: the records that are
     known to wait in its partitions, together; what is not known is not counted. ``answers``, ``connections`` and
     ``unreadable`` are those of the Member. ``idle`` None: that is not judged, as more than partitions counts there.
+    ``library`` is the client library that it uses, as far as that is known; ``remarks`` say what deviates in its bytes.
     """
 
     member_id: str
@@ -113,6 +115,8 @@ class MemberVerdict(Value):
     answers: bool = True
     connections: int = 1
     unreadable: str | None = None
+    library: ClientLibrary = UNKNOWN_LIBRARY
+    remarks: tuple[MemberRemark, ...] = ()
 
 
 class GroupVerdict(Value):

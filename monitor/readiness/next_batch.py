@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from typing import Final
 
 LONGEST_PAUSE_MS: Final = 10_000
-"""After so long without a micro-batch one runs anyway: whoever looks sees that the job and the brokers are alive."""
+"""After so long without a micro-batch, or a poll, one runs anyway: it proves that the job and the brokers are alive."""
+
+LONGEST_QUIET_MS: Final = 30_000
+"""After so long without a micro-batch one runs anyway, whatever polls prove. It reads them, and evaluates as of now."""
+
+GROUPS_QUIET_MS: Final = 30_000
+"""For so long before a poll no group may have changed, so that the next poll may wait. Until then it may be the first
+that knows what a generation lacks: the clocks of brokers and collectors differ."""
 
 JOIN_MS: Final = 300
 """For so long what is due waits for news, and the events of a collector's pass for each other: one micro-batch has
@@ -23,9 +30,11 @@ class BatchSchedule:
     ``spacing_ms`` (``spark.trigger_s``) is how far apart they begin under load: then they grow and do not become more.
     After a pause two may follow each other at once, so that a commit need not wait because a collector's pass was
     read just before. (This is the generic cell rate algorithm, ITU-T I.371, with a tolerance of one.)
+    ``poll_interval_ms`` is the time between two polls of the topics.
     """
 
     spacing_ms: int
+    poll_interval_ms: int = LONGEST_PAUSE_MS
     _began_ms: int = 0
     _paid_ms: int = 0
     """Until when the micro-batches so far would have taken if they had come evenly."""
@@ -48,16 +57,23 @@ class BatchSchedule:
         """
         return self._paid_ms - self.spacing_ms
 
-    def latest_ms(self, due_ms: int | None) -> int:
+    def latest_ms(self, due_ms: int | None, polled_ms: int | None = None) -> int:
         """When the next micro-batch begins without news, if not before ``earliest_ms``.
 
         Args:
             due_ms: when a verdict may become another by time alone; None: never.
+            polled_ms: when the brokers last answered a poll that found nothing new and waits to be read; None: there
+                is none.
 
         >>> schedule = BatchSchedule(1_000)
         >>> schedule.begin(5_000)
         >>> schedule.latest_ms(None), schedule.latest_ms(8_000), schedule.latest_ms(4_000)
         (15000, 8300, 4300)
+        >>> schedule.latest_ms(None, polled_ms=12_000), schedule.latest_ms(None, polled_ms=32_000)
+        (27000, 35000)
         """
         longest_ms = self._began_ms + max(self.spacing_ms, LONGEST_PAUSE_MS)
+        if polled_ms is not None:
+            silence_ms = max(LONGEST_PAUSE_MS, self.poll_interval_ms * 3 // 2)
+            longest_ms = max(longest_ms, min(polled_ms + silence_ms, self._began_ms + LONGEST_QUIET_MS))
         return longest_ms if due_ms is None else min(due_ms + JOIN_MS, longest_ms)

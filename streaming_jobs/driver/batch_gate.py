@@ -13,6 +13,9 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final, Protocol
 
+import msgspec
+
+from monitor.collectors.passes.unchanged import UnchangedPolls
 from monitor.readiness.next_batch import JOIN_MS, BatchSchedule
 from monitor.readiness.warm_up import LogPosition
 from streaming_jobs.runtime.clock import monotonic_ms
@@ -42,11 +45,15 @@ class News(Protocol):
 
 @dataclass(slots=True)
 class BatchGate:
-    """Between two micro-batches of one query. ``expect`` is told that the wait goes on (StallWatch.expect)."""
+    """Between two micro-batches of one query. ``expect`` is told that the wait goes on (StallWatch.expect).
+
+    ``unchanged`` are the polls of the topics that found nothing new, and so may wait.
+    """
 
     schedule: BatchSchedule
     news: News
     expect: Callable[[int], None]
+    unchanged: UnchangedPolls
     is_holding: bool = False
     """Whether a micro-batch has done everything and only waits for the next one."""
     held_ms: int = 0
@@ -67,7 +74,9 @@ class BatchGate:
         self.schedule.begin(now_ms)
         self.held_ms = 0
 
-    def hold(self, position: LogPosition, due_ms: int | None, *, is_urgent: bool = False) -> None:
+    def hold(
+        self, position: LogPosition, due_ms: int | None, *, is_urgent: bool = False, polls_may_wait: bool = False
+    ) -> None:
         """Return when the next micro-batch is to begin.
 
         A collector writes a poll piece by piece, and its end last. So events wait for each other (JOIN_MS). Commits do
@@ -77,20 +86,32 @@ class BatchGate:
             position: how far the logs are read.
             due_ms: when a verdict may become another without a record, by the clock of ``begin``; None: never.
             is_urgent: nothing can be shown yet, so micro-batches need not keep their distance.
+            polls_may_wait: a poll of the topics that found nothing new is no reason.
         """
         began_ms, self.is_holding = monotonic_ms(), True
         earliest_ms = began_ms if is_urgent else self.schedule.earliest_ms
         self._rest_until(earliest_ms)
-        latest_ms = max(earliest_ms, self.schedule.latest_ms(due_ms))
-        while not self.is_open and (left_ms := latest_ms - monotonic_ms()) > 0:
+        polled_ms: int | None = None
+        while not self.is_open and (left_ms := self._left_ms(earliest_ms, due_ms, polled_ms)) > 0:
             self.expect(monotonic_ms())
             unread = self.news.await_beyond(position, min(left_ms, SLICE_MS))
             if unread is Unread.EVENTS and not is_urgent:
                 self._rest_until(monotonic_ms() + JOIN_MS)
-            if unread is not None:
+            beyond = self._beyond_unchanged_polls(position) if polls_may_wait else position
+            if beyond is position and unread is not None:
                 break
+            if beyond is not position:
+                position, polled_ms = beyond, monotonic_ms()
         self.expect(monotonic_ms())
         self.held_ms, self.is_holding = monotonic_ms() - began_ms, False
+
+    def _left_ms(self, earliest_ms: int, due_ms: int | None, polled_ms: int | None) -> int:
+        return max(earliest_ms, self.schedule.latest_ms(due_ms, polled_ms)) - monotonic_ms()
+
+    def _beyond_unchanged_polls(self, position: LogPosition) -> LogPosition:
+        """The position behind the polls that found nothing new; the same one if none follows on it."""
+        beyond = {partition: self.unchanged.end_beyond(offset) for partition, offset in position.events_read.items()}
+        return position if beyond == position.events_read else msgspec.structs.replace(position, events_read=beyond)
 
     def _rest_until(self, until_ms: int) -> None:
         while not self.is_open and (left_ms := until_ms - monotonic_ms()) > 0:

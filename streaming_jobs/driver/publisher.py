@@ -21,7 +21,7 @@ from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import ALL_GROUPS, Catalog, ClusterSnapshot, PackedBlock, Shard, SourceState
 from monitor.readiness.first_pass import FirstPass
 from monitor.readiness.freshness import Freshness
-from monitor.readiness.next_batch import AT_ONCE_MS
+from monitor.readiness.next_batch import AT_ONCE_MS, GROUPS_QUIET_MS
 from monitor.readiness.trigger_lag import TriggerLag
 from monitor.readiness.warm_up import LogPosition, ReportedOffsets, WarmUp
 from streaming_jobs.buckets.batch_context import BatchContext, set_batch_context
@@ -166,7 +166,9 @@ class MicroBatchPublisher:
         if judge is not None:
             self._note_first_evaluation()
             self.findings.publish(shown.groups, batch.now_ms)
-        self.gate.hold(position, self._due_ms(judged_by), is_urgent=not shown.ready)
+        self.gate.hold(
+            position, self._due_ms(judged_by), is_urgent=not shown.ready, polls_may_wait=self._polls_may_wait()
+        )
 
     def _note_first_evaluation(self) -> None:
         if not self._has_evaluated:
@@ -198,6 +200,11 @@ class MicroBatchPublisher:
         if self.freshness is not None or self._read_ms >= judged_by.pass_ms:
             return True
         return not newest.topics.has_only_new_dates(judged_by.topics, self.own_topics)
+
+    def _polls_may_wait(self) -> bool:
+        """Whether a poll that finds what the newest did cannot change a verdict: no group has changed lately."""
+        newest = self._catalog
+        return newest is not None and self.freshness is None and self._read_ms < newest.pass_ms - GROUPS_QUIET_MS
 
     def _is_ripe(self) -> bool:
         return self.warm_up.done and self.passes.seen and self._is_fresh()

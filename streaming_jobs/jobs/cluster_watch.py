@@ -378,7 +378,8 @@ class ClusterWatch:
     def _new_gate(self) -> BatchGate:
         options = spark_options(self._cluster) | self._isolation()
         news = LogNews(self._spark, options, self._log, self._cluster.events_topic)
-        return BatchGate(BatchSchedule(self._trigger_ms), news, self._problems.stall.expect)
+        schedule = BatchSchedule(self._trigger_ms, int(self._target.interval_s * 1000))
+        return BatchGate(schedule, news, self._problems.stall.expect, self._target.unchanged)
 
     def _isolation(self) -> dict[str, str]:
         return {"kafka.isolation.level": self._cluster.offsets_isolation}

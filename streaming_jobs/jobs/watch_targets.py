@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from monitor.collectors.configured import ConfiguredCollectors
+from monitor.collectors.kafka.catalog import KafkaCatalogCollector
 from monitor.collectors.passes.health import PassCounter
+from monitor.collectors.passes.unchanged import UnchangedPolls
 from monitor.collectors.readers import collector_kind
 from monitor.collectors.remote_collector import COLLECT, FIRST_SHARD, RemoteCollector
 from monitor.config import ClusterSettings, Settings, System
@@ -53,6 +55,12 @@ class WatchTarget:
     def collectors(self) -> tuple[PassCounter | RemoteCollector, ...]:
         """All of them."""
         return (*self.awaited, *self.beside)
+
+    @property
+    def unchanged(self) -> UnchangedPolls:
+        """The polls of its topics that found nothing new, as far as they are made in this job."""
+        polls = (each.unchanged for each in self.awaited if isinstance(each, KafkaCatalogCollector))
+        return next(polls, UnchangedPolls())
 
     @property
     def problem(self) -> str | None:

@@ -18,8 +18,8 @@ from tests.web.saved import Saved, pieces
 
 BOTH = ("a", "b")
 PAIR = group(
-    member("C0", BOTH, {"a": [0, 1], "b": [0, 1]}, client_id="front"),
-    member("C1", BOTH, {"a": [2], "b": [2]}, client_id="back"),
+    member("C0", BOTH, {"a": [0, 1], "b": [0, 1]}, client_id="front", wire=None),
+    member("C1", BOTH, {"a": [2], "b": [2]}, client_id="back", wire=None),
     offsets=[commit("a", 0, 90, NOW - 5_000)],
 )
 SAVED = Saved(catalog(topic("a", 4, grown=1), topic("b", 3)), (PAIR,), NOW)
@@ -167,7 +167,8 @@ def test_a_snapshot_of_a_job_can_be_asked_later(job, tmp_path):
         (
             ["what-if", "c", "g", "--assignor", "best"],
             "groupwatch does not support the assignor best for this group; "
-            "it supports range, roundrobin, sticky, cooperative-sticky.",
+            "it supports range, roundrobin, sticky, cooperative-sticky, and those of client libraries, for example "
+            "sarama.roundrobin.",
         ),
     ],
 )
@@ -220,7 +221,7 @@ def test_a_job_that_refuses_is_heard(job):
     ],
 )
 def test_an_address_where_no_job_is_is_one_sentence_and_code_2(url, sentence):
-    for words in (["explain", "c", "g"], ["snapshot"]):
+    for words in (["explain", "c", "g"], ["snapshot"], ["census"]):
         answer = ask(*words, "--url", url)
         assert (answer.exit_code, answer.stdout) == (2, "")
         assert answer.stderr.startswith(f"groupwatch: {sentence}")

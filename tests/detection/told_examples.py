@@ -35,9 +35,11 @@ from monitor.model import (
     StreamsNotice,
     TopicPartitions,
     TopicState,
+    WireForm,
 )
 from monitor.model.commit_history import extend
 from tests.assignors.kafka_client.sticky.written import user_data
+from tests.support.builders import JAVA, as_java_joins
 
 Kind = FindingKind
 Cause = RebalanceCause
@@ -129,9 +131,9 @@ class World:
         return tuple(TopicPartitions(self.name(name), tuple(numbers)) for name, numbers in topics.items() if numbers)
 
     def member(self, number: int, subscribed: Sequence[str] = ("orders",), *, has: Any = (), **more: Any) -> Member:
-        """A classic member that has been given ``has`` of orders, or by topic."""
+        """A classic member, of Kafka's Java client, that has been given ``has`` of orders, or by topic."""
         topics = has if isinstance(has, dict) else {"orders": has}
-        return self.person(number, subscribed, assigned=self.given(**topics), **more)
+        return self.person(number, subscribed, assigned=self.given(**topics), **({"wire": JAVA} | more))
 
     def group(self, *members: Member, **more: Any) -> GroupState:
         """A stable classic group."""
@@ -143,7 +145,9 @@ class World:
             "generation": 12,
             "generation_ms": STORED,
         }
-        return GroupState(cluster="prod", group=self.name("checkout"), members=members, **(fields | more))
+        fields |= more
+        joined = tuple([as_java_joins(each, str(fields["protocol"])) for each in members])
+        return GroupState(cluster="prod", group=self.name("checkout"), members=joined, **fields)
 
     def modern(
         self,
@@ -279,6 +283,7 @@ def _owners(w: World) -> Iterator[Example]:
     )
     yield from _gaps(w)
     yield from _unsubscribed_leaders(w)
+    yield from _unsubscribed_owners(w)
     yield from _tasks(w)
     yield from _growth(w)
     yield from _on_their_way(w)
@@ -315,7 +320,8 @@ def _gaps(w: World) -> Iterator[Example]:
 def _unsubscribed_leaders(w: World) -> Iterator[Example]:
     """Somebody subscribes to refunds, and the leader does not."""
     unsubscribed = Kind.ORPHANED, "leader_unsubscribed", "02:40:00"
-    members = w.member(1, has=[0]), w.member(2, ("orders", "refunds"), has=[1])
+    abridged = {"wire": WireForm(subscription_version=1, assignment_version=0, assignment_data=0), "is_abridged": True}
+    members = w.member(1, has=[0], **abridged), w.member(2, ("orders", "refunds"), has=[1], **abridged)
     topics = w.topics(orders=2, refunds=3)
     yield Example(
         "KafkaJS, by its assignor's name",
@@ -330,6 +336,22 @@ def _unsubscribed_leaders(w: World) -> Iterator[Example]:
         ("3 partitions of refunds (0-2)", "leader is unknown", "The assignor roundrobin"),
         w.group(*members, protocol="roundrobin", source=Source.ADMIN),
         topics,
+    )
+
+
+def _unsubscribed_owners(w: World) -> Iterator[Example]:
+    """The leader of KafkaJS gives its topics to all, and the second member does not subscribe to refunds."""
+    own = {"wire": WireForm(subscription_version=0, assignment_version=0, assignment_data=0), "user_data": b""}
+    first = w.member(1, ("orders", "refunds"), has={"orders": [0], "refunds": [0]}, **own)
+    second = w.member(2, has={"orders": [1], "refunds": [1]}, **own)
+    yield Example(
+        "KafkaJS",
+        Kind.ORPHANED,
+        "owner_unsubscribed",
+        "02:40:00",
+        ("1 partition of refunds (1)", "not subscribe to the topic (checkout at /10.0.0.2)", "leader, checkout at"),
+        w.group(first, second, protocol="RoundRobinAssigner", leader=w.name("checkout-1-5d0c")),
+        w.topics(orders=2, refunds=2),
     )
 
 
@@ -669,24 +691,41 @@ def _drifts(w: World) -> Iterator[Example]:
     yield Example(
         "exactly another client's",
         *replayed,
-        ("The range of aiokafka", "The group leader is checkout at /10.0.0.2"),
+        ("The range of Sarama, aiokafka or librdkafka", "The group leader is checkout at /10.0.0.2"),
         w.group(*static, leader=w.name("checkout-2-5d0c")),
         w.topics(orders=3),
     )
-    python = {"client_id": w.name("kafka-python-3.0.12"), "user_data": b""}
+    own_form = WireForm(subscription_version=0, assignment_version=0, assignment_data=0)
+    python = {"client_id": w.name("kafka-python-3.0.12"), "user_data": b"", "wire": own_form}
     first, second = w.member(1, **python), w.member(2, has=[0, 1, 2, 3], client_id="consumer-checkout-1")
+    led = changed(second, wire=WireForm(subscription_version=3, assignment_version=0, assignment_data=0))
     yield Example(
-        "the leader is another client",
+        "not even the leader's own client",
         *replayed,
-        ("2 partitions of orders (0-1)", "leader, kafka-python-3.0.12 at /10.0.0.1, uses kafka-python"),
-        w.group(first, second, leader=w.name("checkout-1-5d0c")),
+        ("2 partitions of orders (0-1)", "leader is kafka-python-3.0.12 at /10.0.0.1. groupwatch knows"),
+        w.group(first, led, leader=w.name("checkout-1-5d0c")),
+        four,
+    )
+    yield Example(
+        "a client that is not known",
+        *replayed,
+        ("4 partitions of orders (0-3)", "checkout at /10.0.0.1, does not encode"),
+        w.group(changed(swapped[0], user_data=b"x"), swapped[1], leader=w.name("checkout-1-5d0c")),
         four,
     )
     yield Example(
         "different clients",
         *replayed,
-        ("kafka-python-3.0.12 at /10.0.0.1 joined with different user data than the rest",),
-        w.group(first, second),
+        ("they use Kafka's Java client and kafka-python; kafka-python-3.0.12 at /10.0.0.1 differs from the rest",),
+        w.group(first, second, leader=w.name("checkout-2-5d0c")),
+        four,
+    )
+    sarama = {"client_id": "sarama", "wire": WireForm(subscription_version=1, assignment_version=0)}
+    yield Example(
+        "a client whose assignor is checked",
+        *replayed,
+        ("The assignor sticky of Sarama cannot", "partition 0 of orders belongs to sarama at /10.0.0.1, and a move of"),
+        w.group(w.member(1, has=[0, 1, 2, 3], **sarama), w.member(2, **sarama), protocol="sticky"),
         four,
     )
     yield Example("racks", *replayed, all_four, w.group(changed(swapped[0], rack="r1"), swapped[1]), four)

@@ -14,6 +14,7 @@ from monitor.model import (
     Rebalance,
     RebalanceCause,
     TopicPartitions,
+    WireForm,
 )
 from monitor.protocol.kafka.sticky_user_data import PriorAssignment, write_sticky
 from tests.detection.ownership import test_kip848 as modern
@@ -22,8 +23,8 @@ from tests.support.builders import ASSIGNED, NOW, catalog, commit, group, member
 # Everything of builders.py is in milliseconds: generation 3 was stored 1,000 s before NOW, topics seen 2,000 s before.
 AGO = "16 min 40 s"
 TOPICS = catalog(topic("t", 4))
-C0 = member("C0", ["t"], {"t": [0, 1]}, client_id="front", host="/10.0.0.1")
-C1 = member("C1", ["t"], {"t": [2, 3]}, client_id="back", host="/10.0.0.2")
+C0 = member("C0", ["t"], {"t": [0, 1]}, client_id="front", host="/10.0.0.1", wire=None)
+C1 = member("C1", ["t"], {"t": [2, 3]}, client_id="back", host="/10.0.0.2", wire=None)
 RANGE = group(C0, C1, offsets=[commit("t", number, 100, NOW - 5_000) for number in range(4)])
 
 
@@ -98,6 +99,30 @@ def test_a_healthy_group_is_told_whole():
         ("lag", "It has no lag.", ()),
         ("finding", "The group has no findings.", ()),
     ]
+
+
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [
+        pytest.param(
+            {"user_data": b"", "rack": "", "wire": WireForm(subscription_version=3)},
+            ", librdkafka 2.4 or newer",
+            id="one library writes such bytes",
+        ),
+        pytest.param(
+            {"session_timeout_ms": 10_000, "rebalance_timeout_ms": 60_000, "wire": WireForm(subscription_version=2)},
+            ", probably sarama",
+            id="two write such bytes, and one of them has these timeouts",
+        ),
+        pytest.param({"wire": WireForm(subscription_version=2)}, ", java or sarama", id="two write such bytes"),
+        pytest.param({"wire": None}, "", id="there are no bytes"),
+    ],
+)
+def test_the_client_library_of_a_member_is_named_as_far_as_it_is_known(known, words):
+    """What the bytes show: docs/explain.md."""
+    app = member("m", ["t"], {"t": [0, 1, 2, 3]}, client_id="app", host="/10.0.0.1", **known)
+    (statement,) = (each for each in of_group(group(app)).statements if each.about is About.MEMBERS)
+    assert statement.evidence == (f"m (client app, host /10.0.0.1{words}): t 0-3",)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from monitor.detection.evaluate import evaluate
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.explain.what_if import Change, PartitionCount, WhatIf, what_if
-from monitor.model import GroupKind, GroupState, Phase, TopicPartition
+from monitor.model import GroupKind, GroupState, Phase, TopicPartition, WireForm
 from tests.detection.ownership import test_kip848 as modern
 from tests.support.builders import ASSIGNED, NOW, catalog, group, member, range_by_hand, topic
 
@@ -133,11 +133,71 @@ def test_a_topic_that_loses_its_only_subscriber_is_nobodys_any_more():
     assert answer.orphans == (TopicPartition("c", 0),)
 
 
-def test_that_another_clients_sticky_is_not_replayed_is_said():
-    """kafka-python's user data has a version in front."""
-    foreign = bytes.fromhex("0001 00000001 0001 61 00000001 00000000 00000001")
-    state = group(replace(C0, user_data=foreign), C1, protocol="sticky")
-    assert "the simulation uses the latter." in asked(state, Change()).assumptions[1]
+SARAMA = {"client_id": "sarama", "wire": WireForm(subscription_version=1, assignment_version=0)}
+
+
+def of_sarama(protocol):
+    """Of a: 0 and 2 to C0, 1 to C1, of b the others, as both of Kafka's and Sarama's roundrobin deal 3 partitions."""
+    first = member("C0", BOTH, {"a": [0, 2], "b": [1]}, **SARAMA)
+    return group(first, member("C1", BOTH, {"a": [1], "b": [0, 2]}, **SARAMA), protocol=protocol, leader="C0")
+
+
+def test_a_sticky_assignor_that_is_only_checked_is_simulated_by_kafkas():
+    answer = asked(of_sarama("sticky"), Change())
+    assert answer.assignor == "sticky"
+    assert (
+        "The sticky of Sarama cannot be simulated; the simulation uses that of Kafka's Java client."
+        in answer.assumptions
+    )
+
+
+def test_a_group_of_another_library_is_simulated_by_the_assignor_of_its_leader():
+    """Sarama deals by text: a-10 and a-11 come before a-2, so C0 has a 0, 10, 2, 4, 6, 8."""
+    grown = catalog(topic("a", 12), topic("b", 3))
+    answer = asked(of_sarama("roundrobin"), Change(), grown)
+    assert (answer.assignor, answer.assignor_before) == ("sarama.roundrobin", "sarama.roundrobin")
+    assert after(answer)["C0"]["a"] == (0, 2, 4, 6, 8, 10)
+    assert after(answer)["C1"]["a"] == (1, 3, 5, 7, 9, 11)
+    assert "A member that uses Sarama 1.61.1 leads the group." in answer.assumptions
+
+
+def test_the_assignor_of_another_library_can_be_named():
+    """kafka-go begins anew with C0 for each topic."""
+    answer = asked(PAIR, Change(assignor="kafka-go.roundrobin"))
+    assert after(answer) == {"C0": {"a": (0, 2), "b": (0, 2)}, "C1": {"a": (1,), "b": (1,)}}
+
+
+def test_a_leader_brings_the_assignor_of_its_library():
+    """Kafka's Java client deals a0 a1 a2 b0 b1 b2 to C0 C1 C0 C1 C0 C1; kafka-go begins anew for b."""
+    go = {"wire": WireForm(subscription_version=1, assignment_version=3), "is_abridged": True}
+    go |= {"client_id": "app (github.com/segmentio/kafka-go)"}
+    mixed = group(C0, replace(C1, **go), protocol="roundrobin", leader="C0")
+    assert after(asked(mixed, Change())) == {"C0": {"a": (0, 2), "b": (1,)}, "C1": {"a": (1,), "b": (0, 2)}}
+    led = asked(mixed, Change(leader="C1"))
+    assert led.assignor == "kafka-go.roundrobin"
+    assert after(led) == {"C0": {"a": (0, 2), "b": (0, 2)}, "C1": {"a": (1,), "b": (1,)}}
+
+
+@pytest.mark.parametrize(
+    ("state", "change", "sentence"),
+    [
+        (PAIR, Change(leader="C7"), "The group has no member C7; its members are C0, C1."),
+        (
+            group(replace(C0, wire=None), C1),
+            Change(leader="C0"),
+            "The client library of C0 is not known; name an assignor, for example sarama.range.",
+        ),
+        (
+            PAIR,
+            Change(assignor="sarama.sticky"),
+            "groupwatch cannot simulate the sticky of Sarama: its result depends on what only the leader knows.",
+        ),
+    ],
+)
+def test_a_leader_or_a_library_that_cannot_be_simulated_is_told(state, change, sentence):
+    with pytest.raises(QuestionError) as told:
+        asked(state, change)
+    assert str(told.value) == sentence
 
 
 def test_a_topic_that_grew_is_handed_out_by_a_rebalance():
@@ -197,7 +257,8 @@ EMPTY = GroupState(cluster="c", group="g", phase=Phase.EMPTY, protocol_type="con
             PAIR,
             Change(assignor="uniform"),
             "groupwatch does not support the assignor uniform for this group; "
-            "it supports range, roundrobin, sticky, cooperative-sticky.",
+            "it supports range, roundrobin, sticky, cooperative-sticky, and those of client libraries, for example "
+            "sarama.roundrobin.",
         ),
         (
             modern.group(HALF),
@@ -208,7 +269,8 @@ EMPTY = GroupState(cluster="c", group="g", phase=Phase.EMPTY, protocol_type="con
             replace(PAIR, protocol="mine\n"),
             Change(),
             r"groupwatch does not support the group's assignor mine\n for this group; "
-            "it supports range, roundrobin, sticky, cooperative-sticky.",
+            "it supports range, roundrobin, sticky, cooperative-sticky, and those of client libraries, for example "
+            "sarama.roundrobin.",
         ),
         (
             PAIR,

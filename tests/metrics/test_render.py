@@ -30,6 +30,8 @@ from monitor.metrics.spec_types import (
 from monitor.metrics.specs import FAMILIES, METRICS
 from monitor.model import (
     Catalog,
+    Certainty,
+    ClientLibrary,
     ClusterSnapshot,
     CollectorHealth,
     ErrorCount,
@@ -39,6 +41,7 @@ from monitor.model import (
     GroupKind,
     GroupVerdict,
     LagStatus,
+    Library,
     MemberVerdict,
     OrphanReason,
     PartitionState,
@@ -110,6 +113,7 @@ groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="assig
 groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="pending"} 0
 groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="rebalancing"} 0
 groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="leader_unsubscribed"} 0
+groupwatch_group_orphaned_partitions{cluster="main",group="orders",reason="owner_unsubscribed"} 0
 # HELP groupwatch_group_orphaned_oldest_seconds Longest time for which a partition has had no owner.
 # TYPE groupwatch_group_orphaned_oldest_seconds gauge
 groupwatch_group_orphaned_oldest_seconds{cluster="main",group="orders"} 40
@@ -376,6 +380,41 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
     assert Counter((s.name, *sorted(s.labels.items())) for s in samples).most_common(1)[0][1] == 1
 
 
+def test_members_are_counted_by_library_over_groups_whatever_its_certainty_and_release():
+    """The members of RocketMQ are no clients of Kafka, and are not counted as unknown."""
+    newer, older, likely = (
+        MemberVerdict(member_id="m", library=ClientLibrary((Library.SARAMA,), certainty, versions))
+        for certainty, versions in (
+            (Certainty.CERTAIN, "2.12"),
+            (Certainty.CERTAIN, "before 2.12"),
+            (Certainty.LIKELY, None),
+        )
+    )
+    either = ClientLibrary((Library.AIOKAFKA, Library.KAFKA_PYTHON), Certainty.POSSIBLE)
+    members = {
+        "a": (newer, older, likely),
+        "b": (newer, MemberVerdict(member_id="n", library=either), MemberVerdict(member_id="o")),
+    }
+    groups = [msgspec.structs.replace(orders(), group=name, members=own) for name, own in members.items()]
+    of_rocketmq = msgspec.structs.replace(orders(), kind=GroupKind.ROCKETMQ, members=(MemberVerdict(member_id="m"),))
+    assert library_samples(*groups, of_rocketmq) == [
+        'groupwatch_client_library_members{cluster="main",library="aiokafka or kafka-python"} 1',
+        'groupwatch_client_library_members{cluster="main",library="sarama"} 4',
+        'groupwatch_client_library_members{cluster="main",library="unknown"} 1',
+    ]
+    assert library_samples(of_rocketmq, unattended("empty"), offsets_only("simple")) == []
+
+
+def library_samples(*verdicts: GroupVerdict) -> list[str]:
+    blocks = render_cluster("main", [summary_of(verdict) for verdict in verdicts])
+    return [
+        line
+        for block in blocks
+        if block.family == "groupwatch_client_library_members"
+        for line in block.samples.splitlines()
+    ]
+
+
 def named(verdict: GroupVerdict, group: str) -> GroupVerdict:
     return msgspec.structs.replace(verdict, group=group)
 
@@ -536,7 +575,7 @@ def test_every_reason_is_there_at_zero_so_that_its_end_is_seen():
     calm = msgspec.structs.replace(orders(), findings=(), partitions=())
     counts = values(calm, "groupwatch_group_orphaned_partitions")
     of_any = {"no_members", "grew", "unsubscribed", "assignor_gap", "pending", "rebalancing"}
-    assert {reason for (reason,) in counts} == of_any | {"leader_unsubscribed"}
+    assert {reason for (reason,) in counts} == of_any | {"leader_unsubscribed", "owner_unsubscribed"}
     assert set(counts.values()) == {0}
     more = {
         GroupKind.ROCKETMQ: {"mixed_strategy", "mixed_subscription"},
@@ -549,7 +588,7 @@ def test_every_reason_is_there_at_zero_so_that_its_end_is_seen():
         assert {reason for (reason,) in counts} == of_any | own
     streams = values(msgspec.structs.replace(calm, assignor="stream"), "groupwatch_group_orphaned_partitions")
     assert {reason for (reason,) in streams} == of_any | {"no_task"}
-    all_of_them = of_any | {"leader_unsubscribed", "no_task", *more[GroupKind.ROCKETMQ]}
+    all_of_them = of_any | {"leader_unsubscribed", "owner_unsubscribed", "no_task", *more[GroupKind.ROCKETMQ]}
     assert all_of_them == {each.value for each in OrphanReason}
 
 

@@ -30,6 +30,7 @@ NAMED = {
     "ClassicProtocol",
     "ResolvedRegex",
     "StreamsNotice",
+    "WireForm",
     "StreamsClient",
     "StreamsTask",
     "TaskOffset",

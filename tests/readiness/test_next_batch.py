@@ -1,9 +1,10 @@
 """How far apart micro-batches begin, whatever the news."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.readiness.next_batch import JOIN_MS, LONGEST_PAUSE_MS, BatchSchedule
+from monitor.readiness.next_batch import JOIN_MS, LONGEST_PAUSE_MS, LONGEST_QUIET_MS, BatchSchedule
 
 TIMES = st.integers(0, 100_000)
 
@@ -38,3 +39,19 @@ def test_without_news_it_begins_when_something_is_due_or_after_the_longest_pause
     schedule.begin(began_ms)
     longest_ms = began_ms + max(spacing_ms, LONGEST_PAUSE_MS)
     assert schedule.latest_ms(due_ms) == min(longest_ms, longest_ms if due_ms is None else due_ms + JOIN_MS)
+
+
+@pytest.mark.parametrize(
+    ("interval_ms", "polled_ms", "latest_ms"),
+    [
+        pytest.param(10_000, 8_000, 23_000, id="15 s after the poll: the next one, which is due in 10, proves as much"),
+        pytest.param(2_000, 8_000, 18_000, id="never sooner than the longest pause after it"),
+        pytest.param(10_000, 28_000, LONGEST_QUIET_MS, id="but after half a minute all are read"),
+        pytest.param(60_000, 100, LONGEST_QUIET_MS, id="also where polls are rare"),
+    ],
+)
+def test_a_poll_that_found_nothing_new_lets_the_next_one_begin_later(interval_ms, polled_ms, latest_ms):
+    schedule = BatchSchedule(1_000, interval_ms)
+    schedule.begin(0)
+    assert schedule.latest_ms(None, polled_ms) == latest_ms
+    assert schedule.latest_ms(5_000, polled_ms) == 5_000 + JOIN_MS

@@ -35,6 +35,9 @@ RUN_BY = {
     ".venv/bin/groupwatch what-if prod orders --members 3 --assignor cooperative-sticky": (
         "tests.cli.test_commands:test_what_if_takes_changes_together_and_answers_as_json"
     ),
+    ".venv/bin/groupwatch census prod": (
+        "tests.cli.test_census:test_the_table_has_members_and_groups_by_library_of_a_job_and_of_a_file"
+    ),
     ".venv/bin/groupwatch snapshot > prod.jsonl": (
         "tests.cli.test_commands:test_a_snapshot_of_a_job_can_be_asked_later"
     ),

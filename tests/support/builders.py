@@ -17,6 +17,7 @@ from monitor.model import (
     TopicPartition,
     TopicPartitions,
     TopicState,
+    WireForm,
 )
 from monitor.tracking.topic import add_end
 
@@ -27,6 +28,12 @@ ASSIGNED = 2_000_000
 """When the generation was stored."""
 
 NOW = 3_000_000
+
+
+JAVA = WireForm(subscription_version=3, assignment_version=3)
+"""How Kafka's Java client writes subscriptions and assignments since 3.5."""
+
+NO_GENERATION = bytes.fromhex("ffffffff")
 
 
 def topic(name: str, count: int, *, grown: int = 0, grown_ms: int = ASSIGNED + 5_000, seen_ms: int = CREATED, end=100):
@@ -63,16 +70,23 @@ def catalog(*topics: TopicState, pass_ms: int = NOW, watched_ms: int = CREATED) 
 def member(
     member_id: str, topics: Sequence[str], assigned: Mapping[str, Sequence[int]] | None = None, **more
 ) -> Member:
-    """A member that subscribes ``topics`` and was given ``assigned``."""
+    """A member that subscribes ``topics`` and was given ``assigned``, as Kafka's Java client writes it."""
     given = tuple(TopicPartitions(name, tuple(numbers)) for name, numbers in (assigned or {}).items())
-    return Member(member_id=member_id, topics=tuple(topics), assigned=given, **more)
+    return Member(member_id=member_id, topics=tuple(topics), assigned=given, **({"wire": JAVA} | more))
 
 
 def group(*members: Member, protocol: str = "range", offsets: Sequence[CommittedOffset] = (), **more) -> GroupState:
     """A stable group of consumers, in generation 3."""
     fields = {"phase": Phase.STABLE, "phase_ms": ASSIGNED, "protocol_type": "consumer", "generation": 3}
     fields |= {"generation_ms": ASSIGNED, **more}
-    return GroupState(cluster="c", group="g", protocol=protocol, members=members, offsets=tuple(offsets), **fields)
+    joined = tuple(as_java_joins(each, protocol) for each in members)
+    return GroupState(cluster="c", group="g", protocol=protocol, members=joined, offsets=tuple(offsets), **fields)
+
+
+def as_java_joins(member: Member, protocol: str) -> Member:
+    """With the generation that Kafka's Java client sends as the user data of ``cooperative-sticky``."""
+    is_java = protocol == "cooperative-sticky" and member.wire is JAVA and member.user_data is None
+    return replace(member, user_data=NO_GENERATION) if is_java else member
 
 
 def commit(name: str, partition: int, offset: int = 100, at_ms: int = NOW) -> CommittedOffset:

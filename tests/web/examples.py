@@ -6,12 +6,15 @@ from operator import attrgetter
 
 from monitor.metrics.render import packed, prepared, render_groups
 from monitor.model import (
+    Certainty,
+    ClientLibrary,
     ClusterSnapshot,
     DriftKind,
     Finding,
     FindingKind,
     GroupVerdict,
     LagStatus,
+    Library,
     MemberVerdict,
     OrphanReason,
     Pace,
@@ -52,6 +55,9 @@ HOSTILE_NAMES = (
     "../metrics",
 )
 
+LIBRDKAFKA = ClientLibrary((Library.LIBRDKAFKA,), Certainty.CERTAIN, "2.4 or newer")
+IN_PYTHON = ClientLibrary((Library.AIOKAFKA, Library.KAFKA_PYTHON), Certainty.POSSIBLE)
+
 
 def orders(group: str = "orders") -> GroupVerdict:
     """Two members; partition 0 is in order, 1 has two owners, 2 is orphaned since 40 s, 3 should be C0's since 90 s."""
@@ -67,9 +73,22 @@ def orders(group: str = "orders") -> GroupVerdict:
         generation_ms=NOW_MS - 90_000,
         members=(
             MemberVerdict(
-                member_id="C0", client_id="front", host="/10.0.0.1", partitions=2, expected_partitions=3, lag=12
+                member_id="C0",
+                client_id="front",
+                host="/10.0.0.1",
+                partitions=2,
+                expected_partitions=3,
+                lag=12,
+                library=LIBRDKAFKA,
             ),
-            MemberVerdict(member_id="C1", client_id="back", host="/10.0.0.2", partitions=2, expected_partitions=1),
+            MemberVerdict(
+                member_id="C1",
+                client_id="back",
+                host="/10.0.0.2",
+                partitions=2,
+                expected_partitions=1,
+                library=IN_PYTHON,
+            ),
         ),
         partitions=(
             _row(0, ("C0",), "C0", committed=90, end=100, lag=10, lag_ms=1_500),

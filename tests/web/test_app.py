@@ -13,10 +13,15 @@ import pytest
 from starlette.applications import Starlette
 
 from monitor.model import (
+    UNKNOWN_LIBRARY,
+    Certainty,
+    ClientLibrary,
     ClusterSnapshot,
     FindingKind,
     GroupSummary,
     GroupVerdict,
+    Library,
+    MemberVerdict,
     Phase,
     Shard,
     Snapshot,
@@ -186,7 +191,16 @@ def test_names_that_cannot_be_seen_are_written_out():
 
 def test_pages_forbid_all_but_their_own_files_and_guessing():
     with HttpServer(Served(snapshot(ready_cluster(orders()))), port=0) as server:
-        for path in ("/", "/groups/main/orders", "/nowhere", "/metrics", "/api/v1/groups", "/style.css", "/page.js"):
+        for path in (
+            "/",
+            "/groups/main/orders",
+            "/libraries",
+            "/nowhere",
+            "/metrics",
+            "/api/v1/groups",
+            "/style.css",
+            "/page.js",
+        ):
             headers = httpx.get(f"{server.url}{path}").headers
             policy = headers["content-security-policy"]
             assert policy.startswith("default-src 'none'; style-src 'self'; script-src 'self';")
@@ -197,7 +211,7 @@ def test_pages_forbid_all_but_their_own_files_and_guessing():
 
 def test_the_page_uses_nothing_that_its_policy_forbids():
     app = client(snapshot(ready_cluster(orders())))
-    for path in ("/", "/groups/main/orders"):
+    for path in ("/", "/groups/main/orders", "/libraries"):
         assert not re.search(r"<script|<style|<img|\sstyle=|\son\w+=|https?://", OWN_SCRIPT.sub("", app.get(path).text))
     assert "url(" not in app.get("/style.css").text
 
@@ -336,7 +350,7 @@ def test_that_findings_cannot_be_told_is_on_the_page_of_a_cluster_that_is_read()
 
 def test_the_group_page_says_who_owns_and_who_should():
     text = words(client(snapshot(ready_cluster(orders()))).get("/groups/main/orders").text)
-    assert "#1 front C0 /10.0.0.1 2 3 12 fewer than expected" in text
+    assert "#1 front C0 librdkafka 2.4 or newer /10.0.0.1 2 3 12 fewer than expected" in text
     rows = text.partition("Lag Lag age Explain ")[2]
     expected_rows = (
         "t 1 two owners #1 front #2 back #2 back 50 50 0 - why",
@@ -432,6 +446,62 @@ def test_the_page_renews_itself_until_it_is_paused():
     paused = app.get("/groups/main/orders?paused=1").text
     assert 'http-equiv="refresh"' not in paused
     assert 'href="/groups/main/orders"' in paused
+    assert 'http-equiv="refresh"' in app.get("/libraries").text
+    assert 'http-equiv="refresh"' not in app.get("/libraries?paused=1").text
+
+
+def test_the_page_of_libraries_counts_members_and_groups_by_cluster():
+    """Two groups, each with a member of librdkafka and one of a library in Python."""
+    both, other = ready_cluster(orders("a"), orders("b")), ready_cluster(offsets_only("c"), cluster="simple")
+    app = client(snapshot(both, other, WARMING_UP))
+    assert 'href="/libraries"' in app.get("/").text
+    text = words(app.get("/libraries").text)
+    head = "Library Release How sure Members Groups"
+    in_python, certain = "aiokafka or kafka-python unknown possible 2 2", "librdkafka 2.4 or newer certain 2 2"
+    assert f"main {head} {in_python} {certain} simple No Kafka group of this cluster has a member. slow" in text
+    assert "12 s left. 60% 60% Not known yet. How sure certain" in text
+
+
+def test_the_page_of_libraries_lists_a_hundred_of_a_cluster_and_all_if_it_is_to():
+    """A release in a client id is what its owner likes."""
+    members = tuple(
+        MemberVerdict(f"m{n}", library=ClientLibrary((Library.AIOKAFKA,), Certainty.LIKELY, f"0.{n:03}"))
+        for n in range(103)
+    )
+    app = client(snapshot(ready_cluster(msgspec.structs.replace(orders(), members=members))))
+    text = words(app.get("/libraries").text)
+    assert ("0.099" in text, "0.100" in text) == (True, False)
+    assert "3 more rows" in text
+    assert "0.102" in app.get("/libraries?all=1").text
+
+
+@pytest.mark.parametrize(
+    ("library", "shown"),
+    [
+        (ClientLibrary((Library.LIBRDKAFKA,), Certainty.CERTAIN, "2.4 or newer"), "C0 librdkafka 2.4 or newer /h"),
+        (ClientLibrary((Library.SARAMA,), Certainty.LIKELY), "C0 likely sarama /h"),
+        (
+            ClientLibrary((Library.AIOKAFKA, Library.KAFKA_PYTHON), Certainty.POSSIBLE),
+            "C0 possibly aiokafka or kafka-python /h",
+        ),
+        (UNKNOWN_LIBRARY, "C0 /h"),
+    ],
+)
+def test_the_group_page_names_the_library_of_a_member_and_how_sure_that_is(library, shown):
+    assert f" {shown} " in words(of_one_member(library).get("/groups/main/orders").text)
+
+
+def test_a_release_from_a_client_id_stays_text():
+    app = of_one_member(ClientLibrary((Library.AIOKAFKA,), Certainty.LIKELY, "1<i>\u202e"))
+    for path, shown in (("/groups/main/orders", r"likely aiokafka 1<i>\u202e"), ("/libraries", r"1<i>\u202e likely")):
+        text = app.get(path).text
+        assert "<i>" not in text
+        assert shown in words(text)
+
+
+def of_one_member(library: ClientLibrary) -> Client:
+    members = (MemberVerdict("C0", host="/h", library=library),)
+    return client(snapshot(ready_cluster(msgspec.structs.replace(orders(), members=members))))
 
 
 def test_a_shard_says_that_other_groups_are_elsewhere():
@@ -439,6 +509,7 @@ def test_a_shard_says_that_other_groups_are_elsewhere():
     shown = msgspec.structs.replace(snapshot(ready_cluster(orders())), shard=Shard(number=2, of=3))
     app = client(shown)
     assert sentence in app.get("/").text
+    assert sentence in app.get("/libraries").text
     assert app.get("/readyz").text == f"{sentence}\nready\n"
     missing = app.get("/api/v1/groups/main/elsewhere")
     assert missing.status_code == 404

@@ -59,17 +59,19 @@ def _gains(shape: TopicShape, homes: set[str]) -> bool:
     return not homes.isdisjoint(everywhere) and any(racks != everywhere for racks in by_partition)
 
 
-def share_by_racks(batch: Batch, racks: Sequence[Rack]) -> tuple[Share, ...]:
+def share_by_racks(batch: Batch, racks: Sequence[Rack], *, rackless_match: bool = True) -> tuple[Share, ...]:
     """The share of each subscriber that gets any: its partitions ascending. See the module for the rule.
 
     Args:
         batch: the topics and their subscribers.
         racks: the rack of each member, by rank.
+        rackless_match: whether step 1 takes a member without a rack for one that is at home on every rack.
     """
     homes = [racks[rank] for rank in batch.subscribers]
     deal = _Deal(partitions=batch.partitions, subscribers=len(homes))
     if len(batch.shapes) > 1:
-        _match_partitions(deal, homes, _common_racks(batch.shapes))
+        everywhere: tuple[Rack, ...] = (None,) if rackless_match else ()
+        _match_partitions(deal, homes, [(*everywhere, *racks) for racks in _common_racks(batch.shapes)])
     elif gains_from_racks(batch, racks):
         _match_subscribers(deal, homes, _replica_racks(batch.shapes[0]))
     deal.take_in_order([deal.free(range(batch.partitions))] * len(homes))
@@ -80,12 +82,12 @@ def share_by_racks(batch: Batch, racks: Sequence[Rack]) -> tuple[Share, ...]:
     )
 
 
-def _match_partitions(deal: _Deal, homes: Sequence[Rack], by_partition: Iterable[frozenset[str]]) -> None:
+def _match_partitions(deal: _Deal, homes: Sequence[Rack], by_partition: Iterable[Iterable[Rack]]) -> None:
     waiting: dict[Rack, deque[int]] = defaultdict(deque)
     for subscriber, home in enumerate(homes):
         waiting[home].append(subscriber)
     for partition, racks in enumerate(by_partition):
-        queues = [waiting[home] for home in (None, *racks) if home in waiting]
+        queues = [waiting[home] for home in racks if home in waiting]
         first = min((queue[0] for queue in queues if deal.drop_full(queue)), default=None)
         if first is not None:
             deal.give(first, [partition])

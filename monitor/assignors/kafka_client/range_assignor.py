@@ -39,7 +39,7 @@ C1 [('t', (0,))]
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from monitor.assignors.kafka_client.allotment import Share, SharedTopic, collect
@@ -66,14 +66,23 @@ class RangeAssignor:
 def _share_out(batches: Sequence[Batch], racks: Sequence[str | None]) -> Iterator[SharedTopic]:
     rack_aware = any(racks) and any(gains_from_racks(batch, racks) for batch in batches)
     for batch in batches:
-        shares = share_by_racks(batch, racks) if rack_aware else tuple(_cut_in_runs(batch))
+        shares = share_by_racks(batch, racks) if rack_aware else cut_in_runs(batch.partitions, batch.subscribers)
         yield from (SharedTopic(topic=shape.topic, shares=shares) for shape in batch.shapes)
 
 
-def _cut_in_runs(batch: Batch) -> Iterable[Share]:
-    share, extras = divmod(batch.partitions, len(batch.subscribers))
+def cut_in_runs(partitions: int, subscribers: Sequence[int]) -> tuple[Share, ...]:
+    """One run of a topic's partitions for each subscriber (rank); the first ones get the extras.
+
+    >>> [share.partitions for share in cut_in_runs(5, (0, 1))]
+    [(0, 1, 2), (3, 4)]
+    """
+    return tuple(_runs(partitions, subscribers))
+
+
+def _runs(partitions: int, subscribers: Sequence[int]) -> Iterator[Share]:
+    share, extras = divmod(partitions, len(subscribers))
     start = 0
-    for place, rank in enumerate(batch.subscribers[: batch.partitions]):
+    for place, rank in enumerate(subscribers[:partitions]):
         stop = start + share + (place < extras)
         yield Share(rank=rank, partitions=tuple(range(start, stop)))
         start = stop

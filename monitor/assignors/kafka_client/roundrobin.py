@@ -55,10 +55,11 @@ class RoundRobinAssignor:
         if not members:
             raise AssignorError("IllegalArgumentException", "CircularIterator can only be used on non-empty lists")
         ordered = in_assignment_order(members)
-        return collect(members, ordered, _share_in_turn(subscribed_topics(ordered, topics)))
+        return collect(members, ordered, share_in_turn(subscribed_topics(ordered, topics)))
 
 
-def _share_in_turn(topics: Iterable[SubscribedTopic]) -> Iterator[SharedTopic]:
+def share_in_turn(topics: Iterable[SubscribedTopic]) -> Iterator[SharedTopic]:
+    """Deal the topics' partitions in this order to a ring of members (ranks), going on behind the last owner."""
     seat = 0
     for topic in topics:
         circle, partitions = topic.subscribers, topic.shape.partitions

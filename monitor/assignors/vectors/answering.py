@@ -7,6 +7,7 @@ import json
 from msgspec import ValidationError
 
 from monitor.assignors.errors import AssignorError
+from monitor.assignors.vectors import dialect_cases as dialects
 from monitor.assignors.vectors.case_line import CaseLine, InvalidLineError, read_line
 from monitor.assignors.vectors.families import answer
 from monitor.assignors.vectors.limits import check_size
@@ -28,7 +29,8 @@ def answer_line(line: bytes, remarks: Remarks | None = None) -> bytes:
     r"""The output line for this input line. Never raises, whatever the line is.
 
     It has the line's ``id`` and one of ``answer`` (in the form of the golden vectors), ``error`` (the original throws:
-    "Class: message") and ``invalid`` (why there is no answer), and what ``remarks`` ask for. The text is ASCII.
+    "Class: message") and ``invalid`` (why there is no answer), and what ``remarks`` ask for. An assignor of another
+    library adds what ``dialect_cases.acceptance`` says, or says only that. The text is ASCII.
 
     >>> answer_line(b'{"id": 7, "assignor": "kafka.roundrobin", "input": {"topics": {}, "members": []}}\n')
     b'{"id": 7, "error": "IllegalArgumentException: CircularIterator can only be used on non-empty lists"}\n'
@@ -49,6 +51,9 @@ def answer_line(line: bytes, remarks: Remarks | None = None) -> bytes:
 
 def _reply(case: CaseLine, remarks: Remarks) -> Reply:
     check_size(case.input)
+    acceptance = dialects.acceptance(case.assignor, case.input, case.given)
+    if acceptance and case.assignor in dialects.CHECKED_FAMILIES:
+        return acceptance
     reply: Reply = {}
     try:
         given = answer(case.assignor, case.input)
@@ -57,6 +62,7 @@ def _reply(case: CaseLine, remarks: Remarks) -> Reply:
             reply["quirks"] = quirks_of_answer(case, given)
     except AssignorError as error:
         reply["error"] = str(error)
+    reply |= acceptance
     if remarks.order_sensitive:
         reply["order_sensitive"] = is_order_sensitive(case)
     return reply

@@ -16,11 +16,15 @@ _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
 class CaseLine(Value):
-    """A line that asks something: the family of the assignor, and the input as JSON gave it."""
+    """A line that asks something: the family of the assignor, and the input as JSON gave it.
+
+    ``given`` is what the line has as its "given", or else as its "expected": an assignment, perhaps.
+    """
 
     id: CaseId
     assignor: str
     input: object
+    given: object = None
 
 
 class InvalidLineError(Exception):
@@ -36,10 +40,10 @@ class InvalidLineError(Exception):
 
 
 def read_line(line: bytes) -> CaseLine:
-    r"""The case on this line. Keys other than ``id``, ``assignor`` and ``input`` are ignored.
+    r"""The case on this line. Keys other than ``id``, ``assignor``, ``input``, ``given`` and ``expected`` are ignored.
 
-    >>> read_line(b'{"id": "1", "assignor": "kafka.range", "input": {}, "expected": null}\n')
-    CaseLine(id='1', assignor='kafka.range', input={})
+    >>> read_line(b'{"id": "1", "assignor": "kafka.range", "input": {}, "expected": null, "note": 3}\n')
+    CaseLine(id='1', assignor='kafka.range', input={}, given=None)
 
     Raises:
         InvalidLineError: it is too long, not UTF-8, not JSON as RFC 8259 defines it, ambiguous (a key occurs twice in
@@ -59,7 +63,9 @@ def read_line(line: bytes) -> CaseLine:
         raise InvalidLineError("Object missing required field `input`", line_id)
     if faults:
         raise InvalidLineError(faults[0], line_id)
-    return CaseLine(id=line_id, assignor=assignor, input=found["input"])
+    return CaseLine(
+        id=line_id, assignor=assignor, input=found["input"], given=found.get("given", found.get("expected"))
+    )
 
 
 def _text(line: bytes) -> str:

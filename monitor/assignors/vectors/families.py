@@ -9,6 +9,7 @@ from typing import Final
 from msgspec import ValidationError
 
 from monitor.assignors.registry import ASSIGNORS, System
+from monitor.assignors.vectors import dialect_cases as dialects
 from monitor.assignors.vectors import java_cases
 from monitor.assignors.vectors import kafka_broker_cases as kafka_broker
 from monitor.assignors.vectors import kafka_client_cases as kafka_client
@@ -36,6 +37,7 @@ _BY_ANSWERER: Final[tuple[tuple[Answerer, tuple[str, ...]], ...]] = (
     ),
     (metaq.answer, ("metaq.default", "metaq.consishash")),
     (java_cases.answer, ("java.order",)),
+    (dialects.answer, dialects.FAMILIES),
 )
 
 FAMILIES: Final[Mapping[str, Answerer]] = MappingProxyType(

@@ -7,7 +7,7 @@ highest generation that this assignor object has seen before; -1: it is new). Se
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import msgspec
 from msgspec import Meta, ValidationError
@@ -47,13 +47,24 @@ class Case(Value):
     instance_max_generation: _Int32 = -1
 
 
+SomeCase = TypeVar("SomeCase", bound=Case)
+
+
 def read_case(case_input: object) -> Case:
     """The case, checked.
 
     Raises:
         ValidationError: the object has another shape, or two members have one id.
     """
-    case = msgspec.convert(case_input, Case)
+    return check_members(msgspec.convert(case_input, Case))
+
+
+def check_members(case: SomeCase) -> SomeCase:
+    """The case, if all its members have ids of their own.
+
+    Raises:
+        ValidationError: two members have one id.
+    """
     if len({member.id for member in case.members}) < len(case.members):
         raise ValidationError("Two members have the same id - at `$.members`")
     return case

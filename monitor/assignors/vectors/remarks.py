@@ -14,6 +14,7 @@ from monitor.assignors.errors import AssignorError
 from monitor.assignors.kafka_broker import BrokerRangeAssignor, ShareSimpleAssignor, UniformAssignor
 from monitor.assignors.kafka_zookeeper.threads import threads_of
 from monitor.assignors.order_sensitivity import order_sensitive
+from monitor.assignors.vectors import dialect_cases as dialects
 from monitor.assignors.vectors import kafka_broker_cases as kafka_broker
 from monitor.assignors.vectors import kafka_client_cases as kafka_client
 from monitor.assignors.vectors import kafka_zookeeper_cases as kafka_zookeeper
@@ -27,10 +28,14 @@ Queue = tuple[str | int, ...] | str
 
 
 def is_order_sensitive(case: CaseLine) -> bool:
-    """See ``order_sensitive``; False where the original has no map of members.
+    """See ``order_sensitive``, or ``has_several_answers`` for assignors of other libraries.
+
+    False where the original has no map of members.
 
     The case is one that has an answer or an error.
     """
+    if case.assignor in dialects.FAMILIES:
+        return dialects.has_several_answers(case.assignor, case.input)
     if case.assignor.startswith("kafka.server."):
         seen = kafka_broker.read_case(case.input)
         return order_sensitive(_told(case.assignor, seen), kafka_broker.members_of(seen), kafka_broker.topics_of(seen))
@@ -43,6 +48,9 @@ def is_order_sensitive(case: CaseLine) -> bool:
 
 def quirks_of_answer(case: CaseLine, answer: Answer) -> list[Quirk]:
     """What is odd about the answer of this case; nothing can be about Java's orders."""
+    if case.assignor in dialects.FAMILIES:
+        group = dialects.read_group(case.input)
+        return list(quirks_of(dialects.assign(case.assignor, case.input), group.members, group.topics))
     if case.assignor.startswith("kafka.server."):
         return _quirks_of_broker(case, answer)
     if case.assignor.startswith("kafka."):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from kafka import KafkaProducer
@@ -14,6 +14,8 @@ from kafka.errors import KafkaError
 from monitor.collectors.clock import wall_clock_ms
 from monitor.collectors.errors import CollectorError
 from monitor.collectors.kafka.events_writer import (
+    Written,
+    clock_problem,
     ensure_events_topic,
     send_samples,
     write_completion,
@@ -21,10 +23,11 @@ from monitor.collectors.kafka.events_writer import (
     write_topics,
 )
 from monitor.collectors.kafka.rebalance_sampler import SAMPLE_S, RebalanceSampler
-from monitor.collectors.kafka.topic_poll import StableOffsets, cluster_id_of, observe_topics
+from monitor.collectors.kafka.topic_poll import StableOffsets, cluster_id_of, content_digest, observe_topics
 from monitor.collectors.kafka.transactional_offsets import TransactionalOffsets
 from monitor.collectors.kafka_client.connection import CONNECT_LIMIT_S, close_producer, open_admin, open_producer
 from monitor.collectors.passes.collector import RetryingCollector
+from monitor.collectors.passes.unchanged import UnchangedPolls
 from monitor.config import ClusterSettings, ConfigError
 from monitor.model import PassCompleted, TopicObserved
 
@@ -67,6 +70,10 @@ class KafkaCatalogCollector(RetryingCollector):
         self._stable = StableOffsets()
         self._next_sample_s = 0.0
         self._renewed_s = -RENEW_S
+        self._found: tuple[bytes, bytes] = b"", b""
+        """Stands for what the newest two polls found."""
+        self.unchanged = UnchangedPolls()
+        """Where the events topic holds polls that found nothing new."""
 
     def run(self, stop: threading.Event) -> None:
         """Make a pass now and then one every interval, until ``stop``; a failed one is made again at the next interval.
@@ -129,7 +136,7 @@ class KafkaCatalogCollector(RetryingCollector):
         topics = observe_topics(
             admin, self._stable, cluster=name, pass_ms=self._pass_ms, observed_ms=self._not_before_the_pass()
         )
-        write_topics(producer, destination, topics)
+        written = write_topics(producer, destination, topics)
         ended_ms = self._not_before_the_pass()
         completed = PassCompleted(
             cluster=name,
@@ -138,7 +145,9 @@ class KafkaCatalogCollector(RetryingCollector):
             topics=len(topics),
             source_id=cluster_id,
         )
-        self.warning = write_completion(producer, destination, completed)
+        ended = write_completion(producer, destination, completed)
+        self.warning = clock_problem(completed, ended)
+        self._note_unchanged(topics, written, ended)
         if self._corrects_the_log:
             for listed in self._transactions.ask(admin, self._clock):
                 write_offsets(producer, destination, listed)
@@ -148,6 +157,19 @@ class KafkaCatalogCollector(RetryingCollector):
         self.complete_passes += 1
         self.problem = None
         return completed
+
+    def _note_unchanged(self, topics: Sequence[TopicObserved], written: Written, ended: Written) -> None:
+        """Note the poll if it found what the two before did, and no other writer's events lie within it.
+
+        The second of two equal polls is news: only then is a topic that both lack taken for deleted.
+        """
+        own_topics = {self._cluster.events_topic, self._cluster.findings_topic}
+        found = content_digest(topic for topic in topics if topic.topic not in own_topics)
+        is_third = self._found == (found, found)
+        self._found = (self._found[1], found)
+        first = written.first if topics else ended.first
+        if is_third and ended.end - first == len(topics) + 1:
+            self.unchanged.note(first, ended.end)
 
     @property
     def _corrects_the_log(self) -> bool:

@@ -20,6 +20,7 @@ from monitor.model import (
     PassCompleted,
     RebalanceSampled,
     TopicObserved,
+    Value,
 )
 from monitor.protocol.events_topic import encode_event
 from monitor.protocol.wire.bounds import latest_ms
@@ -36,6 +37,17 @@ DATED_BY_BROKERS: Final = ("message.timestamp.type", "LogAppendTime")
 """A setting of a topic, and its value: nobody who writes can set the time of a record."""
 
 log = logging.getLogger(__name__)
+
+
+class Written(Value):
+    """Where events were written: offsets from ``first`` to before ``end``, and when the broker dated the last, in ms.
+
+    Other writers may have come between: then there are more offsets than events. No events: all are 0.
+    """
+
+    first: int = 0
+    end: int = 0
+    dated_ms: int = 0
 
 
 def ensure_events_topic(admin: KafkaAdminClient, topic: str) -> bool:
@@ -84,13 +96,13 @@ def events_topic_plan(admin: KafkaAdminClient) -> TopicPlan:
     return single_partition(admin, {key: str(value) for key, value in configs.items()})
 
 
-def write_topics(producer: KafkaProducer, destination: str, topics: Iterable[TopicObserved]) -> None:
+def write_topics(producer: KafkaProducer, destination: str, topics: Iterable[TopicObserved]) -> Written:
     """Write one event for each topic, in the given order, and wait until all are there.
 
     Raises:
         KafkaError: an event was not written within 20 s.
     """
-    _write(producer, destination, ((event.topic, event) for event in topics))
+    return _write(producer, destination, ((event.topic, event) for event in topics))
 
 
 def write_offsets(producer: KafkaProducer, destination: str, listed: Iterable[OffsetsListed]) -> None:
@@ -131,22 +143,26 @@ def write_listing(producer: KafkaProducer, destination: str, listed: GroupsListe
     _write(producer, destination, [("", listed)])
 
 
-def write_completion(producer: KafkaProducer, destination: str, completed: PassCompleted) -> str | None:
+def write_completion(producer: KafkaProducer, destination: str, completed: PassCompleted) -> Written:
     """Write that the pass is complete and wait until it is there. Its key is empty, as no topic's is.
-
-    Returns:
-        That the clock of this machine is so far ahead of the brokers' that the pass is refused, as a sentence; else
-        None, also where the brokers do not date the topic's records.
 
     Raises:
         KafkaError: it was not written within 20 s.
     """
-    written_ms = _write(producer, destination, [("", completed)])
-    if completed.completed_ms <= latest_ms(written_ms):
+    return _write(producer, destination, [("", completed)])
+
+
+def clock_problem(completed: PassCompleted, written: Written) -> str | None:
+    """That the clock of this machine is so far ahead of the brokers' that the pass is refused, as a sentence.
+
+    None: it is not, or the brokers do not date the topic's records.
+    """
+    if completed.completed_ms <= latest_ms(written.dated_ms):
         return None
     return (
-        f"Cluster {completed.cluster}: the clock of this machine is {(completed.completed_ms - written_ms) // 60_000} "
-        f"minutes ahead of the brokers, so events of its collectors are refused (from_the_future). Set the clock."
+        f"Cluster {completed.cluster}: the clock of this machine is "
+        f"{(completed.completed_ms - written.dated_ms) // 60_000} "
+        "minutes ahead of the brokers, so events of its collectors are refused (from_the_future). Set the clock."
     )
 
 
@@ -162,14 +178,14 @@ def send_samples(producer: KafkaProducer, destination: str, samples: Iterable[Re
         producer.send(destination, key=event.group.encode(), value=encode_event(event), partition=PARTITION)
 
 
-def _write(producer: KafkaProducer, destination: str, events: Iterable[tuple[str, CollectedEvent]]) -> int:
-    """Write events under their keys, and wait until all are there; when the last was written, in ms (0: no event)."""
-    written = [
+def _write(producer: KafkaProducer, destination: str, events: Iterable[tuple[str, CollectedEvent]]) -> Written:
+    """Write events under their keys, and wait until all are there."""
+    sent = [
         producer.send(destination, key=key.encode(), value=encode_event(event), partition=PARTITION)
         for key, event in events
     ]
     producer.flush(WRITE_LIMIT_S)
-    written_ms = 0
-    for event in written:
-        written_ms = event.get(WRITE_LIMIT_S).timestamp
-    return written_ms
+    stored = [event.get(WRITE_LIMIT_S) for event in sent]
+    if not stored:
+        return Written()
+    return Written(first=stored[0].offset, end=stored[-1].offset + 1, dated_ms=stored[-1].timestamp)

@@ -12,8 +12,10 @@ from __future__ import annotations
 from base64 import urlsafe_b64encode
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any, Final
 
+import msgspec
 from kafka import TopicPartition
 from kafka.admin import KafkaAdminClient, OffsetSpec
 from kafka.errors import KafkaError, TopicAuthorizationFailedError, UnknownTopicOrPartitionError, for_code
@@ -93,6 +95,14 @@ def observe_topics(
         )
         for topic in sorted(topics, key=lambda topic: str(topic["name"]))
     )
+
+
+def content_digest(topics: Iterable[TopicObserved]) -> bytes:
+    """Stands for all that was found of these topics, whatever the time of the poll."""
+    digest = blake2b(digest_size=16)
+    for topic in topics:
+        digest.update(msgspec.msgpack.encode((topic.topic, topic.topic_id, topic.partitions)))
+    return digest.digest()
 
 
 def cluster_id_of(admin: KafkaAdminClient) -> str | None:

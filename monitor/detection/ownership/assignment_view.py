@@ -7,10 +7,13 @@ looks at. A view that was lost is made again; nothing but time depends on rememb
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
 from msgspec.structs import replace
 
+from monitor.detection.client_libraries.recognition import recognize_libraries
+from monitor.detection.client_libraries.remarks import member_remarks
 from monitor.detection.ownership.alternatives import alternative_to
 from monitor.detection.ownership.balance import balance_of
 from monitor.detection.ownership.catalog_view import Topics, age_beside
@@ -20,7 +23,18 @@ from monitor.detection.ownership.expected import expect
 from monitor.detection.ownership.kip848 import expect_targets, named
 from monitor.detection.ownership.self_assigned.groups import expect_shares, grown_ms, readable
 from monitor.detection.ownership.streams_groups import is_streams
-from monitor.model import KINDS, Catalog, GroupState, Member, MemberVerdict, Phase, Sharing, Value
+from monitor.model import (
+    KINDS,
+    UNKNOWN_LIBRARY,
+    Catalog,
+    ClientLibrary,
+    GroupState,
+    Member,
+    MemberVerdict,
+    Phase,
+    Sharing,
+    Value,
+)
 from monitor.model.evidence import Balance
 
 
@@ -61,13 +75,17 @@ def view_assignment(group: GroupState, catalog: Catalog) -> AssignmentView:
     if KINDS[group.kind].is_self_assigned:
         return _stand_by_shares(readable(group, catalog), catalog)
     group = named(group, catalog)
-    ownership = read_ownership(group)
-    expectation = (expect_targets if KINDS[group.kind].broker_chooses_owners else expect)(group, catalog, ownership)
+    libraries = recognize_libraries(group)
+    ownership = read_ownership(group, libraries)
+    if KINDS[group.kind].broker_chooses_owners:
+        expectation = expect_targets(group, catalog, ownership)
+    else:
+        expectation = expect(group, catalog, ownership, libraries)
     return AssignmentView(
         group=group,
         ownership=ownership,
         expectation=_sharing(expectation, ownership),
-        members=_members(group, catalog, ownership, expectation),
+        members=_members(group, catalog, ownership, expectation, libraries),
         balance=_balance(group, ownership),
     )
 
@@ -79,7 +97,7 @@ def _stand_by_shares(group: GroupState, catalog: Catalog) -> AssignmentView:
         group=replace(group, protocol=found.strategy),
         ownership=ownership,
         expectation=_sharing(found.expectation, ownership),
-        members=_members(group, catalog, ownership, found.expectation),
+        members=_members(group, catalog, ownership, found.expectation, {}),
         balance=_balance(group, ownership),
         grown_ms=grown_ms(group, catalog, ownership),
     )
@@ -170,7 +188,11 @@ def _sharing(expectation: Expectation, ownership: Ownership) -> Expectation:
 
 
 def _members(
-    group: GroupState, catalog: Catalog, ownership: Ownership, expectation: Expectation
+    group: GroupState,
+    catalog: Catalog,
+    ownership: Ownership,
+    expectation: Expectation,
+    libraries: Mapping[str, ClientLibrary],
 ) -> tuple[MemberVerdict, ...]:
     owned = Counter(owner for owners in ownership.owners.values() for owner in owners)
     expected = Counter(owner for owners in expectation.current.values() for owner in owners)
@@ -192,6 +214,8 @@ def _members(
             answers=member.answers,
             connections=member.connections,
             unreadable=member.unreadable if member.answers else None,
+            library=libraries.get(member.member_id, UNKNOWN_LIBRARY),
+            remarks=member_remarks(member, group.protocol),
             idle=None  # it may have standby tasks, and more threads than tasks are usual
             if by_tasks
             else group.sharing is Sharing.EXCLUSIVE

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from monitor.assignors.dialects import DialectRow
 from monitor.detection.moment import Moment
 from monitor.detection.ownership.inference import Fit
 from monitor.detection.thresholds.thresholds import DetectionSettings
@@ -20,12 +21,12 @@ from monitor.model import (
     TopicPartition,
     Value,
 )
-from monitor.model.evidence import Balance, Growth
+from monitor.model.evidence import Balance, Growth, Refusal
 
 Owners = dict[TopicPartition, tuple[str, ...]]
 """The member ids that own a partition, sorted. A partition that nobody owns has no entry."""
 
-Judgement = Literal["exact", "target", "invariants", "none"]
+Judgement = Literal["exact", "checked", "target", "invariants", "none"]
 """How much can be said about who should own what; see ``GroupVerdict.expectation``."""
 
 
@@ -33,7 +34,8 @@ class Ownership(Value):
     """What the members subscribe and hold. ``complete``: a living group of consumers, every member readable.
 
     ``is_lived_in``: a living group of consumers, readable or not. ``owners_known``: and every member's assignment can
-    be read, so that nobody has what is not in ``owners``; of some members the subscription may be missing.
+    be read, so that nobody has what is not in ``owners``; of some members the subscription may be missing. ``dropped``
+    have owners that do not consume them: they do not subscribe to the topic.
     """
 
     owners: Owners
@@ -41,6 +43,7 @@ class Ownership(Value):
     complete: bool
     is_lived_in: bool = True
     owners_known: bool = True
+    dropped: frozenset[TopicPartition] = frozenset()
 
 
 class Expectation(Value):
@@ -50,10 +53,13 @@ class Expectation(Value):
     the catalog had by then, so the leader worked from older metadata, and ``replayed`` is that assignment.
     ``changes`` lists what differs between the inputs of the two. ``pending`` are the partitions that the assignor gave
     to nobody because their former owner has to let go first. ``tie``: the owners differ from ``replayed``, but another
-    order of the members could have made the assignor decide otherwise. ``like`` names the client library whose known
-    variant of the assignor gives exactly the owners, where Kafka's own does not. Nothing of this is known unless
-    ``kind`` is "exact"; if it is "target", ``current`` is what the broker itself has chosen, and ``pending`` and
-    ``handovers`` are known too; ``replayed`` is then what the assignor gives, and empty where that is the same.
+    order of the members could have made the assignor decide otherwise. ``like`` are assignors of other client
+    libraries that give exactly the owners, where that of the leader does not. Nothing of this is known unless ``kind``
+    is "exact"; if it is "target", ``current`` is what the broker itself has chosen, and ``pending`` and ``handovers``
+    are known too; ``replayed`` is then what the assignor gives, and empty where that is the same.
+
+    ``dialect`` is the assignor of a client library that is replayed or checked; None: Kafka's own. If ``kind`` is
+    "checked", it cannot be replayed: it may have given the owners, unless there is a ``refusal``.
 
     ``left_out`` are topics that the leader of a classic group does not assign because it does not subscribe to them
     (monitor.detection.ownership.leaders_topics).
@@ -70,10 +76,12 @@ class Expectation(Value):
     changes: tuple[Growth, ...] = ()
     pending: frozenset[TopicPartition] = frozenset()
     tie: bool = False
-    like: str | None = None
+    like: tuple[DialectRow, ...] = ()
     handovers: tuple[Handover, ...] = ()
     fit: Fit | None = None
     left_out: frozenset[str] = frozenset()
+    dialect: DialectRow | None = None
+    refusal: Refusal | None = None
 
 
 class Facts(Value):

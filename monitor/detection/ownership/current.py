@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
+from monitor.detection.client_libraries.habits import DROPPING
 from monitor.detection.ownership.context import Owners, Ownership
 from monitor.model import (
+    UNKNOWN_LIBRARY,
+    ClientLibrary,
     GroupState,
     Member,
     MemberAssignment,
@@ -38,22 +41,44 @@ def owners_by_partition(holdings: Iterable[MemberAssignment]) -> Owners:
     return owners
 
 
-def read_ownership(group: GroupState) -> Ownership:
-    """What the members of the group subscribe and hold.
+def read_ownership(group: GroupState, libraries: Mapping[str, ClientLibrary] | None = None) -> Ownership:
+    """What the members of the group subscribe and hold. ``libraries``: the client library of each, by member id.
 
     ``complete`` says that every member's bytes could be read, so that "nobody owns it" is certain and not merely
     "nobody whom we can read". Of a member that cannot be read, what can be counts.
     """
     subscriptions = {member.topics for member in group.members}
     known = [member for member in group.members if member.unreadable is None or member.assignment_read]
+    owners = owners_by_partition(MemberAssignment(member_id=m.member_id, topics=m.assigned) for m in known)
     is_lived_in = group.phase in _WITH_MEMBERS and group.protocol_type == "consumer" and bool(group.members)
     return Ownership(
-        owners=owners_by_partition(MemberAssignment(member_id=m.member_id, topics=m.assigned) for m in known),
+        owners=owners,
         subscribed=frozenset[str]().union(*subscriptions),
         complete=is_lived_in and all(member.unreadable is None for member in group.members),
         is_lived_in=is_lived_in,
         owners_known=is_lived_in and len(known) == len(group.members),
+        dropped=_dropped(known, owners, libraries) if libraries else frozenset(),
     )
+
+
+def _dropped(
+    members: Iterable[Member], owners: Owners, libraries: Mapping[str, ClientLibrary]
+) -> frozenset[TopicPartition]:
+    """The partitions whose one owner does not subscribe to the topic and, by the habit of its library, drops them."""
+    return frozenset(
+        [
+            place
+            for member in members
+            for entry in member.assigned
+            if entry.topic not in member.topics and _drops(libraries.get(member.member_id, UNKNOWN_LIBRARY))
+            for place in [TopicPartition(entry.topic, number) for number in entry.partitions]
+            if len(owners[place]) == 1
+        ]
+    )
+
+
+def _drops(library: ClientLibrary) -> bool:
+    return bool(library.libraries) and DROPPING.issuperset(library.libraries)
 
 
 def held_since_ms(group: GroupState, member: Member) -> int:

@@ -5,67 +5,49 @@ clients refresh topic metadata every five minutes (``metadata.max.age.ms``), so 
 than exist. The assignment itself shows what it knew: if the assignor gives exactly the actual assignment for the
 partitions that appear in it, the leader computed correctly from older metadata, and nothing is wrong with the
 assignor.
+
+The same name hides another rule in nearly every client library. Kafka's own is replayed first, because most leaders
+have it; then those of the libraries that the leader may use (monitor.detection.ownership.assigners). Only what none of
+them explains is drift.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from monitor.assignors import Assignor, AssignorError, UnknownAssignor, find, order_sensitive, rejoining
-from monitor.assignors.kafka_client.sticky import CooperativeStickyAssignor, StickyAssignor
-from monitor.assignors.other_clients import VARIANTS
-from monitor.detection.ownership.catalog_view import count_at, count_now, is_older_than_generation, shape_of
-from monitor.detection.ownership.context import Expectation, Judgement, Owners, Ownership
-from monitor.detection.ownership.current import owners_by_partition
+from msgspec.structs import replace
+
+from monitor.assignors import AssignorError, UnknownAssignor, find
+from monitor.assignors.dialects import DialectRow, Exactness, dialects_of
+from monitor.detection.ownership.assigners import possible_assigners, possible_leaders
+from monitor.detection.ownership.catalog_view import count_at, count_now, is_older_than_generation
+from monitor.detection.ownership.context import Expectation, Owners, Ownership
 from monitor.detection.ownership.late_partitions import horizon_ms
 from monitor.detection.ownership.leaders_topics import topics_left_out
-from monitor.model import Catalog, GroupState, Member, TopicPartition, TopicShape, number
+from monitor.detection.ownership.replays import DialectReplay, JavaReplay, Replay, ReplayInputs
+from monitor.model import Catalog, ClientLibrary, GroupState, number
 from monitor.model.evidence import Growth
-from monitor.protocol.kafka.sticky_user_data import is_foreign
+from monitor.protocol.kafka.sticky_user_data import is_foreign as is_foreign_memory
 
-LARGE: Final = 20_000
-"""From so many partitions on, only two other orders of the members are tried in search of a tie, instead of sixteen."""
+STICKY: Final = "sticky"
 
 Counts = dict[str, int]
 """The number of partitions by topic; a topic without partitions has no entry, as if it did not exist."""
 
 
-def expect(group: GroupState, catalog: Catalog, ownership: Ownership) -> Expectation:
-    """Both expectations of the group. See the module for how older metadata is recognised.
+def expect(
+    group: GroupState, catalog: Catalog, ownership: Ownership, libraries: Mapping[str, ClientLibrary]
+) -> Expectation:
+    """Both expectations of the group. See the module for how older metadata and other libraries are recognised.
 
-    Where the assignor cannot give an answer for what the members claim, only invariants can be judged: the assignment
-    that the group has was made from something else.
+    Where no assignor that is known here gives an answer for what the members claim, only invariants can be judged: the
+    assignment that the group has was made from something else.
     """
-    kind, left_out = judgement(group, ownership), topics_left_out(group, catalog, ownership)
-    assignor = find(group.protocol)
-    if kind == "exact" and left_out:
-        kind = "invariants"  # it bears the name of one of Kafka's, which assign the topics of all members
-    if kind != "exact" or isinstance(assignor, UnknownAssignor):
-        return Expectation(kind=kind, left_out=left_out)
-    try:
-        return _Replay(assignor, group, catalog, ownership).expectation()
-    except AssignorError:
-        return Expectation(kind="invariants")
-
-
-def judgement(group: GroupState, ownership: Ownership) -> Judgement:
-    """How much can be said: "none" if a consumer cannot be read, "exact" where we have the group's assignor.
-
-    kafka-python has a ``sticky`` of its own, with other answers. It can be told by what its members remember. Libraries
-    that abridge their subscriptions have assignors of their own under the names of Kafka's, all of them.
-    """
+    left_out = topics_left_out(group, catalog, ownership, libraries)
     if not ownership.complete:
-        return "none"
-    assignor = find(group.protocol)
-    foreign = isinstance(assignor, StickyAssignor) and any(is_foreign(member.user_data) for member in group.members)
-    foreign = foreign or any(member.is_abridged for member in _who_may_have_assigned(group))
-    return "invariants" if foreign or isinstance(assignor, UnknownAssignor) else "exact"
-
-
-def _who_may_have_assigned(group: GroupState) -> Sequence[Member]:
-    """The leader; if that is not known, any member."""
-    return [member for member in group.members if member.member_id == group.leader] or group.members
+        return Expectation(kind="none", left_out=left_out)
+    return _Search(group, catalog, ownership, libraries).expectation(left_out)
 
 
 def visible_counts(owners: Owners) -> Counts | None:
@@ -105,70 +87,102 @@ def _counts_then(group: GroupState, catalog: Catalog, ownership: Ownership) -> C
     return {state.topic: count for state in known if (count := count_at(state, group.generation_ms))}
 
 
-class _Replay:
-    """Asks the group's assignor again."""
+class _Search:
+    """Asks one assignor after the other whether it explains who owns what."""
 
-    def __init__(self, assignor: Assignor, group: GroupState, catalog: Catalog, ownership: Ownership) -> None:
-        self._assignor = assignor
+    def __init__(
+        self, group: GroupState, catalog: Catalog, ownership: Ownership, libraries: Mapping[str, ClientLibrary]
+    ) -> None:
         self._group = group
         self._catalog = catalog
         self._owners = ownership.owners
+        self._assigners = possible_assigners(group, libraries)
         self._visible = visible_counts(ownership.owners)
         self._now = counts_now(group, catalog, ownership.subscribed, self._visible)
         self._then = _counts_then(group, catalog, ownership)
+        self._inputs = ReplayInputs(group, catalog, ownership.owners, libraries)
+        assignor = find(group.protocol)
+        self._java = None if isinstance(assignor, UnknownAssignor) else JavaReplay(assignor, self._inputs)
+        self._dialects = tuple(DialectReplay(row, self._inputs) for row in self._assigners.dialects)
 
-    def expectation(self) -> Expectation:
-        then, replayed, stale = self._then, self._assigned(self._then), False
-        if replayed != self._owners and self._visible is not None and self._visible != then:
-            again = self._assigned(self._visible)
-            if again == self._owners:
-                then, replayed, stale = self._visible, again, True
-        has_tie = replayed != self._owners and self._has_tie(then)
+    def expectation(self, left_out: frozenset[str]) -> Expectation:
+        """What the first assignor expects that explains the owners; else what the likeliest one does."""
+        for replay in self._candidates():
+            for counts in self._possible_counts():
+                if _explains(replay, counts):
+                    return self._matching_expectation(replay, counts, left_out)
+        return self._drift_expectation(left_out)
+
+    def _candidates(self) -> Iterator[Replay]:
+        """The likeliest first. Kafka's own is asked of every group: libraries change, and it is what they all mean."""
+        java = () if self._java is None else (self._java,)
+        yield from (*java, *self._dialects) if self._assigners.may_be_java else (*self._dialects, *java)
+
+    def _possible_counts(self) -> Iterator[Counts]:
+        """The partitions that the leader may have known: those of then, or fewer, as the assignment shows."""
+        yield self._then
+        if self._visible is not None and self._visible != self._then:
+            yield self._visible
+
+    def _matching_expectation(self, replay: Replay, counts: Counts, left_out: frozenset[str]) -> Expectation:
+        if not replay.gives_owners:
+            return Expectation(kind="checked", dialect=replay.dialect, left_out=left_out)
+        if left_out and replay.dialect is None:  # Kafka's own leaves no topic out: it is another of the same name
+            return Expectation(kind="invariants", left_out=left_out)
+        found = self._expecting(replay, counts, self._owners, left_out)
+        return replace(found, stale_metadata=counts is not self._then)
+
+    def _drift_expectation(self, left_out: frozenset[str]) -> Expectation:
+        """No rule that the leader may have gives these owners; what is expected follows the likeliest one."""
+        if self._java is not None and self._assigners.may_be_java:
+            return self._unlike_java(self._java, left_out)
+        for replay in self._dialects:
+            if replay.has_every_answer():
+                return self._unlike_dialect(replay, left_out)
+        return Expectation(kind="invariants", left_out=left_out)
+
+    def _unlike_java(self, java: JavaReplay, left_out: frozenset[str]) -> Expectation:
+        """Kafka's own does not give them; if it may not have been asked, only invariants can be judged."""
+        is_abridged = any(member.is_abridged for member in possible_leaders(self._group))
+        is_foreign = self._group.protocol == STICKY and any(is_foreign_memory(m.user_data) for m in self._group.members)
+        if left_out or is_abridged or is_foreign:
+            return Expectation(kind="invariants", left_out=left_out)
+        try:
+            replayed = java.owners(self._then)
+            has_tie = java.has_tie(self._then)
+            found = self._expecting(java, self._then, replayed, left_out)
+        except AssignorError:
+            return Expectation(kind="invariants", left_out=left_out)
+        return replace(found, tie=has_tie, like=() if has_tie else self._like())
+
+    def _unlike_dialect(self, replay: DialectReplay, left_out: frozenset[str]) -> Expectation:
+        if not replay.gives_owners:
+            refusal = replay.refusal(self._then)
+            return Expectation(kind="checked", dialect=replay.dialect, refusal=refusal, left_out=left_out)
+        try:
+            found = self._expecting(replay, self._then, replay.owners(self._then), left_out)
+        except AssignorError:
+            return Expectation(kind="invariants", left_out=left_out)
+        return replace(found, like=self._like())
+
+    def _expecting(self, replay: Replay, counts: Counts, replayed: Owners, left_out: frozenset[str]) -> Expectation:
+        """What an assignor with one answer expects, for the partitions of then and of now."""
+        is_settled = replay.dialect is not None and replayed == self._owners and counts == self._now
         return Expectation(
             kind="exact",
-            current=self._current(),
+            dialect=replay.dialect,
+            current=replayed if is_settled else replay.owners_now(self._now),
             replayed=replayed,
-            stale_metadata=stale,
-            changes=self._changes(then),
-            pending=self._pending(then, replayed),
-            tie=has_tie,
-            like=None if has_tie or replayed == self._owners else self._like(),
+            changes=self._changes(counts),
+            pending=replay.pending(counts, replayed),
+            left_out=left_out,
         )
 
-    def _like(self) -> str | None:
-        """Whose known variant of the assignor gives exactly these owners, for the partitions then or those visible."""
-        for variant in VARIANTS.get(self._assignor.name, ()):
-            seen = variant.sees(self._group.members)
-            if seen == self._group.members:
-                continue  # it would answer as Kafka's own, which has been asked
-            for counts in (self._then, self._visible):
-                if counts is not None and self._answer(seen, counts) == self._owners:
-                    return variant.clients
-        return None
-
-    def _assigned(self, counts: Counts) -> Owners:
-        return self._answer(self._group.members, counts)
-
-    def _answer(self, members: Sequence[Member], counts: Counts) -> Owners:
-        return owners_by_partition(self._assignor.assign(members, self._shapes(counts)).members)
-
-    def _current(self) -> Owners:
-        return self._target(rejoining(self._group.members, self._group.generation), self._now)
-
-    def _target(self, members: Sequence[Member], counts: Counts) -> Owners:
-        """Who is to own what in the end, where partitions take two generations to get there."""
-        assignor = self._assignor
-        assign = assignor.target if isinstance(assignor, CooperativeStickyAssignor) else assignor.assign
-        return owners_by_partition(assign(members, self._shapes(counts)).members)
-
-    def _pending(self, counts: Counts, replayed: Owners) -> frozenset[TopicPartition]:
-        if not isinstance(self._assignor, CooperativeStickyAssignor):
-            return frozenset()
-        return frozenset(self._target(self._group.members, counts).keys() - replayed.keys())
-
-    def _has_tie(self, counts: Counts) -> bool:
-        orders = {"orders": 2} if sum(counts.values()) > LARGE else {}
-        return order_sensitive(self._assignor, self._group.members, self._shapes(counts), **orders)
+    def _like(self) -> tuple[DialectRow, ...]:
+        """Whose assignors of the same name give exactly these owners, though the leader does not seem to use them."""
+        others = [row for row in dialects_of(self._group.protocol or "") if row not in self._assigners.dialects]
+        replays = (DialectReplay(row, self._inputs) for row in others if row.exactness is not Exactness.CHECKED)
+        return tuple([each.row for each in replays if any(map(each.explains, self._possible_counts()))])
 
     def _changes(self, then: Counts) -> tuple[Growth, ...]:
         topics = sorted(topic for topic in then.keys() | self._now.keys() if then.get(topic) != self._now.get(topic))
@@ -183,7 +197,9 @@ class _Replay:
         is_seen = all(seen_ms > horizon for seen_ms in seen)
         return Growth(topic=topic, before=before, after=after, since_ms=max(seen, default=None), is_seen=is_seen)
 
-    def _shapes(self, counts: Counts) -> list[TopicShape]:
-        racks = any(member.rack is not None for member in self._group.members)
-        known = self._catalog.topics
-        return [shape_of(topic, counts[topic], known.get(topic), with_racks=racks) for topic in sorted(counts)]
+
+def _explains(replay: Replay, counts: Counts) -> bool:
+    try:
+        return replay.explains(counts)
+    except AssignorError:
+        return False

@@ -8,19 +8,21 @@ another member leads. No topic has grown, and no refresh of metadata helps.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Final
 
+from monitor.detection.ownership.assigners import possible_leaders
 from monitor.detection.ownership.catalog_view import first_seen_ms, is_older_than_generation
-from monitor.detection.ownership.client_libraries import KAFKAJS, library_of
 from monitor.detection.ownership.context import Ownership
-from monitor.model import STREAM, Catalog, GroupKind, GroupState, Member
+from monitor.model import STREAM, Catalog, ClientLibrary, GroupKind, GroupState, Library
 
-_MAY_DO_SO: Final = frozenset({KAFKAJS, None})
-"""What a client id may tell of a leader that assigns only its own topics; @platformatic/kafka makes up no client id."""
+LEADERS_TOPICS_ONLY: Final = frozenset({Library.KAFKAJS, Library.PLATFORMATIC})
+"""The libraries whose leaders assign only their own topics."""
 
 
-def topics_left_out(group: GroupState, catalog: Catalog, ownership: Ownership) -> frozenset[str]:
+def topics_left_out(
+    group: GroupState, catalog: Catalog, ownership: Ownership, libraries: Mapping[str, ClientLibrary]
+) -> frozenset[str]:
     """The topics that the leader left out; none where something else can explain that nothing of them is owned.
 
     Nothing is assigned but the leader's topics, and of the others that members subscribe to, those count that were
@@ -36,18 +38,17 @@ def topics_left_out(group: GroupState, catalog: Catalog, ownership: Ownership) -
     assigned = {place.topic for place in ownership.owners}
     had = {entry.topic for member in group.members for entry in member.owned}
     missing = {topic for topic in ownership.subscribed - assigned - had if _was_there(topic, group, catalog)}
-    for leader in _possible_leaders(group) if assigned and missing else ():
+    for leader in possible_leaders(group) if assigned and missing else ():
         left_out = frozenset(missing.difference(leader.topics))
-        if left_out and assigned.issubset(leader.topics) and library_of(leader, group.group) in _MAY_DO_SO:
+        if left_out and assigned.issubset(leader.topics) and _assigns_only_its_topics(libraries.get(leader.member_id)):
             return left_out
     return frozenset()
 
 
-def _possible_leaders(group: GroupState) -> Iterable[Member]:
-    readable = [member for member in group.members if member.unreadable is None]
-    if any(member.member_id == group.leader for member in group.members):
-        return [member for member in readable if member.member_id == group.leader]
-    return readable
+def _assigns_only_its_topics(library: ClientLibrary | None) -> bool:
+    """Whether the library may be one that does, or nothing is known of it."""
+    known = library.libraries if library is not None else ()
+    return not known or not LEADERS_TOPICS_ONLY.isdisjoint(known)
 
 
 def _was_there(topic: str, group: GroupState, catalog: Catalog) -> bool:

@@ -11,12 +11,19 @@ from collections.abc import Iterable
 from typing import Final
 
 from monitor.detection.ownership.catalog_view import was_seen
-from monitor.detection.ownership.context import Facts, Owners
-from monitor.detection.rules.drift_causes import CURRENT, OWN, REPLAYED, TARGET, cause_of
+from monitor.detection.ownership.context import Expectation, Facts, Owners
+from monitor.detection.rules.drift_causes import CURRENT, OWN, REPLAYED, TARGET, Seen, cause_of
 from monitor.detection.rules.rule import Rule
 from monitor.model import KINDS, DriftCause, DriftKind, FindingKind, Handover, TopicPartition
-from monitor.model.evidence import Difference
-from monitor.model.findings import CurrentDrift, LateHandover, Observation, ReplayedDrift, TargetDrift
+from monitor.model.evidence import Difference, ReplayedAssignor
+from monitor.model.findings import (
+    CurrentDrift,
+    LateHandover,
+    Observation,
+    RefusedAssignment,
+    ReplayedDrift,
+    TargetDrift,
+)
 
 
 def find_replayed_drift(facts: Facts) -> Iterable[Observation]:
@@ -27,15 +34,44 @@ def find_replayed_drift(facts: Facts) -> Iterable[Observation]:
         nobodys = {TopicPartition(row.topic, row.partition) for row in facts.partitions if row.orphan is not None}
         partitions = tuple([place for place in partitions if place not in nobodys])  # that is told, and by whom
     if partitions:
-        cause = cause_of(OWN if KINDS[facts.group.kind].is_self_assigned else REPLAYED, facts.group, facts.expectation)
+        cause = cause_of(OWN if KINDS[facts.group.kind].is_self_assigned else REPLAYED, _drift_inputs(facts))
         yield Observation(
             kind=FindingKind.DRIFT,
             reason=DriftKind.TIE if cause.cause is DriftCause.TIE else DriftKind.REPLAYED,
             since_ms=facts.not_later_than_now(facts.group.generation_ms),
-            evidence=ReplayedDrift(_difference(partitions, replayed, facts.ownership.owners), cause),
+            evidence=ReplayedDrift(
+                _difference(partitions, replayed, facts.ownership.owners), cause, _replayed_assignor(facts.expectation)
+            ),
             partitions=partitions,
             cause=cause.cause,
         )
+
+
+def find_refused_assignment(facts: Facts) -> Iterable[Observation]:
+    """The leader's assignor, which is only checked, cannot have given the owners."""
+    refusal, assignor = facts.expectation.refusal, _replayed_assignor(facts.expectation)
+    if refusal is None or assignor is None or refusal.partition is None or refusal.partition not in facts.known:
+        return
+    if was_seen(facts.catalog, refusal.partition.topic):
+        cause = cause_of(REPLAYED, _drift_inputs(facts))
+        yield Observation(
+            kind=FindingKind.DRIFT,
+            reason=DriftKind.REPLAYED,
+            since_ms=facts.not_later_than_now(facts.group.generation_ms),
+            evidence=RefusedAssignment(assignor, refusal),
+            partitions=(refusal.partition,),
+            members=(refusal.member,) if refusal.member else (),
+            cause=cause.cause,
+        )
+
+
+def _replayed_assignor(expectation: Expectation) -> ReplayedAssignor | None:
+    dialect = expectation.dialect
+    return None if dialect is None else ReplayedAssignor(dialect.library, dialect.version)
+
+
+def _drift_inputs(facts: Facts) -> Seen:
+    return Seen(facts.group, facts.expectation, {member.member_id: member.library for member in facts.members})
 
 
 def find_current_drift(facts: Facts) -> Iterable[Observation]:
@@ -47,7 +83,7 @@ def find_current_drift(facts: Facts) -> Iterable[Observation]:
     pending = facts.expectation.pending  # on their way to the new owner already
     partitions = tuple(p for p in differing if current.get(p) != replayed.get(p) and p not in pending)
     if partitions:
-        cause = cause_of(CURRENT, facts.group, facts.expectation)
+        cause = cause_of(CURRENT, _drift_inputs(facts))
         yield Observation(
             kind=FindingKind.DRIFT,
             reason=DriftKind.CURRENT,
@@ -67,7 +103,7 @@ def find_target_drift(facts: Facts) -> Iterable[Observation]:
         return
     partitions = _differing(facts, given, chosen)
     if partitions:
-        cause = cause_of(TARGET, facts.group, facts.expectation)
+        cause = cause_of(TARGET, _drift_inputs(facts))
         yield Observation(
             kind=FindingKind.DRIFT,
             reason=DriftKind.TARGET,
@@ -124,6 +160,7 @@ def _is_late(handover: Handover, facts: Facts) -> bool:
 
 RULES: Final = (
     Rule(find_replayed_drift, of_owners=True),
+    Rule(find_refused_assignment, of_owners=True),
     Rule(find_current_drift, of_owners=True),
     Rule(find_target_drift, of_owners=False),
     Rule(find_late_handovers, of_owners=False),

@@ -6,106 +6,120 @@ what was seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from monitor.detection.ownership.client_libraries import JAVA, library_of, writes_unlike_java
 from monitor.detection.ownership.context import Expectation
-from monitor.model import DriftCause, GroupState, Member
+from monitor.model import (
+    UNKNOWN_LIBRARY,
+    Certainty,
+    ClientLibrary,
+    DriftCause,
+    GroupState,
+    Library,
+    Member,
+    Value,
+)
 from monitor.model.evidence import Cause
 
 RACK_AWARE: Final = frozenset({"range", "sticky", "cooperative-sticky"})
 """The client's assignors that look at racks (KIP-881)."""
 
 
-Rule = Callable[[GroupState, Expectation], Cause | None]
+class Seen(Value):
+    """What the rules look at. ``libraries``: the client library of each member, by member id."""
+
+    group: GroupState
+    expectation: Expectation
+    libraries: Mapping[str, ClientLibrary]
+
+    def library_of(self, member: Member) -> ClientLibrary:
+        """The member's client library."""
+        return self.libraries.get(member.member_id, UNKNOWN_LIBRARY)
 
 
-def tie(group: GroupState, expectation: Expectation) -> Cause | None:
+Rule = Callable[[Seen], Cause | None]
+
+
+def tie(seen: Seen) -> Cause | None:
     """Another order of the members could have led the same assignor to another answer."""
-    del group
-    return Cause(DriftCause.TIE) if expectation.tie else None
+    return Cause(DriftCause.TIE) if seen.expectation.tie else None
 
 
-def exactly_another_client(group: GroupState, expectation: Expectation) -> Cause | None:
-    """The owners are exactly those that a known variant of the assignor gives."""
-    if expectation.like is None:
-        return None
-    members = (group.leader,) if group.leader else ()
-    return Cause(DriftCause.FOREIGN_CLIENT, seen=(expectation.like,), members=members, is_exact=True)
+def exactly_another_client(seen: Seen) -> Cause | None:
+    """The owners are exactly those that another client library's assignor of the name gives."""
+    libraries = tuple([row.library for row in seen.expectation.like])
+    members = (seen.group.leader,) if seen.group.leader else ()
+    return Cause(DriftCause.FOREIGN_CLIENT, members=members, is_exact=True, libraries=libraries) if libraries else None
 
 
-def leader_of_another_library(group: GroupState, expectation: Expectation) -> Cause | None:
-    """The member that assigns is not Kafka's Java client, whose assignors are the ones replayed."""
-    del expectation
-    leader = next((member for member in group.members if member.member_id == group.leader), None)
+def leader_of_another_library(seen: Seen) -> Cause | None:
+    """The member that assigns uses an unknown library, or one of which another release may assign otherwise."""
+    leader = next((member for member in seen.group.members if member.member_id == seen.group.leader), None)
     if leader is None:
         return None
-    library = library_of(leader, group.group)
-    if library == JAVA or (library is None and not writes_unlike_java(leader, group.protocol)):
+    library = seen.library_of(leader)
+    is_unknown = library.certainty is Certainty.UNKNOWN and leader.wire is not None
+    if not is_unknown and (library.one is None or library.one is Library.JAVA):
         return None
-    return Cause(DriftCause.FOREIGN_CLIENT, seen=(library,) if library else (), members=(leader.member_id,))
+    return Cause(DriftCause.FOREIGN_CLIENT, members=(leader.member_id,), libraries=library.libraries)
 
 
-def different_assignors(group: GroupState, expectation: Expectation) -> Cause | None:
-    """Members seem to have different assignors of the same name.
+def different_assignors(seen: Seen) -> Cause | None:
+    """Members use different client libraries, whose assignors of the same name differ.
 
     The record of a classic group keeps the subscription for the chosen assignor alone, not the list that a member
-    offered; what shows are different libraries, and user data in different forms.
+    offered.
     """
-    del expectation
-    libraries = sorted({library for member in group.members if (library := library_of(member, group.group))})
-    unlike = tuple(sorted(m.member_id for m in group.members if writes_unlike_java(m, group.protocol)))
-    if len(libraries) > 1 or 0 < len(unlike) < len(group.members):
-        return Cause(DriftCause.MIXED_ASSIGNORS, seen=tuple(libraries), members=unlike)
-    return None
+    one = {member.member_id: library for member in seen.group.members if (library := seen.library_of(member).one)}
+    libraries = sorted(set(one.values()))
+    if len(libraries) < 2:
+        return None
+    unlike = tuple(sorted(name for name, library in one.items() if library is not Library.JAVA))
+    return Cause(DriftCause.MIXED_ASSIGNORS, members=unlike, libraries=tuple(libraries))
 
 
-def topics_changed(group: GroupState, expectation: Expectation) -> Cause | None:
+def topics_changed(seen: Seen) -> Cause | None:
     """Topics have other partitions now than the members knew."""
-    del group
-    return Cause(DriftCause.METADATA_STALE) if expectation.changes else None
+    return Cause(DriftCause.METADATA_STALE) if seen.expectation.changes else None
 
 
-def different_server_assignors(group: GroupState, expectation: Expectation) -> Cause | None:
+def different_server_assignors(seen: Seen) -> Cause | None:
     """Members ask the broker for different assignors; it takes the one that most ask for, and none is told from ours.
 
     Of classic members inside the group the lists that they offer are known: they differ too, if they do.
     """
-    del expectation
-    asked = {member.server_assignor for member in group.members if member.server_assignor is not None}
-    offered = {tuple(p.name for p in member.classic_protocols) for member in group.members if member.classic_protocols}
+    members = seen.group.members
+    asked = {member.server_assignor for member in members if member.server_assignor is not None}
+    offered = {tuple(p.name for p in member.classic_protocols) for member in members if member.classic_protocols}
     names = asked if len(asked) > 1 else {name for names in offered for name in names} if len(offered) > 1 else None
     return Cause(DriftCause.MIXED_ASSIGNORS, seen=tuple(sorted(names))) if names else None
 
 
-def different_own_strategies(group: GroupState, expectation: Expectation) -> Cause | None:
+def different_own_strategies(seen: Seen) -> Cause | None:
     """Members that each work out their own share say that they do so by different strategies."""
-    del expectation
-    named = sorted({member.assignor for member in group.members if member.assignor is not None})
+    named = sorted({member.assignor for member in seen.group.members if member.assignor is not None})
     return Cause(DriftCause.MIXED_ASSIGNORS, seen=tuple(named)) if len(named) > 1 else None
 
 
-def racks(group: GroupState, expectation: Expectation) -> Cause | None:
+def racks(seen: Seen) -> Cause | None:
     """The assignor looks at racks, and the catalog has those of now only."""
-    del expectation
-    if group.protocol not in RACK_AWARE:
+    if seen.group.protocol not in RACK_AWARE:
         return None
-    members = tuple(sorted(member.member_id for member in group.members if member.rack))
+    members = tuple(sorted(member.member_id for member in seen.group.members if member.rack))
     return Cause(DriftCause.RACKS_CHANGED, members=members) if members else None
 
 
-def different_subscriptions(group: GroupState, expectation: Expectation) -> Cause | None:
+def different_subscriptions(seen: Seen) -> Cause | None:
     """Members subscribe to different topics, which is where implementations part most often."""
-    del expectation
-    if len({frozenset(member.topics) for member in group.members}) < 2:
+    if len({frozenset(member.topics) for member in seen.group.members}) < 2:
         return None
-    return Cause(DriftCause.MIXED_SUBSCRIPTIONS, members=_in_the_minority(group.members))
+    return Cause(DriftCause.MIXED_SUBSCRIPTIONS, members=_in_the_minority(seen.group.members))
 
 
-def unknown(group: GroupState, expectation: Expectation) -> Cause | None:
+def unknown(seen: Seen) -> Cause | None:
     """Nothing that is known explains it."""
-    del group, expectation
+    del seen
     return Cause(DriftCause.UNKNOWN)
 
 
@@ -142,9 +156,9 @@ OWN: Final[tuple[Rule, ...]] = (
 """Why owners are others than the strategy gives, where each member works out its own share."""
 
 
-def cause_of(ladder: tuple[Rule, ...], group: GroupState, expectation: Expectation) -> Cause:
+def cause_of(ladder: tuple[Rule, ...], seen: Seen) -> Cause:
     """What the first rule says that says anything."""
-    return next(cause for rule in ladder if (cause := rule(group, expectation)) is not None)
+    return next(cause for rule in ladder if (cause := rule(seen)) is not None)
 
 
 def _in_the_minority(members: tuple[Member, ...]) -> tuple[str, ...]:

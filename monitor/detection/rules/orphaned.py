@@ -10,6 +10,7 @@ from, harm nobody until records wait there (monitor.detection.rules.unattended).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from monitor.detection.ownership.catalog_view import is_older_than_generation, was_seen
@@ -28,7 +29,7 @@ from monitor.model import (
     Phase,
     TopicPartition,
 )
-from monitor.model.findings import FINDINGS, NoOwner, Observation, StreamsReport
+from monitor.model.findings import FINDINGS, NoOwner, Observation, StreamsReport, UnsubscribedOwners
 
 Known = dict[TopicPartition, PartitionState]
 Orphans = dict[TopicPartition, OrphanReason]
@@ -51,8 +52,9 @@ def orphans_of(
         for place, state in known.items()
         if place not in ownership.owners and was_seen(catalog, place.topic)
     }
+    dropped = dict.fromkeys(ownership.dropped & known.keys(), OrphanReason.OWNER_UNSUBSCRIBED)
     if not unowned:
-        return {}
+        return dropped
     if KINDS[group.kind].is_self_assigned:
         return _left_over(group, catalog, ownership, expectation, unowned)
     late = LatePartitions(group, catalog, ownership, expectation, unowned)
@@ -65,7 +67,7 @@ def orphans_of(
     if not ownership.complete:
         unowned = _certain(unowned, ownership, late)
     reason = _Reasons(group, ownership, expectation, late)
-    return {place: reason.of(place, state) for place, state in unowned.items()}
+    return {place: reason.of(place, state) for place, state in unowned.items()} | dropped
 
 
 def _certain(unowned: Known, ownership: Ownership, late: LatePartitions) -> Known:
@@ -176,17 +178,31 @@ def find_orphaned(facts: Facts) -> Iterable[Observation]:
 
 def _finding(facts: Facts, reason: OrphanReason, partitions: tuple[TopicPartition, ...]) -> Observation:
     oldest_ms = min(facts.known[place].first_seen_ms for place in partitions)
+    is_dropped = reason is OrphanReason.OWNER_UNSUBSCRIBED
+    owners = {owner for place in partitions for owner in facts.ownership.owners[place]} if is_dropped else frozenset()
     return Observation(
         kind=FindingKind.ORPHANED,
         reason=reason,
         since_ms=facts.not_later_than_now(_since_ms(facts.group, reason, oldest_ms)),
-        evidence=NoOwner(
-            reason,
-            seen_growing=_seen_growing(facts, partitions),
-            awaited=_awaited(facts, partitions) if reason is OrphanReason.PENDING else (),
-            streams=_streams_report(facts.group) if is_streams(facts.group) else None,
-        ),
+        evidence=_dropped_by(facts, owners) if is_dropped else _no_owner(facts, reason, partitions),
         partitions=partitions,
+        members=tuple(sorted(owners)),
+    )
+
+
+def _dropped_by(facts: Facts, owners: AbstractSet[str]) -> UnsubscribedOwners:
+    libraries = {
+        library for member in facts.members if member.member_id in owners for library in member.library.libraries
+    }
+    return UnsubscribedOwners(libraries=tuple(sorted(libraries)))
+
+
+def _no_owner(facts: Facts, reason: OrphanReason, partitions: tuple[TopicPartition, ...]) -> NoOwner:
+    return NoOwner(
+        reason,
+        seen_growing=_seen_growing(facts, partitions),
+        awaited=_awaited(facts, partitions) if reason is OrphanReason.PENDING else (),
+        streams=_streams_report(facts.group) if is_streams(facts.group) else None,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from monitor.model import CONNECT, STREAM, Member, MembershipStored
+from monitor.model import CONNECT, STREAM, Member, MembershipStored, WireForm
 from monitor.protocol.kafka.connect_protocol import connect_worker
 from monitor.protocol.kafka.consumer_protocol import (
     ConsumerProtocolAssignment,
@@ -63,7 +63,7 @@ def classic_member(stored: ClassicMember, protocol_type: str, protocol: str | No
 
     ``protocol`` is the group's assignor: what that of Kafka Streams writes beside topics and partitions is read, too.
     """
-    wanted, given, problems = _EMPTY_SUBSCRIPTION, ConsumerProtocolAssignment(), []
+    wanted, given, problems = _EMPTY_SUBSCRIPTION, _EMPTY_ASSIGNMENT, []
     assignment_read = False
     if protocol_type == CONSUMER:
         try:
@@ -71,11 +71,11 @@ def classic_member(stored: ClassicMember, protocol_type: str, protocol: str | No
         except DecodeError as error:
             problems.append(str(error))
         try:
-            given = read_assignment(stored.assignment).message if stored.assignment else given
+            given = read_assignment(stored.assignment) if stored.assignment else given
             assignment_read = True
         except DecodeError as error:
             problems.append(str(error))
-    asked = wanted.message
+    asked, assigned = wanted.message, given.message
     return Member(
         member_id=stored.member_id,
         topics=asked.topics,
@@ -84,7 +84,7 @@ def classic_member(stored: ClassicMember, protocol_type: str, protocol: str | No
         generation=asked.generation_id,
         owned=by_topic(asked.owned_partitions),
         user_data=asked.user_data,
-        assigned=by_topic(given.assigned_partitions),
+        assigned=by_topic(assigned.assigned_partitions),
         client_id=stored.client_id,
         host=stored.client_host,
         session_timeout_ms=stored.session_timeout,
@@ -93,14 +93,33 @@ def classic_member(stored: ClassicMember, protocol_type: str, protocol: str | No
         unreadable="; ".join(problems) or None,
         assignment_read=assignment_read and bool(problems),
         is_abridged=wanted.is_abridged,
-        streams=streams_notice(given.user_data) if protocol == STREAM else None,
+        streams=streams_notice(assigned.user_data) if protocol == STREAM else None,
+        wire=_wire_form(wanted, given) if protocol_type == CONSUMER else None,
         streams_client=streams_client(asked.user_data) if protocol == STREAM else None,
         connect=connect_worker(stored.subscription, stored.assignment, protocol) if protocol_type == CONNECT else None,
     )
 
 
-_EMPTY_SUBSCRIPTION: Final = Embedded(0, ConsumerProtocolSubscription(), 0)
-"""The subscription of a member without bytes."""
+_NOTHING: Final = -1
+"""The version of what has no bytes, or none that can be read."""
+
+_EMPTY_SUBSCRIPTION: Final = Embedded(_NOTHING, ConsumerProtocolSubscription(), 0)
+_EMPTY_ASSIGNMENT: Final = Embedded(_NOTHING, ConsumerProtocolAssignment(), 0)
+
+
+def _wire_form(
+    wanted: Embedded[ConsumerProtocolSubscription], given: Embedded[ConsumerProtocolAssignment]
+) -> WireForm | None:
+    if wanted.version == given.version == _NOTHING:
+        return None
+    topics = [entry.topic for entry in given.message.assigned_partitions]
+    data = given.message.user_data
+    return WireForm(
+        subscription_version=None if wanted.version == _NOTHING else wanted.version,
+        assignment_version=None if given.version == _NOTHING else given.version,
+        assignment_data=None if data is None else len(data),
+        repeats_topic=len(topics) > 1 and len(set(topics)) < len(topics),
+    )
 
 
 _MODULUS: Final = 1 << 32

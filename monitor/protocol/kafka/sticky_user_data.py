@@ -8,6 +8,7 @@ Source: ``StickyAssignor`` and ``CooperativeStickyAssignor`` of kafka-clients 4.
 from __future__ import annotations
 
 import struct
+from enum import StrEnum
 from typing import Final
 
 from monitor.model import TopicPartitions, Value
@@ -42,6 +43,54 @@ def read_sticky(data: bytes | None) -> PriorAssignment:
     if len(data) - position < _INT32.size:
         return PriorAssignment(owned=owned)  # version 0; what is left over is not looked at
     return PriorAssignment(owned=owned, generation=_INT32.unpack_from(data, position)[0])
+
+
+class UserDataForm(StrEnum):
+    """In which form a client wrote the user data of a subscription."""
+
+    NULL = "null"
+    EMPTY = "empty"
+    GENERATION = "generation"
+    """A generation alone (int32), as Kafka's Java client and Sarama write it with ``cooperative-sticky``."""
+    OWNED = "owned"
+    """Topics with their partitions, then a generation: ``StickyAssignorUserData`` version 1 of Kafka's Java client."""
+    OWNED_BEFORE_GENERATIONS = "owned_before_generations"
+    """Topics with their partitions alone, its version 0."""
+    VERSIONED = "versioned"
+    """An int16 that is 1, then the form OWNED: kafka-python's ``sticky``."""
+    OTHER = "other"
+
+
+def user_data_forms(data: bytes | None) -> frozenset[UserDataForm]:
+    """The forms in which these bytes may have been written; 4 bytes that are 0 are a generation, or no topics.
+
+    >>> sorted(user_data_forms(bytes(4))), sorted(user_data_forms(bytes.fromhex("0001 00000000 00000007")))
+    ([<UserDataForm.GENERATION: 'generation'>, <UserDataForm.OWNED_BEFORE_GENERATIONS: 'owned_before_generations'>], \
+[<UserDataForm.VERSIONED: 'versioned'>])
+    """
+    if not data:
+        return _NO_DATA if data is None else _EMPTY_DATA
+    found = {UserDataForm.GENERATION} if len(data) == _INT32.size else set()
+    parsed = _parse(data)
+    if parsed is not None and len(data) - parsed.end in _AFTER_OWNED:
+        found.add(_AFTER_OWNED[len(data) - parsed.end])
+    if not found and data[: _INT16.size] == _FIRST_VERSION:
+        parsed = _parse(data[_INT16.size :])
+        if parsed is not None and len(data) - _INT16.size - parsed.end == _INT32.size:
+            found.add(UserDataForm.VERSIONED)
+    return frozenset(found or {UserDataForm.OTHER})
+
+
+_NO_DATA: Final = frozenset({UserDataForm.NULL})
+_EMPTY_DATA: Final = frozenset({UserDataForm.EMPTY})
+_AFTER_OWNED: Final = {0: UserDataForm.OWNED_BEFORE_GENERATIONS, _INT32.size: UserDataForm.OWNED}
+"""The form, by how many bytes follow the topics."""
+_FIRST_VERSION: Final = b"\x00\x01"
+
+
+def write_versioned(memory: PriorAssignment) -> bytes:
+    """As :func:`write_sticky`, with a version before it, as kafka-python's ``sticky`` writes it."""
+    return _FIRST_VERSION + write_sticky(memory)
 
 
 def is_foreign(data: bytes | None) -> bool:

@@ -6,14 +6,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
-from monitor.model import ClusterSnapshot, GroupSummary, Snapshot
-from monitor.web.api.lists import ApiLists, Cut, Place, Wanted, encoded
+from monitor.model import ClusterSnapshot, Snapshot
+from monitor.web.api.lists import ApiLists, Cut, Place, Row, Wanted, encoded
 from monitor.web.api.response import JsonAnswer
-from monitor.web.api.types import OpenFinding
-
-Row = TypeVar("Row", GroupSummary, OpenFinding)
 
 MOST_KEPT: Final = 8
 """So many answers are kept until a cluster is judged again. A list of 10,000 groups takes 2 MB or so."""
@@ -44,6 +41,10 @@ class KeptLists:
     def findings(self, snapshot: Snapshot, wanted: Wanted) -> Listed:
         """The findings that are wanted."""
         return self._listed("findings", snapshot, wanted, lambda lists: _listed(lists.findings(wanted)))
+
+    def libraries(self, snapshot: Snapshot, wanted: Wanted) -> Listed:
+        """The client libraries of the clusters that are wanted."""
+        return self._listed("libraries", snapshot, wanted, lambda lists: _listed(lists.libraries(wanted)))
 
     def _listed(self, name: str, snapshot: Snapshot, wanted: Wanted, work: Callable[[ApiLists], Listed]) -> Listed:
         with self._lock:

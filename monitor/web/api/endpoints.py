@@ -6,10 +6,10 @@ from typing import Final
 
 from monitor.explain.statements import Explanation
 from monitor.explain.what_if import WhatIf
-from monitor.model import FindingKind, GroupKind, GroupSummary, Phase, Value
+from monitor.model import FindingKind, GroupKind, GroupSummary, LibraryUse, Phase, Value
 from monitor.web.api.lists import Order
 from monitor.web.api.types import ApiIndex, ClusterCondition, GroupHistory, OpenFinding
-from monitor.web.views.addresses import API, SAVED
+from monitor.web.views.addresses import API, LIBRARIES_API, SAVED
 from monitor.web.views.query import Parameter
 from monitor.web.views.summary import ToldVerdict
 
@@ -116,6 +116,14 @@ ADDRESSES: Final = (
         parameters=(_CLUSTER, _SEARCH, _FINDING, _LIMIT, _CURSOR, _PARTIAL),
     ),
     Address(
+        path=LIBRARIES_API,
+        name="libraries",
+        meaning="The client libraries that the members of Kafka groups use, by cluster; most members first. "
+        "X-Total-Count has the number of rows.",
+        answer=Answer(type=LibraryUse, is_list=True),
+        parameters=(_CLUSTER, _PARTIAL),
+    ),
+    Address(
         path=f"{EXPLAIN}{GROUP}",
         name="explain",
         meaning="The owners with reasons, the findings and what to do: the output of groupwatch explain --json.",
@@ -132,7 +140,8 @@ ADDRESSES: Final = (
         "groupwatch what-if --json.",
         answer=Answer(type=WhatIf),
         parameters=(
-            Parameter(name="assignor", meaning="Another assignor, for example roundrobin."),
+            Parameter(name="assignor", meaning="Another assignor, for example roundrobin or sarama.roundrobin."),
+            Parameter(name="leader", meaning="The member that leads, with the assignor of its client library."),
             Parameter(name="members", meaning="The number of members; new ones subscribe like most.", is_number=True),
             Parameter(name="without", meaning="Without this member (its id, instance id or client id).", repeats=True),
             Parameter(name="partitions", meaning="TOPIC=N: with N partitions of a topic.", repeats=True),

@@ -29,6 +29,9 @@ FIELDS: Final[Mapping[str, str]] = {
     "problem": "The problem, in a sentence.",
     "warning": "Warnings, in sentences: nothing has failed.",
     "status": "The lag status according to Burrow's rules.",
+    "libraries": "The library; several if each of them fits, sorted by name; absent: unknown.",
+    "certainty": "How sure that is: certain, likely, possible or unknown (docs/explain.md).",
+    "versions": "The releases of the library that fit, in words; absent: unknown.",
     "pace": "Throughput in the partitions with lag: consumed and produced.",
 }
 """Fields that mean the same wherever they stand."""
@@ -83,6 +86,7 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "assignor": "The assignor that the group uses; null: none, or unknown.",
         "members": "Number of members; null: the group is known only by its commits.",
         "findings": "Its findings, worst first.",
+        "libraries": "Its members by client library, most first; absent: none, or no Kafka group.",
         "unjudged": "Why it could not be evaluated; other fields are then of the previous evaluation. Null: evaluated.",
     },
     "Finding": {
@@ -154,6 +158,15 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "lag": "The known lag of its partitions, summed.",
         "answers": "Whether it responded to the last request (RocketMQ).",
         "connections": "Number of its connections.",
+        "library": "The client library that it uses; absent: unknown, or not a Kafka client.",
+        "remarks": "What deviates from Kafka's protocol in its bytes, although groupwatch can decode them.",
+    },
+    "ClientLibrary": {},
+    "LibraryMembers": {"library": "The client library.", "members": "The members of the group that use it."},
+    "LibraryUse": {
+        "libraries": "The library; several if each of them fits, sorted by name; empty: unknown.",
+        "members": "The members in the cluster that use it.",
+        "groups": "The groups that have such members.",
     },
     "PartitionVerdict": {
         "owners": "The ids of the members that own it.",

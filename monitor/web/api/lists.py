@@ -1,4 +1,7 @@
-"""The lists of the API: groups and findings, chosen, sorted and cut. Pure, but for what it keeps of a snapshot."""
+"""The lists of the API: groups, findings and client libraries, chosen, sorted and cut.
+
+Pure, but for what it keeps of a snapshot.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from msgspec.structs import asdict, replace
 
 from monitor.detection.finding_changes import finding_id
 from monitor.messages.formatting import searchable
-from monitor.model import ClusterSnapshot, Finding, FindingKind, GroupKind, GroupSummary, Phase, Value
+from monitor.model import ClusterSnapshot, Finding, FindingKind, GroupKind, GroupSummary, LibraryUse, Phase, Value
 from monitor.model.findings import rank
 from monitor.web.api.types import ClusterCondition, OpenFinding
 from monitor.web.views.known_groups import KnownGroups, worst_first
@@ -46,7 +49,8 @@ def condition(cluster: ClusterSnapshot, now_ms: int) -> ClusterCondition:
     )
 
 
-Row = TypeVar("Row", GroupSummary, OpenFinding)
+Row = TypeVar("Row", GroupSummary, OpenFinding, LibraryUse)
+"""What a list consists of."""
 
 _ENCODER: Final = msgspec.json.Encoder()
 _AT_ONCE: Final = 500
@@ -163,6 +167,11 @@ class ApiLists:
             if (each.cluster, each.group) in groups and (not wanted.findings or each.kind in wanted.findings)
         ]
         return _cut(found, wanted, _place_of_finding)
+
+    def libraries(self, wanted: Wanted) -> Cut[LibraryUse]:
+        """The client libraries of the clusters that are wanted, by cluster; most members first."""
+        found = tuple([use for use in self._known.libraries if not wanted.clusters or use.cluster in wanted.clusters])
+        return Cut(rows=found, matching=len(found), after=None)
 
     def _sorted(self, order: Order) -> list[GroupSummary]:
         known = self._orders.get(order)

@@ -97,6 +97,7 @@ class _Listing:
             "clusters": self._clusters,
             "groups": self._groups,
             "findings": self._findings,
+            "libraries": self._libraries,
             "snapshot": self._saved,
             "openapi": lambda request, _: JsonAnswer(openapi_document()).to(request),
         }
@@ -126,6 +127,9 @@ class _Listing:
 
     def _findings(self, request: Request, query: Query) -> Response:
         return self._listed(request, query, _wanted(query, Order.WORST), self._lists.findings)
+
+    def _libraries(self, request: Request, query: Query) -> Response:
+        return self._listed(request, query, Wanted(), self._lists.libraries)
 
     def _listed(
         self, request: Request, query: Query, wanted: Wanted, lists: Callable[[Snapshot, Wanted], Listed]
@@ -223,6 +227,7 @@ def _change(query: Query) -> Change:
         raise HTTPException(400, f"partitions: {error}") from error
     change = Change(
         assignor=query.text("assignor"),
+        leader=query.text("leader"),
         members=query.number("members"),
         without=query.texts("without"),
         partitions=partitions,

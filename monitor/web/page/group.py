@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from monitor.messages.client_libraries import REMARKS, library_name
 from monitor.messages.formatting import age, lasted, rate
 from monitor.messages.notification import utc
 from monitor.messages.units import unit_of
@@ -12,6 +13,8 @@ from monitor.model import (
     KINDS,
     STATIC_LEAVE_EPOCH,
     STREAM,
+    Certainty,
+    ClientLibrary,
     Finding,
     FindingKind,
     GroupKind,
@@ -85,13 +88,19 @@ _SOURCES: Final = {
     Source.CHECKPOINT: "the query's checkpoint",
 }
 
+_DOUBTS: Final = {Certainty.LIKELY: "likely ", Certainty.POSSIBLE: "possibly "}
+
 
 class MemberLine(Value):
-    """A member with its number on this page; ``remark`` says what it has yet to do, or what is odd about it."""
+    """A member with its number on this page; ``remark`` says what it has yet to do, or what is odd about it.
+
+    ``library`` is its client library with the release and how sure that is; None: it is not known.
+    """
 
     number: int
     member: MemberVerdict
     remark: str | None
+    library: str | None
 
 
 class TopicLine(Value):
@@ -151,7 +160,8 @@ def group_page(verdict: GroupVerdict, limit: int | None, sort: str = "", map_top
         findings=tuple(_finding_line(verdict, finding) for finding in verdict.findings),
         judgement=_judgement(verdict),
         members=tuple(
-            MemberLine(number=n, member=member, remark=_remark(member)) for n, member in enumerate(verdict.members, 1)
+            MemberLine(number=n, member=member, remark=_remark(member), library=_library(member.library))
+            for n, member in enumerate(verdict.members, 1)
         ),
         partitions=tuple(_partition_lines(verdict, rows[:limit], holders, marks)),
         marked=sum(_is_marked(row, marks, alone=_is_alone(verdict)) for row in rows),
@@ -217,7 +227,15 @@ def _remark(member: MemberVerdict) -> str | None:
         return f"{member.connections} connections"
     if member.epoch == STATIC_LEAVE_EPOCH:
         return "left, may return"
+    if member.remarks:
+        return ", ".join([REMARKS[remark] for remark in member.remarks])
     return _STANDINGS.get(member.state) if member.state is not None else None
+
+
+def _library(library: ClientLibrary) -> str | None:
+    if library.certainty is Certainty.UNKNOWN:
+        return None
+    return f"{_DOUBTS.get(library.certainty, '')}{library_name(library)}"
 
 
 def _finding_line(verdict: GroupVerdict, finding: Finding) -> FindingLine:

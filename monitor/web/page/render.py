@@ -9,6 +9,7 @@ from typing import Final
 import jinja2
 from markupsafe import Markup
 
+from monitor.messages.client_libraries import CERTAINTIES
 from monitor.messages.formatting import counted, grouped, visible
 from monitor.messages.units import unit_of
 from monitor.model import FindingKind
@@ -19,7 +20,8 @@ from monitor.web.page.group import GroupPage
 from monitor.web.page.on_demand import Asked
 from monitor.web.page.options import PageOptions
 from monitor.web.page.what_if_form import LISTED_MEMBERS
-from monitor.web.views.addresses import API, GroupAddress
+from monitor.web.views.addresses import API, LIBRARIES_API, LIBRARIES_PAGE, GroupAddress
+from monitor.web.views.libraries import LibrariesPage
 from monitor.web.views.overview import ClusterLine, Overview
 
 KIND_WORDS: Final = {
@@ -104,6 +106,7 @@ class Pages:
             "marks": MARKS,
             "legend": LEGEND,
             "listed_members": LISTED_MEMBERS,
+            "libraries_href": LIBRARIES_PAGE,
         }
 
     def overview(self, page: Overview, options: PageOptions) -> str:
@@ -114,6 +117,11 @@ class Pages:
         """One group, with what was asked about it."""
         api_href = GroupAddress(page.verdict.cluster, page.verdict.group).under(API)
         return self._render("group.html", page=page, cluster=cluster, options=options, asked=asked, api_href=api_href)
+
+    def libraries(self, page: LibrariesPage, options: PageOptions) -> str:
+        """The client libraries of all clusters."""
+        values = {"page": page, "options": options, "certainties": CERTAINTIES, "api_href": LIBRARIES_API}
+        return self._render("libraries.html", **values)
 
     def message(self, title: str, sentence: str) -> str:
         """A page that says one thing."""

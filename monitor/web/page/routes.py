@@ -18,8 +18,9 @@ from monitor.web.page.options import PageOptions
 from monitor.web.page.render import ICON, SCRIPT, STYLE, Pages
 from monitor.web.page.sparkline import sparkline
 from monitor.web.page.what_if_form import what_if_form
-from monitor.web.views.addresses import PAGE
+from monitor.web.views.addresses import LIBRARIES_PAGE, PAGE
 from monitor.web.views.group_list import Column, Listings, Wish
+from monitor.web.views.libraries import SHOWN_USES, libraries_page
 from monitor.web.views.overview import SHOWN_GROUPS, cluster_line, overview
 from monitor.web.views.snapshot_source import GroupFinder, Source
 
@@ -28,7 +29,7 @@ _KEPT: Final = {"Cache-Control": "max-age=86400"}
 
 
 def page_routes(source: Source, pages: Pages, now_ms: Callable[[], int], turns: Turns) -> list[Route]:
-    """The overview, the page of a group, and what they are shown with."""
+    """The overview, the pages of a group and of the client libraries, and what they are shown with."""
     handlers = _PageHandlers(source, pages, now_ms)
 
     async def group(request: Request) -> Response:
@@ -37,6 +38,7 @@ def page_routes(source: Source, pages: Pages, now_ms: Callable[[], int], turns: 
     return [
         Route("/", handlers.overview),
         Route(f"{PAGE}{{rest:any}}", group),
+        Route(LIBRARIES_PAGE, handlers.libraries),
         Route("/style.css", _file(STYLE, "text/css")),
         Route("/page.js", _file(SCRIPT, "text/javascript")),
         Route("/icon.svg", _file(ICON, "image/svg+xml")),
@@ -57,6 +59,12 @@ class _PageHandlers:
         listing = self._listings.of(self._source.read())
         page = overview(listing, self._now_ms(), _wish(options), limit)
         return HTMLResponse(self._pages.overview(page, options))
+
+    def libraries(self, request: Request) -> Response:
+        options = _options(request)
+        limit = None if options.all_rows else SHOWN_USES
+        page = libraries_page(self._listings.of(self._source.read()), self._now_ms(), limit)
+        return HTMLResponse(self._pages.libraries(page, options))
 
     def group(self, request: Request) -> Response:
         options = _options(request)

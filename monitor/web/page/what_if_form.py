@@ -7,12 +7,13 @@ from typing import Final
 
 from starlette.datastructures import QueryParams
 
+from monitor.assignors.dialects import Exactness, dialects_of
 from monitor.assignors.registry import SYSTEM_OF, offered_names
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.explain.what_if import Change, MemberChange, Move, PartitionCount, what_if
 from monitor.explain.what_if_text import consequences, held, mark, moving
 from monitor.messages.names import shown
-from monitor.model import KINDS, GroupVerdict, Value
+from monitor.model import KINDS, Assigner, GroupVerdict, Value
 from monitor.model.escaping import escaped
 from monitor.web.page.member_labels import Holder, Holders
 from monitor.web.views.query import NUMBERS, is_number
@@ -27,20 +28,23 @@ MOST_ROWS: Final = 200
 LISTED_MEMBERS: Final = 500
 """Of so many members, those to go without can be chosen in a list."""
 
-_ONE_VALUE: Final = ("assignor", "members", "grown", "to")
+_ONE_VALUE: Final = ("assignor", "leader", "members", "grown", "to")
 """Of these the form has one field each. An address may say more, of which all but one would count for nothing."""
 
 
 class WhatIfForm(Value):
     """The form with what was filled in. ``assignors`` and ``topics`` can be chosen; a kind without is not rehearsed.
 
-    ``repeated`` are fields that an address, which somebody has typed, has more than once.
+    ``has_leader``: a member assigns, by the assignor of its client library. ``repeated`` are fields that an address,
+    which somebody has typed, has more than once.
     """
 
     assignors: tuple[str, ...]
     topics: tuple[str, ...]
     is_asked: bool = False
     assignor: str = ""
+    has_leader: bool = False
+    leader: str = ""
     members: str = ""
     without: tuple[str, ...] = ()
     topic: str = ""
@@ -82,9 +86,18 @@ class WhatIfAnswer(Value):
     assumptions: tuple[str, ...]
 
 
-def _assignors(kind: str) -> tuple[str, ...]:
-    """The assignors that can be chosen; none where the group is of a kind that is not rehearsed."""
-    return offered_names(SYSTEM_OF[kind]) if kind in SYSTEM_OF else ()
+def _assignors(verdict: GroupVerdict) -> tuple[str, ...]:
+    """The assignors that can be chosen; none where the group is of a kind that is not rehearsed.
+
+    Kafka's own, and those of client libraries that have the same name on the wire as the group's.
+    """
+    if verdict.kind not in SYSTEM_OF or not verdict.members:
+        return ()
+    own = offered_names(SYSTEM_OF[verdict.kind])
+    if KINDS[verdict.kind].assigns is not Assigner.LEADER:
+        return own
+    dialects = [row.name for row in dialects_of(verdict.assignor or "") if row.exactness is not Exactness.CHECKED]
+    return (*own, *dialects)
 
 
 def what_if_form(verdict: GroupVerdict, query: QueryParams) -> WhatIfForm:
@@ -92,10 +105,12 @@ def what_if_form(verdict: GroupVerdict, query: QueryParams) -> WhatIfForm:
     subscribed = {topic for member in verdict.members for topic in member.topics}
     called = [name for each in verdict.members for name in (each.member_id, each.instance_id, each.client_id) if name]
     return WhatIfForm(
-        assignors=_assignors(verdict.kind) if verdict.members else (),
+        assignors=_assignors(verdict),
         topics=tuple(sorted(subscribed)) if not KINDS[verdict.kind].is_self_assigned else (),
         is_asked=ASKED in query,
         assignor=query.get("assignor", ""),
+        has_leader=KINDS[verdict.kind].assigns is Assigner.LEADER and len(verdict.members) > 1,
+        leader=_meant(query.get("leader", ""), called),
         members=query.get("members", ""),
         without=tuple(_meant(each, called) for each in query.getlist("without")),
         topic=_meant(query.get("grown", ""), sorted(subscribed)),
@@ -137,6 +152,7 @@ def _change(form: WhatIfForm) -> Change:
         raise QuestionError("A topic and its new number of partitions belong together: fill in both or none.")
     return Change(
         assignor=form.assignor or None,
+        leader=form.leader or None,
         members=_whole(form.members, "The number of members"),
         without=tuple(each for each in form.without if each),
         partitions=tuple(

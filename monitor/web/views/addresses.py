@@ -18,6 +18,8 @@ from starlette.convertors import Convertor, register_url_convertor
 
 PAGE: Final = "/groups/"
 API: Final = "/api/v1/groups/"
+LIBRARIES_PAGE: Final = "/libraries"
+LIBRARIES_API: Final = "/api/v1/libraries"
 SAVED: Final = "/api/v1/snapshot/"
 """Under it is the snapshot of a group; without the last slash, that of all."""
 

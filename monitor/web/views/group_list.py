@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from monitor.messages.formatting import searchable
-from monitor.model import FindingKind, GroupSummary, Snapshot, Value
+from monitor.model import FindingKind, GroupSummary, LibraryUse, Snapshot, Value
 from monitor.model.findings import FINDING_KINDS
 from monitor.web.views.known_groups import KnownGroups
 
@@ -71,6 +71,11 @@ class Listing:
         else:
             groups = troubled if wish.problems else matching
         return Found(groups=tuple(groups), total=len(matching), troubled=len(troubled), kinds=_kinds(troubled))
+
+    @property
+    def libraries(self) -> tuple[LibraryUse, ...]:
+        """The client libraries of the members, by cluster; most members first."""
+        return self._known.libraries
 
     def dated(self, summary: GroupSummary) -> GroupSummary:
         """A group of the list, with when it was judged."""

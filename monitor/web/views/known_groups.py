@@ -1,15 +1,20 @@
-"""The groups of the clusters of which they are known, in the two orders that the page and the API begin with. Pure."""
+"""The groups of the clusters of which they are known, in the two orders that the page and the API begin with. Pure.
+
+Also the client libraries of their members.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
+from itertools import chain, groupby
 from operator import attrgetter
 from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.model import ClusterSnapshot, GroupSummary
+from monitor.detection.client_libraries.census import take_census
+from monitor.model import ClusterSnapshot, GroupSummary, LibraryUse
 from monitor.model.findings import FINDINGS, rank
 
 _UNJUDGED: Final = len(FINDINGS)
@@ -38,6 +43,13 @@ class KnownGroups:
         others = [each for each in self.by_name if not each.findings]
         unjudged = [each for each in others if each.unjudged is not None]
         return self.troubled + unjudged + [each for each in others if each.unjudged is None]
+
+    @cached_property
+    def libraries(self) -> tuple[LibraryUse, ...]:
+        """The client libraries of their members, by cluster; most members first."""
+        clusters = groupby(self.by_name, key=attrgetter("cluster"))
+        found = (take_census(cluster, [group.libraries for group in groups]) for cluster, groups in clusters)
+        return tuple(chain.from_iterable(found))
 
     def evaluated_ms(self, summary: GroupSummary) -> int:
         """When the group was judged."""

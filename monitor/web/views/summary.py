@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import asdict, replace
 
-from monitor.model import Finding, GroupState, GroupSummary, GroupVerdict, Phase
+from monitor.detection.client_libraries.census import count_members
+from monitor.model import KINDS, Finding, GroupState, GroupSummary, GroupVerdict, LibraryMembers, Phase
 from monitor.model.findings import Severity
 
 
@@ -33,7 +34,15 @@ def summary_of(verdict: GroupVerdict) -> GroupSummary:
         members=None if verdict.state is Phase.OFFSETS_ONLY else len(verdict.members),
         lag=verdict.lag,
         findings=verdict.findings,
+        libraries=_libraries(verdict),
     )
+
+
+def _libraries(verdict: GroupVerdict) -> tuple[LibraryMembers, ...]:
+    """The members of a Kafka group by client library; the most frequent first."""
+    if not KINDS[verdict.kind].has_kafka_clients:
+        return ()
+    return count_members(member.library for member in verdict.members)
 
 
 def unjudged_summary(group: GroupState, last: GroupSummary | None, reason: str) -> GroupSummary:

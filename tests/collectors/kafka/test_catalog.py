@@ -6,13 +6,16 @@ import base64
 import logging
 import threading
 import uuid
+from contextlib import closing
 
 import pytest
 from kafka import KafkaProducer, TopicPartition
 from kafka.admin import KafkaAdminClient, OffsetSpec
 from kafka.errors import KafkaConnectionError, KafkaTimeoutError, NotCoordinatorError
 
+from monitor.collectors.kafka import catalog
 from monitor.collectors.kafka.catalog import KafkaCatalogCollector
+from monitor.collectors.kafka.events_writer import write_topics
 from monitor.collectors.kafka.topic_poll import list_offsets
 from monitor.collectors.kafka_client import connection
 from monitor.config import ClusterSettings
@@ -103,6 +106,50 @@ def test_growth_and_deletion_show_in_the_next_pass(  # noqa: PLR0917 - fixtures
     seen = observed(events_of(cluster), topic_name)
     assert [(event.pass_ms, len(event.partitions)) for event in seen] == [(first.pass_ms, 1), (second.pass_ms, 4)]
     assert third.pass_ms > second.pass_ms > first.pass_ms
+
+
+def unchanged_from(collector: KafkaCatalogCollector, offset: int) -> int:
+    """How many offsets from there on hold polls that found nothing new."""
+    return collector.unchanged.end_beyond(offset) - offset
+
+
+def test_the_third_equal_poll_found_nothing_new(  # noqa: PLR0917 - fixtures
+    broker, cluster, collector, create, topic_name, events_of
+):
+    """The second is news: what both lack is deleted. What the events topic itself gets by them does not count."""
+    create(**{topic_name: 1})
+    noted = []
+    for _ in range(4):
+        begins = len(events_of(cluster)) if noted else 0
+        collector.collect()
+        noted.append(unchanged_from(collector, begins))
+    in_one = len(events_of(cluster)) - begins
+    assert noted == [0, 0, in_one, in_one]
+    assert unchanged_from(collector, begins - in_one) == 2 * in_one
+
+    with closing(KafkaProducer(**broker.client_settings())) as producer:
+        producer.send(topic_name, value=b"x").get(10)
+    begins += in_one
+    collector.collect()
+    assert unchanged_from(collector, begins) == 0
+
+
+def test_a_poll_with_events_of_others_in_it_is_news(  # noqa: PLR0917 - fixtures
+    broker, cluster, collector, create, topic_name, monkeypatch
+):
+    create(**{topic_name: 1})
+    for _ in range(3):
+        collector.collect()
+
+    def write_beside(producer, destination, topics):
+        written = write_topics(producer, destination, topics)
+        with closing(KafkaProducer(**broker.client_settings())) as other:
+            other.send(destination, value=b"{}", partition=0).get(10)
+        return written
+
+    monkeypatch.setattr(catalog, "write_topics", write_beside)
+    completed = collector.collect()
+    assert unchanged_from(collector, 3 * (completed.topics + 1)) == 0
 
 
 def test_a_topic_that_is_gone_does_not_hide_the_others(admin, create, topic_name):

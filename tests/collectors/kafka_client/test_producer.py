@@ -23,7 +23,12 @@ from kafka.admin import (
 from kafka.errors import KafkaError
 from msgspec.structs import replace
 
-from monitor.collectors.kafka.events_writer import ensure_events_topic, limit_commit_times, write_completion
+from monitor.collectors.kafka.events_writer import (
+    clock_problem,
+    ensure_events_topic,
+    limit_commit_times,
+    write_completion,
+)
 from monitor.collectors.kafka_client.connection import close_producer, open_admin, open_producer
 from monitor.config import ClusterSettings, ConfigError
 from monitor.demo.servers.broker import EmbeddedKafka
@@ -142,8 +147,9 @@ def test_a_collector_whose_clock_is_ahead_of_the_brokers_is_told_so(cluster: Clu
         ensure_events_topic(admin, cluster.events_topic)
     now_ms = time.time_ns() // 1_000_000
     with producing(cluster) as producer:
-        assert write_completion(producer, cluster.events_topic, replace(PASS, completed_ms=now_ms)) is None
-        told = write_completion(producer, cluster.events_topic, replace(PASS, completed_ms=now_ms + 86_400_000))
+        of_now, of_tomorrow = (replace(PASS, completed_ms=now_ms + ahead_ms) for ahead_ms in (0, 86_400_000))
+        assert clock_problem(of_now, write_completion(producer, cluster.events_topic, of_now)) is None
+        told = clock_problem(of_tomorrow, write_completion(producer, cluster.events_topic, of_tomorrow))
     assert told is not None
     assert "Cluster prod: the clock of this machine is 14" in told, "1,440 minutes, or one less"
     assert "from_the_future" in told

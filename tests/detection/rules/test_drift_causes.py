@@ -1,21 +1,29 @@
 """Why an owner is another than expected: every rule of the ladders, and which of them is believed."""
 
-import pytest
+import re
 
+import pytest
+from msgspec.structs import replace
+
+from monitor.assignors.dialects import DIALECTS
 from monitor.detection import DetectionSettings, evaluate
+from monitor.detection.client_libraries.recognition import recognize_libraries
 from monitor.detection.ownership.context import Expectation
-from monitor.detection.rules.drift_causes import CURRENT, REPLAYED, Cause, cause_of
+from monitor.detection.rules.drift_causes import CURRENT, REPLAYED, Cause, Seen, cause_of
 from monitor.messages.findings import sentence_of
-from monitor.model import DriftCause, DriftKind, FindingKind, PartitionState, TopicState
+from monitor.model import DriftCause, DriftKind, FindingKind, Library, PartitionState, TopicState, WireForm
 from monitor.model.evidence import Difference, Growth
 from monitor.model.findings import CurrentDrift, Evidence, Observation, ReplayedDrift
 from tests.support.builders import CREATED, NOW, catalog, group, member, places, topic
 
 ORDERS = ("orders",)
 PLAIN = Expectation(kind="exact")
+OF_AIOKAFKA = Expectation(kind="exact", like=(DIALECTS["aiokafka.range"],))
+BY_V0 = WireForm(subscription_version=0, assignment_version=0, assignment_data=0)
 JAVA = {"client_id": "consumer-g-1"}
-PYTHON = {"client_id": "kafka-python-3.0.12", "user_data": b""}
+PYTHON = {"client_id": "kafka-python-3.0.12", "user_data": b"", "wire": BY_V0}
 CHOSEN = {"client_id": "billing"}
+UNHEARD_OF = {"client_id": "billing", "user_data": b"x"}
 
 
 def of(*members, leader="a", **more):
@@ -44,7 +52,7 @@ def same(fields):
         ),
         pytest.param(
             of(same(JAVA), same(JAVA)),
-            Expectation(kind="exact", like="aiokafka"),
+            OF_AIOKAFKA,
             ["exactly_another_client", "unknown"],
             DriftCause.FOREIGN_CLIENT,
             ("a",),
@@ -59,12 +67,12 @@ def same(fields):
             id="the leader is kafka-python's",
         ),
         pytest.param(
-            of(same(CHOSEN | {"user_data": b""}), same(CHOSEN)),
+            of(same(UNHEARD_OF), same(CHOSEN)),
             PLAIN,
-            ["leader_of_another_library", "different_assignors", "unknown"],
+            ["leader_of_another_library", "unknown"],
             DriftCause.FOREIGN_CLIENT,
             ("a",),
-            id="the leader's id is chosen, its user data is not Java's",
+            id="the leader's id is chosen, its user data is nobody's",
         ),
         pytest.param(
             of(same(JAVA), same(PYTHON)),
@@ -75,12 +83,12 @@ def same(fields):
             id="the leader is Java's, another is not",
         ),
         pytest.param(
-            of(same(CHOSEN), same(CHOSEN | {"user_data": b""}), leader=None),
+            of(same(JAVA), same(PYTHON), leader=None),
             PLAIN,
             ["different_assignors", "unknown"],
             DriftCause.MIXED_ASSIGNORS,
             ("b",),
-            id="user data in two forms, no leader known",
+            id="two libraries, no leader known",
         ),
         pytest.param(
             of(same(CHOSEN), same(CHOSEN | {"rack": "r1"})),
@@ -122,19 +130,12 @@ def same(fields):
             (),
             id="the order of a subscription does not count",
         ),
-        pytest.param(
-            of(same(CHOSEN), same(CHOSEN | {"user_data": b"\0\0\0\7"}), protocol="cooperative-sticky"),
-            PLAIN,
-            ["unknown"],
-            DriftCause.UNKNOWN,
-            (),
-            id="Java clients before 2.8 wrote no generation",
-        ),
     ],
 )
 def test_the_cause_of_a_replayed_drift(state, expectation, speaking, cause, members):
-    assert [rule.__name__ for rule in REPLAYED if rule(state, expectation) is not None] == speaking
-    found = cause_of(REPLAYED, state, expectation)
+    seen = Seen(state, expectation, recognize_libraries(state))
+    assert [rule.__name__ for rule in REPLAYED if rule(seen) is not None] == speaking
+    found = cause_of(REPLAYED, seen)
     assert (found.cause, found.members) == (cause, members)
 
 
@@ -155,8 +156,9 @@ def test_the_cause_of_a_replayed_drift(state, expectation, speaking, cause, memb
     ],
 )
 def test_the_cause_of_a_current_drift(state, expectation, speaking, cause):
-    assert [rule.__name__ for rule in CURRENT if rule(state, expectation) is not None] == speaking
-    assert cause_of(CURRENT, state, expectation).cause == cause
+    seen = Seen(state, expectation, recognize_libraries(state))
+    assert [rule.__name__ for rule in CURRENT if rule(seen) is not None] == speaking
+    assert cause_of(CURRENT, seen).cause == cause
 
 
 def drift(state, topics):
@@ -174,7 +176,9 @@ def test_an_assignment_by_member_id_is_exactly_aiokafkas():
     state = group(given("a", 0, 1), given("b", 2, instance_id="i"), leader="b")
     finding = drift(state, catalog(topic("orders", 3)))
     assert (finding.reason, finding.cause) == (DriftKind.REPLAYED, DriftCause.FOREIGN_CLIENT)
-    assert finding.sentence.endswith("The range of aiokafka computes exactly this assignment. The group leader is b.")
+    assert finding.sentence.endswith(
+        "The range of Sarama, aiokafka or librdkafka computes exactly this assignment. The group leader is b."
+    )
 
 
 def test_an_assignment_without_half_of_the_static_members_is_exactly_kafka_pythons():
@@ -188,6 +192,46 @@ def test_an_assignment_without_half_of_the_static_members_is_exactly_kafka_pytho
     assert finding.partitions == places("orders", 0)
 
 
+def of_a_library_that_assigns_so(*members, **more):
+    """As recognized by the client ids and bytes of kafka-python."""
+    return group(*[replace(each, **PYTHON) for each in members], **more)
+
+
+def test_what_the_leader_s_own_library_gives_is_no_drift():
+    state = of_a_library_that_assigns_so(
+        given("a", instance_id="i1"), given("b", 2), given("c", 0, 1, instance_id="i2"), leader="a"
+    )
+    verdict = evaluate(state, catalog(topic("orders", 3)), NOW, DetectionSettings())
+    assert verdict.expectation == "exact"
+    assert not [finding for finding in verdict.findings if finding.kind is FindingKind.DRIFT]
+
+
+def test_what_the_leader_s_own_library_does_not_give_is_expected_as_it_gives_it():
+    """By its range a has 0 and 1, and b has 2. The owner who should have a partition is named."""
+    state = of_a_library_that_assigns_so(given("a", 2), given("b", 0, 1), leader="a")
+    finding = drift(state, catalog(topic("orders", 3)))
+    assert (finding.reason, finding.partitions) == (DriftKind.REPLAYED, places("orders", 0, 1, 2))
+    assert finding.sentence == (
+        "3 partitions of orders (0-2) have a different owner than the assignor range of kafka-python computes for "
+        "generation 3. For example, partition 0 of orders should belong to kafka-python-3.0.12 (a) but belongs to "
+        "kafka-python-3.0.12 (b). The group leader is kafka-python-3.0.12 (a). groupwatch knows the assignor of "
+        "kafka-python 3.0.12; another release may assign differently."
+    )
+
+
+def test_what_a_checked_assignor_cannot_give_is_told_by_the_place_that_shows_it():
+    """Sarama's sticky has no one answer, but never gives one member two partitions more than another."""
+    sarama = {"client_id": "sarama", "wire": WireForm(subscription_version=1, assignment_version=0)}
+    state = group(given("a", 0, 1, 2, **sarama), given("b", **sarama), protocol="sticky", leader="a")
+    finding = drift(state, catalog(topic("orders", 3)))
+    assert (finding.reason, len(finding.partitions)) == (DriftKind.REPLAYED, 1)
+    assert finding.sentence.startswith("The assignor sticky of Sarama cannot have computed the assignment of ")
+    assert "a move of it would make the assignment more even." in finding.sentence
+    assert finding.sentence.endswith(
+        "groupwatch knows the assignor of Sarama 1.61.1; another release may assign differently."
+    )
+
+
 def test_an_assignment_by_older_metadata_of_another_client_is_recognised_too():
     """As the one by member id, of 3 partitions, where 5 existed by then."""
     state = group(given("a", 0, 1), given("b", 2, instance_id="i"))
@@ -196,7 +240,7 @@ def test_an_assignment_by_older_metadata_of_another_client_is_recognised_too():
         for f in evaluate(state, catalog(topic("orders", 5)), NOW, DetectionSettings()).findings
         if f.reason == DriftKind.REPLAYED
     )
-    assert finding.sentence.endswith("The range of aiokafka computes exactly this assignment.")
+    assert finding.sentence.endswith("The range of Sarama, aiokafka or librdkafka computes exactly this assignment.")
 
 
 def racked(name, *racks):
@@ -206,25 +250,26 @@ def racked(name, *racks):
     return TopicState(cluster="c", topic=name, pass_ms=NOW, partitions=tuple(states))
 
 
-def test_an_assignment_that_passes_over_racks_says_so():
+def test_an_assignment_that_passes_over_racks_is_that_of_a_library_that_does():
     """Kafka: each reads what lies on its rack, a 1 and b 0. Without racks a has 0."""
     state = group(given("a", 0, rack="r2"), given("b", 1, rack="r1"))
     finding = drift(state, catalog(racked("orders", "r1", "r2")))
-    assert finding.sentence.endswith("The range of a client that ignores racks computes exactly this assignment.")
+    assert re.search(r"The range of [\w @/,-]+ computes exactly this assignment\.$", finding.sentence)
 
 
 def test_what_no_client_gives_is_no_client_s():
-    """All to "b" is nobody's range; what is left are the libraries."""
-    state = group(given("a", **PYTHON), given("b", 0, 1, 2, instance_id="i", **JAVA), leader="a")
+    """All to "b" is nobody's range; what is left is that the members use two libraries."""
+    state = group(given("a", **JAVA), given("b", 0, 1, 2, instance_id="i", **PYTHON), leader="a")
     finding = drift(state, catalog(topic("orders", 3)))
-    assert finding.cause is DriftCause.FOREIGN_CLIENT
+    assert finding.cause is DriftCause.MIXED_ASSIGNORS
     assert finding.sentence.endswith(
-        "Likely cause: the group leader, kafka-python-3.0.12, uses kafka-python, and its range may differ."
+        "Likely cause: the members do not all have the same range: they use Kafka's Java client and kafka-python; "
+        "kafka-python-3.0.12 differs from the rest."
     )
 
 
 def test_a_hostile_member_id_is_shown_escaped():
-    state = group(given("a\n", 1, user_data=b""), given("b", 0, user_data=b""), leader="a\n")
+    state = group(given("a\n", 1, user_data=b"x"), given("b", 0), leader="a\n")
     assert "the group leader, a\\n, does not encode" in drift(state, catalog(topic("orders", 2))).sentence
 
 
@@ -236,21 +281,10 @@ def said_of(evidence: Evidence) -> str:
     ("cause", "told"),
     [
         pytest.param(
-            Cause(DriftCause.MIXED_ASSIGNORS, seen=("aiokafka", "the Java client")),
-            "Likely cause: the members do not all have the same range: they use aiokafka, the Java client.",
+            Cause(DriftCause.MIXED_ASSIGNORS, members=("b",), libraries=(Library.AIOKAFKA, Library.JAVA)),
+            "Likely cause: the members do not all have the same range: they use aiokafka and Kafka's Java client; b "
+            "differs from the rest.",
             id="libraries",
-        ),
-        pytest.param(
-            Cause(DriftCause.MIXED_ASSIGNORS, members=("b", "c")),
-            "Likely cause: the members do not all have the same range: b, c joined with different user data than the "
-            "rest.",
-            id="user data",
-        ),
-        pytest.param(
-            Cause(DriftCause.MIXED_ASSIGNORS, seen=("aiokafka", "librdkafka"), members=("b",)),
-            "Likely cause: the members do not all have the same range: they use aiokafka, librdkafka; b joined with "
-            "different user data than the rest.",
-            id="both",
         ),
         pytest.param(
             Cause(DriftCause.RACKS_CHANGED, members=("b",)),

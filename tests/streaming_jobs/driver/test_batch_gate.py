@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from monitor.collectors.passes.unchanged import UnchangedPolls
 from monitor.readiness.next_batch import JOIN_MS, LONGEST_PAUSE_MS, BatchSchedule
 from monitor.readiness.warm_up import LogPosition
 from streaming_jobs.driver.batch_gate import BatchGate, Unread
 from streaming_jobs.runtime.clock import monotonic_ms
 
-POSITION = LogPosition(read={0: 1})
+POSITION = LogPosition(read={0: 1}, events_read={0: 10})
 LONG_S = 60
 FAR_MS = 3_600_000
 
@@ -25,11 +26,17 @@ class Log:
     asked: threading.Event = field(default_factory=threading.Event)
     unread: Unread = Unread.GROUPS
     is_closed: bool = False
+    events_end: int | None = None
+    """Where the events end: one who has read so far has no news of them. None: there is more."""
 
     def await_beyond(self, position: LogPosition, limit_ms: int) -> Unread | None:
-        assert position is POSITION
+        assert position.read == POSITION.read
         self.asked.set()
-        return self.unread if self.has_news.wait(limit_ms / 1000) else None
+        if not self.has_news.wait(limit_ms / 1000):
+            return None
+        if self.unread is Unread.EVENTS and position.events_read[0] == self.events_end:
+            return None
+        return self.unread
 
     def close(self) -> None:
         self.is_closed = True
@@ -47,12 +54,22 @@ class Held:
         return not self.thread.is_alive()
 
 
-def held(log: Log, *, spacing_ms: int = 0, due_in_ms: int | None = None, signs: list[int] | None = None) -> Held:
-    gate = BatchGate(BatchSchedule(spacing_ms), log, (signs if signs is not None else []).append)
+def held(
+    log: Log,
+    *,
+    spacing_ms: int = 0,
+    due_in_ms: int | None = None,
+    signs: list[int] | None = None,
+    unchanged: UnchangedPolls | None = None,
+) -> Held:
+    """Polls that found nothing new may wait if they are given."""
+    polls = UnchangedPolls() if unchanged is None else unchanged
+    gate = BatchGate(BatchSchedule(spacing_ms), log, (signs if signs is not None else []).append, polls)
     gate.begin(monotonic_ms())
     gate.begin(monotonic_ms())  # the second of two that follow each other
     due_ms = None if due_in_ms is None else monotonic_ms() + due_in_ms
-    thread = threading.Thread(target=gate.hold, args=(POSITION, due_ms), daemon=True)
+    may_wait = {"polls_may_wait": unchanged is not None}
+    thread = threading.Thread(target=gate.hold, args=(POSITION, due_ms), kwargs=may_wait, daemon=True)
     thread.start()
     return Held(gate, thread)
 
@@ -74,6 +91,52 @@ def test_events_of_collectors_wait_for_each_other():
     one = held(log)
     assert one.ends()
     assert JOIN_MS <= one.gate.held_ms < LONGEST_PAUSE_MS
+
+
+def polls(first: int, end: int) -> UnchangedPolls:
+    noted = UnchangedPolls()
+    noted.note(first, end)
+    return noted
+
+
+def test_a_poll_that_found_nothing_new_ends_no_wait():
+    log = Log(unread=Unread.EVENTS, events_end=14)
+    log.has_news.set()
+    one = held(log, unchanged=polls(10, 14))
+    one.thread.join(3 * JOIN_MS / 1000)
+    assert one.gate.is_holding
+    log.unread = Unread.GROUPS
+    assert one.ends()
+
+
+@pytest.mark.parametrize("events_end", [15, 1000])
+def test_what_follows_on_such_a_poll_ends_it(events_end):
+    """Another writer's event, or a poll that found something."""
+    log = Log(unread=Unread.EVENTS, events_end=events_end)
+    log.has_news.set()
+    assert held(log, unchanged=polls(10, 14)).ends()
+
+
+def test_such_a_poll_behind_an_event_that_was_not_read_ends_it():
+    log = Log(unread=Unread.EVENTS, events_end=14)
+    log.has_news.set()
+    assert held(log, unchanged=polls(11, 14)).ends()
+
+
+def test_such_a_poll_ends_it_where_it_may_change_a_verdict():
+    log = Log(unread=Unread.EVENTS, events_end=14)
+    log.has_news.set()
+    one = held(log)
+    one.gate.unchanged.note(10, 14)
+    assert one.ends()
+
+
+def test_what_is_due_ends_it_although_such_a_poll_waits():
+    log = Log(unread=Unread.EVENTS, events_end=14)
+    log.has_news.set()
+    one = held(log, unchanged=polls(10, 14), due_in_ms=50)
+    assert one.ends()
+    assert one.gate.held_ms < LONGEST_PAUSE_MS
 
 
 def test_what_is_due_ends_it_without_news():

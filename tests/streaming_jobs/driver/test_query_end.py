@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pytest
 
+from monitor.collectors.passes.unchanged import UnchangedPolls
 from monitor.readiness.next_batch import BatchSchedule
 from monitor.readiness.warm_up import LogPosition
 from streaming_jobs.driver.batch_gate import BatchGate, Unread
@@ -25,7 +26,7 @@ class NoLog:
 
 def plans_taken_back(batch_id: int, *, begun: bool) -> list[int]:
     """Those that a publisher takes back whose query was told to end before this micro-batch."""
-    gate = BatchGate(BatchSchedule(1_000), NoLog(), lambda now_ms: None)
+    gate = BatchGate(BatchSchedule(1_000), NoLog(), lambda now_ms: None, UnchangedPolls())
     gate.open()
     taken: list[int] = []
     publisher = object.__new__(MicroBatchPublisher)  # of all that it needs for a micro-batch, nothing is looked at here

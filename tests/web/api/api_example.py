@@ -8,7 +8,7 @@ from monitor.detection.evaluate import judge
 from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.thresholds import DetectionSettings
-from monitor.model import ClusterSnapshot, GroupState, GroupVerdict, Phase, WarmUpProgress
+from monitor.model import ClusterSnapshot, GroupState, GroupVerdict, Phase, WarmUpProgress, WireForm
 from monitor.web.views.lag_history import LagPoint
 from tests.support.builders import NOW, catalog, commit, group, member, topic
 from tests.web.examples import Served, ready_cluster, snapshot
@@ -18,10 +18,29 @@ NOW_MS: Final = NOW + 3_000
 """What the clock of the machine says."""
 
 ORDERS: Final = group(
-    member("alpha-1", ["orders"], {"orders": [0, 1]}, client_id="alpha", host="/10.0.0.1"),
-    member("beta-1", ["orders"], {"orders": [2]}, client_id="beta", host="/10.0.0.2"),
+    member(
+        "alpha-1",
+        ["orders"],
+        {"orders": [0, 1]},
+        client_id="alpha",
+        host="/10.0.0.1",
+        user_data=b"",
+        rack="",
+        wire=WireForm(subscription_version=3),
+    ),
+    member(
+        "beta-1",
+        ["orders"],
+        {"orders": [2]},
+        client_id="beta",
+        host="/10.0.0.2",
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=60_000,
+        wire=WireForm(subscription_version=2),
+    ),
     offsets=[commit("orders", 0, 90, NOW - 5_000), commit("orders", 1, 100), commit("orders", 2, 100)],
 )
+"""Alpha subscribes as librdkafka does; beta as Java or Sarama, with the default timeouts of Sarama."""
 MAIL: Final = group(phase=Phase.OFFSETS_ONLY, offsets=[commit("mail", 0, 100)])
 TOPICS: Final = catalog(
     replace(topic("orders", 4, grown=1), cluster="main"),
@@ -37,6 +56,7 @@ EXAMPLES: Final = {
     "groups": "/api/v1/groups?cluster=main&sort=worst&limit=1",
     "group": "/api/v1/groups/main/orders",
     "findings": "/api/v1/findings?finding=orphaned&partial=1",
+    "libraries": "/api/v1/libraries?partial=1",
     "explain": "/api/v1/explain/main/orders?topic=orders&partition=3",
     "what-if": "/api/v1/what-if/main/orders?members=3&partitions=orders%3D6",
     "history": "/api/v1/history/main/orders",

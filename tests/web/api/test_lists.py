@@ -5,7 +5,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitor.model import ClusterSnapshot, Finding, FindingKind, GroupKind, GroupSummary, Phase
+from monitor.model import (
+    Certainty,
+    ClientLibrary,
+    ClusterSnapshot,
+    Finding,
+    FindingKind,
+    GroupKind,
+    GroupSummary,
+    Library,
+    LibraryMembers,
+    LibraryUse,
+    Phase,
+)
 from monitor.web.api.lists import ApiLists, CursorError, Order, Place, Wanted, cursor, encoded, read_cursor
 
 REASONS = {FindingKind.LAG: "behind", FindingKind.ORPHANED: "grew", FindingKind.DRIFT: "current"}
@@ -83,6 +95,40 @@ def test_findings_come_worst_first_and_longest_first_each_with_its_group_and_adv
 def test_only_the_findings_of_a_kind_are_told_not_the_others_of_the_same_group():
     rows = ApiLists(THREE).findings(Wanted(findings=(FindingKind.DRIFT,))).rows
     assert [(each.group, each.kind) for each in rows] == [("z", FindingKind.DRIFT)]
+
+
+def using(cluster: str, group: str, *members: LibraryMembers) -> GroupSummary:
+    return msgspec.structs.replace(summary(cluster, group), libraries=members)
+
+
+def test_libraries_come_by_cluster_and_most_members_first():
+    java, go = (
+        ClientLibrary((each,), Certainty.CERTAIN, versions)
+        for each, versions in ((Library.JAVA, "3.5 or newer"), (Library.KAFKA_GO, None))
+    )
+    shown = clusters(
+        using("b", "x", LibraryMembers(go, 2)),
+        using("a", "y", LibraryMembers(java, 1), LibraryMembers(go, 2)),
+        using("a", "z", LibraryMembers(java, 2)),
+        using("c", "none"),
+    )
+    of_a = [
+        LibraryUse(
+            cluster="a",
+            libraries=(Library.JAVA,),
+            certainty=Certainty.CERTAIN,
+            versions="3.5 or newer",
+            members=3,
+            groups=2,
+        ),
+        LibraryUse(cluster="a", libraries=(Library.KAFKA_GO,), certainty=Certainty.CERTAIN, members=2, groups=1),
+    ]
+    of_b = msgspec.structs.replace(of_a[1], cluster="b")
+    lists = ApiLists(shown)
+    assert lists.libraries(Wanted()).rows == (*of_a, of_b)
+    assert lists.libraries(Wanted(clusters=("b",))).rows == (of_b,)
+    assert lists.libraries(Wanted(clusters=("b", "a"))).matching == 3
+    assert lists.libraries(Wanted(clusters=("c",))).rows == ()
 
 
 def fleets(letters: str) -> st.SearchStrategy[list[GroupSummary]]:

@@ -19,7 +19,7 @@ STARTING = ClusterSnapshot(cluster="b, c")
 AWAY = ClusterSnapshot(cluster="away", problem="No broker answers.")
 SAYS = "Reading the backlog: 400 of 1,000 offsets still to read, about 12 s left."
 HINT = "With partial=1, the response leaves them out."
-LISTS = ("groups", "findings", "snapshot")
+LISTS = ("groups", "findings", "libraries", "snapshot")
 
 
 def asked(shown: Snapshot, path: str, method: str = "GET", now_ms: int = NOW_MS) -> httpx.Response:
@@ -102,6 +102,12 @@ def test_after_a_restart_lists_are_of_the_evaluation_before_it_and_stale(name: s
     assert (answer.status_code, answer.headers["x-stale"]) == (200, "main")
     assert [each["group"] for each in answer.json()] == ["orders"] * len(answer.json())
     assert answer.json() != []
+
+
+def test_after_a_restart_the_libraries_are_those_of_before_and_stale():
+    answer = asked(snapshot(RESTORED), "libraries")
+    assert (answer.status_code, answer.headers["x-stale"]) == (200, "main")
+    assert [each["members"] for each in answer.json()] == [1, 1]
 
 
 def test_after_a_restart_the_cluster_is_stale_and_not_ready():

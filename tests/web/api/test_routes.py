@@ -195,6 +195,24 @@ def test_a_finding_is_told_with_its_group_what_to_do_and_the_id_of_the_findings_
     assert len(found["id"]) == 32
 
 
+def test_the_libraries_of_the_members_are_counted_by_cluster(client):
+    """Alpha subscribes as librdkafka alone does, beta as Java or Sarama, with the timeouts of Sarama."""
+    of_main = [
+        {
+            "cluster": "main",
+            "libraries": ["librdkafka"],
+            "certainty": "certain",
+            "versions": "2.4 or newer",
+            "members": 1,
+            "groups": 1,
+        },
+        {"cluster": "main", "libraries": ["sarama"], "certainty": "likely", "members": 1, "groups": 1},
+    ]
+    for query in ("partial=1", "cluster=main", "cluster=main&cluster=main"):
+        answer = client.get(f"/api/v1/libraries?{query}")
+        assert (answer.json(), answer.headers["x-total-count"]) == (of_main, "2")
+
+
 def test_the_history_is_told_oldest_first(client):
     points = client.get("/api/v1/history/main/orders").json()["points"]
     assert points == [
@@ -211,6 +229,8 @@ def test_the_history_is_told_oldest_first(client):
         (["explain", "main", "orders"], "/api/v1/explain/main/orders"),
         (["explain", "main", "orders", "orders", "3"], "/api/v1/explain/main/orders?topic=orders&partition=3"),
         (["what-if", "main", "orders"], "/api/v1/what-if/main/orders"),
+        (["census", "main"], "/api/v1/libraries?cluster=main"),
+        (["census", "--partial"], "/api/v1/libraries?partial=1"),
         (
             ["what-if", "main", "orders", "--assignor", "sticky", "--members", "3", "--without", "beta"],
             "/api/v1/what-if/main/orders?assignor=sticky&members=3&without=beta",
@@ -273,6 +293,8 @@ def test_pages_of_groups_with_hostile_names_are_the_whole_list(hostile):
         ("findings?limit=0", 400, "limit must be a whole number from 1 to 999999999, not 0."),
         ("clusters?partial=1", 400, "Unknown parameter partial; known parameters: none."),
         ("findings?state=empty", 400, "Unknown parameter state; "),
+        ("libraries?limit=1", 400, "Unknown parameter limit; known parameters: cluster, partial."),
+        ("libraries?cluster=absent", 404, "No cluster named absent is watched."),
         ("explain/main/orders?topic=orders", 400, "A topic and a partition belong together: give both or neither."),
         ("explain/main/orders?topic=orders&partition=9", 400, "The group has no partition 9 of orders; it has 0-3."),
         ("explain/main/absent", 404, "No group named absent was found in cluster main."),

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
-from monitor.model import CommittedOffset, GroupState
+from monitor.model import CommittedOffset, GroupState, WireForm
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
 from tests.support.programs import required
@@ -80,9 +80,11 @@ def served() -> Iterator[tuple[Fleet, str]]:
 
 
 def named_badly(state: GroupState) -> GroupState:
-    """The same with a member whose client id and host try to become elements."""
-    first = replace(state.members[0], client_id=HOSTILE[1], host=HOSTILE[0])
-    return replace(state, members=(first, *state.members[1:]))
+    """The same with members that write the bytes of librdkafka; a client id and a host try to become elements."""
+    first, *others = [
+        replace(each, user_data=b"", rack="", wire=WireForm(subscription_version=3)) for each in state.members
+    ]
+    return replace(state, members=(replace(first, client_id=HOSTILE[1], host=HOSTILE[0]), *others))
 
 
 @pytest.fixture
@@ -393,9 +395,23 @@ def test_groups_that_are_named_like_folders_are_opened_by_their_links(site: Site
         page.goto(f"{site.url}/?all=1")
 
 
+def test_the_libraries_are_reached_from_the_list_and_left_by_a_key(site: Site):
+    """The members of one group write the bytes of librdkafka; nothing is known of the others."""
+    page = site.open()
+    page.get_by_role("link", name="Client libraries").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Client libraries")
+    members = str(len(site.fleet.states["main"]["reads.evil"].members))
+    row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="librdkafka"))
+    expect(row.get_by_role("cell")).to_have_text(["2.4 or newer", "certain", members, "1"])
+    page.get_by_role("link", name="how sure that is").click()
+    expect(page.get_by_role("heading", name="How sure")).to_be_in_viewport()
+    page.keyboard.press("u")
+    expect(page.locator("a[data-row]").first).to_be_visible()
+
+
 def test_light_and_dark_can_be_read_and_narrow_screens_hold_the_page(site: Site):
     for scheme in ("light", "dark"):
-        for path in ("/", f"/groups/main/{ORPHANED}?explain=1"):
+        for path in ("/", f"/groups/main/{ORPHANED}?explain=1", "/groups/main/reads.evil", "/libraries"):
             page = site.open(path, color_scheme=scheme, viewport={"width": 400, "height": 800})
             assert page.evaluate("document.documentElement.scrollWidth") <= 400
             assert page.evaluate(LOW_CONTRAST) == [], f"{path} in {scheme}"
@@ -468,6 +484,9 @@ def test_without_a_script_links_and_forms_do_the_same(site: Site):
     page = site.open(java_script_enabled=False)
     assert page.locator("noscript meta[http-equiv=refresh], meta[http-equiv=refresh]").count() == 1
     expect(page.locator("#show-keys")).to_be_hidden()
+    page.get_by_role("link", name="Client libraries").click()
+    expect(page.get_by_role("rowheader", name="librdkafka")).to_be_visible()
+    page.get_by_role("link", name="All groups").click()
     page.get_by_role("searchbox", name="Group").fill("WRITER-00080")
     page.get_by_role("button", name="Find").click()
     assert rows(page) == [ORPHANED]

@@ -33,10 +33,15 @@ def test_the_form_offers_what_the_group_can_have_and_keeps_what_was_filled_in():
         verdict(), QueryParams("what-if=1&assignor=sticky&members=3&without=C0&without=C1&grown=a&to=9")
     )
     assert form == WhatIfForm(
-        assignors=("range", "roundrobin", "sticky", "cooperative-sticky"),
+        assignors=(
+            *("range", "roundrobin", "sticky", "cooperative-sticky"),
+            *("sarama.range", "kafka-go.range", "franz-go.range", "kafka-python.range", "aiokafka.range"),
+            "librdkafka.range",
+        ),
         topics=("a", "b"),
         is_asked=True,
         assignor="sticky",
+        has_leader=True,
         members="3",
         without=("C0", "C1"),
         topic="a",

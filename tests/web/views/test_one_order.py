@@ -31,6 +31,7 @@ CRITICAL = (
     ("orphaned", "mixed_strategy"),
     ("orphaned", "mixed_subscription"),
     ("orphaned", "leader_unsubscribed"),
+    ("orphaned", "owner_unsubscribed"),
     ("orphaned", "no_task"),
     ("orphaned", "assignor_gap"),
     ("unattended", "no_members"),

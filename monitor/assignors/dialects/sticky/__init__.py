@@ -1,0 +1,1 @@
+"""What the sticky strategies of the libraries share: claims, checks of answers, and KIP-54's algorithm."""

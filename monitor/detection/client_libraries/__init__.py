@@ -1,0 +1,1 @@
+"""Which client library each member of a group uses."""
