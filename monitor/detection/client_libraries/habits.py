@@ -21,6 +21,13 @@ RACK_AFFINITY, KAFKAJS_ROUNDROBIN = "rack-affinity", "RoundRobinAssigner"
 EAGER: Final = frozenset({RANGE, ROUNDROBIN})
 
 
+Timeouts = frozenset[tuple[int, int]]
+"""Pairs of a session and a rebalance timeout, in ms."""
+
+OLD_TIMEOUTS: Final[Timeouts] = frozenset({(10_000, 300_000), (30_000, 30_000), (30_000, 300_000)})
+"""Those of Kafka's Java client before 3.0, and of the libraries that follow it."""
+
+
 class SubscriptionForm(Value):
     """How a library's members subscribe.
 
@@ -32,6 +39,7 @@ class SubscriptionForm(Value):
         versions: the library's releases that write so, if not all do.
         is_abridged: the bytes end before the owned partitions.
         has_empty_rack: a member without a rack sends an empty text and not null.
+        timeouts_ms: the default timeouts of these releases; None: those of the library.
     """
 
     library: Library
@@ -41,6 +49,7 @@ class SubscriptionForm(Value):
     versions: str | None = None
     is_abridged: bool = False
     has_empty_rack: bool = False
+    timeouts_ms: Timeouts | None = None
 
 
 class AssignmentForm(Value):
@@ -62,7 +71,7 @@ class Defaults(Value):
     """
 
     client_id: str | None
-    timeouts_ms: frozenset[tuple[int, int]]
+    timeouts_ms: Timeouts
 
 
 def _java(version: int, versions: str) -> tuple[SubscriptionForm, ...]:
@@ -82,7 +91,9 @@ def _sarama(version: int) -> tuple[SubscriptionForm, ...]:
     )
 
 
-def _librdkafka(version: int, versions: str, *, has_empty_rack: bool = False) -> SubscriptionForm:
+def _librdkafka(
+    version: int, versions: str, *, has_empty_rack: bool = False, timeouts_ms: Timeouts | None = None
+) -> SubscriptionForm:
     return SubscriptionForm(
         Library.LIBRDKAFKA,
         EAGER | {COOPERATIVE},
@@ -90,11 +101,19 @@ def _librdkafka(version: int, versions: str, *, has_empty_rack: bool = False) ->
         frozenset({EMPTY, OWNED}),
         versions,
         has_empty_rack=has_empty_rack,
+        timeouts_ms=timeouts_ms,
     )
 
 
 SUBSCRIPTION_FORMS: Final = (
-    SubscriptionForm(Library.JAVA, EAGER | {STICKY}, 0, frozenset({EMPTY, OWNED, OWNED_BEFORE}), "before 2.4"),
+    SubscriptionForm(
+        Library.JAVA,
+        EAGER | {STICKY},
+        0,
+        frozenset({EMPTY, OWNED, OWNED_BEFORE}),
+        "before 2.4",
+        timeouts_ms=OLD_TIMEOUTS,
+    ),
     *_java(1, "2.4 to 3.1"),
     *_java(2, "3.2 to 3.4"),
     *_java(3, "3.5 or newer"),
@@ -118,7 +137,7 @@ SUBSCRIPTION_FORMS: Final = (
     SubscriptionForm(Library.KAFKA_PYTHON, frozenset({COOPERATIVE}), 1, frozenset({EMPTY}), "3.0 or newer"),
     SubscriptionForm(Library.AIOKAFKA, EAGER, 0, frozenset({EMPTY})),
     SubscriptionForm(Library.AIOKAFKA, frozenset({STICKY}), 0, frozenset({EMPTY, OWNED})),
-    _librdkafka(0, "before 1.6"),
+    _librdkafka(0, "before 1.6", timeouts_ms=OLD_TIMEOUTS),
     _librdkafka(1, "1.6 to 2.3"),
     _librdkafka(3, "2.4 or newer", has_empty_rack=True),
 )

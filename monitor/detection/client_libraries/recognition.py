@@ -120,9 +120,9 @@ def _library_among(
         return _one(libraries[0], Certainty.CERTAIN, rows, by_client_id)
     if by_client_id.one in libraries:
         return _one(by_client_id.libraries[0], Certainty.LIKELY, rows, by_client_id)
-    usual = [library for library in libraries if timeouts in DEFAULTS[library].timeouts_ms]
+    usual = {row.library for row in rows if timeouts in (row.timeouts_ms or DEFAULTS[row.library].timeouts_ms)}
     if len(usual) == 1:
-        return _one(usual[0], Certainty.LIKELY, rows, by_client_id)
+        return _one(usual.pop(), Certainty.LIKELY, rows, by_client_id)
     return ClientLibrary(libraries, Certainty.POSSIBLE)
 
 
