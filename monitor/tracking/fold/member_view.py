@@ -52,7 +52,7 @@ def view_member(member: Member, names: Mapping[str, str]) -> MemberView:
         topics=member.topics,
         epoch=now.epoch if now else None,
         state=now.state.value if now else None,
-        assigned=None if has_tasks else _assigned_by_topic(member, names),
+        assigned=None if has_tasks else _topics_assigned(member, names),
         target=None if has_tasks or now is None or now.target is None else _by_id(now.target, names),
         process_id=client.process_id if client else None,
         topology_epoch=client.topology_epoch if client else None,
@@ -77,7 +77,7 @@ def work_names(work: Iterable[Work]) -> list[str]:
     return [str(each) for each in sorted(work)]
 
 
-def _assigned_by_topic(member: Member, names: Mapping[str, str]) -> ByTopic:
+def _topics_assigned(member: Member, names: Mapping[str, str]) -> ByTopic:
     now = member.reconciliation
     return _by_topic(member.assigned) if now is None else _by_id((*now.assigned, *now.revoking), names)
 
