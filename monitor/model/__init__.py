@@ -13,6 +13,7 @@ from monitor.model.assignments import (
 from monitor.model.client_libraries import (
     UNKNOWN_LIBRARY,
     Certainty,
+    ClientDefect,
     ClientLibrary,
     Library,
     LibraryMembers,
@@ -165,6 +166,7 @@ __all__ = [
     "Catalog",
     "Certainty",
     "ClassicProtocol",
+    "ClientDefect",
     "ClientLibrary",
     "ClusterSnapshot",
     "CollectedEvent",
