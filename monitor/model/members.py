@@ -110,6 +110,9 @@ class Member(Value):
 
     ``streams`` is of a member of a classic group of Kafka Streams; None also where it could not be read. ``wire`` is of
     a member of a classic group of consumers.
+
+    ``joined_as`` is of a static member that came back and took over what the assignor had given to its predecessor: the
+    id of that one. ``generation``, ``owned`` and ``user_data`` are then what that one joined with.
     """
 
     member_id: str
@@ -136,3 +139,4 @@ class Member(Value):
     is_abridged: bool = False
     streams: StreamsNotice | None = None
     wire: WireForm | None = None
+    joined_as: str | None = None
