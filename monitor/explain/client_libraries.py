@@ -13,6 +13,7 @@ from monitor.detection.ownership.context import Owners
 from monitor.detection.ownership.expected import Counts, counts_now, visible_counts
 from monitor.detection.ownership.replays import DialectReplay, JavaReplay, ReplayInputs
 from monitor.explain.statements import About, Judged, Statement
+from monitor.messages.client_defects import DEFECTS
 from monitor.messages.client_libraries import project_name
 from monitor.messages.formatting import counted
 from monitor.messages.names import people, shown
@@ -113,13 +114,13 @@ def _owners_led_by(library: Library, inputs: ReplayInputs, counts: Counts, known
 
 
 def _defect(present: PresentDefect, known: Judged) -> Statement:
-    defect = present.defect
+    text = DEFECTS[present.defect]
     return Statement(
         about=About.CLIENTS,
-        sentence=f"Known defect of {project_name(defect.library)} ({defect.releases}): {defect.effect}",
+        sentence=f"Known defect of {project_name(present.library)} ({text.releases}): {text.effect}",
         evidence=(
             f"Members that use it: {people(present.members, known.group)}.",
-            f"What to do: {defect.remedy}",
-            f"Source: {defect.source}.",
+            f"What to do: {text.remedy}",
+            f"Source: {text.source}.",
         ),
     )

@@ -69,7 +69,7 @@ def dialect_rule(dialect: DialectRow) -> str:
     """What the assignor does, in a sentence.
 
     >>> from monitor.assignors.dialects import DIALECTS
-    >>> dialect_rule(DIALECTS["kafka-go.range"])[:70]
-    'The range of kafka-go divides the partitions of each topic among its su'
+    >>> dialect_rule(DIALECTS["kafka-go.range"])[:60]
+    'The range of kafka-go divides the partitions of each topic a'
     """
     return f"The {dialect_name(dialect)} {RULES[dialect.name]}."

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import singledispatch
 from typing import Final
 
+from monitor.messages.client_defects import DEFECTS
 from monitor.messages.client_libraries import project_name, project_names
 from monitor.messages.formatting import counted
 from monitor.messages.names import (
@@ -52,6 +53,7 @@ from monitor.model.findings import (
     DoubleOwned,
     DuplicateClientIds,
     Evidence,
+    FailingLeader,
     FormerLog,
     IdleMembers,
     Imbalance,
@@ -754,7 +756,17 @@ def _rebalance_storm(evidence: RebalanceStorm, found: Observation, group: GroupS
         hints = "Look for members that restart repeatedly or lose their connections."
     why = f" ({reasons})" if reasons else ""
     times = f"at least {evidence.enough} times within {seconds(evidence.window_ms)}"
+    if evidence.failing is not None:
+        hints = _failing_leaders(evidence.failing)
     return f"The group has rebalanced {times}{why}. {hints}".rstrip()
+
+
+def _failing_leaders(failing: FailingLeader) -> str:
+    text = DEFECTS[failing.defect]
+    return (
+        "In most rebalances, the leader failed or left before it assigned partitions. Known defect of "
+        f"{project_name(failing.library)} ({text.releases}): {text.effect} {text.remedy}"
+    )
 
 
 CAUSES: Final[Mapping[RebalanceCause, str]] = {

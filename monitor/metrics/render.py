@@ -288,6 +288,7 @@ def _add_findings(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
 
 DRIFT_KINDS: Final = {
     "exact": (DriftKind.REPLAYED, DriftKind.CURRENT, DriftKind.TIE),
+    "checked": (DriftKind.REPLAYED,),
     "target": (DriftKind.TARGET, DriftKind.PENDING),
 }
 """Which drift a verdict can tell of, by what it expects."""

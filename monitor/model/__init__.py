@@ -13,6 +13,7 @@ from monitor.model.assignments import (
 from monitor.model.client_libraries import (
     UNKNOWN_LIBRARY,
     Certainty,
+    ClientDefect,
     ClientLibrary,
     Library,
     LibraryMembers,
@@ -218,6 +219,7 @@ __all__ = [
     "Catalog",
     "Certainty",
     "ClassicProtocol",
+    "ClientDefect",
     "ClientLibrary",
     "ClusterSnapshot",
     "CollectedEvent",

@@ -64,6 +64,22 @@ UNKNOWN_LIBRARY: Final = ClientLibrary()
 """The library of a member about which nothing is known."""
 
 
+class ClientDefect(StrEnum):
+    """A known defect of a client library (monitor.messages.client_defects says what each does)."""
+
+    LEADERS_TOPICS_TO_ALL = "leaders_topics_to_all"
+    LEADERS_TOPICS_ONLY = "leaders_topics_only"
+    ROUNDROBIN_KEY_ERROR = "roundrobin_key_error"
+    COOPERATIVE_CRASH = "cooperative_crash"
+    FOREIGN_USER_DATA = "foreign_user_data"
+    UNREADABLE_USER_DATA = "unreadable_user_data"
+    SHARED_STICKY_STATE = "shared_sticky_state"
+    FORGOTTEN_MEMBERS = "forgotten_members"
+    UNORDERED_MEMBERS = "unordered_members"
+    KAFKA_GO_SUBSCRIPTION = "kafka_go_subscription"
+    PLATFORMATIC_SUBSCRIPTION = "platformatic_subscription"
+
+
 class LibraryMembers(Value):
     """How many members of a group use a library."""
 

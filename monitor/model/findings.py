@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
-from monitor.model.client_libraries import Library
+from monitor.model.client_libraries import ClientDefect, Library
 from monitor.model.evidence import Balance, Cause, Difference, DriftCause, Growth, Refusal, ReplayedAssignor, Skew
 from monitor.model.groups import RebalanceCause
 from monitor.model.values import TopicPartition, TopicPartitions, Value
@@ -175,12 +175,24 @@ class Behind(Evidence):
     threshold: int
 
 
+class FailingLeader(Value):
+    """A client library whose assignor can fail, by a known defect."""
+
+    library: Library
+    defect: ClientDefect
+
+
 class RebalanceStorm(Evidence):
-    """``enough`` within ``window_ms`` are the thresholds, not the counts; ``causes`` of the newest of them."""
+    """``enough`` within ``window_ms`` are the thresholds, not the counts; ``causes`` of the newest of them.
+
+    ``failing``: most of the newest generations follow on one that its leader never assigned, and leaders with this
+    client library are known to fail.
+    """
 
     enough: int
     window_ms: int
     causes: tuple[RebalanceCause, ...]
+    failing: FailingLeader | None = None
 
 
 class UnreadableMembers(Evidence):

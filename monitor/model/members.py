@@ -171,6 +171,9 @@ class Member(Value):
     ``streams`` is of a member of a classic group of Kafka Streams, ``streams_client`` also of one in a streams group of
     the broker, ``connect`` of a worker of Kafka Connect; None also where it could not be read. ``wire`` is of a member
     of a classic group of consumers.
+
+    ``joined_as`` is of a static member that came back and took over what the assignor had given to its predecessor: the
+    id of that one. ``generation``, ``owned`` and ``user_data`` are then what that one joined with.
     """
 
     member_id: str
@@ -199,3 +202,4 @@ class Member(Value):
     wire: WireForm | None = None
     streams_client: StreamsClient | None = None
     connect: ConnectWorker | None = None
+    joined_as: str | None = None

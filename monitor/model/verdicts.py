@@ -123,7 +123,8 @@ class GroupVerdict(Value):
     """All that is known and judged of one group at ``evaluated_ms``. Findings are ordered worst first.
 
     ``expectation`` is "exact" (assignor known, both expectations computed), "target" (KIP-848: ``expected`` is what the
-    broker has chosen), "invariants" (assignor not known to us) or "none" (no members, or a member whose bytes cannot
+    broker has chosen), "checked" (a client library's assignor without one answer: it may have given the owners, or a
+    finding says why not), "invariants" (assignor not known to us) or "none" (no members, or a member whose bytes cannot
     be read). ``imbalance_ratio`` is the largest member's partitions over the smallest largest that any assignment could
     reach; None without members or partitions, and where partitions are not what is to be even (Kafka Streams).
 

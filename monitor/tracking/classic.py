@@ -6,12 +6,22 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.model import GroupDeleted, GroupKind, GroupState, MembershipChange, MembershipStored, Phase, RebalanceCause
+from monitor.model import (
+    GroupDeleted,
+    GroupKind,
+    GroupState,
+    Member,
+    MembershipChange,
+    MembershipStored,
+    Phase,
+    RebalanceCause,
+)
 from monitor.tracking.phases import PhaseEvent, enter_phase
 from monitor.tracking.rebalances.causes import static_restart
 from monitor.tracking.rebalances.generation import Generation
 from monitor.tracking.rebalances.history import record_rebalance
 from monitor.tracking.rebalances.membership import with_generation, with_rebalance, without_membership
+from monitor.tracking.rebalances.moves import member_identity
 
 _PHASES_WITH_GENERATION: Final = frozenset(
     {Phase.STABLE, Phase.EMPTY}
@@ -43,7 +53,35 @@ def _rewrite_generation(before: GroupState, generation: Generation, happened: Ph
     """The same generation stored once more, mostly as a static member came back: no new generation, no moves."""
     state = enter_phase(before, happened, generation.ended_ms)
     restart = static_restart(before, generation)
-    return with_generation(state if restart is None else record_rebalance(state, restart), generation)
+    members = _with_assignors_inputs(before.members, generation.members)
+    return with_generation(
+        state if restart is None else record_rebalance(state, restart), replace(generation, members=members)
+    )
+
+
+def _with_assignors_inputs(before: tuple[Member, ...], after: tuple[Member, ...]) -> tuple[Member, ...]:
+    """The members with what the assignor was given of each, in the order of before.
+
+    A static member that came back has another id, and says that it owns nothing. The coordinator asked no assignor: it
+    gave the member what its predecessor had (GroupCoordinator, ``updateStaticMemberThenRebalanceOrCompleteJoin``).
+    """
+    known = {member_identity(member): (place, member) for place, member in enumerate(before)}
+    ordered = sorted(after, key=lambda member: known.get(member_identity(member), (len(known), member))[0])
+    return tuple([_as_joined(member, known.get(member_identity(member))) for member in ordered])
+
+
+def _as_joined(member: Member, known: tuple[int, Member] | None) -> Member:
+    if known is None:
+        return member
+    former = known[1]
+    joined_as = former.joined_as or former.member_id
+    return replace(
+        member,
+        generation=former.generation,
+        owned=former.owned,
+        user_data=former.user_data,
+        joined_as=None if joined_as == member.member_id else joined_as,
+    )
 
 
 def _generation(event: MembershipStored) -> Generation:

@@ -675,6 +675,18 @@ def _rebalances(w: World) -> Iterator[Example]:
         ends = range(at("02:50:15"), at("03:00:00"), 30_000)
         history = tuple(Rebalance(number, end, end, causes) for number, end in enumerate(ends))
         yield Example(title, Kind.REBALANCE, "storm", "02:59:45", (), w.group(*members, history=history), orders)
+    skipped = tuple(changed(each, generation=2 * each.generation) for each in history)
+    wire = WireForm(subscription_version=0, assignment_version=0)
+    python = [changed(each, client_id=w.name("kafka-python-3.0.12"), user_data=b"", wire=wire) for each in members]
+    yield Example(
+        "leaders of kafka-python fail",
+        Kind.REBALANCE,
+        "storm",
+        "02:59:45",
+        ("before it assigned partitions", "Known defect of kafka-python", "Use range"),
+        w.group(*python, protocol="roundrobin", history=skipped),
+        orders,
+    )
 
 
 def _drifts(w: World) -> Iterator[Example]:

@@ -622,6 +622,8 @@ def test_drift_is_absent_where_the_assignor_is_not_known():
     in_order = msgspec.structs.replace(orders(), findings=())
     assert values(in_order, "groupwatch_group_drifted_partitions") == {("replayed",): 0, ("current",): 0, ("tie",): 0}
     assert values(in_order, "groupwatch_group_drift_oldest_seconds") == {}
+    of_a_library = msgspec.structs.replace(in_order, expectation="checked")
+    assert values(of_a_library, "groupwatch_group_drifted_partitions") == {("replayed",): 0}
     by_the_broker = msgspec.structs.replace(in_order, expectation="target")
     assert values(by_the_broker, "groupwatch_group_drifted_partitions") == {("target",): 0, ("pending",): 0}
 

@@ -124,7 +124,14 @@ def what_lasts(state):
     counts += ("pause_ms", "burst_records", "committed_topics", "taken")  # these tell of topics and owners before
     lasting = {name: getattr(state, name) for name in state.__struct_fields__ if name not in (*passed, *counts)}
     offsets = [(o.topic, o.partition, o.offset, o.committed_ms, o.leader_epoch) for o in state.offsets]
-    return lasting | {"offsets": offsets}
+    return lasting | {"offsets": offsets, "members": sorted(map(as_stored, state.members), key=lambda m: m.member_id)}
+
+
+def as_stored(member):
+    """Of a static member, without what it joined with: once it has come back, the log lacks that."""
+    if member.instance_id is None:
+        return member
+    return msgspec.structs.replace(member, joined_as=None, owned=(), generation=-1, user_data=None)
 
 
 @pytest.mark.parametrize("broker", BROKERS)

@@ -143,8 +143,11 @@ SUBSCRIPTION_FORMS: Final = (
 )
 """A row for each way to subscribe."""
 
-DROPPING: Final = frozenset({Library.KAFKAJS})
-"""Libraries whose members silently drop assigned partitions of topics to which they do not subscribe."""
+DROPPING: Final = frozenset({Library.KAFKA_GO, Library.FRANZ_GO, Library.KAFKAJS, Library.PLATFORMATIC})
+"""Libraries whose members silently drop assigned partitions of topics to which they do not subscribe.
+
+Measured with a leader that assigns such a partition (tests.clients.unsubscribed; docs/assignors.md has the table).
+"""
 
 GROUP: Final = "/group/"
 """In patterns of client ids: the name of the group. No group's name and no client id is meant by it."""

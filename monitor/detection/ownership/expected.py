@@ -25,8 +25,8 @@ from monitor.detection.ownership.catalog_view import count_at, count_now, is_old
 from monitor.detection.ownership.context import Expectation, Owners, Ownership
 from monitor.detection.ownership.late_partitions import horizon_ms
 from monitor.detection.ownership.leaders_topics import topics_left_out
-from monitor.detection.ownership.replays import DialectReplay, JavaReplay, Replay, ReplayInputs
-from monitor.model import Catalog, ClientLibrary, GroupState, number
+from monitor.detection.ownership.replays import COOPERATIVE, DialectReplay, JavaReplay, Replay, ReplayInputs
+from monitor.model import Catalog, ClientLibrary, GroupState, Member, number
 from monitor.model.evidence import Growth
 from monitor.protocol.kafka.sticky_user_data import is_foreign as is_foreign_memory
 
@@ -134,6 +134,8 @@ class _Search:
 
     def _drift_expectation(self, left_out: frozenset[str]) -> Expectation:
         """No rule that the leader may have gives these owners; what is expected follows the likeliest one."""
+        if self._may_have_come_back():
+            return Expectation(kind="invariants", left_out=left_out)
         if self._java is not None and self._assigners.may_be_java:
             return self._unlike_java(self._java, left_out)
         for replay in self._dialects:
@@ -171,12 +173,31 @@ class _Search:
         return Expectation(
             kind="exact",
             dialect=replay.dialect,
-            current=replayed if is_settled else replay.owners_now(self._now),
+            current=replayed if is_settled else self._owners_now(replay, replayed),
             replayed=replayed,
             changes=self._changes(counts),
             pending=replay.pending(counts, replayed),
             left_out=left_out,
         )
+
+    def _may_have_come_back(self) -> bool:
+        """Whether a static member may have come back before the group was first seen, to what its predecessor had.
+
+        Its record then says that it had nothing when it joined, and what the assignor was told of it is lost.
+        """
+        group = self._group
+        is_sticky = group.protocol in (STICKY, COOPERATIVE)
+        return is_sticky and group.rebalances <= 1 and any(map(self._took_over, group.members))
+
+    def _took_over(self, member: Member) -> bool:
+        remembers = bool(member.owned) or (self._group.protocol == STICKY and bool(member.user_data))
+        return member.instance_id is not None and bool(member.assigned) and not remembers
+
+    def _owners_now(self, replay: Replay, replayed: Owners) -> Owners:
+        try:
+            return replay.owners_now(self._now)
+        except AssignorError:  # the next leader fails, so nobody gets anything else
+            return replayed
 
     def _like(self) -> tuple[DialectRow, ...]:
         """Whose assignors of the same name give exactly these owners, though the leader does not seem to use them."""

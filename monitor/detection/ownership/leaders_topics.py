@@ -9,12 +9,13 @@ another member leads. No topic has grown, and no refresh of metadata helps.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from monitor.detection.ownership.assigners import possible_leaders
 from monitor.detection.ownership.catalog_view import first_seen_ms, is_older_than_generation
 from monitor.detection.ownership.context import Ownership
-from monitor.model import STREAM, Catalog, ClientLibrary, GroupKind, GroupState, Library
+from monitor.model import STREAM, UNKNOWN_LIBRARY, Catalog, ClientLibrary, GroupKind, GroupState, Library
 
 LEADERS_TOPICS_ONLY: Final = frozenset({Library.KAFKAJS, Library.PLATFORMATIC})
 """The libraries whose leaders assign only their own topics."""
@@ -38,17 +39,22 @@ def topics_left_out(
     assigned = {place.topic for place in ownership.owners}
     had = {entry.topic for member in group.members for entry in member.owned}
     missing = {topic for topic in ownership.subscribed - assigned - had if _was_there(topic, group, catalog)}
-    for leader in possible_leaders(group) if assigned and missing else ():
+    for leader in possible_leaders(group) if missing else ():
         left_out = frozenset(missing.difference(leader.topics))
-        if left_out and assigned.issubset(leader.topics) and _assigns_only_its_topics(libraries.get(leader.member_id)):
+        library = libraries.get(leader.member_id, UNKNOWN_LIBRARY)
+        if left_out and assigned.issubset(leader.topics) and _assigns_only_its_topics(library, assigned):
             return left_out
     return frozenset()
 
 
-def _assigns_only_its_topics(library: ClientLibrary | None) -> bool:
-    """Whether the library may be one that does, or nothing is known of it."""
-    known = library.libraries if library is not None else ()
-    return not known or not LEADERS_TOPICS_ONLY.isdisjoint(known)
+def _assigns_only_its_topics(library: ClientLibrary, assigned: AbstractSet[str]) -> bool:
+    """Whether the library may be one that does, or nothing is known of it.
+
+    If nothing at all was assigned, it has to be one that does: others may have lacked the metadata of the topics.
+    """
+    if not assigned:
+        return library.one in LEADERS_TOPICS_ONLY
+    return not library.libraries or not LEADERS_TOPICS_ONLY.isdisjoint(library.libraries)
 
 
 def _was_there(topic: str, group: GroupState, catalog: Catalog) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Final, Protocol
 
 from msgspec.structs import replace
@@ -45,6 +46,34 @@ class ReplayInputs:
         self.owners = owners
         self._catalog = catalog
         self._libraries = libraries
+        self._now = {member.joined_as: member.member_id for member in group.members if member.joined_as is not None}
+
+    @cached_property
+    def members(self) -> tuple[Member, ...]:
+        """The members as they joined: one that came back, under the id of its predecessor."""
+        members = self.group.members
+        if not self._now:
+            return members
+        return tuple([replace(member, member_id=member.joined_as or member.member_id) for member in members])
+
+    @property
+    def leader(self) -> str | None:
+        """The leader under the id with which it joined."""
+        then = {now: joined_as for joined_as, now in self._now.items()}
+        return then.get(self.group.leader or "", self.group.leader)
+
+    def owners_of(self, assignment: Assignment) -> Owners:
+        """Who owns what by an answer for the members as they joined, under the ids that they have now."""
+        owners = owners_by_partition(assignment.members)
+        if not self._now:
+            return owners
+        return {place: tuple(sorted(self._now.get(each, each) for each in ids)) for place, ids in owners.items()}
+
+    def named_now(self, refusal: Refusal) -> Refusal:
+        """The refusal with the ids that its members have now."""
+        now = self._now
+        member, other = (each and now.get(each, each) for each in (refusal.member, refusal.other))
+        return replace(refusal, member=member, other=other)
 
     def rejoining(self) -> tuple[Member, ...]:
         """The members as they would join if the group rebalanced now, each as its library does."""
@@ -109,8 +138,8 @@ class JavaReplay:
         """See Replay."""
         key = tuple(counts.items())
         if key not in self._known:
-            answer = self._assignor.assign(self._inputs.group.members, self._inputs.shapes(counts))
-            self._known[key] = owners_by_partition(answer.members)
+            answer = self._assignor.assign(self._inputs.members, self._inputs.shapes(counts))
+            self._known[key] = self._inputs.owners_of(answer)
         return self._known[key]
 
     def owners_now(self, counts: Counts) -> Owners:
@@ -121,12 +150,12 @@ class JavaReplay:
         """See Replay."""
         if not isinstance(self._assignor, CooperativeStickyAssignor):
             return frozenset()
-        return frozenset(self._target(self._inputs.group.members, counts).keys() - given.keys())
+        return frozenset(self._target(self._inputs.members, counts).keys() - given.keys())
 
     def has_tie(self, counts: Counts) -> bool:
         """Whether another order of the members could have led to another answer."""
         orders = {"orders": 2} if sum(counts.values()) > LARGE else {}
-        return order_sensitive(self._assignor, self._inputs.group.members, self._inputs.shapes(counts), **orders)
+        return order_sensitive(self._assignor, self._inputs.members, self._inputs.shapes(counts), **orders)
 
     def _target(self, members: Sequence[Member], counts: Counts) -> Owners:
         """Who is to own what in the end, where partitions take two generations to get there."""
@@ -141,9 +170,7 @@ class DialectReplay:
     def __init__(self, row: DialectRow, inputs: ReplayInputs) -> None:
         self.row = row
         self._inputs = inputs
-        self._given = Assignment(
-            members=tuple([MemberAssignment(m.member_id, m.assigned) for m in inputs.group.members])
-        )
+        self._given = Assignment(members=tuple([MemberAssignment(m.member_id, m.assigned) for m in inputs.members]))
 
     @property
     def dialect(self) -> DialectRow | None:
@@ -162,7 +189,8 @@ class DialectReplay:
     def refusal(self, counts: Counts) -> Refusal | None:
         """Why it cannot have given the owners; None: it can, or nobody can have asked it."""
         for group in self._groups(counts):
-            return self.row.rule.refusal(self._given, group)
+            refusal = self.row.rule.refusal(self._given, group)
+            return None if refusal is None else self._inputs.named_now(refusal)
         return None
 
     def has_every_answer(self) -> bool:
@@ -201,16 +229,15 @@ class DialectReplay:
 
     def _groups(self, counts: Counts) -> Iterator[Group]:
         """The group as its leader saw it; as any member, if the log does not name the leader."""
-        group = self._inputs.group
-        members, shapes = group.members, self._inputs.shapes(counts)
-        is_named = any(member.member_id == group.leader for member in members)
-        for leader in (group.leader,) if is_named else [member.member_id for member in members]:
+        members, shapes = self._inputs.members, self._inputs.shapes(counts)
+        ids = [member.member_id for member in members]
+        for leader in (self._inputs.leader,) if self._inputs.leader in ids else ids:
             yield Group(members=members, topics=shapes, leader=leader)
 
     def _assign(self, group: Group) -> Owners:
         if not isinstance(self.row.rule, ReplayedDialect):
             return {}
-        return owners_by_partition(self.row.rule.assign(group).members)
+        return self._inputs.owners_of(self.row.rule.assign(group))
 
 
 def final_assignment(dialect: DialectRow, rule: ReplayedDialect, group: Group) -> Assignment:

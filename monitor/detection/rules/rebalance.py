@@ -7,8 +7,10 @@ other kinds the log tells it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Final
 
+from monitor.detection.client_libraries.known_defects import fatal_defect
 from monitor.detection.moment import Moment
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.rule import Rule
@@ -24,7 +26,7 @@ from monitor.model import (
     Rebalance,
     RebalanceCause,
 )
-from monitor.model.findings import LongRebalance, Observation, RebalanceStorm
+from monitor.model.findings import FailingLeader, LongRebalance, Observation, RebalanceStorm
 
 _UNDER_WAY: Final = frozenset({Phase.ASSIGNING, Phase.RECONCILING})
 
@@ -81,7 +83,7 @@ def find_storm(facts: Facts) -> Iterable[Observation]:
             kind=FindingKind.REBALANCE,
             reason="storm",
             since_ms=facts.not_later_than_now(since_ms),
-            evidence=RebalanceStorm(enough, window_ms, _causes(counted[-enough:])),
+            evidence=RebalanceStorm(enough, window_ms, _causes(counted[-enough:]), _failing_leader(facts, enough)),
         )
 
 
@@ -110,6 +112,19 @@ def storm_since_ms(ends: Sequence[int], enough: int, window_ms: int, moment: Mom
 def _causes(rebalances: Iterable[Rebalance]) -> tuple[RebalanceCause, ...]:
     found = {cause for rebalance in rebalances for cause in rebalance.causes} - CONSEQUENTIAL_CAUSES
     return tuple(cause for cause in RebalanceCause if cause in found)
+
+
+def _failing_leader(facts: Facts, enough: int) -> FailingLeader | None:
+    """Why leaders fail before they assign, where most of the newest generations follow on one that nobody assigned.
+
+    The log has no record of such a generation, but the numbers of the others leave it out.
+    """
+    group, newest = facts.group, facts.group.history[-enough:]
+    left_out = sum(after.generation > before.generation + 1 for before, after in pairwise(newest))
+    if KINDS[group.kind].assigns is not Assigner.LEADER or 2 * left_out < len(newest):
+        return None
+    present = fatal_defect(group, {member.member_id: member.library for member in facts.members})
+    return None if present is None else FailingLeader(present.library, present.defect)
 
 
 RULES: Final = (

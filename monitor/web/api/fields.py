@@ -108,7 +108,8 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
     "TopicPartition": {},
     "TopicPartitions": {"partitions": "Its partitions."},
     "ToldVerdict": {
-        "expectation": "exact: groupwatch replays the assignor; target: the coordinator's target assignment; "
+        "expectation": "exact: groupwatch replays the assignor; checked: only its invariants, as its "
+        "result is not deterministic; target: the coordinator's target assignment; "
         "invariants: groupwatch does not support the assignor; none: no members, or unreadable ones.",
         "generation": "The generation of a classic group, the epoch of the others.",
         "generation_ms": "When that was stored (ms since the epoch).",

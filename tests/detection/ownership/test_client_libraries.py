@@ -10,11 +10,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
-from monitor.model import Catalog, EndOffsetAt, GroupState, GroupVerdict, MemberRemark, PartitionState, TopicState
+from monitor.model import (
+    Catalog,
+    EndOffsetAt,
+    GroupState,
+    GroupVerdict,
+    MemberRemark,
+    PartitionState,
+    TopicState,
+    WireForm,
+)
 from monitor.protocol.offsets_topic import decode_record
 from monitor.tracking.group import fold_group
+from tests.support.builders import ASSIGNED, NOW, catalog, group, member, topic
 
 RECORDS = Path(__file__).parents[2] / "fixtures" / "client-libraries" / "records.jsonl.gz"
 TOPICS = {"d12": 12, "e5": 5, "d12-1": 2, "f11": 11}
@@ -151,3 +162,41 @@ def test_the_reason_names_the_leader_and_what_it_leaves_out(name: str):
     assert "16 partitions of 2 topics (e5 0-4; f11 0-10) have no owner. The group leader, " in finding.sentence
     assert "does not subscribe to the topics. Its assignor " in finding.sentence
     assert "grew" not in finding.sentence
+
+
+def test_a_group_whose_leader_would_fail_now_is_judged_by_the_generation_that_it_assigned():
+    """e was created after the generation: kafka-python's roundrobin has to pass C0 over now, which is its KeyError."""
+    own = {"client_id": "kafka-python-3.0.12", "user_data": b"", "wire": WireForm(0, 0)}
+    members = member("C0", ["d"], {"d": [0]}, **own), member("C1", ["d", "e"], {"d": [1]}, **own)
+    topics = catalog(topic("d", 2), topic("e", 1, seen_ms=ASSIGNED + 5_000))
+    verdict = evaluate(group(*members, protocol="roundrobin"), topics, NOW, DetectionSettings())
+    assert verdict.expectation == "exact"
+    assert told(verdict) == {"orphaned/grew": 1}
+    assert [row.expected for row in verdict.partitions if row.topic == "d"] == ["C0", "C1"]
+
+
+UNSUBSCRIBED_IS_DROPPED = {
+    "aiokafka.default.same": False,  # it raises AssertionError, and joins again
+    "franz-go.range.same": True,
+    "kafka-go.default.same": True,
+    "kafka-python.default.same": False,  # it consumes nothing at all
+    "kafkajs.default.same": True,
+    "librdkafka.default.same": False,  # it consumes and commits
+    "platformatic-1.35.default.same": True,
+    "platformatic.default.same": True,
+    "sarama.range.same": False,  # it consumes and commits
+}
+"""Whether members drop what they do not subscribe to, as measured with each library (docs/assignors.md)."""
+
+
+@pytest.mark.parametrize("name", sorted(UNSUBSCRIBED_IS_DROPPED))
+def test_partitions_that_a_member_does_not_subscribe_to_are_orphans_if_its_library_drops_them(name: str):
+    state = state_of(name)
+    stored_ms = captured()[name]["timestamp_ms"]
+    catalog = topics_seen(stored_ms - HOUR_MS, stored_ms + LATER_MS)
+    holder = next(m for m in state.members if any(entry.topic == "e5" for entry in m.assigned))
+    own = sum(len(entry.partitions) for entry in holder.assigned if entry.topic == "e5")
+    rest = tuple(topic for topic in holder.topics if topic != "e5")
+    members = tuple(replace(m, topics=rest) if m is holder else m for m in state.members)
+    verdict = evaluate(replace(state, members=members), catalog, stored_ms + LATER_MS, DetectionSettings())
+    assert told(verdict).get("orphaned/owner_unsubscribed", 0) == (own if UNSUBSCRIBED_IS_DROPPED[name] else 0)

@@ -19,9 +19,10 @@ from monitor.model import (
     RebalanceCause,
     RebalanceInProgress,
     Reconciliation,
+    WireForm,
 )
 from monitor.tracking.rebalances.history import MAX_REBALANCES
-from tests.support.builders import ASSIGNED, NOW, catalog, commit, group, range_by_hand, topic
+from tests.support.builders import ASSIGNED, JAVA, NOW, catalog, commit, group, range_by_hand, topic
 
 Cause = RebalanceCause
 TOPICS = catalog(topic("a", 2))
@@ -157,6 +158,38 @@ def test_of_a_cooperative_group_too_enough_is_kept_to_tell_that_a_storm_goes_on(
 def test_a_storm_is_as_old_as_its_twentieth_rebalance():
     state = replace(QUIET, history=rebalances(*every(30_000, 25)))
     assert judged(state)[1] == [("storm", NOW - 5 * 30_000)]
+
+
+KAFKA_PYTHON = {"wire": WireForm(subscription_version=0, assignment_version=0), "user_data": b""}
+
+
+def storm_sentence(step, protocol="roundrobin", client_id="kafka-python-3.0.12", **wire):
+    """What is told of a storm whose generations are numbered in such steps."""
+    history = tuple(replace(each, generation=step * each.generation) for each in rebalances(*every(10_000, 20)))
+    members = [replace(member, client_id=client_id, **(wire or KAFKA_PYTHON)) for member in MEMBERS]
+    state = group(*members, protocol=protocol, offsets=READ, history=history)
+    (storm,) = [each for each in judged(state)[0].findings if each.reason == "storm"]
+    return storm.sentence
+
+
+def test_a_storm_of_generations_that_no_leader_assigned_names_the_known_defect():
+    """As it was seen of three consumers of kafka-python with different topics: the log had generations 1, 3, 5, 7."""
+    told = storm_sentence(2)
+    assert "before it assigned partitions. Known defect of kafka-python" in told
+    assert "Its roundrobin fails with a KeyError when members subscribe to different topics." in told
+    assert "Use range, or another library for the leader." in told
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param({"step": 1}, id="every generation was assigned"),
+        pytest.param({"step": 2, "protocol": "range"}, id="an assignor without the defect"),
+        pytest.param({"step": 2, "client_id": "app", "wire": JAVA, "user_data": None}, id="another library"),
+    ],
+)
+def test_a_storm_names_no_defect_without_evidence(other):
+    assert "defect" not in storm_sentence(**other)
 
 
 def test_a_storm_that_had_calmed_down_begins_anew():

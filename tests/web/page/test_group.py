@@ -12,6 +12,7 @@ from monitor.web.page.render import Pages
 from monitor.web.views.group_list import Listing, Wish
 from monitor.web.views.overview import ClusterLine, overview
 from monitor.web.views.summary import verdict_json
+from tests.detection.ownership.test_client_libraries import verdict_on as captured_verdict
 from tests.support.captured_groups import catalog_of, lab, metaq, metaq_catalog, queues, rocketmq, topic, verdict_on
 from tests.web.examples import ready_cluster, snapshot
 
@@ -81,3 +82,9 @@ def test_the_list_of_groups_says_where_lag_is_in_bytes():
     calm = ready_cluster(verdict, cluster="metaq")
     page = PAGES.overview(overview(Listing(snapshot(calm)), 0, Wish(), None), PageOptions(path="/"))
     assert "250 bytes" in page
+
+
+def test_where_only_invariants_of_an_assignor_are_checked_the_page_says_so():
+    page = page_of(captured_verdict("sarama.sticky.same"))
+    assert "is not deterministic, so groupwatch checks only its invariants" in page
+    assert "is not deterministic" not in page_of(captured_verdict("sarama.roundrobin.same"))
