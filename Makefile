@@ -2,6 +2,8 @@
 PYTHON ?= python3
 ARGS ?=
 NAME ?= latency
+MINUTES ?= 10
+LIBRARIES ?=
 # Which files of tests a worker gets is said in tests/conftest.py.
 WORKERS := --numprocesses=2 --dist=loadfile --no-loadscope-reorder
 VENV := .venv
@@ -9,7 +11,7 @@ RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-jobs test-long test-systems chaos hostile churn fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
+.PHONY: help demo test test-jobs test-long test-systems test-clients chaos hostile churn fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -29,6 +31,9 @@ test-long: java $(INSTALLED) ## Run the tests that the suite leaves out because 
 
 test-systems: java $(INSTALLED) ## Run the tests against real RocketMQ, ZooKeeper, MetaQ and Kafka 0.10 (six minutes)
 	$(RUN) -m pytest --durations=10 $(WORKERS) -m systems tests/systems $(ARGS)
+
+test-clients: java $(INSTALLED) ## Churn real groups of the client libraries of Go, Node, Python and Java beside a job (MINUTES=10 LIBRARIES=java,aiokafka)
+	GROUPWATCH_CLIENTS_MINUTES=$(MINUTES) GROUPWATCH_CLIENTS_LIBRARIES=$(LIBRARIES) $(RUN) -m pytest -m clients tests/clients $(ARGS)
 
 chaos: java $(INSTALLED) ## Disturb the job and the broker again and again, and compare (ARGS="--seed 7 --kills 20 --others 6")
 	$(RUN) -m tests.chaos.run $(ARGS)

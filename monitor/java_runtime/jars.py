@@ -1,25 +1,18 @@
-"""Fetch jars by the Ivy that PySpark ships, once per user.
-
-A folder of the cache is complete or absent: Ivy retrieves into a temporary folder beside it, which is renamed when all
-is there. A lock file keeps two processes from fetching the same jars; it is free again when its holder dies.
-"""
+"""Fetch jars by the Ivy that PySpark ships, once per user."""
 
 from __future__ import annotations
 
-import fcntl
 import importlib.metadata
 import importlib.util
 import os
 import re
-import shutil
 import subprocess
-import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Final
 
+from monitor.java_runtime.cached_folder import fill_folder
 from monitor.java_runtime.errors import JarsNotResolved
 from monitor.java_runtime.find_java import Java, find_java
 from monitor.model import Value
@@ -107,11 +100,7 @@ def resolve(
         JarsNotResolved: Ivy failed or took too long; the message names its log, beside ``into``.
         JavaNotFound: There is no Java to run Ivy.
     """
-    if not into.is_dir():
-        into.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(into.with_name(into.name + ".lock"), progress):
-            if not into.is_dir():  # else another process has just fetched them
-                _fetch((coordinate, *beside), into, progress, leave_out)
+    fill_folder(into, lambda work: _fetch((coordinate, *beside), work, into, progress, leave_out), progress)
     return sorted(into.glob("*.jar"))
 
 
@@ -143,29 +132,15 @@ def pyspark_jar(artifact: str) -> Path:
     raise FileNotFoundError(f"no jar of {artifact} in {pyspark_jars_dir()}")
 
 
-@contextmanager
-def _locked(lock_file: Path, progress: Progress) -> Iterator[None]:
-    with lock_file.open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            progress("another process is fetching the same jars: waiting for it")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
-def _fetch(coordinates: tuple[Coordinate, ...], into: Path, progress: Progress, leave_out: frozenset[str]) -> None:
-    java = find_java()
-    log_file = into.with_name(into.name + ".log")
-    work = Path(tempfile.mkdtemp(prefix=into.name + ".", suffix=".part", dir=into.parent))
-    try:
-        _run_ivy(java, coordinates, work, log_file, progress)
-        for jar in (work / "jars").glob("*.jar"):
-            if artifact_name(jar) in leave_out:
-                jar.unlink()
-        (work / "jars").rename(into)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+def _fetch(
+    coordinates: tuple[Coordinate, ...], work: Path, into: Path, progress: Progress, leave_out: frozenset[str]
+) -> Path:
+    """The folder with the jars, in the working folder, which has Ivy's own cache as well."""
+    _run_ivy(find_java(), coordinates, work, into.with_name(into.name + ".log"), progress)
+    for jar in (work / "jars").glob("*.jar"):
+        if artifact_name(jar) in leave_out:
+            jar.unlink()
+    return work / "jars"
 
 
 def _run_ivy(java: Java, coordinates: tuple[Coordinate, ...], work: Path, log_file: Path, progress: Progress) -> None:

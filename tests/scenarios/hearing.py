@@ -8,6 +8,7 @@ import re
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -146,13 +147,26 @@ def told(record: dict[str, Any]) -> Told:
 def cpu_seconds() -> dict[str, float]:
     """CPU that this process and all below it have used, by what they are. Of those that ended, their parent tells."""
     ticks = os.sysconf("SC_CLK_TCK")
-    fields = {int(stat.parent.name): process_fields(stat) for stat in Path("/proc").glob("[0-9]*/stat")}
     used: dict[str, float] = defaultdict(float)
-    for pid, values in fields.items():
-        if values and _is_below(pid, fields):
-            used[_what(pid)] += sum(map(int, values[11:13])) / ticks
-            used["ended"] += sum(map(int, values[13:15])) / ticks
+    for pid, values in _processes_below():
+        used[_what(pid)] += sum(map(int, values[11:13])) / ticks
+        used["ended"] += sum(map(int, values[13:15])) / ticks
     return {what: round(seconds, 1) for what, seconds in used.items()}
+
+
+def memory_mb() -> dict[str, int]:
+    """The memory that this process and all below it have now, by what they are."""
+    page = os.sysconf("SC_PAGE_SIZE")
+    held: dict[str, int] = defaultdict(int)
+    for pid, values in _processes_below():
+        held[_what(pid)] += int(values[21]) * page
+    return {what: size >> 20 for what, size in held.items()}
+
+
+def _processes_below() -> Iterator[tuple[int, list[str]]]:
+    """This process and all below it, with the fields of their stat files."""
+    fields = {int(stat.parent.name): process_fields(stat) for stat in Path("/proc").glob("[0-9]*/stat")}
+    return ((pid, values) for pid, values in fields.items() if values and _is_below(pid, fields))
 
 
 def _is_below(pid: int, fields: dict[int, list[str]]) -> bool:
@@ -171,6 +185,7 @@ def _what(pid: int) -> str:
         return "ended"
     named = {"kafka.Kafka": "broker", "Crowd": "consumers", "SparkSubmit": "job's JVM", "monitor.cli": "job"}
     named |= {"worker_daemon": "job's workers"}
+    named |= {"clients-go": "members in Go", "members.js": "members in Node", "members.py": "members in Python"}
     return next((what for word, what in named.items() if word in command), "this program")
 
 

@@ -1,0 +1,1 @@
+"""Real groups of the client libraries that are not Java's, beside a real job."""
