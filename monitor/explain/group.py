@@ -8,11 +8,11 @@ from typing import Final
 
 from monitor.assignors.dialects import DialectRow, Exactness
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.detection.ownership.streams_groups import is_streams
 from monitor.explain.client_libraries import client_statements, count_java_moves
 from monitor.explain.dialects import dialect_rule
 from monitor.explain.self_assigned import sharing_told
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
+from monitor.kinds.classic_streams import is_classic_streams
 from monitor.messages.client_libraries import REMARKS, library_name, project_name
 from monitor.messages.findings import CAUSES
 from monitor.messages.formatting import age, counted, lasted
@@ -157,7 +157,7 @@ def _assignor_sentence(known: Judged) -> str | None:
                 "default."
             )
         case "invariants":
-            by_tasks = is_streams(known.group)
+            by_tasks = is_classic_streams(known.group)
             if by_tasks:
                 head, scope = "assigns tasks and balances them over processes", "owners and orphaned partitions"
             else:

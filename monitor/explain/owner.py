@@ -12,9 +12,9 @@ from monitor.assignors.java.order import string_key
 from monitor.assignors.kafka_client.member_order import in_assignment_order
 from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.detection.ownership.context import Owners
-from monitor.detection.ownership.streams_groups import is_streams
 from monitor.explain.dialects import dialect_rule
 from monitor.explain.self_assigned import why_by_shares
+from monitor.kinds.classic_streams import is_classic_streams
 from monitor.messages.formatting import age, counted
 from monitor.messages.names import era, listed, owner, ranges, shown
 from monitor.model import KINDS, GroupKind, Member, MemberState, TopicPartition, number
@@ -38,7 +38,7 @@ def why(view: AssignmentView, place: TopicPartition, now_ms: int) -> str:
 
 
 def _by_the_leader(view: AssignmentView, place: TopicPartition) -> str:
-    if is_streams(view.group):
+    if is_classic_streams(view.group):
         return _by_task(view, place)
     return _not_by_rule(view, place) or _by_known_rule(view, place)
 

@@ -191,6 +191,8 @@ from monitor.model.verdicts import (
     MemberVerdict,
     Pace,
     PartitionVerdict,
+    ProcessLoad,
+    TaskVerdict,
     TopicLag,
 )
 
@@ -301,6 +303,7 @@ __all__ = [
     "PassCompleted",
     "PendingHandover",
     "Phase",
+    "ProcessLoad",
     "Quirk",
     "ReadablePartitionsStored",
     "Rebalance",
@@ -339,6 +342,7 @@ __all__ = [
     "TargetState",
     "TargetStored",
     "TaskOffset",
+    "TaskVerdict",
     "TopicEvent",
     "TopicLag",
     "TopicObserved",

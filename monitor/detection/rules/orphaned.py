@@ -17,8 +17,8 @@ from monitor.detection.ownership.catalog_view import is_older_than_generation, w
 from monitor.detection.ownership.context import Expectation, Facts, Ownership
 from monitor.detection.ownership.late_partitions import LatePartitions, horizon_ms
 from monitor.detection.ownership.self_assigned.groups import horizon_ms as shares_horizon_ms
-from monitor.detection.ownership.streams_groups import error_of, is_half_done, is_streams, tells_what_follows
 from monitor.detection.rules.rule import Rule
+from monitor.kinds.classic_streams import assignment_error, is_classic_streams, is_half_done, tells_what_follows
 from monitor.model import (
     KINDS,
     Catalog,
@@ -92,9 +92,9 @@ class _Reasons:
         self._late = late
         self._is_of_broker = KINDS[group.kind].broker_chooses_owners
         self._is_undecided = group.phase is Phase.ASSIGNING
-        self._is_streams = is_streams(group)
-        self._is_half_done = is_half_done(group)
-        is_known = expectation.kind == "exact" or (self._is_streams and tells_what_follows(group))
+        self._is_streams = is_classic_streams(group)
+        self._is_half_done = is_half_done(group.members)
+        is_known = expectation.kind == "exact" or (self._is_streams and tells_what_follows(group.members))
         self._let_go = frozenset() if is_known else _had_before(group)
 
     def of(self, place: TopicPartition, state: PartitionState) -> OrphanReason:
@@ -187,7 +187,16 @@ def _finding(facts: Facts, reason: OrphanReason, partitions: tuple[TopicPartitio
         evidence=_dropped_by(facts, owners) if is_dropped else _no_owner(facts, reason, partitions),
         partitions=partitions,
         members=tuple(sorted(owners)),
+        tasks=_tasks_reading(facts, partitions),
     )
+
+
+def _tasks_reading(facts: Facts, partitions: tuple[TopicPartition, ...]) -> tuple[str, ...]:
+    """The known tasks of Kafka Streams that would consume the partitions."""
+    if facts.task_view is None:
+        return ()
+    wanted = frozenset(partitions)
+    return tuple(each.task for each in facts.task_view.tasks if not wanted.isdisjoint(each.reads))
 
 
 def _dropped_by(facts: Facts, owners: AbstractSet[str]) -> UnsubscribedOwners:
@@ -202,12 +211,12 @@ def _no_owner(facts: Facts, reason: OrphanReason, partitions: tuple[TopicPartiti
         reason,
         seen_growing=_seen_growing(facts, partitions),
         awaited=_awaited(facts, partitions) if reason is OrphanReason.PENDING else (),
-        streams=_streams_report(facts.group) if is_streams(facts.group) else None,
+        streams=_streams_report(facts.group) if is_classic_streams(facts.group) else None,
     )
 
 
 def _streams_report(group: GroupState) -> StreamsReport:
-    return StreamsReport(error=error_of(group), tells_what_follows=tells_what_follows(group))
+    return StreamsReport(error=assignment_error(group.members), tells_what_follows=tells_what_follows(group.members))
 
 
 def _awaited(facts: Facts, partitions: tuple[TopicPartition, ...]) -> tuple[str, ...]:
