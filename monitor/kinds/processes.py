@@ -1,8 +1,8 @@
 """How the tasks of Kafka Streams are spread over the instances of an application, whatever its protocol.
 
-An instance is a process, and its members are its threads. Tasks are balanced over processes, by their threads (KIP-441):
-a thread may have two active tasks beside one with standby tasks only. Where a standby task may be is restricted: not in
-the process of its active task. So only active tasks show whether a group is uneven.
+An instance is a process, and its members are its threads. Tasks are balanced over processes, by their threads
+(KIP-441): a thread may have two active tasks beside one with standby tasks only. Where a standby task may be is
+restricted: not in the process of its active task. So only active tasks show whether a group is uneven.
 """
 
 from __future__ import annotations

@@ -67,6 +67,8 @@ class OrphanReason(StrEnum):
     """The leader gave it to a member that does not subscribe to the topic, and whose library does not consume it."""
     NO_TASK = "no_task"
     """Kafka Streams: it belongs to no task that was given to a thread."""
+    NOT_READY = "not_ready"
+    """KIP-1071: the topology of a Kafka Streams application needs a topic that is not there, or has a wrong size."""
 
 
 class DriftKind(StrEnum):
@@ -132,6 +134,17 @@ class NoOwner(Evidence):
     seen_growing: bool
     awaited: tuple[str, ...] = ()
     streams: StreamsReport | None = None
+
+
+class NotReady(Evidence):
+    """The broker cannot assign the topology of a Kafka Streams application.
+
+    ``missing`` are topics that it needs and that do not exist, sorted. ``uneven`` must have equally many partitions,
+    and have these numbers. Both are empty where it is not known what is wrong.
+    """
+
+    missing: tuple[str, ...]
+    uneven: tuple[tuple[str, int], ...]
 
 
 class UnsubscribedOwners(Evidence):
@@ -517,6 +530,16 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
     ),
     FindingSpec(
         FindingKind.ORPHANED,
+        OrphanReason.NOT_READY,
+        _CRITICAL,
+        advice=(
+            "Create the missing source topics, or give topics that are joined equally many partitions. Then restart "
+            "the instances that have stopped: they leave when a source topic is missing (MissingSourceTopicException)."
+        ),
+        mark="no owner: topology not ready",
+    ),
+    FindingSpec(
+        FindingKind.ORPHANED,
         OrphanReason.ASSIGNOR_GAP,
         _CRITICAL,
         advice=(
@@ -745,8 +768,8 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         "no_tasks",
         _INFO,
         advice=(
-            "Not urgent: every task is running. If this lasts after the next rebalance, restart the instance of the idle "
-            "threads."
+            "Not urgent: every task is running. If this lasts after the next rebalance, restart the instance of the "
+            "idle threads."
         ),
     ),
     # Mostly intended: the group has turned to other topics.

@@ -26,7 +26,7 @@ from monitor.model import Catalog, GroupState, Member, StreamsTask, TaskVerdict,
 
 
 def view_classic_streams(group: GroupState, catalog: Catalog) -> TaskView:
-    """The tasks of the group. Balance is judged once the assignment is final, if the process of every thread is known."""
+    """The tasks of the group. Balance is judged once the assignment is final, if every process is known."""
     loads = [_load(member) for member in group.members]
     processes = process_loads(loads)
     is_judged = _is_final(group.members) and all(load.process for load in loads)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from monitor.detection.ownership.tasks.classic_streams import view_classic_streams
+from monitor.detection.ownership.tasks.streams import view_streams
 from monitor.detection.ownership.tasks.task_view import TaskView
 from monitor.kinds.classic_streams import is_classic_streams
+from monitor.kinds.streams import topology_of
 from monitor.model import Catalog, GroupState
 
 
@@ -17,4 +19,5 @@ def view_tasks(group: GroupState, catalog: Catalog) -> TaskView | None:
     """
     if is_classic_streams(group):
         return view_classic_streams(group, catalog)
-    return None
+    topology = topology_of(group)
+    return None if topology is None else view_streams(group, topology, catalog)
