@@ -113,6 +113,7 @@ BOARD: Final = Board(
         Band(8, (group_ownership.orphans, group_ownership.orphans_age)),
         Band(8, (group_ownership.drift, group_ownership.drift_age)),
         Band(8, (group_ownership.double_owned, group_ownership.imbalance, group_ownership.members)),
+        Band(8, (group_ownership.tasks, group_ownership.task_imbalance)),
         Band(7, (state_over_time, rebalancing_over_time, rebalances), "Rebalances"),
         Band(
             8,

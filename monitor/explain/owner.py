@@ -80,6 +80,21 @@ def _by_task(view: AssignmentView, place: TopicPartition) -> str:
     return f"Kafka Streams assigned a task that consumes it to {owner(owners)}; no record contains the reason."
 
 
+def _by_the_brokers_task(view: AssignmentView, place: TopicPartition) -> str:
+    """Of a streams group: the task that reads the partition, who runs it, and who is to."""
+    task = next((each for each in (view.tasks.tasks if view.tasks else ()) if place in each.reads), None)
+    if task is None:
+        return "No task of the topology consumes it."
+    targets = view.expectation.current.get(place, ())
+    aim = f"; the coordinator has assigned it to {owner(targets)}" if targets and targets != task.owners else ""
+    if not task.owners:
+        return f"No thread runs the task {shown(task.task)}, which consumes it{aim}."
+    return (
+        f"The task {shown(task.task)} consumes it, and {owner(task.owners)} runs that task{aim}. The coordinator's "
+        "assignor leaves a task where it was, unless its member would have more than its share."
+    )
+
+
 def _nobody(view: AssignmentView, place: TopicPartition) -> str:
     if place in view.expectation.pending:
         return f"Its previous owner revokes it in {era(view.group)}, and only the next generation reassigns it."
@@ -190,6 +205,8 @@ def _has(memory: PriorAssignment, place: TopicPartition) -> bool:
 
 def _by_the_broker(view: AssignmentView, place: TopicPartition, now_ms: int) -> str:
     group = view.group
+    if group.kind is GroupKind.STREAMS:
+        return _by_the_brokers_task(view, place)
     owners, target = view.ownership.owners.get(place, ()), view.expectation.current.get(place, ())
     epoch = f" for epoch {group.target_epoch}" if group.target_epoch is not None else ""
     chosen = f"The coordinator ({shown(group.protocol or '')}) chose {owner(target)}{epoch}"
