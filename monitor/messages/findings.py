@@ -191,7 +191,7 @@ def _not_ready(evidence: NotReady, found: Observation, group: GroupState) -> str
     if evidence.uneven:
         sizes = ", ".join(f"{shown(topic)} has {count}" for topic, count in evidence.uneven[:LISTED])
         return f"{head} The topology joins topics that must have equally many partitions: {sizes}.{gone}"
-    return f"{head} groupwatch does not know the cause; the brokers' log tells it.{gone}"
+    return f"{head} groupwatch does not know the cause. Look into the log of the coordinator.{gone}"
 
 
 @_sentence.register

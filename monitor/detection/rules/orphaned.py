@@ -178,10 +178,10 @@ def _reason_in(group: GroupState, topic: str, expectation: Expectation) -> Orpha
 
 def judge_tasks(group: GroupState, view: TaskView, orphans: Orphans, known: Known) -> tuple[TaskVerdict, ...]:
     """The tasks of a group, those that nobody runs with the reason and since when: that of the partitions they read."""
-    return tuple([task if task.owners else _judged(task, group, orphans, known) for task in view.tasks])
+    return tuple([task if task.owners else _judge_task(task, group, orphans, known) for task in view.tasks])
 
 
-def _judged(task: TaskVerdict, group: GroupState, orphans: Orphans, known: Known) -> TaskVerdict:
+def _judge_task(task: TaskVerdict, group: GroupState, orphans: Orphans, known: Known) -> TaskVerdict:
     if not group.members:
         return replace(task, orphan=OrphanReason.NO_MEMBERS, since_ms=group.phase_ms)
     places = [place for place in task.reads if place in orphans]

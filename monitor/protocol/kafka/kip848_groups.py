@@ -197,14 +197,14 @@ def _topology(value: StreamsGroupTopologyValue) -> Topology:
                 repartition_sources=tuple(topic.name for topic in part.repartition_source_topics),
                 repartition_sinks=part.repartition_sink_topics,
                 changelogs=tuple(topic.name for topic in part.state_changelog_topics),
-                copartitioned=tuple(_copartitioned(part, own) for own in part.copartition_groups),
+                copartitioned=tuple(_copartition_topics(part, own) for own in part.copartition_groups),
             )
             for part in value.subtopologies
         ),
     )
 
 
-def _copartitioned(part: SubtopologyStored, group: CopartitionGroup) -> tuple[str, ...]:
+def _copartition_topics(part: SubtopologyStored, group: CopartitionGroup) -> tuple[str, ...]:
     """The topics of the group that are named, sorted; the record has their places in the lists of its subtopology."""
     made = [topic.name for topic in part.repartition_source_topics]
     sources = [part.source_topics[place] for place in group.source_topics if 0 <= place < len(part.source_topics)]

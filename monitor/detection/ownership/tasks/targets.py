@@ -33,7 +33,7 @@ def recomputed_tasks(group: GroupState, catalog: Catalog) -> Owners:
     counts = partition_counts(topology, catalog)
     if _may_be_given(group.members, topology, counts):
         return {}
-    return _given(group, topology, counts)
+    return _assign_again(group, topology, counts)
 
 
 def _may_be_given(members: tuple[Member, ...], topology: Topology, counts: Mapping[str, int]) -> bool:
@@ -46,7 +46,7 @@ def _may_be_given(members: tuple[Member, ...], topology: Topology, counts: Mappi
     return max(given.values(), default=0) <= 1 and max(map(len, targets), default=0) <= share
 
 
-def _given(group: GroupState, topology: Topology, counts: Mapping[str, int]) -> Owners:
+def _assign_again(group: GroupState, topology: Topology, counts: Mapping[str, int]) -> Owners:
     numbers, known = task_counts(topology, counts), group.streams
     parts = [
         SubtopologyTasks(part.subtopology_id, numbers[part.subtopology_id], is_stateful=bool(part.changelogs))
