@@ -36,5 +36,5 @@ def _part_line(part: str, tasks: Sequence[TaskVerdict]) -> str:
     standbys = sum(len(task.standbys) for task in tasks)
     reads = f", which consume {listed(topics)}" if topics else ""
     copies = f"; {counted(standbys, 'standby task')}" if standbys else ""
-    rest = f"; nobody runs {listed(idle)}" if idle else ""
+    rest = f"; not running: {listed(idle)}" if idle else ""
     return f"subtopology {shown(part)}: {counted(len(tasks), 'task')}{reads}{copies}{rest}"

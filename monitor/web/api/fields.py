@@ -194,7 +194,7 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "owners": "The ids of the members that run it.",
         "standbys": "The ids of the members that keep a copy of its state.",
         "reads": "The partitions that it consumes.",
-        "orphan": "Why nobody runs it.",
+        "orphan": "Why no member runs it.",
     },
     "ProcessLoad": {
         "process": "Its id; of Kafka Connect the URL of the worker.",
