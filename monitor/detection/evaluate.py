@@ -26,17 +26,19 @@ from monitor.detection.rules import (
     drift,
     imbalance,
     lag_imbalance,
+    not_ready,
     open_transaction,
     orphaned,
     rebalance,
     retention,
     stalled_commits,
+    task_balance,
     unattended,
     unreadable_members,
 )
 from monitor.detection.rules.lag_imbalance import members_with_lag
 from monitor.detection.rules.open_transaction import records_held_back
-from monitor.detection.rules.orphaned import orphans_of
+from monitor.detection.rules.orphaned import judge_tasks, orphans_of
 from monitor.detection.rules.rebalance import rebalancing_since_ms
 from monitor.detection.rules.retention import kept_waiting, lost_records
 from monitor.detection.rules.rule import Rule
@@ -64,6 +66,7 @@ _OK: Final = LagStatus.OK
 RULES: Final[tuple[Rule, ...]] = (
     *retention.RULES,
     *double_owned.RULES,
+    *not_ready.RULES,
     *orphaned.RULES,
     *unattended.RULES,
     *stalled_commits.RULES,
@@ -73,6 +76,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *unreadable_members.RULES,
     *drift.RULES,
     *imbalance.RULES,
+    *task_balance.RULES,
     *lag_imbalance.RULES,
 )
 """All rules. Which of their findings is worse is monitor.model.findings' to say, not this order."""
@@ -170,6 +174,9 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         settles_ms=next_settling_ms(group, view.grown_ms, settings, facts.moment),
         lag_at_least_ms=lag_at_least_ms(facts, age_ms),
         lag_since_ms=facts.now_ms - age_ms if lag and age_ms is not None else None,
+        tasks=facts.tasks,
+        processes=view.tasks.processes if view.tasks else (),
+        task_balance=view.tasks.balance if view.tasks else None,
     )
 
 
@@ -194,6 +201,7 @@ def _as_finding(found: Observation, group: GroupState) -> Finding:
         partitions=found.partitions,
         members=found.members,
         cause=found.cause,
+        tasks=found.tasks,
     )
 
 
@@ -227,6 +235,8 @@ def facts_of(
         balance=view.balance,
         waiting=waiting,
         is_settling=is_settling,
+        task_view=view.tasks,
+        tasks=judge_tasks(group, view.tasks, orphans, known) if view.tasks is not None else (),
     )
 
 

@@ -62,6 +62,7 @@ from monitor.model.findings import (
     LongRebalance,
     NoOwner,
     NotCommitting,
+    NotReady,
     Observation,
     OpenTransaction,
     RebalanceStorm,
@@ -71,8 +72,10 @@ from monitor.model.findings import (
     SilentMembers,
     StreamsReport,
     TargetDrift,
+    ThreadsWithoutTask,
     UnansweringMembers,
     Unattended,
+    UnevenTasks,
     UnnoticedMembers,
     UnreadableMembers,
     UnsubscribedOwners,
@@ -148,6 +151,8 @@ def _no_owner(evidence: NoOwner, found: Observation, group: GroupState) -> str:
     partitions, reason, awaited = found.partitions, evidence.reason, evidence.awaited
     one = len(partitions) == 1
     head = f"{places(partitions)} {_has(partitions)} no owner."
+    if found.tasks:
+        head = f"{head} No thread runs {_tasks(found.tasks)}."
     if KINDS[group.kind].broker_chooses_owners:
         return f"{head} {_coordinator_reason(reason, group, awaited, one=one)}"
     if KINDS[group.kind].is_self_assigned:
@@ -164,6 +169,52 @@ def _no_owner(evidence: NoOwner, found: Observation, group: GroupState) -> str:
             f"{'its' if leader else 'their'} metadata."
         )
     return f"{head} {_leader_reason(reason, group, awaited, one=one)}"
+
+
+def _tasks(tasks: Sequence[str]) -> str:
+    """Tasks of Kafka Streams or Connect by name, the first few of them.
+
+    >>> _tasks(["1_2"]), _tasks(["0_0", "0_1"])
+    ('the task 1_2', 'the tasks 0_0, 0_1')
+    """
+    return f"the task{'' if len(tasks) == 1 else 's'} {listed(tasks)}"
+
+
+@_sentence.register
+def _not_ready(evidence: NotReady, found: Observation, group: GroupState) -> str:
+    head = f"The coordinator cannot assign tasks in {era(group)}."
+    if found.partitions:
+        head = f"{places(found.partitions)} {_has(found.partitions)} no owner. {head}"
+    gone = " No instance is left." if not group.members else ""
+    if evidence.missing:
+        one = len(evidence.missing) == 1
+        needs = f"topic{'' if one else 's'} {listed(evidence.missing)}, which {'does' if one else 'do'} not exist"
+        return f"{head} The topology needs the {needs}.{gone}"
+    if evidence.uneven:
+        sizes = ", ".join(f"{shown(topic)} has {count}" for topic, count in evidence.uneven[:LISTED])
+        return f"{head} The topology joins topics that must have equally many partitions: {sizes}.{gone}"
+    return f"{head} groupwatch does not know the cause. Look into the log of the coordinator.{gone}"
+
+
+@_sentence.register
+def _uneven_tasks(evidence: UnevenTasks, found: Observation, group: GroupState) -> str:
+    balance, threads = evidence.balance, len(evidence.balance.members)
+    return (
+        f"The instance {shown(balance.process)} runs {counted(balance.tasks, 'active task')} on "
+        f"{counted(threads, 'thread')} ({people(balance.members, group)}), but {balance.fair} for each thread "
+        "are enough to run all tasks."
+    )
+
+
+@_sentence.register
+def _threads_without_task(evidence: ThreadsWithoutTask, found: Observation, group: GroupState) -> str:
+    members = found.members
+    has = "has" if len(members) == 1 else "have"
+    return (
+        f"{len(members)} of {counted(len(group.members), 'thread')} {has} neither active nor standby tasks "
+        f"({people(members, group)}), although {people([evidence.busiest], group)} runs "
+        f"{counted(evidence.active, 'active task')}."
+    )
 
 
 def _leader(group: GroupState) -> str:

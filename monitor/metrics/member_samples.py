@@ -22,6 +22,15 @@ def add_members(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
             instance_id=member.instance_id or "",
         )
         samples.add(specs.MEMBER_INFO, f"{pairs},{own}", 1)
+    if verdict.tasks:
+        _add_tasks(samples, pairs, verdict)
+
+
+def _add_tasks(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
+    for member in verdict.members:
+        own = labels(member_id=member.member_id, client_id=member.client_id, host=member.host)
+        for role, count in (("active", member.active_tasks), ("standby", member.standby_tasks)):
+            samples.add(specs.MEMBER_TASKS, f'{pairs},{own},role="{role}"', count)
 
 
 def add_owners(samples: Samples, pairs: str, verdict: GroupVerdict, rows: Iterable[PartitionVerdict]) -> None:

@@ -53,6 +53,8 @@ from monitor.model import (
     Value,
 )
 
+_STREAMS_GROUP: Final = GroupKind.STREAMS
+
 STATUSES: Final = (LagStatus.OK, LagStatus.WARN, LagStatus.ERR)
 """Burrow's statuses of a group; the others are those of a partition."""
 
@@ -62,7 +64,8 @@ FAILING: Final = frozenset({LagStatus.STOP, LagStatus.STALL, LagStatus.REWIND})
 _OF_ROCKETMQ: Final = (OrphanReason.MIXED_STRATEGY, OrphanReason.MIXED_SUBSCRIPTION)
 _OF_CLASSIC: Final = (OrphanReason.LEADER_UNSUBSCRIBED, OrphanReason.OWNER_UNSUBSCRIBED)
 _OF_STREAMS: Final = (OrphanReason.NO_TASK,)
-_OF_SOME: Final = (*_OF_ROCKETMQ, *_OF_CLASSIC, *_OF_STREAMS)
+_OF_STREAMS_GROUPS: Final = (OrphanReason.NOT_READY,)
+_OF_SOME: Final = (*_OF_ROCKETMQ, *_OF_CLASSIC, *_OF_STREAMS, *_OF_STREAMS_GROUPS)
 _OF_ANY: Final = tuple([reason.value for reason in OrphanReason if reason not in _OF_SOME])
 """What a partition can be orphaned by in any system; the others are of one kind of group."""
 
@@ -71,7 +74,12 @@ _NO_ORPHANS: Final = dict.fromkeys(_OF_ANY, 0)
 _NONE_OF_ROCKETMQ: Final = _NO_ORPHANS | dict.fromkeys([reason.value for reason in _OF_ROCKETMQ], 0)
 _NONE_OF_CLASSIC: Final = _NO_ORPHANS | dict.fromkeys([reason.value for reason in _OF_CLASSIC], 0)
 _NONE_OF_STREAMS: Final = _NO_ORPHANS | dict.fromkeys([reason.value for reason in _OF_STREAMS], 0)
-_ONE_STATE: Final = {state.value: {other.value: int(other is state) for other in STATES} for state in Phase}
+_NONE_OF_STREAMS_GROUPS: Final = _NO_ORPHANS | dict.fromkeys([reason.value for reason in _OF_STREAMS_GROUPS], 0)
+_ONE_STATE_OF_STREAMS: Final = {state.value: {other.value: int(other is state) for other in STATES} for state in Phase}
+_ONE_STATE: Final = {
+    state: {other: one for other, one in states.items() if other != Phase.NOT_READY.value}
+    for state, states in _ONE_STATE_OF_STREAMS.items()
+}
 _ONE_STATUS: Final = {status.value: {other.value: int(other is status) for other in STATUSES} for status in STATUSES}
 
 
@@ -236,7 +244,8 @@ def _add_decode_errors(samples: Samples, cluster: ClusterSnapshot) -> None:
 def _add_states(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     """What the group is: its kind, its state, and Burrow's status with the partitions that made it ERR."""
     samples.add(specs.GROUP_INFO, f'{pairs},kind="{verdict.kind}",source="{verdict.source.value}"', 1)
-    samples.add_each(specs.GROUP_STATE, pairs, "state", _ONE_STATE[verdict.state])
+    states = _ONE_STATE_OF_STREAMS if verdict.kind == _STREAMS_GROUP else _ONE_STATE
+    samples.add_each(specs.GROUP_STATE, pairs, "state", states[verdict.state])
     if verdict.status is not None:
         samples.add_each(specs.GROUP_STATUS, pairs, "status", _ONE_STATUS[verdict.status])
         if verdict.status is LagStatus.ERR:
@@ -272,6 +281,8 @@ def _no_orphans(verdict: GroupVerdict) -> dict[str, int]:
     """0 for each reason why a partition of the group may lack an owner."""
     if verdict.kind == GroupKind.CLASSIC:
         return _NONE_OF_STREAMS if verdict.assignor == STREAM else _NONE_OF_CLASSIC
+    if verdict.kind == GroupKind.STREAMS:
+        return _NONE_OF_STREAMS_GROUPS
     return _NONE_OF_ROCKETMQ if verdict.kind == GroupKind.ROCKETMQ else _NO_ORPHANS
 
 

@@ -25,11 +25,14 @@ from monitor.metrics.row_values import (
     has_moves,
     has_open_transaction,
     has_pauses,
+    has_tasks,
     idle_members,
     in_bytes,
     in_records,
     is_rebalanced,
     produced_per_s,
+    task_imbalance,
+    tasks_without_owner,
     unreadable_members,
 )
 from monitor.metrics.spec_types import (
@@ -59,7 +62,8 @@ _NO_LAGS: Final = "no partition has a known lag"
 _NOT_JOINED: Final = "the group commits without joined members, so its members are unknown"
 _NOT_READ: Final = "a member cannot be decoded, or the assignor is unknown"
 _NOT_OWNED: Final = f"{_NOT_JOINED}; a member cannot be decoded"
-_TASKS: Final = "the group is a classic group of Kafka Streams, which balances tasks"
+_TASKS: Final = "the group belongs to Kafka Streams, which balances tasks"
+_NO_TASKS: Final = "the members of the group have no tasks, or they are unknown"
 _NO_MOVES: Final = f"{_NOT_JOINED}; partitions have no single owner (share, streams, broadcasting)"
 _BY_THE_LOG: Final = f"{_NO_MOVES}; the group is not read from a log"
 _IF_KAFKA: Final = "the group belongs to MetaQ, whose offsets are bytes"
@@ -161,7 +165,7 @@ GROUP_UNATTENDED_SECONDS: Final = MetricSpec(
     labels=BY_GROUP,
     absent=(
         "the group has members or no unread records; another client commits for it; partitions have no single "
-        "owner (streams, broadcasting, POP)"
+        "owner (broadcasting, POP)"
     ),
 )
 GROUP_DEAD_MEMBERS: Final = MetricSpec(
@@ -378,6 +382,28 @@ GROUP_LAG_AT_LEAST_SECONDS: Final = GroupMetric(
     value=attrgetter("lag_at_least_ms"),
     absent="no age is known; retention removed the unread records",
 )
+GROUP_TASKS: Final = GroupMetric(
+    "groupwatch_group_tasks",
+    "Tasks of the group that there should be (Kafka Streams).",
+    value=lambda verdict: len(verdict.tasks),
+    when=has_tasks,
+    absent=_NO_TASKS,
+)
+GROUP_ORPHANED_TASKS: Final = GroupMetric(
+    "groupwatch_group_orphaned_tasks",
+    "Tasks of the group that no member runs.",
+    value=tasks_without_owner,
+    when=has_tasks,
+    absent=_NO_TASKS,
+)
+GROUP_TASK_IMBALANCE_RATIO: Final = GroupMetric(
+    "groupwatch_group_task_imbalance_ratio",
+    "Active tasks of the busiest application instance, divided by what its threads must have at least. "
+    "1 or less is as even as possible.",
+    value=task_imbalance,
+    when=has_tasks,
+    absent=f"{_NO_TASKS}; tasks are on their way, or a rebalance is announced that moves them",
+)
 TOPIC_LAG: Final = TopicMetric(
     "groupwatch_topic_lag",
     "Lag of the group in the topic, in records. Exposed with detail topic, instead of partitions.",
@@ -404,6 +430,13 @@ MEMBER_INFO: Final = MetricSpec(
     scope=MetricScope.MEMBER,
     labels=(*BY_GROUP, "member_id", "client_id", "host", "instance_id"),
     absent="metrics.member_info is not set",
+)
+MEMBER_TASKS: Final = MetricSpec(
+    "groupwatch_member_tasks",
+    "Tasks of a member by role: active or standby. Exposed if metrics.member_info is set.",
+    scope=MetricScope.MEMBER,
+    labels=(*BY_GROUP, "member_id", "client_id", "host", "role"),
+    absent="metrics.member_info is not set; the members of the group have no tasks",
 )
 PARTITION_OWNER_INFO: Final = MetricSpec(
     "groupwatch_partition_owner_info",

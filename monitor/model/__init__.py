@@ -192,6 +192,8 @@ from monitor.model.verdicts import (
     MemberVerdict,
     Pace,
     PartitionVerdict,
+    ProcessLoad,
+    TaskVerdict,
     TopicLag,
 )
 
@@ -303,6 +305,7 @@ __all__ = [
     "PassCompleted",
     "PendingHandover",
     "Phase",
+    "ProcessLoad",
     "Quirk",
     "ReadablePartitionsStored",
     "Rebalance",
@@ -341,6 +344,7 @@ __all__ = [
     "TargetState",
     "TargetStored",
     "TaskOffset",
+    "TaskVerdict",
     "TopicEvent",
     "TopicLag",
     "TopicObserved",

@@ -11,7 +11,17 @@ from enum import StrEnum
 from typing import Final
 
 from monitor.model.client_libraries import ClientDefect, Library
-from monitor.model.evidence import Balance, Cause, Difference, DriftCause, Growth, Refusal, ReplayedAssignor, Skew
+from monitor.model.evidence import (
+    Balance,
+    Cause,
+    Difference,
+    DriftCause,
+    Growth,
+    Refusal,
+    ReplayedAssignor,
+    Skew,
+    TaskBalance,
+)
 from monitor.model.groups import RebalanceCause
 from monitor.model.values import TopicPartition, TopicPartitions, Value
 
@@ -57,6 +67,8 @@ class OrphanReason(StrEnum):
     """The leader gave it to a member that does not subscribe to the topic, and whose library does not consume it."""
     NO_TASK = "no_task"
     """Kafka Streams: it belongs to no task that was given to a thread."""
+    NOT_READY = "not_ready"
+    """KIP-1071: the topology of a Kafka Streams application needs a topic that is not there, or has a wrong size."""
 
 
 class DriftKind(StrEnum):
@@ -122,6 +134,17 @@ class NoOwner(Evidence):
     seen_growing: bool
     awaited: tuple[str, ...] = ()
     streams: StreamsReport | None = None
+
+
+class NotReady(Evidence):
+    """The broker cannot assign the topology of a Kafka Streams application.
+
+    ``missing`` are topics that it needs and that do not exist, sorted. ``uneven`` must have equally many partitions,
+    and have these numbers. Both are empty where it is not known what is wrong.
+    """
+
+    missing: tuple[str, ...]
+    uneven: tuple[tuple[str, int], ...]
 
 
 class UnsubscribedOwners(Evidence):
@@ -268,10 +291,23 @@ class Imbalance(Evidence):
     balance: Balance
 
 
+class UnevenTasks(Evidence):
+    """``balance`` is that of the processes of an application, or of the workers of a Connect cluster."""
+
+    balance: TaskBalance
+
+
 class IdleMembers(Evidence):
     """``partitions`` are those that the group subscribes, None if not all subscriptions are known."""
 
     partitions: int | None
+
+
+class ThreadsWithoutTask(Evidence):
+    """Threads of Kafka Streams without any task, while ``busiest`` has ``active`` active ones."""
+
+    busiest: str
+    active: int
 
 
 class Abandoned(Evidence):
@@ -279,7 +315,10 @@ class Abandoned(Evidence):
 
 
 class Observation(Value):
-    """What a rule has found, in no words; it becomes a :class:`Finding` at the end of the verdict."""
+    """What a rule has found, in no words; it becomes a :class:`Finding` at the end of the verdict.
+
+    ``tasks`` are those of Kafka Streams or Kafka Connect, by name.
+    """
 
     kind: FindingKind
     reason: str
@@ -288,10 +327,14 @@ class Observation(Value):
     partitions: tuple[TopicPartition, ...] = ()
     members: tuple[str, ...] = ()
     cause: DriftCause | None = None
+    tasks: tuple[str, ...] = ()
 
 
 class Finding(Value):
-    """One thing that is wrong: where, since when, and the sentence a person reads. ``cause`` is that of a drift."""
+    """One thing that is wrong: where, since when, and the sentence a person reads. ``cause`` is that of a drift.
+
+    ``tasks`` are those of Kafka Streams or Kafka Connect, by name.
+    """
 
     kind: FindingKind
     reason: str
@@ -300,6 +343,7 @@ class Finding(Value):
     partitions: tuple[TopicPartition, ...] = ()
     members: tuple[str, ...] = ()
     cause: DriftCause | None = None
+    tasks: tuple[str, ...] = ()
 
     @property
     def spec(self) -> FindingSpec:
@@ -339,6 +383,8 @@ class FindingRecord(Value, omit_defaults=False):
     members: tuple[str, ...]
     version: int = 1
     cause: str | None = None
+    task_count: int = 0
+    tasks: tuple[str, ...] = ()
 
 
 class FindingOutdated(Value):
@@ -493,6 +539,16 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
             "log shows what failed (StreamsPartitionAssignor). To trigger a rebalance, restart an instance."
         ),
         mark="no owner: no task",
+    ),
+    FindingSpec(
+        FindingKind.ORPHANED,
+        OrphanReason.NOT_READY,
+        _CRITICAL,
+        advice=(
+            "Create the missing source topics, or give topics that are joined equally many partitions. Then restart "
+            "the instances that have stopped: they leave when a source topic is missing (MissingSourceTopicException)."
+        ),
+        mark="no owner: topology not ready",
     ),
     FindingSpec(
         FindingKind.ORPHANED,
@@ -699,6 +755,15 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
             "with --assignor."
         ),
     ),
+    FindingSpec(
+        FindingKind.IMBALANCE,
+        "tasks",
+        _INFO,
+        advice=(
+            "Not urgent while the instance keeps up. The next rebalance moves tasks if it can. If this lasts, compare "
+            "the numbers of threads (num.stream.threads), and look for tasks whose state is still being restored."
+        ),
+    ),
     # Costs money and no time; with more members than partitions it is often intended.
     FindingSpec(
         FindingKind.IDLE_MEMBERS,
@@ -708,6 +773,15 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
             "Not urgent: idle members can take over from members that fail. If that is not intended, run fewer "
             "members; if there are enough partitions, compare subscriptions. To see the effect, run groupwatch "
             "what-if with --members."
+        ),
+    ),
+    FindingSpec(
+        FindingKind.IDLE_MEMBERS,
+        "no_tasks",
+        _INFO,
+        advice=(
+            "Not urgent: every task is running. If this lasts after the next rebalance, restart the instance of the "
+            "idle threads."
         ),
     ),
     # Mostly intended: the group has turned to other topics.

@@ -7,6 +7,7 @@ from enum import StrEnum
 import msgspec
 
 from monitor.model.client_libraries import UNKNOWN_LIBRARY, ClientLibrary
+from monitor.model.evidence import TaskBalance
 from monitor.model.findings import Finding, OrphanReason
 from monitor.model.kinds import Phase, Sharing, Source
 from monitor.model.members import MemberRemark, MemberState
@@ -92,13 +93,46 @@ class PartitionVerdict(Value, gc=False):
     stable: int | None = None
 
 
+class TaskVerdict(Value):
+    """A task of Kafka Streams or Kafka Connect: who runs it, or why nobody does.
+
+    ``part`` is the subtopology or the connector, ``number`` the task's number there (None: the connector itself).
+    ``owners`` run it, ``standbys`` keep a copy of its state; both are member ids. ``reads`` are the partitions that it
+    consumes. ``orphan`` says why nobody runs it, ``since_ms`` since when.
+    """
+
+    task: str
+    part: str
+    number: int | None
+    owners: tuple[str, ...] = ()
+    standbys: tuple[str, ...] = ()
+    reads: tuple[TopicPartition, ...] = ()
+    orphan: OrphanReason | None = None
+    since_ms: int | None = None
+
+
+class ProcessLoad(Value):
+    """An instance of a Kafka Streams application; its members are its threads.
+
+    ``active`` and ``standby`` count the tasks of all of them.
+    """
+
+    process: str
+    members: tuple[str, ...]
+    active: int = 0
+    standby: int = 0
+
+
 class MemberVerdict(Value):
     """One member with the number of partitions it owns and would own if the group rebalanced now.
 
     ``epoch`` and ``state`` are those of a member of a KIP-848, share or streams group. ``lag``: the records that are
     known to wait in its partitions, together; what is not known is not counted. ``answers``, ``connections`` and
-    ``unreadable`` are those of the Member. ``idle`` None: that is not judged, as more than partitions counts there.
+    ``unreadable`` are those of the Member. ``idle`` None: that is not judged, as tasks count there.
     ``library`` is the client library that it uses, as far as that is known; ``remarks`` say what deviates in its bytes.
+
+    ``process`` is the application instance that it is a thread of (Kafka Streams). ``active_tasks`` and
+    ``standby_tasks`` are how many it runs; None: the group has no tasks.
     """
 
     member_id: str
@@ -117,6 +151,9 @@ class MemberVerdict(Value):
     unreadable: str | None = None
     library: ClientLibrary = UNKNOWN_LIBRARY
     remarks: tuple[MemberRemark, ...] = ()
+    process: str = ""
+    active_tasks: int | None = None
+    standby_tasks: int | None = None
 
 
 class GroupVerdict(Value):
@@ -147,6 +184,9 @@ class GroupVerdict(Value):
     ``lag_at_least_ms`` is the age, at least, of the oldest record that waits: ``lag_ms``, but also of partitions in
     which the oldest record is from before what is remembered of their ends. None: no age is known.
     ``lag_since_ms`` is when the record was written whose age is ``lag_ms``; None: none waits, or no age is known.
+
+    ``tasks`` are those of Kafka Streams and Kafka Connect, sorted; ``processes`` are what runs them. ``task_balance``
+    is None where that is not judged.
     """
 
     cluster: str
@@ -186,3 +226,6 @@ class GroupVerdict(Value):
     settles_ms: int | None = None
     lag_at_least_ms: int | None = None
     lag_since_ms: int | None = None
+    tasks: tuple[TaskVerdict, ...] = ()
+    processes: tuple[ProcessLoad, ...] = ()
+    task_balance: TaskBalance | None = None

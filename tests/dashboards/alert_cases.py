@@ -120,6 +120,16 @@ CASES = (
         summary="orders has had a partition without an owner for 12m 0s (grew, 3 partitions now)",
         labels=GROUP | {"kind": "orphaned"} | GREW,
     ),
+    # Older than 60 s at minute 2, held for one.
+    Case(
+        "GroupwatchTopologyNotReady",
+        "critical",
+        aged("orphaned", "not_ready"),
+        fires=3,
+        gone=26,
+        summary="orders has been unable to run its topology for 3m 0s",
+        labels=GROUP | {"kind": "orphaned", "reason": "not_ready"},
+    ),
     # Older than 300 s at minute 6.
     Case(
         "GroupwatchPartitionDoubleOwned",

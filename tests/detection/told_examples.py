@@ -32,9 +32,14 @@ from monitor.model import (
     RebalanceInProgress,
     Reconciliation,
     Source,
+    StreamsClient,
+    StreamsGroupState,
     StreamsNotice,
+    StreamsTask,
+    Subtopology,
     TopicPartitions,
     TopicState,
+    Topology,
     WireForm,
 )
 from monitor.model.commit_history import extend
@@ -237,6 +242,8 @@ def examples(suffix: str = "") -> tuple[Example, ...]:
         *_targets(w),
         *_balance(w),
         *_own_shares(w),
+        *_streams_groups(w),
+        *_task_balance(w),
     )
 
 
@@ -1092,4 +1099,97 @@ def _hung(w: World) -> Iterator[Example]:
             offsets=(commit(0, 1000, "02:30:00"), going_on),
         ),
         w.catalog(_queues(w, 2, busy)),
+    )
+
+
+def _streams_groups(w: World) -> Iterator[Example]:
+    """Streams groups of the broker (KIP-1071): the subtopology 0 reads orders, or orders and refunds."""
+    not_ready = Kind.ORPHANED, "not_ready", "02:40:00"
+
+    def thread(number: int, has: Sequence[int] = (), *, to_have: Sequence[int] | None = None, **more: Any) -> Member:
+        own, aim = [(IdPartitions("0", tuple(each)),) if each else () for each in (has, to_have or has)]
+        standing = Reconciliation(epoch=12, assigned=own, target=aim, since_ms=STORED)
+        client = StreamsClient(process_id=w.name(f"process-{number}"))
+        return w.person(number, (), **({"reconciliation": standing, "streams_client": client} | more))
+
+    def streams(*threads: Member, sources: Sequence[str] = ("orders",), validated: int | None = 1, **more: Any) -> Any:
+        names = tuple(map(w.name, sources))
+        part = Subtopology("0", source_topics=names, copartitioned=(names,))
+        known = StreamsGroupState(topology=Topology(epoch=1, subtopologies=(part,)), validated_epoch=validated)
+        return w.broker_group(*threads, kind=GroupKind.STREAMS, streams=known, **more)
+
+    two = thread(1, [0]), thread(2, [1])
+    yield Example(
+        "a task that waits for its new owner",
+        Kind.ORPHANED,
+        "pending",
+        "02:40:00",
+        ("No thread runs the task 0_2", "checkout at /10.0.0.2"),
+        streams(thread(1, [0, 1]), thread(2, [], to_have=[2]), phase=Phase.RECONCILING),
+        w.topics(orders=3),
+    )
+    yield Example(
+        "a streams group whose members or topics have changed",
+        Kind.ORPHANED,
+        "rebalancing",
+        "02:40:00",
+        ("No thread runs the task 0_2",),
+        streams(*two, phase=Phase.ASSIGNING, generation=13, target_epoch=12),
+        w.topics(orders=3),
+    )
+    yield Example(
+        "a source topic is missing, and the members have left",
+        *not_ready,
+        ("the topic refunds", "No instance is left"),
+        streams(sources=("orders", "refunds"), validated=None, phase=Phase.EMPTY),
+        w.topics(orders=2),
+    )
+    yield Example(
+        "a source topic is missing",
+        *not_ready,
+        ("the topic refunds", "2 partitions of orders (0-1)"),
+        streams(thread(1), thread(2), sources=("orders", "refunds"), validated=None, phase=Phase.NOT_READY),
+        w.topics(orders=2),
+    )
+    yield Example(
+        "joined topics differ in size",
+        *not_ready,
+        (f"{w.name('orders')} has 2, {w.name('refunds')} has 1",),
+        streams(*two, sources=("orders", "refunds"), validated=None, phase=Phase.NOT_READY),
+        w.topics(orders=2, refunds=1),
+    )
+    yield Example(
+        "nobody knows why a topology is not ready",
+        *not_ready,
+        ("does not know the cause",),
+        streams(thread(1), thread(2), validated=None, phase=Phase.NOT_READY),
+        w.topics(orders=2),
+    )
+
+
+def _task_balance(w: World) -> Iterator[Example]:
+    """Classic groups of Kafka Streams whose assignment is final, with the tasks of orders."""
+
+    def thread(number: int, process: str, *numbers: int) -> Member:
+        tasks = tuple(StreamsTask(0, each) for each in numbers)
+        client = StreamsClient(process_id=w.name(process), version=11)
+        return w.member(number, has=numbers, streams=StreamsNotice(version=11, active=tasks), streams_client=client)
+
+    yield Example(
+        "an instance has more tasks than its threads must have",
+        Kind.IMBALANCE,
+        "tasks",
+        "02:40:00",
+        (f"The instance {w.name('eu-1')} runs 4 active tasks on 1 thread", "2 for each thread"),
+        w.group(thread(1, "eu-1", 0, 1, 2, 3), thread(2, "eu-2", 4), thread(3, "eu-2", 5), protocol="stream"),
+        w.topics(orders=6),
+    )
+    yield Example(
+        "a thread has no task",
+        Kind.IDLE_MEMBERS,
+        "no_tasks",
+        "02:40:00",
+        ("1 of 2 threads has neither", "checkout at /10.0.0.1 runs 2 active tasks"),
+        w.group(thread(1, "eu-1", 0, 1), thread(2, "eu-2"), protocol="stream"),
+        w.topics(orders=2),
     )

@@ -63,6 +63,7 @@ from tests.web.examples import (
     offsets_only,
     orders,
     ready_cluster,
+    streams,
     unattended,
     unreadable,
 )
@@ -363,7 +364,7 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
             (
                 *render_groups([orders(), offsets_only("x"), falling_behind(), unattended("y"), metaq()]),
                 *render_groups([falling_behind("sums"), named(metaq(), "sums-m")], SeriesRules(detail=Detail.TOPIC)),
-                *render_groups([orders("who")], SeriesRules(member_info=True, owner_info=True)),
+                *render_groups([orders("who"), streams()], SeriesRules(member_info=True, owner_info=True)),
                 *render_groups([unreadable("z")]),
                 *render_catalog(catalog()),
                 *render_cluster("main", [summary_of(orders())]),
@@ -582,13 +583,20 @@ def test_every_reason_is_there_at_zero_so_that_its_end_is_seen():
         GroupKind.CONSUMER: set(),
         GroupKind.METAQ: set(),
         GroupKind.ZOOKEEPER: set(),
+        GroupKind.STREAMS: {"not_ready"},
     }
     for kind, own in more.items():
         counts = values(msgspec.structs.replace(calm, kind=kind), "groupwatch_group_orphaned_partitions")
         assert {reason for (reason,) in counts} == of_any | own
     streams = values(msgspec.structs.replace(calm, assignor="stream"), "groupwatch_group_orphaned_partitions")
     assert {reason for (reason,) in streams} == of_any | {"no_task"}
-    all_of_them = of_any | {"leader_unsubscribed", "owner_unsubscribed", "no_task", *more[GroupKind.ROCKETMQ]}
+    all_of_them = of_any | {
+        "leader_unsubscribed",
+        "owner_unsubscribed",
+        "no_task",
+        "not_ready",
+        *more[GroupKind.ROCKETMQ],
+    }
     assert all_of_them == {each.value for each in OrphanReason}
 
 

@@ -9,6 +9,7 @@ import msgspec
 from monitor.assignors.dialects import DialectRow
 from monitor.detection.moment import Moment
 from monitor.detection.ownership.inference import Fit
+from monitor.detection.ownership.tasks.task_view import TaskView
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.model import (
     Catalog,
@@ -18,6 +19,7 @@ from monitor.model import (
     MemberVerdict,
     PartitionState,
     PartitionVerdict,
+    TaskVerdict,
     TopicPartition,
     Value,
 )
@@ -91,7 +93,8 @@ class Facts(Value):
     committed ones of others. ``committed`` holds the group's offsets by partition, ``partitions`` and ``members`` the
     judged rows, ``waiting`` those of the partitions in which records wait. ``is_settling``: the members may be about to
     share their partitions out anew, so nothing is said of who should have them
-    (monitor.detection.ownership.self_assigned.grace_period).
+    (monitor.detection.ownership.self_assigned.grace_period). ``task_view`` is of groups whose members have tasks, and
+    ``tasks`` are those with why nobody runs them now.
     """
 
     group: GroupState
@@ -107,6 +110,8 @@ class Facts(Value):
     balance: Balance | None
     waiting: tuple[PartitionVerdict, ...] = ()
     is_settling: bool = False
+    task_view: TaskView | None = None
+    tasks: tuple[TaskVerdict, ...] = ()
 
     @property
     def now_ms(self) -> int:

@@ -32,6 +32,7 @@ from monitor.model import (
 from monitor.model.findings import spec_of
 from monitor.web.page.assignment_map import TopicMap, assignment_map
 from monitor.web.page.member_labels import Holder, Holders
+from monitor.web.page.task_map import TaskPart, task_map
 from monitor.web.views.overview import FindingLine
 
 SHOWN_PARTITIONS: Final = 500
@@ -59,7 +60,6 @@ _JUDGEMENTS: Final = {
 
 _OF_KIND: Final = {
     str(GroupKind.SHARE): "Members of a share group consume partitions together; a partition needs no exclusive owner.",
-    str(GroupKind.STREAMS): "Members of a streams group have tasks of its topology, which groupwatch does not show.",
     str(GroupKind.SPARK): "The query reads all partitions itself; no owner is expected.",
 }
 
@@ -78,8 +78,13 @@ _NOT_DECODED: Final = (
 )
 
 _BY_TASKS: Final = (
-    "Kafka Streams assigns tasks and balances them over processes. groupwatch evaluates whether a partition has an "
-    "owner, but not the expected owner or the balance."
+    "Kafka Streams assigns tasks and balances them over processes. The expected owners are unknown: the assignment "
+    "depends on settings that no record has (acceptable.recovery.lag, racks)."
+)
+
+_BY_THE_BROKERS_TASKS: Final = (
+    "Partitions belong to the members that run their tasks. The expected owners are the coordinator's target "
+    "assignment; members reach it step by step."
 )
 
 _SOURCES: Final = {
@@ -147,6 +152,7 @@ class GroupPage(Value):
     source: str = ""
     era: str = "Generation"
     map: tuple[TopicMap, ...] = ()
+    task_map: tuple[TaskPart, ...] = ()
 
 
 def group_page(verdict: GroupVerdict, limit: int | None, sort: str = "", map_topic: str = "") -> GroupPage:
@@ -178,6 +184,7 @@ def group_page(verdict: GroupVerdict, limit: int | None, sort: str = "", map_top
         source=_SOURCES[verdict.source],
         era=KINDS[verdict.kind].era.capitalize(),
         map=assignment_map(verdict, holders, map_topic),
+        task_map=task_map(verdict, holders),
     )
 
 
@@ -188,6 +195,8 @@ def _judgement(verdict: GroupVerdict) -> str:
         return _NOT_DECODED
     if verdict.kind == GroupKind.CLASSIC and verdict.assignor == STREAM:
         return _BY_TASKS
+    if verdict.kind == GroupKind.STREAMS and verdict.expectation == "target":
+        return _BY_THE_BROKERS_TASKS
     of_all = _OF_KIND.get(verdict.kind) or _OF_SHARING.get(verdict.sharing)
     return of_all or _JUDGEMENTS.get(verdict.expectation, "")
 

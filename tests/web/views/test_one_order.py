@@ -33,6 +33,7 @@ CRITICAL = (
     ("orphaned", "leader_unsubscribed"),
     ("orphaned", "owner_unsubscribed"),
     ("orphaned", "no_task"),
+    ("orphaned", "not_ready"),
     ("orphaned", "assignor_gap"),
     ("unattended", "no_members"),
     ("dead_member", "silent"),
@@ -59,7 +60,9 @@ WARNING = (
 INFO = (
     ("imbalance", "lag"),
     ("imbalance", "partitions"),
+    ("imbalance", "tasks"),
     ("idle_members", "no_partitions"),
+    ("idle_members", "no_tasks"),
     ("abandoned", "unsubscribed"),
     ("drift", "tie"),
 )
@@ -128,7 +131,9 @@ def test_the_page_marks_partitions_where_the_row_of_a_partition_does_not_say_it_
         ("unreadable_members", "assignment"),
         ("unreadable_members", "subscription"),
         ("imbalance", "partitions"),
+        ("imbalance", "tasks"),
         ("idle_members", "no_partitions"),
+        ("idle_members", "no_tasks"),
     }
 
 
