@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from typing import Final
 
@@ -20,8 +20,11 @@ from monitor.detection.ownership.assignment_view import AssignmentView, view_ass
 from monitor.detection.ownership.catalog_view import Places, Topics
 from monitor.detection.ownership.context import Facts, Ownership
 from monitor.detection.ownership.self_assigned.grace_period import as_of_ms, next_settling_ms, settles_ms, told_until
+from monitor.detection.ownership.tasks.connect import sinks_of
+from monitor.detection.ownership.tasks.views import tasks_at
 from monitor.detection.rules import (
     behind,
+    connect_work,
     double_owned,
     drift,
     imbalance,
@@ -54,6 +57,7 @@ from monitor.model import (
     OrphanReason,
     PartitionState,
     PartitionVerdict,
+    SinkVerdict,
     TopicPartition,
     Value,
 )
@@ -64,6 +68,7 @@ _OK: Final = LagStatus.OK
 RULES: Final[tuple[Rule, ...]] = (
     *retention.RULES,
     *double_owned.RULES,
+    *connect_work.RULES,
     *orphaned.RULES,
     *unattended.RULES,
     *stalled_commits.RULES,
@@ -170,6 +175,11 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         settles_ms=next_settling_ms(group, view.grown_ms, settings, facts.moment),
         lag_at_least_ms=lag_at_least_ms(facts, age_ms),
         lag_since_ms=facts.now_ms - age_ms if lag and age_ms is not None else None,
+        tasks=facts.tasks,
+        processes=facts.task_view.processes if facts.task_view else (),
+        task_balance=facts.task_view.balance if facts.task_view else None,
+        connect=facts.task_view.connect if facts.task_view else None,
+        sinks=sinks_of(group),
     )
 
 
@@ -180,20 +190,22 @@ def findings_of(facts: Facts, rules: Iterable[Rule]) -> tuple[Finding, ...]:
         KeyError: a rule has found what has no row in monitor.model.findings.
     """
     observed = [found for rule in rules for found in rule.find(facts)]
+    sinks = sinks_of(facts.group) if observed else ()
     observed.sort(key=lambda found: rank(found.kind, found.reason))
-    return tuple([_as_finding(found, facts.group) for found in observed])
+    return tuple([_as_finding(found, facts.group, sinks) for found in observed])
 
 
-def _as_finding(found: Observation, group: GroupState) -> Finding:
+def _as_finding(found: Observation, group: GroupState, sinks: Sequence[SinkVerdict]) -> Finding:
     """The only place where what was found becomes words."""
     return Finding(
         kind=found.kind,
         reason=found.reason,
         since_ms=found.since_ms,
-        sentence=sentence_of(found, group),
+        sentence=sentence_of(found, group, sinks),
         partitions=found.partitions,
         members=found.members,
         cause=found.cause,
+        tasks=found.tasks,
     )
 
 
@@ -227,6 +239,8 @@ def facts_of(
         balance=view.balance,
         waiting=waiting,
         is_settling=is_settling,
+        task_view=view.tasks,
+        tasks=tasks_at(view.tasks, group, moment),
     )
 
 

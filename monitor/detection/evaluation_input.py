@@ -31,7 +31,8 @@ def only_concerned(inputs: GroupInputs) -> GroupInputs:
     catalog = inputs.catalog
     topics = {name: catalog.topics[name] for name in _concerned(inputs) if name in catalog.topics}
     names = {state.topic_id: state.topic for state in topics.values() if state.topic_id is not None}
-    return replace(inputs, catalog=replace(catalog, topics=topics, names=names))
+    own = {name: configs for name, configs in catalog.connect_configs.items() if name == inputs.group.group}
+    return replace(inputs, catalog=replace(catalog, topics=topics, names=names, connect_configs=own))
 
 
 def _concerned(inputs: GroupInputs) -> list[str]:

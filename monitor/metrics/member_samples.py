@@ -22,6 +22,10 @@ def add_members(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
             instance_id=member.instance_id or "",
         )
         samples.add(specs.MEMBER_INFO, f"{pairs},{own}", 1)
+    for worker in verdict.processes if verdict.connect is not None else ():
+        for member_id in worker.members:
+            own = labels(member_id=member_id, url=worker.process)
+            samples.add(specs.CONNECT_WORKER_TASKS, f"{pairs},{own}", worker.active)
 
 
 def add_owners(samples: Samples, pairs: str, verdict: GroupVerdict, rows: Iterable[PartitionVerdict]) -> None:

@@ -82,6 +82,7 @@ class OpenFinding(Value):
     members: tuple[str, ...] = ()
     cause: DriftCause | None = None
     advice: str | None = None
+    tasks: tuple[str, ...] = ()
 
 
 class GroupHistory(Value):
