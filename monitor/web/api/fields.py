@@ -156,7 +156,7 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
     "TaskVerdict": {
         "task": "The name of the task; of Connect, that of the connector itself if it is one.",
         "part": "The subtopology, or the connector.",
-        "number": "The number of the task there; absent: the connector itself.",
+        "number": "The number of the task there; null: the connector itself.",
         "owners": "The ids of the members that run it.",
         "standbys": "The ids of the members that keep a copy of its state.",
         "reads": "The partitions that it consumes.",

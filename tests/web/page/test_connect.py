@@ -5,7 +5,8 @@ import re
 from msgspec.structs import replace
 
 from monitor.detection import evaluate
-from monitor.model import GroupSummary, Member
+from monitor.detection.evaluation_input import GroupInputs
+from monitor.model import GroupSummary, GroupVerdict, Member, Phase
 from monitor.web.page.connect import connect_part
 from monitor.web.page.group import group_page
 from monitor.web.page.member_labels import Holders
@@ -38,7 +39,8 @@ def words(page: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
 
 
-def sink_group(name: str):
+def sink_inputs(name: str) -> GroupInputs:
+    """The group of a sink of two tasks, none of which has a partition."""
     w = World()
     members = tuple(
         Member(
@@ -50,8 +52,13 @@ def sink_group(name: str):
         )
         for n in (0, 1)
     )
-    group = replace(w.group(), group=name, members=members, phase="stable")
-    return evaluate(group, w.topics(orders=2), NOW, example("Connect waits for a worker").settings)
+    group = replace(w.group(), group=name, members=members, phase=Phase.STABLE)
+    return GroupInputs(group=group, catalog=w.topics(orders=2), now_ms=NOW)
+
+
+def sink_group(name: str) -> GroupVerdict:
+    inputs = sink_inputs(name)
+    return evaluate(inputs.group, inputs.catalog, NOW, inputs.settings)
 
 
 def test_what_nobody_runs_comes_first_with_until_when_connect_waits():
