@@ -20,7 +20,7 @@ from monitor.detection.ownership.assignment_view import AssignmentView, view_ass
 from monitor.detection.ownership.catalog_view import Places, Topics
 from monitor.detection.ownership.context import Facts, Ownership
 from monitor.detection.ownership.self_assigned.grace_period import as_of_ms, next_settling_ms, settles_ms, told_until
-from monitor.detection.ownership.tasks.connect import sinks_of
+from monitor.detection.ownership.tasks.connect import sink_of, sinks_of
 from monitor.detection.ownership.tasks.views import tasks_at
 from monitor.detection.rules import (
     behind,
@@ -57,6 +57,7 @@ from monitor.model import (
     OrphanReason,
     PartitionState,
     PartitionVerdict,
+    SinkState,
     SinkVerdict,
     TopicPartition,
     Value,
@@ -180,6 +181,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         task_balance=facts.task_view.balance if facts.task_view else None,
         connect=facts.task_view.connect if facts.task_view else None,
         sinks=sinks_of(group),
+        sink=sink_of(group, facts.catalog),
     )
 
 
@@ -190,18 +192,20 @@ def findings_of(facts: Facts, rules: Iterable[Rule]) -> tuple[Finding, ...]:
         KeyError: a rule has found what has no row in monitor.model.findings.
     """
     observed = [found for rule in rules for found in rule.find(facts)]
-    sinks = sinks_of(facts.group) if observed else ()
+    if not observed:
+        return ()
+    sinks, sink = sinks_of(facts.group), sink_of(facts.group, facts.catalog)
     observed.sort(key=lambda found: rank(found.kind, found.reason))
-    return tuple([_as_finding(found, facts.group, sinks) for found in observed])
+    return tuple([_as_finding(found, facts.group, sinks, sink) for found in observed])
 
 
-def _as_finding(found: Observation, group: GroupState, sinks: Sequence[SinkVerdict]) -> Finding:
+def _as_finding(found: Observation, group: GroupState, sinks: Sequence[SinkVerdict], sink: SinkState | None) -> Finding:
     """The only place where what was found becomes words."""
     return Finding(
         kind=found.kind,
         reason=found.reason,
         since_ms=found.since_ms,
-        sentence=sentence_of(found, group, sinks),
+        sentence=sentence_of(found, group, sinks, sink),
         partitions=found.partitions,
         members=found.members,
         cause=found.cause,

@@ -34,7 +34,9 @@ from monitor.model import (
     OrphanReason,
     Phase,
     RebalanceCause,
+    SinkState,
     SinkVerdict,
+    TargetState,
     TopicPartition,
 )
 from monitor.model.evidence import (
@@ -83,19 +85,31 @@ from monitor.model.findings import (
 )
 
 
-def sentence_of(found: Observation, group: GroupState, sinks: Sequence[SinkVerdict] = ()) -> str:
+def sentence_of(
+    found: Observation, group: GroupState, sinks: Sequence[SinkVerdict] = (), sink: SinkState | None = None
+) -> str:
     """What a person reads of an observation.
 
     Args:
         found: what a rule has found of the group.
         group: the group with the names of its topics and with its members, of which the sentence names some.
         sinks: which of the members are tasks of a sink connector.
+        sink: the connector whose group it is by its name.
 
     Raises:
         NotImplementedError: its evidence has no sentence here.
     """
     sentence = _sentence(found.evidence, found, group)
-    return f"{sentence} {_sink_tasks(found, sinks)}" if sinks else sentence
+    more = [_sink_tasks(found, sinks)] if sinks else []
+    if sink is not None and not sinks:
+        more.append(f"By its name, this is the group of the connector {shown(sink.connector)} of Kafka Connect.")
+    if sink is not None and sink.state in _RESTING:
+        more.append(f"That connector is {sink.state.lower()}.")
+    return " ".join([sentence, *more])
+
+
+_RESTING: Final = frozenset({TargetState.PAUSED, TargetState.STOPPED})
+"""What a connector is to do that lets records wait on purpose."""
 
 
 def _sink_tasks(found: Observation, sinks: Sequence[SinkVerdict]) -> str:

@@ -168,6 +168,13 @@ class SinkVerdict(Value):
     task: int
 
 
+class SinkState(Value):
+    """The connector that a consumer group is of by its name, and what that is to do (None: it is started)."""
+
+    connector: str
+    state: TargetState | None = None
+
+
 class MemberVerdict(Value):
     """One member with the number of partitions it owns and would own if the group rebalanced now.
 
@@ -231,7 +238,7 @@ class GroupVerdict(Value):
 
     ``tasks`` are those of Kafka Streams and Kafka Connect, sorted; ``processes`` are what runs them. ``task_balance``
     is None where that is not judged. ``connect`` is of the workers of a Connect cluster, ``sinks`` of the group of a
-    sink connector.
+    sink connector, ``sink`` likewise where the connectors of its Connect cluster are known.
     """
 
     cluster: str
@@ -276,3 +283,4 @@ class GroupVerdict(Value):
     task_balance: TaskBalance | None = None
     connect: ConnectVerdict | None = None
     sinks: tuple[SinkVerdict, ...] = ()
+    sink: SinkState | None = None

@@ -150,6 +150,7 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "processes": "What runs them: application instances, or Connect workers.",
         "task_balance": "The instance with most tasks by thread; absent: not evaluated.",
         "connect": "Of the workers of a Connect cluster; absent: the group is none.",
+        "sink": "The connector whose group it is by its name, as the topic of configurations tells; absent: none.",
         "sinks": "Which member is which task of a Connect sink, by the client ids that Connect gives.",
         "settles_ms": "The end of the grace period in which members may still be rebalancing (ms since the epoch).",
     },
@@ -191,6 +192,7 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "workers": "The ids of the members that run it or its tasks.",
     },
     "SinkVerdict": {"task": "The number of the task."},
+    "SinkState": {"state": "What it is to do; absent: it is started."},
     "MemberVerdict": {
         "active_tasks": "Number of its active tasks; absent: the group has no tasks.",
         "standby_tasks": "Number of its standby tasks; absent: the group has no tasks.",

@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
+from monitor.detection.evaluation_input import GroupInputs, only_concerned
 from monitor.detection.ownership.tasks.connect import OVERDUE_MS
 from monitor.detection.rules.connect_work import TOLD_MS
 from monitor.model import (
@@ -24,6 +25,7 @@ from monitor.model import (
 )
 from monitor.tracking.fold.captured_logs import CapturedLogs, RecordLine
 from monitor.tracking.group import fold_group
+from tests.detection.told_examples import NOW, examples
 from tests.support.kind_captures import lines_until_each_mark
 
 INJECTED = {
@@ -215,6 +217,36 @@ def test_a_worker_is_behind_in_its_second_generation_and_no_longer_once_that_has
     twice = group(late, (worker("w1"), worker("w2", offset=4)), (worker("w1"), worker("w2", offset=4)))
     assert reasons(judged(twice, TOLD_MS - 1)) == [("config_behind", "config_offset")]
     assert reasons(judged(twice, TOLD_MS)) == []
+
+
+# --- the group of a sink ----------------------------------------------------------------------------------------------
+
+
+def unattended(name, *configs):
+    """A group that its members left 20 minutes ago; records have come since."""
+    (found,) = [each for each in examples() if each.title == UNATTENDED]
+    known = ConnectConfigsState(cluster="prod", topic="connect-configs", connectors=configs)
+    catalog = replace(found.catalog, connect_configs={"live": known})
+    inputs = only_concerned(GroupInputs(group=replace(found.group, group=name), catalog=catalog, now_ms=NOW))
+    return evaluate(inputs.group, inputs.catalog, NOW, inputs.settings)
+
+
+UNATTENDED = next(each.title for each in examples() if each.reason == "no_members")
+
+
+def test_a_sink_that_is_stopped_has_lag_on_purpose_and_its_groups_finding_says_so():
+    s3 = ConnectorConfig("s3", is_configured=True, tasks=0, target_state=TargetState.STOPPED)
+    (finding,) = unattended("connect-s3", s3).findings
+    assert finding.sentence.endswith(
+        "By its name, this is the group of the connector s3 of Kafka Connect. That connector is stopped."
+    )
+    own = replace(s3, group_id="own-group", target_state=TargetState.STARTED)
+    (finding,) = unattended("own-group", own).findings
+    assert finding.sentence.endswith("this is the group of the connector s3 of Kafka Connect.")
+    (finding,) = unattended("connect-s3", own).findings
+    assert "Connect" not in finding.sentence, "its group is another one"
+    verdict = unattended("connect-s3", s3)
+    assert (verdict.sink.connector, verdict.sink.state) == ("s3", TargetState.STOPPED)
 
 
 def test_a_storm_takes_twice_as_many_generations_and_speaks_of_workers():

@@ -22,6 +22,7 @@ from monitor.kinds.connect import (
     delay_until_ms,
     idle_work,
     running_work,
+    sink_connector,
     sink_group,
     sink_task,
     worker_work,
@@ -40,6 +41,7 @@ from monitor.model import (
     Member,
     OrphanReason,
     ProcessLoad,
+    SinkState,
     SinkVerdict,
     TaskVerdict,
 )
@@ -83,6 +85,14 @@ def sinks_of(group: GroupState) -> tuple[SinkVerdict, ...]:
         return ()
     found = ((member.member_id, sink_task(member.client_id)) for member in group.members)
     return tuple(SinkVerdict(member_id, sink.connector, sink.task) for member_id, sink in found if sink is not None)
+
+
+def sink_of(group: GroupState, catalog: Catalog) -> SinkState | None:
+    """The connector whose consumer group this is by its name; None: it is of none that is known."""
+    if not catalog.connect_configs or group.protocol_type == CONNECT:
+        return None
+    found = sink_connector(group.group, catalog.connect_configs.values())
+    return None if found is None else SinkState(connector=found.connector, state=found.target_state)
 
 
 def _idle(group: GroupState, configs: ConnectConfigsState | None) -> tuple[IdleWork, ...]:
