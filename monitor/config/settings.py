@@ -96,7 +96,7 @@ class ClusterSettings(Section):
     events."""
     connect_configs: Annotated[dict[str, str], BeforeValidator(_as_flat_text)] = Field(default={})
     """A table of the topics of configurations of Connect clusters: `group.id` of the workers = their
-    `config.storage.topic`. It tells which connectors and tasks should run; no group names its topic. groupwatch decodes
+    `config.storage.topic`. They say which connectors and tasks should run; no group names its topic. groupwatch decodes
     only names, numbers of tasks, target states and `consumer.override.group.id`. A topic that is missing or may not be
     read is left out with a warning until the next start."""
 

@@ -15,7 +15,11 @@ MOST_WORKERS = 50
 
 def connect_statements(known: Judged, cluster: ConnectVerdict) -> Iterator[Statement]:
     """What is known of the workers of a Connect cluster."""
-    yield Statement(about=About.ASSIGNOR, sentence=_assigned_by(known, cluster), evidence=tuple(_configured(cluster)))
+    yield Statement(
+        about=About.ASSIGNOR,
+        sentence=_assignment_sentence(known, cluster),
+        evidence=tuple(_configuration_lines(cluster)),
+    )
     loads, tasks = known.verdict.processes, known.verdict.tasks
     run = sum(bool(task.owners) for task in tasks)
     workers = counted(len(loads), "worker") if loads else "No worker"
@@ -43,7 +47,7 @@ def sink_statements(known: Judged) -> Iterator[Statement]:
     )
 
 
-def _assigned_by(known: Judged, cluster: ConnectVerdict) -> str:
+def _assignment_sentence(known: Judged, cluster: ConnectVerdict) -> str:
     protocol = shown(known.group.protocol or "none")
     leader = f" at {shown(cluster.leader_url)}" if cluster.leader_url else ""
     text = f"It is a Connect cluster with the protocol {protocol}. Its leader{leader} assigns connectors and tasks"
@@ -52,7 +56,7 @@ def _assigned_by(known: Judged, cluster: ConnectVerdict) -> str:
     return f"{text}, and holds back those of a worker that is gone until {clock_time(cluster.delay_until_ms)}."
 
 
-def _configured(cluster: ConnectVerdict) -> Iterator[str]:
+def _configuration_lines(cluster: ConnectVerdict) -> Iterator[str]:
     if cluster.config_offset is not None:
         yield f"the leader has read the topic of configurations up to offset {cluster.config_offset}"
     configured = [each for each in cluster.connectors if each.tasks is not None]
@@ -70,10 +74,10 @@ def _worker_line(load: ProcessLoad, tasks: tuple[TaskVerdict, ...]) -> str:
     numbered = [task.task for task in own if task.number is not None]
     offset = f"; configuration offset {load.config_offset}" if load.config_offset is not None else ""
     name = shown(load.process or load.members[0])
-    return f"{name}: {_named(numbered, 'task')}, {_named(connectors, 'connector')}{offset}"
+    return f"{name}: {_counted_names(numbered, 'task')}, {_counted_names(connectors, 'connector')}{offset}"
 
 
-def _named(names: list[str], word: str) -> str:
+def _counted_names(names: list[str], word: str) -> str:
     return f"{counted(len(names), word)} ({listed(names)})" if names else f"no {word}"
 
 

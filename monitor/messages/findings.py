@@ -610,7 +610,7 @@ def _no_worker(evidence: NoWorker, found: Observation, group: GroupState) -> str
     match evidence.reason:
         case OrphanReason.DELAY:
             until = f" until {clock_time(evidence.until_ms)}" if evidence.until_ms is not None else ""
-            return f"{head} {_gone(evidence.urls)}. Connect waits{until} for its return before it reassigns {them}."
+            return f"{head} {_lost_workers(evidence.urls)}. Connect waits{until} for its return before it reassigns {them}."
         case OrphanReason.REVOKED:
             return f"{head} {_capitalize(generation)} revoked {them}, and no later generation has assigned {them}."
         case OrphanReason.CONFIG_MISMATCH:
@@ -621,7 +621,7 @@ def _no_worker(evidence: NoWorker, found: Observation, group: GroupState) -> str
         case OrphanReason.NO_WORKERS:
             return f"{head} The Connect cluster has no workers."
         case _:
-            gone = f" {_gone(evidence.urls)}." if evidence.urls else ""
+            gone = f" {_lost_workers(evidence.urls)}." if evidence.urls else ""
             return f"{head} The Connect leader has not assigned {them} in {generation}.{gone}"
 
 
@@ -631,7 +631,7 @@ def _work(tasks: Sequence[str], connectors: Sequence[str]) -> str:
     return " and ".join(f"{counted(len(names), word)} ({listed(names)})" for names, word in own if names)
 
 
-def _gone(urls: Sequence[str]) -> str:
+def _lost_workers(urls: Sequence[str]) -> str:
     if not urls:
         return "Its worker is gone"
     return f"The worker{'' if len(urls) == 1 else 's'} at {listed(urls)} {'is' if len(urls) == 1 else 'are'} gone"

@@ -150,7 +150,7 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "processes": "What runs them: application instances, or Connect workers.",
         "task_balance": "The instance with most tasks by thread; absent: not evaluated.",
         "connect": "Of the workers of a Connect cluster; absent: the group is none.",
-        "sink": "The connector whose group it is by its name, as the topic of configurations tells; absent: none.",
+        "sink": "The connector whose group it is by its name, according to the topic of configurations; absent: none.",
         "sinks": "Which member is which task of a Connect sink, by the client ids that Connect gives.",
         "settles_ms": "The end of the grace period in which members may still be rebalancing (ms since the epoch).",
     },
