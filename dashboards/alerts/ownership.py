@@ -19,6 +19,9 @@ from monitor.metrics import specs
 
 _UNEVEN = "partitions|lag|no_partitions|tasks|no_tasks"
 
+_OTHER_ORPHANS = "!mixed_strategy|mixed_subscription|not_ready|delay|revoked|not_assigned|config_mismatch|no_workers"
+"""The reasons of partitions that have no alert of their own; the last ones are of Connect's tasks."""
+
 
 def ownership_rules(pace: Pace) -> tuple[AlertRule, ...]:
     """By age: metadata refreshes (5 min), rebalances and handovers leave partitions without an owner, as intended."""
@@ -29,8 +32,8 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
     return (
         AlertRule(
             name="GroupwatchPartitionOrphaned",
-            severity=severity_of("orphaned", "!mixed_strategy|mixed_subscription|not_ready"),
-            expr=f"{finding_age('orphaned', '!mixed_strategy|mixed_subscription|not_ready')} > {pace.seconds(600)}",
+            severity=severity_of("orphaned", _OTHER_ORPHANS),
+            expr=f"{finding_age('orphaned', _OTHER_ORPHANS)} > {pace.seconds(600)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
             summary=(

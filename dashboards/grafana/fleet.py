@@ -41,6 +41,7 @@ FINDINGS: Final = {
     "abandoned": "topics no longer read",
     "rebalance": "many or long rebalances",
     "unreadable_members": "members that cannot be read",
+    "config_behind": "Connect workers behind on configurations",
 }
 """All kinds of findings, as they are called here."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from typing import Final
 
@@ -20,8 +20,10 @@ from monitor.detection.ownership.assignment_view import AssignmentView, view_ass
 from monitor.detection.ownership.catalog_view import Places, Topics
 from monitor.detection.ownership.context import Facts, Ownership
 from monitor.detection.ownership.self_assigned.grace_period import as_of_ms, next_settling_ms, settles_ms, told_until
+from monitor.detection.ownership.tasks.connect import sink_of, sinks_of, tasks_now
 from monitor.detection.rules import (
     behind,
+    connect_work,
     double_owned,
     drift,
     imbalance,
@@ -56,6 +58,8 @@ from monitor.model import (
     OrphanReason,
     PartitionState,
     PartitionVerdict,
+    SinkState,
+    SinkVerdict,
     TopicPartition,
     Value,
 )
@@ -67,6 +71,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *retention.RULES,
     *double_owned.RULES,
     *not_ready.RULES,
+    *connect_work.RULES,
     *orphaned.RULES,
     *unattended.RULES,
     *stalled_commits.RULES,
@@ -177,6 +182,9 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         tasks=facts.tasks,
         processes=view.tasks.processes if view.tasks else (),
         task_balance=view.tasks.balance if view.tasks else None,
+        connect=view.tasks.connect if view.tasks else None,
+        sinks=sinks_of(group),
+        sink=sink_of(group, facts.catalog),
     )
 
 
@@ -187,17 +195,20 @@ def findings_of(facts: Facts, rules: Iterable[Rule]) -> tuple[Finding, ...]:
         KeyError: a rule has found what has no row in monitor.model.findings.
     """
     observed = [found for rule in rules for found in rule.find(facts)]
+    if not observed:
+        return ()
+    sinks, sink = sinks_of(facts.group), sink_of(facts.group, facts.catalog)
     observed.sort(key=lambda found: rank(found.kind, found.reason))
-    return tuple([_as_finding(found, facts.group) for found in observed])
+    return tuple([_as_finding(found, facts.group, sinks, sink) for found in observed])
 
 
-def _as_finding(found: Observation, group: GroupState) -> Finding:
+def _as_finding(found: Observation, group: GroupState, sinks: Sequence[SinkVerdict], sink: SinkState | None) -> Finding:
     """The only place where what was found becomes words."""
     return Finding(
         kind=found.kind,
         reason=found.reason,
         since_ms=found.since_ms,
-        sentence=sentence_of(found, group),
+        sentence=sentence_of(found, group, sinks, sink),
         partitions=found.partitions,
         members=found.members,
         cause=found.cause,
@@ -236,8 +247,23 @@ def facts_of(
         waiting=waiting,
         is_settling=is_settling,
         task_view=view.tasks,
-        tasks=judge_tasks(group, view.tasks, orphans, known) if view.tasks is not None else (),
+        tasks=_tasks(view, group, moment, orphans, known),
     )
+
+
+def _tasks(
+    view: AssignmentView,
+    group: GroupState,
+    moment: Moment,
+    orphans: Mapping[TopicPartition, OrphanReason],
+    known: Places,
+) -> tuple[TaskVerdict, ...]:
+    """The tasks with why nobody runs them now."""
+    if view.tasks is None:
+        return ()
+    if view.tasks.connect is not None:
+        return tasks_now(view.tasks.tasks, moment)
+    return judge_tasks(group, view.tasks, dict(orphans), known)
 
 
 def _known(topics: Topics, ownership: Ownership, committed: Mapping[TopicPartition, CommittedOffset]) -> Places:

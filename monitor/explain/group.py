@@ -9,6 +9,7 @@ from typing import Final
 from monitor.assignors.dialects import DialectRow, Exactness
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.explain.client_libraries import client_statements, count_java_moves
+from monitor.explain.connect import connect_statements, sink_statements
 from monitor.explain.dialects import dialect_rule
 from monitor.explain.self_assigned import sharing_told
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
@@ -78,15 +79,24 @@ def explain_group(inputs: GroupInputs) -> Explanation:
         evaluated_ms=inputs.now_ms,
         statements=(
             _state(known),
-            *_assignor(known),
-            *_members(known),
-            *tasks_told(known),
+            *_assignment(known),
             *client_statements(known),
             *_rebalances(known),
             _lag(known),
             *findings_told(known.verdict.findings, "The group has no findings."),
         ),
     )
+
+
+def _assignment(known: Judged) -> Iterator[Statement]:
+    """Who assigns, and who has what: partitions, or the work of Connect."""
+    if known.verdict.connect is not None:
+        yield from connect_statements(known, known.verdict.connect)
+        return
+    yield from _assignor(known)
+    yield from _members(known)
+    yield from tasks_told(known)
+    yield from sink_statements(known)
 
 
 def _state(known: Judged) -> Statement:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Final
 
+from monitor.detection.rules.connect_work import REASONS as CONNECT_REASONS
 from monitor.metrics import specs
 from monitor.metrics.cluster_samples import STATES
 from monitor.metrics.collector_samples import add_collectors
@@ -65,7 +66,8 @@ _OF_ROCKETMQ: Final = (OrphanReason.MIXED_STRATEGY, OrphanReason.MIXED_SUBSCRIPT
 _OF_CLASSIC: Final = (OrphanReason.LEADER_UNSUBSCRIBED, OrphanReason.OWNER_UNSUBSCRIBED)
 _OF_STREAMS: Final = (OrphanReason.NO_TASK,)
 _OF_STREAMS_GROUPS: Final = (OrphanReason.NOT_READY,)
-_OF_SOME: Final = (*_OF_ROCKETMQ, *_OF_CLASSIC, *_OF_STREAMS, *_OF_STREAMS_GROUPS)
+_OF_CONNECT: Final = CONNECT_REASONS  # of tasks, not of partitions
+_OF_SOME: Final = (*_OF_ROCKETMQ, *_OF_CLASSIC, *_OF_STREAMS, *_OF_STREAMS_GROUPS, *_OF_CONNECT)
 _OF_ANY: Final = tuple([reason.value for reason in OrphanReason if reason not in _OF_SOME])
 """What a partition can be orphaned by in any system; the others are of one kind of group."""
 
@@ -184,6 +186,8 @@ def _add_all(samples: Samples, pairs: str, verdict: GroupVerdict, rows: Sequence
     OWN.add_group(samples, pairs, verdict)
     _add_states(samples, pairs, verdict)
     _add_ownership(samples, pairs, verdict)
+    if verdict.connect is not None:
+        _add_idle_work(samples, pairs, verdict)
     _add_drift(samples, pairs, verdict)
     if verdict.findings:
         _add_findings(samples, pairs, verdict)
@@ -262,7 +266,7 @@ def _add_ownership(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     none = _no_orphans(verdict) if is_known else dict.fromkeys(orphans, 0)
     counts = {reason: orphans.count(reason) for reason in none} if orphans else none
     samples.add_each(specs.GROUP_ORPHANED_PARTITIONS, pairs, "reason", counts)
-    orphaned = _of(verdict, FindingKind.ORPHANED)
+    orphaned = [finding for finding in _of(verdict, FindingKind.ORPHANED) if finding.partitions]  # not of tasks
     samples.add_ms(specs.GROUP_ORPHANED_OLDEST_SECONDS, pairs, _oldest_ms(verdict, orphaned))
     unattended = _of(verdict, FindingKind.UNATTENDED)
     samples.add_ms(specs.GROUP_UNATTENDED_SECONDS, pairs, _oldest_ms(verdict, unattended))
@@ -270,6 +274,15 @@ def _add_ownership(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     samples.add(specs.GROUP_DEAD_MEMBERS, pairs, len(dead) if is_known else len(dead) or None)
     double = {place for finding in _of(verdict, FindingKind.DOUBLE_OWNED) for place in finding.partitions}
     samples.add(specs.GROUP_DOUBLE_OWNED_PARTITIONS, pairs, len(double) if is_known else len(double) or None)
+
+
+def _add_idle_work(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
+    """Every reason, also with 0, so that a return to 0 is seen; nothing, if what a worker runs is not known."""
+    if any(member.unreadable is not None for member in verdict.members):
+        return
+    idle = Counter(task.orphan for task in verdict.tasks if task.orphan is not None)
+    counts = {reason.value: idle[reason] for reason in CONNECT_REASONS}
+    samples.add_each(specs.GROUP_CONNECT_IDLE_TASKS, pairs, "reason", counts)
 
 
 def _owns_partitions(verdict: GroupVerdict) -> bool:

@@ -81,6 +81,21 @@ def commits_to_zookeeper(verdict: GroupVerdict) -> bool:
     return verdict.kind == _ZOOKEEPER
 
 
+def is_connect_cluster(verdict: GroupVerdict) -> bool:
+    """Its members are the workers of a Connect cluster."""
+    return verdict.connect is not None
+
+
+def connect_tasks(verdict: GroupVerdict) -> int:
+    """How many connectors and tasks workers run."""
+    return sum([bool(task.owners) for task in verdict.tasks])
+
+
+def connect_delay_until_ms(verdict: GroupVerdict) -> int | None:
+    """Until when the Connect cluster waits for a worker; None: it does not."""
+    return verdict.connect.delay_until_ms if verdict.connect is not None else None
+
+
 def idle_members(verdict: GroupVerdict) -> int | None:
     """How many members own nothing; None: partitions are not what members are to have."""
     idle = [member.idle for member in verdict.members]

@@ -17,6 +17,8 @@ from monitor.metrics.row_values import (
     by_the_machine,
     commits_to_brokers,
     commits_to_zookeeper,
+    connect_delay_until_ms,
+    connect_tasks,
     consumed_per_s,
     counts_redelivered,
     has_joined,
@@ -29,6 +31,7 @@ from monitor.metrics.row_values import (
     idle_members,
     in_bytes,
     in_records,
+    is_connect_cluster,
     is_rebalanced,
     produced_per_s,
     task_imbalance,
@@ -68,6 +71,7 @@ _NO_MOVES: Final = f"{_NOT_JOINED}; partitions have no single owner (share, stre
 _BY_THE_LOG: Final = f"{_NO_MOVES}; the group is not read from a log"
 _IF_KAFKA: Final = "the group belongs to MetaQ, whose offsets are bytes"
 _ONLY_METAQ: Final = "the group does not belong to MetaQ"
+_NO_CONNECT: Final = "the group is no Connect cluster"
 _NONE: Final = "there are none"
 _READY: Final = "the cluster is ready"
 _NEVER_JUDGED: Final = "no evaluation has ended"
@@ -157,6 +161,27 @@ GROUP_ORPHANED_OLDEST_SECONDS: Final = MetricSpec(
     scope=MetricScope.GROUP,
     labels=BY_GROUP,
     absent=_NONE,
+)
+GROUP_CONNECT_TASKS: Final = GroupMetric(
+    "groupwatch_group_connect_tasks",
+    "Connectors and tasks that the workers of the Connect cluster run.",
+    value=connect_tasks,
+    when=is_connect_cluster,
+    absent=_NO_CONNECT,
+)
+GROUP_CONNECT_IDLE_TASKS: Final = MetricSpec(
+    "groupwatch_group_connect_idle_tasks",
+    "Connectors and tasks that no worker of the Connect cluster runs.",
+    scope=MetricScope.GROUP,
+    labels=(*BY_GROUP, "reason"),
+    absent=f"{_NO_CONNECT}; a worker cannot be decoded",
+)
+GROUP_CONNECT_DELAY_UNTIL: Final = GroupMetric(
+    "groupwatch_group_connect_delay_until_timestamp_seconds",
+    "When the Connect cluster stops waiting for a worker that is gone (scheduled.rebalance.max.delay.ms).",
+    value=connect_delay_until_ms,
+    when=is_connect_cluster,
+    absent=f"{_NO_CONNECT}; it does not wait",
 )
 GROUP_UNATTENDED_SECONDS: Final = MetricSpec(
     "groupwatch_group_unattended_seconds",
@@ -423,6 +448,13 @@ TOPIC_LAG_BYTES: Final = TopicMetric(
     value=attrgetter("lag"),
     when=in_bytes,
     absent=f"the detail is not topic; {_NO_LAGS}; {_ONLY_METAQ}",
+)
+CONNECT_WORKER_TASKS: Final = MetricSpec(
+    "groupwatch_connect_worker_tasks",
+    "Tasks that a worker of a Connect cluster runs, without connectors. Exposed if metrics.member_info is set.",
+    scope=MetricScope.MEMBER,
+    labels=(*BY_GROUP, "member_id", "url"),
+    absent=f"metrics.member_info is not set; {_NO_CONNECT}",
 )
 MEMBER_INFO: Final = MetricSpec(
     "groupwatch_member_info",

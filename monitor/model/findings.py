@@ -45,6 +45,8 @@ class FindingKind(StrEnum):
     REBALANCE = "rebalance"
     UNREADABLE_MEMBERS = "unreadable_members"
     """Members sent bytes that cannot be decoded, so what is wrong with the group may not be seen."""
+    CONFIG_BEHIND = "config_behind"
+    """A worker of Connect has read less of the configurations than its leader."""
 
 
 class OrphanReason(StrEnum):
@@ -69,6 +71,16 @@ class OrphanReason(StrEnum):
     """Kafka Streams: it belongs to no task that was given to a thread."""
     NOT_READY = "not_ready"
     """KIP-1071: the topology of a Kafka Streams application needs a topic that is not there, or has a wrong size."""
+    DELAY = "delay"
+    """Connect: the worker of the task is gone, and the leader waits for it to come back."""
+    REVOKED = "revoked"
+    """Connect: the newest generation took the task from a worker, and the next one gives it to another."""
+    NOT_ASSIGNED = "not_assigned"
+    """Connect: the leader has given the task to no worker, and waits for none."""
+    CONFIG_MISMATCH = "config_mismatch"
+    """Connect: the leader could not read the configurations, and gave nothing to anybody."""
+    NO_WORKERS = "no_workers"
+    """Connect: the cluster has no workers."""
 
 
 class DriftKind(StrEnum):
@@ -145,6 +157,46 @@ class NotReady(Evidence):
 
     missing: tuple[str, ...]
     uneven: tuple[tuple[str, int], ...]
+
+
+class NoWorker(Evidence):
+    """Connectors and tasks of Connect that no worker runs; the tasks are those of the finding.
+
+    ``urls`` are the workers that had them last. ``until_ms`` is until when the leader waits for these to come back.
+    """
+
+    reason: OrphanReason
+    connectors: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
+    until_ms: int | None = None
+
+
+class RunTwice(Evidence):
+    """Connectors and tasks of Connect that these workers ran at once.
+
+    ``from_ms`` None: not known; ``until_ms`` None: they still do.
+    """
+
+    urls: tuple[str, ...]
+    from_ms: int | None
+    until_ms: int | None
+    connectors: tuple[str, ...] = ()
+
+
+class UnevenWorkers(Evidence):
+    """Workers of Connect that run the most and the fewest tasks or, if ``of_connectors``, connectors."""
+
+    most_url: str
+    most: int
+    fewest_url: str
+    fewest: int
+    of_connectors: bool
+
+
+class WorkersBehind(Evidence):
+    """Workers of Connect that joined again and again without what their leader has read of the configurations."""
+
+    urls: tuple[str, ...]
 
 
 class UnsubscribedOwners(Evidence):
@@ -560,6 +612,43 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         ),
         mark="no owner: assignor gap",
     ),
+    FindingSpec(
+        FindingKind.ORPHANED,
+        OrphanReason.CONFIG_MISMATCH,
+        _CRITICAL,
+        advice=(
+            "Check that every worker can read the topic of configurations (config.storage.topic): the leader's log "
+            "shows what failed. Until then, Connect assigns nothing."
+        ),
+        mark="no worker: configurations unread",
+    ),
+    FindingSpec(
+        FindingKind.ORPHANED,
+        OrphanReason.NO_WORKERS,
+        _CRITICAL,
+        advice="Start the workers of this Connect cluster. If it is no longer needed, delete its connectors.",
+        mark="no worker: none left",
+    ),
+    FindingSpec(
+        FindingKind.ORPHANED,
+        OrphanReason.NOT_ASSIGNED,
+        _CRITICAL,
+        advice=(
+            "Check the log of the Connect leader. To trigger a rebalance, restart a worker, or start another one. A "
+            "restart of the connector does not assign its tasks again."
+        ),
+        mark="no worker: not assigned",
+    ),
+    FindingSpec(
+        FindingKind.ORPHANED,
+        OrphanReason.REVOKED,
+        _CRITICAL,
+        advice=(
+            "Wait for the next generation. If it does not come, check the log of the Connect leader, and whether a "
+            "worker hangs while it stops a task (task.shutdown.graceful.timeout.ms)."
+        ),
+        mark="no worker yet: revoked",
+    ),
     # The same for all of a group, often by intent or for a while: it is switched off or restarts.
     FindingSpec(
         FindingKind.UNATTENDED,
@@ -624,6 +713,16 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         _CRITICAL,
         advice="Wait: the coordinator assigns within moments. If this lasts, check the log of the group's coordinator.",
         mark="no owner yet: rebalancing",
+    ),
+    # It has ended by the time that it is known; what was written twice remains.
+    FindingSpec(
+        FindingKind.DOUBLE_OWNED,
+        "run_twice",
+        _WARNING,
+        advice=(
+            "Check what those connectors wrote in that time: records may be there twice. Find out why the worker lost "
+            "contact (long pauses, network); Connect stops its tasks only when it rejoins."
+        ),
     ),
     # Where the group reads on is not known: it may pass records over.
     FindingSpec(
@@ -690,6 +789,16 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         _WARNING,
         advice="The logs of its members show why each of them rejoined.",
         remembered=True,
+    ),
+    # It starts no new connector there until it has read them.
+    FindingSpec(
+        FindingKind.CONFIG_BEHIND,
+        "config_offset",
+        _WARNING,
+        advice=(
+            "Check the worker's connection to the topic of configurations (config.storage.topic), and that all workers "
+            "of the cluster are configured with the same topic."
+        ),
     ),
     # It says nothing of harm, and hides it: the first hides more.
     FindingSpec(
@@ -763,6 +872,26 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
             "Not urgent while the instance keeps up. The next rebalance moves tasks if it can. If this lasts, compare "
             "the numbers of threads (num.stream.threads), and look for tasks whose state is still being restored."
         ),
+    ),
+    FindingSpec(
+        FindingKind.IMBALANCE,
+        "workers",
+        _INFO,
+        advice=(
+            "Not urgent while the worker keeps up. The next rebalance spreads connectors and tasks evenly. If this "
+            "lasts, check the log of the Connect leader."
+        ),
+    ),
+    # The leader waits on purpose: a worker that restarts gets its tasks back.
+    FindingSpec(
+        FindingKind.ORPHANED,
+        OrphanReason.DELAY,
+        _INFO,
+        advice=(
+            "Start the worker again before then, or wait: Connect then assigns its tasks to other workers. How long it "
+            "waits is scheduled.rebalance.max.delay.ms."
+        ),
+        mark="no worker: delay",
     ),
     # Costs money and no time; with more members than partitions it is often intended.
     FindingSpec(

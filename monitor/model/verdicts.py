@@ -7,6 +7,7 @@ from enum import StrEnum
 import msgspec
 
 from monitor.model.client_libraries import UNKNOWN_LIBRARY, ClientLibrary
+from monitor.model.connect import TargetState
 from monitor.model.evidence import TaskBalance
 from monitor.model.findings import Finding, OrphanReason
 from monitor.model.kinds import Phase, Sharing, Source
@@ -99,6 +100,8 @@ class TaskVerdict(Value):
     ``part`` is the subtopology or the connector, ``number`` the task's number there (None: the connector itself).
     ``owners`` run it, ``standbys`` keep a copy of its state; both are member ids. ``reads`` are the partitions that it
     consumes. ``orphan`` says why nobody runs it, ``since_ms`` since when.
+
+    Of Connect: ``last_url`` is the worker that ran it last, ``until_ms`` until when the leader waits for that worker.
     """
 
     task: str
@@ -109,18 +112,67 @@ class TaskVerdict(Value):
     reads: tuple[TopicPartition, ...] = ()
     orphan: OrphanReason | None = None
     since_ms: int | None = None
+    last_url: str | None = None
+    until_ms: int | None = None
 
 
 class ProcessLoad(Value):
-    """An instance of a Kafka Streams application; its members are its threads.
+    """An instance of a Kafka Streams application, whose members are its threads; or a worker of Connect, by its url.
 
-    ``active`` and ``standby`` count the tasks of all of them.
+    ``active`` and ``standby`` count the tasks of all of them, ``connectors`` the connectors that a worker runs.
+    ``config_offset`` is how far a worker had read the configurations as it joined (None: not known, or no worker).
     """
 
     process: str
     members: tuple[str, ...]
     active: int = 0
     standby: int = 0
+    connectors: int = 0
+    config_offset: int | None = None
+
+
+class ConnectorVerdict(Value):
+    """A connector of a Connect cluster. ``workers`` run it or its tasks: member ids, sorted.
+
+    ``tasks`` are those that it should have, ``running`` those that a worker runs. ``state`` is what it is to do. Both
+    are None where the topic of configurations is not read. ``sink_group`` is the consumer group that it has if it is a
+    sink, which is not known.
+    """
+
+    connector: str
+    running: int
+    sink_group: str
+    tasks: int | None = None
+    state: TargetState | None = None
+    workers: tuple[str, ...] = ()
+
+
+class ConnectVerdict(Value):
+    """What is told of a Connect cluster beside its tasks.
+
+    ``leader_url`` and ``config_offset`` are of the leader (None: not known). ``delay_until_ms`` is until when it keeps
+    back what a worker had that is gone.
+    """
+
+    connectors: tuple[ConnectorVerdict, ...] = ()
+    leader_url: str | None = None
+    config_offset: int | None = None
+    delay_until_ms: int | None = None
+
+
+class SinkVerdict(Value):
+    """The task of a sink connector that a member of a consumer group is."""
+
+    member_id: str
+    connector: str
+    task: int
+
+
+class SinkState(Value):
+    """The connector that a consumer group is of by its name, and what that is to do (None: it is started)."""
+
+    connector: str
+    state: TargetState | None = None
 
 
 class MemberVerdict(Value):
@@ -186,7 +238,8 @@ class GroupVerdict(Value):
     ``lag_since_ms`` is when the record was written whose age is ``lag_ms``; None: none waits, or no age is known.
 
     ``tasks`` are those of Kafka Streams and Kafka Connect, sorted; ``processes`` are what runs them. ``task_balance``
-    is None where that is not judged.
+    is None where that is not judged. ``connect`` is of the workers of a Connect cluster, ``sinks`` of the group of a
+    sink connector, ``sink`` likewise where the connectors of its Connect cluster are known.
     """
 
     cluster: str
@@ -229,3 +282,6 @@ class GroupVerdict(Value):
     tasks: tuple[TaskVerdict, ...] = ()
     processes: tuple[ProcessLoad, ...] = ()
     task_balance: TaskBalance | None = None
+    connect: ConnectVerdict | None = None
+    sinks: tuple[SinkVerdict, ...] = ()
+    sink: SinkState | None = None

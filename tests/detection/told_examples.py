@@ -15,14 +15,24 @@ from msgspec.structs import replace as changed
 
 from monitor.detection import DetectionSettings
 from monitor.model import (
+    CONNECT,
+    THE_CONNECTOR,
     Catalog,
     CommitPoint,
     CommittedOffset,
+    ConnectAssignment,
+    ConnectConfigsState,
+    ConnectGroupState,
+    ConnectorConfig,
+    ConnectorTasks,
+    ConnectWorker,
+    DoubleWork,
     EndOffsetAt,
     FindingKind,
     GroupKind,
     GroupState,
     IdPartitions,
+    LostWork,
     Member,
     MemberState,
     PartitionState,
@@ -41,6 +51,7 @@ from monitor.model import (
     TopicState,
     Topology,
     WireForm,
+    WorkerBehind,
 )
 from monitor.model.commit_history import extend
 from tests.assignors.kafka_client.sticky.written import user_data
@@ -244,6 +255,7 @@ def examples(suffix: str = "") -> tuple[Example, ...]:
         *_own_shares(w),
         *_streams_groups(w),
         *_task_balance(w),
+        *_connect(w),
     )
 
 
@@ -1192,4 +1204,148 @@ def _task_balance(w: World) -> Iterator[Example]:
         ("1 of 2 threads has neither", "checkout at /10.0.0.1 runs 2 active tasks"),
         w.group(thread(1, "eu-1", 0, 1), thread(2, "eu-2"), protocol="stream"),
         w.topics(orders=2),
+    )
+
+
+class Workers:
+    """Makes Connect clusters. The worker of number 1 leads; all have read the configurations up to offset 30."""
+
+    def __init__(self, w: World) -> None:
+        self.w = w
+
+    def url(self, number: int) -> str:
+        return f"http://10.0.0.{number}:8083/{self.w.suffix}"
+
+    def work(self, connector: str, *tasks: int) -> ConnectorTasks:
+        return ConnectorTasks(self.w.name(connector), tasks)
+
+    def worker(
+        self, number: int, *has: ConnectorTasks, revoked: Sequence[ConnectorTasks] = (), offset: int = 30, **told: int
+    ) -> Member:
+        assignment = ConnectAssignment(
+            leader="leader", leader_url=self.url(1), config_offset=30, revoked=tuple(revoked), **told
+        )
+        known = ConnectWorker(
+            version=2, url=self.url(number), config_offset=offset, allocation=has, assignment=assignment
+        )
+        return self.w.person(number, (), connect=known)
+
+    def cluster(self, *members: Member, stored: str = "02:40:00", **known: Any) -> GroupState:
+        return GroupState(
+            cluster="prod",
+            group=self.w.name("checkout"),
+            phase=Phase.STABLE if members else Phase.EMPTY,
+            phase_ms=at(stored),
+            protocol_type=CONNECT,
+            protocol="sessioned",
+            generation=12,
+            generation_ms=at(stored),
+            members=members,
+            connect=ConnectGroupState(**known),
+        )
+
+    def configured(self, **tasks: int) -> Catalog:
+        connectors = tuple(
+            ConnectorConfig(connector=self.w.name(name), is_configured=True, tasks=count, changed_ms=at("02:30:00"))
+            for name, count in tasks.items()
+        )
+        configs = ConnectConfigsState(cluster="prod", topic="connect-configs", connectors=connectors)
+        return Catalog(cluster="prod", pass_ms=NOW, connect_configs={self.w.name("checkout"): configs})
+
+
+def _connect(w: World) -> Iterator[Example]:
+    c = Workers(w)
+    nothing = w.catalog()
+    gone = LostWork(c.url(2), at("02:58:00"), (c.work("jdbc", 0, 1), c.work("s3", 4)))
+    one = c.worker(1, c.work("s3", THE_CONNECTOR, 0))
+    yield Example(
+        "Connect waits for a worker",
+        Kind.ORPHANED,
+        "delay",
+        "02:58:00",
+        ("3 tasks (jdbc", "http://10.0.0.2:8083/", "waits until 03:03:00 UTC"),
+        c.cluster(c.worker(1, c.work("s3", 0), delay_ms=300_000), stored="02:58:00", lost=(gone,)),
+        nothing,
+    )
+    yield Example(
+        "Connect waited for a worker, and has not gone on",
+        Kind.ORPHANED,
+        "not_assigned",
+        "02:50:00",
+        ("3 tasks (jdbc", "http://10.0.0.2:8083/", "in generation 12"),
+        c.cluster(
+            c.worker(1, c.work("s3", 0), delay_ms=300_000),
+            stored="02:50:00",
+            lost=(changed(gone, since_ms=at("02:50:00")),),
+        ),
+        nothing,
+    )
+    yield Example(
+        "Connect has no worker for a task",
+        Kind.ORPHANED,
+        "not_assigned",
+        "02:40:00",
+        ("1 task (s3", "has not assigned it in generation 12"),
+        c.cluster(one),
+        c.configured(s3=2),
+    )
+    yield Example(
+        "Connect revoked, and has not assigned",
+        Kind.ORPHANED,
+        "revoked",
+        "02:40:00",
+        ("1 connector (jdbc", "Generation 12 revoked it"),
+        c.cluster(c.worker(1, c.work("jdbc", THE_CONNECTOR), revoked=[c.work("jdbc", THE_CONNECTOR)]), c.worker(2)),
+        nothing,
+    )
+    yield Example(
+        "Connect could not read the configurations",
+        Kind.ORPHANED,
+        "config_mismatch",
+        "02:40:00",
+        ("1 task (s3", "CONFIG_MISMATCH"),
+        c.cluster(c.worker(1, error=1), lost=(LostWork(c.url(1), STORED, (c.work("s3", 0),)),)),
+        nothing,
+    )
+    yield Example(
+        "Connect has no workers",
+        Kind.ORPHANED,
+        "no_workers",
+        "02:40:00",
+        ("2 tasks (s3", "1 connector (s3", "has no workers"),
+        c.cluster(lost=(LostWork(c.url(1), STORED, (c.work("s3", THE_CONNECTOR, 0, 1),)),)),
+        nothing,
+    )
+    double = DoubleWork((c.url(1), c.url(2)), at("02:51:00"), at("02:55:30"), (c.work("jdbc", 0),))
+    yield Example(
+        "two workers of Connect ran a task",
+        Kind.DOUBLE_OWNED,
+        "run_twice",
+        "02:51:00",
+        ("1 task (jdbc", "http://10.0.0.1:8083/", "http://10.0.0.2:8083/", "from 02:51:00 UTC until 02:55:30 UTC"),
+        c.cluster(c.worker(1, c.work("jdbc", 0)), c.worker(2), stored="02:55:30", doubles=(double,)),
+        nothing,
+    )
+    yield Example(
+        "a worker of Connect has more tasks than another",
+        Kind.IMBALANCE,
+        "workers",
+        "02:40:00",
+        ("http://10.0.0.1:8083/", "runs 3 tasks", "http://10.0.0.2:8083/", "only 1."),
+        c.cluster(c.worker(1, c.work("s3", 0, 1, 2)), c.worker(2, c.work("jdbc", 0))),
+        nothing,
+    )
+    yield Example(
+        "a worker of Connect has read less than its leader",
+        Kind.CONFIG_BEHIND,
+        "config_offset",
+        "02:57:00",
+        ("http://10.0.0.2:8083/", "in generation 12 and in the one before"),
+        c.cluster(
+            c.worker(1),
+            c.worker(2, offset=28),
+            stored="02:58:00",
+            behind=(WorkerBehind(w.name("checkout-2-5d0c"), at("02:57:00"), 2),),
+        ),
+        nothing,
     )

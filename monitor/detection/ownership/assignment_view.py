@@ -196,6 +196,7 @@ def _outlines(view: AssignmentView, topics: Topics) -> tuple[object, ...]:
     return (
         age_beside(topics.catalog, view.group),
         topics.names_digest if KINDS[view.group.kind].by_topic_id else b"",
+        topics.catalog.connect_configs.get(view.group.group),
         *(topics.outline(topic) for topic in sorted(concerned)),
     )
 

@@ -18,6 +18,7 @@ from monitor.model import (
     Finding,
     FindingKind,
     GroupKind,
+    GroupSummary,
     GroupVerdict,
     MemberState,
     MemberVerdict,
@@ -31,6 +32,7 @@ from monitor.model import (
 )
 from monitor.model.findings import spec_of
 from monitor.web.page.assignment_map import TopicMap, assignment_map
+from monitor.web.page.connect import NOTHING, ConnectPart, connect_part
 from monitor.web.page.member_labels import Holder, Holders
 from monitor.web.page.task_map import TaskPart, task_map
 from monitor.web.views.overview import FindingLine
@@ -86,6 +88,8 @@ _BY_THE_BROKERS_TASKS: Final = (
     "Partitions belong to the members that run their tasks. The expected owners are the coordinator's target "
     "assignment; members reach it step by step."
 )
+
+_OF_WORKERS: Final = "The workers of a Connect cluster own no partitions; those of a sink belong to its consumer group."
 
 _SOURCES: Final = {
     Source.LOG: "the offsets topic",
@@ -153,12 +157,19 @@ class GroupPage(Value):
     era: str = "Generation"
     map: tuple[TopicMap, ...] = ()
     task_map: tuple[TaskPart, ...] = ()
+    connect: ConnectPart = NOTHING
 
 
-def group_page(verdict: GroupVerdict, limit: int | None, sort: str = "", map_topic: str = "") -> GroupPage:
+def group_page(
+    verdict: GroupVerdict,
+    limit: int | None,
+    sort: str = "",
+    map_topic: str = "",
+    groups: Sequence[GroupSummary] = (),
+) -> GroupPage:
     """The page of a group with at most so many partitions. ``sort`` is as in PageOptions; else it is the usual order.
 
-    ``map_topic`` is drawn in the map in any case.
+    ``map_topic`` is drawn in the map in any case. ``groups`` are those of its cluster, which it may have to do with.
     """
     holders, marks = Holders(verdict.members), _marks(verdict)
     rows = _in_order(verdict, marks, sort)
@@ -184,7 +195,8 @@ def group_page(verdict: GroupVerdict, limit: int | None, sort: str = "", map_top
         source=_SOURCES[verdict.source],
         era=KINDS[verdict.kind].era.capitalize(),
         map=assignment_map(verdict, holders, map_topic),
-        task_map=task_map(verdict, holders),
+        task_map=() if verdict.connect is not None else task_map(verdict, holders),
+        connect=connect_part(verdict, groups, holders, limit),
     )
 
 
@@ -197,6 +209,8 @@ def _judgement(verdict: GroupVerdict) -> str:
         return _BY_TASKS
     if verdict.kind == GroupKind.STREAMS and verdict.expectation == "target":
         return _BY_THE_BROKERS_TASKS
+    if verdict.connect is not None:
+        return _OF_WORKERS
     of_all = _OF_KIND.get(verdict.kind) or _OF_SHARING.get(verdict.sharing)
     return of_all or _JUDGEMENTS.get(verdict.expectation, "")
 

@@ -37,6 +37,7 @@ KIND_WORDS: Final = {
     FindingKind.ABANDONED: "Abandoned",
     FindingKind.REBALANCE: "Rebalance",
     FindingKind.UNREADABLE_MEMBERS: "Unreadable members",
+    FindingKind.CONFIG_BEHIND: "Configuration behind",
 }
 
 MARKS: Final = {

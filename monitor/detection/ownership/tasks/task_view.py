@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from monitor.kinds.processes import IdleThreads
-from monitor.model import ProcessLoad, TaskVerdict, Value
+from monitor.model import ConnectVerdict, ProcessLoad, TaskVerdict, Value
 from monitor.model.evidence import TaskBalance
 
 
@@ -19,6 +19,7 @@ class TaskView(Value):
     """The tasks of a group. ``tasks`` are sorted, and lack why nobody runs them where time decides that.
 
     ``members`` has a row for each member, by its id. ``balance`` and ``idle`` are None where they are not judged, too.
+    ``connect`` is of a Connect cluster.
     """
 
     tasks: tuple[TaskVerdict, ...]
@@ -26,3 +27,4 @@ class TaskView(Value):
     processes: tuple[ProcessLoad, ...]
     balance: TaskBalance | None = None
     idle: IdleThreads | None = None
+    connect: ConnectVerdict | None = None

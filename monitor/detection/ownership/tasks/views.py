@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from monitor.detection.ownership.tasks.classic_streams import view_classic_streams
+from monitor.detection.ownership.tasks.connect import is_connect, view_connect
 from monitor.detection.ownership.tasks.streams import view_streams
 from monitor.detection.ownership.tasks.task_view import TaskView
 from monitor.kinds.classic_streams import is_classic_streams
@@ -19,5 +20,7 @@ def view_tasks(group: GroupState, catalog: Catalog) -> TaskView | None:
     """
     if is_classic_streams(group):
         return view_classic_streams(group, catalog)
+    if is_connect(group):
+        return view_connect(group, catalog)
     topology = topology_of(group)
     return None if topology is None else view_streams(group, topology, catalog)
