@@ -57,6 +57,11 @@ class Group(Value):
         return self.subscriptions == UNEQUAL
 
     @property
+    def has_orphans(self) -> bool:
+        """Whether its members subscribe to different topics, and its leaders assign only those of their own."""
+        return self.has_unequal_topics and self.leaves_topics_out
+
+    @property
     def leaves_topics_out(self) -> bool:
         """Whether its leader may assign none of the partitions of a topic that another member subscribes to.
 

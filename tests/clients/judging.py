@@ -152,7 +152,7 @@ class Allowed(Value):
     kind: str
     reason: str | None
     most_s: float | None
-    groups: Literal["any", "unequal topics", "failing", "not assigned"]
+    groups: Literal["any", "static", "unequal topics", "failing", "not assigned", "late metadata", "closing leader"]
     why: str
 
 
@@ -169,14 +169,15 @@ ALLOWED: Final = (
         "dead_member",
         "silent",
         COMMIT_SILENCE_S + END_SIGHTS_S + SESSION_S,
-        "any",
+        "static",
         "a static member that is gone is missed after its session, while others go on",
     ),
     Allowed("lag", "behind", None, "unequal topics", "what nobody read while the only subscriber of a topic was gone"),
     Allowed("imbalance", None, None, "unequal topics", "most assignors give a topic's subscribers equal shares of it"),
     Allowed("idle_members", None, None, "unequal topics", "others have all that a member subscribes to"),
     Allowed("abandoned", None, None, "unequal topics", "the only subscriber of a topic left"),
-    Allowed("orphaned", "grew", None, "not assigned", "a leader may not know the partitions of a topic yet"),
+    Allowed("orphaned", "grew", None, "late metadata", "a leader may not know the partitions of a topic yet"),
+    Allowed("orphaned", "assignor_gap", None, "closing leader", "true: it assigns nothing while it closes"),
     Allowed("orphaned", "leader_unsubscribed", None, "not assigned", "true"),
     Allowed("orphaned", "owner_unsubscribed", None, "not assigned", "true"),
     Allowed("drift", "current", None, "not assigned", "the next generation assigns what this one left out"),
@@ -217,13 +218,15 @@ def false_alarm(group: Group, spell: Spell, now_ms: int, late_s: float, not_assi
 
 
 def _is_of(group: Group, spell: Spell, allowed: Allowed, not_assigned: Spans) -> bool:
-    match allowed.groups:
-        case "unequal topics":
-            return group.has_unequal_topics
-        case "failing":
-            return group.fails
-        case "not assigned":
-            first_ms = min(spell.opened_ms, spell.since_ms)
-            return any(began_ms <= spell.opened_ms and first_ms < until_ms for began_ms, until_ms in not_assigned)
-        case "any":
-            return True
+    first_ms = min(spell.opened_ms, spell.since_ms)
+    is_left = any(began_ms <= spell.opened_ms and first_ms < until_ms for began_ms, until_ms in not_assigned)
+    is_of = {
+        "any": True,
+        "static": group.static,
+        "unequal topics": group.has_unequal_topics,
+        "failing": group.fails,
+        "not assigned": is_left,
+        "late metadata": is_left and not group.has_orphans,  # nothing grew where a leader leaves topics out
+        "closing leader": is_left and group.leaves_topics_out and not group.has_orphans,
+    }
+    return is_of[allowed.groups]
