@@ -14,6 +14,8 @@ from tests.clients.fleet import Fleet, ProcessEndedError
 from tests.clients.groups import Group, Place, places
 
 FEWEST_PLACES: Final = 3
+OFTEN: Final = 5
+"""Groups with orphans change so many times as often as others: few are there, and each change may be another orphan."""
 
 
 @dataclass
@@ -35,6 +37,7 @@ class MemberChurn:
         self._groups = [
             Occupied(group, tuple(islice(places(group), max(FEWEST_PLACES, len(group.clients))))) for group in groups
         ]
+        self._weights = [OFTEN if each.group.has_orphans else 1 for each in self._groups]
         self._started = 0
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -70,7 +73,7 @@ class MemberChurn:
     def _run(self) -> None:
         try:
             while not self._stopping.wait(self._chance.uniform(0.5, 1.5) * self._every_s):
-                group = self._chance.choice(self._groups)
+                (group,) = self._chance.choices(self._groups, self._weights)
                 action = self._chance.choice([self._join, self._leave, self._restart])
                 try:
                     if action(group):
