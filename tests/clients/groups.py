@@ -41,6 +41,7 @@ class Group(Value):
         configured: what is not as its libraries have it.
         static: its members have instance ids.
         fails: its leader's assignor fails, again and again.
+        lost: members of it ended with their process.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Group(Value):
     configured: Configured
     static: bool = False
     fails: bool = False
+    lost: bool = False
 
     @property
     def has_unequal_topics(self) -> bool:

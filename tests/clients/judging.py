@@ -152,7 +152,9 @@ class Allowed(Value):
     kind: str
     reason: str | None
     most_s: float | None
-    groups: Literal["any", "static", "unequal topics", "failing", "not assigned", "late metadata", "closing leader"]
+    groups: Literal[
+        "any", "static", "unequal topics", "failing", "not assigned", "late metadata", "closing leader", "lost"
+    ]
     why: str
 
 
@@ -186,6 +188,12 @@ ALLOWED: Final = (
     Allowed("dead_member", "silent", None, "not assigned", "a member commits nothing of what it drops"),
     Allowed("rebalance", None, None, "failing", "members join again and again, or wait for the leader"),
     Allowed("lag", None, None, "failing", "nobody reads"),
+    Allowed("orphaned", "assignor_gap", None, "failing", "assigned before the leader knew all topics"),
+    Allowed("imbalance", None, SESSION_S + SLOWEST_S, "not assigned", "others wait for what is handed over to them"),
+    Allowed("unattended", None, None, "lost", "true: its members ended with their process"),
+    Allowed("lag", None, None, "lost", "true: its members ended with their process"),
+    Allowed("dead_member", None, None, "lost", "true: its members ended with their process"),
+    Allowed("rebalance", "long", None, "lost", "members are waited for that ended with their process"),
 )
 """What is not here must not be told at all."""
 
@@ -227,6 +235,7 @@ def _is_of(group: Group, spell: Spell, allowed: Allowed, not_assigned: Spans) ->
         "failing": group.fails,
         "not assigned": is_left,
         "late metadata": is_left and not group.has_orphans,  # nothing grew where a leader leaves topics out
+        "lost": group.lost,
         "closing leader": is_left and group.leaves_topics_out and not group.has_orphans,
     }
     return is_of[allowed.groups]

@@ -43,6 +43,7 @@ class MemberChurn:
         self._thread = threading.Thread(target=self._run, daemon=True)
         self.done: Counter[str] = Counter()
         self.ended: list[str] = []
+        self.lost: set[str] = set()
         self.error: Exception | None = None
 
     def set_up(self) -> None:
@@ -118,4 +119,6 @@ class MemberChurn:
         self.ended.append(str(ended))
         lost = self._fleet.forget(ended.process)
         for each in self._groups:
+            if not lost.isdisjoint(each.members.values()):
+                self.lost.add(each.group.name)
             each.members = {number: name for number, name in each.members.items() if name not in lost}

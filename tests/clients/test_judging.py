@@ -100,6 +100,7 @@ def spell(kind: str, reason: str, age_s: float) -> Spell:
 
 
 KAFKAJS = group("kafkajs", KAFKAJS_ROUNDROBIN, equal=False)
+LOST = Group("g", ("sarama",), RANGE, EQUAL, Configured.NOTHING, lost=True)
 STATIC = Group("g", ("sarama",), RANGE, EQUAL, Configured.NOTHING, static=True)
 
 
@@ -116,6 +117,8 @@ STATIC = Group("g", ("sarama",), RANGE, EQUAL, Configured.NOTHING, static=True)
         pytest.param(KAFKAJS, spell("orphaned", "leader_unsubscribed", 0), True, id="all was assigned"),
         pytest.param(group(), spell("dead_member", "silent", 0), True, id="a member that left"),
         pytest.param(STATIC, spell("dead_member", "silent", 9), False, id="a static member that left"),
+        pytest.param(group(), spell("unattended", "no_members", 0), True, id="nobody reads"),
+        pytest.param(LOST, spell("unattended", "no_members", 99), False, id="its process ended"),
         pytest.param(group(), spell("rebalance", "storm", 0), True, id="a storm"),
         pytest.param(group(fails=True), spell("rebalance", "storm", 99), False, id="a storm of failures"),
     ],
