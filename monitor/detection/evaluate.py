@@ -40,7 +40,7 @@ from monitor.detection.rules import (
 )
 from monitor.detection.rules.lag_imbalance import members_with_lag
 from monitor.detection.rules.open_transaction import records_held_back
-from monitor.detection.rules.orphaned import judge_tasks, orphans_of
+from monitor.detection.rules.orphaned import Orphans, judge_tasks, orphans_of
 from monitor.detection.rules.rebalance import rebalancing_since_ms
 from monitor.detection.rules.retention import kept_waiting, lost_records
 from monitor.detection.rules.rule import Rule
@@ -60,6 +60,7 @@ from monitor.model import (
     PartitionVerdict,
     SinkState,
     SinkVerdict,
+    TaskVerdict,
     TopicPartition,
     Value,
 )
@@ -255,7 +256,7 @@ def _tasks(
     view: AssignmentView,
     group: GroupState,
     moment: Moment,
-    orphans: Mapping[TopicPartition, OrphanReason],
+    orphans: Orphans,
     known: Places,
 ) -> tuple[TaskVerdict, ...]:
     """The tasks with why nobody runs them now."""
@@ -263,7 +264,7 @@ def _tasks(
         return ()
     if view.tasks.connect is not None:
         return tasks_now(view.tasks.tasks, moment)
-    return judge_tasks(group, view.tasks, dict(orphans), known)
+    return judge_tasks(group, view.tasks, orphans, known)
 
 
 def _known(topics: Topics, ownership: Ownership, committed: Mapping[TopicPartition, CommittedOffset]) -> Places:

@@ -35,8 +35,9 @@ class IdleThreads(Value):
 def process_loads(members: Iterable[MemberLoad]) -> tuple[ProcessLoad, ...]:
     """What each process runs, sorted by its id.
 
-    >>> process_loads([MemberLoad("a", "p", 2, 1), MemberLoad("b", "p", 0, 1)])
-    (ProcessLoad(process='p', members=('a', 'b'), active=2, standby=2),)
+    >>> [load] = process_loads([MemberLoad("a", "p", 2, 1), MemberLoad("b", "p", 0, 1)])
+    >>> load.process, load.members, load.active, load.standby
+    ('p', ('a', 'b'), 2, 2)
     """
     threads: dict[str, list[MemberLoad]] = defaultdict(list)
     for member in members:

@@ -77,7 +77,7 @@ def decode_connect_config(key: bytes | None, value: bytes | None, timestamp_ms: 
     """The event that a record tells; None: it tells nothing of connectors (a task's configuration, the session key).
 
     >>> decode_connect_config(b"commit-s3-sink", b'{"tasks":2}')
-    ConnectorTasksSet(connector='s3-sink', tasks=2)
+    ConnectorTasksSet(connector='s3-sink', tasks=2, stored_ms=0)
 
     Raises:
         DecodeError: The record cannot be read.
