@@ -9,6 +9,7 @@ from monitor.model import (
     Certainty,
     ClientLibrary,
     ClusterSnapshot,
+    ConnectVerdict,
     DriftKind,
     Finding,
     FindingKind,
@@ -89,6 +90,29 @@ def streams(group: str = "billing") -> GroupVerdict:
         ),
         processes=(ProcessLoad("p", ("S0", "S1"), active=1, standby=1),),
         task_balance=TaskBalance("p", ("S0", "S1"), tasks=1, fair=1),
+    )
+
+
+def connect(group: str = "connect") -> GroupVerdict:
+    """A Connect cluster that waits for one of its two workers; the other one runs a task."""
+    return GroupVerdict(
+        cluster="main",
+        group=group,
+        kind="kafka-classic",
+        state=Phase.STABLE,
+        evaluated_ms=NOW_MS,
+        assignor="sessioned",
+        expectation="none",
+        generation=5,
+        generation_ms=NOW_MS - 60_000,
+        members=(MemberVerdict("W1", client_id="connect-1", host="/10.0.0.1", active_tasks=1),),
+        partitions=(),
+        tasks=(
+            TaskVerdict("s3-0", "s3", 0, owners=("W1",)),
+            TaskVerdict("s3-1", "s3", 1, orphan=OrphanReason.DELAY, since_ms=NOW_MS - 60_000),
+        ),
+        processes=(ProcessLoad("http://10.0.0.1:8083/", ("W1",), active=1),),
+        connect=ConnectVerdict(leader_url="http://10.0.0.1:8083/", delay_until_ms=NOW_MS + 240_000),
     )
 
 
