@@ -13,6 +13,9 @@ ALL_WELL: Final = "nothing is unreadable in the demo"
 NO_CAP: Final = "the demo sets no cap on the number of series"
 NOT_FOR_LONG: Final = "the demo shows it for seconds, which a busy machine may miss"
 
+NO_TASKS: Final = "the demo has no Kafka Streams application"
+NO_CONNECT: Final = "the demo has no Connect cluster"
+
 SILENT: Final = {
     "fleet: Findings by kind B": NO_SUCH_MISHAP,
     "fleet: Findings by kind C": NOT_FOR_LONG,
@@ -38,6 +41,12 @@ SILENT: Final = {
     "group: Lag of partitions in bytes (MetaQ) A": NO_METAQ,
     "group: Consumed and produced, partitions with lag (MetaQ) A": NO_METAQ,
     "group: Consumed and produced, partitions with lag (MetaQ) B": NO_METAQ,
+    "group: Tasks A": NO_TASKS,
+    "group: Tasks B": NO_TASKS,
+    "group: Task imbalance A": NO_TASKS,
+    "group: Connectors and tasks A": NO_CONNECT,
+    "group: Connectors and tasks without a worker A": NO_CONNECT,
+    "group: Remaining wait for a lost worker A": NO_CONNECT,
     "itself: Unreadable records in 5 minutes A": ALL_WELL,
     "itself: Backlog after a start A": NOT_FOR_LONG,
     "itself: Backlog after a start B": NOT_FOR_LONG,
