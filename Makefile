@@ -4,6 +4,7 @@ ARGS ?=
 NAME ?= latency
 MINUTES ?= 10
 LIBRARIES ?=
+GROUPS ?=
 # Which files of tests a worker gets is said in tests/conftest.py.
 WORKERS := --numprocesses=2 --dist=loadfile --no-loadscope-reorder
 VENV := .venv
@@ -33,7 +34,8 @@ test-systems: java $(INSTALLED) ## Run the tests against real RocketMQ, ZooKeepe
 	$(RUN) -m pytest --durations=10 $(WORKERS) -m systems tests/systems $(ARGS)
 
 test-clients: java $(INSTALLED) ## Churn real groups of the client libraries of Go, Node, Python and Java beside a job (MINUTES=10 LIBRARIES=java,aiokafka)
-	GROUPWATCH_CLIENTS_MINUTES=$(MINUTES) GROUPWATCH_CLIENTS_LIBRARIES=$(LIBRARIES) $(RUN) -m pytest -m clients tests/clients $(ARGS)
+	GROUPWATCH_CLIENTS_MINUTES=$(MINUTES) GROUPWATCH_CLIENTS_LIBRARIES=$(LIBRARIES) \
+	GROUPWATCH_CLIENTS_GROUPS=$(GROUPS) $(RUN) -m pytest -m clients tests/clients $(ARGS)
 
 chaos: java $(INSTALLED) ## Disturb the job and the broker again and again, and compare (ARGS="--seed 7 --kills 20 --others 6")
 	$(RUN) -m tests.chaos.run $(ARGS)

@@ -1,6 +1,7 @@
 """Real groups of all client libraries that can be had here, churned beside a real job, by `make test-clients`.
 
-GROUPWATCH_CLIENTS_MINUTES says how long (1), GROUPWATCH_CLIENTS_LIBRARIES which libraries (all).
+GROUPWATCH_CLIENTS_MINUTES says how long (1), GROUPWATCH_CLIENTS_LIBRARIES which libraries (all),
+GROUPWATCH_CLIENTS_GROUPS which groups, by pieces of their names (all).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from tests.support.beside import Beside
 
 MINUTES = os.environ.get("GROUPWATCH_CLIENTS_MINUTES", "1")
 LIBRARIES = os.environ.get("GROUPWATCH_CLIENTS_LIBRARIES", "")
+GROUPS = os.environ.get("GROUPWATCH_CLIENTS_GROUPS", "")
 
 pytestmark = [pytest.mark.clients, pytest.mark.timeout(3600)]
 
@@ -24,7 +26,7 @@ pytestmark = [pytest.mark.clients, pytest.mark.timeout(3600)]
 @pytest.fixture(scope="module")
 def report() -> Iterator[dict[str, Any]]:
     """The report of a churn, over; broker, job and members are gone as well."""
-    chosen = ["--libraries", LIBRARIES] if LIBRARIES else []
+    chosen = [*(["--libraries", LIBRARIES] if LIBRARIES else []), *(["--groups", GROUPS] if GROUPS else [])]
     with Beside() as programs:
         programs.begin("churn", "tests.clients.churn", "--seed", "1", "--minutes", MINUTES, *chosen)
         yield programs.report("churn")

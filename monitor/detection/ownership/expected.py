@@ -26,7 +26,7 @@ from monitor.detection.ownership.context import Expectation, Owners, Ownership
 from monitor.detection.ownership.late_partitions import horizon_ms
 from monitor.detection.ownership.leaders_topics import topics_left_out
 from monitor.detection.ownership.replays import COOPERATIVE, DialectReplay, JavaReplay, Replay, ReplayInputs
-from monitor.model import Catalog, ClientLibrary, GroupState, Member, number
+from monitor.model import Catalog, ClientLibrary, GroupState, Member, TopicPartition, number
 from monitor.model.evidence import Growth
 from monitor.protocol.kafka.sticky_user_data import is_foreign as is_foreign_memory
 
@@ -82,6 +82,24 @@ def counts_now(group: GroupState, catalog: Catalog, subscribed: Iterable[str], v
     return counts
 
 
+def _with_claimed(group: GroupState, owners: Owners) -> Owners:
+    """The owners with what a cooperative assignor has taken from somebody, and gives to another in the next generation.
+
+    Only of topics of which it has given something: of others it may not have known that they exist.
+    """
+    if group.protocol != COOPERATIVE:
+        return owners
+    known = {place.topic for place in owners}
+    claimed = {
+        TopicPartition(entry.topic, partition): (member.member_id,)
+        for member in group.members
+        for entry in member.owned
+        for partition in entry.partitions
+        if entry.topic in known
+    }
+    return claimed | owners
+
+
 def _counts_then(group: GroupState, catalog: Catalog, ownership: Ownership) -> Counts:
     known = (catalog.topics[topic] for topic in ownership.subscribed if topic in catalog.topics)
     return {state.topic: count for state in known if (count := count_at(state, group.generation_ms))}
@@ -97,7 +115,7 @@ class _Search:
         self._catalog = catalog
         self._owners = ownership.owners
         self._assigners = possible_assigners(group, libraries)
-        self._visible = visible_counts(ownership.owners)
+        self._visible = visible_counts(_with_claimed(group, ownership.owners))
         self._now = counts_now(group, catalog, ownership.subscribed, self._visible)
         self._then = _counts_then(group, catalog, ownership)
         self._inputs = ReplayInputs(group, catalog, ownership.owners, libraries)

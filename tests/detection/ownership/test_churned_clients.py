@@ -19,6 +19,7 @@ from monitor.tracking.group import fold_group
 from tests.support.builders import catalog, topic
 
 RECORDS = Path(__file__).parents[2] / "fixtures" / "client-libraries" / "churned.jsonl.gz"
+NEW_LEADER = "kafka-python.cooperative-sticky.unequal"
 STATIC, EMPTY_LEADER = "java.cooperative-sticky.static", "platformatic-1.roundrobin.equal"
 
 
@@ -46,7 +47,7 @@ def judged(state: GroupState) -> GroupVerdict:
         ends = tuple(replace(end, at_ms=at_ms) for end, at_ms in zip(partition.ends, (first_ms, now_ms), strict=True))
         return replace(partition, first_seen_ms=first_ms - 60_000, ends=ends)
 
-    topics = [topic("clients.d", 12, end=0), topic("clients.e", 5, end=0)]
+    topics = [topic("clients.d", 12, end=0), topic("clients.e", 5, end=0), topic("clients.f", 11, end=0)]
     known = [replace(each, pass_ms=now_ms, partitions=tuple(map(seen, each.partitions))) for each in topics]
     shown = catalog(*known, pass_ms=now_ms, watched_ms=first_ms - 60_000)
     return evaluate(state, shown, now_ms, DetectionSettings())
@@ -101,3 +102,20 @@ def test_a_leader_that_subscribes_to_nothing_leaves_out_all_topics():
     assert told(verdict)["orphaned/leader_unsubscribed"] == 17
     assert "orphaned/assignor_gap" not in told(verdict)
     assert TopicPartition("clients.d", 0) in verdict.findings[0].partitions
+
+
+def test_a_cooperative_leader_that_does_not_know_a_topic_yet_is_explained_by_what_it_knows():
+    """kafka-python: the member that leads generation 5 never subscribed to clients.f, and gives nobody any of it.
+
+    It takes one partition of d and two of e from it, which go to others in the next generation.
+    """
+    state = state_after(NEW_LEADER, 5)
+    assert state.generation == 5
+    verdict = judged(state)
+    assert verdict.expectation == "exact"
+    reasons = told(verdict)
+    assert reasons.pop("drift/current") > 0
+    assert {name: count for name, count in reasons.items() if name.startswith(("orphaned", "drift"))} == {
+        "orphaned/grew": 11,
+        "orphaned/pending": 3,
+    }
