@@ -186,6 +186,7 @@ from monitor.model.values import (
     numbers,
 )
 from monitor.model.verdicts import (
+    DeliveryVerdict,
     GroupVerdict,
     Handover,
     LagStatus,
@@ -244,6 +245,7 @@ __all__ = [
     "Deflated",
     "DeliveredSince",
     "DeliveryState",
+    "DeliveryVerdict",
     "DoubleWork",
     "DriftCause",
     "DriftKind",

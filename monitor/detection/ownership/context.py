@@ -13,6 +13,7 @@ from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.model import (
     Catalog,
     CommittedOffset,
+    DeliveryVerdict,
     GroupState,
     Handover,
     MemberVerdict,
@@ -91,7 +92,7 @@ class Facts(Value):
     committed ones of others. ``committed`` holds the group's offsets by partition, ``partitions`` and ``members`` the
     judged rows, ``waiting`` those of the partitions in which records wait. ``is_settling``: the members may be about to
     share their partitions out anew, so nothing is said of who should have them
-    (monitor.detection.ownership.self_assigned.grace_period).
+    (monitor.detection.ownership.self_assigned.grace_period). ``deliveries`` are of a share group; None: it is none.
     """
 
     group: GroupState
@@ -107,6 +108,7 @@ class Facts(Value):
     balance: Balance | None
     waiting: tuple[PartitionVerdict, ...] = ()
     is_settling: bool = False
+    deliveries: dict[TopicPartition, DeliveryVerdict] | None = None
 
     @property
     def now_ms(self) -> int:

@@ -36,6 +36,7 @@ KIND_WORDS: Final = {
     FindingKind.RETENTION: "Retention",
     FindingKind.ABANDONED: "Abandoned",
     FindingKind.REBALANCE: "Rebalance",
+    FindingKind.POISON: "Poison",
     FindingKind.UNREADABLE_MEMBERS: "Unreadable members",
 }
 
