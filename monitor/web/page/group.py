@@ -31,6 +31,7 @@ from monitor.model import (
 )
 from monitor.model.findings import spec_of
 from monitor.web.page.assignment_map import TopicMap, assignment_map
+from monitor.web.page.delivery_lines import DeliveryLine, delivery_lines
 from monitor.web.page.member_labels import Holder, Holders
 from monitor.web.views.overview import FindingLine
 
@@ -147,6 +148,7 @@ class GroupPage(Value):
     source: str = ""
     era: str = "Generation"
     map: tuple[TopicMap, ...] = ()
+    deliveries: tuple[DeliveryLine, ...] = ()
 
 
 def group_page(verdict: GroupVerdict, limit: int | None, sort: str = "", map_topic: str = "") -> GroupPage:
@@ -178,6 +180,7 @@ def group_page(verdict: GroupVerdict, limit: int | None, sort: str = "", map_top
         source=_SOURCES[verdict.source],
         era=KINDS[verdict.kind].era.capitalize(),
         map=assignment_map(verdict, holders, map_topic),
+        deliveries=delivery_lines(verdict),
     )
 
 
