@@ -16,7 +16,7 @@ from monitor.detection.evaluation_input import GroupInputs, only_concerned
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.messages.formatting import visible
 from monitor.messages.names import shown
-from monitor.model import STATE_VERSION, Catalog, GroupState, TopicState, Value
+from monitor.model import STATE_VERSION, Catalog, ConnectConfigsState, GroupState, TopicState, Value
 
 SNAPSHOT_VERSION: Final = 1
 """A file with a newer version is refused, never guessed at."""
@@ -62,12 +62,14 @@ class Header(_Line, tag="header"):
 class ClusterLine(_Line, tag="cluster"):
     """A cluster begins. ``pass_ms`` is when the newest collector pass over its topics began.
 
-    ``watched_ms`` is that of the Catalog, which has more topics than the snapshot of one group.
+    ``watched_ms`` is that of the Catalog, which has more topics than the snapshot of one group; so are
+    ``connect_configs``.
     """
 
     cluster: str
     pass_ms: int
     watched_ms: int = 0
+    connect_configs: dict[str, ConnectConfigsState] = msgspec.field(default_factory=dict)
 
 
 class TopicLine(_Line, tag="topic"):
@@ -154,7 +156,12 @@ def _header() -> Header:
 
 
 def _cluster_line(catalog: Catalog) -> ClusterLine:
-    return ClusterLine(cluster=catalog.cluster, pass_ms=catalog.pass_ms, watched_ms=catalog.watched_ms)
+    return ClusterLine(
+        cluster=catalog.cluster,
+        pass_ms=catalog.pass_ms,
+        watched_ms=catalog.watched_ms,
+        connect_configs=catalog.connect_configs,
+    )
 
 
 def _topic_lines(catalog: Catalog) -> list[TopicLine]:
@@ -185,7 +192,12 @@ def find_inputs(lines: Iterable[bytes], cluster: str, group: str) -> GroupInputs
             case ClusterLine():
                 clusters.append(line.cluster)
                 if line.cluster == cluster:
-                    catalog = Catalog(cluster=cluster, pass_ms=line.pass_ms, watched_ms=line.watched_ms)
+                    catalog = Catalog(
+                        cluster=cluster,
+                        pass_ms=line.pass_ms,
+                        watched_ms=line.watched_ms,
+                        connect_configs=line.connect_configs,
+                    )
             case TopicLine() if clusters[-1:] == [cluster]:
                 _add(catalog, line.state)
             case GroupLine() if clusters[-1:] == [cluster] and line.state.group == group:

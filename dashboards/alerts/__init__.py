@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from dashboards.alerts.connect import connect_rules
 from dashboards.alerts.lag import lag_rules
 from dashboards.alerts.monitor_itself import rules_about_the_monitor
 from dashboards.alerts.ownership import ownership_rules
@@ -23,6 +24,7 @@ def rule_groups(pace: Pace = AS_MEANT) -> tuple[RuleGroup, ...]:
         RuleGroup("groupwatch-ownership", ownership_rules(pace)),
         RuleGroup("groupwatch-lag", lag_rules(pace)),
         RuleGroup("groupwatch-rebalances", rebalance_rules(pace)),
+        RuleGroup("groupwatch-connect", connect_rules(pace)),
         RuleGroup("groupwatch-itself", rules_about_the_monitor()),
     )
 

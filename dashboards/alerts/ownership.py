@@ -17,6 +17,11 @@ from dashboards.alerts.rule import (
 )
 from monitor.metrics import specs
 
+_UNEVEN = "partitions|lag|no_partitions|tasks|no_tasks"
+
+_OTHER_ORPHANS = "!mixed_strategy|mixed_subscription|not_ready|delay|revoked|not_assigned|config_mismatch|no_workers"
+"""The reasons of partitions that have no alert of their own; the last ones are of Connect's tasks."""
+
 
 def ownership_rules(pace: Pace) -> tuple[AlertRule, ...]:
     """By age: metadata refreshes (5 min), rebalances and handovers leave partitions without an owner, as intended."""
@@ -27,8 +32,8 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
     return (
         AlertRule(
             name="GroupwatchPartitionOrphaned",
-            severity=severity_of("orphaned", "!mixed_strategy|mixed_subscription"),
-            expr=f"{finding_age('orphaned', '!mixed_strategy|mixed_subscription')} > {pace.seconds(600)}",
+            severity=severity_of("orphaned", _OTHER_ORPHANS),
+            expr=f"{finding_age('orphaned', _OTHER_ORPHANS)} > {pace.seconds(600)}",
             hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
             summary=(
@@ -38,6 +43,18 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
             description=(
                 f"No member of group {GROUP} of cluster {CLUSTER} consumes these partitions, although the group has "
                 "members. New partitions get an owner after a metadata refresh, within 5 minutes by default."
+            ),
+        ),
+        AlertRule(
+            name="GroupwatchTopologyNotReady",
+            severity=severity_of("orphaned", "not_ready"),
+            expr=f"{finding_age('orphaned', 'not_ready')} > {pace.seconds(60)}",
+            hold_s=pace.seconds(60),
+            keep_s=pace.seconds(300),
+            summary=f"{GROUP} has been unable to run its topology for {AGE}",
+            description=(
+                f"The topology of the Kafka Streams application {GROUP} of cluster {CLUSTER} needs a topic that does "
+                "not exist or has a wrong number of partitions. The coordinator assigns no tasks."
             ),
         ),
         AlertRule(
@@ -73,14 +90,14 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
         ),
         AlertRule(
             name="GroupwatchAssignmentUneven",
-            severity=severity_of("imbalance|idle_members", "partitions|lag|no_partitions"),
-            expr=f"{finding_age('imbalance|idle_members', 'partitions|lag|no_partitions')} > {pace.seconds(3600)}",
+            severity=severity_of("imbalance|idle_members", _UNEVEN),
+            expr=f"{finding_age('imbalance|idle_members', _UNEVEN)} > {pace.seconds(3600)}",
             hold_s=pace.seconds(300),
             keep_s=pace.seconds(300),
             summary=f"{GROUP} has been imbalanced for {AGE} ({{{{ $labels.kind }}}}: {{{{ $labels.reason }}}})",
             description=(
-                f"One member of group {GROUP} of cluster {CLUSTER} has far more partitions or lag than in an optimal "
-                "assignment, or members own no partition."
+                f"One member of group {GROUP} of cluster {CLUSTER} has far more partitions, tasks or lag than in an "
+                "optimal assignment, or members have nothing to do."
             ),
         ),
     )

@@ -42,6 +42,7 @@ FINDINGS: Final = {
     "rebalance": "many or long rebalances",
     "poison": "records that share groups do not accept",
     "unreadable_members": "members that cannot be read",
+    "config_behind": "Connect workers behind on configurations",
 }
 """All kinds of findings, as they are called here."""
 

@@ -30,6 +30,7 @@ from monitor.metrics import specs
 STATES: Final = (
     Meaning("commits only", NEUTRAL),
     Meaning("empty", BAD),
+    Meaning("not ready", BAD),
     Meaning("assigning", WARNING),
     Meaning("reconciling", "yellow"),
     Meaning("stable", CALM),
@@ -75,7 +76,7 @@ def behind_now() -> Panel:
 
 def state_over_time() -> Panel:
     """The state of each group, over time: what is neither stable nor empty is a rebalance."""
-    states = ["offsets_only", "empty", "assigning", "reconciling", "stable"]
+    states = ["offsets_only", "empty", "not_ready", "assigning", "reconciling", "stable"]
     query = Query(expr=f"bottomk({MOST}, {numbered(specs.GROUP_STATE, 'state', states)})", legend=GROUP_NAME)
     return timeline("State", described(specs.GROUP_STATE), query, STATES)
 
@@ -112,6 +113,7 @@ BOARD: Final = Board(
         Band(8, (group_ownership.orphans, group_ownership.orphans_age)),
         Band(8, (group_ownership.drift, group_ownership.drift_age)),
         Band(8, (group_ownership.double_owned, group_ownership.imbalance, group_ownership.members)),
+        Band(8, (group_ownership.tasks, group_ownership.task_imbalance)),
         Band(7, (state_over_time, rebalancing_over_time, rebalances), "Rebalances"),
         Band(
             8,

@@ -80,6 +80,23 @@ def imbalance() -> Panel:
     return of_groups("Imbalance", "none", specs.GROUP_IMBALANCE_RATIO, steps=True)
 
 
+def tasks() -> Panel:
+    """The tasks of Kafka Streams, and those of them that nobody runs."""
+    return graph(
+        "Tasks",
+        described(specs.GROUP_TASKS, specs.GROUP_ORPHANED_TASKS),
+        "short",
+        Query(expr=most(specs.GROUP_TASKS), legend=GROUP_NAME),
+        Query(expr=f"{most(specs.GROUP_ORPHANED_TASKS)} > 0", legend=f"{GROUP_NAME} not running"),
+        steps=True,
+    )
+
+
+def task_imbalance() -> Panel:
+    """1 or less is the best that the threads of the instances allow."""
+    return of_groups("Task imbalance", "none", specs.GROUP_TASK_IMBALANCE_RATIO, steps=True)
+
+
 def members() -> Panel:
     """Members, and those of them that own nothing, do nothing or cannot be decoded."""
     return graph(

@@ -94,6 +94,19 @@ class ClusterSettings(Section):
     collect: bool = True
     """`false`: the collectors of this cluster run elsewhere (`groupwatch collect`), and the job only reads their
     events."""
+    connect_configs: Annotated[dict[str, str], BeforeValidator(_as_flat_text)] = Field(default={})
+    """A table of the topics of configurations of Connect clusters: `group.id` of the workers = their
+    `config.storage.topic`. They say which connectors and tasks should run; no group names its topic. groupwatch decodes
+    only names, numbers of tasks, target states and `consumer.override.group.id`. A topic that is missing or may not be
+    read is left out with a warning until the next start."""
+
+    @field_validator("connect_configs")
+    @classmethod
+    def _are_topics(cls, given: dict[str, str]) -> dict[str, str]:
+        for topic in given.values():
+            if not re.fullmatch(r"[A-Za-z0-9._-]{1,249}", topic) or topic.startswith("__"):
+                raise ValueError("each value should be the name of a topic")
+        return given
 
     @field_validator("events_topic")
     @classmethod
@@ -111,6 +124,8 @@ class ClusterSettings(Section):
     def _has_a_findings_topic_of_its_own(self) -> Self:
         if self.findings_topic in {self.events_topic, ".", ".."} or self.findings_topic.startswith("__"):
             raise ValueError("findings_topic should be a topic of its own, not one that groupwatch reads")
+        if {self.events_topic, self.findings_topic} & set(self.connect_configs.values()):
+            raise ValueError("connect_configs should name topics of Connect, not groupwatch's own")
         return self
 
     @property

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.detection.ownership.catalog_view import Topics, age_beside
+from monitor.detection.ownership.tasks.connect import sink_of
 from monitor.model import KINDS, GroupState
 
 Concerns = tuple[object, ...]
@@ -24,4 +25,5 @@ def concerns_of(group: GroupState, view: AssignmentView, topics: Topics) -> Conc
     owned = {place.topic for place in view.ownership.owners}
     concerned = sorted(view.ownership.subscribed | owned | {offset.topic for offset in group.offsets})
     pass_ms = topics.catalog.pass_ms if KINDS[group.kind].is_self_assigned else None
-    return (view, pass_ms, age_beside(topics.catalog, group), *[topics.content(topic) for topic in concerned])
+    sink = sink_of(group, topics.catalog)
+    return (view, pass_ms, sink, age_beside(topics.catalog, group), *[topics.content(topic) for topic in concerned])

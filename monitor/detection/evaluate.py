@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from typing import Final
 
@@ -21,24 +21,28 @@ from monitor.detection.ownership.assignment_view import AssignmentView, view_ass
 from monitor.detection.ownership.catalog_view import Places, Topics
 from monitor.detection.ownership.context import Facts, Ownership
 from monitor.detection.ownership.self_assigned.grace_period import as_of_ms, next_settling_ms, settles_ms, told_until
+from monitor.detection.ownership.tasks.connect import sink_of, sinks_of, tasks_now
 from monitor.detection.rules import (
     behind,
+    connect_work,
     deliveries,
     double_owned,
     drift,
     imbalance,
     lag_imbalance,
+    not_ready,
     open_transaction,
     orphaned,
     rebalance,
     retention,
     stalled_commits,
+    task_balance,
     unattended,
     unreadable_members,
 )
 from monitor.detection.rules.lag_imbalance import members_with_lag
 from monitor.detection.rules.open_transaction import records_held_back
-from monitor.detection.rules.orphaned import orphans_of
+from monitor.detection.rules.orphaned import Orphans, judge_tasks, orphans_of
 from monitor.detection.rules.rebalance import rebalancing_since_ms
 from monitor.detection.rules.retention import kept_waiting, lost_records
 from monitor.detection.rules.rule import Rule
@@ -56,6 +60,9 @@ from monitor.model import (
     OrphanReason,
     PartitionState,
     PartitionVerdict,
+    SinkState,
+    SinkVerdict,
+    TaskVerdict,
     TopicPartition,
     Value,
 )
@@ -66,6 +73,8 @@ _OK: Final = LagStatus.OK
 RULES: Final[tuple[Rule, ...]] = (
     *retention.RULES,
     *double_owned.RULES,
+    *not_ready.RULES,
+    *connect_work.RULES,
     *orphaned.RULES,
     *unattended.RULES,
     *stalled_commits.RULES,
@@ -76,6 +85,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *unreadable_members.RULES,
     *drift.RULES,
     *imbalance.RULES,
+    *task_balance.RULES,
     *lag_imbalance.RULES,
 )
 """All rules. Which of their findings is worse is monitor.model.findings' to say, not this order."""
@@ -175,6 +185,12 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         lag_since_ms=facts.now_ms - age_ms if lag and age_ms is not None else None,
         deliveries=tuple(facts.deliveries.values()) if facts.deliveries else (),
         delivery_limit=settings.delivery_limit if facts.deliveries is not None else None,
+        tasks=facts.tasks,
+        processes=view.tasks.processes if view.tasks else (),
+        task_balance=view.tasks.balance if view.tasks else None,
+        connect=view.tasks.connect if view.tasks else None,
+        sinks=sinks_of(group),
+        sink=sink_of(group, facts.catalog),
     )
 
 
@@ -192,20 +208,24 @@ def findings_of(facts: Facts, rules: Iterable[Rule]) -> tuple[Finding, ...]:
         KeyError: a rule has found what has no row in monitor.model.findings.
     """
     observed = [found for rule in rules for found in rule.find(facts)]
+    if not observed:
+        return ()
+    sinks, sink = sinks_of(facts.group), sink_of(facts.group, facts.catalog)
     observed.sort(key=lambda found: rank(found.kind, found.reason))
-    return tuple([_as_finding(found, facts.group) for found in observed])
+    return tuple([_as_finding(found, facts.group, sinks, sink) for found in observed])
 
 
-def _as_finding(found: Observation, group: GroupState) -> Finding:
+def _as_finding(found: Observation, group: GroupState, sinks: Sequence[SinkVerdict], sink: SinkState | None) -> Finding:
     """The only place where what was found becomes words."""
     return Finding(
         kind=found.kind,
         reason=found.reason,
         since_ms=found.since_ms,
-        sentence=sentence_of(found, group),
+        sentence=sentence_of(found, group, sinks, sink),
         partitions=found.partitions,
         members=found.members,
         cause=found.cause,
+        tasks=found.tasks,
     )
 
 
@@ -247,7 +267,24 @@ def facts_of(
         waiting=waiting,
         is_settling=is_settling,
         deliveries=shared,
+        task_view=view.tasks,
+        tasks=_tasks(view, group, moment, orphans, known),
     )
+
+
+def _tasks(
+    view: AssignmentView,
+    group: GroupState,
+    moment: Moment,
+    orphans: Orphans,
+    known: Places,
+) -> tuple[TaskVerdict, ...]:
+    """The tasks with why nobody runs them now."""
+    if view.tasks is None:
+        return ()
+    if view.tasks.connect is not None:
+        return tasks_now(view.tasks.tasks, moment)
+    return judge_tasks(group, view.tasks, orphans, known)
 
 
 def _known(topics: Topics, ownership: Ownership, committed: Mapping[TopicPartition, CommittedOffset]) -> Places:

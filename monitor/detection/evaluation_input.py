@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from monitor.detection.ownership.assignment_view import without_offsets
 from monitor.detection.ownership.kip848 import named
 from monitor.detection.thresholds.thresholds import DetectionSettings
+from monitor.kinds.connect import sink_connector
 from monitor.model import Catalog, GroupState, Value
 
 
@@ -31,7 +32,13 @@ def only_concerned(inputs: GroupInputs) -> GroupInputs:
     catalog = inputs.catalog
     topics = {name: catalog.topics[name] for name in _concerned(inputs) if name in catalog.topics}
     names = {state.topic_id: state.topic for state in topics.values() if state.topic_id is not None}
-    return replace(inputs, catalog=replace(catalog, topics=topics, names=names))
+    group = inputs.group.group
+    own = {
+        name: configs
+        for name, configs in catalog.connect_configs.items()
+        if name == group or sink_connector(group, [configs]) is not None
+    }
+    return replace(inputs, catalog=replace(catalog, topics=topics, names=names, connect_configs=own))
 
 
 def _concerned(inputs: GroupInputs) -> list[str]:

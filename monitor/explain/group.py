@@ -8,11 +8,13 @@ from typing import Final
 
 from monitor.assignors.dialects import DialectRow, Exactness
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.detection.ownership.streams_groups import is_streams
 from monitor.explain.client_libraries import client_statements, count_java_moves
+from monitor.explain.connect import connect_statements, sink_statements
 from monitor.explain.dialects import dialect_rule
 from monitor.explain.self_assigned import sharing_told
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
+from monitor.explain.tasks import tasks_told
+from monitor.kinds.classic_streams import is_classic_streams
 from monitor.messages.client_libraries import REMARKS, library_name, project_name
 from monitor.messages.findings import CAUSES
 from monitor.messages.formatting import age, counted, lasted
@@ -22,6 +24,7 @@ from monitor.model import (
     KINDS,
     Certainty,
     ClientLibrary,
+    GroupKind,
     GroupState,
     MemberVerdict,
     PartitionId,
@@ -76,14 +79,24 @@ def explain_group(inputs: GroupInputs) -> Explanation:
         evaluated_ms=inputs.now_ms,
         statements=(
             _state(known),
-            *_assignor(known),
-            *_members(known),
+            *_assignment(known),
             *client_statements(known),
             *_rebalances(known),
             _lag(known),
             *findings_told(known.verdict.findings, "The group has no findings."),
         ),
     )
+
+
+def _assignment(known: Judged) -> Iterator[Statement]:
+    """Who assigns, and who has what: partitions, or the work of Connect."""
+    if known.verdict.connect is not None:
+        yield from connect_statements(known, known.verdict.connect)
+        return
+    yield from _assignor(known)
+    yield from _members(known)
+    yield from tasks_told(known)
+    yield from sink_statements(known)
 
 
 def _state(known: Judged) -> Statement:
@@ -150,21 +163,30 @@ def _assignor_sentence(known: Judged) -> str | None:
         case "exact":
             return f"Its assignor is {name} (from the log); groupwatch replays it exactly."
         case "target":
-            if any(member.server_assignor is not None for member in known.group.members):
-                return f"The coordinator assigns with {name}: most members that request an assignor request it."
-            return (
-                f"The coordinator assigns. No member requests an assignor, so it uses the broker's first, {name} by "
-                "default."
-            )
+            return _coordinators_assignor(known.group, name)
         case "invariants":
-            by_tasks = is_streams(known.group)
+            by_tasks = is_classic_streams(known.group)
             if by_tasks:
-                head, scope = "assigns tasks and balances them over processes", "owners and orphaned partitions"
+                head, scope = (
+                    "assigns tasks and balances them over processes",
+                    "owners, orphaned partitions, and the balance of processes",
+                )
             else:
                 head, scope = "cannot be replayed", "owners, orphaned partitions, and balance"
             return f"Its assignor {name} {head}, so groupwatch evaluates only {scope}."
         case _:
             return None if not known.group.members else "The expected owners of this group cannot be determined."
+
+
+def _coordinators_assignor(group: GroupState, name: str) -> str:
+    if group.kind is GroupKind.STREAMS:
+        return (
+            f"The coordinator assigns tasks with {name}, its only task assignor. groupwatch checks that every task has "
+            "one member, and no member more than its share."
+        )
+    if any(member.server_assignor is not None for member in group.members):
+        return f"The coordinator assigns with {name}: most members that request an assignor request it."
+    return f"The coordinator assigns. No member requests an assignor, so it uses the broker's first, {name} by default."
 
 
 def _dialect_sentence(dialect: DialectRow) -> str:

@@ -12,9 +12,9 @@ from monitor.assignors.java.order import string_key
 from monitor.assignors.kafka_client.member_order import in_assignment_order
 from monitor.detection.ownership.assignment_view import AssignmentView
 from monitor.detection.ownership.context import Owners
-from monitor.detection.ownership.streams_groups import is_streams
 from monitor.explain.dialects import dialect_rule
 from monitor.explain.self_assigned import why_by_shares
+from monitor.kinds.classic_streams import is_classic_streams
 from monitor.messages.formatting import age, counted
 from monitor.messages.names import era, listed, owner, ranges, shown
 from monitor.model import KINDS, GroupKind, Member, MemberState, TopicPartition, number
@@ -38,7 +38,7 @@ def why(view: AssignmentView, place: TopicPartition, now_ms: int) -> str:
 
 
 def _by_the_leader(view: AssignmentView, place: TopicPartition) -> str:
-    if is_streams(view.group):
+    if is_classic_streams(view.group):
         return _by_task(view, place)
     return _not_by_rule(view, place) or _by_known_rule(view, place)
 
@@ -78,6 +78,21 @@ def _by_task(view: AssignmentView, place: TopicPartition) -> str:
     if not owners:
         return f"No thread has a task that consumes it in {era(view.group)}."
     return f"Kafka Streams assigned a task that consumes it to {owner(owners)}; no record contains the reason."
+
+
+def _by_the_brokers_task(view: AssignmentView, place: TopicPartition) -> str:
+    """Of a streams group: the task that reads the partition, who runs it, and who is to."""
+    task = next((each for each in (view.tasks.tasks if view.tasks else ()) if place in each.reads), None)
+    if task is None:
+        return "No task of the topology consumes it."
+    targets = view.expectation.current.get(place, ())
+    aim = f"; the coordinator has assigned it to {owner(targets)}" if targets and targets != task.owners else ""
+    if not task.owners:
+        return f"No thread runs the task {shown(task.task)}, which consumes it{aim}."
+    return (
+        f"The task {shown(task.task)} consumes it, and {owner(task.owners)} runs that task{aim}. The coordinator's "
+        "assignor leaves a task where it was, unless its member would have more than its share."
+    )
 
 
 def _nobody(view: AssignmentView, place: TopicPartition) -> str:
@@ -190,6 +205,8 @@ def _has(memory: PriorAssignment, place: TopicPartition) -> bool:
 
 def _by_the_broker(view: AssignmentView, place: TopicPartition, now_ms: int) -> str:
     group = view.group
+    if group.kind is GroupKind.STREAMS:
+        return _by_the_brokers_task(view, place)
     owners, target = view.ownership.owners.get(place, ()), view.expectation.current.get(place, ())
     epoch = f" for epoch {group.target_epoch}" if group.target_epoch is not None else ""
     chosen = f"The coordinator ({shown(group.protocol or '')}) chose {owner(target)}{epoch}"

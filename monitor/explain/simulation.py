@@ -32,6 +32,7 @@ from monitor.model import (
     Assignment,
     Catalog,
     ClientLibrary,
+    GroupKind,
     GroupState,
     Library,
     Member,
@@ -91,7 +92,7 @@ def roster_of(inputs: GroupInputs) -> Roster:
     """
     group = named(inputs.group, inputs.catalog)
     ownership = read_ownership(group)
-    if not ownership.complete:
+    if not ownership.complete or group.kind is GroupKind.STREAMS:
         raise QuestionError(_why_not(group))
     is_modern, libraries = KINDS[group.kind].broker_chooses_owners, recognize_libraries(group)
     dialect = None if is_modern else expect(group, inputs.catalog, ownership, libraries).dialect
@@ -121,6 +122,8 @@ def _why_not(group: GroupState) -> str:
     name = shown(group.group)
     if not KINDS[group.kind].has_owners:
         return f"Group {name} is a {group.kind.value} group: no assignor assigns each of its partitions to one owner."
+    if group.kind is GroupKind.STREAMS:
+        return f"Group {name} is a streams group: its coordinator assigns tasks, which groupwatch does not simulate."
     if not group.members:
         return f"Group {name} has no members (it is {group.phase.value}), so there is nothing to assign."
     if group.protocol_type != "consumer":

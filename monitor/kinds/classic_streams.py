@@ -1,7 +1,8 @@
 """Classic groups of Kafka Streams (protocol ``stream``): who runs which task, and the tasks that nobody runs.
 
 The leader tells each member its tasks, beside the partitions that they read. The topology itself is not in the log:
-what a subtopology reads is known from the tasks of it that are assigned.
+what a subtopology reads is known from the tasks of it that are assigned. A cooperative rebalance is several
+generations, and each tells its members whether another one follows.
 """
 
 from __future__ import annotations
@@ -9,11 +10,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
+from typing import Final
 
-from monitor.model import GroupState, Member, StreamsTask, TopicPartition, Value
+from monitor.model import STREAM, GroupKind, GroupState, Member, StreamsTask, TopicPartition, Value
 
-VERSION_PROBING = 2
+VERSION_PROBING: Final = 2
 """The error with which members are told to join again, with an older version of their subscription (AssignorError)."""
+
+_TELLS_WHAT_FOLLOWS: Final = 7
+"""The version of the assignment that does first (Kafka 2.6)."""
 
 
 class ClassicTasks(Value):
@@ -42,13 +47,9 @@ class IdleClassicTask(Value):
     reason: IdleClassicReason
 
 
-class ProcessLoad(Value):
-    """What an application instance runs: its members are its threads."""
-
-    process_id: str
-    members: tuple[str, ...]
-    active: int = 0
-    standby: int = 0
+def is_classic_streams(group: GroupState) -> bool:
+    """Whether the group is a classic one of Kafka Streams."""
+    return group.kind is GroupKind.CLASSIC and group.protocol_type == "consumer" and group.protocol == STREAM
 
 
 def classic_tasks(member: Member) -> ClassicTasks:
@@ -65,6 +66,16 @@ def classic_tasks(member: Member) -> ClassicTasks:
 def task_order(task: StreamsTask) -> tuple[str, int, int]:
     """A sort key: by the topology that few applications name, then by number."""
     return task.topology or "", task.subtopology, task.partition
+
+
+def task_name(task: StreamsTask) -> str:
+    """The task as Kafka Streams shows it.
+
+    >>> task_name(StreamsTask(1, 2)), task_name(StreamsTask(1, 2, "orders"))
+    ('1_2', 'orders__1_2')
+    """
+    name = f"{task.subtopology}_{task.partition}"
+    return name if task.topology is None else f"{task.topology}__{name}"
 
 
 def task_by_partition(member: Member) -> Iterator[tuple[TopicPartition, StreamsTask]]:
@@ -93,11 +104,42 @@ def is_half_done(members: Iterable[Member]) -> bool:
     return any(each.next_rebalance_ms == 0 or each.error == VERSION_PROBING for each in told)
 
 
-def idle_classic_tasks(group: GroupState, partitions: Mapping[str, int]) -> tuple[IdleClassicTask, ...]:
-    """The tasks of known subtopologies that nobody was told to run, with the reason.
+def expects_probing(members: Iterable[Member]) -> bool:
+    """Whether the leader assigns again later, as standby tasks have to catch up first: it is uneven on purpose."""
+    return any(member.streams is not None and member.streams.next_rebalance_ms for member in members)
+
+
+def tells_what_follows(members: Iterable[Member]) -> bool:
+    """Whether the leader has told every member if another generation follows."""
+    return all(each.streams is not None and each.streams.version >= _TELLS_WHAT_FOLLOWS for each in members)
+
+
+def assignment_error(members: Iterable[Member]) -> int:
+    """Why the leader assigned nothing, by its number (``AssignorError``); 0: it tells no error."""
+    return max((each.streams.error for each in members if each.streams is not None), default=0)
+
+
+def known_tasks(members: Iterable[Member], partitions: Mapping[str, int]) -> dict[StreamsTask, tuple[str, ...]]:
+    """The tasks that there should be of the known subtopologies, each with the topics that it reads, sorted.
 
     A subtopology has as many tasks as the largest of its topics has partitions. Of one without any task nothing is
     known; its topics are in :func:`topics_without_task`.
+
+    Args:
+        members: those of the group.
+        partitions: the numbers of partitions of the topics that there are.
+    """
+    return {
+        StreamsTask(subtopology, number, topology or None): tuple(
+            topic for topic in topics if number < partitions.get(topic, 0)
+        )
+        for (topology, subtopology), topics in topics_by_subtopology(members).items()
+        for number in range(max(partitions.get(topic, 0) for topic in topics))
+    }
+
+
+def idle_classic_tasks(group: GroupState, partitions: Mapping[str, int]) -> tuple[IdleClassicTask, ...]:
+    """The tasks of known subtopologies that nobody was told to run, with the reason.
 
     Args:
         group: a classic Kafka Streams group.
@@ -105,12 +147,8 @@ def idle_classic_tasks(group: GroupState, partitions: Mapping[str, int]) -> tupl
     """
     active = {task for member in group.members if member.streams for task in member.streams.active}
     reason = _reason(group)
-    return tuple(
-        IdleClassicTask(task=task, reason=reason)
-        for (topology, subtopology), topics in topics_by_subtopology(group.members).items()
-        for number in range(max(partitions.get(topic, 0) for topic in topics))
-        if (task := StreamsTask(subtopology, number, topology or None)) not in active
-    )
+    wanted = known_tasks(group.members, partitions)
+    return tuple(IdleClassicTask(task=task, reason=reason) for task in wanted if task not in active)
 
 
 def topics_without_task(group: GroupState) -> tuple[str, ...]:
@@ -119,23 +157,7 @@ def topics_without_task(group: GroupState) -> tuple[str, ...]:
     return tuple(sorted({topic for member in group.members for topic in member.topics} - read))
 
 
-def process_loads(members: Iterable[Member]) -> tuple[ProcessLoad, ...]:
-    """What each process runs; tasks are balanced over processes, by their threads, not over members (KIP-441)."""
-    loads: dict[str, ProcessLoad] = {}
-    for member in members:
-        tasks = classic_tasks(member)
-        known = loads.get(tasks.process_id, ProcessLoad(tasks.process_id, ()))
-        loads[tasks.process_id] = ProcessLoad(
-            tasks.process_id,
-            (*known.members, member.member_id),
-            known.active + len(tasks.active),
-            known.standby + len(tasks.standby),
-        )
-    return tuple(loads[process] for process in sorted(loads))
-
-
 def _reason(group: GroupState) -> IdleClassicReason:
     if is_half_done(group.members):
         return IdleClassicReason.PENDING
-    has_error = any(member.streams is not None and member.streams.error for member in group.members)
-    return IdleClassicReason.ERROR if has_error else IdleClassicReason.UNASSIGNED
+    return IdleClassicReason.ERROR if assignment_error(group.members) else IdleClassicReason.UNASSIGNED

@@ -177,6 +177,18 @@ def sink_group(config: ConnectorConfig) -> str:
     return config.group_id or f"{_SINK_GROUP}{config.connector}"
 
 
+def sink_connector(group: str, configs: Iterable[ConnectConfigsState]) -> ConnectorConfig | None:
+    """The connector that has this consumer group if it is a sink; None: no known one has.
+
+    >>> s3 = ConnectorConfig(connector="s3", is_configured=True, target_state=TargetState.STOPPED)
+    >>> known = ConnectConfigsState(cluster="c", topic="connect-configs", connectors=(s3,))
+    >>> sink_connector("connect-s3", [known]) == s3, sink_connector("billing", [known])
+    (True, None)
+    """
+    known = (config for each in configs for config in each.connectors if config.is_configured)
+    return next((config for config in known if sink_group(config) == group), None)
+
+
 def sink_task(client_id: str) -> SinkTask | None:
     """The task of a sink whose consumer has this client id; None: it is none of Connect, or was given another one.
 

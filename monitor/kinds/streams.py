@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -20,6 +20,9 @@ from monitor.model import (
     Value,
 )
 from monitor.model.patterns import NamePattern, PatternError
+
+TASK_ASSIGNOR: Final = "sticky"
+"""The only one that brokers have (``StickyTaskAssignor``)."""
 
 
 class TaskId(msgspec.Struct, frozen=True, order=True, gc=False):
@@ -78,6 +81,11 @@ class IdleTask(Value):
     task: TaskId
     reason: IdleTaskReason
     target: str | None = None
+
+
+def topology_of(group: GroupState) -> Topology | None:
+    """The topology of a streams group; None: it is not known, or the group is of another kind."""
+    return group.streams.topology if group.streams is not None else None
 
 
 def member_tasks(member: Member) -> MemberTasks:
@@ -140,6 +148,20 @@ def missing_topics(topology: Topology, topics: Iterable[str]) -> tuple[str, ...]
     return tuple(sorted(needed - known))
 
 
+def uneven_topics(topology: Topology, partitions: Mapping[str, int]) -> Iterator[tuple[tuple[str, int], ...]]:
+    """Topics that must have equally many partitions, and have not: of each such set the topics with their numbers.
+
+    >>> part = Subtopology(subtopology_id="0", copartitioned=(("orders", "prices"),))
+    >>> list(uneven_topics(Topology(epoch=0, subtopologies=(part,)), {"orders": 3, "prices": 5}))
+    [(('orders', 3), ('prices', 5))]
+    """
+    for part in topology.subtopologies:
+        for topics in part.copartitioned:
+            known = tuple((topic, partitions[topic]) for topic in topics if topic in partitions)
+            if len({count for _, count in known}) > 1:
+                yield known
+
+
 def task_inputs(topology: Topology, task: TaskId, partitions: Mapping[str, int]) -> tuple[str, ...]:
     """The topics of which the task reads the partition of its number, sorted."""
     part = next((each for each in topology.subtopologies if each.subtopology_id == task.subtopology), None)
@@ -164,7 +186,7 @@ def idle_tasks(group: GroupState, partitions: Mapping[str, int]) -> tuple[IdleTa
         group: a streams group.
         partitions: the numbers of partitions of the topics that there are.
     """
-    topology = group.streams.topology if group.streams is not None else None
+    topology = topology_of(group)
     if topology is None:
         return ()
     owners = task_owners(group.members)

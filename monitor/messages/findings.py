@@ -12,7 +12,7 @@ from typing import Final
 
 from monitor.messages.client_defects import DEFECTS
 from monitor.messages.client_libraries import project_name, project_names
-from monitor.messages.formatting import counted
+from monitor.messages.formatting import clock_time, counted
 from monitor.messages.names import (
     LISTED,
     era,
@@ -25,6 +25,7 @@ from monitor.messages.names import (
 )
 from monitor.messages.units import unit_of
 from monitor.model import (
+    CONNECT,
     KINDS,
     Assigner,
     DriftCause,
@@ -34,6 +35,9 @@ from monitor.model import (
     OrphanReason,
     Phase,
     RebalanceCause,
+    SinkState,
+    SinkVerdict,
+    TargetState,
     TopicPartition,
 )
 from monitor.model.evidence import (
@@ -65,35 +69,68 @@ from monitor.model.findings import (
     NoOwner,
     NotCommitting,
     NotInitialized,
+    NotReady,
+    NoWorker,
     Observation,
     OpenTransaction,
     RebalanceStorm,
     RecordsLost,
     RefusedAssignment,
     ReplayedDrift,
+    RunTwice,
     SilentMembers,
     StalledDeliveries,
     StreamsReport,
     TargetDrift,
+    ThreadsWithoutTask,
     UnansweringMembers,
     Unattended,
+    UnevenTasks,
+    UnevenWorkers,
     UnnoticedMembers,
     UnreadableMembers,
     UnsubscribedOwners,
+    WorkersBehind,
 )
 
 
-def sentence_of(found: Observation, group: GroupState) -> str:
+def sentence_of(
+    found: Observation, group: GroupState, sinks: Sequence[SinkVerdict] = (), sink: SinkState | None = None
+) -> str:
     """What a person reads of an observation.
 
     Args:
         found: what a rule has found of the group.
         group: the group with the names of its topics and with its members, of which the sentence names some.
+        sinks: which of the members are tasks of a sink connector.
+        sink: the connector whose group it is by its name.
 
     Raises:
         NotImplementedError: its evidence has no sentence here.
     """
-    return _sentence(found.evidence, found, group)
+    sentence = _sentence(found.evidence, found, group)
+    more = [_sink_tasks(found, sinks)] if sinks else []
+    if sink is not None and not sinks:
+        more.append(f"By its name, this is the group of the connector {shown(sink.connector)} of Kafka Connect.")
+    if sink is not None and sink.state in _RESTING:
+        more.append(f"That connector is {sink.state.lower()}.")
+    return " ".join([sentence, *more])
+
+
+_RESTING: Final = frozenset({TargetState.PAUSED, TargetState.STOPPED})
+"""What a connector is to do that lets records wait on purpose."""
+
+
+def _sink_tasks(found: Observation, sinks: Sequence[SinkVerdict]) -> str:
+    """Whose consumers the members are: of those that the finding is about, or of all."""
+    own = [sink for sink in sinks if sink.member_id in found.members] or sinks
+    connectors = listed(sorted({sink.connector for sink in own}))
+    if own is sinks:
+        return f"The members are tasks of the Connect sink {connectors}."
+    tasks = [f"{sink.connector}-{sink.task}" for sink in own]
+    if len(tasks) == 1:
+        return f"This member is task {listed(tasks)} of the Connect sink {connectors}."
+    return f"These members are the tasks {listed(tasks)} of the Connect sink {connectors}."
 
 
 @singledispatch
@@ -159,6 +196,8 @@ def _no_owner(evidence: NoOwner, found: Observation, group: GroupState) -> str:
     partitions, reason, awaited = found.partitions, evidence.reason, evidence.awaited
     one = len(partitions) == 1
     head = f"{places(partitions)} {_has(partitions)} no owner."
+    if found.tasks:
+        head = f"{head} No thread runs {_tasks(found.tasks)}."
     if KINDS[group.kind].broker_chooses_owners:
         return f"{head} {_coordinator_reason(reason, group, awaited, one=one)}"
     if KINDS[group.kind].is_self_assigned:
@@ -175,6 +214,52 @@ def _no_owner(evidence: NoOwner, found: Observation, group: GroupState) -> str:
             f"{'its' if leader else 'their'} metadata."
         )
     return f"{head} {_leader_reason(reason, group, awaited, one=one)}"
+
+
+def _tasks(tasks: Sequence[str]) -> str:
+    """Tasks of Kafka Streams or Connect by name, the first few of them.
+
+    >>> _tasks(["1_2"]), _tasks(["0_0", "0_1"])
+    ('the task 1_2', 'the tasks 0_0, 0_1')
+    """
+    return f"the task{'' if len(tasks) == 1 else 's'} {listed(tasks)}"
+
+
+@_sentence.register
+def _not_ready(evidence: NotReady, found: Observation, group: GroupState) -> str:
+    head = f"The coordinator cannot assign tasks in {era(group)}."
+    if found.partitions:
+        head = f"{places(found.partitions)} {_has(found.partitions)} no owner. {head}"
+    gone = " No instance is left." if not group.members else ""
+    if evidence.missing:
+        one = len(evidence.missing) == 1
+        needs = f"topic{'' if one else 's'} {listed(evidence.missing)}, which {'does' if one else 'do'} not exist"
+        return f"{head} The topology needs the {needs}.{gone}"
+    if evidence.uneven:
+        sizes = ", ".join(f"{shown(topic)} has {count}" for topic, count in evidence.uneven[:LISTED])
+        return f"{head} The topology joins topics that must have equally many partitions: {sizes}.{gone}"
+    return f"{head} groupwatch does not know the cause. Look into the log of the coordinator.{gone}"
+
+
+@_sentence.register
+def _uneven_tasks(evidence: UnevenTasks, found: Observation, group: GroupState) -> str:
+    balance, threads = evidence.balance, len(evidence.balance.members)
+    return (
+        f"The instance {shown(balance.process)} runs {counted(balance.tasks, 'active task')} on "
+        f"{counted(threads, 'thread')} ({people(balance.members, group)}), but {balance.fair} for each thread "
+        "are enough to run all tasks."
+    )
+
+
+@_sentence.register
+def _threads_without_task(evidence: ThreadsWithoutTask, found: Observation, group: GroupState) -> str:
+    members = found.members
+    has = "has" if len(members) == 1 else "have"
+    return (
+        f"{len(members)} of {counted(len(group.members), 'thread')} {has} neither active nor standby tasks "
+        f"({people(members, group)}), although {people([evidence.busiest], group)} runs "
+        f"{counted(evidence.active, 'active task')}."
+    )
 
 
 def _leader(group: GroupState) -> str:
@@ -610,6 +695,75 @@ def _lag_imbalance(evidence: LagImbalance, found: Observation, group: GroupState
             )
 
 
+# --- the work of Connect ----------------------------------------------------------------------------------------------
+
+
+@_sentence.register
+def _no_worker(evidence: NoWorker, found: Observation, group: GroupState) -> str:
+    one = len(found.tasks) + len(evidence.connectors) == 1
+    head = f"{_work(found.tasks, evidence.connectors)} {'is' if one else 'are'} run by no worker."
+    them, generation = _them(one=one), era(group)
+    match evidence.reason:
+        case OrphanReason.DELAY:
+            until = f" until {clock_time(evidence.until_ms)}" if evidence.until_ms is not None else ""
+            gone = _lost_workers(evidence.urls)
+            return f"{head} {gone}. Connect waits{until} for its return before it reassigns {them}."
+        case OrphanReason.REVOKED:
+            return f"{head} {_capitalize(generation)} revoked {them}, and no later generation has assigned {them}."
+        case OrphanReason.CONFIG_MISMATCH:
+            return (
+                f"{head} The Connect leader could not read the configurations in {generation}, and assigned nothing "
+                "(CONFIG_MISMATCH)."
+            )
+        case OrphanReason.NO_WORKERS:
+            return f"{head} The Connect cluster has no workers."
+        case _:
+            gone = f" {_lost_workers(evidence.urls)}." if evidence.urls else ""
+            return f"{head} The Connect leader has not assigned {them} in {generation}.{gone}"
+
+
+def _work(tasks: Sequence[str], connectors: Sequence[str]) -> str:
+    """Tasks and connectors, counted and listed."""
+    own = ((tasks, "task"), (connectors, "connector"))
+    return " and ".join(f"{counted(len(names), word)} ({listed(names)})" for names, word in own if names)
+
+
+def _lost_workers(urls: Sequence[str]) -> str:
+    if not urls:
+        return "Its worker is gone"
+    return f"The worker{'' if len(urls) == 1 else 's'} at {listed(urls)} {'is' if len(urls) == 1 else 'are'} gone"
+
+
+@_sentence.register
+def _run_twice(evidence: RunTwice, found: Observation, group: GroupState) -> str:
+    begun = f"from {clock_time(evidence.from_ms)}" if evidence.from_ms is not None else "for an unknown time"
+    end = f" until {clock_time(evidence.until_ms)}" if evidence.until_ms is not None else ""
+    return (
+        f"{_work(found.tasks, evidence.connectors)} ran on more than one of the workers "
+        f"{listed(evidence.urls)} at once, {begun}{end}: one of them lost "
+        "contact to the group and kept running them."
+    )
+
+
+@_sentence.register
+def _uneven_workers(evidence: UnevenWorkers, found: Observation, group: GroupState) -> str:
+    what = "connector" if evidence.of_connectors else "task"
+    return (
+        f"The worker at {shown(evidence.most_url)} runs {counted(evidence.most, what)}, and the one at "
+        f"{shown(evidence.fewest_url)} only {evidence.fewest}. Connect keeps workers within one of each other."
+    )
+
+
+@_sentence.register
+def _workers_behind(evidence: WorkersBehind, found: Observation, group: GroupState) -> str:
+    one = len(evidence.urls) == 1
+    return (
+        f"The worker{'' if one else 's'} at {listed(evidence.urls)} {'has' if one else 'have'} read less of the topic "
+        f"of configurations than the Connect leader in generation {group.generation} and in the one before. Until "
+        f"{'it has' if one else 'they have'} read all of it, {'it starts' if one else 'they start'} no new work."
+    )
+
+
 # --- lag --------------------------------------------------------------------------------------------------------------
 
 
@@ -794,6 +948,12 @@ def _rebalance_storm(evidence: RebalanceStorm, found: Observation, group: GroupS
     causes = evidence.causes
     reasons = ", ".join(CAUSES[cause] for cause in causes)
     hints = " ".join(dict.fromkeys(_HINTS[cause] for cause in causes if cause in _HINTS))
+    if group.protocol_type == CONNECT:
+        reasons = ", ".join(_WORKERS_CAUSES.get(cause, CAUSES[cause]) for cause in causes)
+        hints = (
+            "Look for workers that restart repeatedly or lose contact, and for a program that keeps creating, "
+            "deleting, or reconfiguring connectors. Each such change takes two generations."
+        )
     if KINDS[group.kind].is_self_assigned:  # no log shows more of these
         reasons = ", ".join(CAUSES[cause] for cause in causes if cause is not RebalanceCause.UNKNOWN)
         hints = "Look for members that restart repeatedly or lose their connections."
@@ -824,6 +984,14 @@ CAUSES: Final[Mapping[RebalanceCause, str]] = {
     RebalanceCause.UPGRADE: "it switched to KIP-848",
     RebalanceCause.DOWNGRADE: "it switched back to the classic protocol",
     RebalanceCause.UNKNOWN: "for reasons that the log does not show",
+}
+
+_WORKERS_CAUSES: Final[Mapping[RebalanceCause, str]] = {
+    RebalanceCause.JOIN: "workers joined",
+    RebalanceCause.LEAVE: "workers left or timed out",
+    RebalanceCause.TIMEOUT: "workers timed out",
+    RebalanceCause.ASSIGNOR: "the protocol of the workers changed (connect.protocol)",
+    RebalanceCause.UNKNOWN: "connectors or their tasks changed, or work was reassigned",
 }
 
 _MEMBERS_COME_AND_GO: Final = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Final
 
 from monitor.model.escaping import escaped
@@ -32,6 +33,19 @@ def lasted(duration_ms: int) -> str:
     ('0 s', 'less than 1 s', 'less than 1 s', '1 min 15 s')
     """
     return "less than 1 s" if 0 < duration_ms < 1000 else age(duration_ms)
+
+
+_LAST_S: Final = 253_402_300_799
+"""The end of the year 9999, the last that can be written."""
+
+
+def clock_time(instant_ms: int) -> str:
+    """The time of day of an instant that is near the others of its text, to the second.
+
+    >>> clock_time(1_795_315_215_999)
+    '02:40:15 UTC'
+    """
+    return f"{datetime.fromtimestamp(min(max(instant_ms // 1000, 0), _LAST_S), UTC):%H:%M:%S} UTC"
 
 
 def grouped(count: int) -> str:

@@ -12,8 +12,17 @@ from monitor.metrics import specs
 from monitor.metrics.exposition_format import Samples, labels
 from monitor.model import KINDS, FamilyBlock, GroupSummary, OffsetUnit, Phase
 
-STATES: Final = (Phase.OFFSETS_ONLY, Phase.EMPTY, Phase.ASSIGNING, Phase.RECONCILING, Phase.STABLE)
-"""The states a group is exposed in. A group that is unseen or gone has no series at all."""
+STATES: Final = (
+    Phase.OFFSETS_ONLY,
+    Phase.EMPTY,
+    Phase.NOT_READY,
+    Phase.ASSIGNING,
+    Phase.RECONCILING,
+    Phase.STABLE,
+)
+"""The states a group is exposed in; NOT_READY is given of streams groups only.
+
+A group that is unseen or gone has no series at all."""
 
 
 def render_cluster(cluster: str, groups: Sequence[GroupSummary]) -> tuple[FamilyBlock, ...]:

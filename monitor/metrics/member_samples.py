@@ -22,6 +22,24 @@ def add_members(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
             instance_id=member.instance_id or "",
         )
         samples.add(specs.MEMBER_INFO, f"{pairs},{own}", 1)
+    if verdict.connect is not None:
+        _add_workers(samples, pairs, verdict)
+    elif verdict.tasks:
+        _add_tasks(samples, pairs, verdict)
+
+
+def _add_workers(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
+    for worker in verdict.processes:
+        for member_id in worker.members:
+            own = labels(member_id=member_id, url=worker.process)
+            samples.add(specs.CONNECT_WORKER_TASKS, f"{pairs},{own}", worker.active)
+
+
+def _add_tasks(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
+    for member in verdict.members:
+        own = labels(member_id=member.member_id, client_id=member.client_id, host=member.host)
+        for role, count in (("active", member.active_tasks), ("standby", member.standby_tasks)):
+            samples.add(specs.MEMBER_TASKS, f'{pairs},{own},role="{role}"', count)
 
 
 def add_owners(samples: Samples, pairs: str, verdict: GroupVerdict, rows: Iterable[PartitionVerdict]) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Final
 
+from monitor.detection.rules.connect_work import REASONS as CONNECT_REASONS
 from monitor.metrics import specs
 from monitor.metrics.cluster_samples import STATES
 from monitor.metrics.collector_samples import add_collectors
@@ -53,6 +54,8 @@ from monitor.model import (
     Value,
 )
 
+_STREAMS_GROUP: Final = GroupKind.STREAMS
+
 STATUSES: Final = (LagStatus.OK, LagStatus.WARN, LagStatus.ERR)
 """Burrow's statuses of a group; the others are those of a partition."""
 
@@ -62,7 +65,9 @@ FAILING: Final = frozenset({LagStatus.STOP, LagStatus.STALL, LagStatus.REWIND})
 _OF_ROCKETMQ: Final = (OrphanReason.MIXED_STRATEGY, OrphanReason.MIXED_SUBSCRIPTION)
 _OF_CLASSIC: Final = (OrphanReason.LEADER_UNSUBSCRIBED, OrphanReason.OWNER_UNSUBSCRIBED)
 _OF_STREAMS: Final = (OrphanReason.NO_TASK,)
-_OF_SOME: Final = (*_OF_ROCKETMQ, *_OF_CLASSIC, *_OF_STREAMS)
+_OF_STREAMS_GROUPS: Final = (OrphanReason.NOT_READY,)
+_OF_CONNECT: Final = CONNECT_REASONS  # of tasks, not of partitions
+_OF_SOME: Final = (*_OF_ROCKETMQ, *_OF_CLASSIC, *_OF_STREAMS, *_OF_STREAMS_GROUPS, *_OF_CONNECT)
 _OF_ANY: Final = tuple([reason.value for reason in OrphanReason if reason not in _OF_SOME])
 """What a partition can be orphaned by in any system; the others are of one kind of group."""
 
@@ -71,7 +76,12 @@ _NO_ORPHANS: Final = dict.fromkeys(_OF_ANY, 0)
 _NONE_OF_ROCKETMQ: Final = _NO_ORPHANS | dict.fromkeys([reason.value for reason in _OF_ROCKETMQ], 0)
 _NONE_OF_CLASSIC: Final = _NO_ORPHANS | dict.fromkeys([reason.value for reason in _OF_CLASSIC], 0)
 _NONE_OF_STREAMS: Final = _NO_ORPHANS | dict.fromkeys([reason.value for reason in _OF_STREAMS], 0)
-_ONE_STATE: Final = {state.value: {other.value: int(other is state) for other in STATES} for state in Phase}
+_NONE_OF_STREAMS_GROUPS: Final = _NO_ORPHANS | dict.fromkeys([reason.value for reason in _OF_STREAMS_GROUPS], 0)
+_ONE_STATE_OF_STREAMS: Final = {state.value: {other.value: int(other is state) for other in STATES} for state in Phase}
+_ONE_STATE: Final = {
+    state: {other: one for other, one in states.items() if other != Phase.NOT_READY.value}
+    for state, states in _ONE_STATE_OF_STREAMS.items()
+}
 _ONE_STATUS: Final = {status.value: {other.value: int(other is status) for other in STATUSES} for status in STATUSES}
 
 
@@ -176,6 +186,8 @@ def _add_all(samples: Samples, pairs: str, verdict: GroupVerdict, rows: Sequence
     OWN.add_group(samples, pairs, verdict)
     _add_states(samples, pairs, verdict)
     _add_ownership(samples, pairs, verdict)
+    if verdict.connect is not None:
+        _add_idle_work(samples, pairs, verdict)
     _add_drift(samples, pairs, verdict)
     if verdict.findings:
         _add_findings(samples, pairs, verdict)
@@ -236,7 +248,8 @@ def _add_decode_errors(samples: Samples, cluster: ClusterSnapshot) -> None:
 def _add_states(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     """What the group is: its kind, its state, and Burrow's status with the partitions that made it ERR."""
     samples.add(specs.GROUP_INFO, f'{pairs},kind="{verdict.kind}",source="{verdict.source.value}"', 1)
-    samples.add_each(specs.GROUP_STATE, pairs, "state", _ONE_STATE[verdict.state])
+    states = _ONE_STATE_OF_STREAMS if verdict.kind == _STREAMS_GROUP else _ONE_STATE
+    samples.add_each(specs.GROUP_STATE, pairs, "state", states[verdict.state])
     if verdict.status is not None:
         samples.add_each(specs.GROUP_STATUS, pairs, "status", _ONE_STATUS[verdict.status])
         if verdict.status is LagStatus.ERR:
@@ -253,7 +266,7 @@ def _add_ownership(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     none = _no_orphans(verdict) if is_known else dict.fromkeys(orphans, 0)
     counts = {reason: orphans.count(reason) for reason in none} if orphans else none
     samples.add_each(specs.GROUP_ORPHANED_PARTITIONS, pairs, "reason", counts)
-    orphaned = _of(verdict, FindingKind.ORPHANED)
+    orphaned = [finding for finding in _of(verdict, FindingKind.ORPHANED) if finding.partitions]  # not of tasks
     samples.add_ms(specs.GROUP_ORPHANED_OLDEST_SECONDS, pairs, _oldest_ms(verdict, orphaned))
     unattended = _of(verdict, FindingKind.UNATTENDED)
     samples.add_ms(specs.GROUP_UNATTENDED_SECONDS, pairs, _oldest_ms(verdict, unattended))
@@ -261,6 +274,15 @@ def _add_ownership(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
     samples.add(specs.GROUP_DEAD_MEMBERS, pairs, len(dead) if is_known else len(dead) or None)
     double = {place for finding in _of(verdict, FindingKind.DOUBLE_OWNED) for place in finding.partitions}
     samples.add(specs.GROUP_DOUBLE_OWNED_PARTITIONS, pairs, len(double) if is_known else len(double) or None)
+
+
+def _add_idle_work(samples: Samples, pairs: str, verdict: GroupVerdict) -> None:
+    """Every reason, also with 0, so that a return to 0 is seen; nothing, if what a worker runs is not known."""
+    if any(member.unreadable is not None for member in verdict.members):
+        return
+    idle = Counter(task.orphan for task in verdict.tasks if task.orphan is not None)
+    counts = {reason.value: idle[reason] for reason in CONNECT_REASONS}
+    samples.add_each(specs.GROUP_CONNECT_IDLE_TASKS, pairs, "reason", counts)
 
 
 def _owns_partitions(verdict: GroupVerdict) -> bool:
@@ -272,6 +294,8 @@ def _no_orphans(verdict: GroupVerdict) -> dict[str, int]:
     """0 for each reason why a partition of the group may lack an owner."""
     if verdict.kind == GroupKind.CLASSIC:
         return _NONE_OF_STREAMS if verdict.assignor == STREAM else _NONE_OF_CLASSIC
+    if verdict.kind == GroupKind.STREAMS:
+        return _NONE_OF_STREAMS_GROUPS
     return _NONE_OF_ROCKETMQ if verdict.kind == GroupKind.ROCKETMQ else _NO_ORPHANS
 
 

@@ -15,7 +15,7 @@ _LOG: Final = Source.LOG
 
 _IN_BYTES: Final = kinds_with(lambda traits: traits.unit is OffsetUnit.BYTE)
 _SELF_ASSIGNED: Final = kinds_with(lambda traits: traits.is_self_assigned)
-_WITHOUT_OWNERS: Final = kinds_with(lambda traits: not traits.has_owners)
+_WITHOUT_MOVES: Final = kinds_with(lambda traits: not traits.has_owners) | {GroupKind.STREAMS}
 _BY_COMMITS: Final = kinds_with(lambda traits: traits.commits_to_log)
 _WITHOUT_REDELIVERED: Final = _IN_BYTES | {GroupKind.SHARE}  # whose members acknowledge records, and commit no offsets
 
@@ -57,7 +57,7 @@ def is_rebalanced(verdict: GroupVerdict) -> bool:
 
 def has_moves(verdict: GroupVerdict) -> bool:
     """Its members own partitions, each for itself."""
-    is_exclusive = verdict.sharing is _EXCLUSIVE and verdict.kind not in _WITHOUT_OWNERS
+    is_exclusive = verdict.sharing is _EXCLUSIVE and verdict.kind not in _WITHOUT_MOVES
     return is_exclusive and verdict.state is not _OFFSETS_ONLY
 
 
@@ -81,10 +81,40 @@ def commits_to_zookeeper(verdict: GroupVerdict) -> bool:
     return verdict.kind == _ZOOKEEPER
 
 
+def is_connect_cluster(verdict: GroupVerdict) -> bool:
+    """Its members are the workers of a Connect cluster."""
+    return verdict.connect is not None
+
+
+def connect_tasks(verdict: GroupVerdict) -> int:
+    """How many connectors and tasks workers run."""
+    return sum([bool(task.owners) for task in verdict.tasks])
+
+
+def connect_delay_until_ms(verdict: GroupVerdict) -> int | None:
+    """Until when the Connect cluster waits for a worker; None: it does not."""
+    return verdict.connect.delay_until_ms if verdict.connect is not None else None
+
+
 def idle_members(verdict: GroupVerdict) -> int | None:
     """How many members own nothing; None: partitions are not what members are to have."""
     idle = [member.idle for member in verdict.members]
     return None if None in idle else idle.count(True)
+
+
+def has_tasks(verdict: GroupVerdict) -> bool:
+    """Its members run tasks, and which there are is known."""
+    return bool(verdict.tasks)
+
+
+def tasks_without_owner(verdict: GroupVerdict) -> int:
+    """How many tasks nobody runs."""
+    return sum([not task.owners for task in verdict.tasks])
+
+
+def task_imbalance(verdict: GroupVerdict) -> float | None:
+    """The busiest instance's tasks over what its threads must have; None: that is not judged."""
+    return verdict.task_balance.ratio if verdict.task_balance is not None else None
 
 
 def unreadable_members(verdict: GroupVerdict) -> int | None:

@@ -18,6 +18,8 @@ from monitor.metrics.row_values import (
     by_the_machine,
     commits_to_brokers,
     commits_to_zookeeper,
+    connect_delay_until_ms,
+    connect_tasks,
     consumed_per_s,
     counts_redelivered,
     given_up,
@@ -27,16 +29,20 @@ from monitor.metrics.row_values import (
     has_moves,
     has_open_transaction,
     has_pauses,
+    has_tasks,
     idle_members,
     in_bytes,
     in_records,
     is_answered,
+    is_connect_cluster,
     is_rebalanced,
     last_answer_ms,
     last_tries,
     max_deliveries,
     produced_per_s,
     rejected,
+    task_imbalance,
+    tasks_without_owner,
     unreadable_members,
     waiting_redelivery,
 )
@@ -67,12 +73,14 @@ _NO_LAGS: Final = "no partition has a known lag"
 _NOT_JOINED: Final = "the group commits without joined members, so its members are unknown"
 _NOT_READ: Final = "a member cannot be decoded, or the assignor is unknown"
 _NOT_OWNED: Final = f"{_NOT_JOINED}; a member cannot be decoded"
-_TASKS: Final = "the group is a classic group of Kafka Streams, which balances tasks"
+_TASKS: Final = "the group belongs to Kafka Streams, which balances tasks"
+_NO_TASKS: Final = "the members of the group have no tasks, or they are unknown"
 _NO_MOVES: Final = f"{_NOT_JOINED}; partitions have no single owner (share, streams, broadcasting)"
 _BY_THE_LOG: Final = f"{_NO_MOVES}; the group is not read from a log"
 _IF_KAFKA: Final = "the group belongs to MetaQ, whose offsets are bytes"
 _ONLY_METAQ: Final = "the group does not belong to MetaQ"
 _NO_SHARE: Final = "the group is not a share group, or its share state is not read"
+_NO_CONNECT: Final = "the group is no Connect cluster"
 _NONE: Final = "there are none"
 _READY: Final = "the cluster is ready"
 _NEVER_JUDGED: Final = "no evaluation has ended"
@@ -163,6 +171,27 @@ GROUP_ORPHANED_OLDEST_SECONDS: Final = MetricSpec(
     labels=BY_GROUP,
     absent=_NONE,
 )
+GROUP_CONNECT_TASKS: Final = GroupMetric(
+    "groupwatch_group_connect_tasks",
+    "Connectors and tasks that the workers of the Connect cluster run.",
+    value=connect_tasks,
+    when=is_connect_cluster,
+    absent=_NO_CONNECT,
+)
+GROUP_CONNECT_IDLE_TASKS: Final = MetricSpec(
+    "groupwatch_group_connect_idle_tasks",
+    "Connectors and tasks that no worker of the Connect cluster runs.",
+    scope=MetricScope.GROUP,
+    labels=(*BY_GROUP, "reason"),
+    absent=f"{_NO_CONNECT}; a worker cannot be decoded",
+)
+GROUP_CONNECT_DELAY_UNTIL: Final = GroupMetric(
+    "groupwatch_group_connect_delay_until_timestamp_seconds",
+    "When the Connect cluster stops waiting for a worker that is gone (scheduled.rebalance.max.delay.ms).",
+    value=connect_delay_until_ms,
+    when=is_connect_cluster,
+    absent=f"{_NO_CONNECT}; it does not wait",
+)
 GROUP_UNATTENDED_SECONDS: Final = MetricSpec(
     "groupwatch_group_unattended_seconds",
     "Time since a group without members has had unread records.",
@@ -170,7 +199,7 @@ GROUP_UNATTENDED_SECONDS: Final = MetricSpec(
     labels=BY_GROUP,
     absent=(
         "the group has members or no unread records; another client commits for it; partitions have no single "
-        "owner (streams, broadcasting, POP)"
+        "owner (broadcasting, POP)"
     ),
 )
 GROUP_DEAD_MEMBERS: Final = MetricSpec(
@@ -436,6 +465,28 @@ GROUP_LAG_AT_LEAST_SECONDS: Final = GroupMetric(
     value=attrgetter("lag_at_least_ms"),
     absent="no age is known; retention removed the unread records",
 )
+GROUP_TASKS: Final = GroupMetric(
+    "groupwatch_group_tasks",
+    "Tasks of the group that there should be (Kafka Streams).",
+    value=lambda verdict: len(verdict.tasks),
+    when=has_tasks,
+    absent=_NO_TASKS,
+)
+GROUP_ORPHANED_TASKS: Final = GroupMetric(
+    "groupwatch_group_orphaned_tasks",
+    "Tasks of the group that no member runs.",
+    value=tasks_without_owner,
+    when=has_tasks,
+    absent=_NO_TASKS,
+)
+GROUP_TASK_IMBALANCE_RATIO: Final = GroupMetric(
+    "groupwatch_group_task_imbalance_ratio",
+    "Active tasks of the busiest application instance, divided by what its threads must have at least. "
+    "1 or less is as even as possible.",
+    value=task_imbalance,
+    when=has_tasks,
+    absent=f"{_NO_TASKS}; tasks are on their way, or a rebalance is announced that moves them",
+)
 TOPIC_LAG: Final = TopicMetric(
     "groupwatch_topic_lag",
     "Lag of the group in the topic, in records. Exposed with detail topic, instead of partitions.",
@@ -456,12 +507,26 @@ TOPIC_LAG_BYTES: Final = TopicMetric(
     when=in_bytes,
     absent=f"the detail is not topic; {_NO_LAGS}; {_ONLY_METAQ}",
 )
+CONNECT_WORKER_TASKS: Final = MetricSpec(
+    "groupwatch_connect_worker_tasks",
+    "Tasks that a worker of a Connect cluster runs, without connectors. Exposed if metrics.member_info is set.",
+    scope=MetricScope.MEMBER,
+    labels=(*BY_GROUP, "member_id", "url"),
+    absent=f"metrics.member_info is not set; {_NO_CONNECT}",
+)
 MEMBER_INFO: Final = MetricSpec(
     "groupwatch_member_info",
     "1, with the identity of a group member. Exposed if metrics.member_info is set.",
     scope=MetricScope.MEMBER,
     labels=(*BY_GROUP, "member_id", "client_id", "host", "instance_id"),
     absent="metrics.member_info is not set",
+)
+MEMBER_TASKS: Final = MetricSpec(
+    "groupwatch_member_tasks",
+    "Tasks of a member by role: active or standby. Exposed if metrics.member_info is set.",
+    scope=MetricScope.MEMBER,
+    labels=(*BY_GROUP, "member_id", "client_id", "host", "role"),
+    absent="metrics.member_info is not set; the members of the group have no tasks",
 )
 PARTITION_OWNER_INFO: Final = MetricSpec(
     "groupwatch_partition_owner_info",

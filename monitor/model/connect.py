@@ -122,7 +122,8 @@ class ConnectorConfig(Value):
     """What the topic of configurations says of a connector.
 
     ``is_configured`` False: only its tasks or its target state are known. ``tasks`` None: none were configured yet.
-    ``group_id`` is the consumer group of a sink that does not use the usual one.
+    ``group_id`` is the consumer group of a sink that does not use the usual one. ``changed_ms`` is when the newest
+    record of it was written.
     """
 
     connector: str
@@ -130,6 +131,7 @@ class ConnectorConfig(Value):
     tasks: int | None = None
     target_state: TargetState | None = None
     group_id: str | None = None
+    changed_ms: int = 0
 
 
 class ConnectConfigsState(Value):

@@ -371,6 +371,7 @@ class ConnectorConfigured(Event):
     connector: str
     is_configured: bool = True
     group_id: str | None = None
+    stored_ms: int = 0
 
 
 class ConnectorTasksSet(Event):
@@ -378,6 +379,7 @@ class ConnectorTasksSet(Event):
 
     connector: str
     tasks: int | None
+    stored_ms: int = 0
 
 
 class ConnectorTargetSet(Event):
@@ -385,6 +387,7 @@ class ConnectorTargetSet(Event):
 
     connector: str
     target_state: TargetState | None
+    stored_ms: int = 0
 
 
 class PartitionObserved(Value):

@@ -91,6 +91,27 @@ class Balance(Value):
         return self.largest / self.optimum
 
 
+class TaskBalance(Value):
+    """The process with most tasks by thread, of Kafka Streams, or the worker with most tasks, of Kafka Connect.
+
+    Attributes:
+        process: its id; of Connect the worker's url.
+        members: its members, which are its threads.
+        tasks: how many active tasks they have.
+        fair: how many the busiest thread must have at least.
+    """
+
+    process: str
+    members: tuple[str, ...]
+    tasks: int
+    fair: int
+
+    @property
+    def ratio(self) -> float:
+        """1.0 or less is as even as it can be."""
+        return self.tasks / (self.fair * len(self.members))
+
+
 class Skew(StrEnum):
     """Why most of a group's lag is that of one member."""
 

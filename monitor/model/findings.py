@@ -11,7 +11,17 @@ from enum import StrEnum
 from typing import Final
 
 from monitor.model.client_libraries import ClientDefect, Library
-from monitor.model.evidence import Balance, Cause, Difference, DriftCause, Growth, Refusal, ReplayedAssignor, Skew
+from monitor.model.evidence import (
+    Balance,
+    Cause,
+    Difference,
+    DriftCause,
+    Growth,
+    Refusal,
+    ReplayedAssignor,
+    Skew,
+    TaskBalance,
+)
 from monitor.model.groups import RebalanceCause
 from monitor.model.values import TopicPartition, TopicPartitions, Value
 
@@ -37,6 +47,8 @@ class FindingKind(StrEnum):
     """Records of a share group that its members do not accept, however often they get them."""
     UNREADABLE_MEMBERS = "unreadable_members"
     """Members sent bytes that cannot be decoded, so what is wrong with the group may not be seen."""
+    CONFIG_BEHIND = "config_behind"
+    """A worker of Connect has read less of the configurations than its leader."""
 
 
 class OrphanReason(StrEnum):
@@ -61,6 +73,18 @@ class OrphanReason(StrEnum):
     """Share groups: the coordinator has not initialized it for the group, so no member can read it."""
     NO_TASK = "no_task"
     """Kafka Streams: it belongs to no task that was given to a thread."""
+    NOT_READY = "not_ready"
+    """KIP-1071: the topology of a Kafka Streams application needs a topic that is not there, or has a wrong size."""
+    DELAY = "delay"
+    """Connect: the worker of the task is gone, and the leader waits for it to come back."""
+    REVOKED = "revoked"
+    """Connect: the newest generation took the task from a worker, and the next one gives it to another."""
+    NOT_ASSIGNED = "not_assigned"
+    """Connect: the leader has given the task to no worker, and waits for none."""
+    CONFIG_MISMATCH = "config_mismatch"
+    """Connect: the leader could not read the configurations, and gave nothing to anybody."""
+    NO_WORKERS = "no_workers"
+    """Connect: the cluster has no workers."""
 
 
 class DriftKind(StrEnum):
@@ -126,6 +150,57 @@ class NoOwner(Evidence):
     seen_growing: bool
     awaited: tuple[str, ...] = ()
     streams: StreamsReport | None = None
+
+
+class NotReady(Evidence):
+    """The broker cannot assign the topology of a Kafka Streams application.
+
+    ``missing`` are topics that it needs and that do not exist, sorted. ``uneven`` must have equally many partitions,
+    and have these numbers. Both are empty where it is not known what is wrong.
+    """
+
+    missing: tuple[str, ...]
+    uneven: tuple[tuple[str, int], ...]
+
+
+class NoWorker(Evidence):
+    """Connectors and tasks of Connect that no worker runs; the tasks are those of the finding.
+
+    ``urls`` are the workers that had them last. ``until_ms`` is until when the leader waits for these to come back.
+    """
+
+    reason: OrphanReason
+    connectors: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
+    until_ms: int | None = None
+
+
+class RunTwice(Evidence):
+    """Connectors and tasks of Connect that these workers ran at once.
+
+    ``from_ms`` None: not known; ``until_ms`` None: they still do.
+    """
+
+    urls: tuple[str, ...]
+    from_ms: int | None
+    until_ms: int | None
+    connectors: tuple[str, ...] = ()
+
+
+class UnevenWorkers(Evidence):
+    """Workers of Connect that run the most and the fewest tasks or, if ``of_connectors``, connectors."""
+
+    most_url: str
+    most: int
+    fewest_url: str
+    fewest: int
+    of_connectors: bool
+
+
+class WorkersBehind(Evidence):
+    """Workers of Connect that joined again and again without what their leader has read of the configurations."""
+
+    urls: tuple[str, ...]
 
 
 class UnsubscribedOwners(Evidence):
@@ -302,10 +377,23 @@ class Imbalance(Evidence):
     balance: Balance
 
 
+class UnevenTasks(Evidence):
+    """``balance`` is that of the processes of an application, or of the workers of a Connect cluster."""
+
+    balance: TaskBalance
+
+
 class IdleMembers(Evidence):
     """``partitions`` are those that the group subscribes, None if not all subscriptions are known."""
 
     partitions: int | None
+
+
+class ThreadsWithoutTask(Evidence):
+    """Threads of Kafka Streams without any task, while ``busiest`` has ``active`` active ones."""
+
+    busiest: str
+    active: int
 
 
 class Abandoned(Evidence):
@@ -313,7 +401,10 @@ class Abandoned(Evidence):
 
 
 class Observation(Value):
-    """What a rule has found, in no words; it becomes a :class:`Finding` at the end of the verdict."""
+    """What a rule has found, in no words; it becomes a :class:`Finding` at the end of the verdict.
+
+    ``tasks`` are those of Kafka Streams or Kafka Connect, by name.
+    """
 
     kind: FindingKind
     reason: str
@@ -322,10 +413,14 @@ class Observation(Value):
     partitions: tuple[TopicPartition, ...] = ()
     members: tuple[str, ...] = ()
     cause: DriftCause | None = None
+    tasks: tuple[str, ...] = ()
 
 
 class Finding(Value):
-    """One thing that is wrong: where, since when, and the sentence a person reads. ``cause`` is that of a drift."""
+    """One thing that is wrong: where, since when, and the sentence a person reads. ``cause`` is that of a drift.
+
+    ``tasks`` are those of Kafka Streams or Kafka Connect, by name.
+    """
 
     kind: FindingKind
     reason: str
@@ -334,6 +429,7 @@ class Finding(Value):
     partitions: tuple[TopicPartition, ...] = ()
     members: tuple[str, ...] = ()
     cause: DriftCause | None = None
+    tasks: tuple[str, ...] = ()
 
     @property
     def spec(self) -> FindingSpec:
@@ -373,6 +469,8 @@ class FindingRecord(Value, omit_defaults=False):
     members: tuple[str, ...]
     version: int = 1
     cause: str | None = None
+    task_count: int = 0
+    tasks: tuple[str, ...] = ()
 
 
 class FindingOutdated(Value):
@@ -530,6 +628,16 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
     ),
     FindingSpec(
         FindingKind.ORPHANED,
+        OrphanReason.NOT_READY,
+        _CRITICAL,
+        advice=(
+            "Create the missing source topics, or give topics that are joined equally many partitions. Then restart "
+            "the instances that have stopped: they leave when a source topic is missing (MissingSourceTopicException)."
+        ),
+        mark="no owner: topology not ready",
+    ),
+    FindingSpec(
+        FindingKind.ORPHANED,
         OrphanReason.ASSIGNOR_GAP,
         _CRITICAL,
         advice=(
@@ -537,6 +645,43 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
             "libraries, assignors, and subscriptions."
         ),
         mark="no owner: assignor gap",
+    ),
+    FindingSpec(
+        FindingKind.ORPHANED,
+        OrphanReason.CONFIG_MISMATCH,
+        _CRITICAL,
+        advice=(
+            "Check that every worker can read the topic of configurations (config.storage.topic): the leader's log "
+            "shows what failed. Until then, Connect assigns nothing."
+        ),
+        mark="no worker: configurations unread",
+    ),
+    FindingSpec(
+        FindingKind.ORPHANED,
+        OrphanReason.NO_WORKERS,
+        _CRITICAL,
+        advice="Start the workers of this Connect cluster. If it is no longer needed, delete its connectors.",
+        mark="no worker: none left",
+    ),
+    FindingSpec(
+        FindingKind.ORPHANED,
+        OrphanReason.NOT_ASSIGNED,
+        _CRITICAL,
+        advice=(
+            "Check the log of the Connect leader. To trigger a rebalance, restart a worker, or start another one. A "
+            "restart of the connector does not assign its tasks again."
+        ),
+        mark="no worker: not assigned",
+    ),
+    FindingSpec(
+        FindingKind.ORPHANED,
+        OrphanReason.REVOKED,
+        _CRITICAL,
+        advice=(
+            "Wait for the next generation. If it does not come, check the log of the Connect leader, and whether a "
+            "worker hangs while it stops a task (task.shutdown.graceful.timeout.ms)."
+        ),
+        mark="no worker yet: revoked",
     ),
     FindingSpec(
         FindingKind.ORPHANED,
@@ -636,6 +781,16 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         advice="Wait: the coordinator assigns within moments. If this lasts, check the log of the group's coordinator.",
         mark="no owner yet: rebalancing",
     ),
+    # It has ended by the time that it is known; what was written twice remains.
+    FindingSpec(
+        FindingKind.DOUBLE_OWNED,
+        "run_twice",
+        _WARNING,
+        advice=(
+            "Check what those connectors wrote in that time: records may be there twice. Find out why the worker lost "
+            "contact (long pauses, network); Connect stops its tasks only when it rejoins."
+        ),
+    ),
     # Where the group reads on is not known: it may pass records over.
     FindingSpec(
         FindingKind.LAG,
@@ -711,6 +866,16 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         advice="The logs of its members show why each of them rejoined.",
         remembered=True,
     ),
+    # It starts no new connector there until it has read them.
+    FindingSpec(
+        FindingKind.CONFIG_BEHIND,
+        "config_offset",
+        _WARNING,
+        advice=(
+            "Check the worker's connection to the topic of configurations (config.storage.topic), and that all workers "
+            "of the cluster are configured with the same topic."
+        ),
+    ),
     # It says nothing of harm, and hides it: the first hides more.
     FindingSpec(
         FindingKind.UNREADABLE_MEMBERS,
@@ -775,6 +940,35 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
             "with --assignor."
         ),
     ),
+    FindingSpec(
+        FindingKind.IMBALANCE,
+        "tasks",
+        _INFO,
+        advice=(
+            "Not urgent while the instance keeps up. The next rebalance moves tasks if it can. If this lasts, compare "
+            "the numbers of threads (num.stream.threads), and look for tasks whose state is still being restored."
+        ),
+    ),
+    FindingSpec(
+        FindingKind.IMBALANCE,
+        "workers",
+        _INFO,
+        advice=(
+            "Not urgent while the worker keeps up. The next rebalance spreads connectors and tasks evenly. If this "
+            "lasts, check the log of the Connect leader."
+        ),
+    ),
+    # The leader waits on purpose: a worker that restarts gets its tasks back.
+    FindingSpec(
+        FindingKind.ORPHANED,
+        OrphanReason.DELAY,
+        _INFO,
+        advice=(
+            "Start the worker again before then, or wait: Connect then assigns its tasks to other workers. How long it "
+            "waits is scheduled.rebalance.max.delay.ms."
+        ),
+        mark="no worker: delay",
+    ),
     # Costs money and no time; with more members than partitions it is often intended.
     FindingSpec(
         FindingKind.IDLE_MEMBERS,
@@ -784,6 +978,15 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
             "Not urgent: idle members can take over from members that fail. If that is not intended, run fewer "
             "members; if there are enough partitions, compare subscriptions. To see the effect, run groupwatch "
             "what-if with --members."
+        ),
+    ),
+    FindingSpec(
+        FindingKind.IDLE_MEMBERS,
+        "no_tasks",
+        _INFO,
+        advice=(
+            "Not urgent: every task is running. If this lasts after the next rebalance, restart the instance of the "
+            "idle threads."
         ),
     ),
     # Mostly intended: the group has turned to other topics.

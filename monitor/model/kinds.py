@@ -120,7 +120,7 @@ KINDS: Final[Mapping[str, KindTraits]] = {
     ),
     GroupKind.SHARE: KindTraits(Assigner.BROKER, Era.EPOCH, has_owners=False, by_topic_id=True, has_kafka_clients=True),
     GroupKind.STREAMS: KindTraits(
-        Assigner.BROKER, Era.EPOCH, has_owners=False, by_topic_id=True, commits_to_log=True, has_kafka_clients=True
+        Assigner.BROKER, Era.EPOCH, by_topic_id=True, commits_to_log=True, has_kafka_clients=True
     ),
     GroupKind.ZOOKEEPER: KindTraits(Assigner.MEMBERS, Era.ASSIGNMENT, message="registration"),
     GroupKind.ROCKETMQ: KindTraits(Assigner.MEMBERS, Era.ASSIGNMENT, text_partitions=True, message="answer"),

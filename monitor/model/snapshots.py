@@ -55,7 +55,8 @@ class GroupSummary(Value):
     ``members`` is None for a group that is known by its commits only. ``evaluated_ms`` is the same for all groups of a
     cluster, so it is 0 until they are listed. ``unjudged`` is why the group could not be judged in the newest
     micro-batch; all else is then of the last verdict, as far as there was one. None: it was judged. ``libraries``
-    counts the members of a Kafka group by client library.
+    counts the members of a Kafka group by client library. ``sink_groups`` are the consumer groups that the connectors
+    of a Connect cluster have if they are sinks.
     """
 
     cluster: str
@@ -69,6 +70,7 @@ class GroupSummary(Value):
     evaluated_ms: int = 0
     unjudged: str | None = None
     libraries: tuple[LibraryMembers, ...] = ()
+    sink_groups: tuple[str, ...] = ()
 
 
 class Shard(Value):

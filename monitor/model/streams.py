@@ -10,7 +10,7 @@ class Subtopology(Value):
 
     A task reads one partition of each of its topics: ``source_topics`` (and those that ``source_regexes`` match), and
     ``repartition_sources``, which the broker makes. It writes to ``repartition_sinks``. It has state if it has
-    ``changelogs``.
+    ``changelogs``. Each of ``copartitioned`` are topics, by name, that must have equally many partitions.
     """
 
     subtopology_id: str
@@ -19,6 +19,7 @@ class Subtopology(Value):
     repartition_sources: tuple[str, ...] = ()
     repartition_sinks: tuple[str, ...] = ()
     changelogs: tuple[str, ...] = ()
+    copartitioned: tuple[tuple[str, ...], ...] = ()
 
 
 class Topology(Value):

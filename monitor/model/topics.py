@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from monitor.model.connect import ConnectConfigsState
 from monitor.model.values import STATE_VERSION, PartitionId, Value
 
 
@@ -94,6 +95,9 @@ class Catalog(Value):
 
     ``watched_ms`` is when collectors began to look, as far as these topics show it: what was first seen then may be of
     any age. What was first seen later came later.
+
+    ``connect_configs`` are the connectors of Connect clusters whose topics of configurations are read, by the name of
+    the cluster's group.
     """
 
     cluster: str
@@ -101,3 +105,4 @@ class Catalog(Value):
     topics: dict[str, TopicState] = msgspec.field(default_factory=dict)
     names: dict[str, str] = msgspec.field(default_factory=dict)
     watched_ms: int = 0
+    connect_configs: dict[str, ConnectConfigsState] = msgspec.field(default_factory=dict)

@@ -7,6 +7,8 @@ from enum import StrEnum
 import msgspec
 
 from monitor.model.client_libraries import UNKNOWN_LIBRARY, ClientLibrary
+from monitor.model.connect import TargetState
+from monitor.model.evidence import TaskBalance
 from monitor.model.findings import Finding, OrphanReason
 from monitor.model.kinds import Phase, Sharing, Source
 from monitor.model.members import MemberRemark, MemberState
@@ -132,13 +134,97 @@ class DeliveryVerdict(Value):
     batches: tuple[ShareBatch, ...] = ()
 
 
+class TaskVerdict(Value):
+    """A task of Kafka Streams or Kafka Connect: who runs it, or why nobody does.
+
+    ``part`` is the subtopology or the connector, ``number`` the task's number there (None: the connector itself).
+    ``owners`` run it, ``standbys`` keep a copy of its state; both are member ids. ``reads`` are the partitions that it
+    consumes. ``orphan`` says why nobody runs it, ``since_ms`` since when.
+
+    Of Connect: ``last_url`` is the worker that ran it last, ``until_ms`` until when the leader waits for that worker.
+    """
+
+    task: str
+    part: str
+    number: int | None
+    owners: tuple[str, ...] = ()
+    standbys: tuple[str, ...] = ()
+    reads: tuple[TopicPartition, ...] = ()
+    orphan: OrphanReason | None = None
+    since_ms: int | None = None
+    last_url: str | None = None
+    until_ms: int | None = None
+
+
+class ProcessLoad(Value):
+    """An instance of a Kafka Streams application, whose members are its threads; or a worker of Connect, by its url.
+
+    ``active`` and ``standby`` count the tasks of all of them, ``connectors`` the connectors that a worker runs.
+    ``config_offset`` is how far a worker had read the configurations as it joined (None: not known, or no worker).
+    """
+
+    process: str
+    members: tuple[str, ...]
+    active: int = 0
+    standby: int = 0
+    connectors: int = 0
+    config_offset: int | None = None
+
+
+class ConnectorVerdict(Value):
+    """A connector of a Connect cluster. ``workers`` run it or its tasks: member ids, sorted.
+
+    ``tasks`` are those that it should have, ``running`` those that a worker runs. ``state`` is what it is to do. Both
+    are None where the topic of configurations is not read. ``sink_group`` is the consumer group that it has if it is a
+    sink, which is not known.
+    """
+
+    connector: str
+    running: int
+    sink_group: str
+    tasks: int | None = None
+    state: TargetState | None = None
+    workers: tuple[str, ...] = ()
+
+
+class ConnectVerdict(Value):
+    """What is told of a Connect cluster beside its tasks.
+
+    ``leader_url`` and ``config_offset`` are of the leader (None: not known). ``delay_until_ms`` is until when it keeps
+    back what a worker had that is gone.
+    """
+
+    connectors: tuple[ConnectorVerdict, ...] = ()
+    leader_url: str | None = None
+    config_offset: int | None = None
+    delay_until_ms: int | None = None
+
+
+class SinkVerdict(Value):
+    """The task of a sink connector that a member of a consumer group is."""
+
+    member_id: str
+    connector: str
+    task: int
+
+
+class SinkState(Value):
+    """The connector that a consumer group is of by its name, and what that is to do (None: it is started)."""
+
+    connector: str
+    state: TargetState | None = None
+
+
 class MemberVerdict(Value):
     """One member with the number of partitions it owns and would own if the group rebalanced now.
 
     ``epoch`` and ``state`` are those of a member of a KIP-848, share or streams group. ``lag``: the records that are
     known to wait in its partitions, together; what is not known is not counted. ``answers``, ``connections`` and
-    ``unreadable`` are those of the Member. ``idle`` None: that is not judged, as more than partitions counts there.
+    ``unreadable`` are those of the Member. ``idle`` None: that is not judged, as tasks count there.
     ``library`` is the client library that it uses, as far as that is known; ``remarks`` say what deviates in its bytes.
+
+    ``process`` is the application instance that it is a thread of (Kafka Streams). ``active_tasks`` and
+    ``standby_tasks`` are how many it runs; None: the group has no tasks.
     """
 
     member_id: str
@@ -157,6 +243,9 @@ class MemberVerdict(Value):
     unreadable: str | None = None
     library: ClientLibrary = UNKNOWN_LIBRARY
     remarks: tuple[MemberRemark, ...] = ()
+    process: str = ""
+    active_tasks: int | None = None
+    standby_tasks: int | None = None
 
 
 class GroupVerdict(Value):
@@ -187,6 +276,10 @@ class GroupVerdict(Value):
     ``lag_at_least_ms`` is the age, at least, of the oldest record that waits: ``lag_ms``, but also of partitions in
     which the oldest record is from before what is remembered of their ends. None: no age is known.
     ``lag_since_ms`` is when the record was written whose age is ``lag_ms``; None: none waits, or no age is known.
+
+    ``tasks`` are those of Kafka Streams and Kafka Connect, sorted; ``processes`` are what runs them. ``task_balance``
+    is None where that is not judged. ``connect`` is of the workers of a Connect cluster, ``sinks`` of the group of a
+    sink connector, ``sink`` likewise where the connectors of its Connect cluster are known.
 
     ``deliveries`` are of a share group, a row for each partition of which it has share state or that its members
     subscribe to; ``delivery_limit`` is how often it delivers a record at most.
@@ -229,5 +322,11 @@ class GroupVerdict(Value):
     settles_ms: int | None = None
     lag_at_least_ms: int | None = None
     lag_since_ms: int | None = None
+    tasks: tuple[TaskVerdict, ...] = ()
+    processes: tuple[ProcessLoad, ...] = ()
+    task_balance: TaskBalance | None = None
+    connect: ConnectVerdict | None = None
+    sinks: tuple[SinkVerdict, ...] = ()
+    sink: SinkState | None = None
     deliveries: tuple[DeliveryVerdict, ...] = ()
     delivery_limit: int | None = None

@@ -81,7 +81,7 @@ def planned_end(topic: str, offset_log: str) -> dict[int, int]:
 def reported_offsets(topic: str, sources: Sequence[SourceReport]) -> ReportedOffsets | None:
     """What Spark reported of a topic; None if no source was assigned it."""
     for source in sources:
-        if f"[{topic}-" in source.description:
+        if any(f"{before}{topic}-" in source.description for before in "[ "):
             return ReportedOffsets(end=_offsets(source.latestOffset, topic) or {}, records=source.numInputRows)
     return None
 

@@ -66,8 +66,8 @@ def fold_connect_configs(
     known = {config.connector: config for config in before.connectors}
     for event in events:
         config = _with_event(known.get(event.connector) or ConnectorConfig(connector=event.connector), event)
-        known[event.connector] = config
-        if config == ConnectorConfig(connector=event.connector):
+        known[event.connector] = replace(config, changed_ms=event.stored_ms)
+        if config == ConnectorConfig(connector=event.connector, changed_ms=config.changed_ms):
             del known[event.connector]
     after = replace(before, connectors=tuple(known[name] for name in sorted(known)))
     return before if after == before else after

@@ -9,6 +9,8 @@ from typing import Final, NamedTuple, TypeVar
 import msgspec
 
 from monitor.model import (
+    ConnectConfigEvent,
+    ConnectConfigsState,
     DecodeFailed,
     GroupEvent,
     GroupsListed,
@@ -20,12 +22,14 @@ from monitor.model import (
     TopicObserved,
     TopicState,
 )
+from monitor.tracking.connect import fold_connect_configs
 from monitor.tracking.decode_errors import fold_decode_errors
 from monitor.tracking.group import fold_group
 from monitor.tracking.offsets.delta import KIND, apply_delta, decode_delta, encode_delta, offset_delta
 from monitor.tracking.polled.group import is_deleted
 from monitor.tracking.serialization import (
     StateCorruptError,
+    decode_connect_configs_state,
     decode_group_state,
     decode_source_state,
     decode_topic_state,
@@ -34,7 +38,7 @@ from monitor.tracking.serialization import (
 from monitor.tracking.topic import expire_topic, fold_topic
 from streaming_jobs.ingest.bucket_of import Entity
 
-State = GroupState | TopicState | SourceState | PassCompleted
+State = GroupState | TopicState | SourceState | PassCompleted | ConnectConfigsState
 Key = tuple[Entity, str]
 AnyOf = TypeVar("AnyOf")
 
@@ -43,12 +47,14 @@ _TOPIC_EVENTS: Final = msgspec.msgpack.Decoder(list[TopicObserved])
 _PASS_EVENTS: Final = msgspec.msgpack.Decoder(list[PassCompleted])
 _LISTINGS: Final = msgspec.msgpack.Decoder(list[GroupsListed])
 _SOURCE_EVENTS: Final = msgspec.msgpack.Decoder(list[DecodeFailed])
+_CONNECT_EVENTS: Final = msgspec.msgpack.Decoder(list[ConnectConfigEvent])
 _PASS: Final = msgspec.msgpack.Decoder(PassCompleted)
 _DECODERS: Final[dict[Entity, Callable[[bytes], State]]] = {
     Entity.GROUP: decode_group_state,
     Entity.TOPIC: decode_topic_state,
     Entity.SOURCE: decode_source_state,
     Entity.PASS: _PASS.decode,
+    Entity.CONNECT: decode_connect_configs_state,
 }
 
 
@@ -168,6 +174,9 @@ class Bucket:
         if entity is Entity.SOURCE:
             assert before is None or isinstance(before, SourceState)
             return fold_decode_errors(self.cluster, name, before, _flat(_SOURCE_EVENTS, payloads))
+        if entity is Entity.CONNECT:
+            assert before is None or isinstance(before, ConnectConfigsState)
+            return fold_connect_configs(self.cluster, name, before, _flat(_CONNECT_EVENTS, payloads))
         return _flat(_PASS_EVENTS, payloads)[-1]  # the log's order counts: a clock may have been set back
 
     def expire_topics(self, batch: int, before: PassCompleted | None = None) -> None:

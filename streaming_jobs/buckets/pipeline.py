@@ -15,12 +15,14 @@ class Spread(Value):
 
     ``text_partitions``: the partitions of the cluster are texts, not numbers. ``source_id``: what collectors read has
     this id; None: it is not known.
+    ``config_topics`` are topics of configurations of Connect clusters among the events log.
     """
 
     buckets: int
     shard: Shard = ALL_GROUPS
     text_partitions: bool = False
     source_id: str | None = None
+    config_topics: frozenset[str] = frozenset()
 
 
 def bucket_rows(
@@ -45,6 +47,7 @@ def bucket_rows(
         shard=spread.shard,
         text_partitions=spread.text_partitions,
         source_id=spread.source_id,
+        config_topics=spread.config_topics,
     )
     rows = events_log.mapInArrow(of_events, ENTITY_EVENTS)
     if offsets_log is not None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from monitor.model import (
     Catalog,
+    ConnectConfigsState,
     Deflated,
     GroupState,
     GroupSummary,
@@ -20,11 +21,20 @@ from monitor.model import (
     TopicState,
 )
 from monitor.tracking.offsets.delta import apply_delta, decode_delta
-from monitor.tracking.serialization import decode_group_state, decode_source_state, decode_topic_state, encode_state
+from monitor.tracking.serialization import (
+    decode_connect_configs_state,
+    decode_group_state,
+    decode_source_state,
+    decode_topic_state,
+    encode_state,
+)
 from monitor.tracking.topic import catalog_of
 from streaming_jobs.ingest.schemas import ALL_BLOCKS, BucketRow, RowKind, family_and_group
 
 Known = TypeVar("Known")
+
+_OF_CATALOG: Final = frozenset({RowKind.WHOLE, RowKind.TOPIC, RowKind.PASS, RowKind.CONNECT})
+"""Rows that the catalog is made of."""
 
 _SUMMARIES = msgspec.msgpack.Decoder(list[GroupSummary])
 _PASS = msgspec.msgpack.Decoder(PassCompleted)
@@ -57,6 +67,7 @@ class _BucketView:
     groups: dict[str, _GroupBytes] = field(default_factory=dict)
     topics: dict[str, TopicState] = field(default_factory=dict)
     sources: dict[str, SourceState] = field(default_factory=dict)
+    configs: dict[str, ConnectConfigsState] = field(default_factory=dict)
     summaries: dict[str, GroupSummary] = field(default_factory=dict)
     blocks: dict[str, Deflated] = field(default_factory=dict)
     completed: PassCompleted | None = None
@@ -89,7 +100,7 @@ class ClusterView:
             elif row.kind is RowKind.READING:
                 read = True
             else:
-                self.catalog_changed |= row.kind in (RowKind.WHOLE, RowKind.TOPIC, RowKind.PASS)
+                self.catalog_changed |= row.kind in _OF_CATALOG
                 if row.kind is RowKind.WHOLE:
                     fresh[row.bucket] = _BucketView()
                 else:
@@ -118,6 +129,11 @@ class ClusterView:
         kept = [topic for name, topic in self._whole.items() if name not in made.topics]
         marked = [replace(topic, missed=True) for topic in kept]
         return catalog_of(self.cluster, completed.pass_ms, [*made.topics.values(), *marked])
+
+    def connect_configs(self, topics: Mapping[str, str]) -> dict[str, ConnectConfigsState]:
+        """The connectors of Connect clusters, by their groups. ``topics`` are those that they are read from."""
+        known = {topic: state for bucket in self._buckets.values() for topic, state in bucket.configs.items()}
+        return {group: known[topic] for group, topic in topics.items() if topic in known}
 
     @property
     def source_id(self) -> str | None:
@@ -165,10 +181,8 @@ def _take(bucket: _BucketView, row: BucketRow) -> None:
                 bucket.summaries.pop(row.name, None)
         case RowKind.OFFSETS:
             bucket.groups[row.name] = bucket.groups[row.name].moved(row.payload or b"")
-        case RowKind.TOPIC:
-            _put(bucket.topics, row.name, decode_topic_state(row.payload) if row.payload else None)
-        case RowKind.SOURCE:
-            _put(bucket.sources, row.name, decode_source_state(row.payload) if row.payload else None)
+        case RowKind.TOPIC | RowKind.SOURCE | RowKind.CONNECT:
+            _take_state(bucket, row)
         case RowKind.BLOCK if row.name == ALL_BLOCKS:
             bucket.blocks.clear()
         case RowKind.BLOCK:
@@ -179,6 +193,16 @@ def _take(bucket: _BucketView, row: BucketRow) -> None:
             bucket.completed = _PASS.decode(row.payload) if row.payload else None
         case _:
             _take_summaries(bucket, row)
+
+
+def _take_state(bucket: _BucketView, row: BucketRow) -> None:
+    match row.kind:
+        case RowKind.TOPIC:
+            _put(bucket.topics, row.name, decode_topic_state(row.payload) if row.payload else None)
+        case RowKind.SOURCE:
+            _put(bucket.sources, row.name, decode_source_state(row.payload) if row.payload else None)
+        case _:
+            _put(bucket.configs, row.name, decode_connect_configs_state(row.payload) if row.payload else None)
 
 
 def _put(known: dict[str, Known], name: str, value: Known | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
@@ -90,7 +90,8 @@ class MicroBatchPublisher:
     told the id of what the newest pass was over; ``pace`` judges whether micro-batches keep up with the trigger;
     ``findings`` are published once the store has them. ``log_topic`` is
     what tells of the groups, ``own_topics`` grow by what groupwatch does, ``freshness`` whether groups are known well
-    enough to be judged (None: always). ``begun`` is set once the query runs. Groups are judged by the catalog of the
+    enough to be judged (None: always). ``connect_topics`` are the topics of configurations of Connect clusters, by
+    group. ``begun`` is set once the query runs. Groups are judged by the catalog of the
     micro-batch before: it has to be known when the micro-batch starts.
     """
 
@@ -119,6 +120,7 @@ class MicroBatchPublisher:
     begun: threading.Event = field(default_factory=threading.Event)
     evaluation_errors: int = 0
     series: SeriesRules = ALL_SERIES
+    connect_topics: Mapping[str, str] = field(default_factory=dict)
     _run: str = field(default_factory=lambda: uuid4().hex)
     _view: ClusterView = field(init=False)
     _views: AssignmentViewCache = field(default_factory=AssignmentViewCache)
@@ -234,6 +236,7 @@ class MicroBatchPublisher:
         if catalog is None:
             self._catalog = None
             return
+        catalog = msgspec.structs.replace(catalog, connect_configs=self._view.connect_configs(self.connect_topics))
         self._catalog = _ServedCatalog(f"{self._run}-{batch_id}", Topics(catalog), self._ends(catalog))
         self.catalogs.put(self.cluster, self._catalog.key, msgspec.msgpack.encode(catalog))
 

@@ -18,6 +18,8 @@ class Entity(StrEnum):
     PASS = "pass"
     LISTING = "listing"
     """No state: which groups a collector's source has, and so which have gone."""
+    CONNECT = "connect"
+    """The connectors of a Connect cluster, by the name of its topic of configurations."""
     TICK = "tick"
 
 

@@ -29,6 +29,7 @@ from monitor.protocol.events_topic import (
     require_past,
     require_source,
 )
+from monitor.protocol.kafka.connect_configs import decode_connect_config
 from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
 from monitor.protocol.offsets_topic import Foreign, decode_record
 from monitor.protocol.wire.errors import DecodeError
@@ -192,11 +193,38 @@ class EventsDecoder(LogDecoder):
     an event with others is not read, as they would have no order among the cluster's own. Nor is one that is dated
     ahead of its record, whose time is that of streaming_jobs.ingest.sources.events_log, nor the end of a pass over
     another source than ``source_id``, if that is known.
+
+    ``config_topics`` are read by the same source: topics of configurations of Connect clusters.
     """
 
     source: str = "groupwatch.events"
     text_partitions: bool = False
     source_id: str | None = None
+    config_topics: frozenset[str] = frozenset()
+
+    def fill(self, chunk: EventChunk, batch: pa.RecordBatch) -> None:
+        """Put what the records say into the chunk, those of configurations of Connect apart from the rest.
+
+        These hold secrets: what monitor.protocol.kafka.connect_configs does not decode goes no further than this.
+        """
+        if not self.config_topics:
+            LogDecoder.fill(self, chunk, batch)
+            return
+        for topic, record in zip(batch.column("topic").to_pylist(), _records(batch), strict=True):
+            if topic in self.config_topics:
+                self._place_config(chunk, topic, record)
+            else:
+                self.place_or_count(chunk, record)
+
+    def _place_config(self, chunk: EventChunk, topic: str, record: Record) -> None:
+        try:
+            event = decode_connect_config(record.key, record.value, record.timestamp_ms)
+        except DecodeError as error:
+            if self.shard.is_first:
+                chunk.add(Entity.SOURCE, topic, record.offset, decode_failure(topic, error, record))
+            return
+        if event is not None:
+            chunk.add(Entity.CONNECT, topic, record.offset, event)
 
     def count(self, chunk: EventChunk, record: Record, error: DecodeError) -> None:
         """Put into the chunk that the record cannot be read, in the first shard, unless it names another cluster."""

@@ -27,6 +27,8 @@ class RowKind(StrEnum):
     TOPIC = "topic"
     PASS = "pass"
     SOURCE = "source"
+    CONNECT = "connect"
+    """The connectors of a Connect cluster, by their topic."""
     SUMMARIES = "summaries"
     """A list of summaries of groups that were judged."""
     BLOCK = "block"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
@@ -48,25 +48,37 @@ def kafka_log(
     As many tasks read it as the stateful stage has, not one for each partition of the log: a task with its Python
     costs the same however little it reads, and a log has 50 partitions unless somebody chose another number.
     """
-    return _columns(_load(spark, topic, partitions, client_options, max_records), TIMESTAMP_MS)
+    places = {topic: list(range(partitions))}
+    return _columns(_load(spark, places, client_options, max_records), TIMESTAMP_MS)
 
 
-def events_log(spark: SparkSession, topic: str, client_options: Mapping[str, str], max_records: int) -> DataFrame:
+def events_log(
+    spark: SparkSession,
+    topic: str,
+    client_options: Mapping[str, str],
+    max_records: int,
+    beside: Collection[str] = (),
+) -> DataFrame:
     """Every record of a collectors' topic (see :func:`kafka_log`), each with the latest time at which it was written.
+
+    ``beside`` are topics of one partition each that are read by the same source, as Connect's configurations: a source
+    may get topics and lose some between two runs of a query, while a query never may get a source. The column "topic"
+    tells which a record is from.
 
     By the brokers' clock where they date the records (``message.timestamp.type`` LogAppendTime): nobody else can set
     it, and it is the same whenever the record is read. Else by the clock of whoever wrote it, but not later than the
     micro-batch that reads it first; a micro-batch that is tried again has the time that it had (Spark keeps it).
     """
-    return _columns(_load(spark, topic, 1, client_options, max_records), WRITTEN_MS)
+    places = {topic: [0], **{other: [0] for other in sorted(beside)}}
+    return _columns(_load(spark, places, client_options, max_records), WRITTEN_MS, "topic")
 
 
 def _load(
-    spark: SparkSession, topic: str, partitions: int, client_options: Mapping[str, str], max_records: int
+    spark: SparkSession, places: Mapping[str, list[int]], client_options: Mapping[str, str], max_records: int
 ) -> DataFrame:
     reader = spark.readStream.format("kafka").options(**(FETCH_OPTIONS | dict(client_options)))
     return (
-        reader.option("assign", json.dumps({topic: list(range(partitions))}))
+        reader.option("assign", json.dumps(places))
         .option("startingOffsets", "earliest")
         .option("failOnDataLoss", "false")
         .option("maxOffsetsPerTrigger", str(max_records))
@@ -75,8 +87,8 @@ def _load(
     )
 
 
-def _columns(log: DataFrame, timestamp_ms: str) -> DataFrame:
-    return log.select("partition", "offset", F.expr(timestamp_ms).alias("timestamp_ms"), "key", "value")
+def _columns(log: DataFrame, timestamp_ms: str, *more: str) -> DataFrame:
+    return log.select("partition", "offset", F.expr(timestamp_ms).alias("timestamp_ms"), "key", "value", *more)
 
 
 def ticks(spark: SparkSession, buckets: int) -> DataFrame:

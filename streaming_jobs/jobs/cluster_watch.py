@@ -18,8 +18,8 @@ import msgspec
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from monitor.collectors.errors import NotYetReadable
-from monitor.collectors.kafka.preflight import LogBounds, end_offsets, reader_group
+from monitor.collectors.errors import CollectorError, NotYetReadable
+from monitor.collectors.kafka.preflight import LogBounds, end_offsets, reader_group, require_readable
 from monitor.collectors.kafka_client.client_properties import spark_options
 from monitor.collectors.passes.health import PassCounter
 from monitor.collectors.remote_collector import RemoteCollector
@@ -277,6 +277,7 @@ class ClusterWatch:
         backlog = log_bounds if self._target.reads_log else only_first_partition(passes)
         log.info("Cluster %s: %s has a backlog of %d offsets", self._target.name, self._log, backlog.records)
         self._gate = self._new_gate()
+        connect_topics = self._connect_topics()
         publisher = MicroBatchPublisher(
             spark=self._spark,
             cluster=self._target.name,
@@ -305,10 +306,11 @@ class ClusterWatch:
             own_topics=frozenset({self._cluster.events_topic, self._cluster.findings_topic, OFFSETS_TOPIC}),
             freshness=self._freshness(),
             series=self._judging.series,
+            connect_topics=connect_topics,
         )
         self._problems.lateness = lambda: publisher.lateness
         writer = (
-            self._bucket_rows(backlog)
+            self._bucket_rows(backlog, frozenset(connect_topics.values()))
             .writeStream.queryName(f"groupwatch-{self._target.name}")
             .foreachBatch(publisher)
             .option("checkpointLocation", self._checkpoint.path)
@@ -346,7 +348,19 @@ class ClusterWatch:
             return None
         return Freshness(int(self._target.interval_s * 1000), self._target.readings)
 
-    def _bucket_rows(self, backlog: LogBounds) -> DataFrame:
+    def _connect_topics(self) -> dict[str, str]:
+        """The topics of configurations of Connect that can be read, by group; of any other it is said why not."""
+        found: dict[str, str] = {}
+        for group, topic in self._cluster.connect_configs.items() if not self._target.is_system else ():
+            try:
+                require_readable(self._cluster, topic)
+            except CollectorError as error:
+                log.warning("The topic of configurations of the Connect cluster %r is not read. %s", group, error)
+            else:
+                found[group] = topic
+        return found
+
+    def _bucket_rows(self, backlog: LogBounds, config_topics: frozenset[str]) -> DataFrame:
         options = spark_options(self._cluster) | {"kafka.group.id": reader_group(self._cluster)}
         most = self._settings.max_records_per_batch
         offsets_log = (
@@ -356,7 +370,7 @@ class ClusterWatch:
         )
         return bucket_rows(
             offsets_log,
-            events_log(self._spark, self._cluster.events_topic, options, most),
+            events_log(self._spark, self._cluster.events_topic, options, most, config_topics),
             ticks(self._spark, self._checkpoint.buckets),
             BucketProcessor(
                 self._target.name, self._judging.catalogs.address, self._judging.rules, self._judging.series
@@ -366,6 +380,7 @@ class ClusterWatch:
                 shard=self._judging.shard,
                 text_partitions=self._target.text_partitions,
                 source_id=self._source_id(),
+                config_topics=config_topics,
             ),
         )
 

@@ -20,6 +20,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from tests.clients.fleet import Fleet
@@ -170,7 +172,7 @@ def run(
         time.sleep(minutes * 60)
         churn.stop()
         await_evaluations(job, 3)
-        found = watch.report(groups)
+        found = watch.report([replace(group, lost=group.name in churn.lost) for group in groups])
         watch.keep_records(found["sentences"], folder / RECORDS)
         return {
             "seed": seed,

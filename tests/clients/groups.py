@@ -41,6 +41,7 @@ class Group(Value):
         configured: what is not as its libraries have it.
         static: its members have instance ids.
         fails: its leader's assignor fails, again and again.
+        lost: members of it ended with their process.
     """
 
     name: str
@@ -50,11 +51,17 @@ class Group(Value):
     configured: Configured
     static: bool = False
     fails: bool = False
+    lost: bool = False
 
     @property
     def has_unequal_topics(self) -> bool:
         """Whether its members subscribe to different topics."""
         return self.subscriptions == UNEQUAL
+
+    @property
+    def has_orphans(self) -> bool:
+        """Whether its members subscribe to different topics, and its leaders assign only those of their own."""
+        return self.has_unequal_topics and self.leaves_topics_out
 
     @property
     def leaves_topics_out(self) -> bool:

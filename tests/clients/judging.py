@@ -152,7 +152,9 @@ class Allowed(Value):
     kind: str
     reason: str | None
     most_s: float | None
-    groups: Literal["any", "unequal topics", "failing", "not assigned"]
+    groups: Literal[
+        "any", "static", "unequal topics", "failing", "not assigned", "late metadata", "closing leader", "lost"
+    ]
     why: str
 
 
@@ -169,14 +171,15 @@ ALLOWED: Final = (
         "dead_member",
         "silent",
         COMMIT_SILENCE_S + END_SIGHTS_S + SESSION_S,
-        "any",
+        "static",
         "a static member that is gone is missed after its session, while others go on",
     ),
     Allowed("lag", "behind", None, "unequal topics", "what nobody read while the only subscriber of a topic was gone"),
     Allowed("imbalance", None, None, "unequal topics", "most assignors give a topic's subscribers equal shares of it"),
     Allowed("idle_members", None, None, "unequal topics", "others have all that a member subscribes to"),
     Allowed("abandoned", None, None, "unequal topics", "the only subscriber of a topic left"),
-    Allowed("orphaned", "grew", None, "not assigned", "a leader may not know the partitions of a topic yet"),
+    Allowed("orphaned", "grew", None, "late metadata", "a leader may not know the partitions of a topic yet"),
+    Allowed("orphaned", "assignor_gap", None, "closing leader", "true: it assigns nothing while it closes"),
     Allowed("orphaned", "leader_unsubscribed", None, "not assigned", "true"),
     Allowed("orphaned", "owner_unsubscribed", None, "not assigned", "true"),
     Allowed("drift", "current", None, "not assigned", "the next generation assigns what this one left out"),
@@ -185,6 +188,12 @@ ALLOWED: Final = (
     Allowed("dead_member", "silent", None, "not assigned", "a member commits nothing of what it drops"),
     Allowed("rebalance", None, None, "failing", "members join again and again, or wait for the leader"),
     Allowed("lag", None, None, "failing", "nobody reads"),
+    Allowed("orphaned", "assignor_gap", None, "failing", "assigned before the leader knew all topics"),
+    Allowed("imbalance", None, SESSION_S + SLOWEST_S, "not assigned", "others wait for what is handed over to them"),
+    Allowed("unattended", None, None, "lost", "true: its members ended with their process"),
+    Allowed("lag", None, None, "lost", "true: its members ended with their process"),
+    Allowed("dead_member", None, None, "lost", "true: its members ended with their process"),
+    Allowed("rebalance", "long", None, "lost", "members are waited for that ended with their process"),
 )
 """What is not here must not be told at all."""
 
@@ -217,13 +226,16 @@ def false_alarm(group: Group, spell: Spell, now_ms: int, late_s: float, not_assi
 
 
 def _is_of(group: Group, spell: Spell, allowed: Allowed, not_assigned: Spans) -> bool:
-    match allowed.groups:
-        case "unequal topics":
-            return group.has_unequal_topics
-        case "failing":
-            return group.fails
-        case "not assigned":
-            first_ms = min(spell.opened_ms, spell.since_ms)
-            return any(began_ms <= spell.opened_ms and first_ms < until_ms for began_ms, until_ms in not_assigned)
-        case "any":
-            return True
+    first_ms = min(spell.opened_ms, spell.since_ms)
+    is_left = any(began_ms <= spell.opened_ms and first_ms < until_ms for began_ms, until_ms in not_assigned)
+    is_of = {
+        "any": True,
+        "static": group.static,
+        "unequal topics": group.has_unequal_topics,
+        "failing": group.fails,
+        "not assigned": is_left,
+        "late metadata": is_left and not group.has_orphans,  # nothing grew where a leader leaves topics out
+        "lost": group.lost,
+        "closing leader": is_left and group.leaves_topics_out and not group.has_orphans,
+    }
+    return is_of[allowed.groups]

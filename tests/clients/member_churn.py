@@ -14,6 +14,8 @@ from tests.clients.fleet import Fleet, ProcessEndedError
 from tests.clients.groups import Group, Place, places
 
 FEWEST_PLACES: Final = 3
+OFTEN: Final = 5
+"""Groups with orphans change so many times as often as others: few are there, and each change may be another orphan."""
 
 
 @dataclass
@@ -35,11 +37,13 @@ class MemberChurn:
         self._groups = [
             Occupied(group, tuple(islice(places(group), max(FEWEST_PLACES, len(group.clients))))) for group in groups
         ]
+        self._weights = [OFTEN if each.group.has_orphans else 1 for each in self._groups]
         self._started = 0
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self.done: Counter[str] = Counter()
         self.ended: list[str] = []
+        self.lost: set[str] = set()
         self.error: Exception | None = None
 
     def set_up(self) -> None:
@@ -70,7 +74,7 @@ class MemberChurn:
     def _run(self) -> None:
         try:
             while not self._stopping.wait(self._chance.uniform(0.5, 1.5) * self._every_s):
-                group = self._chance.choice(self._groups)
+                (group,) = self._chance.choices(self._groups, self._weights)
                 action = self._chance.choice([self._join, self._leave, self._restart])
                 try:
                     if action(group):
@@ -115,4 +119,6 @@ class MemberChurn:
         self.ended.append(str(ended))
         lost = self._fleet.forget(ended.process)
         for each in self._groups:
+            if not lost.isdisjoint(each.members.values()):
+                self.lost.add(each.group.name)
             each.members = {number: name for number, name in each.members.items() if name not in lost}

@@ -100,6 +100,8 @@ def spell(kind: str, reason: str, age_s: float) -> Spell:
 
 
 KAFKAJS = group("kafkajs", KAFKAJS_ROUNDROBIN, equal=False)
+LOST = Group("g", ("sarama",), RANGE, EQUAL, Configured.NOTHING, lost=True)
+STATIC = Group("g", ("sarama",), RANGE, EQUAL, Configured.NOTHING, static=True)
 
 
 @pytest.mark.parametrize(
@@ -113,6 +115,10 @@ KAFKAJS = group("kafkajs", KAFKAJS_ROUNDROBIN, equal=False)
         pytest.param(group(equal=False), spell("imbalance", "partitions", 99), False, id="of unequal ones"),
         pytest.param(group(equal=False), spell("orphaned", "leader_unsubscribed", 0), True, id="not with Sarama"),
         pytest.param(KAFKAJS, spell("orphaned", "leader_unsubscribed", 0), True, id="all was assigned"),
+        pytest.param(group(), spell("dead_member", "silent", 0), True, id="a member that left"),
+        pytest.param(STATIC, spell("dead_member", "silent", 9), False, id="a static member that left"),
+        pytest.param(group(), spell("unattended", "no_members", 0), True, id="nobody reads"),
+        pytest.param(LOST, spell("unattended", "no_members", 99), False, id="its process ended"),
         pytest.param(group(), spell("rebalance", "storm", 0), True, id="a storm"),
         pytest.param(group(fails=True), spell("rebalance", "storm", 99), False, id="a storm of failures"),
     ],
@@ -128,6 +134,22 @@ def test_what_the_log_shows_without_a_reader_is_no_false_alarm(span_s, is_false)
     told = spell("orphaned", "leader_unsubscribed", 99)
     assert (false_alarm(KAFKAJS, told, 10**9, 0, [span]) is not None) is is_false
     assert false_alarm(KAFKAJS, spell("orphaned", "assignor_gap", 0), 10**9, 0, [span]) is not None
+
+
+@pytest.mark.parametrize(
+    ("of", "reason", "is_false"),
+    [
+        pytest.param(KAFKAJS, "leader_unsubscribed", False, id="the cause"),
+        pytest.param(KAFKAJS, "grew", True, id="nothing grew"),
+        pytest.param(KAFKAJS, "assignor_gap", True, id="no gap"),
+        pytest.param(group("kafka-python", equal=False), "grew", False, id="a new leader learns of a topic"),
+        pytest.param(group("platformatic-1", ROUNDROBIN), "assignor_gap", False, id="a leader that closes"),
+        pytest.param(group(), "assignor_gap", True, id="the leader assigns all"),
+    ],
+)
+def test_of_what_nobody_was_given_the_cause_must_be_true_as_well(of, reason, is_false):
+    alarm = false_alarm(of, spell("orphaned", reason, 99), 10**9, 0, not_assigned=[(0, 9 * S)])
+    assert (alarm is not None) is is_false
 
 
 def test_a_busy_machine_prolongs_the_grace():

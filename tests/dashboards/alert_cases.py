@@ -110,6 +110,45 @@ STREAMS = {
 GREW, TWO, SHARE = {"reason": "grew"}, {"reason": "same_generation"}, {"reason": "mixed_strategy"}
 
 CASES = (
+    # Older than 60 s at minute 2, held for one.
+    Case(
+        "GroupwatchConnectTasksNotRunning",
+        "critical",
+        aged("orphaned", "not_assigned") | {of("group_connect_idle_tasks", reason="not_assigned"): "3x120"},
+        fires=3,
+        gone=26,
+        summary="No worker of orders has run some connectors or tasks for 3m 0s (not_assigned, 3 now)",
+        labels=GROUP | {"kind": "orphaned", "reason": "not_assigned"},
+    ),
+    # From its first minute on.
+    Case(
+        "GroupwatchConnectTasksRunTwice",
+        "warning",
+        aged("double_owned", "run_twice", "_x5 540+60x9 stale"),
+        fires=5,
+        gone=20,
+        summary="Two workers of orders ran the same connectors or tasks 9m 0s ago",
+        labels=GROUP | {"kind": "double_owned", "reason": "run_twice"},
+    ),
+    Case(
+        "GroupwatchConnectConfigsBehind",
+        "warning",
+        aged("config_behind", "config_offset"),
+        fires=3,
+        gone=26,
+        summary="Workers of orders have been behind on its configurations for 3m 0s",
+        labels=GROUP | {"kind": "config_behind", "reason": "config_offset"},
+    ),
+    # Older than 3,600 s at minute 61, held for five.
+    Case(
+        "GroupwatchConnectWorkersUneven",
+        "info",
+        aged("imbalance", "workers", HOUR),
+        fires=66,
+        gone=76,
+        summary="Workers of orders have had uneven numbers of connectors or tasks for 1h 6m 0s",
+        labels=GROUP | {"kind": "imbalance", "reason": "workers"},
+    ),
     # Older than 600 s at minute 11, held for one until 12. It ends at 21 and is kept until 26.
     Case(
         "GroupwatchPartitionOrphaned",
@@ -119,6 +158,16 @@ CASES = (
         gone=26,
         summary="orders has had a partition without an owner for 12m 0s (grew, 3 partitions now)",
         labels=GROUP | {"kind": "orphaned"} | GREW,
+    ),
+    # Older than 60 s at minute 2, held for one.
+    Case(
+        "GroupwatchTopologyNotReady",
+        "critical",
+        aged("orphaned", "not_ready"),
+        fires=3,
+        gone=26,
+        summary="orders has been unable to run its topology for 3m 0s",
+        labels=GROUP | {"kind": "orphaned", "reason": "not_ready"},
     ),
     # Older than 300 s at minute 6.
     Case(
@@ -770,6 +819,11 @@ SILENCES = (
             of("group_lag"): "10x9 stale _x7 10x63",
         },
         minutes=40,
+    ),
+    Silence(
+        "a worker of Connect that is away for longer than the five minutes for which Connect waits",
+        aged("orphaned", "delay") | {of("group_connect_idle_tasks", reason="delay"): "3x20 0x100"},
+        minutes=30,
     ),
     Silence(
         "an orphan that heals in the ten minutes in which a metadata refresh comes for certain",

@@ -35,7 +35,7 @@ from monitor.model import (
 from monitor.model import Source as KnownFrom
 from monitor.web.views.summary import summary_of
 from tests.support.answering import Answer, answering
-from tests.web.examples import falling_behind, orders, unattended
+from tests.web.examples import falling_behind, orders, streams, unattended
 
 AWKWARD: Final = "team.a|b (old) + \\n\\d"
 """A group whose name means something else as a regular expression."""
@@ -56,6 +56,7 @@ def exposed(tick: int) -> bytes:
         _metaq(tick),
         _rocketmq(tick),
         _silent(),
+        streams(),
         *_summed(tick),
     )
     summaries = [summary_of(verdict) for verdict in verdicts]

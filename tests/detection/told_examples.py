@@ -15,16 +15,26 @@ from msgspec.structs import replace as changed
 
 from monitor.detection import DetectionSettings
 from monitor.model import (
+    CONNECT,
+    THE_CONNECTOR,
     ArchivedRecords,
     Catalog,
     CommitPoint,
     CommittedOffset,
+    ConnectAssignment,
+    ConnectConfigsState,
+    ConnectGroupState,
+    ConnectorConfig,
+    ConnectorTasks,
+    ConnectWorker,
     DeliveredSince,
+    DoubleWork,
     EndOffsetAt,
     FindingKind,
     GroupKind,
     GroupState,
     IdPartitions,
+    LostWork,
     Member,
     MemberState,
     PartitionState,
@@ -38,10 +48,16 @@ from monitor.model import (
     ShareGroupState,
     SharePartition,
     Source,
+    StreamsClient,
+    StreamsGroupState,
     StreamsNotice,
+    StreamsTask,
+    Subtopology,
     TopicPartitions,
     TopicState,
+    Topology,
     WireForm,
+    WorkerBehind,
 )
 from monitor.model.commit_history import extend
 from tests.assignors.kafka_client.sticky.written import user_data
@@ -243,6 +259,9 @@ def examples(suffix: str = "") -> tuple[Example, ...]:
         *_targets(w),
         *_balance(w),
         *_own_shares(w),
+        *_streams_groups(w),
+        *_task_balance(w),
+        *_connect(w),
     )
 
 
@@ -1153,4 +1172,241 @@ def _hung(w: World) -> Iterator[Example]:
             offsets=(commit(0, 1000, "02:30:00"), going_on),
         ),
         w.catalog(_queues(w, 2, busy)),
+    )
+
+
+def _streams_groups(w: World) -> Iterator[Example]:
+    """Streams groups of the broker (KIP-1071): the subtopology 0 reads orders, or orders and refunds."""
+    not_ready = Kind.ORPHANED, "not_ready", "02:40:00"
+
+    def thread(number: int, has: Sequence[int] = (), *, to_have: Sequence[int] | None = None, **more: Any) -> Member:
+        own, aim = [(IdPartitions("0", tuple(each)),) if each else () for each in (has, to_have or has)]
+        standing = Reconciliation(epoch=12, assigned=own, target=aim, since_ms=STORED)
+        client = StreamsClient(process_id=w.name(f"process-{number}"))
+        return w.person(number, (), **({"reconciliation": standing, "streams_client": client} | more))
+
+    def streams(*threads: Member, sources: Sequence[str] = ("orders",), validated: int | None = 1, **more: Any) -> Any:
+        names = tuple(map(w.name, sources))
+        part = Subtopology("0", source_topics=names, copartitioned=(names,))
+        known = StreamsGroupState(topology=Topology(epoch=1, subtopologies=(part,)), validated_epoch=validated)
+        return w.broker_group(*threads, kind=GroupKind.STREAMS, streams=known, **more)
+
+    two = thread(1, [0]), thread(2, [1])
+    yield Example(
+        "a task that waits for its new owner",
+        Kind.ORPHANED,
+        "pending",
+        "02:40:00",
+        ("No thread runs the task 0_2", "checkout at /10.0.0.2"),
+        streams(thread(1, [0, 1]), thread(2, [], to_have=[2]), phase=Phase.RECONCILING),
+        w.topics(orders=3),
+    )
+    yield Example(
+        "a streams group whose members or topics have changed",
+        Kind.ORPHANED,
+        "rebalancing",
+        "02:40:00",
+        ("No thread runs the task 0_2",),
+        streams(*two, phase=Phase.ASSIGNING, generation=13, target_epoch=12),
+        w.topics(orders=3),
+    )
+    yield Example(
+        "a source topic is missing, and the members have left",
+        *not_ready,
+        ("the topic refunds", "No instance is left"),
+        streams(sources=("orders", "refunds"), validated=None, phase=Phase.EMPTY),
+        w.topics(orders=2),
+    )
+    yield Example(
+        "a source topic is missing",
+        *not_ready,
+        ("the topic refunds", "2 partitions of orders (0-1)"),
+        streams(thread(1), thread(2), sources=("orders", "refunds"), validated=None, phase=Phase.NOT_READY),
+        w.topics(orders=2),
+    )
+    yield Example(
+        "joined topics differ in size",
+        *not_ready,
+        (f"{w.name('orders')} has 2, {w.name('refunds')} has 1",),
+        streams(*two, sources=("orders", "refunds"), validated=None, phase=Phase.NOT_READY),
+        w.topics(orders=2, refunds=1),
+    )
+    yield Example(
+        "nobody knows why a topology is not ready",
+        *not_ready,
+        ("does not know the cause",),
+        streams(thread(1), thread(2), validated=None, phase=Phase.NOT_READY),
+        w.topics(orders=2),
+    )
+
+
+def _task_balance(w: World) -> Iterator[Example]:
+    """Classic groups of Kafka Streams whose assignment is final, with the tasks of orders."""
+
+    def thread(number: int, process: str, *numbers: int) -> Member:
+        tasks = tuple(StreamsTask(0, each) for each in numbers)
+        client = StreamsClient(process_id=w.name(process), version=11)
+        return w.member(number, has=numbers, streams=StreamsNotice(version=11, active=tasks), streams_client=client)
+
+    yield Example(
+        "an instance has more tasks than its threads must have",
+        Kind.IMBALANCE,
+        "tasks",
+        "02:40:00",
+        (f"The instance {w.name('eu-1')} runs 4 active tasks on 1 thread", "2 for each thread"),
+        w.group(thread(1, "eu-1", 0, 1, 2, 3), thread(2, "eu-2", 4), thread(3, "eu-2", 5), protocol="stream"),
+        w.topics(orders=6),
+    )
+    yield Example(
+        "a thread has no task",
+        Kind.IDLE_MEMBERS,
+        "no_tasks",
+        "02:40:00",
+        ("1 of 2 threads has neither", "checkout at /10.0.0.1 runs 2 active tasks"),
+        w.group(thread(1, "eu-1", 0, 1), thread(2, "eu-2"), protocol="stream"),
+        w.topics(orders=2),
+    )
+
+
+class Workers:
+    """Makes Connect clusters. The worker of number 1 leads; all have read the configurations up to offset 30."""
+
+    def __init__(self, w: World) -> None:
+        self.w = w
+
+    def url(self, number: int) -> str:
+        return f"http://10.0.0.{number}:8083/{self.w.suffix}"
+
+    def work(self, connector: str, *tasks: int) -> ConnectorTasks:
+        return ConnectorTasks(self.w.name(connector), tasks)
+
+    def worker(
+        self, number: int, *has: ConnectorTasks, revoked: Sequence[ConnectorTasks] = (), offset: int = 30, **told: int
+    ) -> Member:
+        assignment = ConnectAssignment(
+            leader="leader", leader_url=self.url(1), config_offset=30, revoked=tuple(revoked), **told
+        )
+        known = ConnectWorker(
+            version=2, url=self.url(number), config_offset=offset, allocation=has, assignment=assignment
+        )
+        return self.w.person(number, (), connect=known)
+
+    def cluster(self, *members: Member, stored: str = "02:40:00", **known: Any) -> GroupState:
+        return GroupState(
+            cluster="prod",
+            group=self.w.name("checkout"),
+            phase=Phase.STABLE if members else Phase.EMPTY,
+            phase_ms=at(stored),
+            protocol_type=CONNECT,
+            protocol="sessioned",
+            generation=12,
+            generation_ms=at(stored),
+            members=members,
+            connect=ConnectGroupState(**known),
+        )
+
+    def configured(self, **tasks: int) -> Catalog:
+        connectors = tuple(
+            ConnectorConfig(connector=self.w.name(name), is_configured=True, tasks=count, changed_ms=at("02:30:00"))
+            for name, count in tasks.items()
+        )
+        configs = ConnectConfigsState(cluster="prod", topic="connect-configs", connectors=connectors)
+        return Catalog(cluster="prod", pass_ms=NOW, connect_configs={self.w.name("checkout"): configs})
+
+
+def _connect(w: World) -> Iterator[Example]:
+    c = Workers(w)
+    nothing = w.catalog()
+    gone = LostWork(c.url(2), at("02:58:00"), (c.work("jdbc", 0, 1), c.work("s3", 4)))
+    one = c.worker(1, c.work("s3", THE_CONNECTOR, 0))
+    yield Example(
+        "Connect waits for a worker",
+        Kind.ORPHANED,
+        "delay",
+        "02:58:00",
+        ("3 tasks (jdbc", "http://10.0.0.2:8083/", "waits until 03:03:00 UTC"),
+        c.cluster(c.worker(1, c.work("s3", 0), delay_ms=300_000), stored="02:58:00", lost=(gone,)),
+        nothing,
+    )
+    yield Example(
+        "Connect waited for a worker, and has not gone on",
+        Kind.ORPHANED,
+        "not_assigned",
+        "02:50:00",
+        ("3 tasks (jdbc", "http://10.0.0.2:8083/", "in generation 12"),
+        c.cluster(
+            c.worker(1, c.work("s3", 0), delay_ms=300_000),
+            stored="02:50:00",
+            lost=(changed(gone, since_ms=at("02:50:00")),),
+        ),
+        nothing,
+    )
+    yield Example(
+        "Connect has no worker for a task",
+        Kind.ORPHANED,
+        "not_assigned",
+        "02:40:00",
+        ("1 task (s3", "has not assigned it in generation 12"),
+        c.cluster(one),
+        c.configured(s3=2),
+    )
+    yield Example(
+        "Connect revoked, and has not assigned",
+        Kind.ORPHANED,
+        "revoked",
+        "02:40:00",
+        ("1 connector (jdbc", "Generation 12 revoked it"),
+        c.cluster(c.worker(1, c.work("jdbc", THE_CONNECTOR), revoked=[c.work("jdbc", THE_CONNECTOR)]), c.worker(2)),
+        nothing,
+    )
+    yield Example(
+        "Connect could not read the configurations",
+        Kind.ORPHANED,
+        "config_mismatch",
+        "02:40:00",
+        ("1 task (s3", "CONFIG_MISMATCH"),
+        c.cluster(c.worker(1, error=1), lost=(LostWork(c.url(1), STORED, (c.work("s3", 0),)),)),
+        nothing,
+    )
+    yield Example(
+        "Connect has no workers",
+        Kind.ORPHANED,
+        "no_workers",
+        "02:40:00",
+        ("2 tasks (s3", "1 connector (s3", "has no workers"),
+        c.cluster(lost=(LostWork(c.url(1), STORED, (c.work("s3", THE_CONNECTOR, 0, 1),)),)),
+        nothing,
+    )
+    double = DoubleWork((c.url(1), c.url(2)), at("02:51:00"), at("02:55:30"), (c.work("jdbc", 0),))
+    yield Example(
+        "two workers of Connect ran a task",
+        Kind.DOUBLE_OWNED,
+        "run_twice",
+        "02:51:00",
+        ("1 task (jdbc", "http://10.0.0.1:8083/", "http://10.0.0.2:8083/", "from 02:51:00 UTC until 02:55:30 UTC"),
+        c.cluster(c.worker(1, c.work("jdbc", 0)), c.worker(2), stored="02:55:30", doubles=(double,)),
+        nothing,
+    )
+    yield Example(
+        "a worker of Connect has more tasks than another",
+        Kind.IMBALANCE,
+        "workers",
+        "02:40:00",
+        ("http://10.0.0.1:8083/", "runs 3 tasks", "http://10.0.0.2:8083/", "only 1."),
+        c.cluster(c.worker(1, c.work("s3", 0, 1, 2)), c.worker(2, c.work("jdbc", 0))),
+        nothing,
+    )
+    yield Example(
+        "a worker of Connect has read less than its leader",
+        Kind.CONFIG_BEHIND,
+        "config_offset",
+        "02:57:00",
+        ("http://10.0.0.2:8083/", "in generation 12 and in the one before"),
+        c.cluster(
+            c.worker(1),
+            c.worker(2, offset=28),
+            stored="02:58:00",
+            behind=(WorkerBehind(w.name("checkout-2-5d0c"), at("02:57:00"), 2),),
+        ),
+        nothing,
     )

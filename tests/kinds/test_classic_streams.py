@@ -5,10 +5,8 @@ import pytest
 from monitor.kinds.classic_streams import (
     IdleClassicReason,
     IdleClassicTask,
-    ProcessLoad,
     classic_tasks,
     idle_classic_tasks,
-    process_loads,
     task_by_partition,
     topics_by_subtopology,
     topics_without_task,
@@ -87,13 +85,6 @@ def test_tasks_that_nobody_was_told_to_run(notice, reason):
 def test_topics_of_which_no_task_is_known():
     assert topics_without_task(group(B)) == ("by",)
     assert topics_without_task(group(A, B)) == ()
-
-
-def test_tasks_are_balanced_over_processes():
-    assert process_loads([A, B, C]) == (
-        ProcessLoad("p1", ("a",), active=3, standby=1),
-        ProcessLoad("p2", ("b", "c"), active=1, standby=2),
-    )
 
 
 def test_named_topologies_are_kept_apart():

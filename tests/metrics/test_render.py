@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
+from monitor.detection import evaluate
 from monitor.metrics.cluster_samples import render_cluster
 from monitor.metrics.exposition_format import number, seconds
 from monitor.metrics.render import exposition, join, packed, prepared, render_catalog, render_groups, render_self
@@ -56,6 +57,7 @@ from monitor.model import (
 )
 from monitor.web.views.overview import cluster_line
 from monitor.web.views.summary import summary_of
+from tests.detection.told_examples import NOW, at, examples
 from tests.web.examples import (
     HOSTILE_NAMES,
     NOW_MS,
@@ -63,6 +65,7 @@ from tests.web.examples import (
     offsets_only,
     orders,
     ready_cluster,
+    streams,
     unattended,
     unreadable,
 )
@@ -351,6 +354,24 @@ def test_a_block_of_an_unknown_family_is_refused():
         join(packed([FamilyBlock(family="elsewhere", samples="elsewhere 1\n")]))
 
 
+def connect_cluster() -> GroupVerdict:
+    """A Connect cluster of one worker, which waits for another."""
+    (example,) = [each for each in examples() if each.title == "Connect waits for a worker"]
+    return evaluate(example.group, example.catalog, NOW, example.settings)
+
+
+def test_what_workers_run_and_what_they_do_not_is_counted():
+    own = values(connect_cluster(), "groupwatch_group_connect_idle_tasks")
+    assert own == {
+        ("delay",): 3,
+        **dict.fromkeys([("config_mismatch",), ("no_workers",), ("not_assigned",), ("revoked",)], 0),
+    }
+    assert values(connect_cluster(), "groupwatch_group_connect_tasks") == {(): 1}
+    until_s = at("03:03:00") / 1000
+    assert values(connect_cluster(), "groupwatch_group_connect_delay_until_timestamp_seconds") == {(): until_s}
+    assert values(connect_cluster(), "groupwatch_group_orphaned_partitions") == {}
+
+
 def test_every_metric_of_the_table_is_rendered_and_no_other():
     everything = msgspec.structs.replace(
         warming_up(),
@@ -363,8 +384,9 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
             (
                 *render_groups([orders(), offsets_only("x"), falling_behind(), unattended("y"), metaq()]),
                 *render_groups([falling_behind("sums"), named(metaq(), "sums-m")], SeriesRules(detail=Detail.TOPIC)),
-                *render_groups([orders("who")], SeriesRules(member_info=True, owner_info=True)),
+                *render_groups([orders("who"), streams()], SeriesRules(member_info=True, owner_info=True)),
                 *render_groups([unreadable("z")]),
+                *render_groups([connect_cluster()], SeriesRules(member_info=True)),
                 *render_catalog(catalog()),
                 *render_cluster("main", [summary_of(orders())]),
             )
@@ -582,14 +604,22 @@ def test_every_reason_is_there_at_zero_so_that_its_end_is_seen():
         GroupKind.CONSUMER: set(),
         GroupKind.METAQ: set(),
         GroupKind.ZOOKEEPER: set(),
+        GroupKind.STREAMS: {"not_ready"},
     }
     for kind, own in more.items():
         counts = values(msgspec.structs.replace(calm, kind=kind), "groupwatch_group_orphaned_partitions")
         assert {reason for (reason,) in counts} == of_any | own
     streams = values(msgspec.structs.replace(calm, assignor="stream"), "groupwatch_group_orphaned_partitions")
     assert {reason for (reason,) in streams} == of_any | {"no_task"}
-    all_of_them = of_any | {"leader_unsubscribed", "owner_unsubscribed", "no_task", *more[GroupKind.ROCKETMQ]}
-    assert all_of_them == {each.value for each in OrphanReason}
+    all_of_them = of_any | {
+        "leader_unsubscribed",
+        "owner_unsubscribed",
+        "no_task",
+        "not_ready",
+        *more[GroupKind.ROCKETMQ],
+    }
+    of_connect = {"delay", "revoked", "not_assigned", "config_mismatch", "no_workers"}
+    assert all_of_them | of_connect == {each.value for each in OrphanReason}
 
 
 def test_of_members_that_cannot_be_read_only_what_is_found_is_counted():

@@ -169,6 +169,7 @@ def test_the_sums_of_a_cluster_are_those_of_all_its_groups():
     assert text.splitlines() == [
         'groupwatch_cluster_groups{cluster="c",state="offsets_only"} 3',
         'groupwatch_cluster_groups{cluster="c",state="empty"} 0',
+        'groupwatch_cluster_groups{cluster="c",state="not_ready"} 0',
         'groupwatch_cluster_groups{cluster="c",state="assigning"} 0',
         'groupwatch_cluster_groups{cluster="c",state="reconciling"} 0',
         'groupwatch_cluster_groups{cluster="c",state="stable"} 1',

@@ -20,10 +20,13 @@ from monitor.model import (
     Pace,
     PartitionVerdict,
     Phase,
+    ProcessLoad,
     Snapshot,
+    TaskVerdict,
     TopicLag,
     TopicPartition,
 )
+from monitor.model.evidence import TaskBalance
 from monitor.snapshot_file import ClusterInputs
 from monitor.web.views.lag_history import LagPoint
 from monitor.web.views.summary import summary_of
@@ -57,6 +60,36 @@ HOSTILE_NAMES = (
 
 LIBRDKAFKA = ClientLibrary((Library.LIBRDKAFKA,), Certainty.CERTAIN, "2.4 or newer")
 IN_PYTHON = ClientLibrary((Library.AIOKAFKA, Library.KAFKA_PYTHON), Certainty.POSSIBLE)
+
+
+def streams(group: str = "billing") -> GroupVerdict:
+    """A streams group of two threads in one instance: the task 0_1 waits for its new member since 5 s."""
+    topic = TopicPartition("t", 0), TopicPartition("t", 1)
+    return GroupVerdict(
+        cluster="main",
+        group=group,
+        kind="kafka-streams",
+        state=Phase.RECONCILING,
+        evaluated_ms=NOW_MS,
+        assignor="sticky",
+        expectation="target",
+        generation=3,
+        generation_ms=NOW_MS - 5_000,
+        members=(
+            MemberVerdict("S0", client_id="billing-1", process="p", partitions=1, active_tasks=1, standby_tasks=0),
+            MemberVerdict("S1", client_id="billing-2", process="p", partitions=0, active_tasks=0, standby_tasks=1),
+        ),
+        partitions=(
+            _row(0, ("S0",), "S0", committed=1, end=1, lag=0, lag_ms=0),
+            _row(1, (), "S1", orphan=OrphanReason.PENDING),
+        ),
+        tasks=(
+            TaskVerdict("0_0", "0", 0, owners=("S0",), standbys=("S1",), reads=topic[:1]),
+            TaskVerdict("0_1", "0", 1, reads=topic[1:], orphan=OrphanReason.PENDING, since_ms=NOW_MS - 5_000),
+        ),
+        processes=(ProcessLoad("p", ("S0", "S1"), active=1, standby=1),),
+        task_balance=TaskBalance("p", ("S0", "S1"), tasks=1, fair=1),
+    )
 
 
 def orders(group: str = "orders") -> GroupVerdict:

@@ -182,6 +182,19 @@ def end_offsets(cluster: ClusterSettings, topic: str = OFFSETS_TOPIC, limit_s: f
     )
 
 
+def require_readable(cluster: ClusterSettings, topic: str, limit_s: float = CONNECT_LIMIT_S) -> None:
+    """Make sure that a topic is there and may be read.
+
+    Raises:
+        ConfigError, ConnectionFailed, PermissionMissing: as for ``check``.
+        OffsetsTopicMissing: there is no such topic.
+    """
+    with open_admin(cluster, limit_s) as admin, explain_request_errors(cluster):
+        (described,) = admin.describe_topics([topic])
+        _check_described(cluster, described, "DESCRIBE and READ")
+        _check_granted(cluster, described, "READ")
+
+
 def _offsets_topic_missing(cluster: ClusterSettings, described: Described) -> OffsetsTopicMissing | None:
     """That the offsets topic is not there yet is told last: it comes by itself, what else is wrong does not."""
     try:

@@ -24,6 +24,7 @@ from monitor.model import (
     UNKNOWN_LIBRARY,
     Certainty,
     ClientLibrary,
+    GroupKind,
     GroupState,
     Library,
     Member,
@@ -32,7 +33,7 @@ from monitor.model import (
 from monitor.protocol.kafka.sticky_user_data import UserDataForm, user_data_forms
 
 KAFKA_STREAMS: Final = ClientLibrary((Library.JAVA,), Certainty.CERTAIN)
-"""No other library speaks the protocol ``stream``."""
+"""No other library speaks the protocol ``stream``, or that of streams groups (KIP-1071)."""
 
 _NEWEST_VERSION: Final = 3
 """Of ConsumerProtocol; a newer one is taken for it."""
@@ -68,7 +69,7 @@ def recognize_libraries(group: GroupState) -> Mapping[str, ClientLibrary]:
     """
     if not KINDS[group.kind].has_kafka_clients:
         return {}
-    if group.protocol == STREAM:
+    if group.protocol == STREAM or group.kind is GroupKind.STREAMS:
         return dict.fromkeys((member.member_id for member in group.members), KAFKA_STREAMS)
     found = {member.member_id: _library_of(member, group) for member in group.members}
     leader = next((member for member in group.members if member.member_id == group.leader), None)

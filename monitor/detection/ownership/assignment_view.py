@@ -22,7 +22,8 @@ from monitor.detection.ownership.current import read_ownership
 from monitor.detection.ownership.expected import expect
 from monitor.detection.ownership.kip848 import expect_targets, named
 from monitor.detection.ownership.self_assigned.groups import expect_shares, grown_ms, readable
-from monitor.detection.ownership.streams_groups import is_streams
+from monitor.detection.ownership.tasks.task_view import TaskView
+from monitor.detection.ownership.tasks.views import view_tasks
 from monitor.model import (
     KINDS,
     UNKNOWN_LIBRARY,
@@ -41,6 +42,8 @@ from monitor.model.evidence import Balance
 class AssignmentView(Value):
     """Who owns what in a group, and who should. ``group`` is the group with its topics by name, without its offsets.
 
+    ``tasks`` is of a group whose members have tasks: of Kafka Streams, or Kafka Connect.
+
     ``grown_ms`` is of a group whose members work out their own shares
     (monitor.detection.ownership.self_assigned.groups).
     """
@@ -51,6 +54,7 @@ class AssignmentView(Value):
     members: tuple[MemberVerdict, ...]
     balance: Balance | None
     grown_ms: int = 0
+    tasks: TaskView | None = None
 
     def named(self, group: GroupState) -> GroupState:
         """The group with its offsets and with its topics by name."""
@@ -81,12 +85,30 @@ def view_assignment(group: GroupState, catalog: Catalog) -> AssignmentView:
         expectation = expect_targets(group, catalog, ownership)
     else:
         expectation = expect(group, catalog, ownership, libraries)
+    tasks = view_tasks(group, catalog)
+    members = _members(group, catalog, ownership, expectation, libraries)
     return AssignmentView(
         group=group,
         ownership=ownership,
         expectation=_sharing(expectation, ownership),
-        members=_members(group, catalog, ownership, expectation, libraries),
-        balance=_balance(group, ownership),
+        members=members if tasks is None else _with_tasks(members, tasks),
+        balance=_balance(group, ownership) if tasks is None else None,  # of partitions, and tasks are balanced
+        tasks=tasks,
+    )
+
+
+def _with_tasks(members: tuple[MemberVerdict, ...], tasks: TaskView) -> tuple[MemberVerdict, ...]:
+    """The members with their tasks. Whether they are idle is not judged by partitions."""
+    counts = tasks.members
+    return tuple(
+        replace(
+            member,
+            idle=None,
+            process=counts[member.member_id].process,
+            active_tasks=counts[member.member_id].active,
+            standby_tasks=counts[member.member_id].standby,
+        )
+        for member in members
     )
 
 
@@ -104,8 +126,7 @@ def _stand_by_shares(group: GroupState, catalog: Catalog) -> AssignmentView:
 
 
 def _balance(group: GroupState, ownership: Ownership) -> Balance | None:
-    is_judged = group.phase is Phase.STABLE and not is_streams(group)  # which balances tasks, over processes
-    balance = balance_of(group.members, ownership) if is_judged else None
+    balance = balance_of(group.members, ownership) if group.phase is Phase.STABLE else None
     if balance is None or balance.largest <= balance.optimum:
         return balance
     return replace(balance, alternative=alternative_to(group, ownership, balance))
@@ -175,6 +196,7 @@ def _outlines(view: AssignmentView, topics: Topics) -> tuple[object, ...]:
     return (
         age_beside(topics.catalog, view.group),
         topics.names_digest if KINDS[view.group.kind].by_topic_id else b"",
+        topics.catalog.connect_configs.get(view.group.group),
         *(topics.outline(topic) for topic in sorted(concerned)),
     )
 
@@ -199,7 +221,7 @@ def _members(
     current = expectation.current
     heirs = Counter(owner for place in expectation.pending for owner in current.get(place, ()))
     existing = {topic for topic in ownership.subscribed if topic in catalog.topics}
-    known, by_tasks = expectation.kind in ("exact", "target"), is_streams(group)
+    known = expectation.kind in ("exact", "target")
     return tuple(
         MemberVerdict(
             member_id=member.member_id,
@@ -216,9 +238,7 @@ def _members(
             unreadable=member.unreadable if member.answers else None,
             library=libraries.get(member.member_id, UNKNOWN_LIBRARY),
             remarks=member_remarks(member, group.protocol),
-            idle=None  # it may have standby tasks, and more threads than tasks are usual
-            if by_tasks
-            else group.sharing is Sharing.EXCLUSIVE
+            idle=group.sharing is Sharing.EXCLUSIVE
             and not _is_unconsidered(member, group)
             and _is_idle(member, owned, expected if member.reconciliation else heirs, existing),
         )

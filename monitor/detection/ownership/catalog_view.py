@@ -65,6 +65,7 @@ class Topics:
         return (
             now.topics.keys() == then.topics.keys()
             and now.watched_ms == then.watched_ms
+            and now.connect_configs == then.connect_configs
             and all(self.content(topic) == before.content(topic) for topic in now.topics if topic not in besides)
         )
 

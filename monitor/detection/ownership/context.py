@@ -9,6 +9,7 @@ import msgspec
 from monitor.assignors.dialects import DialectRow
 from monitor.detection.moment import Moment
 from monitor.detection.ownership.inference import Fit
+from monitor.detection.ownership.tasks.task_view import TaskView
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.model import (
     Catalog,
@@ -19,6 +20,7 @@ from monitor.model import (
     MemberVerdict,
     PartitionState,
     PartitionVerdict,
+    TaskVerdict,
     TopicPartition,
     Value,
 )
@@ -93,6 +95,7 @@ class Facts(Value):
     judged rows, ``waiting`` those of the partitions in which records wait. ``is_settling``: the members may be about to
     share their partitions out anew, so nothing is said of who should have them
     (monitor.detection.ownership.self_assigned.grace_period). ``deliveries`` are of a share group; None: it is none.
+    ``task_view`` is of groups whose members have tasks, and ``tasks`` are those with why nobody runs them now.
     """
 
     group: GroupState
@@ -109,6 +112,8 @@ class Facts(Value):
     waiting: tuple[PartitionVerdict, ...] = ()
     is_settling: bool = False
     deliveries: dict[TopicPartition, DeliveryVerdict] | None = None
+    task_view: TaskView | None = None
+    tasks: tuple[TaskVerdict, ...] = ()
 
     @property
     def now_ms(self) -> int:

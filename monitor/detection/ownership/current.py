@@ -17,7 +17,7 @@ from monitor.model import (
     TopicPartition,
 )
 
-_WITH_MEMBERS: Final = frozenset({Phase.STABLE, Phase.ASSIGNING, Phase.RECONCILING})
+_WITH_MEMBERS: Final = frozenset({Phase.STABLE, Phase.NOT_READY, Phase.ASSIGNING, Phase.RECONCILING})
 
 
 def owners_by_partition(holdings: Iterable[MemberAssignment]) -> Owners:

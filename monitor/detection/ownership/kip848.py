@@ -7,7 +7,7 @@ names too. An id that nobody knows belongs to a topic that was deleted, and is l
 from __future__ import annotations
 
 from collections import ChainMap, Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from msgspec.structs import replace
@@ -16,6 +16,9 @@ from monitor.detection.ownership.context import Expectation, Ownership
 from monitor.detection.ownership.current import owners_by_partition
 from monitor.detection.ownership.handovers import handovers_of
 from monitor.detection.ownership.targets import recomputed
+from monitor.detection.ownership.tasks.inputs import partition_counts, partitions_of, subscribed_topics
+from monitor.detection.ownership.tasks.targets import recomputed_tasks
+from monitor.kinds.streams import TASK_ASSIGNOR, topology_of
 from monitor.model import (
     Catalog,
     GroupKind,
@@ -35,13 +38,19 @@ The log does not tell it where it was set to something else."""
 Names = Mapping[str, str]
 """Topics' names by their ids."""
 
+Resolve = Callable[[Iterable[IdPartitions]], tuple[TopicPartitions, ...]]
+"""What is assigned, as partitions of topics by name."""
+
 
 def named(group: GroupState, catalog: Catalog) -> GroupState:
-    """The group with its members' topics by name; a classic or streams group as it is.
+    """The group with its members' topics by name; a classic group as it is.
 
-    A member's ``assigned`` is what it may own: also what it has been told to give back and has not yet given back. A
-    streams group's members own tasks of its topology, and of those the log does not tell the partitions.
+    A member's ``assigned`` is what it may own: also what it has been told to give back and has not yet given back. Of a
+    streams group these are the partitions that its tasks read, by the topology; a group whose topology is not known
+    stays as it is.
     """
+    if group.kind is GroupKind.STREAMS:
+        return _with_inputs(group, catalog)
     if group.kind not in (GroupKind.CONSUMER, GroupKind.SHARE):
         return group
     names = _names(group, catalog)
@@ -55,6 +64,28 @@ def named(group: GroupState, catalog: Catalog) -> GroupState:
     )
 
 
+def _with_inputs(group: GroupState, catalog: Catalog) -> GroupState:
+    """A streams group with the partitions that its members' tasks read."""
+    topology = topology_of(group)
+    if topology is None:
+        return group
+    topics, resolve = subscribed_topics(topology, catalog), _resolver(group, catalog)
+    return replace(
+        group,
+        protocol=TASK_ASSIGNOR if group.members else None,
+        protocol_type="consumer",
+        members=tuple(
+            replace(
+                member,
+                topics=topics,
+                assigned=resolve((*_reconciliation(member).assigned, *_reconciliation(member).revoking)),
+                unreadable=None,
+            )
+            for member in group.members
+        ),
+    )
+
+
 def expect_targets(group: GroupState, catalog: Catalog, ownership: Ownership) -> Expectation:
     """What the broker has chosen for the members: that is where they are heading.
 
@@ -62,18 +93,20 @@ def expect_targets(group: GroupState, catalog: Catalog, ownership: Ownership) ->
     """
     if not ownership.complete:
         return Expectation(kind="none")
-    names = _names(group, catalog)
+    resolve = _resolver(group, catalog)
     aimed = with_targets(group, catalog)
     targets = owners_by_partition(MemberAssignment(member_id=m.member_id, topics=m.assigned) for m in aimed)
     return Expectation(
         kind="target",
         current=targets,
-        replayed=recomputed(group, aimed, catalog, targets),
+        replayed=recomputed_tasks(group, catalog)
+        if group.kind is GroupKind.STREAMS
+        else recomputed(group, aimed, catalog, targets),
         pending=frozenset(targets.keys() - ownership.owners.keys()),
         handovers=tuple(
             handover
             for member in group.members
-            for handover in handovers_of(group, member, _by_name(_reconciliation(member).revoking, names), targets)
+            for handover in handovers_of(group, member, resolve(_reconciliation(member).revoking), targets)
         )
         if targets != ownership.owners
         else (),
@@ -85,10 +118,17 @@ def with_targets(group: GroupState, catalog: Catalog) -> tuple[Member, ...]:
 
     That is also what its assignors take for what a member has (``targetAssignment`` of ``GroupSpec``).
     """
+    resolve = _resolver(group, catalog)
+    return tuple(replace(member, assigned=resolve(_reconciliation(member).target or ())) for member in group.members)
+
+
+def _resolver(group: GroupState, catalog: Catalog) -> Resolve:
+    topology = topology_of(group)
+    if group.kind is GroupKind.STREAMS:
+        counts = partition_counts(topology, catalog) if topology is not None else {}
+        return lambda tasks: partitions_of(topology, tasks, counts) if topology is not None else ()
     names = _names(group, catalog)
-    return tuple(
-        replace(member, assigned=_by_name(_reconciliation(member).target or (), names)) for member in group.members
-    )
+    return lambda partitions: _by_name(partitions, names)
 
 
 def _names(group: GroupState, catalog: Catalog) -> Names:

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from monitor.detection.ownership.context import Facts
 from monitor.detection.ownership.current import held_since_ms
-from monitor.detection.ownership.streams_groups import is_streams
 from monitor.detection.rules.open_transaction import is_held_back
 from monitor.detection.rules.rule import Rule
 from monitor.messages.units import as_offsets
@@ -83,7 +82,7 @@ def find_lag_imbalance(facts: Facts) -> Iterable[Observation]:
     weights = _weights(facts)
     own = {place: weight for place, weight in weights.items() if member.member_id in facts.ownership.owners[place]}
     hottest, cause = min(own, key=lambda place: (-own[place], place)), cause_of(own, weights, facts.members, member)
-    if cause is Skew.ASSIGNMENT and is_streams(facts.group):
+    if cause is Skew.ASSIGNMENT and facts.task_view is not None:
         return  # partitions of one task stay together, and no other assignor can be chosen
     since_ms = facts.not_later_than_now(_held_since_ms(facts, member))
     yield Observation(

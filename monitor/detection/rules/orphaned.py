@@ -13,12 +13,15 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from typing import Final
 
+from msgspec.structs import replace
+
 from monitor.detection.ownership.catalog_view import is_older_than_generation, was_seen
 from monitor.detection.ownership.context import Expectation, Facts, Ownership
 from monitor.detection.ownership.late_partitions import LatePartitions, horizon_ms
 from monitor.detection.ownership.self_assigned.groups import horizon_ms as shares_horizon_ms
-from monitor.detection.ownership.streams_groups import error_of, is_half_done, is_streams, tells_what_follows
+from monitor.detection.ownership.tasks.task_view import TaskView
 from monitor.detection.rules.rule import Rule
+from monitor.kinds.classic_streams import assignment_error, is_classic_streams, is_half_done, tells_what_follows
 from monitor.model import (
     KINDS,
     Catalog,
@@ -28,6 +31,7 @@ from monitor.model import (
     OrphanReason,
     PartitionState,
     Phase,
+    TaskVerdict,
     TopicPartition,
 )
 from monitor.model.findings import (
@@ -43,8 +47,12 @@ from monitor.model.findings import (
 Known = dict[TopicPartition, PartitionState]
 Orphans = dict[TopicPartition, OrphanReason]
 
-TOLD: Final = tuple(OrphanReason(spec.reason) for spec in FINDINGS if spec.kind is FindingKind.ORPHANED)
-"""The reasons that are findings."""
+TOLD: Final = tuple(
+    OrphanReason(spec.reason)
+    for spec in FINDINGS
+    if spec.kind is FindingKind.ORPHANED and spec.reason != OrphanReason.NOT_READY
+)
+"""The reasons that are findings; monitor.detection.rules.not_ready tells the one that is left."""
 
 
 def orphans_of(
@@ -120,9 +128,10 @@ class _Reasons:
         self._late = late
         self._is_of_broker = KINDS[group.kind].broker_chooses_owners
         self._is_undecided = group.phase is Phase.ASSIGNING
-        self._is_streams = is_streams(group)
-        self._is_half_done = is_half_done(group)
-        is_known = expectation.kind == "exact" or (self._is_streams and tells_what_follows(group))
+        self._is_not_ready = group.phase is Phase.NOT_READY
+        self._is_streams = is_classic_streams(group)
+        self._is_half_done = is_half_done(group.members)
+        is_known = expectation.kind == "exact" or (self._is_streams and tells_what_follows(group.members))
         self._let_go = frozenset() if is_known else _had_before(group)
 
     def of(self, place: TopicPartition, state: PartitionState) -> OrphanReason:
@@ -130,6 +139,8 @@ class _Reasons:
 
     def _told(self, place: TopicPartition) -> OrphanReason | None:
         """What the group's own records tell, whenever the partition came."""
+        if self._is_not_ready:
+            return OrphanReason.NOT_READY
         if place in self._expectation.pending:
             return OrphanReason.PENDING
         if place.topic not in self._ownership.subscribed:
@@ -193,6 +204,22 @@ def _reason_in(group: GroupState, topic: str, expectation: Expectation) -> Orpha
     return OrphanReason.MIXED_STRATEGY if mixed else OrphanReason.ASSIGNOR_GAP
 
 
+def judge_tasks(group: GroupState, view: TaskView, orphans: Orphans, known: Known) -> tuple[TaskVerdict, ...]:
+    """The tasks of a group, those that nobody runs with the reason and since when: that of the partitions they read."""
+    return tuple([task if task.owners else _judge_task(task, group, orphans, known) for task in view.tasks])
+
+
+def _judge_task(task: TaskVerdict, group: GroupState, orphans: Orphans, known: Known) -> TaskVerdict:
+    if not group.members:
+        return replace(task, orphan=OrphanReason.NO_MEMBERS, since_ms=group.phase_ms)
+    places = [place for place in task.reads if place in orphans]
+    if not places:
+        return task
+    reason = orphans[places[0]]
+    oldest_ms = min(known[place].first_seen_ms for place in places)
+    return replace(task, orphan=reason, since_ms=_since_ms(group, reason, oldest_ms))
+
+
 def find_orphaned(facts: Facts) -> Iterable[Observation]:
     """One finding for each reason, with all its partitions and the age of the oldest."""
     by_reason: dict[OrphanReason, list[TopicPartition]] = {}
@@ -215,6 +242,7 @@ def _finding(facts: Facts, reason: OrphanReason, partitions: tuple[TopicPartitio
         evidence=_evidence(facts, reason, partitions, owners),
         partitions=partitions,
         members=tuple(sorted(owners)),
+        tasks=_tasks_reading(facts, partitions),
     )
 
 
@@ -224,6 +252,12 @@ def _evidence(
     if reason is OrphanReason.OWNER_UNSUBSCRIBED:
         return _dropped_by(facts, owners)
     return NotInitialized() if reason is OrphanReason.NOT_INITIALIZED else _no_owner(facts, reason, partitions)
+
+
+def _tasks_reading(facts: Facts, partitions: tuple[TopicPartition, ...]) -> tuple[str, ...]:
+    """The known tasks of Kafka Streams that would consume the partitions."""
+    wanted = frozenset(partitions)
+    return tuple(each.task for each in facts.tasks if not each.owners and not wanted.isdisjoint(each.reads))
 
 
 def _dropped_by(facts: Facts, owners: AbstractSet[str]) -> UnsubscribedOwners:
@@ -238,12 +272,12 @@ def _no_owner(facts: Facts, reason: OrphanReason, partitions: tuple[TopicPartiti
         reason,
         seen_growing=_seen_growing(facts, partitions),
         awaited=_awaited(facts, partitions) if reason is OrphanReason.PENDING else (),
-        streams=_streams_report(facts.group) if is_streams(facts.group) else None,
+        streams=_streams_report(facts.group) if is_classic_streams(facts.group) else None,
     )
 
 
 def _streams_report(group: GroupState) -> StreamsReport:
-    return StreamsReport(error=error_of(group), tells_what_follows=tells_what_follows(group))
+    return StreamsReport(error=assignment_error(group.members), tells_what_follows=tells_what_follows(group.members))
 
 
 def _awaited(facts: Facts, partitions: tuple[TopicPartition, ...]) -> tuple[str, ...]:
@@ -272,6 +306,8 @@ def _seen_growing(facts: Facts, partitions: tuple[TopicPartition, ...]) -> bool:
 
 def _since_ms(group: GroupState, reason: OrphanReason, first_seen_ms: int) -> int:
     """Since when it is certain. A partition older than the generation lacks an owner at least since that generation."""
+    if reason is OrphanReason.NOT_READY:
+        return group.phase_ms
     if reason is OrphanReason.REBALANCING:
         return max(first_seen_ms, group.under_way.started_ms if group.under_way else group.phase_ms)
     came_later = reason in (OrphanReason.GREW, OrphanReason.NOT_INITIALIZED)

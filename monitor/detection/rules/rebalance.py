@@ -13,6 +13,7 @@ from typing import Final
 from monitor.detection.client_libraries.known_defects import fatal_defect
 from monitor.detection.moment import Moment
 from monitor.detection.ownership.context import Facts
+from monitor.detection.ownership.tasks.connect import is_connect
 from monitor.detection.rules.rule import Rule
 from monitor.model import (
     CONSEQUENTIAL_CAUSES,
@@ -27,6 +28,9 @@ from monitor.model import (
     RebalanceCause,
 )
 from monitor.model.findings import FailingLeader, LongRebalance, Observation, RebalanceStorm
+
+CONNECT_GENERATIONS: Final = 2
+"""A change of a Connect cluster takes two generations: one revokes, the next one assigns."""
 
 _UNDER_WAY: Final = frozenset({Phase.ASSIGNING, Phase.RECONCILING})
 
@@ -72,6 +76,8 @@ def find_storm(facts: Facts) -> Iterable[Observation]:
     between. A storm that outlasts them seems to begin where they begin.
     """
     enough, window_ms = facts.settings.storm_rebalances, facts.settings.storm_window_ms
+    if is_connect(facts.group):
+        enough *= CONNECT_GENERATIONS
     history = facts.group.history
     if len(history) < enough or facts.has_come((history[-enough].ended_ms or 0) + 2 * window_ms):
         return  # nearly every group: this rule is asked of all of them

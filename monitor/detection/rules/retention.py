@@ -17,6 +17,7 @@ from monitor.detection.lag.throughput import PACE_MS, Progress, committed_by, pa
 from monitor.detection.moment import Moment
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.rule import Rule
+from monitor.kinds.repartition_topics import is_repartition_topic
 from monitor.model import (
     FindingKind,
     OrphanReason,
@@ -126,6 +127,8 @@ def find_close_to_loss(facts: Facts) -> Iterable[Observation]:
 
 def _is_threatened(facts: Facts, row: PartitionVerdict) -> bool:
     if row.lag is None or row.lag < FEWEST or lost_records(row) or row.orphan is OrphanReason.UNSUBSCRIBED:
+        return False
+    if is_repartition_topic(facts.group, row.topic):
         return False
     place = TopicPartition(row.topic, row.partition)
     state = facts.known[place]

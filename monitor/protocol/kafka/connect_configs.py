@@ -73,11 +73,11 @@ _TASKS: Final = msgspec.json.Decoder(TasksRecord)
 _TARGET_STATES: Final = msgspec.json.Decoder(TargetStateRecord)
 
 
-def decode_connect_config(key: bytes | None, value: bytes | None) -> ConnectConfigEvent | None:
+def decode_connect_config(key: bytes | None, value: bytes | None, timestamp_ms: int = 0) -> ConnectConfigEvent | None:
     """The event that a record tells; None: it tells nothing of connectors (a task's configuration, the session key).
 
     >>> decode_connect_config(b"commit-s3-sink", b'{"tasks":2}')
-    ConnectorTasksSet(connector='s3-sink', tasks=2)
+    ConnectorTasksSet(connector='s3-sink', tasks=2, stored_ms=0)
 
     Raises:
         DecodeError: The record cannot be read.
@@ -88,11 +88,15 @@ def decode_connect_config(key: bytes | None, value: bytes | None) -> ConnectConf
     match named.kind:
         case "connector":
             group_id = found.properties.group_id if isinstance(found, ConnectorRecord) else None
-            return ConnectorConfigured(connector=connector, is_configured=found is not None, group_id=group_id)
+            return ConnectorConfigured(
+                connector=connector, is_configured=found is not None, group_id=group_id, stored_ms=timestamp_ms
+            )
         case "commit":
-            return ConnectorTasksSet(connector=connector, tasks=found.tasks if isinstance(found, TasksRecord) else None)
+            tasks = found.tasks if isinstance(found, TasksRecord) else None
+            return ConnectorTasksSet(connector=connector, tasks=tasks, stored_ms=timestamp_ms)
         case "target-state":
-            return ConnectorTargetSet(connector=connector, target_state=_target_state(found))
+            target = _target_state(found)
+            return ConnectorTargetSet(connector=connector, target_state=target, stored_ms=timestamp_ms)
         case _:
             return None
 

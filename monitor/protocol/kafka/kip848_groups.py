@@ -58,6 +58,7 @@ from monitor.protocol.kafka.records.share import (
 )
 from monitor.protocol.kafka.records.share import SharedTopic as SharedTopicData
 from monitor.protocol.kafka.records.streams import (
+    CopartitionGroup,
     OwnedTasks,
     StreamsGroupCurrentMemberAssignmentValue,
     StreamsGroupMemberMetadataValue,
@@ -66,6 +67,7 @@ from monitor.protocol.kafka.records.streams import (
     StreamsGroupTopologyValue,
     TaskIds,
 )
+from monitor.protocol.kafka.records.streams import Subtopology as SubtopologyStored
 from monitor.protocol.wire.bounds import MOST_PARTITIONS, require_at_least
 from monitor.protocol.wire.errors import DecodeError
 from monitor.protocol.wire.schema import Message
@@ -195,10 +197,18 @@ def _topology(value: StreamsGroupTopologyValue) -> Topology:
                 repartition_sources=tuple(topic.name for topic in part.repartition_source_topics),
                 repartition_sinks=part.repartition_sink_topics,
                 changelogs=tuple(topic.name for topic in part.state_changelog_topics),
+                copartitioned=tuple(_copartition_topics(part, own) for own in part.copartition_groups),
             )
             for part in value.subtopologies
         ),
     )
+
+
+def _copartition_topics(part: SubtopologyStored, group: CopartitionGroup) -> tuple[str, ...]:
+    """The topics of the group that are named, sorted; the record has their places in the lists of its subtopology."""
+    made = [topic.name for topic in part.repartition_source_topics]
+    sources = [part.source_topics[place] for place in group.source_topics if 0 <= place < len(part.source_topics)]
+    return tuple(sorted({*sources, *[made[at] for at in group.repartition_source_topics if 0 <= at < len(made)]}))
 
 
 def _shared_topics(topics: Iterable[SharedTopicData]) -> tuple[SharedTopic, ...]:

@@ -100,7 +100,7 @@ class CapturedLogs:
             share_event = decode_share_state(key, value, timestamp_ms)
             self._events[share_event.group].append(share_event)
         elif topic in self._configs_topics or topic.endswith(CONFIGS_SUFFIX):
-            config_event = decode_connect_config(key, value)
+            config_event = decode_connect_config(key, value, timestamp_ms)
             if config_event is not None:
                 self._config_events[topic].append(config_event)
 

@@ -6,7 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from monitor.kinds.classic_streams import classic_tasks, idle_classic_tasks, task_order, topics_without_task
+from monitor.kinds.classic_streams import (
+    classic_tasks,
+    idle_classic_tasks,
+    task_name,
+    task_order,
+    topics_without_task,
+)
 from monitor.kinds.connect import (
     IdleWork,
     delay_until_ms,
@@ -28,7 +34,7 @@ from monitor.model import (
     StreamsTask,
     Topology,
 )
-from monitor.tracking.fold.member_view import task_name, work_names
+from monitor.tracking.fold.member_view import work_names
 
 Shown = dict[str, object]
 Counts = Mapping[str, int]

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from monitor.kinds.classic_streams import classic_tasks, task_by_partition
+from monitor.kinds.classic_streams import classic_tasks, task_by_partition, task_name
 from monitor.kinds.connect import Work, sink_task, worker_work, works
 from monitor.kinds.streams import TaskSets, member_tasks
-from monitor.model import ConnectWorker, IdPartitions, Member, PartitionId, StreamsTask, TopicPartitions
+from monitor.model import ConnectWorker, IdPartitions, Member, PartitionId, TopicPartitions
 
 Shown = dict[str, object]
 ByTopic = dict[str, list[PartitionId]]
@@ -60,16 +60,6 @@ def view_member(member: Member, names: Mapping[str, str]) -> MemberView:
         worker=_worker(member.connect) if member.connect else None,
         sink_task=f"{sink.connector}-{sink.task}" if sink else None,
     )
-
-
-def task_name(task: StreamsTask) -> str:
-    """The task as Kafka Streams shows it.
-
-    >>> task_name(StreamsTask(1, 2)), task_name(StreamsTask(1, 2, "orders"))
-    ('1_2', 'orders__1_2')
-    """
-    name = f"{task.subtopology}_{task.partition}"
-    return name if task.topology is None else f"{task.topology}__{name}"
 
 
 def work_names(work: Iterable[Work]) -> list[str]:

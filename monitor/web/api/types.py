@@ -81,6 +81,7 @@ class OpenFinding(Value):
     partitions: tuple[TopicPartition, ...] = ()
     members: tuple[str, ...] = ()
     cause: DriftCause | None = None
+    tasks: tuple[str, ...] = ()
     advice: str | None = None
 
 

@@ -18,6 +18,7 @@ from monitor.model import (
     Finding,
     FindingKind,
     GroupKind,
+    GroupSummary,
     GroupVerdict,
     MemberState,
     MemberVerdict,
@@ -31,8 +32,10 @@ from monitor.model import (
 )
 from monitor.model.findings import spec_of
 from monitor.web.page.assignment_map import TopicMap, assignment_map
+from monitor.web.page.connect import NOTHING, ConnectPart, connect_part
 from monitor.web.page.delivery_lines import DeliveryLine, delivery_lines
 from monitor.web.page.member_labels import Holder, Holders
+from monitor.web.page.task_map import TaskPart, task_map
 from monitor.web.views.overview import FindingLine
 
 SHOWN_PARTITIONS: Final = 500
@@ -60,7 +63,6 @@ _JUDGEMENTS: Final = {
 
 _OF_KIND: Final = {
     str(GroupKind.SHARE): "Members of a share group consume partitions together; a partition needs no exclusive owner.",
-    str(GroupKind.STREAMS): "Members of a streams group have tasks of its topology, which groupwatch does not show.",
     str(GroupKind.SPARK): "The query reads all partitions itself; no owner is expected.",
 }
 
@@ -79,9 +81,16 @@ _NOT_DECODED: Final = (
 )
 
 _BY_TASKS: Final = (
-    "Kafka Streams assigns tasks and balances them over processes. groupwatch evaluates whether a partition has an "
-    "owner, but not the expected owner or the balance."
+    "Kafka Streams assigns tasks and balances them over processes. The expected owners are unknown: the assignment "
+    "depends on settings that no record has (acceptable.recovery.lag, racks)."
 )
+
+_BY_THE_BROKERS_TASKS: Final = (
+    "Partitions belong to the members that run their tasks. The expected owners are the coordinator's target "
+    "assignment; members reach it step by step."
+)
+
+_OF_WORKERS: Final = "The workers of a Connect cluster own no partitions; those of a sink belong to its consumer group."
 
 _SOURCES: Final = {
     Source.LOG: "the offsets topic",
@@ -149,12 +158,20 @@ class GroupPage(Value):
     era: str = "Generation"
     map: tuple[TopicMap, ...] = ()
     deliveries: tuple[DeliveryLine, ...] = ()
+    task_map: tuple[TaskPart, ...] = ()
+    connect: ConnectPart = NOTHING
 
 
-def group_page(verdict: GroupVerdict, limit: int | None, sort: str = "", map_topic: str = "") -> GroupPage:
+def group_page(
+    verdict: GroupVerdict,
+    limit: int | None,
+    sort: str = "",
+    map_topic: str = "",
+    groups: Sequence[GroupSummary] = (),
+) -> GroupPage:
     """The page of a group with at most so many partitions. ``sort`` is as in PageOptions; else it is the usual order.
 
-    ``map_topic`` is drawn in the map in any case.
+    ``map_topic`` is drawn in the map in any case. ``groups`` are those of its cluster, which it may have to do with.
     """
     holders, marks = Holders(verdict.members), _marks(verdict)
     rows = _in_order(verdict, marks, sort)
@@ -181,6 +198,8 @@ def group_page(verdict: GroupVerdict, limit: int | None, sort: str = "", map_top
         era=KINDS[verdict.kind].era.capitalize(),
         map=assignment_map(verdict, holders, map_topic),
         deliveries=delivery_lines(verdict),
+        task_map=() if verdict.connect is not None else task_map(verdict, holders),
+        connect=connect_part(verdict, groups, holders, limit),
     )
 
 
@@ -191,6 +210,10 @@ def _judgement(verdict: GroupVerdict) -> str:
         return _NOT_DECODED
     if verdict.kind == GroupKind.CLASSIC and verdict.assignor == STREAM:
         return _BY_TASKS
+    if verdict.kind == GroupKind.STREAMS and verdict.expectation == "target":
+        return _BY_THE_BROKERS_TASKS
+    if verdict.connect is not None:
+        return _OF_WORKERS
     of_all = _OF_KIND.get(verdict.kind) or _OF_SHARING.get(verdict.sharing)
     return of_all or _JUDGEMENTS.get(verdict.expectation, "")
 

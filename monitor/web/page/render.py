@@ -39,6 +39,7 @@ KIND_WORDS: Final = {
     FindingKind.REBALANCE: "Rebalance",
     FindingKind.POISON: "Poison",
     FindingKind.UNREADABLE_MEMBERS: "Unreadable members",
+    FindingKind.CONFIG_BEHIND: "Configuration behind",
 }
 
 MARKS: Final = {

@@ -70,7 +70,7 @@ class _PageHandlers:
         options = _options(request)
         found = self._find.verdict(request, PAGE)
         limit = None if options.all_rows else SHOWN_PARTITIONS
-        page = group_page(found.verdict, limit, options.sort, options.map_topic)
+        page = group_page(found.verdict, limit, options.sort, options.map_topic, found.cluster.groups)
         form = what_if_form(found.verdict, request.query_params)
         asked = answered(lambda: self._find.inputs(request, PAGE), found.verdict, options, form)
         history = self._source.history(found.verdict.cluster, found.verdict.group)

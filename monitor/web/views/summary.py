@@ -35,7 +35,14 @@ def summary_of(verdict: GroupVerdict) -> GroupSummary:
         lag=verdict.lag,
         findings=verdict.findings,
         libraries=_libraries(verdict),
+        sink_groups=_sink_groups(verdict),
     )
+
+
+def _sink_groups(verdict: GroupVerdict) -> tuple[str, ...]:
+    if verdict.connect is None:
+        return ()
+    return tuple(sorted({connector.sink_group for connector in verdict.connect.connectors}))
 
 
 def _libraries(verdict: GroupVerdict) -> tuple[LibraryMembers, ...]:

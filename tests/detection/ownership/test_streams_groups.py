@@ -228,8 +228,8 @@ def test_explain_says_what_is_judged():
     state = streams(thread("a", 0, 1), thread("b", 2, 3))
     told = [s.sentence for s in explain_group(GroupInputs(group=state, catalog=FOUR, now_ms=NOW)).statements]
     assert (
-        "Its assignor stream assigns tasks and balances them over processes, so groupwatch evaluates only owners and "
-        "orphaned partitions." in (told)
+        "Its assignor stream assigns tasks and balances them over processes, so groupwatch evaluates only owners, "
+        "orphaned partitions, and the balance of processes." in (told)
     )
     assert told[-1] == "The group has no findings."
 

@@ -33,7 +33,12 @@ CRITICAL = (
     ("orphaned", "leader_unsubscribed"),
     ("orphaned", "owner_unsubscribed"),
     ("orphaned", "no_task"),
+    ("orphaned", "not_ready"),
     ("orphaned", "assignor_gap"),
+    ("orphaned", "config_mismatch"),
+    ("orphaned", "no_workers"),
+    ("orphaned", "not_assigned"),
+    ("orphaned", "revoked"),
     ("unattended", "no_members"),
     ("dead_member", "silent"),
     ("dead_member", "no_answer"),
@@ -43,12 +48,14 @@ CRITICAL = (
     ("orphaned", "rebalancing"),
 )
 WARNING = (
+    ("double_owned", "run_twice"),
     ("lag", "former_log"),
     ("rebalance", "long"),
     ("lag", "not_committing"),
     ("lag", "open_transaction"),
     ("lag", "behind"),
     ("rebalance", "storm"),
+    ("config_behind", "config_offset"),
     ("unreadable_members", "assignment"),
     ("unreadable_members", "subscription"),
     ("drift", "pending"),
@@ -59,7 +66,11 @@ WARNING = (
 INFO = (
     ("imbalance", "lag"),
     ("imbalance", "partitions"),
+    ("imbalance", "tasks"),
+    ("imbalance", "workers"),
+    ("orphaned", "delay"),
     ("idle_members", "no_partitions"),
+    ("idle_members", "no_tasks"),
     ("abandoned", "unsubscribed"),
     ("drift", "tie"),
 )
@@ -124,11 +135,18 @@ def test_the_page_marks_partitions_where_the_row_of_a_partition_does_not_say_it_
         ("double_owned", "mixed_strategy"),
         ("rebalance", "long"),
         ("lag", "behind"),
+        ("double_owned", "run_twice"),
+        ("config_behind", "config_offset"),
+        ("imbalance", "workers"),
+        ("imbalance", "tasks"),
+        ("idle_members", "no_tasks"),
         ("rebalance", "storm"),
         ("unreadable_members", "assignment"),
         ("unreadable_members", "subscription"),
         ("imbalance", "partitions"),
+        ("imbalance", "tasks"),
         ("idle_members", "no_partitions"),
+        ("idle_members", "no_tasks"),
     }
 
 
@@ -164,7 +182,8 @@ def test_the_page_lists_groups_in_this_order_and_those_without_findings_last():
 
 def test_the_page_counts_kinds_in_the_order_of_the_worst_of_each():
     kinds = [
-        "retention", "double_owned", "orphaned", "unattended", "dead_member", "lag", "rebalance", "unreadable_members",
+        "retention", "double_owned", "orphaned", "unattended", "dead_member", "lag", "rebalance",
+        "config_behind", "unreadable_members",
         "drift", "imbalance", "idle_members", "abandoned",
     ]  # fmt: skip
     assert [count.kind.value for count in Listing(in_trouble()).found(Wish()).kinds] == kinds

@@ -1,0 +1,78 @@
+"""The tasks of a classic group of Kafka Streams, as its leader assigned them.
+
+Owners are not replayed: ``HighAvailabilityTaskAssignor`` depends on settings that no record has. What nobody runs
+follows from the partitions that nobody owns, see monitor.detection.rules.orphaned.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from monitor.detection.ownership.catalog_view import count_now
+from monitor.detection.ownership.tasks.task_view import MemberTaskCounts, TaskView
+from monitor.kinds.classic_streams import (
+    assignment_error,
+    classic_tasks,
+    expects_probing,
+    is_half_done,
+    known_tasks,
+    task_by_partition,
+    task_name,
+    task_order,
+)
+from monitor.kinds.processes import MemberLoad, idle_threads, process_balance, process_loads
+from monitor.model import Catalog, GroupState, Member, StreamsTask, TaskVerdict, TopicPartition
+
+
+def view_classic_streams(group: GroupState, catalog: Catalog) -> TaskView:
+    """The tasks of the group. Balance is judged once the assignment is final, if every process is known."""
+    loads = [_load(member) for member in group.members]
+    processes = process_loads(loads)
+    is_judged = _is_final(group.members) and all(load.process for load in loads)
+    return TaskView(
+        tasks=tuple(_tasks(group.members, _counts(group.members, catalog))),
+        members={each.member_id: MemberTaskCounts(each.process, each.active, each.standby) for each in loads},
+        processes=processes,
+        balance=process_balance(processes) if is_judged else None,
+        idle=idle_threads(loads) if is_judged else None,
+    )
+
+
+def _is_final(members: tuple[Member, ...]) -> bool:
+    return not (is_half_done(members) or expects_probing(members) or assignment_error(members))
+
+
+def _load(member: Member) -> MemberLoad:
+    tasks = classic_tasks(member)
+    return MemberLoad(member.member_id, tasks.process_id, len(tasks.active), len(tasks.standby))
+
+
+def _counts(members: Iterable[Member], catalog: Catalog) -> dict[str, int]:
+    topics = {topic for member in members for topic in member.topics if topic in catalog.topics}
+    return {topic: count_now(catalog.topics[topic]) for topic in topics}
+
+
+def _tasks(members: tuple[Member, ...], counts: dict[str, int]) -> Iterator[TaskVerdict]:
+    owners: dict[StreamsTask, list[str]] = defaultdict(list)
+    standbys: dict[StreamsTask, list[str]] = defaultdict(list)
+    reads: dict[StreamsTask, set[TopicPartition]] = defaultdict(set)
+    for member in members:
+        tasks = classic_tasks(member)
+        for task in tasks.active:
+            owners[task].append(member.member_id)
+        for task in tasks.standby:
+            standbys[task].append(member.member_id)
+        for place, task in task_by_partition(member):
+            reads[task].add(place)
+    wanted = known_tasks(members, counts)
+    for task in sorted({*wanted, *owners, *standbys}, key=task_order):
+        awaited = (TopicPartition(topic, task.partition) for topic in wanted.get(task, ()))
+        yield TaskVerdict(
+            task=task_name(task),
+            part=f"{task.topology}__{task.subtopology}" if task.topology else str(task.subtopology),
+            number=task.partition,
+            owners=tuple(sorted(owners.get(task, ()))),
+            standbys=tuple(sorted(standbys.get(task, ()))),
+            reads=tuple(sorted(reads.get(task) or awaited)),
+        )

@@ -1,0 +1,152 @@
+"""Two real workers of Connect with a sink: who runs what, a worker killed and back, and whose consumer group it is.
+
+What is configured is read from their topic of configurations, which holds a password: it is nowhere to be found.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kafka import KafkaProducer
+from kafka.admin import KafkaAdminClient, NewTopic
+
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
+from tests.support.connect_worker import CONFIGS, DELAY_MS, GROUP, ConnectWorker
+from tests.support.job_process import JobProcess, eventually, running
+
+pytestmark = [pytest.mark.broker, pytest.mark.spark]
+
+PASSWORD = "correct-horse-battery-staple"
+CLUSTER = "live"
+SINK = "connect-files"
+TASKS = 4
+
+
+@pytest.fixture(scope="module")
+def kafka() -> Iterator[EmbeddedKafka]:
+    """A topic of four partitions with some records."""
+    with EmbeddedKafka(BrokerSettings()) as broker:
+        client = KafkaAdminClient(**broker.client_settings())
+        client.create_topics([NewTopic("orders", TASKS, 1)])
+        client.wait_for_topics(["orders"])
+        client.close()
+        producer = KafkaProducer(**broker.client_settings())
+        for number in range(40):
+            producer.send("orders", b"x", partition=number % TASKS)
+        producer.close(timeout=30)
+        yield broker
+
+
+@pytest.fixture(scope="module")
+def workers(kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[ConnectWorker]]:
+    """Two of them, and a sink of four tasks."""
+    folder = tmp_path_factory.mktemp("connect")
+    with (
+        ConnectWorker(folder, "one", kafka.bootstrap_servers) as one,
+        ConnectWorker(folder, "two", kafka.bootstrap_servers) as two,
+    ):
+        config = {
+            "connector.class": "org.apache.kafka.connect.file.FileStreamSinkConnector",
+            "tasks.max": str(TASKS),
+            "topics": "orders",
+            "file": str(folder / "sink.txt"),
+            "connection.password": PASSWORD,
+        }
+        one.configure("files", config)
+        yield [one, two]
+
+
+@pytest.fixture(scope="module")
+def job(
+    kafka: EmbeddedKafka, workers: list[ConnectWorker], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[JobProcess]:
+    table = {
+        "bootstrap_servers": kafka.bootstrap_servers,
+        "collect_interval_s": 2.0,
+        "connect_configs": {GROUP: CONFIGS},
+    }
+    with running(JobProcess(tmp_path_factory.mktemp("job"), {CLUSTER: table})) as process:
+        yield process
+
+
+def runs(verdict: dict[str, Any]) -> dict[str, int]:
+    """How many tasks each worker runs, by its URL."""
+    return {load["process"]: load.get("active", 0) for load in verdict.get("processes", ())}
+
+
+def settled(job: JobProcess, workers: list[ConnectWorker]) -> dict[str, Any]:
+    """The verdict once each worker runs two of the four tasks, and nothing is wrong."""
+
+    def look() -> dict[str, Any] | None:
+        verdict = job.group(CLUSTER, GROUP)
+        is_even = runs(verdict) == {worker.url: TASKS // 2 for worker in workers}
+        return verdict if is_even and not verdict.get("findings") else None
+
+    return eventually(look, "four tasks on two workers, and no finding")
+
+
+def test_what_each_worker_runs_is_what_rest_says(job: JobProcess, workers: list[ConnectWorker]):
+    verdict = settled(job, workers)
+    status = workers[0].ask("/connectors/files/status")
+    loads = {load["members"][0]: load["process"] for load in verdict["processes"]}
+    ours = {task["number"]: loads[task["owners"][0]] for task in verdict["tasks"] if task["number"] is not None}
+    assert ours == {task["id"]: f"http://{task['worker_id']}/" for task in status["tasks"]}
+    (connector,) = verdict["connect"]["connectors"]
+    assert (connector["connector"], connector["tasks"], connector["running"]) == ("files", TASKS, TASKS)
+    assert connector["sink_group"] == SINK
+    assert job.metrics().value("groupwatch_group_connect_tasks", group=GROUP) == TASKS + 1
+
+
+def test_the_sinks_group_and_the_cluster_name_one_another(job: JobProcess, workers: list[ConnectWorker]):
+    def sinks() -> set[tuple[str, int]]:
+        return {(sink["connector"], sink["task"]) for sink in job.group(CLUSTER, SINK).get("sinks", ())}
+
+    eventually(lambda: sinks() == {("files", number) for number in range(TASKS)}, "the tasks in the sink's group")
+    assert f'<a href="/groups/{CLUSTER}/{SINK}">' in job.get(f"/groups/{CLUSTER}/{GROUP}")
+    assert f'<a href="/groups/{CLUSTER}/{GROUP}">' in job.get(f"/groups/{CLUSTER}/{SINK}")
+
+
+def test_a_killed_worker_is_told_with_until_when_connect_waits_and_its_return_ends_it(
+    job: JobProcess, workers: list[ConnectWorker]
+):
+    settled(job, workers)
+    gone = workers[1]
+    gone.kill_9()
+
+    def delayed() -> dict[str, Any] | None:
+        found = job.group(CLUSTER, GROUP).get("findings", ())
+        return next((each for each in found if (each["kind"], each["reason"]) == ("orphaned", "delay")), None)
+
+    finding = eventually(delayed, "that Connect waits for the worker")
+    seen_ms = time.time() * 1000
+    assert seen_ms - finding["since_ms"] < 8_000, "from the generation without it"
+    assert gone.url in finding["sentence"]
+    assert "Connect waits until" in finding["sentence"]
+    assert len(finding["tasks"]) == TASKS // 2
+    idle = [task for task in job.group(CLUSTER, GROUP)["tasks"] if task.get("orphan") == "delay"]
+    assert {task["until_ms"] - task["since_ms"] for task in idle} == {DELAY_MS}
+    assert "Connect waits until" in job.get(f"/groups/{CLUSTER}/{GROUP}")
+    gone.start()
+    settled(job, workers)
+
+
+def test_the_password_in_the_configuration_is_nowhere(job: JobProcess, workers: list[ConnectWorker]):
+    assert PASSWORD in str(workers[0].ask("/connectors/files/config")), "it is in the topic"
+    answers = ["/metrics", "/", "/api/v1/findings", "/api/v1/groups", "/api/v1/snapshot"]
+    answers += [f"{prefix}{CLUSTER}/{name}" for prefix in ("/groups/", "/api/v1/groups/") for name in (GROUP, SINK)]
+    shown = [path for path in answers if PASSWORD in job.get_any(path)]
+    assert shown == []
+    assert PASSWORD not in job.log()
+    stored = [
+        Path(folder, name)
+        for folder, _, names in os.walk(job.folder)
+        for name in names
+        if PASSWORD.encode() in Path(folder, name).read_bytes()
+    ]
+    assert stored == []
