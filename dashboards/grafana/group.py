@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dashboards.grafana import group_lag, group_ownership, marks, variables
+from dashboards.grafana import group_kinds, group_lag, group_ownership, marks, variables
 from dashboards.grafana.findings import open_findings
 from dashboards.grafana.layout import Band, Board
 from dashboards.grafana.lines import GROUP_NAME
@@ -115,6 +115,11 @@ BOARD: Final = Board(
         Band(8, (group_ownership.double_owned, group_ownership.imbalance, group_ownership.members)),
         Band(8, (group_ownership.tasks, group_ownership.task_imbalance)),
         Band(7, (state_over_time, rebalancing_over_time, rebalances), "Rebalances"),
+        Band(8, (group_kinds.redelivery, group_kinds.deliveries), "Share groups"),
+        Band(8, (group_kinds.outcomes, group_kinds.silence)),
+        Band(
+            8, (group_kinds.connect_tasks, group_kinds.connect_idle_tasks, group_kinds.connect_delay), "Kafka Connect"
+        ),
         Band(
             8,
             (group_lag.lag_bytes, group_lag.partition_lag_bytes, group_lag.pace_bytes),

@@ -188,6 +188,7 @@ from monitor.model.values import (
 from monitor.model.verdicts import (
     ConnectorVerdict,
     ConnectVerdict,
+    DeliveryBatch,
     DeliveryVerdict,
     GroupVerdict,
     Handover,
@@ -252,6 +253,7 @@ __all__ = [
     "DecodeFailed",
     "Deflated",
     "DeliveredSince",
+    "DeliveryBatch",
     "DeliveryState",
     "DeliveryVerdict",
     "DoubleWork",

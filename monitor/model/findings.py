@@ -705,17 +705,6 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         mark="records given up",
         remembered=True,
     ),
-    FindingSpec(
-        FindingKind.POISON,
-        "last_try",
-        _WARNING,
-        advice=(
-            "Check the logs of the consumers for errors at these offsets. Consumers that crash or time out also count "
-            "as failed deliveries. More attempts: share.delivery.count.limit of the group."
-        ),
-        mark="last delivery attempt",
-        jitters=True,
-    ),
     # The same for all of a group, often by intent or for a while: it is switched off or restarts.
     FindingSpec(
         FindingKind.UNATTENDED,
@@ -846,6 +835,17 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
             "Check the consumers there: they may hang in processing (take a thread dump), poll without acknowledging, "
             "or have stopped polling. Records that a consumer holds are delivered again after its lock ends."
         ),
+    ),
+    FindingSpec(
+        FindingKind.POISON,
+        "last_try",
+        _WARNING,
+        advice=(
+            "Check the logs of the consumers for errors at these offsets. Consumers that crash or time out also count "
+            "as failed deliveries. More attempts: share.delivery.count.limit of the group."
+        ),
+        mark="last delivery attempt",
+        jitters=True,
     ),
     # Progress, but too slow: late, nothing is lost yet.
     FindingSpec(

@@ -12,7 +12,6 @@ from monitor.model.evidence import TaskBalance
 from monitor.model.findings import Finding, OrphanReason
 from monitor.model.kinds import Phase, Sharing, Source
 from monitor.model.members import MemberRemark, MemberState
-from monitor.model.share import ShareBatch
 from monitor.model.values import PartitionId, TopicPartition, Value
 
 
@@ -95,6 +94,18 @@ class PartitionVerdict(Value, gc=False):
     stable: int | None = None
 
 
+class DeliveryBatch(Value):
+    """Records of a share group from the first to the last offset, in the same state and delivered equally often.
+
+    ``state`` is a number of DeliveryState, or one that a newer Kafka writes.
+    """
+
+    first: int
+    last: int
+    state: int
+    deliveries: int
+
+
 class DeliveryVerdict(Value):
     """How far a share group is in a partition (KIP-932), by the answers of its members.
 
@@ -131,7 +142,7 @@ class DeliveryVerdict(Value):
     returned: int = 0
     answered_ms: int | None = None
     is_readable: bool = True
-    batches: tuple[ShareBatch, ...] = ()
+    batches: tuple[DeliveryBatch, ...] = ()
 
 
 class TaskVerdict(Value):

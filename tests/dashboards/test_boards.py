@@ -23,7 +23,7 @@ from dashboards.grafana.variables import PAGE_ADDRESS
 from monitor.config.settings import HttpSettings
 from monitor.metrics.render import STATES as EXPOSED_STATES
 from monitor.metrics.render import STATUSES as EXPOSED_STATUSES
-from monitor.metrics.specs import GROUP_FINDING_SINCE, GROUP_LAG_SINCE, MEMBER_TASKS, METRICS
+from monitor.metrics.specs import CONNECT_WORKER_TASKS, GROUP_FINDING_SINCE, GROUP_LAG_SINCE, MEMBER_TASKS, METRICS
 from monitor.model import FindingKind
 from monitor.web.views.addresses import PAGE, GroupAddress, group_address
 from tests.dashboards.boards import BOARDS, asked, panels
@@ -31,7 +31,10 @@ from tests.dashboards.boards import BOARDS, asked, panels
 ON_NO_DASHBOARD: Final = dict.fromkeys(
     (GROUP_FINDING_SINCE.name, GROUP_LAG_SINCE.name),
     "the boards show the age; this is for rules that compute it from the scrape's own time",
-) | {MEMBER_TASKS.name: "opt-in: the board has the tasks of the group, and its page those of each member"}
+) | dict.fromkeys(
+    (MEMBER_TASKS.name, CONNECT_WORKER_TASKS.name),
+    "opt-in: the board has the tasks of the group, and its page those of each member",
+)
 """Families that no dashboard shows, with the reason."""
 
 UNITS: Final = {"short", "none", "percentunit", "s", "bytes", "Bps", "cps", "bool_yes_no"}
@@ -113,7 +116,7 @@ def test_a_panel_says_what_it_shows_and_in_which_unit(name: str, panel: dict[str
 @pytest.mark.parametrize(("name", "panel"), EVERY_PANEL, ids=titled)
 def test_a_panel_asks_something_and_each_of_its_queries_has_a_name(name: str, panel: dict[str, Any]):
     refs = [target["refId"] for target in panel["targets"]]
-    assert refs == list("ABCDEFGHIJKL"[: len(refs)])
+    assert refs == list("ABCDEFGHIJKLMN"[: len(refs)])
     assert refs
     assert all(target["expr"] and target["instant"] is not target["range"] for target in panel["targets"])
 

@@ -46,6 +46,8 @@ def test_the_form():
         "member_count": 0,
         "members": [],
         "cause": None,
+        "task_count": 0,
+        "tasks": [],
     }
 
 

@@ -16,6 +16,7 @@ from monitor.detection.ownership.catalog_view import Topics
 from monitor.kinds.share import archived_counts, last_tries, share_progress
 from monitor.model import (
     CommittedOffset,
+    DeliveryBatch,
     DeliveryVerdict,
     GroupKind,
     GroupState,
@@ -122,7 +123,12 @@ def _delivery(known: SharePartition, place: TopicPartition, topics: Topics, limi
         accepted=known.accepted,
         returned=known.returned,
         answered_ms=known.answered_ms,
-        batches=known.batches[:SHOWN_BATCHES],
+        batches=tuple(
+            [
+                DeliveryBatch(each.first, each.last, each.state, each.deliveries)
+                for each in known.batches[:SHOWN_BATCHES]
+            ]
+        ),
     )
 
 
