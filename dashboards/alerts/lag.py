@@ -57,7 +57,7 @@ of the members which were there 6 minutes ago does not count."""
 
 def lag_rules(pace: Pace) -> tuple[AlertRule, ...]:
     """By age where it is known. A group that is away has an alert of its own, where that can be told."""
-    return (*_time(pace), *_records(pace), *_progress(pace), *_retention(pace))
+    return (*_time(pace), *_records(pace), *_progress(pace), *_retention(pace), *_deliveries(pace))
 
 
 def _time(pace: Pace) -> tuple[AlertRule, ...]:
@@ -223,6 +223,48 @@ def _retention(pace: Pace) -> tuple[AlertRule, ...]:
             description=(
                 f"Retention removed records that group {GROUP} of cluster {CLUSTER} had not committed. The number is "
                 "an upper bound: compaction and transaction markers leave offsets without a record."
+            ),
+        ),
+    )
+
+
+def _deliveries(pace: Pace) -> tuple[AlertRule, ...]:
+    """Of share groups. A record that was delivered once and is available again is normal, and no alert."""
+    return (
+        AlertRule(
+            name="GroupwatchRecordsGivenUp",
+            severity=severity_of("poison", "given_up"),
+            expr=f"increase({series(specs.SHARE_GIVEN_UP_TOTAL)}[{pace.seconds(600)}s]) > 0",
+            hold_s=0,
+            keep_s=pace.seconds(300),
+            summary=f"{GROUP} has given up records after too many failed deliveries",
+            description=(
+                f"Share group {GROUP} of cluster {CLUSTER} has archived records that reached the delivery limit. Its "
+                "members do not get these records again. The page of the group names the newest offset."
+            ),
+        ),
+        AlertRule(
+            name="GroupwatchRecordsOnLastDelivery",
+            severity=severity_of("poison", "last_try"),
+            expr=f"{series(specs.SHARE_LAST_TRY)} > 0",
+            hold_s=pace.seconds(300),
+            keep_s=pace.seconds(300),
+            summary=f"{COUNT} records of {GROUP} are given up if the next delivery fails",
+            description=(
+                f"Members of share group {GROUP} of cluster {CLUSTER} have received these records again and again, and "
+                "have not accepted them."
+            ),
+        ),
+        AlertRule(
+            name="GroupwatchShareGroupStalled",
+            severity=severity_of("lag", "stalled"),
+            expr=f"{finding_age('lag', 'stalled')} > {pace.seconds(600)}",
+            hold_s=pace.seconds(60),
+            keep_s=pace.seconds(300),
+            summary=f"{GROUP} has had lag without an acknowledgment for {AGE}{WAITING}",
+            description=(
+                f"Share group {GROUP} of cluster {CLUSTER} has members and lag, and no member accepts, releases or "
+                "rejects records."
             ),
         ),
     )

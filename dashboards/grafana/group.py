@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dashboards.grafana import group_connect, group_lag, group_ownership, marks, variables
+from dashboards.grafana import group_connect, group_lag, group_ownership, group_shared, marks, variables
 from dashboards.grafana.findings import open_findings
 from dashboards.grafana.layout import Band, Board
 from dashboards.grafana.lines import GROUP_NAME
@@ -115,6 +115,8 @@ BOARD: Final = Board(
         Band(8, (group_ownership.double_owned, group_ownership.imbalance, group_ownership.members)),
         Band(8, (group_ownership.tasks, group_ownership.task_imbalance)),
         Band(7, (state_over_time, rebalancing_over_time, rebalances), "Rebalances"),
+        Band(8, (group_shared.redelivery, group_shared.deliveries), "Share groups"),
+        Band(8, (group_shared.outcomes, group_shared.silence)),
         Band(
             8,
             (group_connect.connect_tasks, group_connect.connect_idle_tasks, group_connect.connect_delay),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from typing import Final
 
+from monitor.detection.lag.deliveries import commits_of, read_deliveries, with_lag
 from monitor.detection.lag.lag import (
     is_of_former_log,
     lag_at_least_ms,
@@ -24,6 +25,7 @@ from monitor.detection.ownership.tasks.connect import sink_of, sinks_of, tasks_n
 from monitor.detection.rules import (
     behind,
     connect_work,
+    deliveries,
     double_owned,
     drift,
     imbalance,
@@ -76,6 +78,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *orphaned.RULES,
     *unattended.RULES,
     *stalled_commits.RULES,
+    *deliveries.RULES,
     *open_transaction.RULES,
     *behind.RULES,
     *rebalance.RULES,
@@ -159,7 +162,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         lag_ms=age_ms,
         imbalance_ratio=facts.balance.ratio if facts.balance else None,
         rebalances=group.rebalances,
-        status=None if lag is None else worst_of([row.status for row in waiting if row.status]) or LagStatus.OK,
+        status=_status(facts, lag),
         topics=topics_lag,
         pace=pace,
         catch_up_ms=catch_up_ms(paced_lag if paced else lag, pace),
@@ -180,6 +183,8 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         settles_ms=next_settling_ms(group, view.grown_ms, settings, facts.moment),
         lag_at_least_ms=lag_at_least_ms(facts, age_ms),
         lag_since_ms=facts.now_ms - age_ms if lag and age_ms is not None else None,
+        deliveries=tuple(facts.deliveries.values()) if facts.deliveries else (),
+        delivery_limit=settings.delivery_limit if facts.deliveries is not None else None,
         tasks=facts.tasks,
         processes=view.tasks.processes if view.tasks else (),
         task_balance=view.tasks.balance if view.tasks else None,
@@ -187,6 +192,13 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         sinks=sinks_of(group),
         sink=sink_of(group, facts.catalog),
     )
+
+
+def _status(facts: Facts, lag: int | None) -> LagStatus | None:
+    """By Burrow's rules, which ask for commits: share groups make none."""
+    if lag is None or facts.deliveries is not None:
+        return None
+    return worst_of([row.status for row in facts.waiting if row.status]) or LagStatus.OK
 
 
 def findings_of(facts: Facts, rules: Iterable[Rule]) -> tuple[Finding, ...]:
@@ -223,7 +235,12 @@ def facts_of(
     """What the rules are asked about."""
     group = view.named(group)
     owners = view.ownership.owners
-    committed = {TopicPartition(offset.topic, offset.partition): offset for offset in group.offsets}
+    shared = read_deliveries(group, topics, view.ownership.subscribed, settings.delivery_limit)
+    committed = (
+        {TopicPartition(offset.topic, offset.partition): offset for offset in group.offsets}
+        if shared is None
+        else commits_of(shared)
+    )
     known = _known(topics, view.ownership, committed)
     moment = Moment(as_of_ms(group, topics.catalog.pass_ms, now_ms))
     is_settling = KINDS[group.kind].is_self_assigned and not moment.has_come(settles_ms(group, view.grown_ms, settings))
@@ -232,6 +249,8 @@ def facts_of(
     places = known if is_all else sorted(known.keys() | owners.keys() | committed.keys())
     judged = _Judge(group, view, orphans, moment, settings.burrow).partition
     partitions = tuple([judged(place, known.get(place), committed.get(place)) for place in places])
+    if shared is not None:
+        partitions = with_lag(partitions, shared)
     waiting = tuple([row for row in partitions if row.lag])
     return Facts(
         group=group,
@@ -247,6 +266,7 @@ def facts_of(
         balance=view.balance,
         waiting=waiting,
         is_settling=is_settling,
+        deliveries=shared,
         task_view=view.tasks,
         tasks=_tasks(view, group, moment, orphans, known),
     )

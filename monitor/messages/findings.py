@@ -59,13 +59,16 @@ from monitor.model.findings import (
     Evidence,
     FailingLeader,
     FormerLog,
+    GivenUp,
     IdleMembers,
     Imbalance,
     LagImbalance,
+    LastTries,
     LateHandover,
     LongRebalance,
     NoOwner,
     NotCommitting,
+    NotInitialized,
     NotReady,
     NoWorker,
     Observation,
@@ -76,6 +79,7 @@ from monitor.model.findings import (
     ReplayedDrift,
     RunTwice,
     SilentMembers,
+    StalledDeliveries,
     StreamsReport,
     TargetDrift,
     ThreadsWithoutTask,
@@ -178,6 +182,13 @@ def _different_strategies(group: GroupState) -> str:
             users.setdefault(member.assignor, []).append(member.member_id)
     strategies = "; ".join(f"{shown(name)} ({people(users[name], group)})" for name in sorted(users)[:LISTED])
     return f"The members use different assignment strategies: {strategies}."
+
+
+@_sentence.register
+def _not_initialized(evidence: NotInitialized, found: Observation, group: GroupState) -> str:
+    one = len(found.partitions) == 1
+    are = "is" if one else "are"
+    return f"{places(found.partitions)} {are} not initialized for the group, so no member can read {_them(one=one)}."
 
 
 @_sentence.register
@@ -393,6 +404,38 @@ def _them(*, one: bool) -> str:
 
 def _capitalize(clause: str) -> str:
     return clause[0].upper() + clause[1:]
+
+
+# --- share groups -----------------------------------------------------------------------------------------------------
+
+
+@_sentence.register
+def _stalled_deliveries(evidence: StalledDeliveries, found: Observation, group: GroupState) -> str:
+    return (
+        f"{places(found.partitions)} {_has(found.partitions)} lag, and no member has accepted, released or rejected a "
+        f"record there for at least {seconds(evidence.silence_ms)}."
+    )
+
+
+@_sentence.register
+def _last_tries(evidence: LastTries, found: Observation, group: GroupState) -> str:
+    first, records = found.partitions[0], evidence.records
+    have, named = ("has", "offset") if records == 1 else ("have", "offsets")
+    offsets = ", ".join(map(str, evidence.offsets))
+    return (
+        f"{counted(records, 'record')} of {places(found.partitions)} {have} been delivered {evidence.limit - 1} times "
+        f"or more and not accepted ({named} {offsets} of {partition(first)}). The group gives a record up after "
+        f"{evidence.limit} deliveries."
+    )
+
+
+@_sentence.register
+def _given_up(evidence: GivenUp, found: Observation, group: GroupState) -> str:
+    return (
+        f"The group has given up {counted(evidence.records, 'record')} of {places(found.partitions)} after "
+        f"{evidence.limit} deliveries each. The newest has offset {evidence.offset} in {partition(evidence.partition)}."
+        " Members do not get these records again."
+    )
 
 
 # --- drift ------------------------------------------------------------------------------------------------------------

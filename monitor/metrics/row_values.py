@@ -135,3 +135,43 @@ def produced_per_s(verdict: GroupVerdict) -> float | None:
 def by_the_machine(cluster: ClusterSnapshot, at_ms: int | None) -> int | None:
     """A time as others compare it with their clocks."""
     return None if at_ms is None else at_ms + cluster.clock_behind_ms
+
+
+def is_answered(verdict: GroupVerdict) -> bool:
+    """It is a share group of which groupwatch reads what became of its records."""
+    return bool(verdict.deliveries)
+
+
+def waiting_redelivery(verdict: GroupVerdict) -> int:
+    """How many records of a share group were delivered and are available again."""
+    return sum(each.waiting_redelivery for each in verdict.deliveries)
+
+
+def max_deliveries(verdict: GroupVerdict) -> int:
+    """How often the record of these was delivered that was delivered most."""
+    return max((each.max_deliveries for each in verdict.deliveries), default=0)
+
+
+def last_tries(verdict: GroupVerdict) -> int:
+    """How many records are given up if the next delivery fails."""
+    return sum(each.last_tries for each in verdict.deliveries)
+
+
+def given_up(verdict: GroupVerdict) -> int:
+    """How many records the group has given up."""
+    return sum(each.given_up for each in verdict.deliveries)
+
+
+def rejected(verdict: GroupVerdict) -> int:
+    """How many records its members have rejected; in transactional topics, others are among them."""
+    return sum(each.rejected for each in verdict.deliveries)
+
+
+def accepted(verdict: GroupVerdict) -> int:
+    """How many records its members have accepted."""
+    return sum(each.accepted for each in verdict.deliveries)
+
+
+def last_answer_ms(verdict: GroupVerdict) -> int | None:
+    """When a member last answered for a record; None: never."""
+    return max([each.answered_ms for each in verdict.deliveries if each.answered_ms is not None], default=None)

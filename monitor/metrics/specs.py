@@ -14,6 +14,7 @@ from typing import Final
 
 from monitor.detection.rules.retention import lost_records
 from monitor.metrics.row_values import (
+    accepted,
     by_the_machine,
     commits_to_brokers,
     commits_to_zookeeper,
@@ -21,6 +22,7 @@ from monitor.metrics.row_values import (
     connect_tasks,
     consumed_per_s,
     counts_redelivered,
+    given_up,
     has_joined,
     has_joined_brokers,
     has_lost_records,
@@ -31,12 +33,18 @@ from monitor.metrics.row_values import (
     idle_members,
     in_bytes,
     in_records,
+    is_answered,
     is_connect_cluster,
     is_rebalanced,
+    last_answer_ms,
+    last_tries,
+    max_deliveries,
     produced_per_s,
+    rejected,
     task_imbalance,
     tasks_without_owner,
     unreadable_members,
+    waiting_redelivery,
 )
 from monitor.metrics.spec_types import (
     BY_CLUSTER,
@@ -71,6 +79,7 @@ _NO_MOVES: Final = f"{_NOT_JOINED}; partitions have no single owner (share, stre
 _BY_THE_LOG: Final = f"{_NO_MOVES}; the group is not read from a log"
 _IF_KAFKA: Final = "the group belongs to MetaQ, whose offsets are bytes"
 _ONLY_METAQ: Final = "the group does not belong to MetaQ"
+_NO_SHARE: Final = "the group is not a share group, or its share state is not read"
 _NO_CONNECT: Final = "the group is no Connect cluster"
 _NONE: Final = "there are none"
 _READY: Final = "the cluster is ready"
@@ -338,6 +347,55 @@ GROUP_REBALANCE_BURST_RECORDS_TOTAL: Final = GroupMetric(
     value=attrgetter("burst_records"),
     when=has_pauses,
     absent=_BY_THE_LOG,
+)
+SHARE_WAITING_REDELIVERY: Final = GroupMetric(
+    "groupwatch_share_waiting_redelivery_records",
+    "Records of a share group that were delivered and are available again.",
+    value=waiting_redelivery,
+    when=is_answered,
+    absent=_NO_SHARE,
+)
+SHARE_MAX_DELIVERIES: Final = GroupMetric(
+    "groupwatch_share_max_deliveries",
+    "Largest delivery count of these records.",
+    value=max_deliveries,
+    when=is_answered,
+    absent=_NO_SHARE,
+)
+SHARE_LAST_TRY: Final = GroupMetric(
+    "groupwatch_share_last_try_records",
+    "Records of a share group that it gives up if the next delivery fails.",
+    value=last_tries,
+    when=is_answered,
+    absent=_NO_SHARE,
+)
+SHARE_ACCEPTED_TOTAL: Final = GroupMetric(
+    "groupwatch_share_accepted_records_total",
+    "Records that members of a share group accepted, since the group was first seen.",
+    value=accepted,
+    when=is_answered,
+    absent=_NO_SHARE,
+)
+SHARE_REJECTED_TOTAL: Final = GroupMetric(
+    "groupwatch_share_rejected_records_total",
+    "Records that were archived before the delivery limit: rejected ones, and in transactional topics also others.",
+    value=rejected,
+    when=is_answered,
+    absent=_NO_SHARE,
+)
+SHARE_GIVEN_UP_TOTAL: Final = GroupMetric(
+    "groupwatch_share_given_up_records_total",
+    "Records that a share group gave up at the delivery limit, since the group was first seen.",
+    value=given_up,
+    when=is_answered,
+    absent=_NO_SHARE,
+)
+SHARE_LAST_ANSWER: Final = GroupMetric(
+    "groupwatch_share_last_acknowledgment_timestamp_seconds",
+    "Time of the newest acknowledgment in a share group, or of the newest expired lock.",
+    value=last_answer_ms,
+    when=is_answered,
+    absent=f"{_NO_SHARE}; no record was ever acknowledged",
 )
 GROUP_INFO: Final = MetricSpec(
     "groupwatch_group_info",

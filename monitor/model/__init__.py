@@ -188,6 +188,8 @@ from monitor.model.values import (
 from monitor.model.verdicts import (
     ConnectorVerdict,
     ConnectVerdict,
+    DeliveryBatch,
+    DeliveryVerdict,
     GroupVerdict,
     Handover,
     LagStatus,
@@ -251,7 +253,9 @@ __all__ = [
     "DecodeFailed",
     "Deflated",
     "DeliveredSince",
+    "DeliveryBatch",
     "DeliveryState",
+    "DeliveryVerdict",
     "DoubleWork",
     "DriftCause",
     "DriftKind",

@@ -43,6 +43,8 @@ class FindingKind(StrEnum):
     ABANDONED = "abandoned"
     """Records wait in topics that a living group once read and no longer subscribes."""
     REBALANCE = "rebalance"
+    POISON = "poison"
+    """Records of a share group that its members do not accept, however often they get them."""
     UNREADABLE_MEMBERS = "unreadable_members"
     """Members sent bytes that cannot be decoded, so what is wrong with the group may not be seen."""
     CONFIG_BEHIND = "config_behind"
@@ -67,6 +69,8 @@ class OrphanReason(StrEnum):
     """The leader does not subscribe to the topic, and its assignor assigns only what the leader subscribes to."""
     OWNER_UNSUBSCRIBED = "owner_unsubscribed"
     """The leader gave it to a member that does not subscribe to the topic, and whose library does not consume it."""
+    NOT_INITIALIZED = "not_initialized"
+    """Share groups: the coordinator has not initialized it for the group, so no member can read it."""
     NO_TASK = "no_task"
     """Kafka Streams: it belongs to no task that was given to a thread."""
     NOT_READY = "not_ready"
@@ -203,6 +207,36 @@ class UnsubscribedOwners(Evidence):
     """The owners do not subscribe to the topics, and their client libraries drop what they do not subscribe to."""
 
     libraries: tuple[Library, ...]
+
+
+class NotInitialized(Evidence):
+    """The coordinator of a share group has not initialized partitions for it."""
+
+
+class StalledDeliveries(Evidence):
+    """Members of a share group have answered for no record of the partitions for ``silence_ms``, the threshold."""
+
+    silence_ms: int
+
+
+class LastTries(Evidence):
+    """``records`` of a share group are given up at the next delivery that fails, after ``limit`` of them.
+
+    ``offsets`` are the first ones of the first partition.
+    """
+
+    records: int
+    offsets: tuple[int, ...]
+    limit: int
+
+
+class GivenUp(Evidence):
+    """A share group gave up ``records`` after ``limit`` deliveries, the newest at ``offset`` of ``partition``."""
+
+    records: int
+    partition: TopicPartition
+    offset: int
+    limit: int
 
 
 class Unattended(Evidence):
@@ -649,6 +683,28 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         ),
         mark="no worker yet: revoked",
     ),
+    FindingSpec(
+        FindingKind.ORPHANED,
+        OrphanReason.NOT_INITIALIZED,
+        _CRITICAL,
+        advice=(
+            "Wait: the coordinator initializes partitions within seconds. If this lasts, check the brokers' logs for "
+            "the share coordinator, and the topic __share_group_state (replication factor, min.insync.replicas)."
+        ),
+        mark="not initialized for the group",
+    ),
+    # Gone unprocessed by design: somebody has to look at these records.
+    FindingSpec(
+        FindingKind.POISON,
+        "given_up",
+        _CRITICAL,
+        advice=(
+            "Read the records at these offsets with a console consumer, and find out why the consumers do not accept "
+            "them. The group does not deliver them again: process them by hand if they matter."
+        ),
+        mark="records given up",
+        remembered=True,
+    ),
     # The same for all of a group, often by intent or for a while: it is switched off or restarts.
     FindingSpec(
         FindingKind.UNATTENDED,
@@ -769,6 +825,26 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
             "the transaction with kafka-transactions.sh (find-hanging, abort)."
         ),
         mark="behind an open transaction",
+        jitters=True,
+    ),
+    FindingSpec(
+        FindingKind.LAG,
+        "stalled",
+        _WARNING,
+        advice=(
+            "Check the consumers there: they may hang in processing (take a thread dump), poll without acknowledging, "
+            "or have stopped polling. Records that a consumer holds are delivered again after its lock ends."
+        ),
+    ),
+    FindingSpec(
+        FindingKind.POISON,
+        "last_try",
+        _WARNING,
+        advice=(
+            "Check the logs of the consumers for errors at these offsets. Consumers that crash or time out also count "
+            "as failed deliveries. More attempts: share.delivery.count.limit of the group."
+        ),
+        mark="last delivery attempt",
         jitters=True,
     ),
     # Progress, but too slow: late, nothing is lost yet.

@@ -94,6 +94,57 @@ class PartitionVerdict(Value, gc=False):
     stable: int | None = None
 
 
+class DeliveryBatch(Value):
+    """Records of a share group from the first to the last offset, in the same state and delivered equally often.
+
+    ``state`` is a number of DeliveryState, or one that a newer Kafka writes.
+    """
+
+    first: int
+    last: int
+    state: int
+    deliveries: int
+
+
+class DeliveryVerdict(Value):
+    """How far a share group is in a partition (KIP-932), by the answers of its members.
+
+    What members hold right now is not in any log. ``start_offset`` is the group's own, which is one answer behind
+    (None: nobody has answered for a record yet); ``first_waiting`` is the first record that the group is not done with
+    (None: there is none, or it is not known). ``lag`` and ``lost`` count records, see monitor.kinds.share.
+
+    ``waiting_redelivery`` records were delivered and are available again, one of them after ``max_deliveries``.
+    ``last_tries`` of them are given up if the next delivery fails: ``last_try_offsets`` are the first ones, and
+    ``last_tries_since_ms`` says since when there have been some. ``given_up``, ``rejected``, ``accepted`` and
+    ``returned`` count records since the partition was first seen; ``given_up_offset`` is the newest one that was given
+    up, at ``given_up_ms``. In a transactional topic, markers and aborted records are among the rejected ones.
+
+    ``answered_ms`` is when a member last answered, or a record's lock ended. ``is_readable``: the coordinator has
+    initialized the partition, so members can read it. ``batches`` are the first ones, by offset.
+    """
+
+    topic: str
+    partition: PartitionId
+    start_offset: int | None = None
+    first_waiting: int | None = None
+    lag: int | None = None
+    lost: int = 0
+    waiting_redelivery: int = 0
+    max_deliveries: int = 0
+    last_tries: int = 0
+    last_try_offsets: tuple[int, ...] = ()
+    last_tries_since_ms: int | None = None
+    given_up: int = 0
+    given_up_offset: int | None = None
+    given_up_ms: int | None = None
+    rejected: int = 0
+    accepted: int = 0
+    returned: int = 0
+    answered_ms: int | None = None
+    is_readable: bool = True
+    batches: tuple[DeliveryBatch, ...] = ()
+
+
 class TaskVerdict(Value):
     """A task of Kafka Streams or Kafka Connect: who runs it, or why nobody does.
 
@@ -240,6 +291,9 @@ class GroupVerdict(Value):
     ``tasks`` are those of Kafka Streams and Kafka Connect, sorted; ``processes`` are what runs them. ``task_balance``
     is None where that is not judged. ``connect`` is of the workers of a Connect cluster, ``sinks`` of the group of a
     sink connector, ``sink`` likewise where the connectors of its Connect cluster are known.
+
+    ``deliveries`` are of a share group, a row for each partition of which it has share state or that its members
+    subscribe to; ``delivery_limit`` is how often it delivers a record at most.
     """
 
     cluster: str
@@ -285,3 +339,5 @@ class GroupVerdict(Value):
     connect: ConnectVerdict | None = None
     sinks: tuple[SinkVerdict, ...] = ()
     sink: SinkState | None = None
+    deliveries: tuple[DeliveryVerdict, ...] = ()
+    delivery_limit: int | None = None

@@ -49,12 +49,14 @@ class ReportedOffsets(Value):
 class LogPosition(Value):
     """How far a topic is read by a micro-batch, and what is known of the batch before (None: nothing).
 
-    ``read`` is the next offset of each partition, ``events_read`` the same of the collector's events.
+    ``read`` is the next offset of each partition, ``events_read`` the same of the collector's events, ``share_read`` of
+    the log of share state.
     """
 
     read: dict[int, int]
     before: ReportedOffsets | None = None
     events_read: dict[int, int] = msgspec.field(default_factory=dict)
+    share_read: dict[int, int] = msgspec.field(default_factory=dict)
 
     @property
     def behind(self) -> int | None:

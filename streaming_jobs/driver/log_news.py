@@ -16,6 +16,7 @@ from typing import Any, Final
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC
 from monitor.readiness.warm_up import LogPosition
 from streaming_jobs.driver.batch_gate import Unread
 from streaming_jobs.runtime.session import JVM_GONE
@@ -97,7 +98,12 @@ class LogNews:
         return set() if found.isEmpty() else self._forget(found.partitions().toArray())
 
     def _offsets(self, position: LogPosition) -> Iterator[tuple[tuple[str, int], int]]:
-        for topic, read in ((self._log_topic, position.read), (self._events_topic, position.events_read)):
+        logs = {
+            self._log_topic: position.read,
+            self._events_topic: position.events_read,
+            SHARE_STATE_TOPIC: position.share_read,
+        }
+        for topic, read in logs.items():
             for partition, offset in read.items():
                 yield (topic, partition), offset
 

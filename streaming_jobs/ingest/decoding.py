@@ -10,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from monitor.model import (
     ALL_GROUPS,
@@ -31,6 +32,7 @@ from monitor.protocol.events_topic import (
 )
 from monitor.protocol.kafka.connect_configs import decode_connect_config
 from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
+from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC, decode_share_state
 from monitor.protocol.offsets_topic import Foreign, decode_record
 from monitor.protocol.wire.errors import DecodeError
 from streaming_jobs.ingest.bucket_of import Entity, bucket_of
@@ -152,6 +154,9 @@ class LogDecoder(ABC):
 class OffsetsLogDecoder(LogDecoder):
     """Decodes ``__consumer_offsets``: events of groups. Records that tell nothing of them are passed over.
 
+    Records of ``__share_group_state`` may be among them (by the column "topic"): what share groups have done with the
+    records that they read. The two logs have no common order.
+
     Commits are nearly all of the log: they are read by column, each distinct key once, and commits of one partition
     that follow one another become one event. Any other record is read by itself, and ends the runs before it, so that
     the events of a group come in the order of the log.
@@ -161,6 +166,12 @@ class OffsetsLogDecoder(LogDecoder):
 
     def fill(self, chunk: EventChunk, batch: pa.RecordBatch) -> None:
         """Put what the records say into the chunk, runs of commits between the other records."""
+        if "topic" in batch.schema.names:
+            is_share_state = pc.equal(batch.column("topic"), SHARE_STATE_TOPIC)
+            if pc.any(is_share_state).as_py():
+                for record in _records(batch.filter(is_share_state)):
+                    self._place_share_state(chunk, record)
+                batch = batch.filter(pc.invert(is_share_state))
         batch = select_own_records(batch, self.shard)
         commits = CommitRows.of(batch)
         begin = 0
@@ -174,6 +185,17 @@ class OffsetsLogDecoder(LogDecoder):
         """A commit, a generation, or a deletion, to its group."""
         event = decode_record(record.key, record.value, record.timestamp_ms)
         if not isinstance(event, Foreign):
+            chunk.add(Entity.GROUP, event.group, record.offset, event)
+
+    def _place_share_state(self, chunk: EventChunk, record: Record) -> None:
+        try:
+            event = decode_share_state(record.key, record.value, record.timestamp_ms)
+        except DecodeError as error:
+            if self.shard.is_first:
+                failure = decode_failure(SHARE_STATE_TOPIC, error, record)
+                chunk.add(Entity.SOURCE, SHARE_STATE_TOPIC, record.offset, failure)
+            return
+        if watches(self.shard, event.group):
             chunk.add(Entity.GROUP, event.group, record.offset, event)
 
     @staticmethod

@@ -37,9 +37,15 @@ let a backlog come in large pieces: reading 3,000,000 commits took 9.2 s of CPU 
 
 
 def kafka_log(
-    spark: SparkSession, topic: str, partitions: int, client_options: Mapping[str, str], max_records: int
+    spark: SparkSession,
+    partitions: Mapping[str, int],
+    client_options: Mapping[str, str],
+    max_records: int,
 ) -> DataFrame:
-    """Every record of a topic from its beginning, in the columns RECORD_COLUMNS.
+    """Every record of some topics from their beginning, in the columns RECORD_COLUMNS; of several, with "topic".
+
+    Each topic is given with the number of its partitions. Between two runs of a query, a source may get topics and lose
+    some.
 
     ``assign`` instead of ``subscribe``: Spark's source drops topics that the broker calls internal, without a word,
     unless it is told every partition and fetches offsets in the older way (set for the session, see
@@ -48,8 +54,9 @@ def kafka_log(
     As many tasks read it as the stateful stage has, not one for each partition of the log: a task with its Python
     costs the same however little it reads, and a log has 50 partitions unless somebody chose another number.
     """
-    places = {topic: list(range(partitions))}
-    return _columns(_load(spark, places, client_options, max_records), TIMESTAMP_MS)
+    places = {topic: list(range(count)) for topic, count in partitions.items()}
+    more = ("topic",) if len(places) > 1 else ()
+    return _columns(_load(spark, places, client_options, max_records), TIMESTAMP_MS, *more)
 
 
 def events_log(

@@ -19,13 +19,20 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from monitor.collectors.errors import CollectorError, NotYetReadable
-from monitor.collectors.kafka.preflight import LogBounds, end_offsets, reader_group, require_readable
+from monitor.collectors.kafka.preflight import (
+    LogBounds,
+    end_offsets,
+    reader_group,
+    require_readable,
+    share_state_partitions,
+)
 from monitor.collectors.kafka_client.client_properties import spark_options
 from monitor.collectors.passes.health import PassCounter
 from monitor.collectors.remote_collector import RemoteCollector
 from monitor.config import SparkSettings
 from monitor.model import ALL_GROUPS, Shard
 from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
+from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC
 from monitor.readiness.first_pass import FirstPass
 from monitor.readiness.freshness import Freshness
 from monitor.readiness.next_batch import BatchSchedule
@@ -63,6 +70,8 @@ LONGEST_PAUSE_S: Final = 60.0
 END_LIMIT_S: Final = 15.0
 COMMIT_LIMIT_S: Final = 5.0
 """How long Spark may take to note the end of a micro-batch."""
+LOOK_FOR_LOGS_S: Final = 30
+"""How often it is looked for the log of share state, which the brokers create with the first share group."""
 BEGIN_LIMIT_S: Final = 60.0
 """How long a query that starts may keep the others from starting."""
 
@@ -96,6 +105,7 @@ class ClusterWatch:
         self._fatal: JobFailed | CheckpointError | None = None
         self._problems = ReadingProblems(target, StallWatch(self._trigger_ms))
         self._checkpoint = Checkpoint(spark, settings.checkpoint or "", target.name)
+        self._share_partitions: int | None = None
 
     @property
     def fatal(self) -> JobFailed | CheckpointError | None:
@@ -224,7 +234,7 @@ class ClusterWatch:
                 self._problems.is_starting = False
                 if self._stopping.is_set():  # told while the query was starting
                     self._query.stop()
-                self._query.awaitTermination()
+                self._await_end(self._query)
             except Exception as error:
                 self._note(error)
                 comes_by_itself = isinstance(error, NotYetReadable)
@@ -234,6 +244,25 @@ class ClusterWatch:
                 pause_s = FIRST_PAUSE_S
             self._stopping.wait(pause_s)
             pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+
+    def _await_end(self, query: StreamingQuery) -> None:
+        """Wait for the end of the query. It is ended once there is a log of share state that it does not read."""
+        while not query.awaitTermination(LOOK_FOR_LOGS_S):
+            if self._share_partitions == 0 and self._count_share_partitions():
+                log.info("Cluster %s: there is a log of share state now; reading it", self._target.name)
+                self._close_gate()
+                query.stop()
+                return
+
+    def _count_share_partitions(self) -> int | None:
+        """The partitions of the log of share state; 0: there is none yet, None: it is not to be read."""
+        if not self._target.reads_log:
+            return None
+        try:
+            return share_state_partitions(self._cluster)
+        except CollectorError as error:
+            log.warning("The log of share state is not read, so of share groups only members are known. %s", error)
+            return None
 
     def _await_first_pass(self) -> None:
         """Wait for the collectors' first passes, here or in another process: they create the events topic."""
@@ -278,6 +307,7 @@ class ClusterWatch:
         log.info("Cluster %s: %s has a backlog of %d offsets", self._target.name, self._log, backlog.records)
         self._gate = self._new_gate()
         connect_topics = self._connect_topics()
+        self._share_partitions = self._count_share_partitions()
         publisher = MicroBatchPublisher(
             spark=self._spark,
             cluster=self._target.name,
@@ -364,7 +394,7 @@ class ClusterWatch:
         options = spark_options(self._cluster) | {"kafka.group.id": reader_group(self._cluster)}
         most = self._settings.max_records_per_batch
         offsets_log = (
-            kafka_log(self._spark, OFFSETS_TOPIC, len(backlog.ends), options | self._isolation(), most)
+            kafka_log(self._spark, self._log_partitions(backlog), options | self._isolation(), most)
             if self._target.reads_log
             else None
         )
@@ -383,6 +413,11 @@ class ClusterWatch:
                 config_topics=config_topics,
             ),
         )
+
+    def _log_partitions(self, backlog: LogBounds) -> dict[str, int]:
+        """The logs of groups with their numbers of partitions."""
+        of_shares = {SHARE_STATE_TOPIC: self._share_partitions} if self._share_partitions else {}
+        return {OFFSETS_TOPIC: len(backlog.ends), **of_shares}
 
     def _close_gate(self) -> None:
         gate, self._gate = self._gate, None
@@ -406,6 +441,7 @@ class ClusterWatch:
             read=planned_end(self._log, planned),
             before=reported_offsets(self._log, progress.sources) if progress is not None else None,
             events_read=planned_end(self._cluster.events_topic, planned),
+            share_read=planned_end(SHARE_STATE_TOPIC, planned) if self._share_partitions else {},
         )
 
 

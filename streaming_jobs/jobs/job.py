@@ -242,6 +242,7 @@ def detection_settings(chosen: Thresholds) -> DetectionSettings:
         handover_ms=None if chosen.handover_s is None else int(chosen.handover_s * 1000),
         rebalance_long_ms=int(chosen.rebalance_long_s * 1000),
         storm_rebalances=chosen.storm_rebalances,
+        delivery_limit=chosen.share_delivery_limit,
         storm_window_ms=int(chosen.storm_window_s * 1000),
         skew_records=chosen.skew_records,
         skew_ms=int(chosen.skew_s * 1000),

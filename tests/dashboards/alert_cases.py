@@ -310,6 +310,32 @@ CASES = (
         summary="orders has not committed partitions with lag for 7m 0s, 5k records",
         labels=GROUP | {"kind": "lag", "reason": "not_committing"},
     ),
+    # Three at minute 5: the increase is seen for ten minutes, and the alert is kept for five more.
+    Case(
+        "GroupwatchRecordsGivenUp",
+        "critical",
+        UP | {of("share_given_up_records_total"): "0x5 3x60"},
+        fires=6,
+        gone=20,
+        summary="orders has given up records after too many failed deliveries",
+    ),
+    Case(
+        "GroupwatchRecordsOnLastDelivery",
+        "warning",
+        UP | {of("share_last_try_records"): "2x20 0x60"},
+        fires=5,
+        gone=26,
+        summary="2 records of orders are given up if the next delivery fails",
+    ),
+    Case(
+        "GroupwatchShareGroupStalled",
+        "warning",
+        aged("lag", "stalled") | lag(),
+        fires=12,
+        gone=26,
+        summary="orders has had lag without an acknowledgment for 12m 0s, 5k records",
+        labels=GROUP | {"kind": "lag", "reason": "stalled"},
+    ),
     # There from minute 0 to 20, held for ten.
     Case(
         "GroupwatchPartitionStalled",

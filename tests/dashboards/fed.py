@@ -35,7 +35,7 @@ from monitor.model import (
 from monitor.model import Source as KnownFrom
 from monitor.web.views.summary import summary_of
 from tests.support.answering import Answer, answering
-from tests.web.examples import connect, falling_behind, orders, streams, unattended
+from tests.web.examples import connect, falling_behind, orders, shared, streams, unattended
 
 AWKWARD: Final = "team.a|b (old) + \\n\\d"
 """A group whose name means something else as a regular expression."""
@@ -58,6 +58,7 @@ def exposed(tick: int) -> bytes:
         _silent(),
         streams(),
         connect(),
+        _shared(tick),
         *_summed(tick),
     )
     summaries = [summary_of(verdict) for verdict in verdicts]
@@ -108,6 +109,13 @@ def _of_the_process(tick: int, collectors: Iterable[CollectorHealth]) -> bytes:
         for health in collectors:
             process.observe_pass(health)
     return process.text().encode()
+
+
+def _shared(tick: int) -> GroupVerdict:
+    verdict = shared()
+    (delivery,) = verdict.deliveries
+    counted = msgspec.structs.replace(delivery, accepted=tick, rejected=tick, given_up=tick)
+    return msgspec.structs.replace(verdict, deliveries=(counted,))
 
 
 def _rebalancing(tick: int) -> GroupVerdict:

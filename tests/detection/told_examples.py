@@ -17,6 +17,7 @@ from monitor.detection import DetectionSettings
 from monitor.model import (
     CONNECT,
     THE_CONNECTOR,
+    ArchivedRecords,
     Catalog,
     CommitPoint,
     CommittedOffset,
@@ -26,6 +27,7 @@ from monitor.model import (
     ConnectorConfig,
     ConnectorTasks,
     ConnectWorker,
+    DeliveredSince,
     DoubleWork,
     EndOffsetAt,
     FindingKind,
@@ -41,6 +43,10 @@ from monitor.model import (
     RebalanceCause,
     RebalanceInProgress,
     Reconciliation,
+    ShareBatch,
+    SharedTopic,
+    ShareGroupState,
+    SharePartition,
     Source,
     StreamsClient,
     StreamsGroupState,
@@ -303,6 +309,7 @@ def _owners(w: World) -> Iterator[Example]:
     yield from _gaps(w)
     yield from _unsubscribed_leaders(w)
     yield from _unsubscribed_owners(w)
+    yield from _share_groups(w)
     yield from _tasks(w)
     yield from _growth(w)
     yield from _on_their_way(w)
@@ -371,6 +378,60 @@ def _unsubscribed_owners(w: World) -> Iterator[Example]:
         ("1 partition of refunds (1)", "not subscribe to the topic (checkout at /10.0.0.2)", "leader, checkout at"),
         w.group(first, second, protocol="RoundRobinAssigner", leader=w.name("checkout-1-5d0c")),
         w.topics(orders=2, refunds=2),
+    )
+
+
+def _share_groups(w: World) -> Iterator[Example]:
+    """Offsets 950 to 999 of partition 0 wait; those of partition 1 are done."""
+
+    def shared(*partitions: SharePartition, readable: Sequence[int] = (0, 1), **more: Any) -> GroupState:
+        topic = SharedTopic(IDS["orders"], w.name("orders"), tuple(readable))
+        share = ShareGroupState(partitions=partitions, initialized=(topic,))
+        return w.broker_group(w.modern(1, has=[0, 1]), kind=GroupKind.SHARE, share=share, **more)
+
+    def partition(number: int, start: int, *batches: ShareBatch, answered: str = "02:59:50", **more: Any) -> Any:
+        done = sum(batch.last - batch.first + 1 for batch in batches if batch.state)
+        return SharePartition(IDS["orders"], number, start, done, batches, answered_ms=at(answered), **more)
+
+    topics = w.topics(orders=2)
+    yield Example(
+        "nobody acknowledges",
+        Kind.LAG,
+        "stalled",
+        "02:50:00",
+        ("1 partition of orders (0) has lag", "for at least 1 min"),
+        shared(partition(0, 950, answered="02:40:00"), partition(1, 1000)),
+        topics,
+    )
+    yield Example(
+        "the last attempt",
+        Kind.POISON,
+        "last_try",
+        "02:58:00",
+        ("3 records of 2 partitions of orders (0-1) have been delivered 4 times", "offsets 950, 951 of partition 0"),
+        shared(
+            partition(0, 950, ShareBatch(950, 951, 0, 4), waiting=(DeliveredSince(4, at("02:58:00")),)),
+            partition(1, 999, ShareBatch(999, 999, 0, 4), waiting=(DeliveredSince(4, at("02:59:00")),)),
+        ),
+        topics,
+    )
+    yield Example(
+        "given up",
+        Kind.POISON,
+        "given_up",
+        "02:55:00",
+        ("7 records of 1 partition of orders (1) after 5 deliveries", "offset 980 in partition 1"),
+        shared(partition(1, 1000, archived=(ArchivedRecords(5, 7, 980, at("02:55:00")),))),
+        topics,
+    )
+    yield Example(
+        "not initialized",
+        Kind.ORPHANED,
+        "not_initialized",
+        "02:40:00",
+        ("1 partition of orders (1) is not initialized", "no member can read it"),
+        shared(partition(0, 1000), readable=(0,)),
+        topics,
     )
 
 

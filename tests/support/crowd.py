@@ -11,7 +11,7 @@ from tests.support.java_program import jars_of_kafka, java_command
 __all__ = ["PATIENCE_S", "Crowd", "Event"]
 
 _PROGRAM: Final = Path(__file__).parent / "Crowd.java"
-_NEEDED: Final = frozenset(
+NEEDED: Final = frozenset(
     {"kafka-clients", "slf4j-api", "jackson-annotations", "jackson-core", "jackson-databind", "lz4-java", "snappy-java"}
 )
 
@@ -21,4 +21,4 @@ class Crowd(Consumers):
 
     def __init__(self, bootstrap: str) -> None:
         options = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-        super().__init__(bootstrap, java_command(_PROGRAM, options=options, jars=jars_of_kafka(_NEEDED)))
+        super().__init__(bootstrap, java_command(_PROGRAM, options=options, jars=jars_of_kafka(NEEDED)))

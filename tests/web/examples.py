@@ -10,6 +10,8 @@ from monitor.model import (
     ClientLibrary,
     ClusterSnapshot,
     ConnectVerdict,
+    DeliveryBatch,
+    DeliveryVerdict,
     DriftKind,
     Finding,
     FindingKind,
@@ -113,6 +115,49 @@ def connect(group: str = "connect") -> GroupVerdict:
         ),
         processes=(ProcessLoad("http://10.0.0.1:8083/", ("W1",), active=1),),
         connect=ConnectVerdict(leader_url="http://10.0.0.1:8083/", delay_until_ms=NOW_MS + 240_000),
+    )
+
+
+def shared(group: str = "pool") -> GroupVerdict:
+    """A share group that has given records up and is about to give up two more."""
+    delivery = DeliveryVerdict(
+        "t",
+        0,
+        start_offset=10,
+        first_waiting=12,
+        lag=3,
+        waiting_redelivery=2,
+        max_deliveries=4,
+        last_tries=2,
+        last_try_offsets=(12, 13),
+        last_tries_since_ms=NOW_MS - 9_000,
+        given_up=1,
+        given_up_offset=11,
+        given_up_ms=NOW_MS - 60_000,
+        rejected=1,
+        accepted=10,
+        answered_ms=NOW_MS - 9_000,
+        batches=(DeliveryBatch(10, 10, 2, 1), DeliveryBatch(11, 11, 4, 5), DeliveryBatch(12, 13, 0, 4)),
+    )
+    return GroupVerdict(
+        cluster="main",
+        group=group,
+        kind="kafka-share",
+        state=Phase.STABLE,
+        evaluated_ms=NOW_MS,
+        assignor=None,
+        expectation="none",
+        generation=2,
+        generation_ms=NOW_MS - 600_000,
+        members=(
+            MemberVerdict("S0", client_id="pool-1", partitions=1),
+            MemberVerdict("S1", client_id="pool-2", partitions=1),
+        ),
+        partitions=(_row(0, ("S0", "S1"), None, committed=12, end=15, lag=3, lag_ms=9_000),),
+        lag=3,
+        lag_ms=9_000,
+        deliveries=(delivery,),
+        delivery_limit=5,
     )
 
 

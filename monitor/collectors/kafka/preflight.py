@@ -38,6 +38,7 @@ from monitor.collectors.kafka_client.connection import (
 from monitor.config import ClusterSettings
 from monitor.model import Value
 from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
+from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC
 
 READ_UNCOMMITTED: Final = "read_uncommitted"
 READER_GROUPS: Final = "groupwatch"
@@ -193,6 +194,22 @@ def require_readable(cluster: ClusterSettings, topic: str, limit_s: float = CONN
         (described,) = admin.describe_topics([topic])
         _check_described(cluster, described, "DESCRIBE and READ")
         _check_granted(cluster, described, "READ")
+
+
+def share_state_partitions(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> int:
+    """How many partitions the log of share state has; 0: it is not there, as no share group was ever used.
+
+    Raises:
+        ConfigError, ConnectionFailed, PermissionMissing: as for ``check``.
+    """
+    try:
+        with open_admin(cluster, limit_s) as admin, explain_request_errors(cluster):
+            (described,) = admin.describe_topics([SHARE_STATE_TOPIC])
+            _check_described(cluster, described, "DESCRIBE and READ")
+            _check_granted(cluster, described, "READ")
+    except OffsetsTopicMissing:
+        return 0
+    return len(described["partitions"])
 
 
 def _offsets_topic_missing(cluster: ClusterSettings, described: Described) -> OffsetsTopicMissing | None:

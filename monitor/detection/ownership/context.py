@@ -14,6 +14,7 @@ from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.model import (
     Catalog,
     CommittedOffset,
+    DeliveryVerdict,
     GroupState,
     Handover,
     MemberVerdict,
@@ -93,8 +94,8 @@ class Facts(Value):
     committed ones of others. ``committed`` holds the group's offsets by partition, ``partitions`` and ``members`` the
     judged rows, ``waiting`` those of the partitions in which records wait. ``is_settling``: the members may be about to
     share their partitions out anew, so nothing is said of who should have them
-    (monitor.detection.ownership.self_assigned.grace_period). ``task_view`` is of groups whose members have tasks, and
-    ``tasks`` are those with why nobody runs them now.
+    (monitor.detection.ownership.self_assigned.grace_period). ``deliveries`` are of a share group; None: it is none.
+    ``task_view`` is of groups whose members have tasks, and ``tasks`` are those with why nobody runs them now.
     """
 
     group: GroupState
@@ -110,6 +111,7 @@ class Facts(Value):
     balance: Balance | None
     waiting: tuple[PartitionVerdict, ...] = ()
     is_settling: bool = False
+    deliveries: dict[TopicPartition, DeliveryVerdict] | None = None
     task_view: TaskView | None = None
     tasks: tuple[TaskVerdict, ...] = ()
 

@@ -26,6 +26,7 @@ from monitor.model import (
     KINDS,
     Catalog,
     FindingKind,
+    GroupKind,
     GroupState,
     OrphanReason,
     PartitionState,
@@ -33,7 +34,15 @@ from monitor.model import (
     TaskVerdict,
     TopicPartition,
 )
-from monitor.model.findings import FINDINGS, NoOwner, Observation, StreamsReport, UnsubscribedOwners
+from monitor.model.findings import (
+    FINDINGS,
+    Evidence,
+    NoOwner,
+    NotInitialized,
+    Observation,
+    StreamsReport,
+    UnsubscribedOwners,
+)
 
 Known = dict[TopicPartition, PartitionState]
 Orphans = dict[TopicPartition, OrphanReason]
@@ -50,6 +59,8 @@ def orphans_of(
     group: GroupState, catalog: Catalog, ownership: Ownership, expectation: Expectation, known: Known
 ) -> Orphans:
     """Every orphaned partition of the group with its reason."""
+    if group.kind is GroupKind.SHARE:
+        return _not_readable(group, catalog, ownership, known)
     if group.phase is Phase.EMPTY and group.protocol_type == "consumer" and group.generation > 0:
         places = (TopicPartition(offset.topic, offset.partition) for offset in group.offsets)
         return {place: OrphanReason.NO_MEMBERS for place in places if place in known}
@@ -76,6 +87,23 @@ def orphans_of(
         unowned = _certain(unowned, ownership, late)
     reason = _Reasons(group, ownership, expectation, late)
     return {place: reason.of(place, state) for place, state in unowned.items()} | dropped
+
+
+def _not_readable(group: GroupState, catalog: Catalog, ownership: Ownership, known: Known) -> Orphans:
+    """The partitions that members of a share group cannot read; of one without members, those it has share state of."""
+    share = group.share
+    if share is None:
+        return {}
+    if group.phase is Phase.EMPTY:
+        names = ((catalog.names.get(each.topic_id), each.partition) for each in share.partitions)
+        places = (TopicPartition(topic, number) for topic, number in names if topic is not None)
+        return {place: OrphanReason.NO_MEMBERS for place in places if place in known}
+    readable = {TopicPartition(each.topic, number) for each in share.initialized for number in each.partitions}
+    return {
+        place: OrphanReason.NOT_INITIALIZED
+        for place in known
+        if place.topic in ownership.subscribed and place not in readable and was_seen(catalog, place.topic)
+    }
 
 
 def _certain(unowned: Known, ownership: Ownership, late: LatePartitions) -> Known:
@@ -211,11 +239,19 @@ def _finding(facts: Facts, reason: OrphanReason, partitions: tuple[TopicPartitio
         kind=FindingKind.ORPHANED,
         reason=reason,
         since_ms=facts.not_later_than_now(_since_ms(facts.group, reason, oldest_ms)),
-        evidence=_dropped_by(facts, owners) if is_dropped else _no_owner(facts, reason, partitions),
+        evidence=_evidence(facts, reason, partitions, owners),
         partitions=partitions,
         members=tuple(sorted(owners)),
         tasks=_tasks_reading(facts, partitions),
     )
+
+
+def _evidence(
+    facts: Facts, reason: OrphanReason, partitions: tuple[TopicPartition, ...], owners: AbstractSet[str]
+) -> Evidence:
+    if reason is OrphanReason.OWNER_UNSUBSCRIBED:
+        return _dropped_by(facts, owners)
+    return NotInitialized() if reason is OrphanReason.NOT_INITIALIZED else _no_owner(facts, reason, partitions)
 
 
 def _tasks_reading(facts: Facts, partitions: tuple[TopicPartition, ...]) -> tuple[str, ...]:
@@ -274,7 +310,8 @@ def _since_ms(group: GroupState, reason: OrphanReason, first_seen_ms: int) -> in
         return group.phase_ms
     if reason is OrphanReason.REBALANCING:
         return max(first_seen_ms, group.under_way.started_ms if group.under_way else group.phase_ms)
-    return max(first_seen_ms, group.generation_ms) if reason is OrphanReason.GREW else group.generation_ms
+    came_later = reason in (OrphanReason.GREW, OrphanReason.NOT_INITIALIZED)
+    return max(first_seen_ms, group.generation_ms) if came_later else group.generation_ms
 
 
 RULES: Final = (Rule(find_orphaned, of_owners=True),)

@@ -143,8 +143,8 @@ def silent_partitions(facts: Facts) -> Silent:
     there. So are those where an open transaction holds back all that waits: nobody who reads only committed records
     can have it, and those where nothing but the marker of a transaction is left.
     """
-    if facts.group.phase in {Phase.EMPTY, Phase.GONE, Phase.UNSEEN}:
-        return {}
+    if facts.group.phase in {Phase.EMPTY, Phase.GONE, Phase.UNSEEN} or facts.deliveries is not None:
+        return {}  # a share group commits nothing: see monitor.detection.rules.deliveries
     silent: Silent = {}
     markers = Markers(facts)
     is_owner_awaited = facts.is_settling or (

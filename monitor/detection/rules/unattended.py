@@ -34,7 +34,7 @@ def find_unattended(facts: Facts) -> Iterable[Observation]:
     """
     if facts.group.phase is not Phase.EMPTY or not facts.waiting:
         return
-    newest_ms = max([offset.committed_ms for offset in facts.group.offsets], default=0)
+    newest_ms = max([offset.committed_ms for offset in facts.committed.values()], default=0)
     sign_ms = max(facts.group.phase_ms, newest_ms)
     unread: Since = {}
     markers = Markers(facts)

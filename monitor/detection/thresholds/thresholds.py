@@ -45,6 +45,8 @@ class DetectionSettings(Value):
             between (``ConsumerZooKeeper.syncedRebalance``, ``zkSyncTimeMs``), in Kafka up to four times with 2 s
             (``rebalance.max.retries``, ``rebalance.backoff.ms``). Groups are read every 10 s.
         route_refresh_ms: see rocketmq_settling_ms.
+        delivery_limit: how often a share group delivers a record before it gives it up: ``share.delivery.count.limit``
+            of the group, or ``group.share.delivery.count.limit`` of the brokers, whose default this is. No log has it.
         connection_expiry_ms: report a client id of RocketMQ with several connections when they have been seen for so
             long. A broker drops a connection whose client vanished without closing it after 120 s, and looks every
             10 s (``CHANNEL_EXPIRED_TIMEOUT``, ``ClientHousekeepingService``).
@@ -65,3 +67,4 @@ class DetectionSettings(Value):
     zookeeper_settling_ms: int = 45_000
     route_refresh_ms: int = 30_000
     connection_expiry_ms: int = 130_000
+    delivery_limit: int = 5

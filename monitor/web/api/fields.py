@@ -129,6 +129,8 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "topics": "The lag of each topic, by name.",
         "catch_up_ms": "Time until the lag is 0 at this throughput (ms); absent: never, or unknown.",
         "lost": "Upper bound of the records that retention removed before they were committed.",
+        "deliveries": "Share groups: progress in each partition, by the acknowledgments of the members; absent: none.",
+        "delivery_limit": "Share groups: a record is given up after so many deliveries.",
         "lag_at_least_ms": (
             "Lower bound of the age of the oldest record of the lag (ms): as lag_ms, but also where the record is "
             "older than the history of its partition."
@@ -281,6 +283,26 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "largest": "Its number of partitions.",
         "optimum": "Partitions of the largest member in an optimal assignment.",
         "ratio": "largest divided by optimum.",
+    },
+    "DeliveryVerdict": {
+        "start_offset": "The share group's start offset, which is one acknowledgment behind; absent: none yet.",
+        "first_waiting": "The first offset that is not done; absent: there is none, or it is unknown.",
+        "lost": "Records that retention removed before they were done.",
+        "waiting_redelivery": "Records that were delivered and are available again.",
+        "max_deliveries": "The largest delivery count of these records.",
+        "last_tries": "Records that are given up if the next delivery fails.",
+        "last_try_offsets": "The first ten offsets of these records.",
+        "last_tries_since_ms": "Since when there have been such records (ms since the epoch).",
+        "given_up": "Records that were archived at the delivery limit since the partition was first seen.",
+        "given_up_offset": "The newest offset of these records.",
+        "given_up_ms": "When it was archived (ms since the epoch).",
+        "rejected": "Other archived records: rejected ones; in transactional topics also markers and aborted records.",
+        "accepted": "Accepted records since the partition was first seen.",
+        "returned": "Records that became available again after a delivery since the partition was first seen.",
+        "answered_ms": "When a member last acknowledged records, or a lock expired (ms since the epoch).",
+        "is_readable": "Whether the coordinator has initialized the partition for the group.",
+        "batches": "Its first 100 batches: first offset, last offset, state (0 available, 2 acknowledged, 4 archived), "
+        "delivery count.",
     },
     "GroupHistory": {"points": "The oldest first, at most 120."},
     "LagPoint": {

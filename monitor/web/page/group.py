@@ -33,6 +33,7 @@ from monitor.model import (
 from monitor.model.findings import spec_of
 from monitor.web.page.assignment_map import TopicMap, assignment_map
 from monitor.web.page.connect import NOTHING, ConnectPart, connect_part
+from monitor.web.page.delivery_lines import DeliveryLine, delivery_lines
 from monitor.web.page.member_labels import Holder, Holders
 from monitor.web.page.task_map import TaskPart, task_map
 from monitor.web.views.overview import FindingLine
@@ -156,6 +157,7 @@ class GroupPage(Value):
     source: str = ""
     era: str = "Generation"
     map: tuple[TopicMap, ...] = ()
+    deliveries: tuple[DeliveryLine, ...] = ()
     task_map: tuple[TaskPart, ...] = ()
     connect: ConnectPart = NOTHING
 
@@ -195,6 +197,7 @@ def group_page(
         source=_SOURCES[verdict.source],
         era=KINDS[verdict.kind].era.capitalize(),
         map=assignment_map(verdict, holders, map_topic),
+        deliveries=delivery_lines(verdict),
         task_map=() if verdict.connect is not None else task_map(verdict, holders),
         connect=connect_part(verdict, groups, holders, limit),
     )

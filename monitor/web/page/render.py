@@ -16,6 +16,7 @@ from monitor.model import FindingKind
 from monitor.model.escaping import escaped
 from monitor.web.page.assignment_map import Mark
 from monitor.web.page.assignor_names import short, words
+from monitor.web.page.delivery_lines import WORDS
 from monitor.web.page.group import GroupPage
 from monitor.web.page.on_demand import Asked
 from monitor.web.page.options import PageOptions
@@ -36,6 +37,7 @@ KIND_WORDS: Final = {
     FindingKind.RETENTION: "Retention",
     FindingKind.ABANDONED: "Abandoned",
     FindingKind.REBALANCE: "Rebalance",
+    FindingKind.POISON: "Poison",
     FindingKind.UNREADABLE_MEMBERS: "Unreadable members",
     FindingKind.CONFIG_BEHIND: "Configuration behind",
 }
@@ -106,6 +108,7 @@ class Pages:
             "slow_refresh_s": SLOW_REFRESH_S,
             "marks": MARKS,
             "legend": LEGEND,
+            "delivery_words": WORDS,
             "listed_members": LISTED_MEMBERS,
             "libraries_href": LIBRARIES_PAGE,
         }

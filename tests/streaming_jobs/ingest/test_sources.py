@@ -48,7 +48,7 @@ def test_a_log_of_many_partitions_is_read_by_few_tasks(
     create_topic(broker.bootstrap_servers, topic_name, 7)
     produce(broker.bootstrap_servers, topic_name, dict.fromkeys(range(7), 3))
     options = {"kafka.bootstrap.servers": broker.bootstrap_servers}
-    tasks, rows = first_batch(kafka_log(spark, topic_name, 7, options, 1000), tmp_path)
+    tasks, rows = first_batch(kafka_log(spark, {topic_name: 7}, options, 1000), tmp_path)
     assert tasks == 2
     assert sorted((row.partition, row.offset) for row in rows) == [
         (number, offset) for number in range(7) for offset in range(3)

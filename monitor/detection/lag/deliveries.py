@@ -1,0 +1,136 @@
+"""How far a share group is in each partition (KIP-932), in the form in which a verdict shows it.
+
+Members of a share group commit no offsets: they answer for records one by one, and the share coordinator's log has
+what became of each (monitor.kinds.share). For the rules that ask when somebody last went on, such a partition has a
+committed offset all the same: the first record that the group is not done with, as of its newest answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import msgspec
+
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.kinds.share import archived_counts, last_tries, share_progress
+from monitor.model import (
+    CommittedOffset,
+    DeliveryBatch,
+    DeliveryVerdict,
+    GroupKind,
+    GroupState,
+    PartitionState,
+    PartitionVerdict,
+    ShareGroupState,
+    SharePartition,
+    TopicPartition,
+)
+
+SHOWN_BATCHES: Final = 100
+"""So many batches of a partition are shown; a partition that is worked on has up to some thousands."""
+
+Deliveries = dict[TopicPartition, DeliveryVerdict]
+
+
+def read_deliveries(group: GroupState, topics: Topics, subscribed: Iterable[str], limit: int) -> Deliveries | None:
+    """The partitions of a share group, sorted: those that it has answered for, and those that its members subscribe to.
+
+    None: it is no share group, or nothing but its members is known. Partitions of topics that are gone are left out.
+
+    Args:
+        group: with its share state.
+        topics: those that exist now.
+        subscribed: the topics of its members.
+        limit: how often it delivers a record at most.
+    """
+    share = group.share
+    if group.kind is not GroupKind.SHARE or share is None:
+        return None
+    readable = frozenset(_readable(share))
+    found = {place: _delivery(known, place, topics, limit) for place, known in _known(share, topics)}
+    for topic in subscribed:
+        for place in topics.places(topic):
+            found.setdefault(place, DeliveryVerdict(place.topic, place.partition))
+    return {place: _marked(found[place], is_readable=place in readable) for place in sorted(found)}
+
+
+def commits_of(deliveries: Deliveries) -> dict[TopicPartition, CommittedOffset]:
+    """What the group is done with, as if it had committed it; nothing of partitions without an answer."""
+    return {
+        place: CommittedOffset(
+            topic=place.topic,
+            partition=place.partition,
+            offset=_done_until(delivery),
+            committed_ms=delivery.answered_ms or 0,
+        )
+        for place, delivery in deliveries.items()
+        if delivery.start_offset is not None
+    }
+
+
+def with_lag(rows: Iterable[PartitionVerdict], deliveries: Deliveries) -> tuple[PartitionVerdict, ...]:
+    """The rows with the lag of the group: beyond the first record that waits, others may be done with."""
+    lags = {place: delivery.lag for place, delivery in deliveries.items()}
+    return tuple(
+        [
+            msgspec.structs.replace(row, lag=lags.get(TopicPartition(row.topic, row.partition)), status=None, pace=None)
+            for row in rows
+        ]
+    )
+
+
+def _done_until(delivery: DeliveryVerdict) -> int:
+    if delivery.first_waiting is not None:
+        return delivery.first_waiting
+    behind = [batch.last + 1 for batch in delivery.batches[-1:]]
+    return max([delivery.start_offset or 0, *behind])
+
+
+def _readable(share: ShareGroupState) -> Iterator[TopicPartition]:
+    for entry in share.initialized:
+        yield from (TopicPartition(entry.topic, number) for number in entry.partitions)
+
+
+def _known(share: ShareGroupState, topics: Topics) -> Iterator[tuple[TopicPartition, SharePartition]]:
+    for partition in share.partitions:
+        topic = topics.catalog.names.get(partition.topic_id)
+        if topic is not None:
+            yield TopicPartition(topic, partition.partition), partition
+
+
+def _delivery(known: SharePartition, place: TopicPartition, topics: Topics, limit: int) -> DeliveryVerdict:
+    state: PartitionState | None = topics.places(place.topic).get(place)
+    end, log_start = (state.end, state.earliest) if state is not None else (None, None)
+    progress = share_progress(known, end, log_start)
+    last, archived = last_tries(known, limit, log_start or 0), archived_counts(known, limit)
+    return DeliveryVerdict(
+        topic=place.topic,
+        partition=place.partition,
+        start_offset=known.start_offset,
+        first_waiting=progress.first_waiting,
+        lag=progress.lag,
+        lost=progress.lost,
+        waiting_redelivery=progress.waiting_redelivery,
+        max_deliveries=progress.max_deliveries,
+        last_tries=last.records,
+        last_try_offsets=last.offsets,
+        last_tries_since_ms=last.since_ms,
+        given_up=archived.given_up,
+        given_up_offset=archived.newest_given_up,
+        given_up_ms=archived.given_up_ms,
+        rejected=archived.rejected,
+        accepted=known.accepted,
+        returned=known.returned,
+        answered_ms=known.answered_ms,
+        batches=tuple(
+            [
+                DeliveryBatch(each.first, each.last, each.state, each.deliveries)
+                for each in known.batches[:SHOWN_BATCHES]
+            ]
+        ),
+    )
+
+
+def _marked(delivery: DeliveryVerdict, *, is_readable: bool) -> DeliveryVerdict:
+    return delivery if is_readable else msgspec.structs.replace(delivery, is_readable=False)

@@ -1,0 +1,229 @@
+"""Share groups: their lag, and what is told of records that nobody answers for or that nobody accepts.
+
+The captures are real groups with a limit of three deliveries; that of the poisoned records gave ten of them up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from monitor.detection import DetectionSettings, evaluate
+from monitor.model import (
+    ArchivedRecords,
+    Catalog,
+    DeliveredSince,
+    EndOffsetAt,
+    GroupKind,
+    GroupState,
+    GroupVerdict,
+    IdPartitions,
+    Member,
+    PartitionState,
+    Phase,
+    Reconciliation,
+    ShareBatch,
+    SharedTopic,
+    ShareGroupState,
+    SharePartition,
+    TopicState,
+)
+from monitor.protocol.kafka.share_state import decode_share_state
+from monitor.protocol.offsets_topic import Foreign, decode_record
+from monitor.tracking.group import fold_group
+from tests.support import kind_captures
+from tests.support.builders import ASSIGNED, CREATED, NOW, catalog, topic
+
+LIMIT = 3
+CUT = {"cut", "cut-read", "end"}
+"""Marks after which retention had removed records, which Kafka still counts."""
+
+
+def topics_at(mark: dict[str, Any], first_ms: dict[tuple[str, str], int]) -> Catalog:
+    found = {}
+    for name, known in mark["topics"].items():
+        if "id" not in known:
+            continue  # it has been deleted
+        partitions = []
+        for number in known["end"]:
+            seen_ms = first_ms.setdefault((name, number), mark["t"])
+            ends = EndOffsetAt(seen_ms, 0), EndOffsetAt(mark["t"] + 1, known["end"][number])
+            partitions.append(
+                PartitionState(
+                    partition=int(number),
+                    first_seen_ms=seen_ms,
+                    earliest=known["start"][number],
+                    end=known["end"][number],
+                    stable=known["stable"][number],
+                    ends=ends,
+                )
+            )
+        partitions.sort(key=lambda each: each.partition)
+        found[name] = TopicState(
+            cluster="c", topic=name, topic_id=known["id"], pass_ms=mark["t"], partitions=tuple(partitions)
+        )
+    names = {state.topic_id: name for name, state in found.items() if state.topic_id is not None}
+    return Catalog(cluster="c", pass_ms=mark["t"], topics=found, names=names, watched_ms=0)
+
+
+def states_at_marks() -> Iterator[tuple[dict[str, Any], GroupState | None]]:
+    states: dict[str, GroupState | None] = {}
+    for mark, since in kind_captures.lines_until_each_mark():
+        for record in since:
+            if record["key"] is None or not record["topic"].startswith("__"):
+                continue
+            decode = decode_share_state if record["topic"] == "__share_group_state" else decode_record
+            event: Any = decode(kind_captures.key_of(record), kind_captures.value_of(record), record["ts"])
+            if not isinstance(event, Foreign):
+                states[event.group] = fold_group("c", event.group, states.get(event.group), [event])
+        if mark["scenario"] == "share":
+            yield mark, states.get(mark["group"])
+
+
+@cache
+def verdicts() -> list[tuple[dict[str, Any], GroupVerdict]]:
+    """Every mark of a share group that there is, with what is said of it then."""
+    first_ms: dict[tuple[str, str], int] = {}
+    settings = DetectionSettings(delivery_limit=LIMIT)
+    return [
+        (mark, evaluate(state, topics_at(mark, first_ms), mark["t"], settings))
+        for mark, state in states_at_marks()
+        if state is not None
+    ]
+
+
+def test_the_lag_of_each_partition_is_that_of_the_admin_client_and_less_after_a_cut():
+    compared = 0
+    for mark, verdict in verdicts():
+        lags = {f"{row.topic}-{row.partition}": row.lag for row in verdict.partitions}
+        for place, known in mark["offsets"].items():
+            if known is None or place.rpartition("-")[0] not in {row.topic for row in verdict.partitions}:
+                continue
+            if mark["label"] in CUT:
+                assert lags[place] <= known["lag"]
+            else:
+                assert lags[place] == known["lag"], (mark["label"], place)
+                compared += 1
+    assert compared > 150
+
+
+def test_what_is_told_of_the_captured_groups_is_true_and_nothing_else():
+    """Poisoned records were released until the group gave them up; one member was killed with records in its hands."""
+    told: dict[str, set[str]] = {}
+    for mark, verdict in verdicts():
+        for finding in verdict.findings:
+            told.setdefault(f"{finding.kind.value}/{finding.reason}", set()).add(mark["label"])
+    first_given_up = next(mark["label"] for mark, verdict in verdicts() if any(d.given_up for d in verdict.deliveries))
+    assert told.keys() == {"poison/last_try", "poison/given_up", "orphaned/not_initialized"}
+    assert first_given_up == "poison-0"
+    assert told["poison/last_try"] == {
+        "released-all",
+        "timed-out",
+        "poison-0",
+        "poison-1",
+        "poison-2",
+        "child-killed",
+        "child-gone",
+    }
+    assert told["orphaned/not_initialized"] == {"grown"}, "two new partitions, for the second that this takes"
+
+
+def test_ten_records_were_given_up_and_none_of_them_was_rejected():
+    (drained,) = [verdict for mark, verdict in verdicts() if mark["label"] == "limit-0"]
+    assert sum(each.given_up for each in drained.deliveries) == 10
+    assert [each.given_up_offset is not None for each in drained.deliveries] == [True] * 4
+
+
+# --- by hand --------------------------------------------------------------------------------------------------------
+
+FULL = (EndOffsetAt(CREATED, 100), EndOffsetAt(NOW, 100))
+TOPIC = replace(
+    topic("orders", 2), topic_id="t", partitions=tuple(replace(p, ends=FULL) for p in topic("orders", 2).partitions)
+)
+TOPICS = replace(catalog(TOPIC), names={"t": "orders"})
+ANSWERED = NOW - 200_000
+
+
+def shared(*partitions: SharePartition, readable=(0, 1), **fields) -> GroupState:
+    known = {
+        "phase": Phase.STABLE,
+        "phase_ms": ASSIGNED,
+        "generation": 3,
+        "generation_ms": ASSIGNED,
+        "members": tuple(modern(n) for n in range(2)),
+    }
+    share = ShareGroupState(partitions=partitions, initialized=(SharedTopic("t", "orders", tuple(readable)),))
+    return GroupState(cluster="c", group="g", kind=GroupKind.SHARE, share=share, **(known | fields))
+
+
+def modern(number: int) -> Member:
+    reconciliation = Reconciliation(epoch=3, assigned=(IdPartitions("t", (0, 1)),))
+    return Member(member_id=f"C{number}", topics=("orders",), reconciliation=reconciliation)
+
+
+def partition(number: int, start: int, *batches, answered_ms=NOW, **fields) -> SharePartition:
+    known = tuple(ShareBatch(*each) for each in batches)
+    done = sum(batch.last - batch.first + 1 for batch in known if batch.state in (2, 4))
+    return SharePartition("t", number, start, done, known, answered_ms=answered_ms, **fields)
+
+
+def told(state: GroupState, now_ms=NOW, **settings) -> list[tuple[str, str, int]]:
+    verdict = evaluate(state, TOPICS, now_ms, DetectionSettings(**settings))
+    return [(each.kind.value, each.reason, each.since_ms) for each in verdict.findings]
+
+
+def test_members_that_answer_for_nothing_for_more_than_two_locks_are_told():
+    state = shared(partition(0, 50, answered_ms=ANSWERED), partition(1, 100))
+    assert told(state) == [("lag", "stalled", ANSWERED)]
+    assert told(state, now_ms=ANSWERED + 60_000) == [("lag", "stalled", ANSWERED)]
+    assert told(state, now_ms=ANSWERED + 59_999) == []
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        pytest.param(shared(partition(0, 50)), id="answered just now"),
+        pytest.param(shared(partition(0, 100, answered_ms=ANSWERED)), id="nothing waits"),
+        pytest.param(shared(SharePartition("t", 0)), id="nobody has answered for anything yet"),
+        pytest.param(shared(partition(0, 50), partition(1, 50, (51, 99, 2, 1))), id="all but one are done with"),
+    ],
+)
+def test_groups_of_which_nothing_is_told(state: GroupState):
+    assert told(state) == []
+
+
+def test_a_group_without_members_for_which_records_wait_is_unattended():
+    state = shared(partition(0, 50, answered_ms=ANSWERED), members=(), phase=Phase.EMPTY, phase_ms=ANSWERED)
+    assert told(state) == [("unattended", "no_members", ANSWERED)]
+
+
+def test_a_partition_that_is_not_initialized_is_told_with_the_members_unable_to_read_it():
+    state = shared(partition(0, 100), readable=(0,))
+    assert told(state) == [("orphaned", "not_initialized", ASSIGNED)]
+    verdict = evaluate(state, TOPICS, NOW, DetectionSettings())
+    assert [each.is_readable for each in verdict.deliveries] == [True, False]
+
+
+def test_records_before_their_last_delivery_are_told_until_they_are_answered_for():
+    waits = partition(0, 50, (50, 51, 0, 4), (52, 99, 2, 1), waiting=(DeliveredSince(4, NOW - 9_000),))
+    assert told(shared(waits)) == [("poison", "last_try", NOW - 9_000)]
+    assert told(shared(waits), delivery_limit=6) == []
+    (finding,) = evaluate(shared(waits), TOPICS, NOW, DetectionSettings()).findings
+    assert "2 records of 1 partition of orders (0) have been delivered 4 times" in finding.sentence
+    assert "offsets 50, 51" in finding.sentence
+
+
+def test_records_that_were_given_up_are_told_for_an_hour():
+    state = shared(partition(0, 100, archived=(ArchivedRecords(5, 7, 40, CREATED),)))
+    assert told(state, now_ms=CREATED + 3_599_999) == [("poison", "given_up", CREATED)]
+    assert told(state, now_ms=CREATED + 3_600_000) == []
+
+
+def test_several_owners_of_a_partition_are_meant_and_no_status_is_given():
+    verdict = evaluate(shared(partition(0, 50), partition(1, 100)), TOPICS, NOW, DetectionSettings())
+    assert verdict.partitions[0].owners == ("C0", "C1")
+    assert (verdict.lag, verdict.status) == (50, None)

@@ -1,0 +1,84 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Properties;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.apache.kafka.clients.consumer.AcknowledgeType;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaShareConsumer;
+
+/**
+ * One consumer of a share group, which acknowledges each record as it was told last. It ends with its input.
+ *
+ * The first line of input is the broker's address; every other one is a command, a JSON object.
+ * {"do": "start", "group", "topic"}   {"do": "answer", "with": "ACCEPT" | "RELEASE" | "REJECT" | "NOTHING"}
+ * With NOTHING it polls no more. Each acknowledgment goes to standard output, with the delivery count.
+ */
+public class ShareMember {
+    static final ObjectMapper JSON = new ObjectMapper();
+    static volatile String with = "ACCEPT";
+
+    public static void main(String[] args) throws Exception {
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, "UTF-8"));
+        final String bootstrap = lines.readLine();
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            final Map asked = (Map) JSON.readValue(line, Map.class);
+            if ("start".equals(asked.get("do"))) {
+                Thread thread = new Thread() {
+                    public void run() {
+                        consume(bootstrap, (String) asked.get("group"), (String) asked.get("topic"));
+                    }
+                };
+                thread.setDaemon(true);
+                thread.start();
+            } else {
+                with = (String) asked.get("with");
+            }
+        }
+        Runtime.getRuntime().halt(0);
+    }
+
+    static void consume(String bootstrap, String group, String topic) {
+        Properties properties = new Properties();
+        properties.put("bootstrap.servers", bootstrap);
+        properties.put("group.id", group);
+        properties.put("share.acknowledgement.mode", "explicit");
+        properties.put("key.deserializer", "org.apache.kafka.common.serialization.ByteArrayDeserializer");
+        properties.put("value.deserializer", "org.apache.kafka.common.serialization.ByteArrayDeserializer");
+        try {
+            KafkaShareConsumer consumer = new KafkaShareConsumer(properties);
+            consumer.subscribe(Collections.singletonList(topic));
+            while (true) {
+                String now = with;
+                if ("NOTHING".equals(now)) {
+                    Thread.sleep(100);
+                    continue;
+                }
+                Iterator records = consumer.poll(Duration.ofMillis(200)).iterator();
+                while (records.hasNext()) {
+                    ConsumerRecord record = (ConsumerRecord) records.next();
+                    consumer.acknowledge(record, AcknowledgeType.valueOf(now));
+                    tell(now, record);
+                }
+                consumer.commitSync();
+            }
+        } catch (Throwable error) {
+            error.printStackTrace();
+            Runtime.getRuntime().halt(1);
+        }
+    }
+
+    static synchronized void tell(String event, ConsumerRecord record) throws Exception {
+        Map told = new LinkedHashMap();
+        told.put("event", event);
+        told.put("partition", Integer.valueOf(record.partition()));
+        told.put("offset", Long.valueOf(record.offset()));
+        told.put("count", record.deliveryCount().orElse(Short.valueOf((short) 0)));
+        System.out.println(JSON.writeValueAsString(told));
+    }
+}
