@@ -301,8 +301,13 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "returned": "Records that became available again after a delivery since the partition was first seen.",
         "answered_ms": "When a member last acknowledged records, or a lock expired (ms since the epoch).",
         "is_readable": "Whether the coordinator has initialized the partition for the group.",
-        "batches": "Its first 100 batches: first offset, last offset, state (0 available, 2 acknowledged, 4 archived), "
-        "delivery count.",
+        "batches": "Its first 100 batches, by offset.",
+    },
+    "DeliveryBatch": {
+        "first": "The first offset.",
+        "last": "The last offset.",
+        "state": "0 available, 2 acknowledged, 4 archived (rejected, or given up at the delivery limit).",
+        "deliveries": "How often these records were delivered.",
     },
     "GroupHistory": {"points": "The oldest first, at most 120."},
     "LagPoint": {

@@ -59,18 +59,18 @@ def _line(verdict: GroupVerdict, delivery: DeliveryVerdict, end: int | None) -> 
     answered = delivery.answered_ms
     return DeliveryLine(
         delivery=delivery,
-        pieces=tuple(_pieces(delivery, first, last, verdict.delivery_limit or 0)) if delivery.start_offset else (),
+        pieces=() if delivery.start_offset is None else _pieces(delivery, first, last, verdict.delivery_limit or 0),
         first=first,
         last=last - 1,
         answered=None if answered is None else age(max(0, verdict.evaluated_ms - answered)),
     )
 
 
-def _pieces(delivery: DeliveryVerdict, first: int, last: int, limit: int) -> list[Piece]:
+def _pieces(delivery: DeliveryVerdict, first: int, last: int, limit: int) -> tuple[Piece, ...]:
     """The batches, on the ground of all that waits."""
     scale = WIDTH / (last - first)
     ground = Piece("waiting", 0, WIDTH, f"offsets {first} to {last - 1}")
-    return [
+    return (
         ground,
         *[
             Piece(
@@ -81,7 +81,7 @@ def _pieces(delivery: DeliveryVerdict, first: int, last: int, limit: int) -> lis
             )
             for batch in delivery.batches
         ],
-    ]
+    )
 
 
 def _kind(state: int, deliveries: int, limit: int) -> str:
