@@ -229,12 +229,19 @@ def _retention(pace: Pace) -> tuple[AlertRule, ...]:
 
 
 def _deliveries(pace: Pace) -> tuple[AlertRule, ...]:
-    """Of share groups. A record that was delivered once and is available again is normal, and no alert."""
+    """Of share groups. A record that was delivered once and is available again is normal, and no alert.
+
+    A counter may begin again with what the log still has, after a start without a checkpoint: so the finding, which
+    goes by the times of the records, has to confirm that some were given up within the last hour.
+    """
     return (
         AlertRule(
             name="GroupwatchRecordsGivenUp",
             severity=severity_of("poison", "given_up"),
-            expr=f"increase({series(specs.SHARE_GIVEN_UP_TOTAL)}[{pace.seconds(600)}s]) > 0",
+            expr=(
+                f"increase({series(specs.GROUP_SHARE_GIVEN_UP_TOTAL)}[{pace.seconds(600)}s]) > 0"
+                f" and on (cluster, group) {finding_age('poison', 'given_up')}"
+            ),
             hold_s=0,
             keep_s=pace.seconds(300),
             summary=f"{GROUP} has given up records after too many failed deliveries",
@@ -246,10 +253,10 @@ def _deliveries(pace: Pace) -> tuple[AlertRule, ...]:
         AlertRule(
             name="GroupwatchRecordsOnLastDelivery",
             severity=severity_of("poison", "last_try"),
-            expr=f"{series(specs.SHARE_LAST_TRY)} > 0",
-            hold_s=pace.seconds(300),
+            expr=f"{finding_age('poison', 'last_try')} > {pace.seconds(300)}",
+            hold_s=pace.seconds(60),
             keep_s=pace.seconds(300),
-            summary=f"{COUNT} records of {GROUP} are given up if the next delivery fails",
+            summary=f"{GROUP} has had records before their last delivery for {AGE}",
             description=(
                 f"Members of share group {GROUP} of cluster {CLUSTER} have received these records again and again, and "
                 "have not accepted them."

@@ -12,25 +12,25 @@ def redelivery() -> Panel:
     """Records of share groups that wait for another delivery, and those of them that wait for the last one."""
     return graph(
         "Waiting for redelivery",
-        described(specs.SHARE_WAITING_REDELIVERY, specs.SHARE_LAST_TRY),
+        described(specs.GROUP_SHARE_WAITING_REDELIVERY, specs.GROUP_SHARE_LAST_TRY),
         "short",
-        Query(expr=most(specs.SHARE_WAITING_REDELIVERY), legend=GROUP_NAME),
-        Query(expr=f"{most(specs.SHARE_LAST_TRY)} > 0", legend=f"{GROUP_NAME} last delivery"),
+        Query(expr=most(specs.GROUP_SHARE_WAITING_REDELIVERY), legend=GROUP_NAME),
+        Query(expr=f"{most(specs.GROUP_SHARE_LAST_TRY)} > 0", legend=f"{GROUP_NAME} last delivery"),
         steps=True,
     )
 
 
 def deliveries() -> Panel:
     """How often the records that wait for another delivery were delivered."""
-    return of_groups("Largest delivery count", "short", specs.SHARE_MAX_DELIVERIES, steps=True)
+    return of_groups("Largest delivery count", "short", specs.GROUP_SHARE_MAX_DELIVERIES, steps=True)
 
 
 def outcomes() -> Panel:
     """What became of the records of share groups."""
     families = {
-        specs.SHARE_ACCEPTED_TOTAL: "accepted",
-        specs.SHARE_REJECTED_TOTAL: "rejected",
-        specs.SHARE_GIVEN_UP_TOTAL: "given up",
+        specs.GROUP_SHARE_ACCEPTED_TOTAL: "accepted",
+        specs.GROUP_SHARE_REJECTED_TOTAL: "rejected",
+        specs.GROUP_SHARE_GIVEN_UP_TOTAL: "given up",
     }
     return graph(
         "Outcomes of records",
@@ -45,6 +45,6 @@ def outcomes() -> Panel:
 
 def silence() -> Panel:
     """How long members of share groups have acknowledged nothing."""
-    family = specs.SHARE_LAST_ANSWER
+    family = specs.GROUP_SHARE_LAST_ANSWER
     expr = f"topk({MOST}, clamp_min(time() - {chosen(family)}, 0))"
     return graph("Time since the last acknowledgment", described(family), "s", Query(expr=expr, legend=GROUP_NAME))

@@ -430,7 +430,7 @@ def _last_tries(evidence: LastTries, found: Observation, group: GroupState) -> s
 
 
 @_sentence.register
-def _given_up(evidence: GivenUp, found: Observation, group: GroupState) -> str:
+def _records_given_up(evidence: GivenUp, found: Observation, group: GroupState) -> str:
     return (
         f"The group has given up {counted(evidence.records, 'record')} of {places(found.partitions)} after "
         f"{evidence.limit} deliveries each. The newest has offset {evidence.offset} in {partition(evidence.partition)}."

@@ -67,7 +67,8 @@ _OF_CLASSIC: Final = (OrphanReason.LEADER_UNSUBSCRIBED, OrphanReason.OWNER_UNSUB
 _OF_STREAMS: Final = (OrphanReason.NO_TASK,)
 _OF_STREAMS_GROUPS: Final = (OrphanReason.NOT_READY,)
 _OF_CONNECT: Final = CONNECT_REASONS  # of tasks, not of partitions
-_OF_SOME: Final = (*_OF_ROCKETMQ, *_OF_CLASSIC, *_OF_STREAMS, *_OF_STREAMS_GROUPS, *_OF_CONNECT)
+_OF_SHARE: Final = (OrphanReason.NOT_INITIALIZED,)  # whose partitions have no single owner, so none is counted
+_OF_SOME: Final = (*_OF_ROCKETMQ, *_OF_CLASSIC, *_OF_STREAMS, *_OF_STREAMS_GROUPS, *_OF_CONNECT, *_OF_SHARE)
 _OF_ANY: Final = tuple([reason.value for reason in OrphanReason if reason not in _OF_SOME])
 """What a partition can be orphaned by in any system; the others are of one kind of group."""
 

@@ -157,17 +157,17 @@ def last_tries(verdict: GroupVerdict) -> int:
     return sum(each.last_tries for each in verdict.deliveries)
 
 
-def given_up(verdict: GroupVerdict) -> int:
+def records_given_up(verdict: GroupVerdict) -> int:
     """How many records the group has given up."""
     return sum(each.given_up for each in verdict.deliveries)
 
 
-def rejected(verdict: GroupVerdict) -> int:
+def rejected_records(verdict: GroupVerdict) -> int:
     """How many records its members have rejected; in transactional topics, others are among them."""
     return sum(each.rejected for each in verdict.deliveries)
 
 
-def accepted(verdict: GroupVerdict) -> int:
+def accepted_records(verdict: GroupVerdict) -> int:
     """How many records its members have accepted."""
     return sum(each.accepted for each in verdict.deliveries)
 

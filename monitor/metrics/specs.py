@@ -14,7 +14,7 @@ from typing import Final
 
 from monitor.detection.rules.retention import lost_records
 from monitor.metrics.row_values import (
-    accepted,
+    accepted_records,
     by_the_machine,
     commits_to_brokers,
     commits_to_zookeeper,
@@ -22,7 +22,6 @@ from monitor.metrics.row_values import (
     connect_tasks,
     consumed_per_s,
     counts_redelivered,
-    given_up,
     has_joined,
     has_joined_brokers,
     has_lost_records,
@@ -40,7 +39,8 @@ from monitor.metrics.row_values import (
     last_tries,
     max_deliveries,
     produced_per_s,
-    rejected,
+    records_given_up,
+    rejected_records,
     task_imbalance,
     tasks_without_owner,
     unreadable_members,
@@ -348,50 +348,50 @@ GROUP_REBALANCE_BURST_RECORDS_TOTAL: Final = GroupMetric(
     when=has_pauses,
     absent=_BY_THE_LOG,
 )
-SHARE_WAITING_REDELIVERY: Final = GroupMetric(
-    "groupwatch_share_waiting_redelivery_records",
+GROUP_SHARE_WAITING_REDELIVERY: Final = GroupMetric(
+    "groupwatch_group_share_waiting_redelivery_records",
     "Records of a share group that were delivered and are available again.",
     value=waiting_redelivery,
     when=is_answered,
     absent=_NO_SHARE,
 )
-SHARE_MAX_DELIVERIES: Final = GroupMetric(
-    "groupwatch_share_max_deliveries",
+GROUP_SHARE_MAX_DELIVERIES: Final = GroupMetric(
+    "groupwatch_group_share_max_deliveries",
     "Largest delivery count of these records.",
     value=max_deliveries,
     when=is_answered,
     absent=_NO_SHARE,
 )
-SHARE_LAST_TRY: Final = GroupMetric(
-    "groupwatch_share_last_try_records",
+GROUP_SHARE_LAST_TRY: Final = GroupMetric(
+    "groupwatch_group_share_last_try_records",
     "Records of a share group that it gives up if the next delivery fails.",
     value=last_tries,
     when=is_answered,
     absent=_NO_SHARE,
 )
-SHARE_ACCEPTED_TOTAL: Final = GroupMetric(
-    "groupwatch_share_accepted_records_total",
+GROUP_SHARE_ACCEPTED_TOTAL: Final = GroupMetric(
+    "groupwatch_group_share_accepted_records_total",
     "Records that members of a share group accepted, since the group was first seen.",
-    value=accepted,
+    value=accepted_records,
     when=is_answered,
     absent=_NO_SHARE,
 )
-SHARE_REJECTED_TOTAL: Final = GroupMetric(
-    "groupwatch_share_rejected_records_total",
+GROUP_SHARE_REJECTED_TOTAL: Final = GroupMetric(
+    "groupwatch_group_share_rejected_records_total",
     "Records that were archived before the delivery limit: rejected ones, and in transactional topics also others.",
-    value=rejected,
+    value=rejected_records,
     when=is_answered,
     absent=_NO_SHARE,
 )
-SHARE_GIVEN_UP_TOTAL: Final = GroupMetric(
-    "groupwatch_share_given_up_records_total",
+GROUP_SHARE_GIVEN_UP_TOTAL: Final = GroupMetric(
+    "groupwatch_group_share_given_up_records_total",
     "Records that a share group gave up at the delivery limit, since the group was first seen.",
-    value=given_up,
+    value=records_given_up,
     when=is_answered,
     absent=_NO_SHARE,
 )
-SHARE_LAST_ANSWER: Final = GroupMetric(
-    "groupwatch_share_last_acknowledgment_timestamp_seconds",
+GROUP_SHARE_LAST_ANSWER: Final = GroupMetric(
+    "groupwatch_group_share_last_acknowledgment_timestamp_seconds",
     "Time of the newest acknowledgment in a share group, or of the newest expired lock.",
     value=last_answer_ms,
     when=is_answered,

@@ -835,6 +835,8 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
             "Check the consumers there: they may hang in processing (take a thread dump), poll without acknowledging, "
             "or have stopped polling. Records that a consumer holds are delivered again after its lock ends."
         ),
+        mark="no acknowledgments",
+        jitters=True,
     ),
     FindingSpec(
         FindingKind.POISON,

@@ -310,22 +310,25 @@ CASES = (
         summary="orders has not committed partitions with lag for 7m 0s, 5k records",
         labels=GROUP | {"kind": "lag", "reason": "not_committing"},
     ),
-    # Three at minute 5: the increase is seen for ten minutes, and the alert is kept for five more.
+    # Three at minute 6: the increase is seen for ten minutes, and the alert is kept for five more.
     Case(
         "GroupwatchRecordsGivenUp",
         "critical",
-        UP | {of("share_given_up_records_total"): "0x5 3x60"},
+        {of("group_share_given_up_records_total"): "0x5 3x60"}
+        | UP
+        | {of("group_finding_oldest_seconds", kind="poison", reason="given_up"): "_x5 0+60x60"},
         fires=6,
-        gone=20,
+        gone=21,
         summary="orders has given up records after too many failed deliveries",
     ),
     Case(
         "GroupwatchRecordsOnLastDelivery",
         "warning",
-        UP | {of("share_last_try_records"): "2x20 0x60"},
-        fires=5,
+        aged("poison", "last_try"),
+        fires=7,
         gone=26,
-        summary="2 records of orders are given up if the next delivery fails",
+        summary="orders has had records before their last delivery for 7m 0s",
+        labels=GROUP | {"kind": "poison", "reason": "last_try"},
     ),
     Case(
         "GroupwatchShareGroupStalled",

@@ -398,8 +398,8 @@ def _share_groups(w: World) -> Iterator[Example]:
         "nobody acknowledges",
         Kind.LAG,
         "stalled",
-        "02:50:00",
-        ("1 partition of orders (0) has lag", "for at least 1 min"),
+        "02:40:00",
+        ("1 partition of orders (0) has lag", "for at least 60 s"),
         shared(partition(0, 950, answered="02:40:00"), partition(1, 1000)),
         topics,
     )

@@ -65,6 +65,7 @@ from tests.web.examples import (
     offsets_only,
     orders,
     ready_cluster,
+    shared,
     streams,
     unattended,
     unreadable,
@@ -372,6 +373,14 @@ def test_what_workers_run_and_what_they_do_not_is_counted():
     assert values(connect_cluster(), "groupwatch_group_orphaned_partitions") == {}
 
 
+def test_what_became_of_the_records_of_a_share_group_is_counted():
+    names = ("waiting_redelivery_records", "max_deliveries", "last_try_records", "accepted_records_total")
+    names += ("rejected_records_total", "given_up_records_total", "last_acknowledgment_timestamp_seconds")
+    found = [values(shared(), f"groupwatch_group_share_{name}") for name in names]
+    assert found == [{(): value} for value in (2, 4, 2, 10, 1, 1, (NOW_MS - 9_000) / 1000)]
+    assert values(orders(), "groupwatch_group_share_accepted_records_total") == {}
+
+
 def test_every_metric_of_the_table_is_rendered_and_no_other():
     everything = msgspec.structs.replace(
         warming_up(),
@@ -387,6 +396,7 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
                 *render_groups([orders("who"), streams()], SeriesRules(member_info=True, owner_info=True)),
                 *render_groups([unreadable("z")]),
                 *render_groups([connect_cluster()], SeriesRules(member_info=True)),
+                *render_groups([shared()]),
                 *render_catalog(catalog()),
                 *render_cluster("main", [summary_of(orders())]),
             )
@@ -619,7 +629,9 @@ def test_every_reason_is_there_at_zero_so_that_its_end_is_seen():
         *more[GroupKind.ROCKETMQ],
     }
     of_connect = {"delay", "revoked", "not_assigned", "config_mismatch", "no_workers"}
-    assert all_of_them | of_connect == {each.value for each in OrphanReason}
+    of_share = {"not_initialized"}
+    assert all_of_them | of_connect | of_share == {each.value for each in OrphanReason}
+    assert values(shared(), "groupwatch_group_orphaned_partitions") == {}
 
 
 def test_of_members_that_cannot_be_read_only_what_is_found_is_counted():

@@ -48,11 +48,11 @@ def read_deliveries(group: GroupState, topics: Topics, subscribed: Iterable[str]
     if group.kind is not GroupKind.SHARE or share is None:
         return None
     readable = frozenset(_readable(share))
-    found = {place: _delivery(known, place, topics, limit) for place, known in _known(share, topics)}
+    found = {place: _delivery(known, place, topics, limit) for place, known in _share_partitions(share, topics)}
     for topic in subscribed:
         for place in topics.places(topic):
             found.setdefault(place, DeliveryVerdict(place.topic, place.partition))
-    return {place: _marked(found[place], is_readable=place in readable) for place in sorted(found)}
+    return {place: _with_readability(found[place], is_readable=place in readable) for place in sorted(found)}
 
 
 def commits_of(deliveries: Deliveries) -> dict[TopicPartition, CommittedOffset]:
@@ -61,7 +61,7 @@ def commits_of(deliveries: Deliveries) -> dict[TopicPartition, CommittedOffset]:
         place: CommittedOffset(
             topic=place.topic,
             partition=place.partition,
-            offset=_done_until(delivery),
+            offset=_first_undone(delivery),
             committed_ms=delivery.answered_ms or 0,
         )
         for place, delivery in deliveries.items()
@@ -80,7 +80,7 @@ def with_lag(rows: Iterable[PartitionVerdict], deliveries: Deliveries) -> tuple[
     )
 
 
-def _done_until(delivery: DeliveryVerdict) -> int:
+def _first_undone(delivery: DeliveryVerdict) -> int:
     if delivery.first_waiting is not None:
         return delivery.first_waiting
     behind = [batch.last + 1 for batch in delivery.batches[-1:]]
@@ -92,7 +92,7 @@ def _readable(share: ShareGroupState) -> Iterator[TopicPartition]:
         yield from (TopicPartition(entry.topic, number) for number in entry.partitions)
 
 
-def _known(share: ShareGroupState, topics: Topics) -> Iterator[tuple[TopicPartition, SharePartition]]:
+def _share_partitions(share: ShareGroupState, topics: Topics) -> Iterator[tuple[TopicPartition, SharePartition]]:
     for partition in share.partitions:
         topic = topics.catalog.names.get(partition.topic_id)
         if topic is not None:
@@ -132,5 +132,5 @@ def _delivery(known: SharePartition, place: TopicPartition, topics: Topics, limi
     )
 
 
-def _marked(delivery: DeliveryVerdict, *, is_readable: bool) -> DeliveryVerdict:
+def _with_readability(delivery: DeliveryVerdict, *, is_readable: bool) -> DeliveryVerdict:
     return delivery if is_readable else msgspec.structs.replace(delivery, is_readable=False)

@@ -86,7 +86,7 @@ def test_the_story_of_a_share_group(kafka: EmbeddedKafka, job: JobProcess):
         member.await_event(since, "RELEASE", count=LIMIT)
         eventually(lambda: total(job, "given_up") == 2, "both records are given up")
         assert reasons(job) == {"poison/given_up"}
-        assert job.metrics().value("groupwatch_share_given_up_records_total", cluster=CLUSTER, group=GROUP) == 2
+        assert job.metrics().value("groupwatch_group_share_given_up_records_total", cluster=CLUSTER, group=GROUP) == 2
 
         member.tell("answer", **{"with": "NOTHING"})
         produce(kafka, 4)

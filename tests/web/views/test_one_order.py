@@ -125,11 +125,14 @@ def test_a_finding_without_a_row_has_no_rank_and_no_words():
 JITTERING = {"retention", "unattended", "lag", "abandoned"}
 """Their partitions change with the traffic."""
 
+REMEMBERED = {("rebalance", "storm"), ("poison", "given_up")}
+"""They begin with the oldest that happened within some time."""
+
 
 @pytest.mark.parametrize("spec", FINDINGS, ids=lambda spec: f"{spec.kind.value}/{spec.reason}")
 def test_what_moves_with_the_traffic_or_with_a_bounded_history_is_no_news(spec):
-    assert spec.jitters is (spec.kind.value in JITTERING)
-    assert spec.remembered is (named(spec) == ("rebalance", "storm"))
+    assert spec.jitters is (spec.kind.value in JITTERING or named(spec) == ("poison", "last_try"))
+    assert spec.remembered is (named(spec) in REMEMBERED)
 
 
 def test_the_page_marks_partitions_where_the_row_of_a_partition_does_not_say_it_all():
@@ -186,7 +189,7 @@ def test_the_page_lists_groups_in_this_order_and_those_without_findings_last():
 
 def test_the_page_counts_kinds_in_the_order_of_the_worst_of_each():
     kinds = [
-        "retention", "double_owned", "orphaned", "unattended", "dead_member", "lag", "rebalance",
+        "retention", "double_owned", "orphaned", "poison", "unattended", "dead_member", "lag", "rebalance",
         "config_behind", "unreadable_members",
         "drift", "imbalance", "idle_members", "abandoned",
     ]  # fmt: skip
