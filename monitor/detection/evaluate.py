@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from typing import Final
 
-from monitor.detection.lag.deliveries import commits_of, read_deliveries, with_lag
+from monitor.detection.lag.deliveries import commits_of, read_deliveries, totals_of, with_lag
 from monitor.detection.lag.lag import (
     is_of_former_log,
     lag_at_least_ms,
@@ -184,6 +184,7 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         lag_at_least_ms=lag_at_least_ms(facts, age_ms),
         lag_since_ms=facts.now_ms - age_ms if lag and age_ms is not None else None,
         deliveries=tuple(facts.deliveries.values()) if facts.deliveries else (),
+        delivery_totals=totals_of(group, settings.delivery_limit),
         delivery_limit=settings.delivery_limit if facts.deliveries is not None else None,
         tasks=facts.tasks,
         processes=view.tasks.processes if view.tasks else (),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from monitor.model import TERMINAL, DeliveryState, ShareBatch, SharePartition, Value
+from monitor.model import TERMINAL, ArchivedRecords, DeliveryState, ShareBatch, SharePartition, Value
 
 MIN_DELIVERY_LIMIT: Final = 2
 """The smallest limit that a broker allows (``group.share.delivery.count.limit``)."""
@@ -48,6 +48,7 @@ class ArchivedCounts(Value):
 
     ``given_up`` were delivered as often as the group allows; a record that was rejected at its last delivery is one of
     them. ``rejected`` are the others; in a transactional topic, markers and aborted records are among them.
+    ``given_up_ms`` None: none was given up, or it is not known when.
     """
 
     given_up: int = 0
@@ -107,15 +108,20 @@ def last_tries(partition: SharePartition, limit: int, log_start: int = 0, most: 
     )
 
 
-def archived_counts(partition: SharePartition, limit: int) -> ArchivedCounts:
-    """What was archived, told apart by the group's limit. Another limit changes the counts of what was before, too."""
-    given_up = [each for each in partition.archived if each.deliveries >= limit]
+def archived_counts(archived: Iterable[ArchivedRecords], limit: int) -> ArchivedCounts:
+    """What was archived, told apart by the group's limit. Another limit changes the counts of what was before, too.
+
+    >>> archived_counts([ArchivedRecords(1, 3, 20, 60_000), ArchivedRecords(5, 2, 17, 50_000)], limit=5)
+    ArchivedCounts(given_up=2, rejected=3, newest_given_up=17, given_up_ms=50000)
+    """
+    known = tuple(archived)
+    given_up = [each for each in known if each.deliveries >= limit]
     newest = max(given_up, key=lambda each: each.newest_ms, default=None)
     return ArchivedCounts(
         given_up=sum(each.records for each in given_up),
-        rejected=sum(each.records for each in partition.archived if each.deliveries < limit),
+        rejected=sum(each.records for each in known if each.deliveries < limit),
         newest_given_up=None if newest is None else newest.newest_offset,
-        given_up_ms=None if newest is None else newest.newest_ms,
+        given_up_ms=None if newest is None else newest.newest_ms or None,
     )
 
 

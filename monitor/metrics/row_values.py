@@ -139,7 +139,7 @@ def by_the_machine(cluster: ClusterSnapshot, at_ms: int | None) -> int | None:
 
 def is_answered(verdict: GroupVerdict) -> bool:
     """It is a share group of which groupwatch reads what became of its records."""
-    return bool(verdict.deliveries)
+    return verdict.delivery_totals is not None
 
 
 def waiting_redelivery(verdict: GroupVerdict) -> int:
@@ -157,19 +157,19 @@ def last_tries(verdict: GroupVerdict) -> int:
     return sum(each.last_tries for each in verdict.deliveries)
 
 
-def records_given_up(verdict: GroupVerdict) -> int:
+def records_given_up(verdict: GroupVerdict) -> int | None:
     """How many records the group has given up."""
-    return sum(each.given_up for each in verdict.deliveries)
+    return verdict.delivery_totals.given_up if verdict.delivery_totals else None
 
 
-def rejected_records(verdict: GroupVerdict) -> int:
+def rejected_records(verdict: GroupVerdict) -> int | None:
     """How many records its members have rejected; in transactional topics, others are among them."""
-    return sum(each.rejected for each in verdict.deliveries)
+    return verdict.delivery_totals.rejected if verdict.delivery_totals else None
 
 
-def accepted_records(verdict: GroupVerdict) -> int:
+def accepted_records(verdict: GroupVerdict) -> int | None:
     """How many records its members have accepted."""
-    return sum(each.accepted for each in verdict.deliveries)
+    return verdict.delivery_totals.accepted if verdict.delivery_totals else None
 
 
 def last_answer_ms(verdict: GroupVerdict) -> int | None:

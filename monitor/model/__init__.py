@@ -145,6 +145,7 @@ from monitor.model.share import (
     ShareBatch,
     SharedTopic,
     ShareGroupState,
+    ShareOutcomes,
     SharePartition,
 )
 from monitor.model.snapshots import (
@@ -189,6 +190,7 @@ from monitor.model.verdicts import (
     ConnectorVerdict,
     ConnectVerdict,
     DeliveryBatch,
+    DeliveryTotals,
     DeliveryVerdict,
     GroupVerdict,
     Handover,
@@ -255,6 +257,7 @@ __all__ = [
     "DeliveredSince",
     "DeliveryBatch",
     "DeliveryState",
+    "DeliveryTotals",
     "DeliveryVerdict",
     "DoubleWork",
     "DriftCause",
@@ -332,6 +335,7 @@ __all__ = [
     "Shard",
     "ShareBatch",
     "ShareGroupState",
+    "ShareOutcomes",
     "SharePartition",
     "ShareSnapshotStored",
     "ShareStateDeleted",

@@ -41,7 +41,8 @@ class ArchivedRecords(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """How many records were archived after so many deliveries, since the partition was first seen, and the newest.
 
     Whether they were given up or rejected depends on the group's limit, which the log does not have. Of transactional
-    topics, markers and aborted records are among those with one delivery, although nobody got them.
+    topics, markers and aborted records are among those with one delivery, although nobody got them. ``newest_ms`` 0:
+    they had been archived before the snapshot with which the log begins, so it is not known when.
     """
 
     deliveries: int
@@ -94,14 +95,23 @@ class SharedTopic(Value):
     partitions: tuple[int, ...]
 
 
+class ShareOutcomes(Value):
+    """What became of records of a share group; the fields are those of SharePartition."""
+
+    accepted: int = 0
+    returned: int = 0
+    archived: tuple[ArchivedRecords, ...] = ()
+
+
 class ShareGroupState(Value):
     """What is known of a share group beside its members.
 
     ``partitions``, sorted by topic id and number, come from the log of share state. ``initialized`` are those that
     members can read, ``initializing`` those that they cannot read yet, both from the log of groups; the two logs have
-    no common order.
+    no common order. ``former`` is of partitions whose share state was deleted, so that no count goes back.
     """
 
     partitions: tuple[SharePartition, ...] = ()
     initialized: tuple[SharedTopic, ...] = ()
     initializing: tuple[SharedTopic, ...] = ()
+    former: ShareOutcomes = ShareOutcomes()

@@ -145,6 +145,18 @@ class DeliveryVerdict(Value):
     batches: tuple[DeliveryBatch, ...] = ()
 
 
+class DeliveryTotals(Value):
+    """What became of the records of a share group since it was first seen, also in partitions that are gone.
+
+    The fields are those of DeliveryVerdict.
+    """
+
+    accepted: int = 0
+    returned: int = 0
+    rejected: int = 0
+    given_up: int = 0
+
+
 class TaskVerdict(Value):
     """A task of Kafka Streams or Kafka Connect: who runs it, or why nobody does.
 
@@ -293,7 +305,8 @@ class GroupVerdict(Value):
     sink connector, ``sink`` likewise where the connectors of its Connect cluster are known.
 
     ``deliveries`` are of a share group, a row for each partition of which it has share state or that its members
-    subscribe to; ``delivery_limit`` is how often it delivers a record at most.
+    subscribe to; ``delivery_totals`` are those of the whole group (None: its share state is not read), and
+    ``delivery_limit`` is how often it delivers a record at most.
     """
 
     cluster: str
@@ -340,4 +353,5 @@ class GroupVerdict(Value):
     sinks: tuple[SinkVerdict, ...] = ()
     sink: SinkState | None = None
     deliveries: tuple[DeliveryVerdict, ...] = ()
+    delivery_totals: DeliveryTotals | None = None
     delivery_limit: int | None = None

@@ -19,6 +19,7 @@ from monitor.model import (
     Catalog,
     ClusterSnapshot,
     CollectorHealth,
+    DeliveryTotals,
     ErrorCount,
     Finding,
     FindingKind,
@@ -112,10 +113,8 @@ def _of_the_process(tick: int, collectors: Iterable[CollectorHealth]) -> bytes:
 
 
 def _shared(tick: int) -> GroupVerdict:
-    verdict = shared()
-    (delivery,) = verdict.deliveries
-    counted = msgspec.structs.replace(delivery, accepted=tick, rejected=tick, given_up=tick)
-    return msgspec.structs.replace(verdict, deliveries=(counted,))
+    totals = DeliveryTotals(accepted=tick, rejected=tick, given_up=tick)
+    return msgspec.structs.replace(shared(), delivery_totals=totals)
 
 
 def _rebalancing(tick: int) -> GroupVerdict:

@@ -71,5 +71,7 @@ def test_given_up_and_rejected_are_told_apart_by_the_limit():
     known = partition(
         archived=(ArchivedRecords(1, 7, 30, 1), ArchivedRecords(3, 2, 90, 5), ArchivedRecords(4, 1, 40, 9)),
     )
-    assert archived_counts(known, limit=3) == ArchivedCounts(given_up=3, rejected=7, newest_given_up=40, given_up_ms=9)
-    assert archived_counts(known, limit=5) == ArchivedCounts(rejected=10)
+    assert archived_counts(known.archived, limit=3) == ArchivedCounts(
+        given_up=3, rejected=7, newest_given_up=40, given_up_ms=9
+    )
+    assert archived_counts(known.archived, limit=5) == ArchivedCounts(rejected=10)

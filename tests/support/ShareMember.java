@@ -17,7 +17,8 @@ import org.apache.kafka.clients.consumer.KafkaShareConsumer;
  *
  * The first line of input is the broker's address; every other one is a command, a JSON object.
  * {"do": "start", "group", "topic"}   {"do": "answer", "with": "ACCEPT" | "RELEASE" | "REJECT" | "NOTHING"}
- * With NOTHING it polls no more. Each acknowledgment goes to standard output, with the delivery count.
+ * With NOTHING it polls no more. Events go to standard output: "answers" once it does as told last, and each
+ * acknowledgment, with the delivery count.
  */
 public class ShareMember {
     static final ObjectMapper JSON = new ObjectMapper();
@@ -53,8 +54,13 @@ public class ShareMember {
         try {
             KafkaShareConsumer consumer = new KafkaShareConsumer(properties);
             consumer.subscribe(Collections.singletonList(topic));
+            String before = "";
             while (true) {
                 String now = with;
+                if (!now.equals(before)) {
+                    tell("answers", Collections.singletonMap("with", now));
+                    before = now;
+                }
                 if ("NOTHING".equals(now)) {
                     Thread.sleep(100);
                     continue;
@@ -63,7 +69,7 @@ public class ShareMember {
                 while (records.hasNext()) {
                     ConsumerRecord record = (ConsumerRecord) records.next();
                     consumer.acknowledge(record, AcknowledgeType.valueOf(now));
-                    tell(now, record);
+                    tell(now, describe(record));
                 }
                 consumer.commitSync();
             }
@@ -73,12 +79,17 @@ public class ShareMember {
         }
     }
 
-    static synchronized void tell(String event, ConsumerRecord record) throws Exception {
-        Map told = new LinkedHashMap();
+    static Map describe(ConsumerRecord record) {
+        Map fields = new LinkedHashMap();
+        fields.put("partition", Integer.valueOf(record.partition()));
+        fields.put("offset", Long.valueOf(record.offset()));
+        fields.put("count", record.deliveryCount().orElse(Short.valueOf((short) 0)));
+        return fields;
+    }
+
+    static synchronized void tell(String event, Map fields) throws Exception {
+        Map told = new LinkedHashMap(fields);
         told.put("event", event);
-        told.put("partition", Integer.valueOf(record.partition()));
-        told.put("offset", Long.valueOf(record.offset()));
-        told.put("count", record.deliveryCount().orElse(Short.valueOf((short) 0)));
         System.out.println(JSON.writeValueAsString(told));
     }
 }

@@ -15,6 +15,17 @@ _PROGRAM: Final = Path(__file__).parent / "ShareMember.java"
 class ShareMember(Consumers):
     """A JVM with one share consumer."""
 
+    def answer_with(self, what: str) -> int:
+        """Have it acknowledge all records so from now on: ACCEPT, RELEASE, REJECT or NOTHING.
+
+        Returns:
+            The place in its events from which on it does.
+        """
+        since = self.seen()
+        self.tell("answer", **{"with": what})
+        self.await_event(since, "answers", **{"with": what})
+        return since
+
     def __init__(self, bootstrap: str) -> None:
         options = ("-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
         super().__init__(bootstrap, java_command(_PROGRAM, options=options, jars=jars_of_kafka(NEEDED)))

@@ -44,6 +44,7 @@ from monitor.model import (
     ShareBatch,
     SharedTopic,
     ShareGroupState,
+    ShareOutcomes,
     SharePartition,
     SourceState,
     SpareTasks,
@@ -129,6 +130,7 @@ SHARE_GROUP = GroupState(
             SharePartition(topic_id="u", partition=1),
         ),
         initialized=(SharedTopic("t", "orders", (0, 1)),),
+        former=ShareOutcomes(accepted=1, archived=(ArchivedRecords(3, 2, 1, 0),)),
     ),
 )
 STREAMS_GROUP = GroupState(

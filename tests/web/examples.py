@@ -11,6 +11,7 @@ from monitor.model import (
     ClusterSnapshot,
     ConnectVerdict,
     DeliveryBatch,
+    DeliveryTotals,
     DeliveryVerdict,
     DriftKind,
     Finding,
@@ -157,6 +158,7 @@ def shared(group: str = "pool") -> GroupVerdict:
         lag=3,
         lag_ms=9_000,
         deliveries=(delivery,),
+        delivery_totals=DeliveryTotals(accepted=10, returned=8, rejected=1, given_up=1),
         delivery_limit=5,
     )
 

@@ -17,12 +17,14 @@ from monitor.kinds.share import archived_counts, last_tries, share_progress
 from monitor.model import (
     CommittedOffset,
     DeliveryBatch,
+    DeliveryTotals,
     DeliveryVerdict,
     GroupKind,
     GroupState,
     PartitionState,
     PartitionVerdict,
     ShareGroupState,
+    ShareOutcomes,
     SharePartition,
     TopicPartition,
 )
@@ -53,6 +55,24 @@ def read_deliveries(group: GroupState, topics: Topics, subscribed: Iterable[str]
         for place in topics.places(topic):
             found.setdefault(place, DeliveryVerdict(place.topic, place.partition))
     return {place: _with_readability(found[place], is_readable=place in readable) for place in sorted(found)}
+
+
+def totals_of(group: GroupState, limit: int) -> DeliveryTotals | None:
+    """What became of all records that members of a share group have answered for.
+
+    None: it is no share group, or its share state is not read. From its beginning, a group has some.
+    """
+    share = group.share
+    if group.kind is not GroupKind.SHARE or share is None or not share.partitions:
+        return None
+    outcomes: tuple[ShareOutcomes | SharePartition, ...] = (share.former, *share.partitions)
+    archived = archived_counts([each for known in outcomes for each in known.archived], limit)
+    return DeliveryTotals(
+        accepted=sum(each.accepted for each in outcomes),
+        returned=sum(each.returned for each in outcomes),
+        rejected=archived.rejected,
+        given_up=archived.given_up,
+    )
 
 
 def commits_of(deliveries: Deliveries) -> dict[TopicPartition, CommittedOffset]:
@@ -103,7 +123,7 @@ def _delivery(known: SharePartition, place: TopicPartition, topics: Topics, limi
     state: PartitionState | None = topics.places(place.topic).get(place)
     end, log_start = (state.end, state.earliest) if state is not None else (None, None)
     progress = share_progress(known, end, log_start)
-    last, archived = last_tries(known, limit, log_start or 0), archived_counts(known, limit)
+    last, archived = last_tries(known, limit, log_start or 0), archived_counts(known.archived, limit)
     return DeliveryVerdict(
         topic=place.topic,
         partition=place.partition,

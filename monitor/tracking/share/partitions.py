@@ -15,6 +15,7 @@ from monitor.model import (
     ReadablePartitionsStored,
     ShareBatch,
     ShareGroupState,
+    ShareOutcomes,
     SharePartition,
     ShareSnapshotStored,
     ShareStateDeleted,
@@ -52,16 +53,21 @@ class ShareDraft:
                 if known is not None:
                     self._partitions[place] = _after_update(known, event)
             case ShareStateDeleted():
-                self._partitions.pop(place, None)
+                self._delete(place)
+
+    def _delete(self, place: tuple[str, int]) -> None:
+        deleted = self._partitions.pop(place, None)
+        if deleted is not None:
+            self._state = replace(self._state, former=_with_outcomes(self._state.former, deleted))
 
     def store_readable(self, event: ReadablePartitionsStored) -> None:
         """Take a record of the log of groups."""
         self._state = replace(self._state, initialized=event.initialized, initializing=event.initializing)
 
     def freeze(self) -> ShareGroupState | None:
-        """As it is now; None: nothing is known."""
+        """As it is now; None: nothing is known, or all of it was deleted."""
         after = replace(self._state, partitions=tuple(self._partitions[place] for place in sorted(self._partitions)))
-        return after if after != ShareGroupState() else None
+        return after if after.partitions or after.initialized or after.initializing else None
 
 
 def _after_snapshot(known: SharePartition | None, event: ShareSnapshotStored) -> SharePartition:
@@ -77,7 +83,7 @@ def _after_snapshot(known: SharePartition | None, event: ShareSnapshotStored) ->
         leader_epoch=event.leader_epoch,
         answered_ms=event.stored_ms if merged.changes else before.answered_ms,
     )
-    return _with_counts(before, after, merged, event.stored_ms)
+    return _with_counts(before, after, merged, event.stored_ms, archived_ms=0 if known is None else event.stored_ms)
 
 
 def _after_update(before: SharePartition, event: ShareUpdateStored) -> SharePartition:
@@ -92,10 +98,12 @@ def _after_update(before: SharePartition, event: ShareUpdateStored) -> SharePart
         leader_epoch=event.leader_epoch,
         answered_ms=event.stored_ms if event.batches else before.answered_ms,
     )
-    return _with_counts(before, after, merged, event.stored_ms)
+    return _with_counts(before, after, merged, event.stored_ms, archived_ms=event.stored_ms)
 
 
-def _with_counts(before: SharePartition, after: SharePartition, merged: Merged, at_ms: int) -> SharePartition:
+def _with_counts(
+    before: SharePartition, after: SharePartition, merged: Merged, at_ms: int, *, archived_ms: int
+) -> SharePartition:
     """The partition with the changes counted. A record that has reached a terminal state is counted once there."""
     accepted, returned, archived = after.accepted, after.returned, list(after.archived)
     for change in merged.changes:
@@ -105,7 +113,7 @@ def _with_counts(before: SharePartition, after: SharePartition, merged: Merged, 
         if now.state == DeliveryState.ACKNOWLEDGED:
             accepted += records
         elif now.state == DeliveryState.ARCHIVED:
-            _count_archived(archived, now, at_ms)
+            _add_archived(archived, ArchivedRecords(now.deliveries, records, now.last, archived_ms))
         elif now.state == DeliveryState.AVAILABLE and now.deliveries > 0:
             returned += records
     is_same = after.batches is before.batches
@@ -118,13 +126,25 @@ def _with_counts(before: SharePartition, after: SharePartition, merged: Merged, 
     )
 
 
-def _count_archived(archived: list[ArchivedRecords], batch: ShareBatch, at_ms: int) -> None:
-    deliveries, records = min(batch.deliveries, MAX_DELIVERIES), batch.last - batch.first + 1
+def _with_outcomes(known: ShareOutcomes, partition: SharePartition) -> ShareOutcomes:
+    archived = list(known.archived)
+    for each in partition.archived:
+        _add_archived(archived, each)
+    return ShareOutcomes(
+        accepted=min(MOST, known.accepted + partition.accepted),
+        returned=min(MOST, known.returned + partition.returned),
+        archived=tuple(archived),
+    )
+
+
+def _add_archived(archived: list[ArchivedRecords], more: ArchivedRecords) -> None:
+    """Count records in, which are newer than those that are known of this delivery count."""
+    deliveries, records = min(more.deliveries, MAX_DELIVERIES), more.records
     place = next((at for at, each in enumerate(archived) if each.deliveries >= deliveries), len(archived))
     if place < len(archived) and archived[place].deliveries == deliveries:
         records += archived[place].records
         del archived[place]
-    archived.insert(place, ArchivedRecords(deliveries, min(MOST, records), batch.last, at_ms))
+    archived.insert(place, ArchivedRecords(deliveries, min(MOST, records), more.newest_offset, more.newest_ms))
 
 
 def _waiting_since(

@@ -130,6 +130,9 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "catch_up_ms": "Time until the lag is 0 at this throughput (ms); absent: never, or unknown.",
         "lost": "Upper bound of the records that retention removed before they were committed.",
         "deliveries": "Share groups: progress in each partition, by the acknowledgments of the members; absent: none.",
+        "delivery_totals": (
+            "Share groups: what became of the records since the group was first seen; absent: share state is not read."
+        ),
         "delivery_limit": "Share groups: a record is given up after so many deliveries.",
         "lag_at_least_ms": (
             "Lower bound of the age of the oldest record of the lag (ms): as lag_ms, but also where the record is "
@@ -302,6 +305,12 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "answered_ms": "When a member last acknowledged records, or a lock expired (ms since the epoch).",
         "is_readable": "Whether the coordinator has initialized the partition for the group.",
         "batches": "Its first 100 batches, by offset.",
+    },
+    "DeliveryTotals": {
+        "accepted": "Accepted records.",
+        "returned": "Records that became available again after a delivery.",
+        "rejected": "Archived records below the delivery limit, as in DeliveryVerdict.",
+        "given_up": "Records that were archived at the delivery limit.",
     },
     "DeliveryBatch": {
         "first": "The first offset.",

@@ -1,4 +1,4 @@
-"""A real share group beside a job: records that are accepted, released until the group gives them up, and left alone.
+"""A real share group beside a job: records are accepted, rejected, released until the group gives them up, left alone.
 
 The job starts before any share group exists, so the brokers have no log of share state yet: it has to notice it.
 """
@@ -80,15 +80,21 @@ def test_the_story_of_a_share_group(kafka: EmbeddedKafka, job: JobProcess):
         assert verdict(job)["lag"] == 0
         assert reasons(job) == set()
 
-        member.tell("answer", **{"with": "RELEASE"})
-        since = member.seen()
+        member.answer_with("REJECT")
+        produce(kafka, 3)
+        eventually(lambda: total(job, "rejected") == 3, "three records are rejected")
+        assert reasons(job) == set()
+
+        since = member.answer_with("RELEASE")
         produce(kafka, 2)
         member.await_event(since, "RELEASE", count=LIMIT)
         eventually(lambda: total(job, "given_up") == 2, "both records are given up")
         assert reasons(job) == {"poison/given_up"}
-        assert job.metrics().value("groupwatch_group_share_given_up_records_total", cluster=CLUSTER, group=GROUP) == 2
+        given_up = "groupwatch_group_share_given_up_records_total"
+        assert job.metrics().value(given_up, cluster=CLUSTER, group=GROUP) == 2
 
-        member.tell("answer", **{"with": "NOTHING"})
+        member.answer_with("NOTHING")
         produce(kafka, 4)
         eventually(lambda: verdict(job)["lag"] == 4, "four records wait")
         eventually(lambda: "lag/stalled" in reasons(job), "nobody acknowledges", 120)
+    assert total(job, "accepted") == RECORDS

@@ -10,6 +10,7 @@ from monitor.model import (
     ShareBatch,
     SharedTopic,
     ShareGroupState,
+    ShareOutcomes,
     SharePartition,
     ShareSnapshotStored,
     ShareStateDeleted,
@@ -111,6 +112,29 @@ def test_a_partition_is_forgotten_with_its_state():
     assert folded(snapshot(1), update(2, (0, 9, DONE, 1), start=0, count=10), deleted) is None
 
 
+def test_what_became_of_the_records_is_counted_on_when_a_partition_is_forgotten_and_comes_again():
+    draft = ShareDraft(None)
+    readable = SharedTopic("u", "orders", (0,))
+    draft.store_readable(ReadablePartitionsStored(group="g", stored_ms=1, initialized=(readable,)))
+    deleted = ShareStateDeleted(group="g", topic_id="t", partition=0, deleted_ms=3)
+    first = update(2, (0, 4, DONE, 1), (5, 5, ARCHIVED, 1), (6, 9, ARCHIVED, 3), start=0, count=10)
+    again = update(5, (0, 0, DONE, 1), (1, 2, ARCHIVED, 3), start=0, count=3)
+    for event in (snapshot(1), first, deleted, deleted):
+        draft.apply(event)
+    archived = (ArchivedRecords(1, 1, 5, 2), ArchivedRecords(3, 4, 9, 2))
+    assert draft.freeze().former == ShareOutcomes(accepted=5, archived=archived)
+    for event in (snapshot(4), again, deleted):
+        draft.apply(event)
+    archived = (ArchivedRecords(1, 1, 5, 2), ArchivedRecords(3, 6, 2, 5))
+    assert draft.freeze().former == ShareOutcomes(accepted=6, archived=archived)
+
+
+def test_when_records_were_archived_is_not_known_if_the_log_begins_after_it():
+    found = folded(snapshot(1, (0, 2, ARCHIVED, 3)), update(2, (3, 3, ARCHIVED, 3)))
+    assert found.archived == (ArchivedRecords(3, 4, 3, 2),)
+    assert folded(snapshot(1, (0, 2, ARCHIVED, 3))).archived == (ArchivedRecords(3, 3, 2, 0),)
+
+
 def test_archived_records_are_counted_by_their_deliveries():
     found = folded(
         snapshot(1),
@@ -174,7 +198,7 @@ def counts():
     found = {}
     for group, draft in drafts.items():
         for partition in draft.freeze().partitions:
-            told = archived_counts(partition, LIMIT)
+            told = archived_counts(partition.archived, LIMIT)
             given_up, rejected = found.get((group, partition.topic_id), (0, 0))
             found[group, partition.topic_id] = given_up + told.given_up, rejected + told.rejected
     return found
