@@ -211,8 +211,8 @@ class Thresholds(Section):
     storm_window_s: float = Field(default=600.0, gt=0, le=LONGEST_S, allow_inf_nan=False)
     """The time window of `storm_rebalances`; longer than a rolling restart takes."""
     share_delivery_limit: int = Field(default=5, ge=2, le=25)
-    """How often a share group delivers a record before it gives up: `share.delivery.count.limit` of the group, or
-    `group.share.delivery.count.limit` of the brokers. No log contains the limit; 5 is the default of the brokers."""
+    """How often a share group delivers a record before it gives up, if the collector cannot read that from the configs
+    of the group (`share.delivery.count.limit`) or of the brokers. No log contains it; 5 is the brokers' default."""
     skew_records: int = Field(default=10_000, ge=1, le=LARGEST_OFFSET // 1000)
     """A member with this lag (MetaQ: in thousands of bytes) is an imbalance of its group, if it has most of the group's
     lag. The finding opens once the member's oldest unread record is `skew_s` old."""

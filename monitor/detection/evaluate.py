@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from typing import Final
 
-from monitor.detection.lag.deliveries import commits_of, read_deliveries, totals_of, with_lag
+from monitor.detection.lag.deliveries import commits_of, configs_of, read_deliveries, totals_of, with_lag
 from monitor.detection.lag.lag import (
     is_of_former_log,
     lag_at_least_ms,
@@ -184,8 +184,9 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         lag_at_least_ms=lag_at_least_ms(facts, age_ms),
         lag_since_ms=facts.now_ms - age_ms if lag and age_ms is not None else None,
         deliveries=tuple(facts.deliveries.values()) if facts.deliveries else (),
-        delivery_totals=totals_of(group, settings.delivery_limit),
-        delivery_limit=settings.delivery_limit if facts.deliveries is not None else None,
+        delivery_totals=totals_of(group, facts.delivery_limit),
+        delivery_limit=facts.delivery_limit if facts.deliveries is not None else None,
+        has_default_limit=facts.deliveries is not None and configs_of(group).delivery_limit is None,
         tasks=facts.tasks,
         processes=view.tasks.processes if view.tasks else (),
         task_balance=view.tasks.balance if view.tasks else None,
@@ -236,7 +237,8 @@ def facts_of(
     """What the rules are asked about."""
     group = view.named(group)
     owners = view.ownership.owners
-    shared = read_deliveries(group, topics, view.ownership.subscribed, settings.delivery_limit)
+    limit = configs_of(group).delivery_limit or settings.delivery_limit
+    shared = read_deliveries(group, topics, view.ownership.subscribed, limit)
     committed = (
         {TopicPartition(offset.topic, offset.partition): offset for offset in group.offsets}
         if shared is None
@@ -268,6 +270,7 @@ def facts_of(
         waiting=waiting,
         is_settling=is_settling,
         deliveries=shared,
+        delivery_limit=limit,
         task_view=view.tasks,
         tasks=_tasks(view, group, moment, orphans, known),
     )

@@ -425,7 +425,7 @@ def _last_tries(evidence: LastTries, found: Observation, group: GroupState) -> s
     return (
         f"{counted(records, 'record')} of {places(found.partitions)} {have} been delivered {evidence.limit - 1} times "
         f"or more and not accepted ({named} {offsets} of {partition(first)}). The group gives a record up after "
-        f"{evidence.limit} deliveries."
+        f"{_deliveries(evidence.limit, is_default=evidence.is_default)}."
     )
 
 
@@ -433,9 +433,15 @@ def _last_tries(evidence: LastTries, found: Observation, group: GroupState) -> s
 def _records_given_up(evidence: GivenUp, found: Observation, group: GroupState) -> str:
     return (
         f"The group has given up {counted(evidence.records, 'record')} of {places(found.partitions)} after "
-        f"{evidence.limit} deliveries each. The newest has offset {evidence.offset} in {partition(evidence.partition)}."
+        f"{_deliveries(evidence.limit, is_default=evidence.is_default)}. "
+        f"The newest has offset {evidence.offset} in {partition(evidence.partition)}."
         " Members do not get these records again."
     )
+
+
+def _deliveries(limit: int, *, is_default: bool) -> str:
+    """So many deliveries, and that groupwatch assumes the number if the group's own could not be read."""
+    return f"{limit} deliveries" + (" (by default; the configs of the group could not be read)" if is_default else "")
 
 
 # --- drift ------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import msgspec
 from monitor.model.connect import TargetState
 from monitor.model.kinds import GroupKind, Sharing, Source
 from monitor.model.members import Member, Reconciliation, SpareTasks
-from monitor.model.share import ShareBatch, SharedTopic
+from monitor.model.share import ShareBatch, ShareConfig, SharedTopic
 from monitor.model.streams import Topology
 from monitor.model.values import IdPartitions, PartitionId, Value
 
@@ -174,6 +174,16 @@ class RebalanceSampled(Event):
     gap_ms: int | None = None
     took_ms: int = 0
     broker: int | None = None
+    version: int = 1
+
+
+class ShareConfigRead(Event):
+    """The configs of a share group, as the brokers gave them to a collector at ``read_ms``; none: the group is gone."""
+
+    cluster: str
+    group: str
+    read_ms: int
+    config: ShareConfig
     version: int = 1
 
 
@@ -467,12 +477,18 @@ ConnectConfigEvent = ConnectorConfigured | ConnectorTasksSet | ConnectorTargetSe
 """What a Connect cluster's topic of configurations tells."""
 
 GroupEvent = (
-    OffsetEvent | MembershipEvent | RebalanceSampled | GroupObserved | ReadablePartitionsStored | ShareStateEvent
+    OffsetEvent
+    | MembershipEvent
+    | RebalanceSampled
+    | GroupObserved
+    | ReadablePartitionsStored
+    | ShareStateEvent
+    | ShareConfigRead
 )
 
 TopicEvent = TopicObserved | PassCompleted
 
-CollectedEvent = TopicEvent | OffsetsListed | RebalanceSampled | GroupObserved | GroupsListed
+CollectedEvent = TopicEvent | OffsetsListed | RebalanceSampled | GroupObserved | GroupsListed | ShareConfigRead
 """What collectors write.
 
 Each has a ``version``, that of docs/events.md; it is written only where it is not 1. Who reads a version that it does

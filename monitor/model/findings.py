@@ -222,21 +222,26 @@ class StalledDeliveries(Evidence):
 class LastTries(Evidence):
     """``records`` of a share group are given up at the next delivery that fails, after ``limit`` of them.
 
-    ``offsets`` are the first ones of the first partition.
+    ``offsets`` are the first ones of the first partition. ``is_default``: the limit is assumed.
     """
 
     records: int
     offsets: tuple[int, ...]
     limit: int
+    is_default: bool = False
 
 
 class GivenUp(Evidence):
-    """A share group gave up ``records`` after ``limit`` deliveries, the newest at ``offset`` of ``partition``."""
+    """A share group gave up ``records`` after ``limit`` deliveries, the newest at ``offset`` of ``partition``.
+
+    ``is_default``: the limit is assumed.
+    """
 
     records: int
     partition: TopicPartition
     offset: int
     limit: int
+    is_default: bool = False
 
 
 class Unattended(Evidence):

@@ -95,6 +95,17 @@ class SharedTopic(Value):
     partitions: tuple[int, ...]
 
 
+class ShareConfig(Value):
+    """Configs of a share group, its own or those of the brokers; None: not known, as no log has them.
+
+    ``delivery_limit`` is ``share.delivery.count.limit``: after so many deliveries a record is given up. ``lock_ms`` is
+    ``share.record.lock.duration.ms``: for so long a member may hold a record.
+    """
+
+    delivery_limit: int | None = None
+    lock_ms: int | None = None
+
+
 class ShareOutcomes(Value):
     """What became of records of a share group; the fields are those of SharePartition."""
 
@@ -109,9 +120,11 @@ class ShareGroupState(Value):
     ``partitions``, sorted by topic id and number, come from the log of share state. ``initialized`` are those that
     members can read, ``initializing`` those that they cannot read yet, both from the log of groups; the two logs have
     no common order. ``former`` is of partitions whose share state was deleted, so that no count goes back.
+    ``config`` is what a collector read of it.
     """
 
     partitions: tuple[SharePartition, ...] = ()
     initialized: tuple[SharedTopic, ...] = ()
     initializing: tuple[SharedTopic, ...] = ()
     former: ShareOutcomes = ShareOutcomes()
+    config: ShareConfig = ShareConfig()

@@ -306,7 +306,8 @@ class GroupVerdict(Value):
 
     ``deliveries`` are of a share group, a row for each partition of which it has share state or that its members
     subscribe to; ``delivery_totals`` are those of the whole group (None: its share state is not read), and
-    ``delivery_limit`` is how often it delivers a record at most.
+    ``delivery_limit`` is how often it delivers a record at most. ``has_default_limit``: no collector could read that,
+    so it is the one that the settings assume.
     """
 
     cluster: str
@@ -355,3 +356,4 @@ class GroupVerdict(Value):
     deliveries: tuple[DeliveryVerdict, ...] = ()
     delivery_totals: DeliveryTotals | None = None
     delivery_limit: int | None = None
+    has_default_limit: bool = False

@@ -22,6 +22,7 @@ from monitor.model import (
     PassCompleted,
     RebalanceSampled,
     Reconciliation,
+    ShareConfigRead,
     StreamsClient,
     StreamsNotice,
     StreamsTask,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 _ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final[msgspec.json.Decoder[CollectedEvent]] = msgspec.json.Decoder(
-    TopicObserved | PassCompleted | OffsetsListed | RebalanceSampled | GroupObserved | GroupsListed
+    TopicObserved | PassCompleted | OffsetsListed | RebalanceSampled | GroupObserved | GroupsListed | ShareConfigRead
 )
 EVENTS_VERSION: Final = 1
 """The newest version of the events that is understood (docs/events.md)."""
@@ -169,6 +170,9 @@ def _numbers(event: CollectedEvent) -> Iterator[tuple[int, int]]:
         yield event.topics, _NUMBER_LIMIT
     elif isinstance(event, RebalanceSampled):
         yield from _sample_numbers(event)
+    elif isinstance(event, ShareConfigRead):
+        yield event.config.delivery_limit or 0, _NUMBER_LIMIT
+        yield event.config.lock_ms or 0, _NUMBER_LIMIT
     elif isinstance(event, GroupObserved):
         yield event.generation or 0, _NUMBER_LIMIT
         yield event.target_epoch or 0, _NUMBER_LIMIT
@@ -184,6 +188,8 @@ def _times(event: CollectedEvent) -> Iterator[int]:
             yield event.asked_ms
         case RebalanceSampled():
             yield from (event.since_ms, event.sampled_ms, event.seen_ms or 0)
+        case ShareConfigRead():
+            yield event.read_ms
         case PassCompleted() | GroupsListed():
             yield from (event.pass_ms, event.completed_ms)
         case _:

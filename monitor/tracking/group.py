@@ -24,6 +24,7 @@ from monitor.model import (
     Phase,
     ReadablePartitionsStored,
     RebalanceSampled,
+    ShareConfigRead,
     ShareSnapshotStored,
     ShareStateDeleted,
     ShareUpdateStored,
@@ -100,7 +101,7 @@ class _Draft:
         if isinstance(event, GroupObserved):
             self._observe(event)
             return
-        if isinstance(event, ShareSnapshotStored | ShareUpdateStored | ShareStateDeleted):
+        if isinstance(event, ShareSnapshotStored | ShareUpdateStored | ShareStateDeleted | ShareConfigRead):
             self._share.apply(event)
             return
         if isinstance(event, OffsetsListed) and self._state.source is not _LOG:

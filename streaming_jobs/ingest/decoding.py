@@ -22,6 +22,7 @@ from monitor.model import (
     PassCompleted,
     RebalanceSampled,
     Shard,
+    ShareConfigRead,
 )
 from monitor.protocol.events_topic import (
     decode_event,
@@ -265,13 +266,16 @@ class EventsDecoder(LogDecoder):
             chunk.add_to_all(Entity.PASS, record.offset, event)
         elif isinstance(event, GroupsListed):
             self._place_listing(chunk, record, event)
-        elif isinstance(event, OffsetsListed | RebalanceSampled | GroupObserved):
+        elif isinstance(event, OffsetsListed | RebalanceSampled | GroupObserved | ShareConfigRead):
             self._place_group_event(chunk, record, event)
         else:
             chunk.add(Entity.TOPIC, event.topic, record.offset, event)
 
     def _place_group_event(
-        self, chunk: EventChunk, record: Record, event: OffsetsListed | RebalanceSampled | GroupObserved
+        self,
+        chunk: EventChunk,
+        record: Record,
+        event: OffsetsListed | RebalanceSampled | GroupObserved | ShareConfigRead,
     ) -> None:
         if watches(self.shard, event.group):
             chunk.add(Entity.GROUP, event.group, record.offset, event)

@@ -44,6 +44,7 @@ from monitor.model import (
     RebalanceInProgress,
     Reconciliation,
     ShareBatch,
+    ShareConfig,
     SharedTopic,
     ShareGroupState,
     SharePartition,
@@ -384,10 +385,10 @@ def _unsubscribed_owners(w: World) -> Iterator[Example]:
 def _share_groups(w: World) -> Iterator[Example]:
     """Offsets 950 to 999 of partition 0 wait; those of partition 1 are done."""
 
-    def shared(*partitions: SharePartition, readable: Sequence[int] = (0, 1), **more: Any) -> GroupState:
+    def shared(*partitions: SharePartition, readable: Sequence[int] = (0, 1), limit: int | None = None) -> GroupState:
         topic = SharedTopic(IDS["orders"], w.name("orders"), tuple(readable))
-        share = ShareGroupState(partitions=partitions, initialized=(topic,))
-        return w.broker_group(w.modern(1, has=[0, 1]), kind=GroupKind.SHARE, share=share, **more)
+        share = ShareGroupState(partitions=partitions, initialized=(topic,), config=ShareConfig(delivery_limit=limit))
+        return w.broker_group(w.modern(1, has=[0, 1]), kind=GroupKind.SHARE, share=share)
 
     def partition(number: int, start: int, *batches: ShareBatch, answered: str = "02:59:50", **more: Any) -> Any:
         done = sum(batch.last - batch.first + 1 for batch in batches if batch.state)
@@ -420,8 +421,17 @@ def _share_groups(w: World) -> Iterator[Example]:
         Kind.POISON,
         "given_up",
         "02:55:00",
-        ("7 records of 1 partition of orders (1) after 5 deliveries", "offset 980 in partition 1"),
+        ("7 records of 1 partition of orders (1) after 5 deliveries (by default", "offset 980 in partition 1"),
         shared(partition(1, 1000, archived=(ArchivedRecords(5, 7, 980, at("02:55:00")),))),
+        topics,
+    )
+    yield Example(
+        "given up, the limit is known",
+        Kind.POISON,
+        "given_up",
+        "02:55:00",
+        ("7 records of 1 partition of orders (1) after 3 deliveries. ", "offset 980 in partition 1"),
+        shared(partition(1, 1000, archived=(ArchivedRecords(3, 7, 980, at("02:55:00")),)), limit=3),
         topics,
     )
     yield Example(

@@ -25,6 +25,8 @@ from monitor.model import (
     PassCompleted,
     RebalanceSampled,
     Reconciliation,
+    ShareConfig,
+    ShareConfigRead,
     Source,
     SpareTasks,
     StreamsClient,
@@ -97,7 +99,17 @@ SAMPLED = st.builds(
 )
 
 
-@given(TOPICS | PASSES | LISTED | SAMPLED)
+NUMBERS = st.none() | st.integers(0, 2**31 - 1)
+CONFIGS = st.builds(
+    ShareConfigRead,
+    cluster=st.text(max_size=5),
+    group=st.text(max_size=5),
+    read_ms=TIMES,
+    config=st.builds(ShareConfig, delivery_limit=NUMBERS, lock_ms=NUMBERS),
+)
+
+
+@given(TOPICS | PASSES | LISTED | SAMPLED | CONFIGS)
 def test_an_event_is_read_as_it_was_written(event):
     assert decode_event(encode_event(event)) == event
 
@@ -364,6 +376,7 @@ def _with(time_ms: int, at: str) -> CollectedEvent:
         ),
         "asked": OffsetsListed("c", "g", ms("asked"), ()),
         "sample": RebalanceSampled("c", "g", None, ms("sample since"), ms("sample at"), seen_ms=ms("sample seen")),
+        "configs": ShareConfigRead("c", "g", ms("configs read"), ShareConfig()),
     }
     of = {"committed": "group", "member": "group", "topic": "topic", "group": "group"}
     first = at.split(maxsplit=1)[0]
@@ -375,7 +388,7 @@ def _with(time_ms: int, at: str) -> CollectedEvent:
     [
         *("pass began", "pass ended", "listing began", "listing ended", "topic pass", "topic observed"),
         *("group pass", "group observed", "committed", "member since", "asked"),
-        *("sample since", "sample at", "sample seen"),
+        *("sample since", "sample at", "sample seen", "configs read"),
     ],
 )
 def test_no_time_of_an_event_may_be_more_than_five_minutes_ahead_of_its_record(at):

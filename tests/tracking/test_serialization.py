@@ -42,6 +42,7 @@ from monitor.model import (
     Release,
     ReleasedPartitions,
     ShareBatch,
+    ShareConfig,
     SharedTopic,
     ShareGroupState,
     ShareOutcomes,
@@ -130,6 +131,7 @@ SHARE_GROUP = GroupState(
             SharePartition(topic_id="u", partition=1),
         ),
         initialized=(SharedTopic("t", "orders", (0, 1)),),
+        config=ShareConfig(delivery_limit=5),
         former=ShareOutcomes(accepted=1, archived=(ArchivedRecords(3, 2, 1, 0),)),
     ),
 )

@@ -19,6 +19,7 @@ from monitor.model import (
     OffsetsListed,
     PassCompleted,
     RebalanceSampled,
+    ShareConfigRead,
     TopicObserved,
     Value,
 )
@@ -112,6 +113,15 @@ def write_offsets(producer: KafkaProducer, destination: str, listed: Iterable[Of
         KafkaError: an event was not written within 20 s.
     """
     _write(producer, destination, ((event.group, event) for event in listed))
+
+
+def write_share_configs(producer: KafkaProducer, destination: str, read: Iterable[ShareConfigRead]) -> None:
+    """Write the configs of each share group, and wait until all is there.
+
+    Raises:
+        KafkaError: an event was not written within 20 s.
+    """
+    _write(producer, destination, ((event.group, event) for event in read))
 
 
 def write_groups(producer: KafkaProducer, destination: str, groups: Iterable[GroupObserved]) -> None:

@@ -23,6 +23,7 @@ from monitor.model import (
     GroupState,
     PartitionState,
     PartitionVerdict,
+    ShareConfig,
     ShareGroupState,
     ShareOutcomes,
     SharePartition,
@@ -55,6 +56,11 @@ def read_deliveries(group: GroupState, topics: Topics, subscribed: Iterable[str]
         for place in topics.places(topic):
             found.setdefault(place, DeliveryVerdict(place.topic, place.partition))
     return {place: _with_readability(found[place], is_readable=place in readable) for place in sorted(found)}
+
+
+def configs_of(group: GroupState) -> ShareConfig:
+    """The configs of a share group that a collector could read; none of another group."""
+    return group.share.config if group.share is not None else ShareConfig()
 
 
 def totals_of(group: GroupState, limit: int) -> DeliveryTotals | None:

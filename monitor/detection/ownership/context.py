@@ -94,7 +94,8 @@ class Facts(Value):
     committed ones of others. ``committed`` holds the group's offsets by partition, ``partitions`` and ``members`` the
     judged rows, ``waiting`` those of the partitions in which records wait. ``is_settling``: the members may be about to
     share their partitions out anew, so nothing is said of who should have them
-    (monitor.detection.ownership.self_assigned.grace_period). ``deliveries`` are of a share group; None: it is none.
+    (monitor.detection.ownership.self_assigned.grace_period). ``deliveries`` are of a share group, which delivers
+    a record ``delivery_limit`` times at most; None: it is none.
     ``task_view`` is of groups whose members have tasks, and ``tasks`` are those with why nobody runs them now.
     """
 
@@ -112,6 +113,7 @@ class Facts(Value):
     waiting: tuple[PartitionVerdict, ...] = ()
     is_settling: bool = False
     deliveries: dict[TopicPartition, DeliveryVerdict] | None = None
+    delivery_limit: int = 0
     task_view: TaskView | None = None
     tasks: tuple[TaskVerdict, ...] = ()
 

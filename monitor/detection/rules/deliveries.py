@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from monitor.detection.lag.deliveries import configs_of
 from monitor.detection.lag.waiting import in_vain_since_ms
 from monitor.detection.ownership.context import Facts
 from monitor.detection.rules.open_transaction import is_held_back
@@ -18,7 +19,7 @@ from monitor.model import DeliveryVerdict, FindingKind, TopicPartition
 from monitor.model.findings import GivenUp, LastTries, Observation, StalledDeliveries
 
 LOCK_MS: Final = 30_000
-"""How long a member may hold a record by default (``group.share.record.lock.duration.ms``)."""
+"""How long a member may hold a record by default (``group.share.record.lock.duration.ms``), if it is not known."""
 
 REMEMBERED_MS: Final = 3_600_000
 """For so long it is told that records were given up."""
@@ -32,7 +33,8 @@ def find_stalled(facts: Facts) -> Iterable[Observation]:
     """
     if facts.deliveries is None or not facts.group.members:
         return
-    patience_ms = max(facts.settings.commit_silence_ms, 2 * LOCK_MS)
+    lock_ms = configs_of(facts.group).lock_ms or LOCK_MS
+    patience_ms = max(facts.settings.commit_silence_ms, 2 * lock_ms)
     since: dict[TopicPartition, int] = {}
     for row in facts.waiting:
         place = TopicPartition(row.topic, row.partition)
@@ -61,7 +63,8 @@ def find_last_tries(facts: Facts) -> Iterable[Observation]:
             evidence=LastTries(
                 records=sum(each.last_tries for each in found),
                 offsets=found[0].last_try_offsets,
-                limit=facts.settings.delivery_limit,
+                limit=facts.delivery_limit,
+                is_default=configs_of(facts.group).delivery_limit is None,
             ),
             partitions=tuple(map(_place, found)),
         )
@@ -84,7 +87,8 @@ def find_given_up(facts: Facts) -> Iterable[Observation]:
                 records=sum(each.given_up for each in found),
                 partition=_place(newest),
                 offset=newest.given_up_offset or 0,
-                limit=facts.settings.delivery_limit,
+                limit=facts.delivery_limit,
+                is_default=configs_of(facts.group).delivery_limit is None,
             ),
             partitions=tuple(map(_place, found)),
         )

@@ -14,6 +14,8 @@ from monitor.model import (
     DeliveryState,
     ReadablePartitionsStored,
     ShareBatch,
+    ShareConfig,
+    ShareConfigRead,
     ShareGroupState,
     ShareOutcomes,
     SharePartition,
@@ -42,8 +44,11 @@ class ShareDraft:
         self._state = state or ShareGroupState()
         self._partitions = {(known.topic_id, known.partition): known for known in self._state.partitions}
 
-    def apply(self, event: ShareStateEvent) -> None:
-        """Take one record of the log of share state."""
+    def apply(self, event: ShareStateEvent | ShareConfigRead) -> None:
+        """Take one record of the log of share state, or what a collector read of the group's configs."""
+        if isinstance(event, ShareConfigRead):
+            self._state = replace(self._state, config=event.config)
+            return
         place = event.topic_id, event.partition
         known = self._partitions.get(place)
         match event:
@@ -67,7 +72,8 @@ class ShareDraft:
     def freeze(self) -> ShareGroupState | None:
         """As it is now; None: nothing is known, or all of it was deleted."""
         after = replace(self._state, partitions=tuple(self._partitions[place] for place in sorted(self._partitions)))
-        return after if after.partitions or after.initialized or after.initializing else None
+        is_known = after.partitions or after.initialized or after.initializing or after.config != ShareConfig()
+        return after if is_known else None
 
 
 def _after_snapshot(known: SharePartition | None, event: ShareSnapshotStored) -> SharePartition:

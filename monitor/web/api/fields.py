@@ -133,6 +133,9 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "delivery_totals": (
             "Share groups: what became of the records since the group was first seen; absent: share state is not read."
         ),
+        "has_default_limit": (
+            "Whether delivery_limit is that of the settings, as the configs of the group could not be read."
+        ),
         "delivery_limit": "Share groups: a record is given up after so many deliveries.",
         "lag_at_least_ms": (
             "Lower bound of the age of the oldest record of the lag (ms): as lag_ms, but also where the record is "

@@ -17,6 +17,7 @@ from monitor.model import (
     ArchivedRecords,
     Catalog,
     DeliveredSince,
+    DeliveryTotals,
     EndOffsetAt,
     GroupKind,
     GroupState,
@@ -27,6 +28,7 @@ from monitor.model import (
     Phase,
     Reconciliation,
     ShareBatch,
+    ShareConfig,
     SharedTopic,
     ShareGroupState,
     SharePartition,
@@ -148,7 +150,7 @@ TOPICS = replace(catalog(TOPIC), names={"t": "orders"})
 ANSWERED = NOW - 200_000
 
 
-def shared(*partitions: SharePartition, readable=(0, 1), **fields) -> GroupState:
+def shared(*partitions: SharePartition, readable=(0, 1), config=None, **fields) -> GroupState:
     known = {
         "phase": Phase.STABLE,
         "phase_ms": ASSIGNED,
@@ -156,7 +158,8 @@ def shared(*partitions: SharePartition, readable=(0, 1), **fields) -> GroupState
         "generation_ms": ASSIGNED,
         "members": tuple(modern(n) for n in range(2)),
     }
-    share = ShareGroupState(partitions=partitions, initialized=(SharedTopic("t", "orders", tuple(readable)),))
+    topics = (SharedTopic("t", "orders", tuple(readable)),)
+    share = ShareGroupState(partitions=partitions, initialized=topics, config=config or ShareConfig())
     return GroupState(cluster="c", group="g", kind=GroupKind.SHARE, share=share, **(known | fields))
 
 
@@ -221,6 +224,40 @@ def test_records_that_were_given_up_are_told_for_an_hour():
     state = shared(partition(0, 100, archived=(ArchivedRecords(5, 7, 40, CREATED),)))
     assert told(state, now_ms=CREATED + 3_599_999) == [("poison", "given_up", CREATED)]
     assert told(state, now_ms=CREATED + 3_600_000) == []
+
+
+def test_the_limit_and_the_lock_are_those_of_the_group_if_they_could_be_read():
+    limits = {"config": ShareConfig(delivery_limit=4, lock_ms=90_000)}
+    archived = (ArchivedRecords(3, 1, 30, NOW - 1_000), ArchivedRecords(4, 2, 31, NOW - 1_000))
+    (given_up,) = evaluate(
+        shared(partition(0, 100, archived=archived), **limits), TOPICS, NOW, DetectionSettings(delivery_limit=3)
+    ).findings
+    assert given_up.sentence.startswith("The group has given up 2 records of 1 partition of orders (0) after 4 deliver")
+    assert "by default" not in given_up.sentence
+    waits = shared(partition(0, 50, answered_ms=ANSWERED), **limits)
+    assert told(waits, now_ms=ANSWERED + 180_000) == [("lag", "stalled", ANSWERED)]
+    assert told(waits, now_ms=ANSWERED + 179_999) == []
+
+
+def test_a_limit_that_could_not_be_read_is_given_as_the_default():
+    verdict = evaluate(
+        shared(partition(0, 100, archived=(ArchivedRecords(5, 7, 40, NOW),))), TOPICS, NOW, DetectionSettings()
+    )
+    assert "after 5 deliveries (by default; the configs" in verdict.findings[0].sentence
+    assert (verdict.delivery_limit, verdict.has_default_limit) == (5, True)
+
+
+def test_without_share_state_nothing_is_said_of_what_became_of_records():
+    verdict = evaluate(shared(), TOPICS, NOW, DetectionSettings())
+    assert (verdict.delivery_totals, verdict.lag, verdict.findings) == (None, None, ())
+    some = evaluate(shared(partition(0, 100, accepted=100)), TOPICS, NOW, DetectionSettings())
+    assert some.delivery_totals == DeliveryTotals(accepted=100)
+
+
+def test_records_that_were_given_up_before_the_log_begins_are_counted_and_not_told():
+    state = shared(partition(0, 100, archived=(ArchivedRecords(5, 7, 40, 0),)))
+    assert told(state) == []
+    assert evaluate(state, TOPICS, NOW, DetectionSettings()).delivery_totals == DeliveryTotals(given_up=7)
 
 
 def test_several_owners_of_a_partition_are_meant_and_no_status_is_given():

@@ -8,6 +8,8 @@ from monitor.model import (
     DeliveredSince,
     ReadablePartitionsStored,
     ShareBatch,
+    ShareConfig,
+    ShareConfigRead,
     SharedTopic,
     ShareGroupState,
     ShareOutcomes,
@@ -127,6 +129,15 @@ def test_what_became_of_the_records_is_counted_on_when_a_partition_is_forgotten_
         draft.apply(event)
     archived = (ArchivedRecords(1, 1, 5, 2), ArchivedRecords(3, 6, 2, 5))
     assert draft.freeze().former == ShareOutcomes(accepted=6, archived=archived)
+
+
+def test_configs_are_those_that_were_read_last_and_none_once_the_group_is_gone():
+    draft = ShareDraft(None)
+    for config in (ShareConfig(3, 30_000), ShareConfig(4, 2_000)):
+        draft.apply(ShareConfigRead(cluster="c", group="g", read_ms=1, config=config))
+    assert draft.freeze() == ShareGroupState(config=ShareConfig(4, 2_000))
+    draft.apply(ShareConfigRead(cluster="c", group="g", read_ms=2, config=ShareConfig()))
+    assert draft.freeze() is None
 
 
 def test_when_records_were_archived_is_not_known_if_the_log_begins_after_it():

@@ -1,0 +1,119 @@
+"""The collector reads the configs of share groups from a real broker, and says once which it may not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient, NewTopic
+from kafka.errors import IncompatibleBrokerVersion
+
+from monitor.collectors.kafka.share_configs import LIST_MS, REPEAT_MS, ShareConfigs
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
+from monitor.model import ShareConfig, ShareConfigRead
+from tests.support.job_process import eventually
+from tests.support.share_member import ShareMember
+
+GROUP, TOPIC = "pool", "work"
+
+
+@pytest.fixture(scope="module")
+def admin() -> Iterator[KafkaAdminClient]:
+    """Of a broker with a limit of three deliveries and one share group."""
+    with EmbeddedKafka(BrokerSettings(properties={"group.share.delivery.count.limit": "3"})) as broker:
+        client = KafkaAdminClient(**broker.client_settings())
+        client.create_topics([NewTopic(TOPIC, 1, 1)])
+        with ShareMember(broker.bootstrap_servers) as member:
+            member.tell("start", group=GROUP, topic=TOPIC)
+            eventually(lambda: bool(client.list_groups(types_filter=["share"])), "the group")
+            yield client
+        client.close()
+
+
+def read(asker: ShareConfigs, admin: Any, now_ms: int) -> dict[str, ShareConfig]:
+    return {event.group: event.config for events in asker.ask(admin, lambda: now_ms) for event in events}
+
+
+@pytest.mark.broker
+def test_configs_are_read_from_the_broker_until_the_group_has_its_own(admin: KafkaAdminClient, caplog):
+    asker = ShareConfigs("prod")
+    of_broker = {GROUP: ShareConfig(delivery_limit=3, lock_ms=30_000)}
+    assert read(asker, admin, 0) == of_broker
+    assert read(asker, admin, LIST_MS) == {}, "nothing has changed"
+    own = {"share.delivery.count.limit": "4", "share.record.lock.duration.ms": "20000"}
+    admin.alter_configs([ConfigResource(ConfigResourceType.GROUP, GROUP, own)])
+    of_group = {GROUP: ShareConfig(delivery_limit=4, lock_ms=20_000)}
+    assert read(asker, admin, 2 * LIST_MS - 1) == {}, "too soon"
+    assert read(asker, admin, 2 * LIST_MS) == of_group
+    assert read(asker, admin, 2 * LIST_MS + REPEAT_MS) == of_group, "for a job that has started since"
+    assert not caplog.records
+
+
+# --- brokers of other versions, and users who may less: what kafka-python 3.0.12 gives then --------------------------
+
+
+class OtherBroker:
+    """Answers with what it is made with. A resource that the user may not describe comes without any config."""
+
+    def __init__(self, groups: list[str] | None, own: dict[str, str], of_brokers: dict[str, str] | None = None) -> None:
+        self.groups, self.own, self.of_brokers = groups, own, of_brokers or {}
+
+    def list_groups(self, types_filter: list[str]) -> list[dict[str, str]]:
+        if self.groups is None:
+            raise IncompatibleBrokerVersion
+        return [{"group_id": group, "group_type": "share"} for group in self.groups]
+
+    def describe_cluster(self) -> dict[str, Any]:
+        return {"brokers": [{"broker_id": 7}, {"broker_id": 3}]}
+
+    def describe_configs(self, resources: list[ConfigResource], config_filter: str) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for each in resources:
+            kind = "group" if each.resource_type == ConfigResourceType.GROUP else "broker"
+            values = self.own if kind == "group" else self.of_brokers
+            found.setdefault(kind, {})[each.name] = {name: {"value": value} for name, value in values.items()}
+        return found
+
+
+OWN_LOCK = {"share.record.lock.duration.ms": "15000"}
+OF_BROKERS = {"group.share.delivery.count.limit": "6", "group.share.record.lock.duration.ms": "30000"}
+
+
+def test_before_kafka_4_3_the_limit_is_that_of_the_brokers():
+    broker = OtherBroker(["a", "b"], OWN_LOCK, OF_BROKERS)
+    assert read(ShareConfigs("c"), broker, 0) == dict.fromkeys("ab", ShareConfig(delivery_limit=6, lock_ms=15_000))
+
+
+def test_brokers_without_kinds_of_groups_have_no_share_groups_and_nothing_is_said(caplog):
+    assert read(ShareConfigs("c"), OtherBroker(None, {}), 0) == {}
+    assert not caplog.records
+
+
+def test_configs_that_the_user_may_not_describe_are_said_once_and_no_event(caplog):
+    asker, broker = ShareConfigs("c"), OtherBroker(["a", "b"], {})
+    for now_ms in (0, LIST_MS, 2 * LIST_MS):
+        assert read(asker, broker, now_ms) == {}
+    said = [record.getMessage() for record in caplog.records]
+    assert len(said) == 2, said
+    assert said[0].startswith(
+        "Cluster c: the configs of a share group: not available (the user lacks permission, Group"
+    )
+    assert said[1].startswith("Cluster c: the brokers' configs for share groups: not available (the user lacks permiss")
+
+
+def test_a_group_that_is_gone_is_written_once_without_configs():
+    asker, broker = ShareConfigs("c"), OtherBroker(["a"], OWN_LOCK, OF_BROKERS)
+    assert list(read(asker, broker, 0)) == ["a"]
+    broker.groups = []
+    assert read(asker, broker, LIST_MS) == {"a": ShareConfig()}
+    assert read(asker, broker, 2 * LIST_MS) == {}
+
+
+def test_what_could_not_be_written_is_given_again():
+    asker, broker = ShareConfigs("c"), OtherBroker(["a"], OWN_LOCK, OF_BROKERS)
+    first = next(asker.ask(broker, lambda: 0))
+    assert next(asker.ask(broker, lambda: LIST_MS)) == [
+        ShareConfigRead(cluster="c", group="a", read_ms=LIST_MS, config=event.config) for event in first
+    ]
