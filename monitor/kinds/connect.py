@@ -177,16 +177,21 @@ def sink_group(config: ConnectorConfig) -> str:
     return config.group_id or f"{_SINK_GROUP}{config.connector}"
 
 
-def sink_connector(group: str, configs: Iterable[ConnectConfigsState]) -> ConnectorConfig | None:
-    """The connector that has this consumer group if it is a sink; None: no known one has.
+def sink_connectors(configs: Iterable[ConnectConfigsState]) -> dict[str, ConnectorConfig]:
+    """The connectors by the consumer groups that they have if they are sinks; of two with one group, the first.
 
     >>> s3 = ConnectorConfig(connector="s3", is_configured=True, target_state=TargetState.STOPPED)
-    >>> known = ConnectConfigsState(cluster="c", topic="connect-configs", connectors=(s3,))
-    >>> sink_connector("connect-s3", [known]) == s3, sink_connector("billing", [known])
-    (True, None)
+    >>> sink_connectors([ConnectConfigsState(cluster="c", topic="connect-configs", connectors=(s3,))]) == {
+    ...     "connect-s3": s3
+    ... }
+    True
     """
-    known = (config for each in configs for config in each.connectors if config.is_configured)
-    return next((config for config in known if sink_group(config) == group), None)
+    found: dict[str, ConnectorConfig] = {}
+    for each in configs:
+        for config in each.connectors:
+            if config.is_configured:
+                found.setdefault(sink_group(config), config)
+    return found
 
 
 def sink_task(client_id: str) -> SinkTask | None:

@@ -13,6 +13,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.detection.moment import Moment
+from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.ownership.tasks.task_view import MemberTaskCounts, TaskView
 from monitor.kinds.connect import (
     IdleWork,
@@ -22,7 +23,6 @@ from monitor.kinds.connect import (
     delay_until_ms,
     idle_work,
     running_work,
-    sink_connector,
     sink_group,
     sink_task,
     worker_work,
@@ -87,11 +87,11 @@ def sinks_of(group: GroupState) -> tuple[SinkVerdict, ...]:
     return tuple(SinkVerdict(member_id, sink.connector, sink.task) for member_id, sink in found if sink is not None)
 
 
-def sink_of(group: GroupState, catalog: Catalog) -> SinkState | None:
+def sink_of(group: GroupState, topics: Topics) -> SinkState | None:
     """The connector whose consumer group this is by its name; None: it is of none that is known."""
-    if not catalog.connect_configs or group.protocol_type == CONNECT:
+    if group.protocol_type == CONNECT:
         return None
-    found = sink_connector(group.group, catalog.connect_configs.values())
+    found = topics.sinks.get(group.group)
     return None if found is None else SinkState(connector=found.connector, state=found.target_state)
 
 
