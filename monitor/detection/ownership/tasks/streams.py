@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from monitor.detection.ownership.tasks.inputs import partition_counts
 from monitor.detection.ownership.tasks.task_view import MemberTaskCounts, TaskView
 from monitor.kinds.processes import MemberLoad, idle_threads, process_balance, process_loads
-from monitor.kinds.streams import MemberTasks, TaskId, expected_tasks, member_tasks, task_inputs
+from monitor.kinds.streams import MemberTasks, TaskId, expected_tasks, member_tasks, topics_by_subtopology
 from monitor.model import Catalog, GroupState, Phase, TaskVerdict, TopicPartition, Topology
 
 
@@ -39,6 +39,7 @@ def _tasks(members: list[MemberTasks], topology: Topology, counts: Mapping[str, 
             owners[task].append(member.member_id)
         for task in (*member.running.standby, *member.running.warmup):
             standbys[task].append(member.member_id)
+    inputs = topics_by_subtopology(topology, counts)
     for task in sorted({*expected_tasks(topology, counts), *owners, *standbys}):
         yield TaskVerdict(
             task=str(task),
@@ -46,5 +47,9 @@ def _tasks(members: list[MemberTasks], topology: Topology, counts: Mapping[str, 
             number=task.partition,
             owners=tuple(sorted(owners.get(task, ()))),
             standbys=tuple(sorted(standbys.get(task, ()))),
-            reads=tuple(TopicPartition(topic, task.partition) for topic in task_inputs(topology, task, counts)),
+            reads=tuple(
+                TopicPartition(topic, task.partition)
+                for topic in inputs.get(task.subtopology, ())
+                if task.partition < counts[topic]
+            ),
         )
