@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from monitor.detection.ownership.tasks.inputs import partition_counts
-from monitor.detection.ownership.tasks.task_view import MemberTaskCounts, TaskView
-from monitor.kinds.processes import MemberLoad, idle_threads, process_balance, process_loads
+from monitor.detection.ownership.tasks.task_view import TaskView, view_threads
+from monitor.kinds.processes import MemberLoad
 from monitor.kinds.streams import MemberTasks, TaskId, expected_tasks, member_tasks, topics_by_subtopology
 from monitor.model import Catalog, GroupState, Phase, TaskVerdict, TopicPartition, Topology
 
@@ -19,15 +19,8 @@ def view_streams(group: GroupState, topology: Topology, catalog: Catalog) -> Tas
         MemberLoad(each.member_id, each.process_id, len(each.running.active), len(each.running.standby))
         for each in members
     ]
-    processes = process_loads(loads)
-    is_judged = group.phase is Phase.STABLE and all(load.process for load in loads)
-    return TaskView(
-        tasks=tuple(_tasks(members, topology, partition_counts(topology, catalog))),
-        members={each.member_id: MemberTaskCounts(each.process, each.active, each.standby) for each in loads},
-        processes=processes,
-        balance=process_balance(processes) if is_judged else None,
-        idle=idle_threads(loads) if is_judged else None,
-    )
+    tasks = _tasks(members, topology, partition_counts(topology, catalog))
+    return view_threads(tasks, loads, is_settled=group.phase is Phase.STABLE)
 
 
 def _tasks(members: list[MemberTasks], topology: Topology, counts: Mapping[str, int]) -> Iterator[TaskVerdict]:
