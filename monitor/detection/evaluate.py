@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Final
 
@@ -21,7 +21,7 @@ from monitor.detection.ownership.assignment_view import AssignmentView, view_ass
 from monitor.detection.ownership.catalog_view import Places, Topics
 from monitor.detection.ownership.context import Facts, Ownership
 from monitor.detection.ownership.self_assigned.grace_period import as_of_ms, next_settling_ms, settles_ms, told_until
-from monitor.detection.ownership.tasks.connect import sink_of, sinks_of, tasks_now
+from monitor.detection.ownership.tasks.connect import sink_of, tasks_now
 from monitor.detection.rules import (
     behind,
     connect_work,
@@ -60,8 +60,6 @@ from monitor.model import (
     OrphanReason,
     PartitionState,
     PartitionVerdict,
-    SinkState,
-    SinkVerdict,
     TaskVerdict,
     TopicPartition,
     Value,
@@ -191,8 +189,8 @@ def _verdict_of(facts: Facts, view: AssignmentView, now_ms: int) -> GroupVerdict
         processes=view.tasks.processes if view.tasks else (),
         task_balance=view.tasks.balance if view.tasks else None,
         connect=view.tasks.connect if view.tasks else None,
-        sinks=sinks_of(group),
-        sink=sink_of(group, facts.catalog),
+        sinks=facts.sinks,
+        sink=facts.sink,
     )
 
 
@@ -212,18 +210,17 @@ def findings_of(facts: Facts, rules: Iterable[Rule]) -> tuple[Finding, ...]:
     observed = [found for rule in rules for found in rule.find(facts)]
     if not observed:
         return ()
-    sinks, sink = sinks_of(facts.group), sink_of(facts.group, facts.catalog)
     observed.sort(key=lambda found: rank(found.kind, found.reason))
-    return tuple([_as_finding(found, facts.group, sinks, sink) for found in observed])
+    return tuple([_as_finding(found, facts) for found in observed])
 
 
-def _as_finding(found: Observation, group: GroupState, sinks: Sequence[SinkVerdict], sink: SinkState | None) -> Finding:
+def _as_finding(found: Observation, facts: Facts) -> Finding:
     """The only place where what was found becomes words."""
     return Finding(
         kind=found.kind,
         reason=found.reason,
         since_ms=found.since_ms,
-        sentence=sentence_of(found, group, sinks, sink),
+        sentence=sentence_of(found, facts.group, facts.sinks, facts.sink),
         partitions=found.partitions,
         members=found.members,
         cause=found.cause,
@@ -273,6 +270,8 @@ def facts_of(
         delivery_limit=limit,
         task_view=view.tasks,
         tasks=_tasks(view, group, moment, orphans, known),
+        sinks=view.sinks,
+        sink=sink_of(group, topics),
     )
 
 

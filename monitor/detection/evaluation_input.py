@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from monitor.detection.ownership.assignment_view import without_offsets
 from monitor.detection.ownership.kip848 import named
 from monitor.detection.thresholds.thresholds import DetectionSettings
-from monitor.kinds.connect import sink_connector
+from monitor.kinds.connect import sink_connectors
 from monitor.model import Catalog, GroupState, Value
 
 
@@ -36,7 +36,7 @@ def only_concerned(inputs: GroupInputs) -> GroupInputs:
     own = {
         name: configs
         for name, configs in catalog.connect_configs.items()
-        if name == group or sink_connector(group, [configs]) is not None
+        if name == group or group in sink_connectors([configs])
     }
     return replace(inputs, catalog=replace(catalog, topics=topics, names=names, connect_configs=own))
 

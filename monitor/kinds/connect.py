@@ -7,8 +7,7 @@ Source: ``WorkerCoordinator.onJoinComplete`` of connect-runtime 4.3.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final
 
@@ -16,6 +15,7 @@ import msgspec
 
 from monitor.model import (
     THE_CONNECTOR,
+    ConnectAssignment,
     ConnectConfigsState,
     ConnectGroupState,
     ConnectorConfig,
@@ -119,6 +119,11 @@ def running_work(group: GroupState) -> dict[Work, tuple[str, ...]]:
     return running
 
 
+def any_assignment(group: GroupState) -> ConnectAssignment | None:
+    """One of the newest assignments: what the leader says of itself is the same in all. None: none is known."""
+    return next((each.assignment for each in _workers(group) if each.assignment is not None), None)
+
+
 def delay_until_ms(group: GroupState) -> int | None:
     """Until when the leader keeps back what a worker had that is gone; None: it does not.
 
@@ -160,12 +165,9 @@ def idle_work(group: GroupState, configs: ConnectConfigsState | None = None) -> 
         group: the workers of a Connect cluster.
         configs: its connectors; None: not known.
     """
-    known = group.connect or ConnectGroupState()
-    lost = {work: (each.url, each.since_ms) for each in known.lost for work in works(each.work)}
-    revoked = revoked_work(group)
-    wanted = lost.keys() | revoked if configs is None else configured_work(configs)
-    running = running_work(group)
-    return tuple(_idle(group, work, lost, revoked) for work in sorted(wanted) if work not in running)
+    idle, running = _Idle(group), running_work(group)
+    wanted = idle.lost.keys() | idle.revoked if configs is None else configured_work(configs)
+    return tuple(idle.of(work) for work in sorted(wanted) if work not in running)
 
 
 def sink_group(config: ConnectorConfig) -> str:
@@ -177,16 +179,21 @@ def sink_group(config: ConnectorConfig) -> str:
     return config.group_id or f"{_SINK_GROUP}{config.connector}"
 
 
-def sink_connector(group: str, configs: Iterable[ConnectConfigsState]) -> ConnectorConfig | None:
-    """The connector that has this consumer group if it is a sink; None: no known one has.
+def sink_connectors(configs: Iterable[ConnectConfigsState]) -> dict[str, ConnectorConfig]:
+    """The connectors by the consumer groups that they have if they are sinks; of two with one group, the first.
 
     >>> s3 = ConnectorConfig(connector="s3", is_configured=True, target_state=TargetState.STOPPED)
-    >>> known = ConnectConfigsState(cluster="c", topic="connect-configs", connectors=(s3,))
-    >>> sink_connector("connect-s3", [known]) == s3, sink_connector("billing", [known])
-    (True, None)
+    >>> sink_connectors([ConnectConfigsState(cluster="c", topic="connect-configs", connectors=(s3,))]) == {
+    ...     "connect-s3": s3
+    ... }
+    True
     """
-    known = (config for each in configs for config in each.connectors if config.is_configured)
-    return next((config for config in known if sink_group(config) == group), None)
+    found: dict[str, ConnectorConfig] = {}
+    for each in configs:
+        for config in each.connectors:
+            if config.is_configured:
+                found.setdefault(sink_group(config), config)
+    return found
 
 
 def sink_task(client_id: str) -> SinkTask | None:
@@ -207,21 +214,29 @@ def _workers(group: GroupState) -> list[ConnectWorker]:
     return [member.connect for member in group.members if member.connect is not None]
 
 
-def _idle(group: GroupState, work: Work, lost: Mapping[Work, tuple[str, int]], revoked: AbstractSet[Work]) -> IdleWork:
-    url, since_ms = lost.get(work, (None, None))
-    reason, until_ms = _reason(group, is_lost=work in lost, is_revoked=work in revoked), None
-    if reason is IdleWorkReason.DELAY:
-        until_ms = delay_until_ms(group)
-    return IdleWork(work=work, reason=reason, url=url, since_ms=since_ms, until_ms=until_ms)
+class _Idle:
+    """Tells of what nobody runs why that is so, in one state of a group."""
 
+    def __init__(self, group: GroupState) -> None:
+        known = group.connect or ConnectGroupState()
+        self.lost = {work: (each.url, each.since_ms) for each in known.lost for work in works(each.work)}
+        self.revoked = revoked_work(group)
+        self._is_without_workers = not group.members
+        self._has_mismatch = has_config_mismatch(group)
+        self._until_ms = delay_until_ms(group)
 
-def _reason(group: GroupState, *, is_lost: bool, is_revoked: bool) -> IdleWorkReason:
-    if not group.members:
-        return IdleWorkReason.NO_WORKERS
-    if has_config_mismatch(group):
-        return IdleWorkReason.CONFIG_MISMATCH
-    if is_revoked:
-        return IdleWorkReason.REVOKED
-    if is_lost and delay_until_ms(group) is not None:
-        return IdleWorkReason.DELAY
-    return IdleWorkReason.UNASSIGNED
+    def of(self, work: Work) -> IdleWork:
+        reason = self._reason(work)
+        url, since_ms = self.lost.get(work, (None, None))
+        until_ms = self._until_ms if reason is IdleWorkReason.DELAY else None
+        return IdleWork(work=work, reason=reason, url=url, since_ms=since_ms, until_ms=until_ms)
+
+    def _reason(self, work: Work) -> IdleWorkReason:
+        if self._is_without_workers:
+            return IdleWorkReason.NO_WORKERS
+        if self._has_mismatch:
+            return IdleWorkReason.CONFIG_MISMATCH
+        if work in self.revoked:
+            return IdleWorkReason.REVOKED
+        is_kept = work in self.lost and self._until_ms is not None
+        return IdleWorkReason.DELAY if is_kept else IdleWorkReason.UNASSIGNED

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -118,10 +118,8 @@ def task_counts(topology: Topology, partitions: Mapping[str, int]) -> dict[str, 
     >>> task_counts(Topology(epoch=0, subtopologies=(part,)), {"orders": 3, "by-repartition": 5})
     {'0': 5}
     """
-    return {
-        part.subtopology_id: max((partitions[topic] for topic in read_topics(part, partitions)), default=0)
-        for part in topology.subtopologies
-    }
+    inputs = topics_by_subtopology(topology, partitions)
+    return {part: max((partitions[topic] for topic in topics), default=0) for part, topics in inputs.items()}
 
 
 def expected_tasks(topology: Topology, partitions: Mapping[str, int]) -> tuple[TaskId, ...]:
@@ -130,11 +128,15 @@ def expected_tasks(topology: Topology, partitions: Mapping[str, int]) -> tuple[T
     return tuple(TaskId(part, number) for part in sorted(counts) for number in range(counts[part]))
 
 
-def read_topics(part: Subtopology, topics: Iterable[str]) -> tuple[str, ...]:
+def topics_by_subtopology(topology: Topology, topics: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Those of the topics that the tasks of each subtopology read, sorted."""
+    return {part.subtopology_id: read_topics(part, topics) for part in topology.subtopologies}
+
+
+def read_topics(part: Subtopology, topics: Collection[str]) -> tuple[str, ...]:
     """Those of the topics that a subtopology's tasks read, sorted."""
-    known = frozenset(topics)
-    named = known.intersection((*part.source_topics, *part.repartition_sources))
-    return tuple(sorted(named.union(*(_matching(regex, known) for regex in part.source_regexes))))
+    named = {topic for topic in (*part.source_topics, *part.repartition_sources) if topic in topics}
+    return tuple(sorted(named.union(*(_matching(regex, topics) for regex in part.source_regexes))))
 
 
 def missing_topics(topology: Topology, topics: Iterable[str]) -> tuple[str, ...]:

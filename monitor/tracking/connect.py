@@ -165,5 +165,7 @@ def _work_since(held: Iterable[WorkSince]) -> Since:
 
 
 def _by_time(since: Since) -> tuple[WorkSince, ...]:
-    times = sorted(set(since.values()))
-    return tuple(WorkSince(ms, work_by_connector(work for work in since if since[work] == ms)) for ms in times)
+    by_time: dict[int, list[Work]] = {}
+    for work, since_ms in since.items():
+        by_time.setdefault(since_ms, []).append(work)
+    return tuple(WorkSince(since_ms, work_by_connector(by_time[since_ms])) for since_ms in sorted(by_time))

@@ -6,12 +6,13 @@ import base64
 import threading
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from kafka import KafkaConsumer, TopicPartition
 
 from monitor.model import MembershipStored
 from monitor.protocol.offsets_topic import decode_record
+from tests.support.background import Background
 
 LOG: Final = "__consumer_offsets"
 GROUP_METADATA: Final = b"\x00\x02"
@@ -21,25 +22,16 @@ Places = frozenset[tuple[str, int]]
 """Topics with partitions."""
 
 
-class GroupLog:
+class GroupLog(Background):
     """A thread that reads the generations of all groups in the offsets topic, from its beginning on."""
 
     def __init__(self, bootstrap: str, partitions: int) -> None:
+        super().__init__()
         self._bootstrap = bootstrap
         self._log = [TopicPartition(LOG, number) for number in range(partitions)]
         self._read: dict[str, list[MembershipStored]] = defaultdict(list)
         self._records: dict[str, list[dict[str, Any]]] = defaultdict(list)
         self._reading = threading.Lock()
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stopping.set()
-        self._thread.join(30)
 
     def generations(self, group: str) -> tuple[MembershipStored, ...]:
         """Those of a group by now, in their order; one without members is an empty group's."""

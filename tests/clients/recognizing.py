@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import cycle
-from typing import Any, Self
+from typing import Any
 
 from tests.clients.groups import Group
 from tests.clients.judging import Recognized
 from tests.clients.libraries import CLIENT
 from tests.scenarios.run import NAME
+from tests.support.background import Background
 from tests.support.job_process import JobProcess
 
 
-class Recognizing:
+class Recognizing(Background):
     """Keeps of each member what was said last, and what was wrong at any time."""
 
     def __init__(self, job: JobProcess, groups: Sequence[Group], every_s: float = 0.25) -> None:
+        super().__init__()
         self._job = job
         self._groups = groups
         self._every_s = every_s
         self._last: dict[str, Recognized] = {}
         self._wrong: dict[str, Recognized] = {}
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stopping.set()
-        self._thread.join(30)
 
     def members(self) -> list[Recognized]:
         """All members that were seen; one that was ever recognized as another library is told as that."""

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from kafka import KafkaConsumer
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
@@ -32,6 +32,7 @@ from tests.clients.groups import Configured, Group, Place
 from tests.clients.libraries import CLIENTS, COOPERATIVE, Client
 from tests.clients.toolchain import available_clients
 from tests.scenarios.stage import Load
+from tests.support.background import Background
 from tests.support.clients import admin, commit, create_topic
 
 WANTED, UNWANTED = "unsubscribed.wanted", "unsubscribed.unwanted"
@@ -52,10 +53,13 @@ class Behavior(Value):
     troubles: tuple[str, ...]
 
 
-class Giver:
+class Giver(Background):
     """A consumer of kafka-python that, as the leader, gives all others the first partition of both topics."""
 
+    join_s = 60.0
+
     def __init__(self, bootstrap: str, group: str, strategy: str) -> None:
+        super().__init__()
         base = CooperativeStickyAssignor if strategy == COOPERATIVE else RangePartitionAssignor
         assignor = type("Giving", (base,), {"name": strategy})
         self._consumer = KafkaConsumer(
@@ -68,17 +72,7 @@ class Giver:
         )
         # In place of what decodes the subscriptions of others: it cannot read those of all libraries.
         self._consumer._coordinator._perform_assignment = self._assignment
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
         self.leads = threading.Event()
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stopping.set()
-        self._thread.join(60)
 
     def _run(self) -> None:
         while not self._stopping.is_set():

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from kafka import KafkaConsumer, TopicPartition
 
 from tests.scenarios.scenario import Told
 from tests.scenarios.stage import short
+from tests.support.background import Background
 from tests.support.job_process import JobProcess, process_fields
 
 TOPIC: Final = "groupwatch.findings"
@@ -26,23 +27,14 @@ IDLE_S: Final = 3.0
 EVALUATED: Final = re.compile(r"^groupwatch_last_evaluation_timestamp_seconds\{[^}]*\} (\S+)$", re.MULTILINE)
 
 
-class Hearing:
+class Hearing(Background):
     """A thread that reads the findings topic from its beginning on."""
 
     def __init__(self, bootstrap: str) -> None:
+        super().__init__()
         self._bootstrap = bootstrap
         self._heard: dict[str, list[Told]] = defaultdict(list)
         self._listening = threading.Lock()
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stopping.set()
-        self._thread.join(30)
 
     def of(self, group: str) -> tuple[Told, ...]:
         """What has been told of a group by now, in its order."""
@@ -72,22 +64,13 @@ class Hearing:
             self._heard[record["group"]].append(told(record))
 
 
-class Pace:
+class Pace(Background):
     """A thread that looks how long a job takes from one evaluation to the next."""
 
     def __init__(self, job: JobProcess) -> None:
+        super().__init__()
         self._job = job
         self._evaluated_s: list[float] = []
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stopping.set()
-        self._thread.join(30)
 
     @property
     def longest_s(self) -> float:

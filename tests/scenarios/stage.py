@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from kafka import KafkaProducer
 from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient, NewTopic
@@ -27,6 +27,7 @@ from tests.scenarios.scenario import (
     Start,
 )
 from tests.scenarios.settings import SESSION_S
+from tests.support.background import Background
 from tests.support.clients import admin
 from tests.support.crowd import Crowd, Event
 
@@ -47,25 +48,19 @@ def short(scenario: str, name: str) -> str:
     return name.removeprefix(f"{scenario}.")
 
 
-class Load:
+class Load(Background):
     """A thread that writes a record into each partition of some topics, again and again, also into new ones."""
 
     def __init__(self, bootstrap: str) -> None:
+        super().__init__()
         self._bootstrap = bootstrap
         self._producer = self._new_producer()
         self._topics: set[str] = set()
         self._changing = threading.Lock()
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
         self.errors: list[str] = []
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
     def __exit__(self, *_: object) -> None:
-        self._stopping.set()
-        self._thread.join(30)
+        super().__exit__()
         self._producer.close(timeout=5)
 
     def add(self, *topics: str) -> None:

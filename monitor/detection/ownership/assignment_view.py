@@ -22,6 +22,7 @@ from monitor.detection.ownership.current import read_ownership
 from monitor.detection.ownership.expected import expect
 from monitor.detection.ownership.kip848 import expect_targets, named
 from monitor.detection.ownership.self_assigned.groups import expect_shares, grown_ms, readable
+from monitor.detection.ownership.tasks.connect import sinks_of
 from monitor.detection.ownership.tasks.task_view import TaskView
 from monitor.detection.ownership.tasks.views import view_tasks
 from monitor.model import (
@@ -34,6 +35,7 @@ from monitor.model import (
     MemberVerdict,
     Phase,
     Sharing,
+    SinkVerdict,
     Value,
 )
 from monitor.model.evidence import Balance
@@ -42,7 +44,8 @@ from monitor.model.evidence import Balance
 class AssignmentView(Value):
     """Who owns what in a group, and who should. ``group`` is the group with its topics by name, without its offsets.
 
-    ``tasks`` is of a group whose members have tasks: of Kafka Streams, or Kafka Connect.
+    ``tasks`` is of a group whose members have tasks: of Kafka Streams, or Kafka Connect. ``sinks`` says which member
+    of a consumer group is which task of a sink of Connect.
 
     ``grown_ms`` is of a group whose members work out their own shares
     (monitor.detection.ownership.self_assigned.groups).
@@ -55,6 +58,7 @@ class AssignmentView(Value):
     balance: Balance | None
     grown_ms: int = 0
     tasks: TaskView | None = None
+    sinks: tuple[SinkVerdict, ...] = ()
 
     def named(self, group: GroupState) -> GroupState:
         """The group with its offsets and with its topics by name."""
@@ -94,6 +98,7 @@ def view_assignment(group: GroupState, catalog: Catalog) -> AssignmentView:
         members=members if tasks is None else _with_tasks(members, tasks),
         balance=_balance(group, ownership) if tasks is None else None,  # of partitions, and tasks are balanced
         tasks=tasks,
+        sinks=sinks_of(group),
     )
 
 
@@ -122,6 +127,7 @@ def _stand_by_shares(group: GroupState, catalog: Catalog) -> AssignmentView:
         members=_members(group, catalog, ownership, found.expectation, {}),
         balance=_balance(group, ownership),
         grown_ms=grown_ms(group, catalog, ownership),
+        sinks=sinks_of(group),
     )
 
 

@@ -10,7 +10,17 @@ from hashlib import blake2b
 import msgspec
 from msgspec.structs import replace
 
-from monitor.model import Catalog, GroupState, PartitionState, TopicPartition, TopicShape, TopicState, number
+from monitor.kinds.connect import sink_connectors
+from monitor.model import (
+    Catalog,
+    ConnectorConfig,
+    GroupState,
+    PartitionState,
+    TopicPartition,
+    TopicShape,
+    TopicState,
+    number,
+)
 
 Places = dict[TopicPartition, PartitionState]
 """Partitions that exist, in order."""
@@ -31,6 +41,11 @@ class Topics:
     def names_digest(self) -> bytes:
         """Stands for which topic has which id. Classic groups do not ask for it."""
         return _digest(sorted(self.catalog.names.items()))
+
+    @cached_property
+    def sinks(self) -> dict[str, ConnectorConfig]:
+        """The known connectors of Kafka Connect by the consumer groups that they have if they are sinks."""
+        return sink_connectors(self.catalog.connect_configs.values())
 
     def places(self, topic: str) -> Places:
         """The partitions of a topic, in order; none if it does not exist. For reading only: all groups share it."""

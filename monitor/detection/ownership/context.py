@@ -20,6 +20,8 @@ from monitor.model import (
     MemberVerdict,
     PartitionState,
     PartitionVerdict,
+    SinkState,
+    SinkVerdict,
     TaskVerdict,
     TopicPartition,
     Value,
@@ -95,8 +97,9 @@ class Facts(Value):
     judged rows, ``waiting`` those of the partitions in which records wait. ``is_settling``: the members may be about to
     share their partitions out anew, so nothing is said of who should have them
     (monitor.detection.ownership.self_assigned.grace_period). ``deliveries`` are of a share group, which delivers
-    a record ``delivery_limit`` times at most; None: it is none.
-    ``task_view`` is of groups whose members have tasks, and ``tasks`` are those with why nobody runs them now.
+    a record ``delivery_limit`` times at most; None: it is none. ``task_view`` is of groups whose members have tasks, and
+    ``tasks`` are those with why nobody runs them now. ``sinks`` are the members that are tasks of a sink of Connect, by
+    their client ids, and ``sink`` is the connector whose group it is, by its name.
     """
 
     group: GroupState
@@ -116,6 +119,8 @@ class Facts(Value):
     delivery_limit: int = 0
     task_view: TaskView | None = None
     tasks: tuple[TaskVerdict, ...] = ()
+    sinks: tuple[SinkVerdict, ...] = ()
+    sink: SinkState | None = None
 
     @property
     def now_ms(self) -> int:

@@ -69,7 +69,8 @@ def _with_inputs(group: GroupState, catalog: Catalog) -> GroupState:
     topology = topology_of(group)
     if topology is None:
         return group
-    topics, resolve = subscribed_topics(topology, catalog), _resolver(group, catalog)
+    counts = partition_counts(topology, catalog)
+    topics = subscribed_topics(topology, counts)
     return replace(
         group,
         protocol=TASK_ASSIGNOR if group.members else None,
@@ -78,7 +79,9 @@ def _with_inputs(group: GroupState, catalog: Catalog) -> GroupState:
             replace(
                 member,
                 topics=topics,
-                assigned=resolve((*_reconciliation(member).assigned, *_reconciliation(member).revoking)),
+                assigned=partitions_of(
+                    topology, (*_reconciliation(member).assigned, *_reconciliation(member).revoking), counts
+                ),
                 unreadable=None,
             )
             for member in group.members
@@ -94,7 +97,7 @@ def expect_targets(group: GroupState, catalog: Catalog, ownership: Ownership) ->
     if not ownership.complete:
         return Expectation(kind="none")
     resolve = _resolver(group, catalog)
-    aimed = with_targets(group, catalog)
+    aimed = _aimed(group, resolve)
     targets = owners_by_partition(MemberAssignment(member_id=m.member_id, topics=m.assigned) for m in aimed)
     return Expectation(
         kind="target",
@@ -118,7 +121,10 @@ def with_targets(group: GroupState, catalog: Catalog) -> tuple[Member, ...]:
 
     That is also what its assignors take for what a member has (``targetAssignment`` of ``GroupSpec``).
     """
-    resolve = _resolver(group, catalog)
+    return _aimed(group, _resolver(group, catalog))
+
+
+def _aimed(group: GroupState, resolve: Resolve) -> tuple[Member, ...]:
     return tuple(replace(member, assigned=resolve(_reconciliation(member).target or ())) for member in group.members)
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from monitor.detection.ownership.catalog_view import count_now
 from monitor.detection.ownership.context import Facts
+from monitor.detection.ownership.tasks.inputs import partition_counts
 from monitor.detection.rules.rule import Rule
 from monitor.kinds.streams import missing_topics, topology_of, uneven_topics
 from monitor.model import FindingKind, OrphanReason, Phase, TopicPartition, Topology
@@ -71,8 +71,7 @@ def _finding(facts: Facts, evidence: NotReady) -> Observation:
 
 def _uneven(topology: Topology, facts: Facts) -> tuple[tuple[str, int], ...]:
     """The first topics that must have equally many partitions, and have not, with how many each has."""
-    counts = {topic: count_now(state) for topic, state in facts.catalog.topics.items()}
-    return next(uneven_topics(topology, counts), ())
+    return next(uneven_topics(topology, partition_counts(topology, facts.catalog)), ())
 
 
 RULES: Final = (Rule(find_not_ready, of_owners=False),)

@@ -16,10 +16,10 @@ from monitor.model import (
     GroupState,
     Phase,
 )
-from monitor.protocol.kafka.connect_configs import CONFIGS_SUFFIX, decode_connect_config
-from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
-from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC, decode_share_state
+from monitor.protocol.kafka.connect_configs import decode_connect_config
+from monitor.protocol.kafka.share_state import decode_share_state
 from monitor.protocol.offsets_topic import Foreign, decode_record
+from monitor.protocol.offsets_topic.logs import Log, LogNames
 from monitor.protocol.wire.errors import DecodeError
 from monitor.tracking.connect import fold_connect_configs
 from monitor.tracking.group import fold_group
@@ -56,7 +56,7 @@ class CapturedLogs:
     """
 
     def __init__(self, configs_topics: frozenset[str] = frozenset()) -> None:
-        self._configs_topics = configs_topics
+        self._names = LogNames(connect_configs=configs_topics)
         self._events: dict[str, list[GroupEvent]] = defaultdict(list)
         self._config_events: dict[str, list[ConnectConfigEvent]] = defaultdict(list)
         self._groups: dict[str, GroupState] = {}
@@ -92,17 +92,18 @@ class CapturedLogs:
         return dict(self._configs)
 
     def _add(self, topic: str, key: bytes | None, value: bytes | None, timestamp_ms: int) -> None:
-        if topic == OFFSETS_TOPIC:
-            event = decode_record(key, value, timestamp_ms)
-            if not isinstance(event, Foreign):
-                self._events[event.group].append(event)
-        elif topic == SHARE_STATE_TOPIC:
-            share_event = decode_share_state(key, value, timestamp_ms)
-            self._events[share_event.group].append(share_event)
-        elif topic in self._configs_topics or topic.endswith(CONFIGS_SUFFIX):
-            config_event = decode_connect_config(key, value, timestamp_ms)
-            if config_event is not None:
-                self._config_events[topic].append(config_event)
+        match self._names.log_of(topic):
+            case Log.OFFSETS:
+                event = decode_record(key, value, timestamp_ms)
+                if not isinstance(event, Foreign):
+                    self._events[event.group].append(event)
+            case Log.SHARE_STATE:
+                share_event = decode_share_state(key, value, timestamp_ms)
+                self._events[share_event.group].append(share_event)
+            case Log.CONNECT_CONFIGS:
+                config_event = decode_connect_config(key, value, timestamp_ms)
+                if config_event is not None:
+                    self._config_events[topic].append(config_event)
 
 
 def _bytes(text: str | None) -> bytes | None:

@@ -15,6 +15,7 @@ from monitor.kinds.classic_streams import (
 )
 from monitor.kinds.connect import (
     IdleWork,
+    any_assignment,
     delay_until_ms,
     idle_work,
     revoked_work,
@@ -24,7 +25,6 @@ from monitor.kinds.connect import (
 )
 from monitor.kinds.streams import IdleTask, idle_tasks, missing_topics, task_inputs, task_owners
 from monitor.model import (
-    ConnectAssignment,
     ConnectConfigsState,
     ConnectGroupState,
     GroupState,
@@ -125,7 +125,7 @@ def _idle_work(idle: IdleWork) -> Shown:
 
 
 def _connect_details(group: GroupState) -> Shown:
-    known, told = group.connect or ConnectGroupState(), _any_assignment(group)
+    known, told = group.connect or ConnectGroupState(), any_assignment(group)
     return {
         "leader_url": told.leader_url if told else None,
         "config_offset": told.config_offset if told else None,
@@ -145,11 +145,6 @@ def _connect_details(group: GroupState) -> Shown:
         ],
         "behind": [msgspec.structs.asdict(each) for each in known.behind],
     }
-
-
-def _any_assignment(group: GroupState) -> ConnectAssignment | None:
-    """The leader tells every worker the same of itself."""
-    return next((m.connect.assignment for m in group.members if m.connect and m.connect.assignment), None)
 
 
 def _connectors(configs: ConnectConfigsState) -> list[Shown]:

@@ -1,4 +1,7 @@
-"""The tasks of a group on its page: by subtopology (Kafka Streams) or connector, who runs each, and why nobody does."""
+"""The tasks of a group of Kafka Streams on its page: by subtopology, who runs each, and why nobody does.
+
+Those of Connect are in monitor.web.page.connect.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ class TaskLine(Value):
 
 
 class TaskPart(Value):
-    """A subtopology or a connector. ``idle`` of its ``count`` tasks run nowhere; ``lines`` are the listed ones."""
+    """A subtopology. ``idle`` of its ``count`` tasks run nowhere; ``lines`` are the listed ones."""
 
     part: str
     count: int
@@ -38,7 +41,7 @@ class TaskPart(Value):
 
 
 def task_map(verdict: GroupVerdict, holders: Holders) -> tuple[TaskPart, ...]:
-    """The tasks by subtopology or connector, in their order."""
+    """The tasks by subtopology, in their order."""
     is_small = len(verdict.tasks) <= MOST_TASKS
     parts = [(part, list(own)) for part, own in groupby(verdict.tasks, lambda task: task.part)]
     return tuple(

@@ -10,8 +10,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from monitor.detection.ownership.catalog_view import count_now
-from monitor.detection.ownership.tasks.task_view import MemberTaskCounts, TaskView
+from monitor.detection.ownership.tasks.task_view import TaskView, view_threads
 from monitor.kinds.classic_streams import (
+    ClassicTasks,
     assignment_error,
     classic_tasks,
     expects_probing,
@@ -21,31 +22,20 @@ from monitor.kinds.classic_streams import (
     task_name,
     task_order,
 )
-from monitor.kinds.processes import MemberLoad, idle_threads, process_balance, process_loads
+from monitor.kinds.processes import MemberLoad
 from monitor.model import Catalog, GroupState, Member, StreamsTask, TaskVerdict, TopicPartition
 
 
 def view_classic_streams(group: GroupState, catalog: Catalog) -> TaskView:
     """The tasks of the group. Balance is judged once the assignment is final, if every process is known."""
-    loads = [_load(member) for member in group.members]
-    processes = process_loads(loads)
-    is_judged = _is_final(group.members) and all(load.process for load in loads)
-    return TaskView(
-        tasks=tuple(_tasks(group.members, _counts(group.members, catalog))),
-        members={each.member_id: MemberTaskCounts(each.process, each.active, each.standby) for each in loads},
-        processes=processes,
-        balance=process_balance(processes) if is_judged else None,
-        idle=idle_threads(loads) if is_judged else None,
-    )
+    told = [classic_tasks(member) for member in group.members]
+    loads = [MemberLoad(each.member_id, each.process_id, len(each.active), len(each.standby)) for each in told]
+    tasks = _tasks(group.members, told, _counts(group.members, catalog))
+    return view_threads(tasks, loads, is_settled=_is_final(group.members))
 
 
 def _is_final(members: tuple[Member, ...]) -> bool:
     return not (is_half_done(members) or expects_probing(members) or assignment_error(members))
-
-
-def _load(member: Member) -> MemberLoad:
-    tasks = classic_tasks(member)
-    return MemberLoad(member.member_id, tasks.process_id, len(tasks.active), len(tasks.standby))
 
 
 def _counts(members: Iterable[Member], catalog: Catalog) -> dict[str, int]:
@@ -53,16 +43,16 @@ def _counts(members: Iterable[Member], catalog: Catalog) -> dict[str, int]:
     return {topic: count_now(catalog.topics[topic]) for topic in topics}
 
 
-def _tasks(members: tuple[Member, ...], counts: dict[str, int]) -> Iterator[TaskVerdict]:
+def _tasks(members: tuple[Member, ...], told: Iterable[ClassicTasks], counts: dict[str, int]) -> Iterator[TaskVerdict]:
     owners: dict[StreamsTask, list[str]] = defaultdict(list)
     standbys: dict[StreamsTask, list[str]] = defaultdict(list)
     reads: dict[StreamsTask, set[TopicPartition]] = defaultdict(set)
+    for each in told:
+        for task in each.active:
+            owners[task].append(each.member_id)
+        for task in each.standby:
+            standbys[task].append(each.member_id)
     for member in members:
-        tasks = classic_tasks(member)
-        for task in tasks.active:
-            owners[task].append(member.member_id)
-        for task in tasks.standby:
-            standbys[task].append(member.member_id)
         for place, task in task_by_partition(member):
             reads[task].add(place)
     wanted = known_tasks(members, counts)

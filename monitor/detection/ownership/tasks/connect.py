@@ -7,22 +7,23 @@ configurations, where that is read. Without it, only what a worker had that is g
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from msgspec.structs import replace
 
 from monitor.detection.moment import Moment
+from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.ownership.tasks.task_view import MemberTaskCounts, TaskView
 from monitor.kinds.connect import (
     IdleWork,
     IdleWorkReason,
     Work,
+    any_assignment,
     configured_work,
     delay_until_ms,
     idle_work,
     running_work,
-    sink_connector,
     sink_group,
     sink_task,
     worker_work,
@@ -31,7 +32,6 @@ from monitor.model import (
     CONNECT,
     THE_CONNECTOR,
     Catalog,
-    ConnectAssignment,
     ConnectConfigsState,
     ConnectorConfig,
     ConnectorVerdict,
@@ -60,13 +60,15 @@ def view_connect(group: GroupState, catalog: Catalog) -> TaskView:
     configs = catalog.connect_configs.get(group.group)
     running = running_work(group)
     idle = {each.work: each for each in _idle(group, configs)}
+    changed_ms = {each.connector: each.changed_ms for each in configs.connectors} if configs is not None else {}
+    loads = {member.member_id: _load(member) for member in group.members}
     return TaskView(
         tasks=tuple(
-            _task(work, running.get(work, ()), idle.get(work), _since_ms(group, configs, work, idle.get(work)))
+            _task(work, running.get(work, ()), idle.get(work), _since_ms(group, changed_ms, work, idle.get(work)))
             for work in sorted({*running, *idle})
         ),
-        members={member.member_id: _counts(member) for member in group.members},
-        processes=tuple(sorted((_load(member) for member in group.members), key=lambda load: load.process)),
+        members={member: MemberTaskCounts(process=load.process, active=load.active) for member, load in loads.items()},
+        processes=tuple(sorted(loads.values(), key=lambda load: load.process)),
         connect=_cluster(group, configs, running),
     )
 
@@ -87,11 +89,11 @@ def sinks_of(group: GroupState) -> tuple[SinkVerdict, ...]:
     return tuple(SinkVerdict(member_id, sink.connector, sink.task) for member_id, sink in found if sink is not None)
 
 
-def sink_of(group: GroupState, catalog: Catalog) -> SinkState | None:
+def sink_of(group: GroupState, topics: Topics) -> SinkState | None:
     """The connector whose consumer group this is by its name; None: it is of none that is known."""
-    if not catalog.connect_configs or group.protocol_type == CONNECT:
+    if group.protocol_type == CONNECT:
         return None
-    found = sink_connector(group.group, catalog.connect_configs.values())
+    found = topics.sinks.get(group.group)
     return None if found is None else SinkState(connector=found.connector, state=found.target_state)
 
 
@@ -118,7 +120,7 @@ def _task(work: Work, owners: tuple[str, ...], idle: IdleWork | None, since_ms: 
     )
 
 
-def _since_ms(group: GroupState, configs: ConnectConfigsState | None, work: Work, idle: IdleWork | None) -> int | None:
+def _since_ms(group: GroupState, changed_ms: Mapping[str, int], work: Work, idle: IdleWork | None) -> int | None:
     """Since when nobody runs it: since its worker is gone, or since the generation that should have given it out.
 
     What was configured after that is missing since then.
@@ -127,18 +129,12 @@ def _since_ms(group: GroupState, configs: ConnectConfigsState | None, work: Work
         return None
     if idle.since_ms is not None:
         return idle.since_ms
-    changed = {each.connector: each.changed_ms for each in configs.connectors} if configs is not None else {}
-    return max(group.generation_ms, changed.get(work.connector, 0))
+    return max(group.generation_ms, changed_ms.get(work.connector, 0))
 
 
 def _task_now(task: TaskVerdict, moment: Moment) -> TaskVerdict:
     is_over = task.until_ms is not None and moment.has_come(task.until_ms + OVERDUE_MS)
     return replace(task, orphan=OrphanReason.NOT_ASSIGNED, until_ms=None) if is_over else task
-
-
-def _counts(member: Member) -> MemberTaskCounts:
-    load = _load(member)
-    return MemberTaskCounts(process=load.process, active=load.active)
 
 
 def _load(member: Member) -> ProcessLoad:
@@ -159,18 +155,13 @@ def _load(member: Member) -> ProcessLoad:
 def _cluster(
     group: GroupState, configs: ConnectConfigsState | None, running: Mapping[Work, tuple[str, ...]]
 ) -> ConnectVerdict:
-    told = _any_assignment(group.members)
+    told = any_assignment(group)
     return ConnectVerdict(
         connectors=_connectors(configs, running),
         leader_url=told.leader_url if told else None,
         config_offset=told.config_offset if told else None,
         delay_until_ms=delay_until_ms(group),
     )
-
-
-def _any_assignment(members: Iterable[Member]) -> ConnectAssignment | None:
-    """The leader tells every worker the same of itself."""
-    return next((member.connect.assignment for member in members if member.connect and member.connect.assignment), None)
 
 
 def _connectors(

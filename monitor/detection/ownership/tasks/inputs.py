@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from monitor.detection.ownership.catalog_view import count_now
-from monitor.kinds.streams import read_topics
+from monitor.kinds.streams import read_topics, topics_by_subtopology
 from monitor.model import Catalog, IdPartitions, TopicPartitions, Topology
 
 
@@ -13,15 +13,18 @@ def partition_counts(topology: Topology, catalog: Catalog) -> dict[str, int]:
     """The numbers of partitions of the topics that the topology reads, as far as they exist."""
     return {
         topic: count_now(catalog.topics[topic])
-        for part in topology.subtopologies
-        for topic in read_topics(part, catalog.topics)
+        for topics in topics_by_subtopology(topology, catalog.topics).values()
+        for topic in topics
     }
 
 
-def subscribed_topics(topology: Topology, catalog: Catalog) -> tuple[str, ...]:
-    """The topics that the topology reads, sorted; those that it names and that do not exist included."""
+def subscribed_topics(topology: Topology, counts: Mapping[str, int]) -> tuple[str, ...]:
+    """The topics that the topology reads, sorted; those that it names and that do not exist included.
+
+    ``counts`` are the numbers of partitions of those that exist.
+    """
     named = {topic for part in topology.subtopologies for topic in (*part.source_topics, *part.repartition_sources)}
-    return tuple(sorted(named.union(partition_counts(topology, catalog))))
+    return tuple(sorted(named.union(counts)))
 
 
 def partitions_of(

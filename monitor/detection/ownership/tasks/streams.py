@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from monitor.detection.ownership.tasks.inputs import partition_counts
-from monitor.detection.ownership.tasks.task_view import MemberTaskCounts, TaskView
-from monitor.kinds.processes import MemberLoad, idle_threads, process_balance, process_loads
-from monitor.kinds.streams import MemberTasks, TaskId, expected_tasks, member_tasks, task_inputs
+from monitor.detection.ownership.tasks.task_view import TaskView, view_threads
+from monitor.kinds.processes import MemberLoad
+from monitor.kinds.streams import MemberTasks, TaskId, expected_tasks, member_tasks, topics_by_subtopology
 from monitor.model import Catalog, GroupState, Phase, TaskVerdict, TopicPartition, Topology
 
 
@@ -19,15 +19,8 @@ def view_streams(group: GroupState, topology: Topology, catalog: Catalog) -> Tas
         MemberLoad(each.member_id, each.process_id, len(each.running.active), len(each.running.standby))
         for each in members
     ]
-    processes = process_loads(loads)
-    is_judged = group.phase is Phase.STABLE and all(load.process for load in loads)
-    return TaskView(
-        tasks=tuple(_tasks(members, topology, partition_counts(topology, catalog))),
-        members={each.member_id: MemberTaskCounts(each.process, each.active, each.standby) for each in loads},
-        processes=processes,
-        balance=process_balance(processes) if is_judged else None,
-        idle=idle_threads(loads) if is_judged else None,
-    )
+    tasks = _tasks(members, topology, partition_counts(topology, catalog))
+    return view_threads(tasks, loads, is_settled=group.phase is Phase.STABLE)
 
 
 def _tasks(members: list[MemberTasks], topology: Topology, counts: Mapping[str, int]) -> Iterator[TaskVerdict]:
@@ -39,6 +32,7 @@ def _tasks(members: list[MemberTasks], topology: Topology, counts: Mapping[str, 
             owners[task].append(member.member_id)
         for task in (*member.running.standby, *member.running.warmup):
             standbys[task].append(member.member_id)
+    inputs = topics_by_subtopology(topology, counts)
     for task in sorted({*expected_tasks(topology, counts), *owners, *standbys}):
         yield TaskVerdict(
             task=str(task),
@@ -46,5 +40,9 @@ def _tasks(members: list[MemberTasks], topology: Topology, counts: Mapping[str, 
             number=task.partition,
             owners=tuple(sorted(owners.get(task, ()))),
             standbys=tuple(sorted(standbys.get(task, ()))),
-            reads=tuple(TopicPartition(topic, task.partition) for topic in task_inputs(topology, task, counts)),
+            reads=tuple(
+                TopicPartition(topic, task.partition)
+                for topic in inputs.get(task.subtopology, ())
+                if task.partition < counts[topic]
+            ),
         )
