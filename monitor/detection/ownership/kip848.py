@@ -97,7 +97,7 @@ def expect_targets(group: GroupState, catalog: Catalog, ownership: Ownership) ->
     if not ownership.complete:
         return Expectation(kind="none")
     resolve = _resolver(group, catalog)
-    aimed = _aimed(group, resolve)
+    aimed = _members_at_their_targets(group, resolve)
     targets = owners_by_partition(MemberAssignment(member_id=m.member_id, topics=m.assigned) for m in aimed)
     return Expectation(
         kind="target",
@@ -121,10 +121,10 @@ def with_targets(group: GroupState, catalog: Catalog) -> tuple[Member, ...]:
 
     That is also what its assignors take for what a member has (``targetAssignment`` of ``GroupSpec``).
     """
-    return _aimed(group, _resolver(group, catalog))
+    return _members_at_their_targets(group, _resolver(group, catalog))
 
 
-def _aimed(group: GroupState, resolve: Resolve) -> tuple[Member, ...]:
+def _members_at_their_targets(group: GroupState, resolve: Resolve) -> tuple[Member, ...]:
     return tuple(replace(member, assigned=resolve(_reconciliation(member).target or ())) for member in group.members)
 
 
