@@ -9,7 +9,7 @@ import msgspec
 from monitor.model.connect import TargetState
 from monitor.model.kinds import GroupKind, Sharing, Source
 from monitor.model.members import Member, Reconciliation, SpareTasks
-from monitor.model.share import ShareBatch, ShareConfig, SharedTopic
+from monitor.model.share import ListedShareOffset, ShareBatch, ShareConfig, SharedTopic
 from monitor.model.streams import Topology
 from monitor.model.values import IdPartitions, PartitionId, Value
 
@@ -177,13 +177,17 @@ class RebalanceSampled(Event):
     version: int = 1
 
 
-class ShareConfigRead(Event):
-    """The configs of a share group, as the brokers gave them to a collector at ``read_ms``; none: the group is gone."""
+class ShareGroupRead(Event):
+    """What the brokers told a collector of a share group at ``read_ms``; nothing: the group is gone.
+
+    ``offsets`` are asked for only where the log of share state cannot be read.
+    """
 
     cluster: str
     group: str
     read_ms: int
     config: ShareConfig
+    offsets: tuple[ListedShareOffset, ...] = ()
     version: int = 1
 
 
@@ -483,12 +487,12 @@ GroupEvent = (
     | GroupObserved
     | ReadablePartitionsStored
     | ShareStateEvent
-    | ShareConfigRead
+    | ShareGroupRead
 )
 
 TopicEvent = TopicObserved | PassCompleted
 
-CollectedEvent = TopicEvent | OffsetsListed | RebalanceSampled | GroupObserved | GroupsListed | ShareConfigRead
+CollectedEvent = TopicEvent | OffsetsListed | RebalanceSampled | GroupObserved | GroupsListed | ShareGroupRead
 """What collectors write.
 
 Each has a ``version``, that of docs/events.md; it is written only where it is not 1. Who reads a version that it does

@@ -106,6 +106,19 @@ class ShareConfig(Value):
     lock_ms: int | None = None
 
 
+class ListedShareOffset(msgspec.Struct, frozen=True, order=True, array_like=True, gc=False):
+    """How far a share group is in a partition, as its coordinator says when it is asked; see SharePartition.
+
+    ``start_offset`` None: nobody has answered for a record yet. ``lag`` is Kafka's own (KIP-1226), in records; None: it
+    is not known (before Kafka 4.2 it never is).
+    """
+
+    topic_id: str
+    partition: int
+    start_offset: int | None = None
+    lag: int | None = None
+
+
 class ShareOutcomes(Value):
     """What became of records of a share group; the fields are those of SharePartition."""
 
@@ -120,7 +133,8 @@ class ShareGroupState(Value):
     ``partitions``, sorted by topic id and number, come from the log of share state. ``initialized`` are those that
     members can read, ``initializing`` those that they cannot read yet, both from the log of groups; the two logs have
     no common order. ``former`` is of partitions whose share state was deleted, so that no count goes back.
-    ``config`` is what a collector read of it.
+    ``config`` is what a collector read of it, and so are ``listed``, sorted: only where the log of share state cannot
+    be read, so that there are no ``partitions``.
     """
 
     partitions: tuple[SharePartition, ...] = ()
@@ -128,3 +142,4 @@ class ShareGroupState(Value):
     initializing: tuple[SharedTopic, ...] = ()
     former: ShareOutcomes = ShareOutcomes()
     config: ShareConfig = ShareConfig()
+    listed: tuple[ListedShareOffset, ...] = ()

@@ -111,7 +111,8 @@ class DeliveryVerdict(Value):
 
     What members hold right now is not in any log. ``start_offset`` is the group's own, which is one answer behind
     (None: nobody has answered for a record yet); ``first_waiting`` is the first record that the group is not done with
-    (None: there is none, or it is not known). ``lag`` and ``lost`` count records, see monitor.kinds.share.
+    (None: there is none, or it is not known; if only the coordinator's word is known, it may be an earlier one).
+    ``lag`` and ``lost`` count records, see monitor.kinds.share.
 
     ``waiting_redelivery`` records were delivered and are available again, one of them after ``max_deliveries``.
     ``last_tries`` of them are given up if the next delivery fails: ``last_try_offsets`` are the first ones, and

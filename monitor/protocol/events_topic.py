@@ -22,7 +22,7 @@ from monitor.model import (
     PassCompleted,
     RebalanceSampled,
     Reconciliation,
-    ShareConfigRead,
+    ShareGroupRead,
     StreamsClient,
     StreamsNotice,
     StreamsTask,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final[msgspec.json.Decoder[CollectedEvent]] = msgspec.json.Decoder(
-    TopicObserved | PassCompleted | OffsetsListed | RebalanceSampled | GroupObserved | GroupsListed | ShareConfigRead
+    TopicObserved | PassCompleted | OffsetsListed | RebalanceSampled | GroupObserved | GroupsListed | ShareGroupRead
 )
 EVENTS_VERSION: Final = 1
 """The newest version of the events that is understood (docs/events.md)."""
@@ -170,7 +170,7 @@ def _numbers(event: CollectedEvent) -> Iterator[tuple[int, int]]:
         yield event.topics, _NUMBER_LIMIT
     elif isinstance(event, RebalanceSampled):
         yield from _sample_numbers(event)
-    elif isinstance(event, ShareConfigRead):
+    elif isinstance(event, ShareGroupRead):
         yield event.config.delivery_limit or 0, _NUMBER_LIMIT
         yield event.config.lock_ms or 0, _NUMBER_LIMIT
     elif isinstance(event, GroupObserved):
@@ -188,7 +188,7 @@ def _times(event: CollectedEvent) -> Iterator[int]:
             yield event.asked_ms
         case RebalanceSampled():
             yield from (event.since_ms, event.sampled_ms, event.seen_ms or 0)
-        case ShareConfigRead():
+        case ShareGroupRead():
             yield event.read_ms
         case PassCompleted() | GroupsListed():
             yield from (event.pass_ms, event.completed_ms)
@@ -208,6 +208,9 @@ def _offsets(event: CollectedEvent) -> Iterator[int]:
     elif isinstance(event, OffsetsListed | GroupObserved):
         for each in event.offsets:
             yield each.offset
+    elif isinstance(event, ShareGroupRead):
+        for share in event.offsets:
+            yield from (share.start_offset or 0, share.lag or 0)
 
 
 def _sample_numbers(event: RebalanceSampled) -> Iterator[tuple[int, int]]:
@@ -272,7 +275,7 @@ def _worker_numbers(worker: ConnectWorker) -> Iterator[tuple[int, int]]:
 
 def _partitions(event: CollectedEvent) -> Iterator[PartitionId]:
     """Every partition that the event names."""
-    if isinstance(event, TopicObserved | OffsetsListed | GroupObserved):
+    if isinstance(event, TopicObserved | OffsetsListed | GroupObserved | ShareGroupRead):
         places = event.partitions if isinstance(event, TopicObserved) else event.offsets
         for place in places:
             yield place.partition

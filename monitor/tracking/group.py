@@ -24,7 +24,7 @@ from monitor.model import (
     Phase,
     ReadablePartitionsStored,
     RebalanceSampled,
-    ShareConfigRead,
+    ShareGroupRead,
     ShareSnapshotStored,
     ShareStateDeleted,
     ShareUpdateStored,
@@ -101,7 +101,7 @@ class _Draft:
         if isinstance(event, GroupObserved):
             self._observe(event)
             return
-        if isinstance(event, ShareSnapshotStored | ShareUpdateStored | ShareStateDeleted | ShareConfigRead):
+        if isinstance(event, ShareSnapshotStored | ShareUpdateStored | ShareStateDeleted | ShareGroupRead):
             self._share.apply(event)
             return
         if isinstance(event, OffsetsListed) and self._state.source is not _LOG:

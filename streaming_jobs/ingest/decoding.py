@@ -22,7 +22,7 @@ from monitor.model import (
     PassCompleted,
     RebalanceSampled,
     Shard,
-    ShareConfigRead,
+    ShareGroupRead,
 )
 from monitor.protocol.events_topic import (
     decode_event,
@@ -266,7 +266,7 @@ class EventsDecoder(LogDecoder):
             chunk.add_to_all(Entity.PASS, record.offset, event)
         elif isinstance(event, GroupsListed):
             self._place_listing(chunk, record, event)
-        elif isinstance(event, OffsetsListed | RebalanceSampled | GroupObserved | ShareConfigRead):
+        elif isinstance(event, OffsetsListed | RebalanceSampled | GroupObserved | ShareGroupRead):
             self._place_group_event(chunk, record, event)
         else:
             chunk.add(Entity.TOPIC, event.topic, record.offset, event)
@@ -275,7 +275,7 @@ class EventsDecoder(LogDecoder):
         self,
         chunk: EventChunk,
         record: Record,
-        event: OffsetsListed | RebalanceSampled | GroupObserved | ShareConfigRead,
+        event: OffsetsListed | RebalanceSampled | GroupObserved | ShareGroupRead,
     ) -> None:
         if watches(self.shard, event.group):
             chunk.add(Entity.GROUP, event.group, record.offset, event)

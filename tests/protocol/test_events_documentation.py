@@ -40,6 +40,8 @@ NAMED = {
     "ConnectWorker",
     "ConnectAssignment",
     "ConnectorTasks",
+    "ListedShareOffset",
+    "ShareConfig",
 }
 
 

@@ -26,7 +26,7 @@ from monitor.model import (
     RebalanceSampled,
     Reconciliation,
     ShareConfig,
-    ShareConfigRead,
+    ShareGroupRead,
     Source,
     SpareTasks,
     StreamsClient,
@@ -101,7 +101,7 @@ SAMPLED = st.builds(
 
 NUMBERS = st.none() | st.integers(0, 2**31 - 1)
 CONFIGS = st.builds(
-    ShareConfigRead,
+    ShareGroupRead,
     cluster=st.text(max_size=5),
     group=st.text(max_size=5),
     read_ms=TIMES,
@@ -376,7 +376,7 @@ def _with(time_ms: int, at: str) -> CollectedEvent:
         ),
         "asked": OffsetsListed("c", "g", ms("asked"), ()),
         "sample": RebalanceSampled("c", "g", None, ms("sample since"), ms("sample at"), seen_ms=ms("sample seen")),
-        "configs": ShareConfigRead("c", "g", ms("configs read"), ShareConfig()),
+        "configs": ShareGroupRead("c", "g", ms("configs read"), ShareConfig()),
     }
     of = {"committed": "group", "member": "group", "topic": "topic", "group": "group"}
     first = at.split(maxsplit=1)[0]

@@ -16,13 +16,16 @@ import org.apache.kafka.clients.consumer.KafkaShareConsumer;
  * One consumer of a share group, which acknowledges each record as it was told last. It ends with its input.
  *
  * The first line of input is the broker's address; every other one is a command, a JSON object.
- * {"do": "start", "group", "topic"}   {"do": "answer", "with": "ACCEPT" | "RELEASE" | "REJECT" | "NOTHING"}
- * With NOTHING it polls no more. Events go to standard output: "answers" once it does as told last, and each
- * acknowledgment, with the delivery count.
+ * {"do": "start", "group", "topic"}   {"do": "answer", "with": "ACCEPT" | "RELEASE" | "REJECT" | "HOLD" | "NOTHING",
+ * "until"}
+ * With HOLD it keeps what it gets next until it is told otherwise; with NOTHING it polls no more, and also once it has
+ * acknowledged a record that was delivered "until" times. Events go to standard output: "answers" once it does as told
+ * last, and each acknowledgment (or record held), with the delivery count.
  */
 public class ShareMember {
     static final ObjectMapper JSON = new ObjectMapper();
     static volatile String with = "ACCEPT";
+    static volatile int until = Integer.MAX_VALUE;
 
     public static void main(String[] args) throws Exception {
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, "UTF-8"));
@@ -38,6 +41,8 @@ public class ShareMember {
                 thread.setDaemon(true);
                 thread.start();
             } else {
+                Object most = asked.get("until");
+                until = most == null ? Integer.MAX_VALUE : ((Integer) most).intValue();
                 with = (String) asked.get("with");
             }
         }
@@ -68,8 +73,18 @@ public class ShareMember {
                 Iterator records = consumer.poll(Duration.ofMillis(200)).iterator();
                 while (records.hasNext()) {
                     ConsumerRecord record = (ConsumerRecord) records.next();
+                    if ("HOLD".equals(now)) {
+                        tell(now, describe(record));
+                        while ("HOLD".equals(with)) {
+                            Thread.sleep(50);
+                        }
+                        now = "RELEASE";
+                    }
                     consumer.acknowledge(record, AcknowledgeType.valueOf(now));
                     tell(now, describe(record));
+                    if (((Short) record.deliveryCount().orElse(Short.valueOf((short) 0))).intValue() >= until) {
+                        with = "NOTHING";
+                    }
                 }
                 consumer.commitSync();
             }

@@ -15,14 +15,18 @@ _PROGRAM: Final = Path(__file__).parent / "ShareMember.java"
 class ShareMember(Consumers):
     """A JVM with one share consumer."""
 
-    def answer_with(self, what: str) -> int:
-        """Have it acknowledge all records so from now on: ACCEPT, RELEASE, REJECT or NOTHING.
+    def answer_with(self, what: str, until: int | None = None) -> int:
+        """Have it acknowledge all records so from now on: ACCEPT, RELEASE, REJECT, HOLD or NOTHING.
+
+        Args:
+            what: as ShareMember.java says.
+            until: it stops polling once it has acknowledged a record that was delivered so often.
 
         Returns:
             The place in its events from which on it does.
         """
         since = self.seen()
-        self.tell("answer", **{"with": what})
+        self.tell("answer", **{"with": what}, **({} if until is None else {"until": until}))
         self.await_event(since, "answers", **{"with": what})
         return since
 

@@ -31,12 +31,7 @@ from monitor.collectors.snapshot import SourceSnapshot
 from monitor.config import ClusterSettings
 from monitor.model import GroupObserved, Source, Value
 from monitor.protocol.kafka_admin.requests import Api
-from monitor.protocol.kafka_admin.responses import (
-    Coordinator,
-    FindCoordinatorResponse,
-    ListGroupsResponse,
-    read_response,
-)
+from monitor.protocol.kafka_admin.responses import ListGroupsResponse, read_coordinators, read_response
 from monitor.protocol.wire.errors import DecodeError
 
 REWRITE_MS: Final = 180_000
@@ -173,7 +168,7 @@ class AdminReader:
             found.key
             for answer in requests.ask(questions)
             if isinstance(answer, GroupsResponse)
-            for found in _coordinators(answer)
+            for found in read_coordinators(answer.version, answer.data)
             if found.error_code == 0 and found.node_id in listing.answered
         )
 
@@ -199,10 +194,3 @@ def _read_listing(answer: GroupsResponse | FailedRequest) -> ListGroupsResponse 
     except DecodeError:
         return "the response cannot be decoded"
     return error_name(for_code(told.error_code)()) if told.error_code else told
-
-
-def _coordinators(answer: GroupsResponse) -> tuple[Coordinator, ...]:
-    try:
-        return read_response(FindCoordinatorResponse, answer.version, answer.data).coordinators
-    except DecodeError:
-        return ()

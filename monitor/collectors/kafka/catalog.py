@@ -20,11 +20,12 @@ from monitor.collectors.kafka.events_writer import (
     send_samples,
     write_completion,
     write_offsets,
-    write_share_configs,
+    write_share_groups,
     write_topics,
 )
 from monitor.collectors.kafka.rebalance_sampler import SAMPLE_S, RebalanceSampler
-from monitor.collectors.kafka.share_configs import ShareConfigs
+from monitor.collectors.kafka.share_groups import ShareGroupReader
+from monitor.collectors.kafka.share_offsets import ShareOffsetsReader
 from monitor.collectors.kafka.topic_poll import StableOffsets, cluster_id_of, content_digest, observe_topics
 from monitor.collectors.kafka.transactional_offsets import TransactionalOffsets
 from monitor.collectors.kafka_client.connection import CONNECT_LIMIT_S, close_producer, open_admin, open_producer
@@ -68,7 +69,7 @@ class KafkaCatalogCollector(RetryingCollector):
         self._producer: KafkaProducer | None = None
         self._pass_ms = 0
         self._transactions = TransactionalOffsets(cluster.name)
-        self._shares = ShareConfigs(cluster.name)
+        self._shares = ShareGroupReader(cluster.name, ShareOffsetsReader(cluster))
         self._states = RebalanceSampler(cluster.name)
         self._stable = StableOffsets()
         self._next_sample_s = 0.0
@@ -124,7 +125,7 @@ class KafkaCatalogCollector(RetryingCollector):
         """Make one pass: see all topics, write them, then write and return that the pass is complete.
 
         Where uncommitted records are read, what the brokers say of transactional commits is written behind it, and so
-        are the configs of share groups. A pass is complete without them: most clusters have neither transactions nor
+        is what no log has of share groups. A pass is complete without them: most clusters have neither transactions nor
         share groups, and the log of offsets, or a default, counts where something is missing.
 
         Raises:
@@ -155,9 +156,8 @@ class KafkaCatalogCollector(RetryingCollector):
         if self._corrects_the_log:
             for listed in self._transactions.ask(admin, self._clock):
                 write_offsets(producer, destination, listed)
-        if self._cluster.groups_from == "log":
-            for read in self._shares.ask(admin, self._clock):
-                write_share_configs(producer, destination, read)
+        for read in self._shares.ask(admin, self._clock):
+            write_share_groups(producer, destination, read)
         if self._transactions.needs_new_client or self._has_lost_a_leader(topics):
             self._renew_admin(admin)
         self.last_success_ms = completed.completed_ms

@@ -19,7 +19,7 @@ from monitor.model import (
     OffsetsListed,
     PassCompleted,
     RebalanceSampled,
-    ShareConfigRead,
+    ShareGroupRead,
     TopicObserved,
     Value,
 )
@@ -115,8 +115,8 @@ def write_offsets(producer: KafkaProducer, destination: str, listed: Iterable[Of
     _write(producer, destination, ((event.group, event) for event in listed))
 
 
-def write_share_configs(producer: KafkaProducer, destination: str, read: Iterable[ShareConfigRead]) -> None:
-    """Write the configs of each share group, and wait until all is there.
+def write_share_groups(producer: KafkaProducer, destination: str, read: Iterable[ShareGroupRead]) -> None:
+    """Write what was read of each share group, and wait until all is there.
 
     Raises:
         KafkaError: an event was not written within 20 s.

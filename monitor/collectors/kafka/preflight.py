@@ -202,11 +202,21 @@ def share_state_partitions(cluster: ClusterSettings, limit_s: float = CONNECT_LI
     Raises:
         ConfigError, ConnectionFailed, PermissionMissing: as for ``check``.
     """
+    with open_admin(cluster, limit_s) as admin, explain_request_errors(cluster):
+        return readable_share_partitions(cluster, admin)
+
+
+def readable_share_partitions(cluster: ClusterSettings, admin: KafkaAdminClient) -> int:
+    """As ``share_state_partitions``, by a client that is connected.
+
+    Raises:
+        PermissionMissing: the user may not read the log.
+        KafkaError: the brokers do not say.
+    """
+    (described,) = admin.describe_topics([SHARE_STATE_TOPIC])
     try:
-        with open_admin(cluster, limit_s) as admin, explain_request_errors(cluster):
-            (described,) = admin.describe_topics([SHARE_STATE_TOPIC])
-            _check_described(cluster, described, "DESCRIBE and READ")
-            _check_granted(cluster, described, "READ")
+        _check_described(cluster, described, "DESCRIBE and READ")
+        _check_granted(cluster, described, "READ")
     except OffsetsTopicMissing:
         return 0
     return len(described["partitions"])

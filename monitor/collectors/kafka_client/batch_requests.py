@@ -58,7 +58,7 @@ class BatchRequests:
                 return self.ask(question, items[:middle], answer) | self.ask(question, items[middle:], answer)
             self.note_failure(question, items, error)
             return dict.fromkeys(items) if isinstance(error, AuthorizationError) else {}
-        self._note_success(question, items)
+        self.note_success(question, [item for item in items if told.get(item) is not None])
         return dict(told)
 
     def note_failure(self, question: str, items: Sequence[Hashable], error: Exception) -> None:
@@ -77,7 +77,8 @@ class BatchRequests:
             return f"the user lacks permission, {error_name(error)}"
         return f"{error_name(error)}, retrying"
 
-    def _note_success(self, question: str, items: Sequence[Hashable]) -> None:
+    def note_success(self, question: str, items: Sequence[Hashable]) -> None:
+        """Keep in mind that a question was answered for these items."""
         for kind, concerned in list(self._not_told.items()):
             if kind[0] == question:
                 concerned.difference_update(items)

@@ -27,6 +27,7 @@ from monitor.model import (
     ShareGroupState,
     ShareOutcomes,
     SharePartition,
+    Source,
     TopicPartition,
 )
 
@@ -50,11 +51,14 @@ def read_deliveries(group: GroupState, topics: Topics, subscribed: Iterable[str]
     share = group.share
     if group.kind is not GroupKind.SHARE or share is None:
         return None
-    readable = frozenset(_readable(share))
-    found = {place: _delivery(known, place, topics, limit) for place, known in _share_partitions(share, topics)}
+    found = dict(_coordinator_offsets(share, topics))
+    found |= {place: _delivery(known, place, topics, limit) for place, known in _share_partitions(share, topics)}
     for topic in subscribed:
         for place in topics.places(topic):
             found.setdefault(place, DeliveryVerdict(place.topic, place.partition))
+    if group.source is not Source.LOG:
+        return {place: found[place] for place in sorted(found)}  # only the log of groups says what is readable
+    readable = frozenset(_readable(share))
     return {place: _with_readability(found[place], is_readable=place in readable) for place in sorted(found)}
 
 
@@ -82,7 +86,7 @@ def totals_of(group: GroupState, limit: int) -> DeliveryTotals | None:
 
 
 def commits_of(deliveries: Deliveries) -> dict[TopicPartition, CommittedOffset]:
-    """What the group is done with, as if it had committed it; nothing of partitions without an answer."""
+    """What the group is done with, as if it had committed it; nothing of partitions of which the log says nothing."""
     return {
         place: CommittedOffset(
             topic=place.topic,
@@ -91,7 +95,7 @@ def commits_of(deliveries: Deliveries) -> dict[TopicPartition, CommittedOffset]:
             committed_ms=delivery.answered_ms or 0,
         )
         for place, delivery in deliveries.items()
-        if delivery.start_offset is not None
+        if delivery.first_waiting is not None or delivery.answered_ms is not None
     }
 
 
@@ -116,6 +120,27 @@ def _first_undone(delivery: DeliveryVerdict) -> int:
 def _readable(share: ShareGroupState) -> Iterator[TopicPartition]:
     for entry in share.initialized:
         yield from (TopicPartition(entry.topic, number) for number in entry.partitions)
+
+
+def _coordinator_offsets(share: ShareGroupState, topics: Topics) -> Iterator[tuple[TopicPartition, DeliveryVerdict]]:
+    """What the coordinator said of partitions: only where the log of share state is not read.
+
+    It does not say which records wait. If all of them are at the end of the log, the first is as far from there as the
+    lag is large; otherwise it is before. So no record is taken to wait longer than it does.
+    """
+    for known in share.listed:
+        topic = topics.catalog.names.get(known.topic_id)
+        if topic is not None:
+            place = TopicPartition(topic, known.partition)
+            state: PartitionState | None = topics.places(topic).get(place)
+            end = state.end if state is not None else None
+            first = max(known.start_offset or 0, end - known.lag) if known.lag and end is not None else None
+            yield (
+                place,
+                DeliveryVerdict(
+                    topic, known.partition, start_offset=known.start_offset, first_waiting=first, lag=known.lag
+                ),
+            )
 
 
 def _share_partitions(share: ShareGroupState, topics: Topics) -> Iterator[tuple[TopicPartition, SharePartition]]:

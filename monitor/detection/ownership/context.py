@@ -98,8 +98,8 @@ class Facts(Value):
     share their partitions out anew, so nothing is said of who should have them
     (monitor.detection.ownership.self_assigned.grace_period). ``deliveries`` are of a share group, which delivers
     a record ``delivery_limit`` times at most; None: it is none. ``task_view`` is of groups whose members have tasks,
-    and ``tasks`` are those with why nobody runs them now. ``sinks`` are the members that are tasks of a sink of Connect,
-    by their client ids, and ``sink`` is the connector whose group it is, by its name.
+    and ``tasks`` are those with why nobody runs them now. ``sinks`` are the members that are tasks of a sink of
+    Connect, by their client ids, and ``sink`` is the connector whose group it is, by its name.
     """
 
     group: GroupState

@@ -38,8 +38,9 @@ def find_stalled(facts: Facts) -> Iterable[Observation]:
     since: dict[TopicPartition, int] = {}
     for row in facts.waiting:
         place = TopicPartition(row.topic, row.partition)
-        if row.owners and row.orphan is None and not is_held_back(row):
-            since_ms = in_vain_since_ms(facts, row, facts.committed[place].committed_ms)
+        answered_ms = facts.deliveries[place].answered_ms
+        if row.owners and row.orphan is None and answered_ms is not None and not is_held_back(row):
+            since_ms = in_vain_since_ms(facts, row, answered_ms)
             if since_ms is not None and facts.has_come(since_ms + patience_ms):
                 since[place] = since_ms
     if since:

@@ -31,6 +31,7 @@ from monitor.model import (
     OrphanReason,
     PartitionState,
     Phase,
+    Source,
     TaskVerdict,
     TopicPartition,
 )
@@ -95,9 +96,13 @@ def _not_readable(group: GroupState, catalog: Catalog, ownership: Ownership, kno
     if share is None:
         return {}
     if group.phase is Phase.EMPTY:
-        names = ((catalog.names.get(each.topic_id), each.partition) for each in share.partitions)
+        ids = [(each.topic_id, each.partition) for each in share.partitions]
+        ids += [(each.topic_id, each.partition) for each in share.listed]
+        names = ((catalog.names.get(topic_id), number) for topic_id, number in ids)
         places = (TopicPartition(topic, number) for topic, number in names if topic is not None)
         return {place: OrphanReason.NO_MEMBERS for place in places if place in known}
+    if group.source is not Source.LOG:
+        return {}  # only the log of groups says what is readable
     readable = {TopicPartition(each.topic, number) for each in share.initialized for number in each.partitions}
     return {
         place: OrphanReason.NOT_INITIALIZED

@@ -23,6 +23,7 @@ class Api(IntEnum):
     CONSUMER_GROUP_DESCRIBE = 69
     SHARE_GROUP_DESCRIBE = 77
     STREAMS_GROUP_DESCRIBE = 89
+    SHARE_GROUP_OFFSETS = 90
 
 
 class Versions(Value):
@@ -41,6 +42,7 @@ VERSIONS = {
     Api.CONSUMER_GROUP_DESCRIBE: Versions(oldest=0, newest=1, flexible=0),
     Api.SHARE_GROUP_DESCRIBE: Versions(oldest=1, newest=1, flexible=0),
     Api.STREAMS_GROUP_DESCRIBE: Versions(oldest=0, newest=0, flexible=0),
+    Api.SHARE_GROUP_OFFSETS: Versions(oldest=0, newest=1, flexible=0),
 }
 
 SEVERAL_GROUPS = 8
@@ -66,6 +68,9 @@ def request_body(api: Api, version: int, groups: Sequence[str]) -> bytes:
             return _GROUP + _array(map(_compact_text, groups), len(groups), compact=True) + _NO_TAGS
         case Api.OFFSET_FETCH:
             return _offset_fetch(version, groups)
+        case Api.SHARE_GROUP_OFFSETS:
+            all_topics = (_compact_text(group) + _NULL_COMPACT + _NO_TAGS for group in groups)
+            return _array(all_topics, len(groups), compact=True) + _NO_TAGS
     names = _array((_text(group, compact=compact) for group in groups), len(groups), compact=compact)
     asks_operations = b"\x00" if api is not Api.DESCRIBE_GROUPS or version >= 3 else b""
     return names + asks_operations + (_NO_TAGS if compact else b"")

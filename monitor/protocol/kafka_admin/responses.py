@@ -2,14 +2,15 @@
 
 The fields are those of Kafka's message definitions (``common/message`` in its jars: ListGroupsResponse,
 DescribeGroupsResponse, ConsumerGroupDescribeResponse, ShareGroupDescribeResponse, StreamsGroupDescribeResponse,
-OffsetFetchResponse, FindCoordinatorResponse). An answer's fields that nobody here needs are read all the same: only so
-are the bytes known to be an answer to their end.
+DescribeShareGroupOffsetsResponse, OffsetFetchResponse, FindCoordinatorResponse). An answer's fields that nobody here
+needs are read all the same: only so are the bytes known to be an answer to their end.
 """
 
 from __future__ import annotations
 
 from typing import Annotated, ClassVar, Protocol, TypeVar
 
+from monitor.protocol.wire.errors import DecodeError
 from monitor.protocol.wire.reader import Reader
 from monitor.protocol.wire.schema import (
     Int8,
@@ -201,6 +202,44 @@ class ShareGroupDescribeResponse(Message):
     groups: tuple[ShareGroupDescribed, ...]
 
 
+class SharePartitionOffset(Message, kw_only=True):
+    """How far a share group is in a partition; -1: there is no such number yet. ``lag`` is told from Kafka 4.2 on."""
+
+    partition_index: Int32
+    start_offset: Int64
+    leader_epoch: Int32
+    lag: Annotated[Int64, since(1)] = -1
+    error_code: Int16
+    error_message: str | None
+
+
+class ShareTopicOffsets(Message):
+    """How far a share group is in a topic."""
+
+    topic_name: str
+    topic_id: Uuid
+    partitions: tuple[SharePartitionOffset, ...]
+
+
+class ShareGroupOffsets(Message):
+    """How far a share group is."""
+
+    group_id: str
+    topics: tuple[ShareTopicOffsets, ...]
+    error_code: Int16
+    error_message: str | None
+
+
+class DescribeShareGroupOffsetsResponse(Message):
+    """How far share groups are, in all partitions that they have initialized."""
+
+    newest: ClassVar[int] = 1
+    flexible: ClassVar[int | None] = 0
+
+    throttle_time_ms: Int32
+    groups: tuple[ShareGroupOffsets, ...]
+
+
 class KeyValue(Message):
     """A name with its value."""
 
@@ -373,3 +412,11 @@ class FindCoordinatorResponse(Message):
 
     throttle_time_ms: Int32
     coordinators: tuple[Coordinator, ...]
+
+
+def read_coordinators(version: int, data: bytes) -> tuple[Coordinator, ...]:
+    """The coordinators in such an answer; none in bytes that are no answer."""
+    try:
+        return read_response(FindCoordinatorResponse, version, data).coordinators
+    except DecodeError:
+        return ()

@@ -15,7 +15,7 @@ from monitor.model import (
     ReadablePartitionsStored,
     ShareBatch,
     ShareConfig,
-    ShareConfigRead,
+    ShareGroupRead,
     ShareGroupState,
     ShareOutcomes,
     SharePartition,
@@ -44,10 +44,10 @@ class ShareDraft:
         self._state = state or ShareGroupState()
         self._partitions = {(known.topic_id, known.partition): known for known in self._state.partitions}
 
-    def apply(self, event: ShareStateEvent | ShareConfigRead) -> None:
-        """Take one record of the log of share state, or what a collector read of the group's configs."""
-        if isinstance(event, ShareConfigRead):
-            self._state = replace(self._state, config=event.config)
+    def apply(self, event: ShareStateEvent | ShareGroupRead) -> None:
+        """Take one record of the log of share state, or what a collector read of the group."""
+        if isinstance(event, ShareGroupRead):
+            self._state = replace(self._state, config=event.config, listed=event.offsets)
             return
         place = event.topic_id, event.partition
         known = self._partitions.get(place)
@@ -72,7 +72,8 @@ class ShareDraft:
     def freeze(self) -> ShareGroupState | None:
         """As it is now; None: nothing is known, or all of it was deleted."""
         after = replace(self._state, partitions=tuple(self._partitions[place] for place in sorted(self._partitions)))
-        is_known = after.partitions or after.initialized or after.initializing or after.config != ShareConfig()
+        of_logs = after.partitions or after.initialized or after.initializing
+        is_known = of_logs or after.config != ShareConfig() or after.listed
         return after if is_known else None
 
 

@@ -31,10 +31,12 @@ from monitor.collectors.errors import (
 from monitor.collectors.kafka import preflight
 from monitor.collectors.kafka.catalog import KafkaCatalogCollector
 from monitor.collectors.kafka.preflight import ClusterFacts, PartitionBounds
+from monitor.collectors.kafka.share_offsets import ShareOffsetsReader
 from monitor.config import ClusterSettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from monitor.protocol.kafka.group_metadata import group_partition
+from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC
 from tests.support.brokers import SOON_BACK
 from tests.support.clients import produce_into_offsets_log
 from tests.support.job_process import eventually
@@ -241,6 +243,24 @@ def test_missing_permissions_one_after_the_other(secured):
     collector.close()
     facts = preflight.check(watcher)
     assert (facts.events_topic_exists, facts.offsets_partitions) == (True, 8)
+
+
+def test_share_offsets_are_asked_for_only_while_the_log_of_share_state_may_not_be_read(secured, caplog):
+    cluster = as_user(secured, "nobody")
+    with pytest.raises(PermissionMissing, match="user may not read __share_group_state"):
+        preflight.share_state_partitions(cluster)
+    with KafkaAdminClient(**secured.client_settings("nobody")) as admin:
+        reader = ShareOffsetsReader(cluster)
+        assert reader.is_needed(admin)
+        assert [reader.read(admin, ["pool"], lambda: 0) for _ in range(2)] == [{}, {}]
+        grant(secured, "nobody", SHARE_STATE_TOPIC, ACLOperation.DESCRIBE, ACLOperation.READ)
+        eventually(lambda: not reader.is_needed(admin), "the grant", 15)
+    assert preflight.share_state_partitions(cluster) == 0, "no share group was ever used"
+    (said,) = [each.getMessage() for each in caplog.records if each.name == "monitor.collectors.kafka.share_offsets"]
+    assert said == (
+        "Cluster prod: the offsets of a share group: not available (the user lacks permission,"
+        " GroupAuthorizationFailed); the lag of share groups is unknown meanwhile."
+    )
 
 
 def test_an_events_topic_that_cannot_be_written_or_read(secured):

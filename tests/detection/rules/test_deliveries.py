@@ -23,6 +23,7 @@ from monitor.model import (
     GroupState,
     GroupVerdict,
     IdPartitions,
+    ListedShareOffset,
     Member,
     PartitionState,
     Phase,
@@ -32,6 +33,7 @@ from monitor.model import (
     SharedTopic,
     ShareGroupState,
     SharePartition,
+    Source,
     TopicState,
 )
 from monitor.protocol.kafka.share_state import decode_share_state
@@ -264,3 +266,28 @@ def test_several_owners_of_a_partition_are_meant_and_no_status_is_given():
     verdict = evaluate(shared(partition(0, 50), partition(1, 100)), TOPICS, NOW, DetectionSettings())
     assert verdict.partitions[0].owners == ("C0", "C1")
     assert (verdict.lag, verdict.status) == (50, None)
+
+
+def listed(*offsets: ListedShareOffset, source=Source.ADMIN, **fields) -> GroupState:
+    """A group of which only its coordinator's answers are known."""
+    state = shared(**fields)
+    return replace(state, source=source, share=ShareGroupState(listed=offsets))
+
+
+def test_where_the_log_is_not_read_the_lag_is_the_coordinators_and_no_outcome_is_known():
+    state = listed(ListedShareOffset("t", 0, 90, 7), ListedShareOffset("t", 1))
+    verdict = evaluate(state, TOPICS, NOW, DetectionSettings())
+    assert [row.lag for row in verdict.partitions] == [7, None]
+    assert (verdict.lag, verdict.delivery_totals, verdict.findings) == (7, None, ())
+    assert [(each.start_offset, each.is_readable) for each in verdict.deliveries] == [(90, True), (None, True)]
+
+
+def test_what_the_log_says_counts_before_what_the_coordinator_says():
+    state = shared(partition(0, 50, answered_ms=NOW))
+    both = replace(state, share=replace(state.share, listed=(ListedShareOffset("t", 0, 90, 7),)))
+    assert evaluate(both, TOPICS, NOW, DetectionSettings()).partitions[0].lag == 50
+
+
+def test_a_group_without_members_is_unattended_also_where_the_log_is_not_read():
+    state = listed(ListedShareOffset("t", 0, 90, 7), members=(), phase=Phase.EMPTY, phase_ms=ANSWERED)
+    assert told(state) == [("unattended", "no_members", ANSWERED)]

@@ -52,3 +52,9 @@ def test_the_question_for_groups_of_the_other_kinds(api):
     """A compact array of two compact strings, no operations asked for, no tagged field."""
     body = request_body(api, VERSIONS[api].newest, ["g1", "ü"])
     assert body.hex(" ") == "03 03 67 31 03 c3 bc 00 00"
+
+
+@pytest.mark.parametrize("version", versions(Api.SHARE_GROUP_OFFSETS))
+def test_the_question_for_the_offsets_of_share_groups(version):
+    """As the classes of Kafka 4.3.1 write it for all topics of two groups."""
+    assert request_body(Api.SHARE_GROUP_OFFSETS, version, ["g", "hé"]).hex() == "03026700000468c3a9000000"

@@ -164,6 +164,12 @@ KAFKAS_OWN = {
     "000002000102026b0276000002046c6f6700000002000102026b02760000000002026d000000060269000263032f68000000"
     "010270010265fde80002026b0276000202300000000100000000000000090001020230030000000100000000000101000202"
     "300200000000000202300300000001000000000001000000800000000000",
+    "share offsets 0": "00000005030267020274000000000000000100000000000000020400000001000000000000000700"
+    "0000030000000000000000ffffffffffffffff000000000000000000000002000000000000000000000000001d036e6f00000000"
+    "0000027801001e036e6f0000",
+    "share offsets 1": "00000005030267020274000000000000000100000000000000020400000001000000000000000700"
+    "000003000000000000000c0000000000000000ffffffffffffffff00000000ffffffffffffffff00000000000000020000000000"
+    "00000000000000ffffffffffffffff001d036e6f000000000000027801001e036e6f0000",
     "coordinator": "0000000003026700000002026800002384000001000278ffffffff01ffffffff000f000000",
 }
 """Answers that Kafka 4.3.1's own classes wrote (MessageUtil.toByteBufferAccessor of their data)."""
@@ -196,6 +202,18 @@ def test_a_streams_group():
     assert member.streams_client == StreamsClient(process_id="p", endpoint="e:65000", topology_epoch=1)
     part = Subtopology("0", ("t",), repartition_sources=("log",), repartition_sinks=("s",), changelogs=("log",))
     assert event.topology == Topology(1, (part,))
+
+
+@pytest.mark.parametrize(("version", "lag"), [(0, -1), (1, 12)])
+def test_the_offsets_of_share_groups(version, lag):
+    """Of one partition, one that nobody has read, and one that the user may not see; and a group that is not told."""
+    data = bytes.fromhex(KAFKAS_OWN[f"share offsets {version}"])
+    first, second = read_response(admin_responses.DescribeShareGroupOffsetsResponse, version, data).groups
+    assert (first.group_id, first.error_code, second.group_id, second.error_code) == ("g", 0, "x", 30)
+    (topic,) = first.topics
+    assert (topic.topic_name, topic.topic_id) == ("t", "AAAAAAAAAAEAAAAAAAAAAg")
+    found = [(each.partition_index, each.start_offset, each.lag, each.error_code) for each in topic.partitions]
+    assert found == [(1, 7, lag, 0), (0, -1, -1, 0), (2, 0, -1, 29)]
 
 
 def test_coordinators():

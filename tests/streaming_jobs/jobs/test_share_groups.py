@@ -1,4 +1,4 @@
-"""A real share group beside a job: records are accepted, rejected, released until the group gives them up, left alone.
+"""A real share group of two beside a job: records are accepted, rejected, given up, held for too long, left alone.
 
 The job starts before any share group exists, so the brokers have no log of share state yet: it has to notice it.
 """
@@ -22,18 +22,23 @@ from tests.support.share_member import ShareMember
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
 CLUSTER, GROUP, TOPIC = "live", "pool", "work"
+ASKED = "asked"
+"""The same brokers, of which the groups are read by the admin API."""
 RECORDS = 20
 LIMIT = 5
 """The brokers' default: a record is given up after so many deliveries."""
+SILENCE_S = 5.0
+WITHIN_S = 8.0
+"""From the log to what is told."""
 
 
 @pytest.fixture(scope="module")
 def kafka() -> Iterator[EmbeddedKafka]:
-    """A topic of two partitions, and the offsets topic."""
+    """A topic of one partition, and the offsets topic."""
     properties = {"group.share.min.record.lock.duration.ms": "1000", "group.share.record.lock.duration.ms": "2000"}
     with EmbeddedKafka(BrokerSettings(properties=properties)) as broker:
         client = KafkaAdminClient(**broker.client_settings())
-        client.create_topics([NewTopic(TOPIC, 2, 1)])
+        client.create_topics([NewTopic(TOPIC, 1, 1)])
         client.wait_for_topics([TOPIC])
         client.close()
         commit(broker.bootstrap_servers, "first", TOPIC, {0: 0})
@@ -43,21 +48,24 @@ def kafka() -> Iterator[EmbeddedKafka]:
 @pytest.fixture(scope="module")
 def job(kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JobProcess]:
     table = {"bootstrap_servers": kafka.bootstrap_servers, "collect_interval_s": 2.0}
-    silence = {"commit_silence_s": 5.0}
-    with running(JobProcess(tmp_path_factory.mktemp("job"), {CLUSTER: table}, detection=silence)) as process:
+    asked = table | {"groups_from": "admin", "events_topic": "groupwatch.asked"}
+    silence = {"commit_silence_s": SILENCE_S}
+    with running(
+        JobProcess(tmp_path_factory.mktemp("job"), {CLUSTER: table, ASKED: asked}, detection=silence)
+    ) as process:
         yield process
 
 
 def produce(kafka: EmbeddedKafka, count: int) -> None:
     producer = KafkaProducer(**kafka.client_settings())
-    for number in range(count):
-        producer.send(TOPIC, b"x", partition=number % 2)
+    for _ in range(count):
+        producer.send(TOPIC, b"x")
     producer.close(timeout=30)
 
 
-def verdict(job: JobProcess) -> dict[str, Any]:
+def verdict(job: JobProcess, cluster: str = CLUSTER) -> dict[str, Any]:
     """What is said of the group; nothing before it is known."""
-    found: dict[str, Any] = json.loads(job.get_any(f"/api/v1/groups/{CLUSTER}/{GROUP}"))
+    found: dict[str, Any] = json.loads(job.get_any(f"/api/v1/groups/{cluster}/{GROUP}"))
     return found
 
 
@@ -69,32 +77,54 @@ def reasons(job: JobProcess) -> set[str]:
     return {f"{each['kind']}/{each['reason']}" for each in verdict(job).get("findings", ())}
 
 
+def await_reasons(job: JobProcess, wanted: set[str], limit_s: float = WITHIN_S) -> None:
+    eventually(lambda: reasons(job) == wanted, f"exactly {sorted(wanted)}, not {sorted(reasons(job))}", limit_s)
+
+
 def test_the_story_of_a_share_group(kafka: EmbeddedKafka, job: JobProcess):
     with KafkaAdminClient(**kafka.client_settings()) as admin:  # before the group begins at the end of the log
         from_the_beginning = {"share.auto.offset.reset": "earliest"}
         admin.alter_configs([ConfigResource(ConfigResourceType.GROUP, GROUP, from_the_beginning)])
-    with ShareMember(kafka.bootstrap_servers) as member:
-        member.tell("start", group=GROUP, topic=TOPIC)
+    with ShareMember(kafka.bootstrap_servers) as first, ShareMember(kafka.bootstrap_servers) as second:
+        for member in (first, second):
+            member.tell("start", group=GROUP, topic=TOPIC)
         produce(kafka, RECORDS)
         eventually(lambda: total(job, "accepted") == RECORDS, "all records are accepted, and the log is read", 120)
-        assert verdict(job)["lag"] == 0
-        assert reasons(job) == set()
+        (row,) = verdict(job)["partitions"]
+        assert (verdict(job)["lag"], len(row["owners"]), reasons(job)) == (0, 2, set()), "both own the one partition"
+        second.answer_with("NOTHING")
 
-        member.answer_with("REJECT")
+        first.answer_with("REJECT")
         produce(kafka, 3)
-        eventually(lambda: total(job, "rejected") == 3, "three records are rejected")
+        eventually(lambda: total(job, "rejected") == 3, "three records are rejected", WITHIN_S)
         assert reasons(job) == set()
 
-        since = member.answer_with("RELEASE")
-        produce(kafka, 2)
-        member.await_event(since, "RELEASE", count=LIMIT)
-        eventually(lambda: total(job, "given_up") == 2, "both records are given up")
-        assert reasons(job) == {"poison/given_up"}
+        since = first.answer_with("RELEASE", until=LIMIT - 1)
+        produce(kafka, 1)
+        first.await_event(since, "RELEASE", count=LIMIT - 1)
+        await_reasons(job, {"poison/last_try"})
+        assert total(job, "last_tries") == 1
+        since = first.answer_with("RELEASE")
+        first.await_event(since, "RELEASE", count=LIMIT)
+        await_reasons(job, {"poison/given_up"})
         given_up = "groupwatch_group_share_given_up_records_total"
-        assert job.metrics().value(given_up, cluster=CLUSTER, group=GROUP) == 2
+        assert job.metrics().value(given_up, cluster=CLUSTER, group=GROUP) == 1
 
-        member.answer_with("NOTHING")
+        since = first.answer_with("HOLD")
+        produce(kafka, 1)
+        first.await_event(since, "HOLD", count=1)
+        since = second.answer_with("ACCEPT")
+        second.await_event(since, "ACCEPT", count=2)  # once the lock of the first one has expired
+        eventually(
+            lambda: total(job, "accepted") == RECORDS + 1, "the record is accepted by the other member", WITHIN_S
+        )
+        assert (verdict(job)["lag"], reasons(job)) == (0, {"poison/given_up"})
+
+        second.answer_with("NOTHING")
+        first.answer_with("NOTHING")
         produce(kafka, 4)
         eventually(lambda: verdict(job)["lag"] == 4, "four records wait")
-        eventually(lambda: "lag/stalled" in reasons(job), "nobody acknowledges", 120)
-    assert total(job, "accepted") == RECORDS
+        await_reasons(job, {"poison/given_up", "lag/stalled"}, 2 * SILENCE_S + WITHIN_S)
+        eventually(lambda: verdict(job, ASKED).get("lag") == 4, "the lag that the coordinator says")
+        assert "delivery_totals" not in verdict(job, ASKED), "the admin API has no records"
+    assert (total(job, "accepted"), total(job, "given_up")) == (RECORDS + 1, 1)

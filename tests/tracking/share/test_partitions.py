@@ -6,11 +6,12 @@ from monitor.kinds.share import archived_counts
 from monitor.model import (
     ArchivedRecords,
     DeliveredSince,
+    ListedShareOffset,
     ReadablePartitionsStored,
     ShareBatch,
     ShareConfig,
-    ShareConfigRead,
     SharedTopic,
+    ShareGroupRead,
     ShareGroupState,
     ShareOutcomes,
     SharePartition,
@@ -134,10 +135,19 @@ def test_what_became_of_the_records_is_counted_on_when_a_partition_is_forgotten_
 def test_configs_are_those_that_were_read_last_and_none_once_the_group_is_gone():
     draft = ShareDraft(None)
     for config in (ShareConfig(3, 30_000), ShareConfig(4, 2_000)):
-        draft.apply(ShareConfigRead(cluster="c", group="g", read_ms=1, config=config))
+        draft.apply(ShareGroupRead(cluster="c", group="g", read_ms=1, config=config))
     assert draft.freeze() == ShareGroupState(config=ShareConfig(4, 2_000))
-    draft.apply(ShareConfigRead(cluster="c", group="g", read_ms=2, config=ShareConfig()))
+    draft.apply(ShareGroupRead(cluster="c", group="g", read_ms=2, config=ShareConfig()))
     assert draft.freeze() is None
+
+
+def test_offsets_are_those_that_were_listed_last_and_none_once_the_log_is_read():
+    draft = ShareDraft(None)
+    config, listed = ShareConfig(3, 30_000), (ListedShareOffset("t", 0, 7, 12),)
+    draft.apply(ShareGroupRead(cluster="c", group="g", read_ms=1, config=config, offsets=listed))
+    assert draft.freeze() == ShareGroupState(config=config, listed=listed)
+    draft.apply(ShareGroupRead(cluster="c", group="g", read_ms=2, config=config))
+    assert draft.freeze() == ShareGroupState(config=config)
 
 
 def test_when_records_were_archived_is_not_known_if_the_log_begins_after_it():

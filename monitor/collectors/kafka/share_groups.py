@@ -1,24 +1,30 @@
-"""How often each share group delivers a record, and how long a member may hold it: configs that no log has.
+"""What no log has of share groups: how often each delivers a record, and how long a member may hold it.
 
 Kafka 4.3 gives both with the configs of a group, whether they are set there or at the brokers. Before, the limit of
 deliveries was one of the brokers only. A cluster without share groups is asked one small question a broker, and seldom.
+
+How far the groups are is in ``__share_group_state``. Only where that cannot be read are coordinators asked for it.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from kafka.admin import ConfigResource, ConfigResourceType, GroupType, KafkaAdminClient
 from kafka.errors import ClusterAuthorizationFailedError, GroupAuthorizationFailedError, UnsupportedVersionError
 from msgspec.structs import replace
 
+from monitor.collectors.kafka.share_offsets import Offsets, ShareOffsetsReader
 from monitor.collectors.kafka_client.batch_requests import BatchRequests
-from monitor.model import ShareConfig, ShareConfigRead, Value
+from monitor.model import ShareConfig, ShareGroupRead, Value
 
 LIST_MS: Final = 30_000
 """How often the brokers are asked."""
+
+LIST_OFFSETS_MS: Final = 10_000
+"""How often they are asked where the lag of the groups comes from them."""
 
 REPEAT_MS: Final = 300_000
 """How often what has not changed is written again, for a job that has started since."""
@@ -40,21 +46,28 @@ log = logging.getLogger(__name__)
 class _Written(Value):
     """What was last written of a group, and when."""
 
-    config: ShareConfig
+    event: ShareGroupRead
     at_ms: int
 
 
-class ShareConfigs:
-    """Asks a cluster for the configs of its share groups. For one thread."""
+class ShareGroupReader:
+    """Asks a cluster for the configs of its share groups, and how far they are if no log says it. For one thread."""
 
-    def __init__(self, cluster: str) -> None:
-        """Prepare; ``cluster`` is the name that the events bear."""
+    def __init__(self, cluster: str, offsets: ShareOffsetsReader | None = None) -> None:
+        """Prepare; nothing is asked yet.
+
+        Args:
+            cluster: the name that the events bear.
+            offsets: asks how far the groups are, if that is needed; None: it never is.
+        """
         self._cluster = cluster
+        self._offsets = offsets
         self._questions = BatchRequests(self._warn)
-        self._asked_ms: int | None = None
+        self._due_ms: int | None = None
+        self._asked_ms = 0
         self._written: dict[str, _Written] = {}
 
-    def ask(self, admin: KafkaAdminClient, clock: Callable[[], int]) -> Iterator[list[ShareConfigRead]]:
+    def ask(self, admin: KafkaAdminClient, clock: Callable[[], int]) -> Iterator[list[ShareGroupRead]]:
         """What has changed since the last time or has to be repeated, in one portion; none if there is nothing.
 
         A group that is gone is given once, without configs. The portion counts as written when the next one is asked
@@ -65,34 +78,53 @@ class ShareConfigs:
             clock: gives the time in milliseconds since the epoch.
         """
         now_ms = clock()
-        if self._asked_ms is not None and 0 <= now_ms - self._asked_ms < LIST_MS:
+        if self._due_ms is not None and self._asked_ms <= now_ms < self._due_ms:
             return
-        self._asked_ms = now_ms
+        self._asked_ms, self._due_ms = now_ms, now_ms + LIST_MS
         groups = self._questions.ask(GROUPS, [self._cluster], lambda names: dict.fromkeys(names, _share_groups(admin)))
         known = groups.get(self._cluster)
         if known is None:
             return
-        gone = {group: ShareConfig() for group in self._written.keys() - set(known)}
-        due = {
-            group: config
-            for group, config in (self._configs(admin, known) | gone).items()
-            if self._is_due(group, config, now_ms)
-        }
+        gone = self._written.keys() - set(known)
+        events = self._events(self._configs(admin, known), self._read_offsets(admin, known, clock), gone, now_ms)
+        due = [event for event in events if self._is_due(event)]
         if due:
-            yield [self._event(group, config, now_ms) for group, config in sorted(due.items())]
-            self._written |= {group: _Written(config, now_ms) for group, config in due.items()}
+            yield due
+            self._written |= {event.group: _Written(event, now_ms) for event in due}
             for group in gone:
                 del self._written[group]
 
+    def _events(
+        self, configs: Mapping[str, ShareConfig], offsets: Mapping[str, Offsets], gone: Iterable[str], now_ms: int
+    ) -> list[ShareGroupRead]:
+        return [
+            ShareGroupRead(
+                cluster=self._cluster,
+                group=group,
+                read_ms=now_ms,
+                config=configs.get(group, ShareConfig()),
+                offsets=offsets.get(group, ()),
+            )
+            for group in sorted({*configs, *offsets, *gone})
+        ]
+
+    def _read_offsets(
+        self, admin: KafkaAdminClient, groups: Sequence[str], clock: Callable[[], int]
+    ) -> Mapping[str, Offsets]:
+        if self._offsets is None or not groups or not self._offsets.is_needed(admin):
+            return {}
+        self._due_ms = self._asked_ms + LIST_OFFSETS_MS
+        return self._offsets.read(admin, groups, clock)
+
     def _configs(self, admin: KafkaAdminClient, groups: Sequence[str]) -> dict[str, ShareConfig]:
-        """The configs of those groups that the user may describe."""
-        found: dict[str, ShareConfig] = {}
+        """The configs of groups, those of the brokers where the user may not describe a group's."""
+        answers: dict[str, ShareConfig | None] = {}
         for first in range(0, len(groups), GROUPS_PER_REQUEST):
             some = groups[first : first + GROUPS_PER_REQUEST]
-            told = self._questions.ask(CONFIGS, some, lambda names: _group_configs(admin, names))
-            found |= {group: config for group, config in told.items() if config is not None}
-        silent = [group for group in groups if found.get(group) == ShareConfig()]
+            answers |= self._questions.ask(CONFIGS, some, lambda names: _group_configs(admin, names))
+        silent = [group for group, config in answers.items() if config is None]
         self._questions.note_failure(CONFIGS, silent, GroupAuthorizationFailedError())
+        found = {group: config or ShareConfig() for group, config in answers.items()}
         if any(config.delivery_limit is None for config in found.values()):
             found = self._with_broker_limit(admin, found)
         return {group: config for group, config in found.items() if config != ShareConfig()}
@@ -101,18 +133,16 @@ class ShareConfigs:
         """Where groups have no limit of their own, that of the brokers (before Kafka 4.3)."""
         told = self._questions.ask(BROKERS, [self._cluster], lambda names: dict.fromkeys(names, _broker_config(admin)))
         config = told.get(self._cluster)
-        if config == ShareConfig():
-            self._questions.note_failure(BROKERS, [self._cluster], ClusterAuthorizationFailedError())
         if config is None:
+            self._questions.note_failure(BROKERS, [self._cluster], ClusterAuthorizationFailedError())
             return dict(found)
-        return {group: _completed(known, config) for group, known in found.items()}
+        return {group: _with_broker_config(known, config) for group, known in found.items()}
 
-    def _is_due(self, group: str, config: ShareConfig, now_ms: int) -> bool:
-        before = self._written.get(group)
-        return before is None or before.config != config or not 0 <= now_ms - before.at_ms < REPEAT_MS
-
-    def _event(self, group: str, config: ShareConfig, now_ms: int) -> ShareConfigRead:
-        return ShareConfigRead(cluster=self._cluster, group=group, read_ms=now_ms, config=config)
+    def _is_due(self, event: ShareGroupRead) -> bool:
+        before = self._written.get(event.group)
+        if before is None or replace(event, read_ms=before.event.read_ms) != before.event:
+            return True
+        return not 0 <= event.read_ms - before.at_ms < REPEAT_MS
 
     def _warn(self, what: str) -> None:
         log.warning(
@@ -131,24 +161,25 @@ def _share_groups(admin: KafkaAdminClient) -> list[str]:
     return sorted(str(row["group_id"]) for row in found if row.get("group_type") == GroupType.SHARE)
 
 
-def _group_configs(admin: KafkaAdminClient, groups: Sequence[str]) -> dict[str, ShareConfig]:
+def _group_configs(admin: KafkaAdminClient, groups: Sequence[str]) -> dict[str, ShareConfig | None]:
+    """The configs by group; None: the user may not describe the group, which then comes without any."""
     keys = dict.fromkeys((DELIVERY_LIMIT, LOCK_DURATION))
     resources = [ConfigResource(ConfigResourceType.GROUP, group, keys) for group in groups]
-    told = admin.describe_configs(resources, config_filter="all").get("group", {})
-    return {group: _config(told[group]) for group in groups if group in told}
+    found = admin.describe_configs(resources, config_filter="all").get("group", {})
+    return {group: _config(found[group]) if found[group] else None for group in groups if group in found}
 
 
-def _broker_config(admin: KafkaAdminClient) -> ShareConfig:
-    """As one broker says, which is configured like the others."""
+def _broker_config(admin: KafkaAdminClient) -> ShareConfig | None:
+    """As one broker says, which is configured like the others; None: the user may not describe it."""
     broker = str(min(broker["broker_id"] for broker in admin.describe_cluster()["brokers"]))
     keys = dict.fromkeys((OF_BROKERS + DELIVERY_LIMIT, OF_BROKERS + LOCK_DURATION))
     resource = ConfigResource(ConfigResourceType.BROKER, broker, keys)
-    told = admin.describe_configs([resource], config_filter="all").get("broker", {}).get(broker, {})
-    return _config({name.removeprefix(OF_BROKERS): config for name, config in told.items()})
+    found = admin.describe_configs([resource], config_filter="all").get("broker", {}).get(broker)
+    return _config({name.removeprefix(OF_BROKERS): value for name, value in found.items()}) if found else None
 
 
-def _config(told: Mapping[str, Mapping[str, Any]]) -> ShareConfig:
-    return ShareConfig(delivery_limit=_number(told, DELIVERY_LIMIT), lock_ms=_number(told, LOCK_DURATION))
+def _config(found: Mapping[str, Mapping[str, Any]]) -> ShareConfig:
+    return ShareConfig(delivery_limit=_number(found, DELIVERY_LIMIT), lock_ms=_number(found, LOCK_DURATION))
 
 
 def _number(told: Mapping[str, Mapping[str, Any]], name: str) -> int | None:
@@ -156,7 +187,7 @@ def _number(told: Mapping[str, Mapping[str, Any]], name: str) -> int | None:
     return int(value) if value is not None and str(value).isdecimal() else None
 
 
-def _completed(known: ShareConfig, brokers: ShareConfig) -> ShareConfig:
+def _with_broker_config(known: ShareConfig, brokers: ShareConfig) -> ShareConfig:
     return replace(
         known,
         delivery_limit=brokers.delivery_limit if known.delivery_limit is None else known.delivery_limit,

@@ -1,4 +1,4 @@
-"""The collector reads the configs of share groups from a real broker, and says once which it may not."""
+"""The collector reads configs and offsets of share groups from a real broker, and says once what it may not read."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from kafka import KafkaProducer
 from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient, NewTopic
 from kafka.errors import IncompatibleBrokerVersion
 
-from monitor.collectors.kafka.share_configs import LIST_MS, REPEAT_MS, ShareConfigs
+from monitor.collectors.kafka.share_groups import LIST_MS, REPEAT_MS, ShareGroupReader
+from monitor.collectors.kafka.share_offsets import ShareOffsetsReader
+from monitor.collectors.kafka.topic_poll import StableOffsets, observe_topics
+from monitor.config import ClusterSettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
-from monitor.model import ShareConfig, ShareConfigRead
+from monitor.model import ListedShareOffset, ShareConfig, ShareGroupRead
 from tests.support.job_process import eventually
 from tests.support.share_member import ShareMember
 
@@ -20,25 +24,42 @@ GROUP, TOPIC = "pool", "work"
 
 
 @pytest.fixture(scope="module")
-def admin() -> Iterator[KafkaAdminClient]:
-    """Of a broker with a limit of three deliveries and one share group."""
+def kafka() -> Iterator[EmbeddedKafka]:
+    """A broker with a limit of three deliveries, and a share group that reads its topic from the beginning."""
     with EmbeddedKafka(BrokerSettings(properties={"group.share.delivery.count.limit": "3"})) as broker:
-        client = KafkaAdminClient(**broker.client_settings())
-        client.create_topics([NewTopic(TOPIC, 1, 1)])
-        with ShareMember(broker.bootstrap_servers) as member:
-            member.tell("start", group=GROUP, topic=TOPIC)
-            eventually(lambda: bool(client.list_groups(types_filter=["share"])), "the group")
-            yield client
-        client.close()
+        with KafkaAdminClient(**broker.client_settings()) as client:
+            client.create_topics([NewTopic(TOPIC, 1, 1)])
+            from_the_beginning = {"share.auto.offset.reset": "earliest"}
+            client.alter_configs([ConfigResource(ConfigResourceType.GROUP, GROUP, from_the_beginning)])
+        yield broker
 
 
-def read(asker: ShareConfigs, admin: Any, now_ms: int) -> dict[str, ShareConfig]:
+@pytest.fixture(scope="module")
+def member(kafka: EmbeddedKafka) -> Iterator[ShareMember]:
+    """It has accepted two records, and a third one was written since."""
+    with ShareMember(kafka.bootstrap_servers) as program, KafkaProducer(**kafka.client_settings()) as producer:
+        program.tell("start", group=GROUP, topic=TOPIC)
+        for offset in (0, 1):
+            producer.send(TOPIC, b"x").get(30)
+            program.await_event(0, "ACCEPT", offset=offset)
+        program.answer_with("NOTHING")
+        producer.send(TOPIC, b"x").get(30)
+        yield program
+
+
+@pytest.fixture(scope="module")
+def admin(kafka: EmbeddedKafka, member: ShareMember) -> Iterator[KafkaAdminClient]:
+    with KafkaAdminClient(**kafka.client_settings()) as client:
+        yield client
+
+
+def read(asker: ShareGroupReader, admin: Any, now_ms: int) -> dict[str, ShareConfig]:
     return {event.group: event.config for events in asker.ask(admin, lambda: now_ms) for event in events}
 
 
 @pytest.mark.broker
 def test_configs_are_read_from_the_broker_until_the_group_has_its_own(admin: KafkaAdminClient, caplog):
-    asker = ShareConfigs("prod")
+    asker = ShareGroupReader("prod")
     of_broker = {GROUP: ShareConfig(delivery_limit=3, lock_ms=30_000)}
     assert read(asker, admin, 0) == of_broker
     assert read(asker, admin, LIST_MS) == {}, "nothing has changed"
@@ -48,6 +69,30 @@ def test_configs_are_read_from_the_broker_until_the_group_has_its_own(admin: Kaf
     assert read(asker, admin, 2 * LIST_MS - 1) == {}, "too soon"
     assert read(asker, admin, 2 * LIST_MS) == of_group
     assert read(asker, admin, 2 * LIST_MS + REPEAT_MS) == of_group, "for a job that has started since"
+    assert not caplog.records
+
+
+@pytest.mark.broker
+def test_offsets_are_read_from_the_coordinator_where_the_log_of_share_state_is_not(
+    kafka: EmbeddedKafka, admin: KafkaAdminClient, caplog
+):
+    cluster = ClusterSettings(name="prod", bootstrap_servers=kafka.bootstrap_servers)
+    by_log, by_admin = (cluster.model_copy(update={"groups_from": source}) for source in ("log", "admin"))
+    assert not ShareOffsetsReader(by_log).is_needed(admin)
+    (observed,) = (
+        topic
+        for topic in observe_topics(admin, StableOffsets(), cluster="prod", pass_ms=1, observed_ms=1)
+        if topic.topic == TOPIC
+    )
+
+    def listed() -> tuple[ListedShareOffset, ...]:
+        asker = ShareGroupReader("prod", ShareOffsetsReader(by_admin))
+        ((event,),) = asker.ask(admin, lambda: 0)
+        return event.offsets
+
+    # the start offset may be one acknowledgment behind, the lag never
+    eventually(lambda: listed() and (listed()[0].partition, listed()[0].lag) == (0, 1), "a lag of one record")
+    assert [each.topic_id for each in listed()] == [observed.topic_id]
     assert not caplog.records
 
 
@@ -83,16 +128,16 @@ OF_BROKERS = {"group.share.delivery.count.limit": "6", "group.share.record.lock.
 
 def test_before_kafka_4_3_the_limit_is_that_of_the_brokers():
     broker = OtherBroker(["a", "b"], OWN_LOCK, OF_BROKERS)
-    assert read(ShareConfigs("c"), broker, 0) == dict.fromkeys("ab", ShareConfig(delivery_limit=6, lock_ms=15_000))
+    assert read(ShareGroupReader("c"), broker, 0) == dict.fromkeys("ab", ShareConfig(delivery_limit=6, lock_ms=15_000))
 
 
 def test_brokers_without_kinds_of_groups_have_no_share_groups_and_nothing_is_said(caplog):
-    assert read(ShareConfigs("c"), OtherBroker(None, {}), 0) == {}
+    assert read(ShareGroupReader("c"), OtherBroker(None, {}), 0) == {}
     assert not caplog.records
 
 
 def test_configs_that_the_user_may_not_describe_are_said_once_and_no_event(caplog):
-    asker, broker = ShareConfigs("c"), OtherBroker(["a", "b"], {})
+    asker, broker = ShareGroupReader("c"), OtherBroker(["a", "b"], {})
     for now_ms in (0, LIST_MS, 2 * LIST_MS):
         assert read(asker, broker, now_ms) == {}
     said = [record.getMessage() for record in caplog.records]
@@ -104,7 +149,7 @@ def test_configs_that_the_user_may_not_describe_are_said_once_and_no_event(caplo
 
 
 def test_a_group_that_is_gone_is_written_once_without_configs():
-    asker, broker = ShareConfigs("c"), OtherBroker(["a"], OWN_LOCK, OF_BROKERS)
+    asker, broker = ShareGroupReader("c"), OtherBroker(["a"], OWN_LOCK, OF_BROKERS)
     assert list(read(asker, broker, 0)) == ["a"]
     broker.groups = []
     assert read(asker, broker, LIST_MS) == {"a": ShareConfig()}
@@ -112,8 +157,8 @@ def test_a_group_that_is_gone_is_written_once_without_configs():
 
 
 def test_what_could_not_be_written_is_given_again():
-    asker, broker = ShareConfigs("c"), OtherBroker(["a"], OWN_LOCK, OF_BROKERS)
+    asker, broker = ShareGroupReader("c"), OtherBroker(["a"], OWN_LOCK, OF_BROKERS)
     first = next(asker.ask(broker, lambda: 0))
     assert next(asker.ask(broker, lambda: LIST_MS)) == [
-        ShareConfigRead(cluster="c", group="a", read_ms=LIST_MS, config=event.config) for event in first
+        ShareGroupRead(cluster="c", group="a", read_ms=LIST_MS, config=event.config) for event in first
     ]
