@@ -1,7 +1,8 @@
 """Streams groups of the broker whose topology cannot run, as a topic that it needs is not there (KIP-1071).
 
-The broker then assigns nothing. Where a source topic is missing the members leave within seconds, with a
-``MissingSourceTopicException``: what is left is a group without members whose topology was not validated.
+The broker then assigns nothing. Where a source topic is missing, or joined topics have different numbers of partitions,
+the members leave within seconds (``MissingSourceTopicException``, ``TopologyException``): what is left is a group
+without members whose topology was not validated.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ UNEXPLAINED_MS: Final = 60_000
 def find_not_ready(facts: Facts) -> Iterable[Observation]:
     """The broker cannot assign the topology: at once if the cause is known, or else if that lasts.
 
-    Of a group without members only if a source topic is missing, which is why its members may have left.
+    Of a group without members only if its topics are why the members may have left.
     """
     group = facts.group
     topology = topology_of(group)
@@ -32,8 +33,8 @@ def find_not_ready(facts: Facts) -> Iterable[Observation]:
     missing = _missing(topology, facts)
     uneven = _uneven(topology, facts) if _is_known(facts) else ()
     lacks_source = not _sources(topology).isdisjoint(missing)
-    if group.phase is Phase.EMPTY and lacks_source:
-        yield _finding(facts, NotReady(missing=missing, uneven=()))
+    if group.phase is Phase.EMPTY and (lacks_source or uneven):
+        yield _finding(facts, NotReady(missing=missing if lacks_source else (), uneven=uneven))
     is_told = uneven or lacks_source or facts.has_passed(group.phase_ms + UNEXPLAINED_MS)
     if group.phase is Phase.NOT_READY and is_told:
         yield _finding(facts, NotReady(missing=missing, uneven=uneven))

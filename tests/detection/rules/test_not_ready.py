@@ -66,8 +66,10 @@ def test_of_an_older_pass_no_topic_is_known_to_be_missing():
     assert found(streams(), topic("orders", 2), pass_ms=NOW - 2_000) == []
 
 
-def test_a_group_without_members_lacks_a_source_topic_or_nothing():
+def test_a_group_without_members_lacks_a_source_topic_or_equal_sizes_or_nothing():
     assert found(streams(Phase.EMPTY), topic("orders", 2), topic("prices", 2)) == []
+    (sentence,) = found(streams(Phase.EMPTY), topic("orders", 2), topic("prices", 3))
+    assert sentence.endswith("orders has 2, prices has 3. No instance is left.")
     (sentence,) = found(streams(Phase.EMPTY), topic("orders", 2))
     assert "prices, which does not exist. No instance is left." in sentence
 
