@@ -39,7 +39,8 @@ DEFECTS: Final[Mapping[ClientDefect, DefectText]] = {
     ),
     ClientDefect.LEADERS_TOPICS_ONLY: DefectText(
         "1.35.0 to 2.12.1",
-        "Its leader assigns only the topics that it subscribes to. Other topics have no owner.",
+        "Its leader assigns only the topics that it subscribes to. Other topics have no owner. With roundrobin it "
+        "assigns them to all members, and members that do not subscribe to a topic do not consume it.",
         _SAME_TOPICS,
         "clients/consumer/partitions-assigners.js",
     ),
@@ -47,7 +48,7 @@ DEFECTS: Final[Mapping[ClientDefect, DefectText]] = {
         "3.0.12",
         "Its roundrobin fails with a KeyError when members subscribe to different topics. The leader then assigns "
         "nothing, and the group rebalances again.",
-        f"Use range, or another library for the leader. {_SAME_TOPICS}",
+        f"Use range, or another library for all members: any member may lead. {_SAME_TOPICS}",
         "kafka/coordinator/assignors/roundrobin.py, RoundRobinPartitionAssignor.assign",
     ),
     ClientDefect.COOPERATIVE_CRASH: DefectText(

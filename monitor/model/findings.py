@@ -754,7 +754,7 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         _CRITICAL,
         advice=(
             "Wait for the next metadata refresh (metadata.max.age.ms, 5 minutes by default; KIP-848: moments). If it "
-            f"takes longer, restart the leader, or another member ({_STATIC})."
+            f"takes longer, restart the leader ({_STATIC})."
         ),
         mark="no owner: topic grew",
     ),
