@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient, NewTopic
-from kafka.errors import IncompatibleBrokerVersion
+from kafka.errors import CoordinatorLoadInProgressError, IncompatibleBrokerVersion
 
 from monitor.collectors.kafka.share_configs import LIST_MS, REPEAT_MS, ShareConfigs
+from monitor.demo.java.share_clients import ShareClients
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from monitor.model import ShareConfig, ShareConfigRead
 from tests.support.job_process import eventually
-from tests.support.share_member import ShareMember
 
 GROUP, TOPIC = "pool", "work"
 
@@ -25,11 +25,19 @@ def admin() -> Iterator[KafkaAdminClient]:
     with EmbeddedKafka(BrokerSettings(properties={"group.share.delivery.count.limit": "3"})) as broker:
         client = KafkaAdminClient(**broker.client_settings())
         client.create_topics([NewTopic(TOPIC, 1, 1)])
-        with ShareMember(broker.bootstrap_servers) as member:
-            member.tell("start", group=GROUP, topic=TOPIC)
-            eventually(lambda: bool(client.list_groups(types_filter=["share"])), "the group")
+        with ShareClients(broker.bootstrap_servers) as clients:
+            clients.consume("worker-1", GROUP, TOPIC, strategy="", how="0")
+            eventually(lambda: _has_share_group(client), "the group")
             yield client
         client.close()
+
+
+def _has_share_group(client: KafkaAdminClient) -> bool:
+    """Whether the broker lists it; with the first group it has yet to load its coordinators."""
+    try:
+        return bool(client.list_groups(types_filter=["share"]))
+    except CoordinatorLoadInProgressError:
+        return False
 
 
 def read(asker: ShareConfigs, admin: Any, now_ms: int) -> dict[str, ShareConfig]:

@@ -13,15 +13,15 @@ import pytest
 from kafka import KafkaProducer
 from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient, NewTopic
 
+from monitor.demo.java.share_clients import ShareClients
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from tests.support.clients import commit
 from tests.support.job_process import JobProcess, eventually, running
-from tests.support.share_member import ShareMember
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
-CLUSTER, GROUP, TOPIC = "live", "pool", "work"
+CLUSTER, GROUP, TOPIC, MEMBER = "live", "pool", "work", "worker-1"
 RECORDS = 20
 LIMIT = 5
 """The brokers' default: a record is given up after so many deliveries."""
@@ -73,27 +73,27 @@ def test_the_story_of_a_share_group(kafka: EmbeddedKafka, job: JobProcess):
     with KafkaAdminClient(**kafka.client_settings()) as admin:  # before the group begins at the end of the log
         from_the_beginning = {"share.auto.offset.reset": "earliest"}
         admin.alter_configs([ConfigResource(ConfigResourceType.GROUP, GROUP, from_the_beginning)])
-    with ShareMember(kafka.bootstrap_servers) as member:
-        member.tell("start", group=GROUP, topic=TOPIC)
+    with ShareClients(kafka.bootstrap_servers) as clients:
+        clients.consume(MEMBER, GROUP, TOPIC, strategy="", how="0")
         produce(kafka, RECORDS)
         eventually(lambda: total(job, "accepted") == RECORDS, "all records are accepted, and the log is read", 120)
         assert verdict(job)["lag"] == 0
         assert reasons(job) == set()
 
-        member.answer_with("REJECT")
+        clients.acknowledge_with(MEMBER, "REJECT")
         produce(kafka, 3)
         eventually(lambda: total(job, "rejected") == 3, "three records are rejected")
         assert reasons(job) == set()
 
-        since = member.answer_with("RELEASE")
+        clients.acknowledge_with(MEMBER, "RELEASE")
         produce(kafka, 2)
-        member.await_event(since, "RELEASE", count=LIMIT)
+        eventually(lambda: clients.highest_delivery(MEMBER) == LIMIT, "the last delivery")
         eventually(lambda: total(job, "given_up") == 2, "both records are given up")
         assert reasons(job) == {"poison/given_up"}
         given_up = "groupwatch_group_share_given_up_records_total"
         assert job.metrics().value(given_up, cluster=CLUSTER, group=GROUP) == 2
 
-        member.answer_with("NOTHING")
+        clients.hang(MEMBER)
         produce(kafka, 4)
         eventually(lambda: verdict(job)["lag"] == 4, "four records wait")
         eventually(lambda: "lag/stalled" in reasons(job), "nobody acknowledges", 120)
