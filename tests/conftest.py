@@ -39,6 +39,8 @@ PROGRAMS: Final = ("tests/chaos/", "tests/hostile/", "tests/live/", "tests/scena
 """Where the tests are that await such a program."""
 OTHER_SYSTEMS: Final = tuple(f"tests/systems/test_{name}.py" for name in ("metaq", "rocketmq", "zookeeper_kafka"))
 """Where those are that await a story of other systems' consumers: some share one."""
+DEMOS: Final = ("tests/systems/test_demo.py", "tests/systems/test_demo_kinds.py")
+"""Where the demo runs with more than its Kafka: by the clock, so only one at a time."""
 
 # What a shell starts in the background ignores SIGINT, and so would all that the tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -53,11 +55,12 @@ IS_WORKER: Final = "PYTEST_XDIST_WORKER" in os.environ
 
 
 class OneAfterTheOther(LoadFileScheduling):
-    """A worker gets whole files of tests; one of them all files with programs, and one all with stories."""
+    """A worker gets whole files of tests; one of them all files with programs, one all with stories,
+    and one all with demos."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = super()._split_scope(nodeid)
-        return next((files[0] for files in (PROGRAMS, OTHER_SYSTEMS) if file.startswith(files)), file)
+        return next((files[0] for files in (PROGRAMS, OTHER_SYSTEMS, DEMOS) if file.startswith(files)), file)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -149,8 +149,8 @@ def demo(
         str,
         typer.Option(
             "--with",
-            help="Further systems, separated by commas: rocketmq, zookeeper (a Kafka 0.10), metaq; and prometheus for "
-            "alerts.",
+            help="What to start besides, separated by commas: rocketmq, zookeeper (a Kafka 0.10), metaq; share, "
+            "streams, connect (further kinds of groups of the same Kafka); and prometheus for alerts.",
         ),
     ] = "",
     verbose: Annotated[bool, typer.Option(help="Log more.")] = False,

@@ -102,6 +102,10 @@ MANUALS: Final[Mapping[str, Manual]] = {
             ),
             Example("groupwatch demo --port 9500 --duration 300", "Run on another port, for five minutes."),
             Example("groupwatch demo --with rocketmq,zookeeper", "Also start a RocketMQ and a Kafka 0.10."),
+            Example(
+                "groupwatch demo --with share,streams,connect",
+                "Also start a share group, a Kafka Streams application, and a Connect cluster.",
+            ),
         ),
         exit_codes=(STOPPED, FAILED, CANNOT_START),
         environment=(CACHE, JAVA),

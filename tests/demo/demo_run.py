@@ -101,6 +101,28 @@ def run(folder: Path) -> dict[str, Any]:
     return told | seen | left_of(process, port)
 
 
+def run_with(folder: Path, wanted: str, seconds: int) -> dict[str, Any]:
+    """The summary of a demo with these that ends by itself, the groups that its API listed, and what was left of it."""
+    summary, log, mark = folder / "summary.json", folder / "demo.log", str(uuid.uuid4())
+    (port,) = free_ports(1)
+    options = ("--with", wanted, "--duration", str(seconds), "--json-summary", str(summary))
+    listed: set[tuple[str, str]] = set()
+    with running_demo(port, log, *options, **{MARK: mark}) as process:
+        while process.poll() is None:
+            listed |= groups_listed(port)
+            time.sleep(2)
+    assert process.returncode == 0, log.read_text(errors="replace")[-3000:]
+    eventually(lambda: not marked(mark), "the end of everything the demo started", 30)
+    told: dict[str, Any] = json.loads(summary.read_text())
+    return told | {"listed": listed} | left_of(process, port)
+
+
+def groups_listed(port: int) -> set[tuple[str, str]]:
+    """The groups in the API of the demo, each with its cluster."""
+    status, text = read(port, "/api/v1/groups")
+    return {(each["cluster"], each["group"]) for each in json.loads(text)} if status == 200 else set()
+
+
 def orphans_shown(process: subprocess.Popen[bytes], port: int, alerting: AlertingSeen) -> list[float]:
     """The orphans that /metrics shows until the end of the demo, whenever their number changes."""
     orphans: list[float] = []

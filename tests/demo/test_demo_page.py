@@ -10,6 +10,15 @@ import pytest
 from monitor.config.settings import DetectionOptions
 from monitor.demo.java.clients import SESSION_MS
 from monitor.demo.servers.zookeeper import EmbeddedZooKeeper
+from monitor.demo.workload.kafka_scenes import (
+    CONNECT,
+    LOCK_MS,
+    STREAMS_SESSION_S,
+    ConnectScene,
+    ShareScene,
+    StreamsScene,
+)
+from monitor.demo.workload.scene import Scene
 from monitor.demo.workload.script import ORDERS, WorkloadSettings
 from monitor.demo.workload.systems import ROUND_S, KafkaScene, MetaQScene, RocketMQScene
 from monitor.detection import DetectionSettings
@@ -73,3 +82,35 @@ def test_what_happens_to_the_other_systems_is_over_within_a_round(scene, between
     assert told("The events repeat every N minutes") == [ROUND_S / 60]
     assert told("within the session's N s") == [SESSION_MS / 1000]
     assert PAGE.count("takes nothing for a minute") == 2
+
+
+def times(scene: Scene) -> list[float]:
+    """When its steps are, in order; the last one is over within a round."""
+    found = [step.at_s for step in scene.steps()]
+    assert sorted(found) == found
+    assert found[-1] < ROUND_S
+    return found
+
+
+def test_the_page_says_what_happens_to_the_share_group():
+    poison_s, stop_s, poll_s = times(ShareScene("127.0.0.1:1", quiet))
+    assert told("release one record after each delivery, first N s after groupwatch is ready") == [poison_s]
+    assert told("stop polling for N s, first after N s") == [poll_s - stop_s, stop_s]
+    assert told("`share.record.lock.duration.ms = N`") == [LOCK_MS]
+
+
+def test_the_page_says_what_happens_to_the_instance_of_kafka_streams():
+    killed_s, back_s = times(StreamsScene("127.0.0.1:1", quiet))
+    assert told("with standby tasks) is killed after N s and comes back after N s") == [killed_s, back_s]
+    assert told("the instance's session of N s") == [STREAMS_SESSION_S]
+    assert back_s > killed_s + STREAMS_SESSION_S, "the other instance has its tasks by then"
+
+
+def test_the_page_says_what_happens_to_the_worker_of_connect():
+    killed_s, back_s = times(ConnectScene("127.0.0.1:1", quiet))
+    assert told("with the sink `archive`, is killed after N s and comes back after N s") == [killed_s, back_s]
+    session_s, delay_s = told("after the session of N s, Connect waits N s for the worker")
+    assert (session_s * 1000, delay_s * 1000) == (CONNECT.session_ms, CONNECT.delay_ms)
+    assert back_s > killed_s + session_s + delay_s, "the other worker has its tasks by then"
+    sinks_session_ms = int(CONNECT.properties["consumer.session.timeout.ms"])
+    assert told("the other two take over after N s") == [sinks_session_ms / 1000]

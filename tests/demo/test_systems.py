@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
-from monitor.demo.workload.systems import DemoSystems
+from monitor.demo.workload.systems import DemoSystem, DemoSystems, broker_properties
+from streaming_jobs.jobs.demo.demo import CLUSTER, DemoOptions, settings_of
 
 
 def test_without_a_wanted_system_nothing_runs_and_the_end_waits_for_nothing():
@@ -12,3 +14,20 @@ def test_without_a_wanted_system_nothing_runs_and_the_end_waits_for_nothing():
         systems.begin()
         assert [thread.name for thread in threading.enumerate() if thread.name == "systems"] == []
     assert systems.timeline == ()
+
+
+def test_without_a_wanted_kind_of_group_the_demos_kafka_and_job_are_as_ever(tmp_path: Path):
+    assert broker_properties(frozenset()) == {}
+    settings = settings_of(DemoOptions(port=0), "127.0.0.1:1", tmp_path)
+    assert settings.clusters[CLUSTER].connect_configs == {}
+    assert settings.spark.trigger_s == 1
+
+
+def test_the_job_reads_the_configurations_of_a_wanted_connect_cluster_and_is_as_quick(tmp_path: Path):
+    wanted = frozenset({DemoSystem.SHARE, DemoSystem.STREAMS, DemoSystem.CONNECT})
+    settings = settings_of(DemoOptions(port=0, systems=wanted), "127.0.0.1:1", tmp_path)
+    assert settings.clusters[CLUSTER].connect_configs == {"connect-cluster": "connect-cluster-configs"}
+    assert list(settings.clusters) == [CLUSTER]
+    assert settings.spark.trigger_s == 1
+    slower = settings_of(DemoOptions(port=0, systems=wanted | {DemoSystem.ROCKETMQ}), "127.0.0.1:1", tmp_path)
+    assert slower.spark.trigger_s == 2

@@ -46,9 +46,12 @@ def java_command(source: Path, *arguments: str, options: Iterable[str], jars: It
     Raises:
         JavaNotFound: There is no usable Java.
     """
+    return [find_java().executable, *options, *program_arguments(source, *arguments, jars=jars)]
+
+
+def program_arguments(source: Path, *arguments: str, jars: Iterable[Path]) -> list[str]:
+    """What Java is given for that, after the options of the JVM; the parameters are those of ``java_command``."""
     return [
-        find_java().executable,
-        *options,
         *("-cp", class_path([pyspark_jar("janino"), pyspark_jar("commons-compiler"), *jars])),
         "org.codehaus.janino.SimpleCompiler",
         *(str(_START), "Start", str(source.parent), source.stem, *arguments),

@@ -1,25 +1,26 @@
-"""The demo's systems beside Kafka: real servers and real consumers, with something going wrong on a schedule."""
+"""What the demo shows on demand: real servers and real consumers, with something going wrong on a schedule."""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import count
 from types import TracebackType
-from typing import Final, Protocol, Self
+from typing import Final, Self
 
 from monitor.demo.java.clients import JavaClients, kafka010_clients, metaq_clients, rocketmq_clients
 from monitor.demo.servers.kafka010 import EmbeddedKafka010
 from monitor.demo.servers.metaq import EmbeddedMetaQ
 from monitor.demo.servers.rocketmq import EmbeddedRocketMQ
 from monitor.demo.servers.zookeeper import EmbeddedZooKeeper
+from monitor.demo.workload.kafka_scenes import BROKER_LIMITS, CONNECT, ConnectScene, ShareScene, StreamsScene
 from monitor.demo.workload.performer import Happening
-from monitor.java_runtime.errors import ClientsFailed
+from monitor.demo.workload.scene import Scene, SceneStep
+from monitor.java_runtime.errors import LoggedFailure
 from monitor.java_runtime.jars import Progress, quiet
 
 logger = logging.getLogger(__name__)
@@ -35,36 +36,24 @@ _PER_SECOND: Final = 8
 
 
 class DemoSystem(StrEnum):
-    """A system that the demo can show beside Kafka."""
+    """What the demo can show beside its four groups: another system, or another kind of group of its Kafka."""
 
     ROCKETMQ = "rocketmq"
     ZOOKEEPER = "zookeeper"
     """A Kafka 0.10 whose consumers keep their group in ZooKeeper."""
     METAQ = "metaq"
+    SHARE = "share"
+    STREAMS = "streams"
+    CONNECT = "connect"
 
 
-@dataclass(frozen=True, slots=True)
-class SceneStep:
-    """Something that happens ``at_s`` seconds after the beginning, and the sentence that tells it."""
-
-    at_s: float
-    group: str
-    sentence: str
-    do: Callable[[], object]
+OF_ITS_KAFKA: Final = frozenset({DemoSystem.SHARE, DemoSystem.STREAMS, DemoSystem.CONNECT})
+"""These are no cluster of their own: their groups are those of the demo's Kafka."""
 
 
-class Scene(Protocol):
-    """One system: its servers and clients, started in order and kept by a stack; and what happens there."""
-
-    def start(self, running: ExitStack) -> None:
-        """Start all of it.
-
-        Raises:
-            ServerFailed, ClientsFailed, JarsNotResolved, JavaNotFound: something did not start.
-        """
-
-    def steps(self) -> Sequence[SceneStep]:
-        """What goes wrong, and is put right."""
+def broker_properties(wanted: frozenset[DemoSystem]) -> dict[str, str]:
+    """What the demo's Kafka has to be set to for what is wanted."""
+    return dict(BROKER_LIMITS) if DemoSystem.SHARE in wanted else {}
 
 
 class RocketMQScene:
@@ -168,8 +157,15 @@ class MetaQScene:
 class DemoSystems:
     """The wanted systems for the time of a ``with`` block. Healthy, but for ``emails``, until ``begin()``."""
 
-    def __init__(self, wanted: frozenset[DemoSystem], progress: Progress = quiet) -> None:
-        """Prepare them; nothing starts yet."""
+    def __init__(self, wanted: frozenset[DemoSystem], bootstrap_servers: str = "", progress: Progress = quiet) -> None:
+        """Prepare them; nothing starts yet.
+
+        Args:
+            wanted: what to start.
+            bootstrap_servers: of the demo's Kafka, for what is one of its groups.
+            progress: is told what goes on.
+        """
+        self._wanted = wanted
         self._progress = progress
         self._running = ExitStack()
         self._over = threading.Event()
@@ -183,6 +179,8 @@ class DemoSystems:
             self._scenes.append(KafkaScene(self._zookeeper, progress))
         if self._zookeeper and DemoSystem.METAQ in wanted:
             self._scenes.append(MetaQScene(self._zookeeper, progress))
+        for system in (system for system in DemoSystem if system in wanted & OF_ITS_KAFKA):
+            self._scenes.append(_kafka_scene(system, bootstrap_servers, progress))
 
     @property
     def rocketmq_name_servers(self) -> str | None:
@@ -193,6 +191,11 @@ class DemoSystems:
     def zookeeper_hosts(self) -> str | None:
         """Where ZooKeeper is; None: nothing that needs it is wanted."""
         return self._zookeeper.hosts if self._zookeeper else None
+
+    @property
+    def connect_configs(self) -> dict[str, str]:
+        """The topics of configurations of the demo's Connect clusters, by the workers' ``group.id``."""
+        return {CONNECT.group: CONNECT.configs_topic} if DemoSystem.CONNECT in self._wanted else {}
 
     @property
     def timeline(self) -> tuple[Happening, ...]:
@@ -219,7 +222,7 @@ class DemoSystems:
         """End all of it."""
         self._over.set()
         if self._script is not None:
-            self._script.join(90)  # an order takes a minute at most
+            self._script.join(90)  # an order takes a minute at most, a start as long as that
         self._running.close()
 
     def begin(self) -> None:
@@ -242,11 +245,19 @@ class DemoSystems:
     def _do(self, step: SceneStep, begun_s: float) -> None:
         try:
             step.do()
-        except ClientsFailed as error:
+        except LoggedFailure as error:
             logger.warning("%s did not happen: %s", step.sentence, error)
             return
         self._timeline += (_happening(step, begun_s),)
         self._progress(step.sentence)
+
+
+def _kafka_scene(system: DemoSystem, bootstrap_servers: str, progress: Progress) -> Scene:
+    if system is DemoSystem.SHARE:
+        return ShareScene(bootstrap_servers, progress)
+    if system is DemoSystem.STREAMS:
+        return StreamsScene(bootstrap_servers, progress)
+    return ConnectScene(bootstrap_servers, progress)
 
 
 def _happening(step: SceneStep, begun_s: float) -> Happening:

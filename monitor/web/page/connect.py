@@ -105,8 +105,9 @@ def _sink_part(verdict: GroupVerdict, groups: Iterable[GroupSummary], holders: H
     clusters = [each.group for each in groups if verdict.group in each.sink_groups]
     if not verdict.sinks and not clusters:
         return NOTHING
+    sinks = sorted(verdict.sinks, key=lambda sink: (sink.connector, sink.task))
     return ConnectPart(
-        sinks=tuple(SinkLine(holders[sink.member_id], sink.connector, sink.task) for sink in verdict.sinks),
+        sinks=tuple(SinkLine(holders[sink.member_id], sink.connector, sink.task) for sink in sinks),
         clusters=tuple(ClusterLink(name, _href(verdict.cluster, name)) for name in clusters),
     )
 

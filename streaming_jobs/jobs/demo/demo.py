@@ -18,9 +18,10 @@ from monitor.config.settings import ClusterSettings, DetectionOptions, SparkSett
 from monitor.config.systems import RocketMQSettings, ZooKeeperSettings
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.metaq import ROOT as METAQ_ROOT
+from monitor.demo.servers.settings import BrokerSettings
 from monitor.demo.workload.performer import Happening
 from monitor.demo.workload.run import DemoWorkload
-from monitor.demo.workload.systems import KAFKA_ROOT, DemoSystem, DemoSystems
+from monitor.demo.workload.systems import KAFKA_ROOT, OF_ITS_KAFKA, DemoSystem, DemoSystems, broker_properties
 from monitor.java_runtime.find_java import find_java
 from monitor.java_runtime.jars import kafka_jars, spark_kafka_jars
 from monitor.model import ALL_GROUPS, Value
@@ -44,7 +45,7 @@ SYSTEM_INTERVAL_S: Final = 2.0
 class DemoOptions(Value):
     """What a person chose. ``duration_s`` None: until Ctrl-C; else seconds from the moment groupwatch is ready.
 
-    ``systems`` are shown beside Kafka. ``rules`` are the alert rules for a Prometheus; None: there is none.
+    ``systems`` are shown beside its four groups. ``rules`` are the alert rules for a Prometheus; None: there is none.
     """
 
     port: int
@@ -103,8 +104,9 @@ class Demo:
             own = running.enter_context(RunFolder())
             lifetime.at_cut_off(own.close)
             folder = own.path
-            kafka = EmbeddedKafka(progress=self._tell, data_dir=folder / "kafka")
-            systems = DemoSystems(self._options.systems, self._tell)
+            properties = broker_properties(self._options.systems)
+            kafka = EmbeddedKafka(BrokerSettings(properties=properties), progress=self._tell, data_dir=folder / "kafka")
+            systems = DemoSystems(self._options.systems, kafka.bootstrap_servers, self._tell)
             settings = settings_of(self._options, kafka.bootstrap_servers, folder, systems)
             store = SnapshotStore(settings.watched_names)
             # The port is taken first: that it is not free is told before anything slow begins.
@@ -201,10 +203,16 @@ def settings_of(
     options: DemoOptions, bootstrap_servers: str, folder: Path, systems: DemoSystems | None = None
 ) -> Settings:
     """The settings of a small, quick job: short intervals, few buckets, a checkpoint that goes with the demo."""
-    systems = systems or DemoSystems(options.systems)
+    systems = systems or DemoSystems(options.systems, bootstrap_servers)
+    kafka = ClusterSettings(
+        name=CLUSTER,
+        bootstrap_servers=bootstrap_servers,
+        collect_interval_s=1.0,
+        connect_configs=systems.connect_configs,
+    )
     return Settings(
         shard=ALL_GROUPS,
-        clusters={CLUSTER: ClusterSettings(name=CLUSTER, bootstrap_servers=bootstrap_servers, collect_interval_s=1.0)},
+        clusters={CLUSTER: kafka},
         rocketmq=_rocketmq(systems),
         zookeeper=_zookeeper(options.systems, systems),
         http=HttpSettings(port=options.port),
@@ -213,7 +221,7 @@ def settings_of(
             master="local[2]",
             checkpoint=str(folder / "checkpoint"),
             buckets=8,
-            trigger_s=float(1 + len(options.systems)),  # each has a query of its own, and they share two cores
+            trigger_s=float(1 + len(options.systems - OF_ITS_KAFKA)),  # the others have a query each, on two cores
         ),
         detection=DetectionOptions(commit_silence_s=15.0),
     )

@@ -8,8 +8,8 @@ from monitor.model import Finding, GroupSummary, Snapshot, Value
 class FindingSeen(Value):
     """One kind of finding in one group. Times are seconds since groupwatch was ready.
 
-    ``most`` is the largest number of partitions (or members) concerned at once; ``ended_s`` None: it was there at the
-    end. ``times``: how often it began.
+    ``most`` is the largest number of partitions (or tasks, or members) concerned at once; ``ended_s`` None: it was
+    there at the end. ``times``: how often it began.
     """
 
     kind: str
@@ -105,4 +105,4 @@ def _merge_findings(known: tuple[FindingSeen, ...], now: GroupSummary, at_s: flo
 
 
 def _extent(finding: Finding) -> int:
-    return len(finding.partitions) or len(finding.members)
+    return len(finding.partitions) or len(finding.tasks) or len(finding.members)

@@ -14,11 +14,11 @@ from monitor.collectors.kafka.share_groups import LIST_MS, REPEAT_MS, ShareGroup
 from monitor.collectors.kafka.share_offsets import ShareOffsetsReader
 from monitor.collectors.kafka.topic_poll import StableOffsets, observe_topics
 from monitor.config import ClusterSettings
+from monitor.demo.java.share_clients import ShareClients
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from monitor.model import ListedShareOffset, ShareConfig, ShareGroupRead
 from tests.support.job_process import eventually
-from tests.support.share_member import ShareMember
 
 GROUP, TOPIC = "pool", "work"
 
@@ -35,21 +35,19 @@ def kafka() -> Iterator[EmbeddedKafka]:
 
 
 @pytest.fixture(scope="module")
-def member(kafka: EmbeddedKafka) -> Iterator[ShareMember]:
-    """It has accepted two records, and a third one was written since."""
-    with ShareMember(kafka.bootstrap_servers) as program, KafkaProducer(**kafka.client_settings()) as producer:
-        program.tell("start", group=GROUP, topic=TOPIC)
-        for offset in (0, 1):
+def admin(kafka: EmbeddedKafka) -> Iterator[KafkaAdminClient]:
+    """A member has accepted two records, and a third one was written since."""
+    with (
+        ShareClients(kafka.bootstrap_servers) as clients,
+        KafkaProducer(**kafka.client_settings()) as producer,
+        KafkaAdminClient(**kafka.client_settings()) as client,
+    ):
+        clients.consume("worker-1", GROUP, TOPIC, strategy="", how="0")
+        for number in (1, 2):
             producer.send(TOPIC, b"x").get(30)
-            program.await_event(0, "ACCEPT", offset=offset)
-        program.answer_with("NOTHING")
+            eventually(lambda wanted=number: clients.received("worker-1") == wanted, "a record")
+        clients.acknowledge_with("worker-1", "HOLD")
         producer.send(TOPIC, b"x").get(30)
-        yield program
-
-
-@pytest.fixture(scope="module")
-def admin(kafka: EmbeddedKafka, member: ShareMember) -> Iterator[KafkaAdminClient]:
-    with KafkaAdminClient(**kafka.client_settings()) as client:
         yield client
 
 

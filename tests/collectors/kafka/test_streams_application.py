@@ -2,56 +2,30 @@
 
 from __future__ import annotations
 
-import subprocess
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from contextlib import ExitStack
 
 import pytest
 
 from monitor.collectors.clock import wall_clock_ms
+from monitor.demo.java.streams_instance import StreamsApplication, StreamsInstance
 from monitor.detection import DetectionSettings, evaluate
 from monitor.model import Catalog, PartitionState, Phase, TopicState
 from monitor.tracking.group import fold_group
 from tests.collectors.kafka.test_rebalance_in_the_log import log_of
-from tests.support.java_program import jars_of_streams_and_connect, java_command
 from tests.support.job_process import eventually
 
 pytestmark = pytest.mark.broker
 
-APPLICATION = Path(__file__).with_name("StreamsApp.java")
 PARTITIONS = 4
-SETTINGS = (
-    "num.standby.replicas=1",
-    "num.stream.threads=1",
-    "session.timeout.ms=6000",
-    "heartbeat.interval.ms=1000",
-    "commit.interval.ms=500",
-    "probing.rebalance.interval.ms=60000",
-)
+SETTINGS = {
+    "num.standby.replicas": "1",
+    "num.stream.threads": "1",
+    "session.timeout.ms": "6000",
+    "heartbeat.interval.ms": "1000",
+    "commit.interval.ms": "500",
+    "probing.rebalance.interval.ms": "60000",
+}
 """Of the classic protocol; in the other one sessions and standby tasks are settings of the group."""
-
-
-@contextmanager
-def instance(broker, application, topic, state_dir, *settings):
-    """An instance that runs; at the end it is killed, as a machine that fails."""
-    command = java_command(
-        APPLICATION,
-        broker.bootstrap_servers,
-        application,
-        topic,
-        str(state_dir),
-        *settings,
-        options=("-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
-        jars=jars_of_streams_and_connect(),
-    )
-    with (
-        (state_dir / "log").open("wb") as log,
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log) as process,
-    ):
-        try:
-            yield process
-        finally:
-            process.kill()
 
 
 def verdict_of(broker, application, topics):
@@ -82,34 +56,26 @@ def settled(broker, application, topics, instances, standbys):
 
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("protocol", ["classic", "streams"])
-def test_an_instance_is_killed_and_comes_back(  # noqa: PLR0917 - fixtures
-    broker, create, topic_name, group_name, tmp_path, protocol
-):
+def test_an_instance_is_killed_and_comes_back(broker, create, topic_name, group_name, protocol):
     """No instance idles, no finding is false, and the tasks of the killed instance go to the other."""
     create(**{topic_name: PARTITIONS})
     topics = {topic_name: PARTITIONS}
     is_classic = protocol == "classic"
-    settings = SETTINGS if is_classic else ("group.protocol=streams", "commit.interval.ms=500")
+    settings = SETTINGS if is_classic else {"group.protocol": "streams", "commit.interval.ms": "500"}
     standbys = 1 if is_classic else 0
-
-    def start(stack, name):
-        folder = tmp_path / name
-        folder.mkdir()
-        return stack.enter_context(instance(broker, group_name, topic_name, folder, *settings))
+    application = StreamsApplication(group_name, topic_name, settings)
 
     with ExitStack() as running:
-        start(running, "a")
-        second = ExitStack()
-        running.push(second)
-        start(second, "b")
+        running.enter_context(StreamsInstance(broker.bootstrap_servers, application))
+        second = running.enter_context(StreamsInstance(broker.bootstrap_servers, application))
         both = eventually(lambda: settled(broker, group_name, topics, 2, standbys), "both run their tasks", 120)
         assert {load.active for load in both.processes} == {2}
         assert both.findings == ()
         assert both.task_balance.ratio == 1
-        second.close()
+        second.kill()
         alone = eventually(lambda: settled(broker, group_name, topics, 1, 0), "the other took over", 120)
         assert [load.active for load in alone.processes] == [PARTITIONS]
         assert alone.findings == ()
-        start(running, "b-again")
+        second.start()
         back = eventually(lambda: settled(broker, group_name, topics, 2, standbys), "it is back", 120)
         assert back.findings == ()

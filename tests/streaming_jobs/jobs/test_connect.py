@@ -5,6 +5,7 @@ What is configured is read from their topic of configurations, which holds a pas
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Iterator
@@ -16,14 +17,19 @@ from kafka import KafkaProducer
 from kafka.admin import KafkaAdminClient, NewTopic
 
 from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.connect import SINK_TO_FILE, ConnectCluster, ConnectWorker
 from monitor.demo.servers.settings import BrokerSettings
-from tests.support.connect_worker import CONFIGS, DELAY_MS, GROUP, ConnectWorker
 from tests.support.job_process import JobProcess, eventually, running
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
 PASSWORD = "correct-horse-battery-staple"
 CLUSTER = "live"
+GROUP = "live-connect"
+CONFIGS = "live-connect-configs"
+DELAY_MS = 25_000
+"""For how long the leader waits for a worker that is gone."""
+
 SINK = "connect-files"
 TASKS = 4
 
@@ -47,12 +53,13 @@ def kafka() -> Iterator[EmbeddedKafka]:
 def workers(kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[ConnectWorker]]:
     """Two of them, and a sink of four tasks."""
     folder = tmp_path_factory.mktemp("connect")
+    cluster = ConnectCluster(group=GROUP, delay_ms=DELAY_MS)
     with (
-        ConnectWorker(folder, "one", kafka.bootstrap_servers) as one,
-        ConnectWorker(folder, "two", kafka.bootstrap_servers) as two,
+        ConnectWorker(kafka.bootstrap_servers, cluster) as one,
+        ConnectWorker(kafka.bootstrap_servers, cluster) as two,
     ):
         config = {
-            "connector.class": "org.apache.kafka.connect.file.FileStreamSinkConnector",
+            "connector.class": SINK_TO_FILE,
             "tasks.max": str(TASKS),
             "topics": "orders",
             "file": str(folder / "sink.txt"),
@@ -93,7 +100,7 @@ def settled(job: JobProcess, workers: list[ConnectWorker]) -> dict[str, Any]:
 
 def test_what_each_worker_runs_is_what_rest_says(job: JobProcess, workers: list[ConnectWorker]):
     verdict = settled(job, workers)
-    status = workers[0].ask("/connectors/files/status")
+    status = json.loads(workers[0].response("connectors/files/status") or b"")
     loads = {load["members"][0]: load["process"] for load in verdict["processes"]}
     ours = {task["number"]: loads[task["owners"][0]] for task in verdict["tasks"] if task["number"] is not None}
     assert ours == {task["id"]: f"http://{task['worker_id']}/" for task in status["tasks"]}
@@ -117,7 +124,7 @@ def test_a_killed_worker_is_told_with_until_when_connect_waits_and_its_return_en
 ):
     settled(job, workers)
     gone = workers[1]
-    gone.kill_9()
+    gone.kill()
 
     def delayed() -> dict[str, Any] | None:
         found = job.group(CLUSTER, GROUP).get("findings", ())
@@ -137,7 +144,7 @@ def test_a_killed_worker_is_told_with_until_when_connect_waits_and_its_return_en
 
 
 def test_the_password_in_the_configuration_is_nowhere(job: JobProcess, workers: list[ConnectWorker]):
-    assert PASSWORD in str(workers[0].ask("/connectors/files/config")), "it is in the topic"
+    assert PASSWORD in str(workers[0].response("connectors/files/config")), "it is in the topic"
     answers = ["/metrics", "/", "/api/v1/findings", "/api/v1/groups", "/api/v1/snapshot"]
     answers += [f"{prefix}{CLUSTER}/{name}" for prefix in ("/groups/", "/api/v1/groups/") for name in (GROUP, SINK)]
     shown = [path for path in answers if PASSWORD in job.get_any(path)]

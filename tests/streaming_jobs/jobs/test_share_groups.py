@@ -13,15 +13,16 @@ import pytest
 from kafka import KafkaProducer
 from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient, NewTopic
 
+from monitor.demo.java.share_clients import ShareClients
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from tests.support.clients import commit
 from tests.support.job_process import JobProcess, eventually, running
-from tests.support.share_member import ShareMember
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
 
 CLUSTER, GROUP, TOPIC = "live", "pool", "work"
+FIRST, SECOND = "worker-1", "worker-2"
 ASKED = "asked"
 """The same brokers, of which the groups are read by the admin API."""
 RECORDS = 20
@@ -85,43 +86,43 @@ def test_the_story_of_a_share_group(kafka: EmbeddedKafka, job: JobProcess):
     with KafkaAdminClient(**kafka.client_settings()) as admin:  # before the group begins at the end of the log
         from_the_beginning = {"share.auto.offset.reset": "earliest"}
         admin.alter_configs([ConfigResource(ConfigResourceType.GROUP, GROUP, from_the_beginning)])
-    with ShareMember(kafka.bootstrap_servers) as first, ShareMember(kafka.bootstrap_servers) as second:
-        for member in (first, second):
-            member.tell("start", group=GROUP, topic=TOPIC)
+    with ShareClients(kafka.bootstrap_servers) as clients:
+        for name in (FIRST, SECOND):
+            clients.consume(name, GROUP, TOPIC, strategy="", how="0")
         produce(kafka, RECORDS)
         eventually(lambda: total(job, "accepted") == RECORDS, "all records are accepted, and the log is read", 120)
         (row,) = verdict(job)["partitions"]
         assert (verdict(job)["lag"], len(row["owners"]), reasons(job)) == (0, 2, set()), "both own the one partition"
-        second.answer_with("NOTHING")
+        clients.acknowledge_with(SECOND, "HOLD")
 
-        first.answer_with("REJECT")
+        clients.acknowledge_with(FIRST, "REJECT")
         produce(kafka, 3)
         eventually(lambda: total(job, "rejected") == 3, "three records are rejected", WITHIN_S)
         assert reasons(job) == set()
 
-        since = first.answer_with("RELEASE", until=LIMIT - 1)
+        clients.acknowledge_with(FIRST, "RELEASE", until=LIMIT - 1)
         produce(kafka, 1)
-        first.await_event(since, "RELEASE", count=LIMIT - 1)
+        eventually(lambda: clients.highest_delivery(FIRST) == LIMIT - 1, "all deliveries but the last one")
         await_reasons(job, {"poison/last_try"})
         assert total(job, "last_tries") == 1
-        since = first.answer_with("RELEASE")
-        first.await_event(since, "RELEASE", count=LIMIT)
+        clients.acknowledge_with(FIRST, "RELEASE")
+        clients.resume(FIRST)
+        eventually(lambda: clients.highest_delivery(FIRST) == LIMIT, "the last delivery")
         await_reasons(job, {"poison/given_up"})
         given_up = "groupwatch_group_share_given_up_records_total"
         assert job.metrics().value(given_up, cluster=CLUSTER, group=GROUP) == 1
 
-        since = first.answer_with("HOLD")
+        before = clients.received(FIRST)
+        clients.acknowledge_with(FIRST, "HOLD")
         produce(kafka, 1)
-        first.await_event(since, "HOLD", count=1)
-        since = second.answer_with("ACCEPT")
-        second.await_event(since, "ACCEPT", count=2)  # once the lock of the first one has expired
-        eventually(
-            lambda: total(job, "accepted") == RECORDS + 1, "the record is accepted by the other member", WITHIN_S
-        )
+        eventually(lambda: clients.received(FIRST) > before, "the first member holds the record")
+        before = clients.received(SECOND)
+        clients.acknowledge_with(SECOND, "ACCEPT")
+        eventually(lambda: clients.received(SECOND) > before, "the second member gets it once the lock has expired")
+        eventually(lambda: total(job, "accepted") == RECORDS + 1, "the second member accepts it", WITHIN_S)
         assert (verdict(job)["lag"], reasons(job)) == (0, {"poison/given_up"})
 
-        second.answer_with("NOTHING")
-        first.answer_with("NOTHING")
+        clients.acknowledge_with(SECOND, "HOLD")
         produce(kafka, 4)
         eventually(lambda: verdict(job)["lag"] == 4, "four records wait")
         await_reasons(job, {"poison/given_up", "lag/stalled"}, 2 * SILENCE_S + WITHIN_S)

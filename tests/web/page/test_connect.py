@@ -79,6 +79,18 @@ def test_a_connector_has_a_link_to_its_group_and_the_group_one_to_the_cluster():
     assert "Connect" not in words(shown(verdict_on(example("left out by the assignor")), both))
 
 
+def test_the_tasks_of_a_sink_are_listed_in_order_and_each_section_has_a_link():
+    sink = sink_group("connect-s3")
+    turned = replace(sink, sinks=tuple(reversed(sink.sinks)))
+    part = connect_part(turned, (), Holders(turned.members), None)
+    assert [(line.connector, line.task) for line in part.sinks] == [("s3", 0), ("s3", 1)]
+    assert '<a href="#connect">Connect</a>' in shown(sink)
+    cluster = shown(verdict_on(example("Connect waits for a worker")))
+    for place in ("connect", "connectors", "tasks"):
+        assert f'<a href="#{place}">' in cluster
+        assert f'id="{place}"' in cluster
+
+
 def test_a_worker_that_joined_behind_its_leader_is_marked():
     page = shown(verdict_on(example("a worker of Connect has read less than its leader")))
     assert "http://10.0.0.2:8083/ #2 checkout 0 0 28 joined behind the leader" in words(page)

@@ -17,6 +17,8 @@ import java.util.Map;
  * topic TOPIC PARTITIONS: create it
  * send TOPIC COUNT: so many records, to its partitions in turn; returns when the broker has them
  * produce TOPIC COUNT: so many every second from now on, until another number is given
+ *
+ * A program may know more of them, and says which.
  */
 public abstract class Orders {
     final Map consumers = new HashMap();
@@ -50,6 +52,11 @@ public abstract class Orders {
     abstract void createTopic(String topic, int partitions) throws Exception;
 
     abstract void send(String topic, int count) throws Exception;
+
+    /** An order that only this program knows; the words of its answer, each after a tab. */
+    String obeyedHere(String[] words) throws Exception {
+        throw new IllegalArgumentException("unknown order: " + words[0]);
+    }
 
     void obey() {
         PrintStream answers = System.out;
@@ -102,12 +109,12 @@ public abstract class Orders {
         } else if (what.equals("produce")) {
             produce(name, Integer.parseInt(words[2]));
         } else {
-            throw new IllegalArgumentException("unknown order: " + what);
+            return obeyedHere(words);
         }
         return "";
     }
 
-    private Consumer named(String name) {
+    final Consumer named(String name) {
         Consumer found = (Consumer) consumers.get(name);
         if (found == null) {
             throw new IllegalArgumentException("no consumer is called " + name);

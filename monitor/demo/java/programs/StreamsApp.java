@@ -6,8 +6,9 @@ import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.StreamsConfig;
 
 /**
- * An instance of a Kafka Streams application that counts the records of a topic by key, with a state, until its input
- * ends. Arguments: the broker, the application's id, the topic, the folder of its state, and settings KEY=VALUE.
+ * An instance of a Kafka Streams application that counts the records of a topic by key, with a state. It says "running"
+ * once it has its tasks, and closes on SIGTERM. Arguments: the broker, the application's id, the topic, the folder of
+ * its state, and settings KEY=VALUE.
  */
 public class StreamsApp {
     public static void main(String[] args) throws Exception {
@@ -23,12 +24,19 @@ public class StreamsApp {
         }
         StreamsBuilder builder = new StreamsBuilder();
         builder.stream(args[2]).groupByKey().count();
-        KafkaStreams streams = new KafkaStreams(builder.build(), settings);
+        final KafkaStreams streams = new KafkaStreams(builder.build(), settings);
+        streams.setStateListener(new KafkaStreams.StateListener() {
+            public void onChange(KafkaStreams.State now, KafkaStreams.State before) {
+                if (now == KafkaStreams.State.RUNNING) {
+                    System.out.println("running");
+                }
+            }
+        });
+        Runtime.getRuntime().addShutdownHook(new Thread() {
+            public void run() {
+                streams.close();
+            }
+        });
         streams.start();
-        while (System.in.read() >= 0) {
-            continue;
-        }
-        streams.close();
-        Runtime.getRuntime().halt(0);
     }
 }
