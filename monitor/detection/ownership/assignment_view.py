@@ -246,7 +246,7 @@ def _members(
             remarks=member_remarks(member, group.protocol),
             idle=group.sharing is Sharing.EXCLUSIVE
             and not _is_unconsidered(member, group)
-            and _is_idle(member, owned, expected if member.reconciliation else heirs, existing),
+            and _is_idle(member, owned, heirs, existing),
         )
         for member in group.members
     )
@@ -262,4 +262,6 @@ def _is_idle(member: Member, owned: Counter[str], coming: Counter[str], existing
     """It could read something, and does not, and is not about to get something either."""
     if owned[member.member_id] or member.unreadable is not None or existing.isdisjoint(member.topics):
         return False
+    if member.reconciliation is not None:  # what the broker has chosen it takes with its next heartbeat
+        return not any(entry.partitions for entry in member.reconciliation.target or ())
     return not coming[member.member_id]

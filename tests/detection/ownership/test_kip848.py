@@ -169,6 +169,14 @@ def test_the_members_of_a_share_group_share():
     assert [m.partitions for m in verdict.members] == [2, 2]
 
 
+def test_a_new_member_of_a_share_group_is_not_idle_until_its_next_heartbeat():
+    """Kafka 4.3 chooses up to a second after it has joined; only with its next heartbeat, 5 s later, it is told."""
+    old = member("a", assigned=ids(ORDERS, 0, 1), target=ids(ORDERS, 0))
+    verdict = verdict_of(group(old, member("b", target=ids(ORDERS, 1)), kind=GroupKind.SHARE))
+    assert [(m.partitions, m.idle) for m in verdict.members] == [(2, False), (0, False)]
+    assert verdict.findings == ()
+
+
 def test_a_streams_group_shows_its_members_and_judges_nothing():
     tasks = member("a", topics=(), assigned=ids("0", 0, 1), target=ids("0", 0, 1))
     verdict = verdict_of(group(tasks, kind=GroupKind.STREAMS, offsets=(commit("orders", 0),)))
