@@ -112,13 +112,9 @@ def sentence_of(
     more = [_sink_tasks(found, sinks)] if sinks else []
     if sink is not None and not sinks:
         more.append(f"By its name, this is the group of the connector {shown(sink.connector)} of Kafka Connect.")
-    if sink is not None and sink.state in _RESTING:
+    if sink is not None and sink.state is not None and sink.is_resting:
         more.append(f"That connector is {sink.state.lower()}.")
     return " ".join([sentence, *more])
-
-
-_RESTING: Final = frozenset({TargetState.PAUSED, TargetState.STOPPED})
-"""What a connector is to do that lets records wait on purpose."""
 
 
 def _sink_tasks(found: Observation, sinks: Sequence[SinkVerdict]) -> str:

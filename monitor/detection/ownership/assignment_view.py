@@ -227,6 +227,8 @@ def _members(
     current = expectation.current
     heirs = Counter(owner for place in expectation.pending for owner in current.get(place, ()))
     existing = {topic for topic in ownership.subscribed if topic in catalog.topics}
+    if not KINDS[group.kind].has_owners:  # until a topic is initialized for a share group, nobody has any of it
+        existing &= {place.topic for place in ownership.owners}
     known = expectation.kind in ("exact", "target")
     return tuple(
         MemberVerdict(
@@ -253,9 +255,10 @@ def _members(
 
 
 def _is_unconsidered(member: Member, group: GroupState) -> bool:
-    """The member of a KIP-848 group is new, and the broker has yet to choose with it."""
+    """The member is new, and the broker has yet to choose with it. Of share groups only the epochs show that."""
     view = member.reconciliation
-    return group.phase is Phase.ASSIGNING and view is not None and view.target is None
+    is_choosing = group.phase is Phase.ASSIGNING or (group.target_epoch or 0) < group.generation
+    return is_choosing and view is not None and view.target is None
 
 
 def _is_idle(member: Member, owned: Counter[str], coming: Counter[str], existing: set[str]) -> bool:
