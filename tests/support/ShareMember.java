@@ -2,10 +2,12 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.time.Duration;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import org.apache.kafka.clients.consumer.AcknowledgeType;
@@ -13,15 +15,17 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaShareConsumer;
 
 /**
- * One consumer of a share group, which acknowledges each record as it was told last. It ends with its input.
+ * Consumers of share groups, which acknowledge each record as they were told last. They end with their input.
  *
  * The first line of input is the broker's address; every other one is a command, a JSON object.
- * {"do": "start", "group", "topic"}   {"do": "answer", "with": "ACCEPT" | "RELEASE" | "REJECT" | "NOTHING"}
- * With NOTHING it polls no more. Events go to standard output: "answers" once it does as told last, and each
- * acknowledgment, with the delivery count.
+ * {"do": "start", "group", "topic", "name": optional}   {"do": "close", "name"}
+ * {"do": "answer", "with": "ACCEPT" | "RELEASE" | "REJECT" | "NOTHING"}
+ * With NOTHING they poll no more. Events go to standard output: "answers" once one does as told last, each
+ * acknowledgment, with the delivery count, and "closed".
  */
 public class ShareMember {
     static final ObjectMapper JSON = new ObjectMapper();
+    static final Set LEAVING = Collections.synchronizedSet(new HashSet());
     static volatile String with = "ACCEPT";
 
     public static void main(String[] args) throws Exception {
@@ -32,11 +36,13 @@ public class ShareMember {
             if ("start".equals(asked.get("do"))) {
                 Thread thread = new Thread() {
                     public void run() {
-                        consume(bootstrap, (String) asked.get("group"), (String) asked.get("topic"));
+                        consume(bootstrap, asked);
                     }
                 };
                 thread.setDaemon(true);
                 thread.start();
+            } else if ("close".equals(asked.get("do"))) {
+                LEAVING.add(asked.get("name"));
             } else {
                 with = (String) asked.get("with");
             }
@@ -44,18 +50,18 @@ public class ShareMember {
         Runtime.getRuntime().halt(0);
     }
 
-    static void consume(String bootstrap, String group, String topic) {
+    static void consume(String bootstrap, Map asked) {
         Properties properties = new Properties();
         properties.put("bootstrap.servers", bootstrap);
-        properties.put("group.id", group);
+        properties.put("group.id", asked.get("group"));
         properties.put("share.acknowledgement.mode", "explicit");
         properties.put("key.deserializer", "org.apache.kafka.common.serialization.ByteArrayDeserializer");
         properties.put("value.deserializer", "org.apache.kafka.common.serialization.ByteArrayDeserializer");
         try {
             KafkaShareConsumer consumer = new KafkaShareConsumer(properties);
-            consumer.subscribe(Collections.singletonList(topic));
+            consumer.subscribe(Collections.singletonList(asked.get("topic")));
             String before = "";
-            while (true) {
+            while (!LEAVING.contains(asked.get("name"))) {
                 String now = with;
                 if (!now.equals(before)) {
                     tell("answers", Collections.singletonMap("with", now));
@@ -73,6 +79,8 @@ public class ShareMember {
                 }
                 consumer.commitSync();
             }
+            consumer.close();
+            tell("closed", Collections.singletonMap("name", asked.get("name")));
         } catch (Throwable error) {
             error.printStackTrace();
             Runtime.getRuntime().halt(1);
