@@ -21,11 +21,13 @@ class KafkaVersion(Value):
         connect: The version of Connect's workers that run with these brokers.
         has_group_delivery_limit: Whether a share group has its own limit of deliveries, ``share.delivery.count.limit``.
             Before, only the brokers have one.
+        is_before_4_4: Whether its brokers give out the tasks of streams groups as they did before 4.4.
     """
 
     version: str
     connect: str
     has_group_delivery_limit: bool = True
+    is_before_4_4: bool = True
 
 
 KAFKA_VERSIONS: Final[Mapping[str, KafkaVersion]] = {
@@ -34,7 +36,7 @@ KAFKA_VERSIONS: Final[Mapping[str, KafkaVersion]] = {
         KafkaVersion("4.2.0", connect="4.2.0", has_group_delivery_limit=False),
         KafkaVersion("4.3.1", connect="4.3.1"),
         # Maven Central has no connect-file 4.4.0, and that of 4.3.1 needs a class that 4.4.0 has moved (AppInfoParser).
-        KafkaVersion("4.4.0", connect="4.3.1"),
+        KafkaVersion("4.4.0", connect="4.3.1", is_before_4_4=False),
     )
 }
 """Every version that has been tried, with what the tests have to know of it."""
