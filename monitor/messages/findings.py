@@ -37,7 +37,6 @@ from monitor.model import (
     RebalanceCause,
     SinkState,
     SinkVerdict,
-    TargetState,
     TopicPartition,
 )
 from monitor.model.evidence import (

@@ -27,7 +27,7 @@ Steps:
 
 Quirks. A member that took over an active task can lose a standby task that it could keep, since the share counts both.
 Before 4.4, whether a previous standby member may get a task is asked of the process of the *first* one, whichever is
-chosen. Since 4.4, the map of processes is filled by ``computeIfAbsent``, and a member that has a task's state on its disk
+chosen. Since 4.4, the map of processes is filled by ``computeIfAbsent``, and a member with a task's state on its disk
 counts as a previous standby member: no log has that, so here nobody has any.
 
 >>> parts = [SubtopologyTasks(subtopology_id="0", tasks=2, is_stateful=True)]
