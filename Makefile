@@ -5,17 +5,20 @@ NAME ?= latency
 MINUTES ?= 10
 LIBRARIES ?=
 GROUPS ?=
+VERSIONS ?= 4.2.0 4.4.0
 # Which files of tests a worker gets is said in tests/conftest.py.
 WORKERS := --numprocesses=2 --dist=loadfile --no-loadscope-reorder
+STORIES := tests/collectors/kafka/test_share_configs.py tests/collectors/kafka/test_streams_application.py \
+	tests/streaming_jobs/jobs/test_connect.py tests/streaming_jobs/jobs/test_share_groups.py
 VENV := .venv
 RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-jobs test-long test-systems test-clients chaos hostile churn fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
+.PHONY: help demo test test-jobs test-long test-systems test-clients test-kafka-versions chaos hostile churn fuzz fuzz-decoder lint format bench bench-decoding bench-assignors clean java
 
 help: ## Show what can be made
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 28
 
 demo: java $(INSTALLED) ## Start a real Kafka, consumers that go wrong, and groupwatch (ARGS="--port 9500" for another port)
 	@exec $(RUN) -m monitor.cli demo $(ARGS)
@@ -36,6 +39,13 @@ test-systems: java $(INSTALLED) ## Run the tests against real RocketMQ, ZooKeepe
 test-clients: java $(INSTALLED) ## Churn real groups of the client libraries of Go, Node, Python and Java beside a job (MINUTES=10 LIBRARIES=java,aiokafka)
 	GROUPWATCH_CLIENTS_MINUTES=$(MINUTES) GROUPWATCH_CLIENTS_LIBRARIES=$(LIBRARIES) \
 	GROUPWATCH_CLIENTS_GROUPS=$(GROUPS) $(RUN) -m pytest -m clients tests/clients $(ARGS)
+
+test-kafka-versions: java $(INSTALLED) ## Run the stories of share, Streams and Connect groups on other versions of Kafka (VERSIONS="4.2.0 4.4.0")
+	@for version in $(VERSIONS); do \
+		echo "Kafka $$version"; \
+		GROUPWATCH_KAFKA_VERSION=$$version $(RUN) -m pytest $(WORKERS) -m broker $(STORIES) $(ARGS) || failed="$$failed $$version"; \
+	done; \
+	test -z "$$failed" || { echo "Failed with Kafka$$failed" >&2; exit 1; }
 
 chaos: java $(INSTALLED) ## Disturb the job and the broker again and again, and compare (ARGS="--seed 7 --kills 20 --others 6")
 	$(RUN) -m tests.chaos.run $(ARGS)

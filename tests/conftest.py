@@ -28,6 +28,7 @@ BESIDE = {
     "live_minute": ("tests.live.run",),
     "scenarios_run": ("tests.scenarios.run", "--seed", "1"),
     "chaos_run": ("tests.chaos.run", "--seed", "1", "--kills", "4", "--others", "2"),
+    "kind_churn_run": ("tests.kind_churn.run", "--seed", "1", "--minutes", "0.5"),
     "hostile_run": ("tests.hostile.run", "--seed", "1", "--minutes", "0.5"),
 }
 """Programs that run beside the tests, by the fixture with their report."""
@@ -35,7 +36,8 @@ BESIDE = {
 IN_THE_SUITE: Final = ("tests/collectors/", "tests/demo/test_broker.py", "tests/streaming_jobs/jobs/test_job.py")
 """Of the tests with a real broker or Spark, those that `make test` runs: enough to see that all of it works here."""
 
-PROGRAMS: Final = ("tests/chaos/", "tests/hostile/", "tests/live/", "tests/scenarios/", "tests/demo/test_demo.py")
+_FOLDERS: Final = ("chaos", "hostile", "kind_churn", "live", "scenarios")
+PROGRAMS: Final = (*(f"tests/{folder}/" for folder in _FOLDERS), "tests/demo/test_demo.py")
 """Where the tests are that await such a program."""
 OTHER_SYSTEMS: Final = tuple(f"tests/systems/test_{name}.py" for name in ("metaq", "rocketmq", "zookeeper_kafka"))
 """Where those are that await a story of other systems' consumers: some share one."""

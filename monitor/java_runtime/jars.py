@@ -15,6 +15,7 @@ from typing import IO, Final
 from monitor.java_runtime.cached_folder import fill_folder
 from monitor.java_runtime.errors import JarsNotResolved
 from monitor.java_runtime.find_java import Java, find_java
+from monitor.java_runtime.kafka_versions import kafka_version
 from monitor.model import Value
 
 Progress = Callable[[str], None]
@@ -35,7 +36,9 @@ class Coordinate(Value):
     version: str
 
 
-KAFKA: Final = Coordinate(organisation="org.apache.kafka", artifact="kafka_2.13", version="4.3.1")
+def kafka_artifact(name: str, version: str | None = None) -> Coordinate:
+    """An artifact of Kafka; at the version that brokers and clients are started with, unless another one is named."""
+    return Coordinate(organisation="org.apache.kafka", artifact=name, version=version or kafka_version().version)
 
 
 def quiet(_line: str) -> None:
@@ -62,7 +65,8 @@ def kafka_jars(progress: Progress = quiet) -> list[Path]:
         JarsNotResolved: Ivy failed.
         JavaNotFound: There is no Java to run Ivy.
     """
-    return resolve(KAFKA, cache_dir() / f"kafka-{KAFKA.version}", progress)
+    kafka = kafka_artifact("kafka_2.13")
+    return resolve(kafka, cache_dir() / f"kafka-{kafka.version}", progress)
 
 
 def spark_kafka_jars(progress: Progress = quiet) -> list[Path]:

@@ -37,7 +37,6 @@ from monitor.model import (
     RebalanceCause,
     SinkState,
     SinkVerdict,
-    TargetState,
     TopicPartition,
 )
 from monitor.model.evidence import (
@@ -112,13 +111,9 @@ def sentence_of(
     more = [_sink_tasks(found, sinks)] if sinks else []
     if sink is not None and not sinks:
         more.append(f"By its name, this is the group of the connector {shown(sink.connector)} of Kafka Connect.")
-    if sink is not None and sink.state in _RESTING:
+    if sink is not None and sink.state is not None and sink.is_resting:
         more.append(f"That connector is {sink.state.lower()}.")
     return " ".join([sentence, *more])
-
-
-_RESTING: Final = frozenset({TargetState.PAUSED, TargetState.STOPPED})
-"""What a connector is to do that lets records wait on purpose."""
 
 
 def _sink_tasks(found: Observation, sinks: Sequence[SinkVerdict]) -> str:
@@ -711,9 +706,7 @@ def _no_worker(evidence: NoWorker, found: Observation, group: GroupState) -> str
     them, generation = _them(one=one), era(group)
     match evidence.reason:
         case OrphanReason.DELAY:
-            until = f" until {clock_time(evidence.until_ms)}" if evidence.until_ms is not None else ""
-            gone = _lost_workers(evidence.urls)
-            return f"{head} {gone}. Connect waits{until} for its return before it reassigns {them}."
+            return f"{head} {_delay(evidence, them)}"
         case OrphanReason.REVOKED:
             return f"{head} {_capitalize(generation)} revoked {them}, and no later generation has assigned {them}."
         case OrphanReason.CONFIG_MISMATCH:
@@ -728,6 +721,14 @@ def _no_worker(evidence: NoWorker, found: Observation, group: GroupState) -> str
             return f"{head} The Connect leader has not assigned {them} in {generation}.{gone}"
 
 
+def _delay(evidence: NoWorker, them: str) -> str:
+    """For what Connect waits. A worker that is back gets its tasks no sooner than another one would."""
+    until = f" until {clock_time(evidence.until_ms)}" if evidence.until_ms is not None else ""
+    if evidence.rejoined and not evidence.urls:
+        return f"{_workers(evidence.rejoined)} rejoined, but Connect waits{until} before it reassigns {them}."
+    return f"{_lost_workers(evidence.urls)}. Connect waits{until} for its return before it reassigns {them}."
+
+
 def _work(tasks: Sequence[str], connectors: Sequence[str]) -> str:
     """Tasks and connectors, counted and listed."""
     own = ((tasks, "task"), (connectors, "connector"))
@@ -737,7 +738,11 @@ def _work(tasks: Sequence[str], connectors: Sequence[str]) -> str:
 def _lost_workers(urls: Sequence[str]) -> str:
     if not urls:
         return "Its worker is gone"
-    return f"The worker{'' if len(urls) == 1 else 's'} at {listed(urls)} {'is' if len(urls) == 1 else 'are'} gone"
+    return f"{_workers(urls)} {'is' if len(urls) == 1 else 'are'} gone"
+
+
+def _workers(urls: Sequence[str]) -> str:
+    return f"The worker{'' if len(urls) == 1 else 's'} at {listed(urls)}"
 
 
 @_sentence.register

@@ -166,12 +166,14 @@ class NotReady(Evidence):
 class NoWorker(Evidence):
     """Connectors and tasks of Connect that no worker runs; the tasks are those of the finding.
 
-    ``urls`` are the workers that had them last. ``until_ms`` is until when the leader waits for these to come back.
+    ``urls`` are the workers that had them last and are gone, ``rejoined`` those of them that are in the group again.
+    ``until_ms`` is until when the leader keeps the tasks back.
     """
 
     reason: OrphanReason
     connectors: tuple[str, ...] = ()
     urls: tuple[str, ...] = ()
+    rejoined: tuple[str, ...] = ()
     until_ms: int | None = None
 
 

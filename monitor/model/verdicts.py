@@ -233,10 +233,19 @@ class SinkVerdict(Value):
 
 
 class SinkState(Value):
-    """The connector that a consumer group is of by its name, and what that is to do (None: it is started)."""
+    """The connector that a consumer group is of by its name, and what that is to do (None: it is started).
+
+    ``changed_ms`` is when the newest record of its configuration was written.
+    """
 
     connector: str
     state: TargetState | None = None
+    changed_ms: int = 0
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether it lets records wait on purpose."""
+        return self.state in {TargetState.PAUSED, TargetState.STOPPED}
 
 
 class MemberVerdict(Value):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from monitor.java_runtime.jars import KAFKA
+from monitor.java_runtime.kafka_versions import kafka_version
 from monitor.model import Library, Value
 
 Language = Literal["go", "java", "node", "python"]
@@ -46,7 +46,7 @@ class Client(Value):
 _ALL: Final = (RANGE, ROUNDROBIN, STICKY, COOPERATIVE)
 
 CLIENTS: Final = (
-    Client("java", Library.JAVA, KAFKA.version, "kafka-clients", "java", _ALL, "consumer-GROUP-N"),
+    Client("java", Library.JAVA, kafka_version().version, "kafka-clients", "java", _ALL, "consumer-GROUP-N"),
     Client("sarama", Library.SARAMA, "v1.61.1", "github.com/IBM/sarama", "go", _ALL, "sarama"),
     Client(
         "kafka-go",

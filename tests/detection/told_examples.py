@@ -1339,6 +1339,20 @@ def _connect(w: World) -> Iterator[Example]:
         nothing,
     )
     yield Example(
+        "Connect waits although the worker is back",
+        Kind.ORPHANED,
+        "delay",
+        "02:58:00",
+        ("3 tasks (jdbc", "http://10.0.0.2:8083/", "rejoined", "waits until 03:03:00 UTC"),
+        c.cluster(
+            c.worker(1, c.work("s3", 0), delay_ms=300_000),
+            c.worker(2, delay_ms=300_000),
+            stored="02:58:00",
+            lost=(gone,),
+        ),
+        nothing,
+    )
+    yield Example(
         "Connect waited for a worker, and has not gone on",
         Kind.ORPHANED,
         "not_assigned",

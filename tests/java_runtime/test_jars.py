@@ -7,6 +7,7 @@ import pytest
 
 from monitor.java_runtime.errors import JarsNotResolved
 from monitor.java_runtime.jars import Coordinate, ivy_file, kafka_jars, resolve
+from monitor.java_runtime.kafka_versions import kafka_version
 
 COORDINATE = Coordinate(organisation="org.example", artifact="thing", version="1.2.3")
 
@@ -99,5 +100,5 @@ def test_what_is_fetched_together_is_asked_of_ivy_at_once(tmp_path, ivy_runs):
 @pytest.mark.broker
 def test_the_brokers_jars_are_not_fetched_again(broker, ivy_runs):
     """The running broker has them in the user's cache; the script would leave a trace if it were run."""
-    assert "kafka_2.13-4.3.1.jar" in names(kafka_jars())
+    assert f"kafka_2.13-{kafka_version().version}.jar" in names(kafka_jars())
     assert not ivy_runs.exists()

@@ -1,3 +1,7 @@
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -10,14 +14,15 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-import org.apache.kafka.coordinator.group.streams.assignor.AssignmentMemberSpec;
-import org.apache.kafka.coordinator.group.streams.assignor.GroupSpecImpl;
-import org.apache.kafka.coordinator.group.streams.assignor.MemberAssignment;
-import org.apache.kafka.coordinator.group.streams.assignor.StickyTaskAssignor;
-import org.apache.kafka.coordinator.group.streams.assignor.TopologyDescriber;
+/**
+ * A streams group as its coordinator sees it: members with their processes and current targets, and subtopologies.
+ *
+ * Kafka 4.4 has moved what its assignor is given into an API with other names, so all of it is called by name.
+ */
+class StreamsGroup implements InvocationHandler {
+    private static final String OWN = "org.apache.kafka.coordinator.group.streams.assignor.";
+    private static final String API = "org.apache.kafka.coordinator.group.api.streams.assignor.";
 
-/** A streams group as its coordinator sees it: members with their processes and current targets, and subtopologies. */
-class StreamsGroup implements TopologyDescriber {
     private final List names = new ArrayList();
     private final Map parts = new HashMap();
 
@@ -30,22 +35,73 @@ class StreamsGroup implements TopologyDescriber {
     }
 
     static Map assign(Map input, boolean inOrder) throws Oracle.ThrownByOriginal {
+        try {
+            return answer(input, inOrder);
+        } catch (InvocationTargetException thrown) {
+            throw new Oracle.ThrownByOriginal((RuntimeException) thrown.getCause());
+        } catch (Exception wrong) {
+            throw new IllegalStateException(wrong);
+        }
+    }
+
+    private static Map answer(Map input, boolean inOrder) throws Exception {
+        boolean isApi = exists(API + "TaskAssignor");
         Map members = inOrder ? (Map) new LinkedHashMap() : (Map) new HashMap();
         List listed = (List) input.get("members");
         for (int i = 0; i < listed.size(); i++) {
             Map member = (Map) listed.get(i);
-            members.put(member.get("id"), new AssignmentMemberSpec(
-                Optional.empty(), Optional.empty(), numbers((Map) member.get("active")), numbers((Map) member.get("standby")),
-                Collections.EMPTY_MAP, (String) member.get("process"), Collections.EMPTY_MAP, Collections.EMPTY_MAP,
-                Collections.EMPTY_MAP));
+            members.put(member.get("id"), member(member, isApi));
         }
-        Map configs = Collections.singletonMap("num.standby.replicas", String.valueOf(input.get("standby_replicas")));
-        StreamsGroup topology = new StreamsGroup((List) input.get("subtopologies"));
+        Object standbys = input.get("standby_replicas");
+        Object configs = isApi
+            ? made("AssignmentConfigsImpl", new Object[] {Integer.valueOf(((Number) standbys).intValue()), Collections.EMPTY_LIST})
+            : Collections.singletonMap("num.standby.replicas", String.valueOf(standbys));
+        Class describer = Class.forName((isApi ? API : OWN) + "TopologyDescriber");
+        Object topology = Proxy.newProxyInstance(
+            StreamsGroup.class.getClassLoader(), new Class[] {describer}, new StreamsGroup((List) input.get("subtopologies")));
+        Object assignor = made("StickyTaskAssignor", new Object[0]);
+        Object group = made("GroupSpecImpl", new Object[] {members, configs});
+        Object answer = method(assignor, "assign").invoke(assignor, new Object[] {group, topology});
+        return inTheClear((Map) got(answer, "members"));
+    }
+
+    private static Object member(Map member, boolean isApi) throws Exception {
+        Object none = Optional.empty();
+        Map no = Collections.EMPTY_MAP;
+        Map active = numbers((Map) member.get("active"));
+        Map standby = numbers((Map) member.get("standby"));
+        Object process = member.get("process");
+        return isApi
+            ? made("MemberMetadataAndStateImpl", new Object[] {none, none, process, no, active, standby, no, no, no})
+            : made("AssignmentMemberSpec", new Object[] {none, none, active, standby, no, process, no, no, no});
+    }
+
+    private static boolean exists(String name) {
         try {
-            return inTheClear(new StickyTaskAssignor().assign(new GroupSpecImpl(members, configs), topology).members());
-        } catch (RuntimeException thrown) {
-            throw new Oracle.ThrownByOriginal(thrown);
+            Class.forName(name);
+            return true;
+        } catch (ClassNotFoundException absent) {
+            return false;
         }
+    }
+
+    private static Object made(String name, Object[] arguments) throws Exception {
+        return Class.forName(OWN + name).getConstructors()[0].newInstance(arguments);
+    }
+
+    private static Object got(Object from, String name) throws Exception {
+        return method(from, name).invoke(from, new Object[0]);
+    }
+
+    /** Each has one of that name in the versions that are asked; bridges of generics aside. */
+    private static Method method(Object of, String name) throws NoSuchMethodException {
+        Method[] all = of.getClass().getMethods();
+        for (int i = 0; i < all.length; i++) {
+            if (all[i].getName().equals(name) && !all[i].isBridge()) {
+                return all[i];
+            }
+        }
+        throw new NoSuchMethodException(name);
     }
 
     private static Map numbers(Map listed) {
@@ -57,15 +113,16 @@ class StreamsGroup implements TopologyDescriber {
         return sets;
     }
 
-    private static Map inTheClear(Map answer) {
+    /** The assignors have no warm-up tasks; that of Kafka 4.4 could not even name them. */
+    private static Map inTheClear(Map answer) throws Exception {
         Map clear = new LinkedHashMap();
         for (Iterator entries = answer.entrySet().iterator(); entries.hasNext();) {
             Map.Entry entry = (Map.Entry) entries.next();
-            MemberAssignment given = (MemberAssignment) entry.getValue();
+            Object given = entry.getValue();
             Map sorts = new LinkedHashMap();
-            sorts.put("active", sorted(given.activeTasks()));
-            sorts.put("standby", sorted(given.standbyTasks()));
-            sorts.put("warmup", sorted(given.warmupTasks()));
+            sorts.put("active", sorted((Map) got(given, "activeTasks")));
+            sorts.put("standby", sorted((Map) got(given, "standbyTasks")));
+            sorts.put("warmup", exists(API + "TaskAssignor") ? new HashMap() : sorted((Map) got(given, "warmupTasks")));
             clear.put(entry.getKey(), sorts);
         }
         return clear;
@@ -80,15 +137,14 @@ class StreamsGroup implements TopologyDescriber {
         return lists;
     }
 
-    public List subtopologies() {
-        return names;
-    }
-
-    public int maxNumInputPartitions(String subtopology) {
-        return ((Number) ((Map) parts.get(subtopology)).get("tasks")).intValue();
-    }
-
-    public boolean isStateful(String subtopology) {
-        return Boolean.TRUE.equals(((Map) parts.get(subtopology)).get("stateful"));
+    /** A question of the assignor about the topology. */
+    public Object invoke(Object proxy, Method question, Object[] arguments) {
+        if (question.getName().equals("subtopologies")) {
+            return names;
+        }
+        Map part = (Map) parts.get(arguments[0]);
+        return question.getName().equals("isStateful")
+            ? (Object) Boolean.valueOf(Boolean.TRUE.equals(part.get("stateful")))
+            : (Object) Integer.valueOf(((Number) part.get("tasks")).intValue());
     }
 }

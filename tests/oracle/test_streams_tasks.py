@@ -9,6 +9,7 @@ import pytest
 
 from monitor.assignors.errors import AssignorError
 from monitor.assignors.kafka_broker.sticky_task import StickyTaskAssignor, SubtopologyTasks, TaskMember
+from monitor.java_runtime.kafka_versions import kafka_version
 from monitor.model import IdPartitions
 from tests.oracle.streams_cases import random_streams_cases
 
@@ -27,7 +28,7 @@ def tasks_of(by_part):
 
 
 def ours(case, *, in_order=False):
-    assignor = StickyTaskAssignor()
+    assignor = StickyTaskAssignor(before_4_4=kafka_version().is_before_4_4)
     assign = assignor.assign_in_order if in_order else assignor.assign
     parts = [SubtopologyTasks(part["id"], part["tasks"], part["stateful"]) for part in case["subtopologies"]]
     try:

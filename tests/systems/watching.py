@@ -36,6 +36,33 @@ class Found(Value):
     closed_ms: int | None = None
 
 
+class FindingHistory:
+    """The findings of groups so far, each from its opening to its closing. No clock: verdicts carry their time."""
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[str, FindingKind, str], Found] = {}
+        self._closed: list[Found] = []
+
+    @property
+    def found(self) -> tuple[Found, ...]:
+        """All findings so far, the closed ones first."""
+        return (*self._closed, *self._open.values())
+
+    def take(self, verdicts: Iterable[GroupVerdict], now_ms: int) -> None:
+        """The verdicts on all groups at an instant: what is not among their findings any more has closed."""
+        now = {(each.group, each.kind, each.reason): each for verdict in verdicts for each in _found(verdict, now_ms)}
+        for key in self._open.keys() - now.keys():
+            self._closed.append(replace(self._open.pop(key), closed_ms=now_ms))
+        for key, newest in now.items():
+            before = self._open.get(key, newest)
+            self._open[key] = replace(
+                newest,
+                opened_ms=before.opened_ms,
+                partitions=before.partitions | newest.partitions,
+                members=before.members | newest.members,
+            )
+
+
 class Judged:
     """The states of a system's groups and topics, and the findings so far. No clock: readings carry their time."""
 
@@ -43,14 +70,13 @@ class Judged:
         self._settings = settings or DetectionSettings()
         self._groups: dict[str, GroupState] = {}
         self._topics: dict[str, TopicState] = {}
-        self._open: dict[tuple[str, FindingKind, str], Found] = {}
-        self._closed: list[Found] = []
+        self._history = FindingHistory()
         self.verdicts: dict[str, GroupVerdict] = {}
 
     @property
     def found(self) -> tuple[Found, ...]:
         """All findings so far, the closed ones first."""
-        return (*self._closed, *self._open.values())
+        return self._history.found
 
     def take(self, reading: SourceSnapshot, pass_ms: int, now_ms: int) -> None:
         """Fold a reading in, and judge all groups."""
@@ -76,21 +102,7 @@ class Judged:
     def _judge(self, pass_ms: int, now_ms: int) -> None:
         catalog = catalog_of(CLUSTER, pass_ms, self._topics.values())
         self.verdicts = {name: evaluate(state, catalog, now_ms, self._settings) for name, state in self._groups.items()}
-        now = {
-            (each.group, each.kind, each.reason): each
-            for verdict in self.verdicts.values()
-            for each in _found(verdict, now_ms)
-        }
-        for key in self._open.keys() - now.keys():
-            self._closed.append(replace(self._open.pop(key), closed_ms=now_ms))
-        for key, newest in now.items():
-            before = self._open.get(key, newest)
-            self._open[key] = replace(
-                newest,
-                opened_ms=before.opened_ms,
-                partitions=before.partitions | newest.partitions,
-                members=before.members | newest.members,
-            )
+        self._history.take(self.verdicts.values(), now_ms)
 
 
 class Watch:

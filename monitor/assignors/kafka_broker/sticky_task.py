@@ -1,4 +1,4 @@
-"""The task assignor of streams groups: ``StickyTaskAssignor`` of kafka-group-coordinator 4.3 (KIP-1071).
+"""The task assignor of streams groups: ``StickyTaskAssignor`` of kafka-group-coordinator 4.2 to 4.4 (KIP-1071).
 
 Words: a *process* is an application instance, its members are its threads. A member's *load* is the number of its
 tasks, active and standby; that of a process is the average of its members. The *active share* is the number of active
@@ -26,7 +26,9 @@ Steps:
 5. What waits, from the last subtopology and number to the first: to the least loaded.
 
 Quirks. A member that took over an active task can lose a standby task that it could keep, since the share counts both.
-Whether a previous standby member may get a task is asked of the process of the *first* one, whichever is chosen.
+Before 4.4, whether a previous standby member may get a task is asked of the process of the *first* one, whichever is
+chosen. Since 4.4, the map of processes is filled by ``computeIfAbsent``, and a member with a task's state on its disk
+counts as a previous standby member: no log has that, so here nobody has any.
 
 >>> parts = [SubtopologyTasks(subtopology_id="0", tasks=2, is_stateful=True)]
 >>> members = [TaskMember(member_id="m1", process_id="p1"), TaskMember(member_id="m2", process_id="p2")]
@@ -45,9 +47,11 @@ from typing import ClassVar
 import msgspec
 
 from monitor.assignors.errors import AssignorError
+from monitor.assignors.java.hash import string_hash
 from monitor.assignors.java.order import hash_map_order
 from monitor.assignors.java.priority_queue import PriorityQueue
 from monitor.assignors.java.text import string_key
+from monitor.assignors.kafka_broker.java_compute_if_absent import computed_map_order
 from monitor.model import IdPartitions, Value
 
 
@@ -77,9 +81,13 @@ class MemberTasks(Value):
 
 
 class StickyTaskAssignor(Value):
-    """Gives tasks to the members of a streams group. See the module for the rule."""
+    """Gives tasks to the members of a streams group. See the module for the rule.
+
+    ``before_4_4``: as brokers before 4.4 do.
+    """
 
     name: ClassVar[str] = "sticky"
+    before_4_4: bool = True
 
     def assign(
         self, members: Sequence[TaskMember], subtopologies: Iterable[SubtopologyTasks], standby_replicas: int = 0
@@ -104,7 +112,7 @@ class StickyTaskAssignor(Value):
     ) -> tuple[MemberTasks, ...]:
         """As ``assign``, but the coordinator's map of members iterates in the order of ``members``."""
         parts = list(subtopologies)
-        round_ = _Round(members, parts, standby_replicas)
+        round_ = _Round(members, parts, standby_replicas, before_4_4=self.before_4_4)
         round_.assign_active(_tasks_of(parts))
         if standby_replicas > 0:
             round_.assign_standby(_tasks_of(part for part in parts if part.is_stateful))
@@ -182,14 +190,20 @@ class _Round:
     """One assignment in the making."""
 
     def __init__(
-        self, members: Sequence[TaskMember], subtopologies: Sequence[SubtopologyTasks], standby_replicas: int
+        self,
+        members: Sequence[TaskMember],
+        subtopologies: Sequence[SubtopologyTasks],
+        standby_replicas: int,
+        *,
+        before_4_4: bool,
     ) -> None:
         active = sum(part.tasks for part in subtopologies)
         standby = sum(part.tasks for part in subtopologies if part.is_stateful) * max(0, standby_replicas)
         self._replicas = standby_replicas
         self._active_share = _Share(active, len(members))
         self._share = _Share(active + standby, len(members))
-        self._processes = _processes_of(members)
+        self._before_4_4 = before_4_4
+        self._processes = _processes_of(members, before_4_4=before_4_4)
         self._previous_active: dict[_Task, _Seat] = {}
         self._previous_standby: dict[_Task, list[_Seat]] = defaultdict(list)
         for member in members:
@@ -259,10 +273,12 @@ class _Round:
     def _least_loaded_standby(self, task: _Task, *, new: bool = False) -> _Seat | None:
         """Of the members that had the task as a standby one, the first that no later one is below, in both loads.
 
-        ``new``: only if the process does not have the task yet. Of the first member that counts in the end, too, if
-        another one was chosen: that is the original's.
+        ``new``: only if the process does not have the task yet. Before 4.4, of the first member that counts in the end,
+        too, if another one was chosen: that is the original's.
         """
         seats = self._previous_standby.get(task, ())
+        if new and not self._before_4_4:
+            seats = [seat for seat in seats if task not in seat.process.tasks]
         if not seats:
             return None
         chosen = seats[0]
@@ -292,12 +308,14 @@ class _Round:
         self._share.note(load)
 
 
-def _processes_of(members: Sequence[TaskMember]) -> dict[str, _Process]:
+def _processes_of(members: Sequence[TaskMember], *, before_4_4: bool) -> dict[str, _Process]:
     """The processes in the order of a Java map that was created for as many entries as there are members."""
     own: dict[str, list[str]] = defaultdict(list)
     for member in members:
         own[member.process_id].append(member.member_id)
-    return {process_id: _Process(own[process_id]) for process_id in hash_map_order(own, capacity=len(members))}
+    order = hash_map_order if before_4_4 else computed_map_order
+    asked = [member.process_id for member in members]
+    return {process_id: _Process(own[process_id]) for process_id in order(asked, string_hash, len(members))}
 
 
 def _tasks_of(subtopologies: Iterable[SubtopologyTasks]) -> list[_Task]:

@@ -40,7 +40,7 @@ class ShareClients(JavaClients):
         """The highest delivery count of the records that a consumer has been given."""
         return int(self._order("deliveries", name)[0])
 
-    def received(self, name: str) -> int:
+    def count_received(self, name: str) -> int:
         """How many records a consumer has been given, each time counted."""
         return int(self._order("deliveries", name)[1])
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from monitor.java_runtime.jars import KAFKA, Coordinate, Progress, artifact_name, cache_dir, kafka_jars, quiet, resolve
+from monitor.java_runtime.jars import Progress, artifact_name, cache_dir, kafka_artifact, kafka_jars, quiet, resolve
+from monitor.java_runtime.kafka_versions import kafka_version
 
 CLIENT_JARS: Final = frozenset({"kafka-clients", "slf4j-api", "lz4-java", "snappy-java"})
 """What Kafka's clients need."""
@@ -28,8 +29,8 @@ def streams_jars(progress: Progress = quiet) -> list[Path]:
         JarsNotResolved: Ivy failed.
         JavaNotFound: There is no Java to run Ivy.
     """
-    streams, connect = map(_coordinate, ("kafka-streams", "connect-runtime"))
-    return resolve(streams, cache_dir() / f"kafka-streams-connect-{KAFKA.version}", progress, beside=(connect,))
+    streams, connect = map(kafka_artifact, ("kafka-streams", "connect-runtime"))
+    return resolve(streams, cache_dir() / f"kafka-streams-connect-{streams.version}", progress, beside=(connect,))
 
 
 def connect_jars(progress: Progress = quiet) -> list[Path]:
@@ -39,9 +40,7 @@ def connect_jars(progress: Progress = quiet) -> list[Path]:
         JarsNotResolved: Ivy failed.
         JavaNotFound: There is no Java to run Ivy.
     """
-    runtime, files, json = map(_coordinate, ("connect-runtime", "connect-file", "connect-json"))
-    return resolve(runtime, cache_dir() / f"connect-{KAFKA.version}", progress, beside=(files, json))
-
-
-def _coordinate(artifact: str) -> Coordinate:
-    return Coordinate(organisation=KAFKA.organisation, artifact=artifact, version=KAFKA.version)
+    version = kafka_version().connect
+    names = ("connect-runtime", "connect-file", "connect-json")
+    runtime, files, json = (kafka_artifact(name, version) for name in names)
+    return resolve(runtime, cache_dir() / f"connect-{version}", progress, beside=(files, json))

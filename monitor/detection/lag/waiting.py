@@ -20,15 +20,20 @@ def in_vain_since_ms(facts: Facts, row: PartitionVerdict, sign_ms: int) -> int |
     That is the sign, or the first record's arrival if that was seen and was later. The history of ends shows it, and
     where the log had stood still for ten minutes at the commit, when it went on stays known until it has stood still
     for as long again. Beyond both it is the sign: the answer moves back then, once, and by less than ten minutes unless
-    the log has stood still twice. Where a transaction had held back what waits, it waits since the end of that. None:
-    not for as long as ``commit_silence_ms``, or nothing that still exists waits.
+    the log has stood still twice. Where a transaction had held back what waits, it waits since the end of that. A sink
+    of Connect that is paused or stopped lets records wait on purpose; nobody is expected to read before it is resumed,
+    or changed. None: not for as long as ``commit_silence_ms``, or nothing that still exists waits.
 
     Args:
         facts: of the group.
         row: a partition in which records wait.
         sign_ms: when whoever should read it was last known to live.
     """
-    patience_ms = facts.settings.commit_silence_ms
+    patience_ms, sink = facts.settings.commit_silence_ms, facts.sink
+    if sink is not None and sink.is_resting:
+        return None
+    if sink is not None and facts.has_come(sink.changed_ms):
+        sign_ms = max(sign_ms, sink.changed_ms)
     if not facts.has_come(sign_ms + patience_ms):  # nearly always, so this is asked first
         return None
     place = TopicPartition(row.topic, row.partition)

@@ -227,6 +227,8 @@ def _members(
     current = expectation.current
     heirs = Counter(owner for place in expectation.pending for owner in current.get(place, ()))
     existing = {topic for topic in ownership.subscribed if topic in catalog.topics}
+    if not KINDS[group.kind].has_owners:  # until a topic is initialized for a share group, nobody has any of it
+        existing &= {place.topic for place in ownership.owners}
     known = expectation.kind in ("exact", "target")
     return tuple(
         MemberVerdict(
@@ -246,20 +248,23 @@ def _members(
             remarks=member_remarks(member, group.protocol),
             idle=group.sharing is Sharing.EXCLUSIVE
             and not _is_unconsidered(member, group)
-            and _is_idle(member, owned, expected if member.reconciliation else heirs, existing),
+            and _is_idle(member, owned, heirs, existing),
         )
         for member in group.members
     )
 
 
 def _is_unconsidered(member: Member, group: GroupState) -> bool:
-    """The member of a KIP-848 group is new, and the broker has yet to choose with it."""
+    """The member is new, and the broker has yet to choose with it. Of share groups only the epochs show that."""
     view = member.reconciliation
-    return group.phase is Phase.ASSIGNING and view is not None and view.target is None
+    is_choosing = group.phase is Phase.ASSIGNING or (group.target_epoch or 0) < group.generation
+    return is_choosing and view is not None and view.target is None
 
 
 def _is_idle(member: Member, owned: Counter[str], coming: Counter[str], existing: set[str]) -> bool:
     """It could read something, and does not, and is not about to get something either."""
     if owned[member.member_id] or member.unreadable is not None or existing.isdisjoint(member.topics):
         return False
+    if member.reconciliation is not None:  # what the broker has chosen it takes with its next heartbeat
+        return not any(entry.partitions for entry in member.reconciliation.target or ())
     return not coming[member.member_id]

@@ -57,6 +57,8 @@ def _has_lasted(facts: Facts, task: TaskVerdict) -> bool:
 
 
 def _idle_work(facts: Facts, reason: OrphanReason, tasks: list[TaskVerdict]) -> Observation:
+    last = {task.last_url for task in tasks if task.last_url}
+    present = {member.connect.url for member in facts.group.members if member.connect is not None}
     return Observation(
         kind=FindingKind.ORPHANED,
         reason=reason,
@@ -64,7 +66,8 @@ def _idle_work(facts: Facts, reason: OrphanReason, tasks: list[TaskVerdict]) -> 
         evidence=NoWorker(
             reason,
             connectors=tuple(task.task for task in tasks if task.number is None),
-            urls=tuple(sorted({task.last_url for task in tasks if task.last_url})),
+            urls=tuple(sorted(last - present)),
+            rejoined=tuple(sorted(last & present)),
             until_ms=max((task.until_ms for task in tasks if task.until_ms is not None), default=None),
         ),
         tasks=tuple(task.task for task in tasks if task.number is not None),

@@ -204,7 +204,10 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "workers": "The ids of the members that run it or its tasks.",
     },
     "SinkVerdict": {"task": "The number of the task."},
-    "SinkState": {"state": "What it is to do; absent: it is started."},
+    "SinkState": {
+        "state": "What it is to do; absent: it is started.",
+        "changed_ms": "When its configuration was last changed (ms since the epoch).",
+    },
     "MemberVerdict": {
         "instance_id": "The instance id of a static member.",
         "client_id": "The client id.",

@@ -11,7 +11,7 @@ from monitor.assignors.errors import AssignorError
 from monitor.assignors.java.bucket_orders import bucket_orders
 from monitor.assignors.kafka_broker.sticky_task import StickyTaskAssignor, SubtopologyTasks, TaskMember
 from monitor.kinds.streams import task_counts
-from monitor.model import SpareTasks, TargetEpochStored
+from monitor.model import IdPartitions, SpareTasks, TargetEpochStored
 from monitor.protocol.offsets_topic import decode_record
 from monitor.tracking.group import fold_group
 from monitor.tracking.streams import is_ready
@@ -95,6 +95,31 @@ def test_what_is_given_does_not_depend_on_the_order_of_members():
     parts = [SubtopologyTasks("0", 5, is_stateful=True), SubtopologyTasks("1", 4)]
     one, other = (StickyTaskAssignor().assign(each, parts, 1) for each in (members, members[::-1]))
     assert set(one) == set(other)
+
+
+@pytest.mark.parametrize(("before_4_4", "heir"), [(True, "m0"), (False, "m2")])
+def test_a_standby_task_stays_with_its_other_member_since_4_4(before_4_4, heir):
+    """Asked of kafka-group-coordinator 4.3.1 and 4.4.0: m1 takes the task over, and m2 had it as well."""
+    had = (IdPartitions("0", (0,)),)
+    members = [TaskMember("m0", "p0"), TaskMember("m1", "p1", standby=had), TaskMember("m2", "p2", standby=had)]
+    given = StickyTaskAssignor(before_4_4=before_4_4).assign(members, [SubtopologyTasks("0", 1, is_stateful=True)], 1)
+    assert [each.member_id for each in given if each.active] == ["m1"]
+    assert [each.member_id for each in given if each.standby] == [heir]
+
+
+@pytest.mark.parametrize(("before_4_4", "odd"), [(True, "consumer-0"), (False, "consumer-1")])
+def test_processes_of_one_place_of_javas_map_come_in_another_order_since_4_4(before_4_4, odd):
+    """Asked of kafka-group-coordinator 4.3.1 and 4.4.0: who has the tasks 1 and 3."""
+    processes = (
+        "fb060c7c-433f-b81b-f24f-bc071f98dd24",
+        "534e7e94-93e4-c359-71be-c1141eb872e3",
+        "25934821-561f-8801-6d64-378504ab2bee",
+    )
+    members = [TaskMember(f"consumer-{number}", process) for number, process in enumerate(processes)]
+    given = StickyTaskAssignor(before_4_4=before_4_4).assign(members, [SubtopologyTasks("0", 5, is_stateful=True)], 3)
+    active = {each.member_id: each.active[0].partitions for each in given}
+    even = {"consumer-0": "consumer-1", "consumer-1": "consumer-0"}[odd]
+    assert active == {odd: (1, 3), even: (2, 4), "consumer-2": (0,)}
 
 
 @pytest.mark.parametrize(("processes", "standby"), [(1, 0), (2, 1), (3, 2), (4, 2)])

@@ -17,6 +17,7 @@ from monitor.config import ClusterSettings
 from monitor.demo.java.share_clients import ShareClients
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
+from monitor.java_runtime.kafka_versions import kafka_version
 from monitor.model import ListedShareOffset, ShareConfig, ShareGroupRead
 from tests.support.job_process import eventually
 
@@ -45,7 +46,7 @@ def admin(kafka: EmbeddedKafka) -> Iterator[KafkaAdminClient]:
         clients.consume("worker-1", GROUP, TOPIC, strategy="", how="0")
         for number in (1, 2):
             producer.send(TOPIC, b"x").get(30)
-            eventually(lambda wanted=number: clients.received("worker-1") == wanted, "a record")
+            eventually(lambda wanted=number: clients.count_received("worker-1") == wanted, "a record")
         clients.acknowledge_with("worker-1", "HOLD")
         producer.send(TOPIC, b"x").get(30)
         yield client
@@ -61,9 +62,12 @@ def test_configs_are_read_from_the_broker_until_the_group_has_its_own(admin: Kaf
     of_broker = {GROUP: ShareConfig(delivery_limit=3, lock_ms=30_000)}
     assert read(asker, admin, 0) == of_broker
     assert read(asker, admin, LIST_MS) == {}, "nothing has changed"
-    own = {"share.delivery.count.limit": "4", "share.record.lock.duration.ms": "20000"}
+    own = {"share.record.lock.duration.ms": "20000"}
+    if kafka_version().has_group_delivery_limit:
+        own["share.delivery.count.limit"] = "4"
     admin.alter_configs([ConfigResource(ConfigResourceType.GROUP, GROUP, own)])
-    of_group = {GROUP: ShareConfig(delivery_limit=4, lock_ms=20_000)}
+    limit = 4 if kafka_version().has_group_delivery_limit else 3
+    of_group = {GROUP: ShareConfig(delivery_limit=limit, lock_ms=20_000)}
     assert read(asker, admin, 2 * LIST_MS - 1) == {}, "too soon"
     assert read(asker, admin, 2 * LIST_MS) == of_group
     assert read(asker, admin, 2 * LIST_MS + REPEAT_MS) == of_group, "for a job that has started since"

@@ -169,6 +169,28 @@ def test_the_members_of_a_share_group_share():
     assert [m.partitions for m in verdict.members] == [2, 2]
 
 
+def test_a_new_member_of_a_share_group_is_not_idle_until_its_next_heartbeat():
+    """Kafka 4.3 chooses up to a second after it has joined; only with its next heartbeat, 5 s later, it is told."""
+    old = member("a", assigned=ids(ORDERS, 0, 1), target=ids(ORDERS, 0, 1))
+    joined = group(old, member("b"), kind=GroupKind.SHARE)
+    assert idle_members(replace(joined, target_epoch=6)) == []
+    chosen = group(replace(old, reconciliation=HALF.reconciliation), member("b", target=ids(ORDERS, 1)))
+    assert idle_members(replace(chosen, kind=GroupKind.SHARE)) == []
+    assert idle_members(joined) == ["b"], "the broker has chosen, and nothing for it"
+
+
+def test_no_member_of_a_share_group_is_idle_before_a_partition_is_initialized_for_it():
+    assert idle_members(group(member("a", target=()), member("b", target=()), kind=GroupKind.SHARE)) == []
+
+
+def idle_members(state):
+    verdict = verdict_of(state)
+    found = [each for each in verdict.findings if each.kind is FindingKind.IDLE_MEMBERS]
+    idle = [row.member_id for row in verdict.members if row.idle]
+    assert [list(each.members) for each in found] == ([idle] if idle else [])
+    return idle
+
+
 def test_a_streams_group_shows_its_members_and_judges_nothing():
     tasks = member("a", topics=(), assigned=ids("0", 0, 1), target=ids("0", 0, 1))
     verdict = verdict_of(group(tasks, kind=GroupKind.STREAMS, offsets=(commit("orders", 0),)))

@@ -17,6 +17,7 @@ from monitor.model import (
     ConnectorConfig,
     ConnectorTasks,
     ConnectWorker,
+    FindingKind,
     Member,
     MembershipStored,
     Rebalance,
@@ -222,31 +223,51 @@ def test_a_worker_is_behind_in_its_second_generation_and_no_longer_once_that_has
 # --- the group of a sink ----------------------------------------------------------------------------------------------
 
 
-def unattended(name, *configs):
+def unattended(name, *configs, **settings):
     """A group that its members left 20 minutes ago; records have come since."""
     (found,) = [each for each in examples() if each.title == UNATTENDED]
     known = ConnectConfigsState(cluster="prod", topic="connect-configs", connectors=configs)
     catalog = replace(found.catalog, connect_configs={"live": known})
     inputs = only_concerned(GroupInputs(group=replace(found.group, group=name), catalog=catalog, now_ms=NOW))
-    return evaluate(inputs.group, inputs.catalog, NOW, inputs.settings)
+    return evaluate(inputs.group, inputs.catalog, NOW, replace(inputs.settings, **settings))
 
 
 UNATTENDED = next(each.title for each in examples() if each.reason == "no_members")
 
 
-def test_a_sink_that_is_stopped_has_lag_on_purpose_and_its_groups_finding_says_so():
-    s3 = ConnectorConfig("s3", is_configured=True, tasks=0, target_state=TargetState.STOPPED)
+def test_the_finding_on_a_sinks_group_names_its_connector():
+    s3 = ConnectorConfig("s3", is_configured=True, tasks=0)
     (finding,) = unattended("connect-s3", s3).findings
-    assert finding.sentence.endswith(
-        "By its name, this is the group of the connector s3 of Kafka Connect. That connector is stopped."
-    )
+    assert finding.sentence.endswith("By its name, this is the group of the connector s3 of Kafka Connect.")
     own = replace(s3, group_id="own-group", target_state=TargetState.STARTED)
     (finding,) = unattended("own-group", own).findings
     assert finding.sentence.endswith("this is the group of the connector s3 of Kafka Connect.")
     (finding,) = unattended("connect-s3", own).findings
     assert "Connect" not in finding.sentence, "its group is another one"
+
+
+@pytest.mark.parametrize("state", [TargetState.PAUSED, TargetState.STOPPED])
+def test_a_sink_that_is_paused_or_stopped_has_lag_on_purpose(state):
+    s3 = ConnectorConfig("s3", is_configured=True, tasks=0, target_state=state)
     verdict = unattended("connect-s3", s3)
-    assert (verdict.sink.connector, verdict.sink.state) == ("s3", TargetState.STOPPED)
+    assert verdict.findings == ()
+    assert (verdict.sink.connector, verdict.sink.state) == ("s3", state)
+    (named,) = unattended("connect-s3", s3, lag_records=1).findings
+    assert named.kind is FindingKind.LAG
+    assert named.sentence.endswith(f"That connector is {state.lower()}.")
+
+
+@pytest.mark.parametrize(("ago_ms", "since_ms"), [(30_000, None), (90_000, NOW - 90_000), (7_200_000, NOW - 900_000)])
+def test_a_sink_that_is_resumed_has_the_usual_time_to_go_on(ago_ms, since_ms):
+    """Records wait since 15 minutes ago; 60 s are the usual time."""
+    s3 = ConnectorConfig("s3", is_configured=True, target_state=TargetState.STARTED, changed_ms=NOW - ago_ms)
+    found = [finding.since_ms for finding in unattended("connect-s3", s3).findings]
+    assert found == ([since_ms] if since_ms else [])
+
+
+def test_a_sink_that_was_changed_in_the_future_is_judged_as_usual():
+    s3 = ConnectorConfig("s3", is_configured=True, changed_ms=NOW + 1)
+    assert len(unattended("connect-s3", s3).findings) == 1
 
 
 def test_a_storm_takes_twice_as_many_generations_and_speaks_of_workers():

@@ -112,13 +112,15 @@ def test_the_story_of_a_share_group(kafka: EmbeddedKafka, job: JobProcess):
         given_up = "groupwatch_group_share_given_up_records_total"
         assert job.metrics().value(given_up, cluster=CLUSTER, group=GROUP) == 1
 
-        before = clients.received(FIRST)
+        before = clients.count_received(FIRST)
         clients.acknowledge_with(FIRST, "HOLD")
         produce(kafka, 1)
-        eventually(lambda: clients.received(FIRST) > before, "the first member holds the record")
-        before = clients.received(SECOND)
+        eventually(lambda: clients.count_received(FIRST) > before, "the first member holds the record")
+        before = clients.count_received(SECOND)
         clients.acknowledge_with(SECOND, "ACCEPT")
-        eventually(lambda: clients.received(SECOND) > before, "the second member gets it once the lock has expired")
+        eventually(
+            lambda: clients.count_received(SECOND) > before, "the second member gets it once the lock has expired"
+        )
         eventually(lambda: total(job, "accepted") == RECORDS + 1, "the second member accepts it", WITHIN_S)
         assert (verdict(job)["lag"], reasons(job)) == (0, {"poison/given_up"})
 

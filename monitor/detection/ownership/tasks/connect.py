@@ -94,7 +94,7 @@ def sink_of(group: GroupState, topics: Topics) -> SinkState | None:
     if group.protocol_type == CONNECT:
         return None
     found = topics.sinks.get(group.group)
-    return None if found is None else SinkState(connector=found.connector, state=found.target_state)
+    return None if found is None else SinkState(found.connector, found.target_state, found.changed_ms)
 
 
 def _idle(group: GroupState, configs: ConnectConfigsState | None) -> tuple[IdleWork, ...]:
