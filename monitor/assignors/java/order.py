@@ -24,6 +24,7 @@ from monitor.assignors.java.uuid import Uuid
 __all__ = [
     "hash_map_order",
     "hash_set_copy_order",
+    "lazy_hash_map_order",
     "set_copy_capacity",
     "string_hash",
     "string_key",
@@ -62,6 +63,25 @@ def hash_map_order(
         return [distinct[number] for number in sorted(range(len(distinct)), key=places.__getitem__)]
     found = iterate(np.array(hashes, np.int64), _by_number(distinct, natural), capacity)
     return [distinct[number] for number in found.positions.tolist()]
+
+
+def lazy_hash_map_order(keys: Sequence[str], capacity: int) -> list[str]:
+    """The distinct keys in the order of a ``HashMap`` that is filled by ``computeIfAbsent`` alone.
+
+    That puts a new key before those of its place, and doubles the table at the call after the one that filled it.
+    Places that become trees are not rebuilt.
+
+    Args:
+        keys: of each call, in the order of the calls.
+        capacity: what the map was created with.
+
+    >>> lazy_hash_map_order(["b", "q", "a"], capacity=16)  # q and a have the same place
+    ['a', 'q', 'b']
+    """
+    distinct = list(dict.fromkeys(keys))
+    before_last = len(set(keys[:-1]))
+    places = _places(map(string_hash, distinct), table_size(before_last, capacity))
+    return [distinct[number] for number in sorted(range(len(distinct)), key=lambda number: (places[number], -number))]
 
 
 def hash_set_copy_order(keys: Iterable[Key], hash_of: Callable[[Key], int] = string_hash) -> list[Key]:

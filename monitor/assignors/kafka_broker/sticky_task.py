@@ -1,4 +1,4 @@
-"""The task assignor of streams groups: ``StickyTaskAssignor`` of kafka-group-coordinator 4.3 (KIP-1071).
+"""The task assignor of streams groups: ``StickyTaskAssignor`` of kafka-group-coordinator 4.3 and 4.4 (KIP-1071).
 
 Words: a *process* is an application instance, its members are its threads. A member's *load* is the number of its
 tasks, active and standby; that of a process is the average of its members. The *active share* is the number of active
@@ -26,7 +26,12 @@ Steps:
 5. What waits, from the last subtopology and number to the first: to the least loaded.
 
 Quirks. A member that took over an active task can lose a standby task that it could keep, since the share counts both.
-Whether a previous standby member may get a task is asked of the process of the *first* one, whichever is chosen.
+Before 4.4, whether a previous standby member may get a task is asked of the process of the *first* one, whichever is
+chosen.
+
+From 4.4 on, what members had is what they run, and no longer their targets. Members that report how far they have the
+state of a task are asked after those that had it as a standby task. No record has these reports, and here there are
+none.
 
 >>> parts = [SubtopologyTasks(subtopology_id="0", tasks=2, is_stateful=True)]
 >>> members = [TaskMember(member_id="m1", process_id="p1"), TaskMember(member_id="m2", process_id="p2")]
@@ -40,19 +45,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import msgspec
 
 from monitor.assignors.errors import AssignorError
-from monitor.assignors.java.order import hash_map_order
+from monitor.assignors.java.order import hash_map_order, lazy_hash_map_order
 from monitor.assignors.java.priority_queue import PriorityQueue
 from monitor.assignors.java.text import string_key
 from monitor.model import IdPartitions, Value
 
 
 class TaskMember(Value):
-    """A member with the tasks of its current target."""
+    """A member with the tasks that it had: those of its current target, from Kafka 4.4 on those that it runs."""
 
     member_id: str
     process_id: str
@@ -77,9 +82,14 @@ class MemberTasks(Value):
 
 
 class StickyTaskAssignor(Value):
-    """Gives tasks to the members of a streams group. See the module for the rule."""
+    """Gives tasks to the members of a streams group. See the module for the rule.
+
+    ``is_newer``: that of Kafka 4.4.
+    """
 
     name: ClassVar[str] = "sticky"
+
+    is_newer: bool = False
 
     def assign(
         self, members: Sequence[TaskMember], subtopologies: Iterable[SubtopologyTasks], standby_replicas: int = 0
@@ -104,11 +114,23 @@ class StickyTaskAssignor(Value):
     ) -> tuple[MemberTasks, ...]:
         """As ``assign``, but the coordinator's map of members iterates in the order of ``members``."""
         parts = list(subtopologies)
-        round_ = _Round(members, parts, standby_replicas)
+        round_ = self._round(members, parts, standby_replicas)
         round_.assign_active(_tasks_of(parts))
         if standby_replicas > 0:
             round_.assign_standby(_tasks_of(part for part in parts if part.is_stateful))
         return tuple(round_.result(member.member_id) for member in members)
+
+    def keep_active(
+        self, members: Sequence[TaskMember], subtopologies: Iterable[SubtopologyTasks]
+    ) -> tuple[MemberTasks, ...]:
+        """The active tasks that stay where they were, of every member: step 1, which every release has alike."""
+        parts = list(subtopologies)
+        round_ = self._round(members, parts, 0)
+        round_.keep_active(_tasks_of(parts))
+        return tuple(round_.result(member.member_id) for member in members)
+
+    def _round(self, members: Sequence[TaskMember], parts: Sequence[SubtopologyTasks], standby_replicas: int) -> _Round:
+        return (_NewerRound if self.is_newer else _Round)(members, parts, standby_replicas)
 
 
 class _Task(msgspec.Struct, frozen=True, gc=False):
@@ -189,7 +211,7 @@ class _Round:
         self._replicas = standby_replicas
         self._active_share = _Share(active, len(members))
         self._share = _Share(active + standby, len(members))
-        self._processes = _processes_of(members)
+        self._processes = self._processes_of(members)
         self._previous_active: dict[_Task, _Seat] = {}
         self._previous_standby: dict[_Task, list[_Seat]] = defaultdict(list)
         for member in members:
@@ -200,10 +222,14 @@ class _Round:
         self._active: dict[str, list[_Task]] = defaultdict(list)
         self._standby: dict[str, list[_Task]] = defaultdict(list)
 
+    def keep_active(self, tasks: Sequence[_Task]) -> list[_Task]:
+        """Step 1; the tasks that are left."""
+        by_number = sorted(tasks, key=lambda task: (task.number, string_key(task.subtopology)))
+        return [task for task in by_number if not self._keep_active(task, self._previous_active.get(task))]
+
     def assign_active(self, tasks: Sequence[_Task]) -> None:
         """Steps 1 to 3."""
-        by_number = sorted(tasks, key=lambda task: (task.number, string_key(task.subtopology)))
-        left = [task for task in by_number if not self._keep_active(task, self._previous_active.get(task))]
+        left = self.keep_active(tasks)
         left = [task for task in left if not self._keep_active(task, self._least_loaded_standby(task))]
         processes = PriorityQueue(self._processes.values(), key=lambda process: process.load)
         for task in sorted(left, key=_by_subtopology):
@@ -273,6 +299,11 @@ class _Round:
                 chosen, load, own_load = seat, seat.process.load, other
         return None if new and task in seats[0].process.tasks else chosen
 
+    def _processes_of(self, members: Sequence[TaskMember]) -> dict[str, _Process]:
+        """The processes in the order of a Java map that was created for as many entries as there are members."""
+        own = _members_by_process(members)
+        return {process_id: _Process(own[process_id]) for process_id in hash_map_order(own, capacity=len(members))}
+
     def _assign_to_least_loaded(self, task: _Task, processes: PriorityQueue[_Process]) -> bool:
         """Whether a process did not have the task, and got it."""
         polled: list[_Process] = []
@@ -292,12 +323,33 @@ class _Round:
         self._share.note(load)
 
 
-def _processes_of(members: Sequence[TaskMember]) -> dict[str, _Process]:
-    """The processes in the order of a Java map that was created for as many entries as there are members."""
+_NO_LOAD: Final = float("inf")
+
+
+class _NewerRound(_Round):
+    """An assignment of Kafka 4.4."""
+
+    def _least_loaded_standby(self, task: _Task, *, new: bool = False) -> _Seat | None:
+        """As that of _Round, but each member is asked whether its process has the task."""
+        chosen, load, own_load = None, _NO_LOAD, _NO_LOAD
+        for seat in self._previous_standby.get(task, ()):
+            other = seat.process.loads[seat.member_id]
+            if not (new and task in seat.process.tasks) and seat.process.load < load and other < own_load:
+                chosen, load, own_load = seat, seat.process.load, other
+        return chosen
+
+    def _processes_of(self, members: Sequence[TaskMember]) -> dict[str, _Process]:
+        """As that of _Round, but the map is filled by ``computeIfAbsent``."""
+        own = _members_by_process(members)
+        order = lazy_hash_map_order([member.process_id for member in members], capacity=len(members))
+        return {process_id: _Process(own[process_id]) for process_id in order}
+
+
+def _members_by_process(members: Sequence[TaskMember]) -> dict[str, list[str]]:
     own: dict[str, list[str]] = defaultdict(list)
     for member in members:
         own[member.process_id].append(member.member_id)
-    return {process_id: _Process(own[process_id]) for process_id in hash_map_order(own, capacity=len(members))}
+    return own
 
 
 def _tasks_of(subtopologies: Iterable[SubtopologyTasks]) -> list[_Task]:

@@ -23,6 +23,7 @@ from monitor.assignors.java.hash_map import iterate
 from monitor.assignors.java.order import (
     hash_map_order,
     hash_set_copy_order,
+    lazy_hash_map_order,
     set_copy_capacity,
     string_key,
     table_size,
@@ -266,3 +267,19 @@ def test_hash_codes_alone_give_the_order_of_the_keys(hashes, capacity):
     order = hash_map_order(range(len(hashes)), hashes.__getitem__, capacity)
     assert iterate(np.array(hashes, np.int32), capacity=capacity).positions.tolist() == order
     assert iterate(np.array(hashes, np.int64) % 2**32, capacity=capacity).positions.tolist() == order
+
+
+@pytest.mark.parametrize(
+    ("calls", "order"),
+    [
+        ("a q b", "q a b"),
+        ("a i q y b j r z", "q a r b y i z j"),
+        ("a b c d e f i", "i a b c d e f"),
+        ("a b c d e f i a", "a b c d e f i"),
+        ("a b c d e f g i", "a b c d e f g i"),
+    ],
+    ids=["a new key comes first", "as a table doubles", "not yet doubled", "doubled by a known key", "by a new key"],
+)
+def test_maps_filled_by_compute_if_absent_iterate_as_in_java(calls, order):
+    """By Java 17, in a ``new HashMap(8)``."""
+    assert lazy_hash_map_order(calls.split(), capacity=8) == order.split()
