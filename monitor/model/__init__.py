@@ -164,6 +164,8 @@ from monitor.model.snapshots import (
     WarmUpProgress,
 )
 from monitor.model.streams import (
+    AssignorInput,
+    FormerTasks,
     StreamsGroupState,
     Subtopology,
     Topology,
@@ -228,6 +230,7 @@ __all__ = [
     "ArchivedRecords",
     "Assigner",
     "Assignment",
+    "AssignorInput",
     "Catalog",
     "Certainty",
     "ClassicProtocol",
@@ -275,6 +278,7 @@ __all__ = [
     "FindingNews",
     "FindingOutdated",
     "FindingRecord",
+    "FormerTasks",
     "GroupDeleted",
     "GroupEvent",
     "GroupKind",

@@ -9,6 +9,7 @@ import msgspec
 from monitor.assignors.dialects import DialectRow
 from monitor.detection.moment import Moment
 from monitor.detection.ownership.inference import Fit
+from monitor.detection.ownership.tasks.target_check import TargetCheck
 from monitor.detection.ownership.tasks.task_view import TaskView
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.model import (
@@ -69,6 +70,8 @@ class Expectation(Value):
     ``left_out`` are topics that the leader of a classic group does not assign because it does not subscribe to them
     (monitor.detection.ownership.leaders_topics).
 
+    ``target_check`` is of a streams group of the broker: whether its targets are the answer of the task assignor.
+
     ``fit`` is of a group whose members each work out their own share
     (monitor.detection.ownership.self_assigned.groups): which strategy explains the owners best. There ``replayed`` is
     what it gives for the partitions that the members know.
@@ -87,6 +90,7 @@ class Expectation(Value):
     left_out: frozenset[str] = frozenset()
     dialect: DialectRow | None = None
     refusal: Refusal | None = None
+    target_check: TargetCheck | None = None
 
 
 class Facts(Value):
@@ -98,8 +102,8 @@ class Facts(Value):
     share their partitions out anew, so nothing is said of who should have them
     (monitor.detection.ownership.self_assigned.grace_period). ``deliveries`` are of a share group, which delivers
     a record ``delivery_limit`` times at most; None: it is none. ``task_view`` is of groups whose members have tasks,
-    and ``tasks`` are those with why nobody runs them now. ``sinks`` are the members that are tasks of a sink of Connect,
-    by their client ids, and ``sink`` is the connector whose group it is, by its name.
+    and ``tasks`` are those with why nobody runs them now. ``sinks`` are the members that are tasks of a sink of
+    Connect, by their client ids, and ``sink`` is the connector whose group it is, by its name.
     """
 
     group: GroupState
