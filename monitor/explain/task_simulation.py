@@ -88,7 +88,7 @@ def assigned_tasks(
     grown = tuple(_grown_parts(before, counts))
     _require_ready(before, counts, grown)
     asked = [_as_asked(member) for member in members]
-    answers = [_answer(before, asked, counts, is_newer=is_newer) for is_newer in (False, True)]
+    answers = [_answer(before, asked, counts, before_4_4=is_older) for is_older in (True, False)]
     return answers[0], (*_releases(*map(task_holders, answers)), *_repartition_topics(grown), *_state_reports(before))
 
 
@@ -99,11 +99,11 @@ def _as_asked(member: Member) -> TaskMember:
 
 
 def _answer(
-    before: TaskRoster, members: Sequence[TaskMember], counts: Mapping[str, int], *, is_newer: bool
+    before: TaskRoster, members: Sequence[TaskMember], counts: Mapping[str, int], *, before_4_4: bool
 ) -> tuple[MemberTasks, ...]:
     wanted = parts(before.topology, task_counts(before.topology, counts))
     try:
-        return StickyTaskAssignor(is_newer=is_newer).assign(members, wanted, before.replicas)
+        return StickyTaskAssignor(before_4_4=before_4_4).assign(members, wanted, before.replicas)
     except AssignorError as error:
         raise QuestionError(f"The assignor {TASK_ASSIGNOR} fails for this group: {shown(str(error))}.") from error
 

@@ -9,9 +9,9 @@ from monitor.assignors.kafka_broker.sticky_task import StickyTaskAssignor, Subto
 from monitor.model import IdPartitions
 
 
-def our_answer(case: dict[str, Any], *, in_order: bool = False, is_newer: bool = False) -> dict[str, Any]:
+def our_answer(case: dict[str, Any], *, in_order: bool = False, before_4_4: bool = True) -> dict[str, Any]:
     """What our assignor gives for the input of a case, in the form of the original's answer."""
-    assignor = StickyTaskAssignor(is_newer=is_newer)
+    assignor = StickyTaskAssignor(before_4_4=before_4_4)
     assign = assignor.assign_in_order if in_order else assignor.assign
     parts = [SubtopologyTasks(part["id"], part["tasks"], part["stateful"]) for part in case["subtopologies"]]
     try:

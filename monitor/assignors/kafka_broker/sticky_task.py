@@ -84,12 +84,12 @@ class MemberTasks(Value):
 class StickyTaskAssignor(Value):
     """Gives tasks to the members of a streams group. See the module for the rule.
 
-    ``is_newer``: that of Kafka 4.4.
+    ``before_4_4``: that of brokers before Kafka 4.4.
     """
 
     name: ClassVar[str] = "sticky"
 
-    is_newer: bool = False
+    before_4_4: bool = True
 
     def assign(
         self, members: Sequence[TaskMember], subtopologies: Iterable[SubtopologyTasks], standby_replicas: int = 0
@@ -130,7 +130,7 @@ class StickyTaskAssignor(Value):
         return tuple(round_.result(member.member_id) for member in members)
 
     def _round(self, members: Sequence[TaskMember], parts: Sequence[SubtopologyTasks], standby_replicas: int) -> _Round:
-        return (_NewerRound if self.is_newer else _Round)(members, parts, standby_replicas)
+        return (_Round if self.before_4_4 else _NewerRound)(members, parts, standby_replicas)
 
 
 class _Task(msgspec.Struct, frozen=True, gc=False):

@@ -103,7 +103,7 @@ def test_the_tasks_are_those_that_kafka_4_4_gives():
         cases = [json.loads(line) for line in lines]
     assert len(cases) == 600
     for case in cases:
-        assert our_answer(case["input"], is_newer=True) == their_answer(case), case["id"]
+        assert our_answer(case["input"], before_4_4=False) == their_answer(case), case["id"]
     older = sum(our_answer(case["input"]) == their_answer(case) for case in cases)
     assert 400 < older < 550
 
@@ -141,7 +141,7 @@ def test_what_stays_where_it_was_is_the_first_step():
     """Five tasks, two members: a share of three. The second is below it, and the first keeps its lowest ones."""
     members = [TaskMember("a", "p", active=(IdPartitions("0", (0, 1, 2, 3)),)), TaskMember("b", "q")]
     parts = [SubtopologyTasks("0", 5)]
-    for assignor in (StickyTaskAssignor(), StickyTaskAssignor(is_newer=True)):
+    for assignor in (StickyTaskAssignor(), StickyTaskAssignor(before_4_4=False)):
         assert assignor.keep_active(members, parts) == (
             MemberTasks("a", active=(IdPartitions("0", (0, 1, 2)),)),
             MemberTasks("b"),

@@ -100,12 +100,12 @@ def test_of_a_log_that_was_compacted_nothing_false_is_concluded():
 class Broker:
     """Writes what a coordinator of streams groups writes, in epochs of which each has its own number as its time.
 
-    ``is_newer``: as Kafka 4.4 does. The map of members may have iterated in any order.
+    ``before_4_4``: as brokers before Kafka 4.4 do. The map of members may have iterated in any order.
     """
 
-    def __init__(self, rng, parts, *, replicas=0, is_newer=False):
+    def __init__(self, rng, parts, *, replicas=0, before_4_4=True):
         self.rng, self.parts, self.replicas = rng, parts, replicas
-        self.assignor = StickyTaskAssignor(is_newer=is_newer)
+        self.assignor = StickyTaskAssignor(before_4_4=before_4_4)
         self.processes, self.targets, self.held = {}, {}, {}
         self.epoch = 1
         changelogs = {part.subtopology_id: ("state",) if part.is_stateful else () for part in parts}
@@ -148,7 +148,7 @@ class Broker:
 
     def assign(self, change=lambda assigned: assigned):
         """New targets; ``change`` makes them others than the assignor's."""
-        had = self.held if self.assignor.is_newer else self.targets
+        had = self.targets if self.assignor.before_4_4 else self.held
         orders = list(bucket_orders(self.processes, 50))
         members = [
             TaskMember(m, self.processes[m], had[m].active, had[m].standby)
@@ -183,12 +183,12 @@ class Broker:
         return check_targets(self.state(), NOTHING_KNOWN)
 
 
-def lived(rng, *, is_newer):
+def lived(rng, *, before_4_4):
     """A group after a few joins and leaves, each of which the broker assigned; some members are slow."""
     parts = [
         SubtopologyTasks(str(n), rng.randint(1, 9), is_stateful=rng.random() < 0.5) for n in range(rng.randint(1, 3))
     ]
-    broker = Broker(rng, parts, replicas=rng.choice([0, 1, 2]), is_newer=is_newer)
+    broker = Broker(rng, parts, replicas=rng.choice([0, 1, 2]), before_4_4=before_4_4)
     for number in range(rng.randint(2, 12)):
         if len(broker.processes) > 1 and rng.random() < 0.3:
             broker.leave(rng.choice(sorted(broker.processes)))
@@ -201,11 +201,11 @@ def lived(rng, *, is_newer):
             yield broker
 
 
-@pytest.mark.parametrize("is_newer", [False, True])
+@pytest.mark.parametrize("before_4_4", [False, True])
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=150, deadline=None)
-def test_what_the_assignor_gave_is_never_drift(is_newer, seed):
-    for broker in lived(random.Random(seed), is_newer=is_newer):
+def test_what_the_assignor_gave_is_never_drift(before_4_4, seed):
+    for broker in lived(random.Random(seed), before_4_4=before_4_4):
         if broker.epoch == broker.state().target_epoch:
             assert broker.check().result in (EQUAL, TIE), broker.check()
 
@@ -238,14 +238,14 @@ def ids_in_places_of_their_own(rng, count):
             return ids
 
 
-@given(seed=st.integers(0, 2**32), is_newer=st.booleans(), has_state=st.booleans())
+@given(seed=st.integers(0, 2**32), before_4_4=st.booleans(), has_state=st.booleans())
 @settings(max_examples=200, deadline=None)
-def test_two_tasks_that_are_swapped_between_processes_are_drift(seed, is_newer, has_state):
+def test_two_tasks_that_are_swapped_between_processes_are_drift(seed, before_4_4, has_state):
     """A member joins a settled group. All others keep their tasks up to their share, and it gets the rest: so of any
     two tasks one is taken from a member that keeps it."""
     rng = random.Random(seed)
     parts = [SubtopologyTasks("0", rng.randint(4, 12), has_state), SubtopologyTasks("1", rng.randint(1, 5))]
-    broker = Broker(rng, parts, replicas=rng.choice([0, 1]), is_newer=is_newer)
+    broker = Broker(rng, parts, replicas=rng.choice([0, 1]), before_4_4=before_4_4)
     *first, last = ids_in_places_of_their_own(rng, rng.randint(3, 6))
     for member_id in first:
         broker.join(member_id, f"process-{member_id}")

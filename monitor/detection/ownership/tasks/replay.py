@@ -42,7 +42,7 @@ class Question(Value):
     @property
     def variants(self) -> tuple[tuple[StickyTaskAssignor, tuple[TaskMember, ...]], ...]:
         """The assignor of each release, with the members as it is told of them."""
-        return (StickyTaskAssignor(), self.by_targets), (StickyTaskAssignor(is_newer=True), self.by_held)
+        return (StickyTaskAssignor(), self.by_targets), (StickyTaskAssignor(before_4_4=False), self.by_held)
 
 
 def check_answer(question: Question, targets: Targets) -> TargetCheck:
