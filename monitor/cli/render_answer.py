@@ -14,7 +14,7 @@ from rich.text import Text
 
 from monitor.explain.statements import Explanation, Statement
 from monitor.explain.what_if import MemberChange, Move, WhatIf
-from monitor.explain.what_if_text import consequences, held, mark, moving
+from monitor.explain.what_if_text import consequences, held_after, held_before, mark, moving, sizes, task_move
 from monitor.messages.formatting import age, counted, grouped
 from monitor.messages.names import owner, shown
 from monitor.messages.notification import utc
@@ -78,7 +78,11 @@ def what_if_shown(answer: WhatIf) -> RenderableType:
         _members(answer.members),
         Text(moving(answer)),
     ]
-    if answer.moves:
+    if answer.task_moves is not None:
+        parts += [Text(task_move(move)) for move in answer.task_moves[:MOST_ROWS]]
+        if len(answer.task_moves) > MOST_ROWS:
+            parts.append(Text(f"and {counted(len(answer.task_moves) - MOST_ROWS, 'more task')}; --json has all"))
+    elif answer.moves:
         parts.append(_moves(answer.moves))
     parts += [Text(line) for line in consequences(answer)]
     parts += [Text(f"Assumed: {line}", style="dim") for line in answer.assumptions]
@@ -90,8 +94,8 @@ def _members(members: Sequence[MemberChange]) -> RenderableType:
     for column in (2, 4):
         table.columns[column].justify = "right"
     for each in members[:MOST_ROWS]:
-        before, after = str(each.partitions_before), str(each.partitions_after)
-        had, has = Text(held(each.before)), Text(held(each.after))
+        before, after = map(str, sizes(each))
+        had, has = Text(held_before(each)), Text(held_after(each))
         table.add_row(Text(shown(each.member_id)), mark(each), before, had, after, has)
     return _cut(table, len(members), "member")
 

@@ -8,6 +8,7 @@ from monitor.detection.ownership.assignment_view import without_offsets
 from monitor.detection.ownership.kip848 import named
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.kinds.connect import sink_connectors
+from monitor.kinds.streams import needed_topics, topology_of
 from monitor.model import Catalog, GroupState, Value
 
 
@@ -42,9 +43,12 @@ def only_concerned(inputs: GroupInputs) -> GroupInputs:
 
 
 def _concerned(inputs: GroupInputs) -> list[str]:
-    """The topics by name, sorted. Of a KIP-848 group its members' targets are among them."""
+    """The topics by name, sorted: also those of a KIP-848 group's targets, and all that a topology needs."""
     group = named(without_offsets(inputs.group), inputs.catalog)
     found = {offset.topic for offset in (*inputs.group.offsets, *inputs.group.unconfirmed)}
+    topology = topology_of(group)
+    if topology is not None:
+        found.update(needed_topics(topology))
     for member in group.members:
         found.update(member.topics)
         found.update(entry.topic for entry in (*member.assigned, *member.owned))

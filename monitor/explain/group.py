@@ -13,7 +13,7 @@ from monitor.explain.connect import connect_statements, sink_statements
 from monitor.explain.dialects import dialect_rule
 from monitor.explain.self_assigned import sharing_told
 from monitor.explain.statements import About, Explanation, Judged, Statement, findings_told, judged, metadata_told
-from monitor.explain.tasks import tasks_told
+from monitor.explain.tasks import task_assignor_sentence, tasks_told, unchecked_reasons
 from monitor.kinds.classic_streams import is_classic_streams
 from monitor.messages.client_libraries import REMARKS, library_name, project_name
 from monitor.messages.findings import CAUSES
@@ -139,7 +139,7 @@ def _assignor(known: Judged) -> Iterator[Statement]:
     sentence = _assignor_sentence(known) if dialect is None else _dialect_sentence(dialect)
     if sentence is None:
         return
-    evidence = (*_dialect_evidence(known), *metadata_told(known))
+    evidence = (*_dialect_evidence(known), *unchecked_reasons(known), *metadata_told(known))
     yield Statement(about=About.ASSIGNOR, sentence=sentence, evidence=evidence)
 
 
@@ -158,15 +158,14 @@ def _dialect_evidence(known: Judged) -> Iterator[str]:
 def _assignor_sentence(known: Judged) -> str | None:
     if KINDS[known.group.kind].is_self_assigned:
         return sharing_told(known)
-    name = shown(known.group.protocol or "none")
+    name, by_tasks = shown(known.group.protocol or "none"), known.group.kind is GroupKind.STREAMS
     match known.view.expectation.kind:
         case "exact":
             return f"Its assignor is {name} (from the log); groupwatch replays it exactly."
         case "target":
-            return _coordinators_assignor(known.group, name)
+            return task_assignor_sentence(known) if by_tasks else _coordinators_assignor(known.group, name)
         case "invariants":
-            by_tasks = is_classic_streams(known.group)
-            if by_tasks:
+            if is_classic_streams(known.group):
                 head, scope = (
                     "assigns tasks and balances them over processes",
                     "owners, orphaned partitions, and the balance of processes",
@@ -179,11 +178,6 @@ def _assignor_sentence(known: Judged) -> str | None:
 
 
 def _coordinators_assignor(group: GroupState, name: str) -> str:
-    if group.kind is GroupKind.STREAMS:
-        return (
-            f"The coordinator assigns tasks with {name}, its only task assignor. groupwatch checks that every task has "
-            "one member, and no member more than its share."
-        )
     if any(member.server_assignor is not None for member in group.members):
         return f"The coordinator assigns with {name}: most members that request an assignor request it."
     return f"The coordinator assigns. No member requests an assignor, so it uses the broker's first, {name} by default."

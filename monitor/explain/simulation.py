@@ -24,6 +24,8 @@ from monitor.detection.ownership.expected import Counts, counts_now, expect, vis
 from monitor.detection.ownership.kip848 import named, with_targets
 from monitor.detection.ownership.replays import COOPERATIVE, final_assignment
 from monitor.detection.ownership.targets import is_chosen
+from monitor.detection.ownership.tasks.connect import is_connect
+from monitor.kinds.classic_streams import is_classic_streams
 from monitor.messages.client_libraries import project_name
 from monitor.messages.names import listed, shown
 from monitor.model import (
@@ -32,7 +34,6 @@ from monitor.model import (
     Assignment,
     Catalog,
     ClientLibrary,
-    GroupKind,
     GroupState,
     Library,
     Member,
@@ -92,7 +93,7 @@ def roster_of(inputs: GroupInputs) -> Roster:
     """
     group = named(inputs.group, inputs.catalog)
     ownership = read_ownership(group)
-    if not ownership.complete or group.kind is GroupKind.STREAMS:
+    if not ownership.complete or is_classic_streams(group):
         raise QuestionError(_why_not(group))
     is_modern, libraries = KINDS[group.kind].broker_chooses_owners, recognize_libraries(group)
     dialect = None if is_modern else expect(group, inputs.catalog, ownership, libraries).dialect
@@ -121,11 +122,19 @@ def _rejoining(group: GroupState, libraries: Mapping[str, ClientLibrary]) -> tup
 def _why_not(group: GroupState) -> str:
     name = shown(group.group)
     if not KINDS[group.kind].has_owners:
-        return f"Group {name} is a {group.kind.value} group: no assignor assigns each of its partitions to one owner."
-    if group.kind is GroupKind.STREAMS:
-        return f"Group {name} is a streams group: its coordinator assigns tasks, which groupwatch does not simulate."
+        return f"Group {name} is a {group.kind.value} group: its members consume partitions together, without owners."
+    if is_connect(group):
+        return (
+            f"Group {name} is a Connect cluster: its leader assigns by what it remembers of lost workers, which no "
+            "record contains."
+        )
     if not group.members:
         return f"Group {name} has no members (it is {group.phase.value}), so there is nothing to assign."
+    if is_classic_streams(group):
+        return (
+            f"Group {name} is a classic group of Kafka Streams: its assignor depends on settings that no record "
+            "contains (acceptable.recovery.lag, racks)."
+        )
     if group.protocol_type != "consumer":
         return f"Group {name} has the protocol type {shown(group.protocol_type) or 'none'}, not consumer."
     return f"Some members of group {name} have unreadable subscriptions, so its assignment cannot be simulated."

@@ -6,8 +6,10 @@ rules of ``monitor.assignors`` compute it; the result lists its assumptions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
+
+from msgspec.structs import replace
 
 from monitor.assignors import AssignorError
 from monitor.assignors.kafka_client.member_order import in_assignment_order
@@ -16,11 +18,25 @@ from monitor.detection.ownership.balance import BalanceSide, balance_side
 from monitor.detection.ownership.catalog_view import count_now
 from monitor.detection.ownership.context import Owners
 from monitor.detection.ownership.current import owners_by_partition
+from monitor.detection.ownership.tasks.inputs import partitions_of as read_partitions
+from monitor.detection.ownership.tasks.task_places import Holders, task_holders
 from monitor.explain.self_assigned_simulation import own_roster, partitions_of, shared, strategy_for
 from monitor.explain.simulation import Roster, choose_assignor, roster_of
+from monitor.explain.task_changes import TaskMove, TaskSets, task_moves, tasks_by_member
+from monitor.explain.task_simulation import assigned_tasks, require_task_assignor, task_roster
+from monitor.kinds.streams import TASK_ASSIGNOR
 from monitor.messages.formatting import counted
 from monitor.messages.names import listed, shown
-from monitor.model import KINDS, Member, MemberAssignment, PartitionId, TopicPartition, TopicPartitions, Value
+from monitor.model import (
+    KINDS,
+    GroupKind,
+    Member,
+    MemberAssignment,
+    PartitionId,
+    TopicPartition,
+    TopicPartitions,
+    Value,
+)
 
 MOST_MEMBERS: Final = 10_000
 MOST_PARTITIONS: Final = 1_000_000
@@ -49,7 +65,10 @@ class Change(Value):
 
 
 class MemberChange(Value):
-    """A member before and after. Partitions are sorted; ``idle`` is about after."""
+    """A member before and after. Partitions are sorted; ``idle`` is about after.
+
+    Of a streams group the partitions are those that its active tasks consume, and it is idle without any task.
+    """
 
     member_id: str
     before: tuple[TopicPartitions, ...] = ()
@@ -59,6 +78,8 @@ class MemberChange(Value):
     joins: bool = False
     leaves: bool = False
     idle: bool = False
+    tasks_before: TaskSets | None = None
+    tasks_after: TaskSets | None = None
 
 
 class Move(Value):
@@ -71,7 +92,10 @@ class Move(Value):
 
 
 class WhatIf(Value):
-    """The answer. ``orphans`` are partitions of topics subscribed before that nobody would own."""
+    """The answer. ``orphans`` are partitions of topics subscribed before that nobody would own.
+
+    ``task_moves`` is of a streams group, which has no balance of partitions; None: it is another group.
+    """
 
     cluster: str
     group: str
@@ -85,6 +109,7 @@ class WhatIf(Value):
     idle: tuple[str, ...] = ()
     orphans: tuple[TopicPartition, ...] = ()
     assumptions: tuple[str, ...] = ()
+    task_moves: tuple[TaskMove, ...] | None = None
 
 
 def what_if(inputs: GroupInputs, change: Change) -> WhatIf:
@@ -95,12 +120,14 @@ def what_if(inputs: GroupInputs, change: Change) -> WhatIf:
     """
     if KINDS[inputs.group.kind].is_self_assigned:
         return _what_if_shared(inputs, change)
+    if inputs.group.kind is GroupKind.STREAMS:
+        return _what_if_tasks(inputs, change)
     before = roster_of(inputs)
     members, assumptions = _members(before, change)
     counts = before.counts | _counts(before, change.partitions)
     if sum(counts.values()) > MOST_PARTITIONS:
         raise QuestionError(f"groupwatch simulates at most {MOST_PARTITIONS:,} partitions.")
-    leader = None if change.leader is None else _named(before, change.leader)
+    leader = None if change.leader is None else _find_member(before, change.leader)
     assignor = choose_assignor(before, change.assignor, leader)
     try:
         answer = assignor.assign(members, before.shapes(counts))
@@ -154,11 +181,53 @@ def _what_if_shared(inputs: GroupInputs, change: Change) -> WhatIf:
     )
 
 
+def _what_if_tasks(inputs: GroupInputs, change: Change) -> WhatIf:
+    """As :func:`what_if`, of a streams group, whose coordinator assigns tasks."""
+    require_task_assignor(change.assignor, change.leader)
+    prepared = task_roster(inputs)
+    before = prepared.roster
+    members, assumptions = _members(before, change)
+    counts = {**before.counts, **_counts(before, change.partitions)}
+    if sum(counts.values()) > MOST_PARTITIONS:
+        raise QuestionError(f"groupwatch simulates at most {MOST_PARTITIONS:,} partitions.")
+    given, remarks = assigned_tasks(prepared, members, counts)
+    answer = [
+        MemberAssignment(each.member_id, read_partitions(prepared.topology, each.active, counts)) for each in given
+    ]
+    after = task_holders(given)
+    return WhatIf(
+        cluster=inputs.group.cluster,
+        group=inputs.group.group,
+        evaluated_ms=inputs.now_ms,
+        assignor=TASK_ASSIGNOR,
+        assignor_before=TASK_ASSIGNOR,
+        members=tuple(_with_tasks(_member_changes(before, members, answer), prepared.holders, after)),
+        moves=tuple(_moves(before.owners, owners_by_partition(answer))),
+        balance_before=None,
+        balance_after=None,
+        idle=tuple(sorted(each.member_id for each in given if not each.active and not each.standby)),
+        assumptions=(*prepared.assumptions, *assumptions, *remarks),
+        task_moves=tuple(task_moves(prepared.holders, after)),
+    )
+
+
+def _with_tasks(changes: Iterable[MemberChange], before: Holders, after: Holders) -> Iterator[MemberChange]:
+    had, has = tasks_by_member(before), tasks_by_member(after)
+    for change in changes:
+        own = has.get(change.member_id, TaskSets())
+        yield replace(
+            change,
+            tasks_before=None if change.joins else had.get(change.member_id, TaskSets()),
+            tasks_after=None if change.leaves else own,
+            idle=not change.leaves and own == TaskSets(),
+        )
+
+
 # --- the members ------------------------------------------------------------------------------------------------------
 
 
 def _members(roster: Roster, change: Change) -> tuple[tuple[Member, ...], tuple[str, ...]]:
-    leaving = {_named(roster, name).member_id for name in change.without}
+    leaving = {_find_member(roster, name).member_id for name in change.without}
     staying = tuple(member for member in roster.members if member.member_id not in leaving)
     assumptions: tuple[str, ...] = ()
     if change.members is not None:
@@ -168,7 +237,7 @@ def _members(roster: Roster, change: Change) -> tuple[tuple[Member, ...], tuple[
     return staying, assumptions
 
 
-def _named(roster: Roster, name: str) -> Member:
+def _find_member(roster: Roster, name: str) -> Member:
     """The member with this id, else with this instance id, else with this client id, which only one may have."""
     for names in ("member_id", "instance_id", "client_id"):
         found = [member for member in roster.members if getattr(member, names) == name]
@@ -191,8 +260,11 @@ def _resized(roster: Roster, members: tuple[Member, ...], count: int) -> tuple[t
     free = (name for number in range(1, MOST_MEMBERS * 2) if (name := f"new-{number}") not in taken)
     joining = tuple(Member(member_id=next(free), topics=topics, client_id="new") for _ in range(count - len(members)))
     names = listed([member.member_id for member in joining])
+    is_streams = roster.group.kind is GroupKind.STREAMS
     assumptions = (
-        f"New members ({names}) subscribe to {listed(topics)} and have no rack and no instance id.",
+        f"New members ({names}) are application instances of their own, with one thread each."
+        if is_streams
+        else f"New members ({names}) subscribe to {listed(topics)} and have no rack and no instance id.",
         "The order of new members depends on ids that they do not have yet; the simulation uses these names.",
     )
     return (*members, *joining), assumptions

@@ -141,13 +141,16 @@ def read_topics(part: Subtopology, topics: Collection[str]) -> tuple[str, ...]:
 
 def missing_topics(topology: Topology, topics: Iterable[str]) -> tuple[str, ...]:
     """The topics that the topology needs and that are not there, sorted: sources, and those the broker makes itself."""
-    known = frozenset(topics)
-    needed = {
+    return tuple(sorted(needed_topics(topology) - frozenset(topics)))
+
+
+def needed_topics(topology: Topology) -> frozenset[str]:
+    """The topics that the topology names and that have to be there."""
+    return frozenset(
         topic
         for part in topology.subtopologies
         for topic in (*part.source_topics, *part.repartition_sources, *part.changelogs)
-    }
-    return tuple(sorted(needed - known))
+    )
 
 
 def uneven_topics(topology: Topology, partitions: Mapping[str, int]) -> Iterator[tuple[tuple[str, int], ...]]:

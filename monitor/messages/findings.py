@@ -81,6 +81,7 @@ from monitor.model.findings import (
     StalledDeliveries,
     StreamsReport,
     TargetDrift,
+    TaskDrift,
     ThreadsWithoutTask,
     UnansweringMembers,
     Unattended,
@@ -531,6 +532,18 @@ def _target_drift(evidence: TargetDrift, found: Observation, group: GroupState) 
         f"The coordinator did not assign {places(difference.partitions)} as its assignor "
         f"{shown(group.protocol or '')} computes for {era(group)}. {_example(difference.partitions)} should go to "
         f"{expected}, but the coordinator chose {chosen}. {why}"
+    )
+
+
+@_sentence.register
+def _task_drift(evidence: TaskDrift, found: Observation, group: GroupState) -> str:
+    example = f"the {'standby ' if evidence.is_standby else ''}task {shown(evidence.first)}"
+    expected, chosen = _member_names(evidence.expected, group), _member_names(evidence.actual, group)
+    concerned = f" This concerns {places(found.partitions)}." if found.partitions else ""
+    return (
+        f"The coordinator did not assign {_tasks(found.tasks)} as its assignor {shown(group.protocol or '')} computes "
+        f"for {era(group)}.{concerned} For example, {example} should go to {expected}, but the coordinator chose "
+        f"{chosen}. The brokers may run a different version of the assignor."
     )
 
 

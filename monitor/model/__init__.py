@@ -165,6 +165,8 @@ from monitor.model.snapshots import (
     WarmUpProgress,
 )
 from monitor.model.streams import (
+    AssignorInput,
+    FormerTasks,
     StreamsGroupState,
     Subtopology,
     Topology,
@@ -229,6 +231,7 @@ __all__ = [
     "ArchivedRecords",
     "Assigner",
     "Assignment",
+    "AssignorInput",
     "Catalog",
     "Certainty",
     "ClassicProtocol",
@@ -276,6 +279,7 @@ __all__ = [
     "FindingNews",
     "FindingOutdated",
     "FindingRecord",
+    "FormerTasks",
     "GroupDeleted",
     "GroupEvent",
     "GroupKind",

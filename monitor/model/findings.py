@@ -94,7 +94,7 @@ class DriftKind(StrEnum):
     CURRENT = "current"
     TIE = "tie"
     TARGET = "target"
-    """KIP-848: the broker has chosen another owner than its assignor gives."""
+    """KIP-848, KIP-1071: the broker has chosen another owner than its assignor gives."""
     PENDING = "pending"
     """KIP-848: a member still has what another is to have, for longer than a handover takes."""
 
@@ -339,6 +339,19 @@ class TargetDrift(Evidence):
 
     difference: Difference
     cause: Cause
+
+
+class TaskDrift(Evidence):
+    """The targets of a streams group are not what its task assignor gives; the tasks of the finding differ.
+
+    Of the ``first`` one, ``expected`` are the members that are to have it, ``actual`` those that the broker has chosen:
+    as standby tasks if ``is_standby``, else as the active one.
+    """
+
+    first: str
+    is_standby: bool
+    expected: tuple[str, ...]
+    actual: tuple[str, ...]
 
 
 class ReplayedDrift(Evidence):

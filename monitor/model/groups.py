@@ -10,7 +10,7 @@ from monitor.model.events import ResolvedRegex, Rewind, SubscribedTopic
 from monitor.model.kinds import GroupKind, Phase, Sharing, Source
 from monitor.model.members import Member
 from monitor.model.share import ShareGroupState
-from monitor.model.streams import StreamsGroupState
+from monitor.model.streams import AssignorInput, StreamsGroupState
 from monitor.model.values import STATE_VERSION, PartitionId, TopicPartitions, Value
 
 
@@ -211,8 +211,9 @@ class GroupState(Value):
     last read it, ``generation`` counts the changes of members and what they own (unless its system counts some), and
     ``sharing`` is how its members share partitions.
 
-    ``share`` is of a share group, ``streams`` of a streams group of the broker, ``connect`` of the workers of a Connect
-    cluster. As share state comes from a log of its own, ``share`` may be all that is known of a group (UNSEEN).
+    ``share`` is of a share group, ``streams`` and ``assignor_input`` of a streams group of the broker, ``connect`` of
+    the workers of a Connect cluster. As share state comes from a log of its own, ``share`` may be all that is known of
+    a group (UNSEEN).
     """
 
     cluster: str
@@ -256,3 +257,4 @@ class GroupState(Value):
     share: ShareGroupState | None = None
     streams: StreamsGroupState | None = None
     connect: ConnectGroupState | None = None
+    assignor_input: AssignorInput | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monitor.model.values import Value
+from monitor.model.values import IdPartitions, Value
 
 
 class Subtopology(Value):
@@ -27,6 +27,34 @@ class Topology(Value):
 
     epoch: int
     subtopologies: tuple[Subtopology, ...] = ()
+
+
+class FormerTasks(Value):
+    """The tasks that a member was to run, or ran, by subtopology."""
+
+    member_id: str
+    active: tuple[IdPartitions, ...] = ()
+    standby: tuple[IdPartitions, ...] = ()
+
+
+class AssignorInput(Value):
+    """What members had when the broker's assignor was asked for the newest targets, which are sticky.
+
+    ``targets`` are of the members whose target those changed: the one before. ``held`` are of the members that ran
+    something else then than the target before: what they ran.
+
+    ``epoch`` is the newest of the group of which the log told, ``first_ms`` when the first record of a group was stored
+    that has no epoch yet. ``is_open``: the targets for the epoch are yet to come; ``held`` is empty until then.
+    ``is_complete``: no record can be missing that tells what members had. If one can, as in a log that was compacted,
+    nothing is kept.
+    """
+
+    epoch: int = 0
+    first_ms: int | None = None
+    is_open: bool = False
+    is_complete: bool = False
+    targets: tuple[FormerTasks, ...] = ()
+    held: tuple[FormerTasks, ...] = ()
 
 
 class StreamsGroupState(Value):

@@ -18,6 +18,7 @@ from monitor.model import (
     CONNECT,
     THE_CONNECTOR,
     ArchivedRecords,
+    AssignorInput,
     Catalog,
     CommitPoint,
     CommittedOffset,
@@ -31,6 +32,7 @@ from monitor.model import (
     DoubleWork,
     EndOffsetAt,
     FindingKind,
+    FormerTasks,
     GroupKind,
     GroupState,
     IdPartitions,
@@ -49,6 +51,7 @@ from monitor.model import (
     ShareGroupState,
     SharePartition,
     Source,
+    SpareTasks,
     StreamsClient,
     StreamsGroupState,
     StreamsNotice,
@@ -1195,11 +1198,21 @@ def _streams_groups(w: World) -> Iterator[Example]:
         client = StreamsClient(process_id=w.name(f"process-{number}"))
         return w.person(number, (), **({"reconciliation": standing, "streams_client": client} | more))
 
-    def streams(*threads: Member, sources: Sequence[str] = ("orders",), validated: int | None = 1, **more: Any) -> Any:
+    def streams(
+        *threads: Member,
+        sources: Sequence[str] = ("orders",),
+        validated: int | None = 1,
+        changelogs: tuple[str, ...] = (),
+        replicas: int = 0,
+        **more: Any,
+    ) -> Any:
         names = tuple(map(w.name, sources))
-        part = Subtopology("0", source_topics=names, copartitioned=(names,))
-        known = StreamsGroupState(topology=Topology(epoch=1, subtopologies=(part,)), validated_epoch=validated)
+        part = Subtopology("0", source_topics=names, copartitioned=(names,), changelogs=changelogs)
+        topology = Topology(epoch=1, subtopologies=(part,))
+        known = StreamsGroupState(topology=topology, validated_epoch=validated, standby_replicas=replicas)
         return w.broker_group(*threads, kind=GroupKind.STREAMS, streams=known, **more)
+
+    yield from _task_targets(w, thread, streams)
 
     two = thread(1, [0]), thread(2, [1])
     yield Example(
@@ -1246,6 +1259,47 @@ def _streams_groups(w: World) -> Iterator[Example]:
         *not_ready,
         ("does not know the cause",),
         streams(thread(1), thread(2), validated=None, phase=Phase.NOT_READY),
+        w.topics(orders=2),
+    )
+
+
+def _task_targets(w: World, thread: Callable[..., Member], streams: Callable[..., GroupState]) -> Iterator[Example]:
+    """Targets that the task assignor does not give for what the members had before."""
+
+    def task(number: int) -> tuple[IdPartitions, ...]:
+        return (IdPartitions("0", (number,)),)
+
+    def had(member: Member, active: tuple[IdPartitions, ...] = (), standby: tuple[IdPartitions, ...] = ()) -> Any:
+        return FormerTasks(member.member_id, active, standby)
+
+    def with_standby(member: Member, number: int) -> Member:
+        return changed(member, reconciliation=changed(member.reconciliation, spare_target=SpareTasks(task(number))))
+
+    target = Kind.DRIFT, "target", "02:40:00"
+    one, two = thread(1, [0]), thread(2, [1])
+    yield Example(
+        "two tasks that are swapped",
+        *target,
+        ("the tasks 0_0, 0_1", "task 0_0 should go to checkout at /10.0.0.2, but", "chose checkout at /10.0.0.1"),
+        streams(
+            one, two, assignor_input=AssignorInput(12, is_complete=True, targets=(had(one, task(1)), had(two, task(0))))
+        ),
+        w.topics(orders=2),
+    )
+    # Each member keeps its active task, and a third one is new. The standby task 0_1 stays with the first member, whose
+    # share (4 tasks, 3 members) is full then. 2 tasks are left for 2 members, so the third gets the standby task 0_0.
+    one, two, three = with_standby(one, 1), with_standby(thread(2), 0), thread(3, [1])
+    before = had(one, task(0), task(1)), had(two, task(1), task(0)), had(three)
+    yield Example(
+        "a standby task that is another member's",
+        *target,
+        ("standby task 0_0 should go to checkout at /10.0.0.3, but the coordinator chose checkout at /10.0.0.2",),
+        streams(
+            *(one, two, three),
+            changelogs=("state",),
+            replicas=1,
+            assignor_input=AssignorInput(12, is_complete=True, targets=before),
+        ),
         w.topics(orders=2),
     )
 

@@ -287,12 +287,12 @@ EMPTY = GroupState(cluster="c", group="g", phase=Phase.EMPTY, protocol_type="con
         (
             modern.group(HALF, kind=GroupKind.SHARE),
             Change(),
-            "Group g is a kafka-share group: no assignor assigns each of its partitions to one owner.",
+            "Group g is a kafka-share group: its members consume partitions together, without owners.",
         ),
         (
-            replace(PAIR, protocol_type="connect"),
+            replace(PAIR, protocol_type="mine"),
             Change(),
-            "Group g has the protocol type connect, not consumer.",
+            "Group g has the protocol type mine, not consumer.",
         ),
         (
             group(C0, replace(C1, unreadable="broken")),

@@ -122,6 +122,7 @@ def what_lasts(state):
     passed = ("history", "under_way", "pending", "rebalances", "phase_ms", "generation_ms", "offsets")
     counts = ("moved_partitions", "avoidable_moves", "rebalance_ms", "redelivered_records", "released")
     counts += ("pause_ms", "burst_records", "committed_topics", "taken")  # these tell of topics and owners before
+    passed += ("assignor_input",)
     lasting = {name: getattr(state, name) for name in state.__struct_fields__ if name not in (*passed, *counts)}
     offsets = [(o.topic, o.partition, o.offset, o.committed_ms, o.leader_epoch) for o in state.offsets]
     return lasting | {"offsets": offsets, "members": sorted(map(as_stored, state.members), key=lambda m: m.member_id)}

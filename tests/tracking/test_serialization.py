@@ -15,6 +15,7 @@ from monitor.model import (
     STATE_VERSION,
     THE_CONNECTOR,
     ArchivedRecords,
+    AssignorInput,
     CommittedOffset,
     CommittedTopic,
     ConnectAssignment,
@@ -28,6 +29,7 @@ from monitor.model import (
     DoubleWork,
     EndOffsetAt,
     ErrorCount,
+    FormerTasks,
     GroupState,
     IdPartitions,
     LostWork,
@@ -153,6 +155,9 @@ STREAMS_GROUP = GroupState(
         topology=Topology(epoch=2, subtopologies=(Subtopology("0", source_topics=("t",), changelogs=("c",)),)),
         validated_epoch=1,
         standby_replicas=0,
+    ),
+    assignor_input=AssignorInput(
+        epoch=2, first_ms=1, is_complete=True, targets=(FormerTasks("m", (IdPartitions("0", (1,)),)),), held=()
     ),
 )
 WORK = (ConnectorTasks("orders", (THE_CONNECTOR, 0, 1)),)

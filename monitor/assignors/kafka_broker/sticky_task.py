@@ -27,8 +27,11 @@ Steps:
 
 Quirks. A member that took over an active task can lose a standby task that it could keep, since the share counts both.
 Before 4.4, whether a previous standby member may get a task is asked of the process of the *first* one, whichever is
-chosen. Since 4.4, the map of processes is filled by ``computeIfAbsent``, and a member with a task's state on its disk
-counts as a previous standby member: no log has that, so here nobody has any.
+chosen.
+
+From 4.4 on, what members had is what they run, and no longer their targets. Members that report how far they have the
+state of a task are asked after those that had it as a standby task. No record has these reports, and here there are
+none.
 
 >>> parts = [SubtopologyTasks(subtopology_id="0", tasks=2, is_stateful=True)]
 >>> members = [TaskMember(member_id="m1", process_id="p1"), TaskMember(member_id="m2", process_id="p2")]
@@ -42,7 +45,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import msgspec
 
@@ -56,7 +59,7 @@ from monitor.model import IdPartitions, Value
 
 
 class TaskMember(Value):
-    """A member with the tasks of its current target."""
+    """A member with the tasks that it had: those of its current target, from Kafka 4.4 on those that it runs."""
 
     member_id: str
     process_id: str
@@ -83,10 +86,11 @@ class MemberTasks(Value):
 class StickyTaskAssignor(Value):
     """Gives tasks to the members of a streams group. See the module for the rule.
 
-    ``before_4_4``: as brokers before 4.4 do.
+    ``before_4_4``: that of brokers before Kafka 4.4.
     """
 
     name: ClassVar[str] = "sticky"
+
     before_4_4: bool = True
 
     def assign(
@@ -112,11 +116,23 @@ class StickyTaskAssignor(Value):
     ) -> tuple[MemberTasks, ...]:
         """As ``assign``, but the coordinator's map of members iterates in the order of ``members``."""
         parts = list(subtopologies)
-        round_ = _Round(members, parts, standby_replicas, before_4_4=self.before_4_4)
+        round_ = self._round(members, parts, standby_replicas)
         round_.assign_active(_tasks_of(parts))
         if standby_replicas > 0:
             round_.assign_standby(_tasks_of(part for part in parts if part.is_stateful))
         return tuple(round_.result(member.member_id) for member in members)
+
+    def keep_active(
+        self, members: Sequence[TaskMember], subtopologies: Iterable[SubtopologyTasks]
+    ) -> tuple[MemberTasks, ...]:
+        """The active tasks that stay where they were, of every member: step 1, which every release has alike."""
+        parts = list(subtopologies)
+        round_ = self._round(members, parts, 0)
+        round_.keep_active(_tasks_of(parts))
+        return tuple(round_.result(member.member_id) for member in members)
+
+    def _round(self, members: Sequence[TaskMember], parts: Sequence[SubtopologyTasks], standby_replicas: int) -> _Round:
+        return (_Round if self.before_4_4 else _NewerRound)(members, parts, standby_replicas)
 
 
 class _Task(msgspec.Struct, frozen=True, gc=False):
@@ -190,20 +206,14 @@ class _Round:
     """One assignment in the making."""
 
     def __init__(
-        self,
-        members: Sequence[TaskMember],
-        subtopologies: Sequence[SubtopologyTasks],
-        standby_replicas: int,
-        *,
-        before_4_4: bool,
+        self, members: Sequence[TaskMember], subtopologies: Sequence[SubtopologyTasks], standby_replicas: int
     ) -> None:
         active = sum(part.tasks for part in subtopologies)
         standby = sum(part.tasks for part in subtopologies if part.is_stateful) * max(0, standby_replicas)
         self._replicas = standby_replicas
         self._active_share = _Share(active, len(members))
         self._share = _Share(active + standby, len(members))
-        self._before_4_4 = before_4_4
-        self._processes = _processes_of(members, before_4_4=before_4_4)
+        self._processes = self._processes_of(members)
         self._previous_active: dict[_Task, _Seat] = {}
         self._previous_standby: dict[_Task, list[_Seat]] = defaultdict(list)
         for member in members:
@@ -214,10 +224,14 @@ class _Round:
         self._active: dict[str, list[_Task]] = defaultdict(list)
         self._standby: dict[str, list[_Task]] = defaultdict(list)
 
+    def keep_active(self, tasks: Sequence[_Task]) -> list[_Task]:
+        """Step 1; the tasks that are left."""
+        by_number = sorted(tasks, key=lambda task: (task.number, string_key(task.subtopology)))
+        return [task for task in by_number if not self._keep_active(task, self._previous_active.get(task))]
+
     def assign_active(self, tasks: Sequence[_Task]) -> None:
         """Steps 1 to 3."""
-        by_number = sorted(tasks, key=lambda task: (task.number, string_key(task.subtopology)))
-        left = [task for task in by_number if not self._keep_active(task, self._previous_active.get(task))]
+        left = self.keep_active(tasks)
         left = [task for task in left if not self._keep_active(task, self._least_loaded_standby(task))]
         processes = PriorityQueue(self._processes.values(), key=lambda process: process.load)
         for task in sorted(left, key=_by_subtopology):
@@ -273,12 +287,10 @@ class _Round:
     def _least_loaded_standby(self, task: _Task, *, new: bool = False) -> _Seat | None:
         """Of the members that had the task as a standby one, the first that no later one is below, in both loads.
 
-        ``new``: only if the process does not have the task yet. Before 4.4, of the first member that counts in the end,
-        too, if another one was chosen: that is the original's.
+        ``new``: only if the process does not have the task yet. Of the first member that counts in the end, too, if
+        another one was chosen: that is the original's.
         """
         seats = self._previous_standby.get(task, ())
-        if new and not self._before_4_4:
-            seats = [seat for seat in seats if task not in seat.process.tasks]
         if not seats:
             return None
         chosen = seats[0]
@@ -288,6 +300,11 @@ class _Round:
             if seat.process.load < load and not (new and task in seat.process.tasks) and other < own_load:
                 chosen, load, own_load = seat, seat.process.load, other
         return None if new and task in seats[0].process.tasks else chosen
+
+    def _processes_of(self, members: Sequence[TaskMember]) -> dict[str, _Process]:
+        """The processes in the order of a Java map that was created for as many entries as there are members."""
+        own = _members_by_process(members)
+        return {process_id: _Process(own[process_id]) for process_id in hash_map_order(own, capacity=len(members))}
 
     def _assign_to_least_loaded(self, task: _Task, processes: PriorityQueue[_Process]) -> bool:
         """Whether a process did not have the task, and got it."""
@@ -308,14 +325,33 @@ class _Round:
         self._share.note(load)
 
 
-def _processes_of(members: Sequence[TaskMember], *, before_4_4: bool) -> dict[str, _Process]:
-    """The processes in the order of a Java map that was created for as many entries as there are members."""
+_NO_LOAD: Final = float("inf")
+
+
+class _NewerRound(_Round):
+    """An assignment of Kafka 4.4."""
+
+    def _least_loaded_standby(self, task: _Task, *, new: bool = False) -> _Seat | None:
+        """As that of _Round, but each member is asked whether its process has the task."""
+        chosen, load, own_load = None, _NO_LOAD, _NO_LOAD
+        for seat in self._previous_standby.get(task, ()):
+            other = seat.process.loads[seat.member_id]
+            if not (new and task in seat.process.tasks) and seat.process.load < load and other < own_load:
+                chosen, load, own_load = seat, seat.process.load, other
+        return chosen
+
+    def _processes_of(self, members: Sequence[TaskMember]) -> dict[str, _Process]:
+        """As that of _Round, but the map is filled by ``computeIfAbsent``."""
+        own = _members_by_process(members)
+        order = computed_map_order([member.process_id for member in members], string_hash, len(members))
+        return {process_id: _Process(own[process_id]) for process_id in order}
+
+
+def _members_by_process(members: Sequence[TaskMember]) -> dict[str, list[str]]:
     own: dict[str, list[str]] = defaultdict(list)
     for member in members:
         own[member.process_id].append(member.member_id)
-    order = hash_map_order if before_4_4 else computed_map_order
-    asked = [member.process_id for member in members]
-    return {process_id: _Process(own[process_id]) for process_id in order(asked, string_hash, len(members))}
+    return own
 
 
 def _tasks_of(subtopologies: Iterable[SubtopologyTasks]) -> list[_Task]:

@@ -9,6 +9,7 @@ import msgspec
 from monitor.assignors.dialects import DialectRow
 from monitor.detection.moment import Moment
 from monitor.detection.ownership.inference import Fit
+from monitor.detection.ownership.tasks.target_check import TargetCheck
 from monitor.detection.ownership.tasks.task_view import TaskView
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.model import (
@@ -69,6 +70,8 @@ class Expectation(Value):
     ``left_out`` are topics that the leader of a classic group does not assign because it does not subscribe to them
     (monitor.detection.ownership.leaders_topics).
 
+    ``target_check`` is of a streams group of the broker: whether its targets are the answer of the task assignor.
+
     ``fit`` is of a group whose members each work out their own share
     (monitor.detection.ownership.self_assigned.groups): which strategy explains the owners best. There ``replayed`` is
     what it gives for the partitions that the members know.
@@ -87,6 +90,7 @@ class Expectation(Value):
     left_out: frozenset[str] = frozenset()
     dialect: DialectRow | None = None
     refusal: Refusal | None = None
+    target_check: TargetCheck | None = None
 
 
 class Facts(Value):

@@ -12,12 +12,13 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from monitor.detection.ownership.context import Expectation, Ownership
+from monitor.detection.ownership.context import Expectation, Owners, Ownership
 from monitor.detection.ownership.current import owners_by_partition
 from monitor.detection.ownership.handovers import handovers_of
 from monitor.detection.ownership.targets import recomputed
 from monitor.detection.ownership.tasks.inputs import partition_counts, partitions_of, subscribed_topics
-from monitor.detection.ownership.tasks.targets import recomputed_tasks
+from monitor.detection.ownership.tasks.target_check import TargetCheck
+from monitor.detection.ownership.tasks.targets import check_targets
 from monitor.kinds.streams import TASK_ASSIGNOR, topology_of
 from monitor.model import (
     Catalog,
@@ -99,12 +100,14 @@ def expect_targets(group: GroupState, catalog: Catalog, ownership: Ownership) ->
     resolve = _resolver(group, catalog)
     aimed = _members_at_their_targets(group, resolve)
     targets = owners_by_partition(MemberAssignment(member_id=m.member_id, topics=m.assigned) for m in aimed)
+    check = check_targets(group, catalog)
     return Expectation(
         kind="target",
         current=targets,
-        replayed=recomputed_tasks(group, catalog)
+        replayed=_given_owners(check, resolve)
         if group.kind is GroupKind.STREAMS
         else recomputed(group, aimed, catalog, targets),
+        target_check=check,
         pending=frozenset(targets.keys() - ownership.owners.keys()),
         handovers=tuple(
             handover
@@ -114,6 +117,13 @@ def expect_targets(group: GroupState, catalog: Catalog, ownership: Ownership) ->
         if targets != ownership.owners
         else (),
     )
+
+
+def _given_owners(check: TargetCheck | None, resolve: Resolve) -> Owners:
+    """What the task assignor gives, by partition, where that is not what the broker chose."""
+    if check is None:
+        return {}
+    return owners_by_partition(MemberAssignment(each.member_id, resolve(each.active)) for each in check.given)
 
 
 def with_targets(group: GroupState, catalog: Catalog) -> tuple[Member, ...]:

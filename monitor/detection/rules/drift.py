@@ -12,6 +12,8 @@ from typing import Final
 
 from monitor.detection.ownership.catalog_view import was_seen
 from monitor.detection.ownership.context import Expectation, Facts, Owners
+from monitor.detection.ownership.tasks.target_check import TargetResult
+from monitor.detection.ownership.tasks.task_places import target_tasks, task_holders
 from monitor.detection.rules.drift_causes import CURRENT, OWN, REPLAYED, TARGET, Seen, cause_of
 from monitor.detection.rules.rule import Rule
 from monitor.model import KINDS, DriftCause, DriftKind, FindingKind, Handover, TopicPartition
@@ -23,6 +25,7 @@ from monitor.model.findings import (
     RefusedAssignment,
     ReplayedDrift,
     TargetDrift,
+    TaskDrift,
 )
 
 
@@ -99,7 +102,7 @@ def find_current_drift(facts: Facts) -> Iterable[Observation]:
 def find_target_drift(facts: Facts) -> Iterable[Observation]:
     """KIP-848: the broker has chosen other owners than its assignor gives (monitor.detection.ownership.targets)."""
     chosen, given = facts.expectation.current, facts.expectation.replayed
-    if facts.expectation.kind != "target" or not given:
+    if facts.expectation.kind != "target" or not given or facts.expectation.target_check is not None:
         return
     partitions = _differing(facts, given, chosen)
     if partitions:
@@ -111,6 +114,26 @@ def find_target_drift(facts: Facts) -> Iterable[Observation]:
             evidence=TargetDrift(_difference(partitions, given, chosen), cause),
             partitions=partitions,
             cause=cause.cause,
+        )
+
+
+def find_task_drift(facts: Facts) -> Iterable[Observation]:
+    """KIP-1071: the broker has chosen other tasks than its assignor gives (monitor.detection.ownership.tasks)."""
+    check = facts.expectation.target_check
+    if check is None or check.result is not TargetResult.DIFFERENT:
+        return
+    given, chosen = task_holders(check.given), task_holders(map(target_tasks, facts.group.members))
+    differing = sorted(place for place in given.keys() | chosen.keys() if given.get(place) != chosen.get(place))
+    if differing:
+        first = differing[0]
+        yield Observation(
+            kind=FindingKind.DRIFT,
+            reason=DriftKind.TARGET,
+            since_ms=facts.not_later_than_now(facts.group.generation_ms),
+            evidence=TaskDrift(str(first.task), first.is_standby, given.get(first, ()), chosen.get(first, ())),
+            partitions=_differing(facts, facts.expectation.replayed, facts.expectation.current),
+            tasks=tuple(dict.fromkeys(str(each.task) for each in differing)),
+            cause=DriftCause.UNKNOWN,
         )
 
 
@@ -163,5 +186,6 @@ RULES: Final = (
     Rule(find_refused_assignment, of_owners=True),
     Rule(find_current_drift, of_owners=True),
     Rule(find_target_drift, of_owners=False),
+    Rule(find_task_drift, of_owners=False),
     Rule(find_late_handovers, of_owners=False),
 )

@@ -29,12 +29,14 @@ from monitor.model import (
     Reconciliation,
     RegexResolved,
     ResolvedRegex,
+    Source,
     SubscribedTopicsStored,
     TargetEpochStored,
     TargetStored,
     TopicPartition,
     TopologyStored,
 )
+from monitor.tracking.kip848.assignor_input import AssignorInputDraft
 from monitor.tracking.kip848.causes import (
     epoch_rebalance,
     has_subscription_changed,
@@ -92,6 +94,7 @@ class ModernDraft:
         self._members = {member.member_id: member for member in kept.members}
         self._incomplete = {member.member_id: member for member in kept.incomplete_members}
         self._moves = MovesDraft(kept.released)
+        self._before = _assignor_input(kept)
         self._state = replace(kept, members=(), incomplete_members=())
         self._behind: set[str] = set()
         self._compare_all()
@@ -109,6 +112,7 @@ class ModernDraft:
             incomplete_members=tuple(self._incomplete[key] for key in sorted(self._incomplete)),
             under_way=self._with_moves(),
             released=self._moves.released(),
+            assignor_input=None if self._before is None else self._before.freeze(),
         )
 
     @property
@@ -136,6 +140,8 @@ class ModernDraft:
             case EpochStored():
                 self._raise_epoch(event)
             case TargetEpochStored():
+                if self._before is not None:
+                    self._before.complete_targets(event.epoch, self._members.values())
                 self._state = replace(self._state, target_epoch=event.epoch)
                 self._compare_all()
                 self._stand(event.stored_ms)
@@ -172,6 +178,8 @@ class ModernDraft:
 
     def _raise_epoch(self, event: EpochStored) -> None:
         state = self._state
+        if self._before is not None:
+            self._before.raise_epoch(event.epoch, event.stored_ms)
         if event.epoch != state.generation:
             rebalance = epoch_rebalance(state, event)
             if state.under_way is None:
@@ -186,6 +194,8 @@ class ModernDraft:
     def _store_member(self, event: MemberStored) -> None:
         stored, key = event.member, event.member.member_id
         before = self._members.get(key)
+        if self._before is not None:
+            self._before.add_member(event.stored_ms)
         waiting = before or self._incomplete.pop(key, None)
         self._members[key] = replace(stored, reconciliation=waiting.reconciliation if waiting else Reconciliation())
         self._compare(key)
@@ -227,6 +237,10 @@ class ModernDraft:
     def _aim(self, event: TargetStored) -> None:
         """A new target; the current assignment stays."""
         member = self._member(event.member_id)
+        if self._before is not None and event.target is not None:
+            self._before.change_target(member)
+        elif self._before is not None:
+            self._before.remove_target(event.member_id)
         before = member.reconciliation or Reconciliation()
         self._keep(member, replace(before, target=event.target, spare_target=event.spare))
 
@@ -279,6 +293,7 @@ class ModernDraft:
         state = enter_phase(self._state, PhaseEvent.DELETED, event.deleted_ms)
         self._state = without_membership(state, pending=pending)
         self._moves.reset()
+        self._before = _assignor_input(self._state)
         self._members, self._incomplete, self._behind = {}, {}, set()
 
     def _note(self, cause: RebalanceCause, instance_id: str | None = None) -> None:
@@ -331,3 +346,10 @@ class ModernDraft:
             self._behind.discard(key)
         else:
             self._behind.add(key)
+
+
+def _assignor_input(state: GroupState) -> AssignorInputDraft | None:
+    """What is kept of it; None: the group is of another kind, or the log does not tell of it."""
+    if state.kind is not GroupKind.STREAMS or state.source is not Source.LOG:
+        return None
+    return AssignorInputDraft(state.assignor_input)

@@ -11,9 +11,10 @@ from monitor.assignors.dialects import Exactness, dialects_of
 from monitor.assignors.registry import SYSTEM_OF, offered_names
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.explain.what_if import Change, MemberChange, Move, PartitionCount, what_if
-from monitor.explain.what_if_text import consequences, held, mark, moving
+from monitor.explain.what_if_text import consequences, held_after, held_before, mark, moving, sizes, task_move
+from monitor.kinds.streams import TASK_ASSIGNOR
 from monitor.messages.names import shown
-from monitor.model import KINDS, Assigner, GroupVerdict, Value
+from monitor.model import KINDS, STREAM, Assigner, GroupKind, GroupVerdict, Value
 from monitor.model.escaping import escaped
 from monitor.web.page.member_labels import Holder, Holders
 from monitor.web.views.query import NUMBERS, is_number
@@ -73,13 +74,17 @@ class MoveRow(Value):
 
 
 class WhatIfAnswer(Value):
-    """The answer; its sentences say what else there is to know. ``more_members`` and ``more_moves`` are not listed."""
+    """The answer; its sentences say what else there is to know. ``more_members`` and ``more_moves`` are not listed.
+
+    ``task_moves`` are sentences on the tasks of a streams group, which has no moves of partitions.
+    """
 
     assignor: str
     assignor_before: str
     moving: str
     members: tuple[MemberRow, ...]
     moves: tuple[MoveRow, ...]
+    task_moves: tuple[str, ...]
     more_members: int
     more_moves: int
     sentences: tuple[str, ...]
@@ -91,7 +96,14 @@ def _assignors(verdict: GroupVerdict) -> tuple[str, ...]:
 
     Kafka's own, and those of client libraries that have the same name on the wire as the group's.
     """
-    if verdict.kind not in SYSTEM_OF or not verdict.members:
+    if verdict.kind is GroupKind.STREAMS and verdict.members:
+        return (TASK_ASSIGNOR,)
+    if (
+        verdict.kind not in SYSTEM_OF
+        or not verdict.members
+        or verdict.assignor == STREAM
+        or verdict.connect is not None
+    ):
         return ()
     own = offered_names(SYSTEM_OF[verdict.kind])
     if KINDS[verdict.kind].assigns is not Assigner.LEADER:
@@ -131,15 +143,17 @@ def what_if_answer(inputs: GroupInputs, form: WhatIfForm, holders: Holders) -> W
         QuestionError: something that was filled in cannot be so, or the assignment cannot be computed.
     """
     answer = what_if(inputs, affordable(_change(form)))
+    in_tasks, task_moves = answer.task_moves is not None, answer.task_moves or ()
     before = "" if answer.assignor_before in (None, answer.assignor) else answer.assignor_before or ""
     return WhatIfAnswer(
         assignor=answer.assignor,
         assignor_before=before,
         moving=moving(answer),
         members=tuple(_member_row(each, holders) for each in answer.members[:MOST_ROWS]),
-        moves=tuple(_move_row(each, holders) for each in answer.moves[:MOST_ROWS]),
+        moves=() if in_tasks else tuple(_move_row(each, holders) for each in answer.moves[:MOST_ROWS]),
+        task_moves=tuple(map(task_move, task_moves[:MOST_ROWS])),
         more_members=max(0, len(answer.members) - MOST_ROWS),
-        more_moves=max(0, len(answer.moves) - MOST_ROWS),
+        more_moves=max(0, len(task_moves if in_tasks else answer.moves) - MOST_ROWS),
         sentences=consequences(answer),
         assumptions=answer.assumptions,
     )
@@ -173,14 +187,15 @@ def _whole(text: str, what: str) -> int | None:
 
 
 def _member_row(each: MemberChange, holders: Holders) -> MemberRow:
+    before, after = sizes(each)
     return MemberRow(
         member=holders[each.member_id],
         mark=mark(each),
-        before=each.partitions_before,
-        after=each.partitions_after,
-        has_before=held(each.before),
-        has_after=held(each.after),
-        is_same=each.before == each.after,
+        before=before,
+        after=after,
+        has_before=held_before(each),
+        has_after=held_after(each),
+        is_same=each.before == each.after and each.tasks_before == each.tasks_after,
     )
 
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections import Counter
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
 from monitor.assignors.errors import AssignorError
 from monitor.assignors.java.bucket_orders import bucket_orders
-from monitor.assignors.kafka_broker.sticky_task import StickyTaskAssignor, SubtopologyTasks, TaskMember
+from monitor.assignors.kafka_broker.sticky_task import MemberTasks, StickyTaskAssignor, SubtopologyTasks, TaskMember
 from monitor.kinds.streams import task_counts
 from monitor.model import IdPartitions, SpareTasks, TargetEpochStored
 from monitor.protocol.offsets_topic import decode_record
 from monitor.tracking.group import fold_group
 from monitor.tracking.streams import is_ready
+from tests.oracle.task_answers import our_answer, their_answer
 from tests.support.kind_captures import key_of, marks, records, value_of
 
 ORDERS = 1_000
@@ -90,6 +94,20 @@ def test_the_targets_are_those_of_captured_coordinators():
     assert seen == {"at once": 20, "tie": 3, "nothing to give": 7}
 
 
+NEWER = Path(__file__).parents[2] / "fixtures" / "task-assignor-4.4" / "cases.jsonl.gz"
+
+
+def test_the_tasks_are_those_that_kafka_4_4_gives():
+    """See the README beside the cases. For every sixth of them, Kafka 4.3 gives others."""
+    with gzip.open(NEWER, "rt", encoding="utf-8") as lines:
+        cases = [json.loads(line) for line in lines]
+    assert len(cases) == 600
+    for case in cases:
+        assert our_answer(case["input"], before_4_4=False) == their_answer(case), case["id"]
+    older = sum(our_answer(case["input"]) == their_answer(case) for case in cases)
+    assert 400 < older < 550
+
+
 def test_what_is_given_does_not_depend_on_the_order_of_members():
     members = [TaskMember(f"member-{number}", f"process-{number % 3}") for number in range(7)]
     parts = [SubtopologyTasks("0", 5, is_stateful=True), SubtopologyTasks("1", 4)]
@@ -142,3 +160,14 @@ def test_no_members_can_do_no_tasks():
     assert StickyTaskAssignor().assign([], [SubtopologyTasks("0", 0)]) == ()
     with pytest.raises(AssignorError, match="No process available to assign active task 0_0"):
         StickyTaskAssignor().assign([], [SubtopologyTasks("0", 2)])
+
+
+def test_what_stays_where_it_was_is_the_first_step():
+    """Five tasks, two members: a share of three. The second is below it, and the first keeps its lowest ones."""
+    members = [TaskMember("a", "p", active=(IdPartitions("0", (0, 1, 2, 3)),)), TaskMember("b", "q")]
+    parts = [SubtopologyTasks("0", 5)]
+    for assignor in (StickyTaskAssignor(), StickyTaskAssignor(before_4_4=False)):
+        assert assignor.keep_active(members, parts) == (
+            MemberTasks("a", active=(IdPartitions("0", (0, 1, 2)),)),
+            MemberTasks("b"),
+        )

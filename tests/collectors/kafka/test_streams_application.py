@@ -9,7 +9,9 @@ import pytest
 from monitor.collectors.clock import wall_clock_ms
 from monitor.demo.java.streams_instance import StreamsApplication, StreamsInstance
 from monitor.detection import DetectionSettings, evaluate
-from monitor.model import Catalog, PartitionState, Phase, TopicState
+from monitor.detection.ownership.tasks.target_check import TargetResult
+from monitor.detection.ownership.tasks.targets import check_targets
+from monitor.model import Catalog, PartitionState, Phase, TargetEpochStored, TopicState
 from monitor.tracking.group import fold_group
 from tests.collectors.kafka.test_rebalance_in_the_log import log_of
 from tests.support.job_process import eventually
@@ -54,6 +56,16 @@ def settled(broker, application, topics, instances, standbys):
     return verdict if is_done and all(len(task.standbys) == standbys for task in verdict.tasks) else None
 
 
+def target_checks(broker, application):
+    """What was recomputed of the targets of each epoch, as its records came; NotReady ones are left out."""
+    state, found = None, []
+    for event in log_of(broker, application):
+        state = fold_group("prod", application, state, [event])
+        if isinstance(event, TargetEpochStored) and event.epoch is not None and state.phase is not Phase.NOT_READY:
+            found.append(check_targets(state, Catalog(cluster="prod", pass_ms=0)))
+    return found
+
+
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("protocol", ["classic", "streams"])
 def test_an_instance_is_killed_and_comes_back(broker, create, topic_name, group_name, protocol):
@@ -79,3 +91,7 @@ def test_an_instance_is_killed_and_comes_back(broker, create, topic_name, group_
         second.start()
         back = eventually(lambda: settled(broker, group_name, topics, 2, standbys), "it is back", 120)
         assert back.findings == ()
+    if not is_classic:
+        checks = target_checks(broker, group_name)
+        assert len(checks) >= 3
+        assert all(check.result in (TargetResult.EQUAL, TargetResult.TIE) for check in checks), checks

@@ -118,9 +118,7 @@ def test_the_story_of_a_share_group(kafka: EmbeddedKafka, job: JobProcess):
         eventually(lambda: clients.count_received(FIRST) > before, "the first member holds the record")
         before = clients.count_received(SECOND)
         clients.acknowledge_with(SECOND, "ACCEPT")
-        eventually(
-            lambda: clients.count_received(SECOND) > before, "the second member gets it once the lock has expired"
-        )
+        eventually(lambda: clients.count_received(SECOND) > before, "the second member gets it after the lock")
         eventually(lambda: total(job, "accepted") == RECORDS + 1, "the second member accepts it", WITHIN_S)
         assert (verdict(job)["lag"], reasons(job)) == (0, {"poison/given_up"})
 

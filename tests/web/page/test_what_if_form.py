@@ -1,16 +1,25 @@
 """The form of what-if and its answer; the arithmetic of the assignors is that of tests/explain/test_what_if.py."""
 
+import re
+
 import pytest
 from starlette.datastructures import QueryParams
 
 from monitor.detection.evaluate import evaluate
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
 from monitor.detection.thresholds.thresholds import DetectionSettings
-from monitor.model import GroupKind, GroupVerdict
+from monitor.model import CONNECT, GroupKind, GroupVerdict
+from monitor.web.page.group import group_page
 from monitor.web.page.member_labels import Holders
+from monitor.web.page.on_demand import answered
+from monitor.web.page.options import PageOptions
+from monitor.web.page.render import Pages
 from monitor.web.page.what_if_form import WhatIfAnswer, WhatIfForm, what_if_answer, what_if_form
+from monitor.web.views.overview import ClusterLine
+from tests.detection.ownership.test_task_targets import pair
 from tests.support.builders import NOW, catalog, group, member, topic
 
+CLUSTER = ClusterLine("c", "", None, ready=True, failing=False, evaluated="1 s", stale=False, groups=1, progress=None)
 TOPICS = catalog(topic("a", 3), topic("b", 3))
 BOTH = ("a", "b")
 PAIR = group(
@@ -106,3 +115,46 @@ def test_what_cannot_be_is_a_sentence(query, sentence):
     with pytest.raises(QuestionError) as error:
         answer(f"what-if=1&{query}")
     assert sentence in str(error.value)
+
+
+def streams_form(query: str) -> tuple[GroupInputs, WhatIfForm]:
+    """A streams group: a has the task 0_0, b has 0_1."""
+    broker = pair(is_stateful=False, targets=(0, 1))
+    broker.settle("a", "b")
+    inputs = GroupInputs(group=broker.state(), catalog=catalog(topic("in-0", 2)), now_ms=NOW)
+    found = evaluate(inputs.group, inputs.catalog, NOW, DetectionSettings())
+    return inputs, what_if_form(found, QueryParams(query))
+
+
+def test_a_streams_group_is_simulated_in_tasks():
+    inputs, form = streams_form("what-if=1&without=b")
+    assert (form.assignors, form.topics, form.has_leader) == (("sticky",), ("in-0",), False)
+    found = what_if_answer(inputs, form, Holders(evaluate(inputs.group, inputs.catalog, NOW, inputs.settings).members))
+    assert (found.moving, found.task_moves, found.moves) == (
+        "1 task gets a different member:",
+        ("Task 0_1 moves from b to a.",),
+        (),
+    )
+    assert [(row.before, row.has_before, row.after, row.has_after, row.mark) for row in found.members] == [
+        (1, "0_0", 2, "0_0, 0_1", ""),
+        (1, "0_1", 0, "", "leaves"),
+    ]
+
+
+def test_groups_whose_leader_cannot_be_simulated_have_no_form():
+    """Classic groups of Kafka Streams, and Connect clusters."""
+    assert what_if_form(verdict(protocol="stream"), QueryParams("")).assignors == ()
+    workers = group(member("w", []), protocol="sessioned", protocol_type=CONNECT)
+    assert what_if_form(evaluate(workers, TOPICS, NOW, DetectionSettings()), QueryParams("")).assignors == ()
+
+
+def test_the_page_lists_what_happens_to_each_task():
+    inputs, form = streams_form("what-if=1&without=b")
+    judged = evaluate(inputs.group, inputs.catalog, NOW, inputs.settings)
+    asked = answered(lambda: inputs, judged, PageOptions(path="/"), form)
+    page = Pages().group(group_page(judged, None), CLUSTER, PageOptions(path="/"), asked)
+    words = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
+    assert "1 task gets a different member:" in words
+    assert "Moved tasks Task 0_1 moves from b to a." in words
+    assert "Moved partitions" not in words
+    assert "At most 1 active task per member before, 2 after." in words
