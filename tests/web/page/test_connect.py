@@ -107,3 +107,9 @@ def test_findings_of_a_sinks_group_say_whose_tasks_its_members_are():
     found = [finding.sentence for finding in sink_group("connect-s3").findings]
     assert found
     assert all("Connect sink s3." in sentence for sentence in found)
+
+
+def test_workers_have_no_partitions_and_so_no_columns_of_them():
+    page = words(shown(verdict_on(example("Connect waits for a worker"))))
+    assert "Host Remarks" in page
+    assert "No partitions" not in page

@@ -43,3 +43,15 @@ def test_a_partition_without_an_acknowledgment_has_no_strip():
     page = shown(replace(shared(), deliveries=(replace(delivery, start_offset=None, batches=(), answered_ms=None),)))
     assert "no acknowledgment yet" in words(page)
     assert '<svg class="strip"' not in page
+
+
+def test_nobody_is_expected_to_own_a_partition_alone():
+    page = words(shown(shared()))
+    assert "Owners First waiting End Lag" in page
+    assert "Expected owner" not in page
+
+
+def test_where_share_state_is_not_read_nothing_is_said_of_records():
+    page = words(shown(replace(shared(), delivery_totals=None)))
+    assert "Share state is not read, so it is unknown what became of the records." in page
+    assert "rejected or given up" not in page
