@@ -53,6 +53,13 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 
 
+SHORT_STREAMS_SESSIONS: Final = {
+    f"group.streams.{limit}{setting}": milliseconds
+    for setting, milliseconds in (("session.timeout.ms", "6000"), ("heartbeat.interval.ms", "1000"))
+    for limit in ("", "min.")
+}
+"""By default a killed instance of an application of KIP-1071 is missed after 45 s, and that is the least."""
+
 IS_WORKER: Final = "PYTEST_XDIST_WORKER" in os.environ
 
 
@@ -118,7 +125,7 @@ def beside(request: pytest.FixtureRequest) -> Iterator[Beside]:
 @pytest.fixture(scope="session")
 def broker() -> Iterator[EmbeddedKafka]:
     """A running broker, shared: use names from ``topic_name`` and ``group_name``, and do not stop it."""
-    with EmbeddedKafka(BrokerSettings(offsets_topic_partitions=8)) as kafka:
+    with EmbeddedKafka(BrokerSettings(offsets_topic_partitions=8, properties=SHORT_STREAMS_SESSIONS)) as kafka:
         yield kafka
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 import pytest
+from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
 
 from monitor.collectors.clock import wall_clock_ms
 from monitor.demo.java.streams_instance import StreamsApplication, StreamsInstance
@@ -74,13 +75,16 @@ def test_an_instance_is_killed_and_comes_back(broker, create, topic_name, group_
     topics = {topic_name: PARTITIONS}
     is_classic = protocol == "classic"
     settings = SETTINGS if is_classic else {"group.protocol": "streams", "commit.interval.ms": "500"}
-    standbys = 1 if is_classic else 0
     application = StreamsApplication(group_name, topic_name, settings)
+    if not is_classic:
+        standby = {"streams.num.standby.replicas": "1"}
+        with KafkaAdminClient(**broker.client_settings()) as admin:
+            admin.alter_configs([ConfigResource(ConfigResourceType.GROUP, group_name, standby)])
 
     with ExitStack() as running:
         running.enter_context(StreamsInstance(broker.bootstrap_servers, application))
         second = running.enter_context(StreamsInstance(broker.bootstrap_servers, application))
-        both = eventually(lambda: settled(broker, group_name, topics, 2, standbys), "both run their tasks", 120)
+        both = eventually(lambda: settled(broker, group_name, topics, 2, 1), "both run their tasks", 120)
         assert {load.active for load in both.processes} == {2}
         assert both.findings == ()
         assert both.task_balance.ratio == 1
@@ -89,7 +93,7 @@ def test_an_instance_is_killed_and_comes_back(broker, create, topic_name, group_
         assert [load.active for load in alone.processes] == [PARTITIONS]
         assert alone.findings == ()
         second.start()
-        back = eventually(lambda: settled(broker, group_name, topics, 2, standbys), "it is back", 120)
+        back = eventually(lambda: settled(broker, group_name, topics, 2, 1), "it is back", 120)
         assert back.findings == ()
     if not is_classic:
         checks = target_checks(broker, group_name)
