@@ -72,6 +72,11 @@ class EmbeddedServer(ABC):
         """Whether its process lives."""
         return self._process is not None and self._process.poll() is None
 
+    @property
+    def process_group(self) -> int | None:
+        """The number of its group of processes, which has it and its guard; None: it was not started."""
+        return None if self._process is None else self._process.pid
+
     def __enter__(self) -> Self:
         """Start."""
         self.start()

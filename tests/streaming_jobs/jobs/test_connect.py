@@ -1,4 +1,4 @@
-"""Two real workers of Connect with a sink: who runs what, a worker killed and back, and whose consumer group it is.
+"""Two real workers of Connect with a sink: who runs what, one killed and back, one hung, whose consumer group it is.
 
 What is configured is read from their topic of configurations, which holds a password: it is nowhere to be found.
 """
@@ -19,6 +19,7 @@ from kafka.admin import KafkaAdminClient, NewTopic
 from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.connect import SINK_TO_FILE, ConnectCluster, ConnectWorker
 from monitor.demo.servers.settings import BrokerSettings
+from tests.paused import paused
 from tests.support.job_process import JobProcess, eventually, running
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
@@ -157,3 +158,27 @@ def test_the_password_in_the_configuration_is_nowhere(job: JobProcess, workers: 
         if PASSWORD.encode() in Path(folder, name).read_bytes()
     ]
     assert stored == []
+
+
+def test_a_worker_that_hung_and_goes_on_ran_its_tasks_beside_the_other_one(
+    job: JobProcess, workers: list[ConnectWorker]
+):
+    """It is the last test: what has passed is told for ten minutes."""
+    settled(job, workers)
+    other, hung = workers
+    with paused(hung):
+        eventually(lambda: runs(job.group(CLUSTER, GROUP)) == {other.url: TASKS}, "the other worker runs all tasks")
+        taken_over_ms = job.group(CLUSTER, GROUP)["generation_ms"]
+
+    def twice() -> dict[str, Any] | None:
+        found = job.group(CLUSTER, GROUP).get("findings", ())
+        return next((each for each in found if (each["kind"], each["reason"]) == ("double_owned", "run_twice")), None)
+
+    finding = eventually(twice, "that tasks ran twice")
+    assert time.time() * 1000 - job.group(CLUSTER, GROUP)["generation_ms"] < 8_000, "from the generation with both"
+    assert finding["since_ms"] == taken_over_ms
+    assert len(finding["tasks"]) == TASKS // 2
+    assert all(worker.url in finding["sentence"] for worker in workers)
+    eventually(
+        lambda: runs(job.group(CLUSTER, GROUP)) == dict.fromkeys((other.url, hung.url), TASKS // 2), "all is even"
+    )
