@@ -15,6 +15,7 @@ NOT_FOR_LONG: Final = "the demo shows it for seconds, which a busy machine may m
 
 NO_TASKS: Final = "the demo has no Kafka Streams application"
 NO_CONNECT: Final = "the demo has no Connect cluster"
+NO_SHARE: Final = "the demo has no share group"
 
 SILENT: Final = {
     "fleet: Findings by kind B": NO_SUCH_MISHAP,
@@ -47,6 +48,13 @@ SILENT: Final = {
     "group: Connectors and tasks A": NO_CONNECT,
     "group: Connectors and tasks without a worker A": NO_CONNECT,
     "group: Remaining wait for a lost worker A": NO_CONNECT,
+    "group: Waiting for redelivery A": NO_SHARE,
+    "group: Waiting for redelivery B": NO_SHARE,
+    "group: Largest delivery count A": NO_SHARE,
+    "group: Outcomes of records A": NO_SHARE,
+    "group: Outcomes of records B": NO_SHARE,
+    "group: Outcomes of records C": NO_SHARE,
+    "group: Time since the last acknowledgment A": NO_SHARE,
     "itself: Unreadable records in 5 minutes A": ALL_WELL,
     "itself: Backlog after a start A": NOT_FOR_LONG,
     "itself: Backlog after a start B": NOT_FOR_LONG,

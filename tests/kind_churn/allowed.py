@@ -32,6 +32,13 @@ ALLOWED: Final = (
     Allowed("streams-kip1071", ORPHANED, OrphanReason.PENDING, SLOWEST_S, "a task is handed over, with two heartbeats"),
     Allowed("streams-classic", ORPHANED, OrphanReason.PENDING, SESSION_S + SLOWEST_S, UNNOTICED),
     Allowed("streams-classic", FindingKind.LAG, "not_committing", SESSION_S + SLOWEST_S, UNNOTICED),
+    Allowed(
+        CLUSTER.group,
+        FindingKind.CONFIG_BEHIND,
+        "config_offset",
+        SLOWEST_S,
+        "connectors change in every generation, and a worker that starts has yet to read them all",
+    ),
     Allowed("connect-sink-*", FindingKind.UNATTENDED, "no_members", SLOWEST_S, "a sink restarts all its tasks at once"),
     Allowed(
         CLUSTER.group,

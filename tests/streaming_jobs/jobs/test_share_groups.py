@@ -93,7 +93,8 @@ def test_the_story_of_a_share_group(kafka: EmbeddedKafka, job: JobProcess):
         eventually(lambda: total(job, "accepted") == RECORDS, "all records are accepted, and the log is read", 120)
         (row,) = verdict(job)["partitions"]
         assert (verdict(job)["lag"], len(row["owners"]), reasons(job)) == (0, 2, set()), "both own the one partition"
-        clients.acknowledge_with(SECOND, "HOLD")
+        clients.acknowledge_with(SECOND, "HOLD")  # what it may have asked for already, it does not accept
+        clients.hang(SECOND)
 
         clients.acknowledge_with(FIRST, "REJECT")
         produce(kafka, 3)
@@ -118,6 +119,7 @@ def test_the_story_of_a_share_group(kafka: EmbeddedKafka, job: JobProcess):
         eventually(lambda: clients.count_received(FIRST) > before, "the first member holds the record")
         before = clients.count_received(SECOND)
         clients.acknowledge_with(SECOND, "ACCEPT")
+        clients.resume(SECOND)
         eventually(lambda: clients.count_received(SECOND) > before, "the second member gets it after the lock")
         eventually(lambda: total(job, "accepted") == RECORDS + 1, "the second member accepts it", WITHIN_S)
         assert (verdict(job)["lag"], reasons(job)) == (0, {"poison/given_up"})
