@@ -18,7 +18,7 @@ import msgspec
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from monitor.collectors.errors import CollectorError, NotYetReadable
+from monitor.collectors.errors import CollectorError, NotYetReadable, PermissionMissing
 from monitor.collectors.kafka.preflight import (
     LogBounds,
     end_offsets,
@@ -105,7 +105,8 @@ class ClusterWatch:
         self._fatal: JobFailed | CheckpointError | None = None
         self._problems = ReadingProblems(target, StallWatch(self._trigger_ms))
         self._checkpoint = Checkpoint(spark, settings.checkpoint or "", target.name)
-        self._share_partitions: int | None = None
+        self._share_partitions = 0
+        self._has_missed_share_state = False
 
     @property
     def fatal(self) -> JobFailed | CheckpointError | None:
@@ -248,21 +249,34 @@ class ClusterWatch:
     def _await_end(self, query: StreamingQuery) -> None:
         """Wait for the end of the query. It is ended once there is a log of share state that it does not read."""
         while not query.awaitTermination(LOOK_FOR_LOGS_S):
-            if self._share_partitions == 0 and self._count_share_partitions():
-                log.info("Cluster %s: there is a log of share state now; reading it", self._target.name)
+            if self._has_new_share_log():
+                log.info("Cluster %s: the log of share state can be read now; reading it", self._target.name)
                 self._close_gate()
                 query.stop()
                 return
 
-    def _count_share_partitions(self) -> int | None:
-        """The partitions of the log of share state; 0: there is none yet, None: it is not to be read."""
+    def _has_new_share_log(self) -> bool:
+        """Whether there is a log of share state that the query does not read; False as long as the brokers are away."""
+        with suppress(CollectorError):
+            return not self._share_partitions and self._count_share_partitions() > 0
+        return False
+
+    def _count_share_partitions(self) -> int:
+        """The partitions of the log of share state; 0: there is none yet, or the user may not read it: said once.
+
+        Raises:
+            CollectorError: the brokers do not say. A start without a log that was read before would read all of it anew
+                later.
+        """
         if not self._target.reads_log:
-            return None
+            return 0
         try:
             return share_state_partitions(self._cluster)
-        except CollectorError as error:
-            log.warning("The log of share state is not read, so of share groups only members are known. %s", error)
-            return None
+        except PermissionMissing as error:
+            if not self._has_missed_share_state:
+                log.warning("%s Until then, the lag of share groups comes from their coordinators.", error)
+            self._has_missed_share_state = True
+        return 0
 
     def _await_first_pass(self) -> None:
         """Wait for the collectors' first passes, here or in another process: they create the events topic."""
