@@ -852,8 +852,8 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         "stalled",
         _WARNING,
         advice=(
-            "Check the consumers there: they may hang in processing (take a thread dump), poll without acknowledging, "
-            "or have stopped polling. Records that a consumer holds are delivered again after its lock ends."
+            "Check the consumers there: they may hang in processing (take a thread dump), or have stopped polling. "
+            "Records that a consumer holds are delivered again after its lock ends."
         ),
         mark="no acknowledgments",
         jitters=True,

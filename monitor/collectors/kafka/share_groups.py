@@ -9,7 +9,8 @@ How far the groups are is in ``__share_group_state``. Only where that cannot be 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from kafka.admin import ConfigResource, ConfigResourceType, GroupType, KafkaAdminClient
@@ -95,24 +96,32 @@ class ShareGroupReader:
                 del self._written[group]
 
     def _events(
-        self, configs: Mapping[str, ShareConfig], offsets: Mapping[str, Offsets], gone: Iterable[str], now_ms: int
+        self,
+        configs: Mapping[str, ShareConfig],
+        offsets: Mapping[str, Offsets] | None,
+        gone: AbstractSet[str],
+        now_ms: int,
     ) -> list[ShareGroupRead]:
-        return [
-            ShareGroupRead(
-                cluster=self._cluster,
-                group=group,
-                read_ms=now_ms,
-                config=configs.get(group, ShareConfig()),
-                offsets=offsets.get(group, ()),
+        """What is known now of each group; what was not answered this time is as it was."""
+        events = []
+        for group in sorted({*configs, *(offsets or {}), *gone}):
+            before = self._written.get(group)
+            last = before.event if before is not None and group not in gone else None
+            config = configs.get(group, last.config if last else ShareConfig())
+            if config.delivery_limit is None and last is not None:
+                config = replace(config, delivery_limit=last.config.delivery_limit)
+            known = () if offsets is None else offsets.get(group, last.offsets if last else ())
+            events.append(
+                ShareGroupRead(cluster=self._cluster, group=group, read_ms=now_ms, config=config, offsets=known)
             )
-            for group in sorted({*configs, *offsets, *gone})
-        ]
+        return events
 
     def _read_offsets(
         self, admin: KafkaAdminClient, groups: Sequence[str], clock: Callable[[], int]
-    ) -> Mapping[str, Offsets]:
+    ) -> Mapping[str, Offsets] | None:
+        """How far groups are, as far as it was answered; None: a log says it."""
         if self._offsets is None or not groups or not self._offsets.is_needed(admin):
-            return {}
+            return None
         self._due_ms = self._asked_ms + LIST_OFFSETS_MS
         return self._offsets.read(admin, groups, clock)
 
@@ -134,7 +143,8 @@ class ShareGroupReader:
         told = self._questions.ask(BROKERS, [self._cluster], lambda names: dict.fromkeys(names, _broker_config(admin)))
         config = told.get(self._cluster)
         if config is None:
-            self._questions.note_failure(BROKERS, [self._cluster], ClusterAuthorizationFailedError())
+            refused = [self._cluster] if self._cluster in told else []
+            self._questions.note_failure(BROKERS, refused, ClusterAuthorizationFailedError())
             return dict(found)
         return {group: _with_broker_config(known, config) for group, known in found.items()}
 

@@ -75,12 +75,15 @@ class ShareOffsetsReader:
             self._questions.note_failure(OFFSETS, groups, UnsupportedVersionError())
             return {}
         found: dict[str, Offsets] = {}
-        for answer in requests.ask(self._questions_to_coordinators(requests, groups)):
-            for group, told in _read_answer(answer):
-                if isinstance(told, KafkaError):
-                    self._questions.note_failure(OFFSETS, [group], told)
-                else:
-                    found[group] = told
+        try:
+            for answer in requests.ask(self._questions_to_coordinators(requests, groups)):
+                for group, told in _read_answer(answer):
+                    if isinstance(told, KafkaError):
+                        self._questions.note_failure(OFFSETS, [group], told)
+                    else:
+                        found[group] = told
+        except (KafkaError, OSError) as error:
+            self._questions.note_failure(OFFSETS, groups, error)
         self._questions.note_success(OFFSETS, list(found))
         return found
 

@@ -133,14 +133,13 @@ def _coordinator_offsets(share: ShareGroupState, topics: Topics) -> Iterator[tup
         if topic is not None:
             place = TopicPartition(topic, known.partition)
             state: PartitionState | None = topics.places(topic).get(place)
-            end = state.end if state is not None else None
-            first = max(known.start_offset or 0, end - known.lag) if known.lag and end is not None else None
-            yield (
-                place,
-                DeliveryVerdict(
-                    topic, known.partition, start_offset=known.start_offset, first_waiting=first, lag=known.lag
-                ),
-            )
+            end, log_start = (state.end, state.earliest or 0) if state is not None else (None, 0)
+            lag, first = known.lag, None
+            if lag and end is not None:
+                lag = min(lag, max(0, end - log_start))  # Kafka still counts what retention has deleted
+                first = max(known.start_offset or 0, log_start, end - lag)
+            start = known.start_offset
+            yield place, DeliveryVerdict(topic, place.partition, start_offset=start, first_waiting=first, lag=lag)
 
 
 def _share_partitions(share: ShareGroupState, topics: Topics) -> Iterator[tuple[TopicPartition, SharePartition]]:

@@ -28,8 +28,8 @@ REMEMBERED_MS: Final = 3_600_000
 def find_stalled(facts: Facts) -> Iterable[Observation]:
     """Records wait, members may read them, and none has answered for longer than two locks last.
 
-    Of partitions for which nobody has ever answered nothing is said: what a member holds there, and where it began, is
-    only in the broker's memory.
+    Members that have just joined get as long as that. Of partitions for which nobody has ever answered nothing is said:
+    what a member holds there, and where it began, is only in the broker's memory.
     """
     if facts.deliveries is None or not facts.group.members:
         return
@@ -40,7 +40,7 @@ def find_stalled(facts: Facts) -> Iterable[Observation]:
         place = TopicPartition(row.topic, row.partition)
         answered_ms = facts.deliveries[place].answered_ms
         if row.owners and row.orphan is None and answered_ms is not None and not is_held_back(row):
-            since_ms = in_vain_since_ms(facts, row, answered_ms)
+            since_ms = in_vain_since_ms(facts, row, max(answered_ms, facts.group.generation_ms))
             if since_ms is not None and facts.has_come(since_ms + patience_ms):
                 since[place] = since_ms
     if since:

@@ -41,7 +41,7 @@ def records_held_back(waiting: Sequence[PartitionVerdict]) -> int:
     """
     return sum(
         [
-            row.lag - max(0, row.stable - row.committed)
+            max(0, row.lag - max(0, row.stable - row.committed))  # share groups are done with records behind others
             for row in waiting
             if row.stable is not None and row.committed is not None and row.lag is not None
         ]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from kafka import KafkaProducer
 from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient, NewTopic
-from kafka.errors import IncompatibleBrokerVersion
+from kafka.errors import IncompatibleBrokerVersion, RequestTimedOutError
 
 from monitor.collectors.kafka.share_groups import LIST_MS, REPEAT_MS, ShareGroupReader
 from monitor.collectors.kafka.share_offsets import ShareOffsetsReader
@@ -112,6 +112,9 @@ class OtherBroker:
             raise IncompatibleBrokerVersion
         return [{"group_id": group, "group_type": "share"} for group in self.groups]
 
+    def no_answer(self) -> dict[str, Any]:
+        raise RequestTimedOutError
+
     def describe_cluster(self) -> dict[str, Any]:
         return {"brokers": [{"broker_id": 7}, {"broker_id": 3}]}
 
@@ -164,3 +167,14 @@ def test_what_could_not_be_written_is_given_again():
     assert next(asker.ask(broker, lambda: LIST_MS)) == [
         ShareGroupRead(cluster="c", group="a", read_ms=LIST_MS, config=event.config) for event in first
     ]
+
+
+def test_a_limit_that_the_brokers_do_not_say_once_stays_as_it_was(caplog):
+    asker, broker = ShareGroupReader("c"), OtherBroker(["a"], OWN_LOCK, OF_BROKERS)
+    known = {"a": ShareConfig(delivery_limit=6, lock_ms=15_000)}
+    assert read(asker, broker, 0) == known
+    broker.describe_cluster = broker.no_answer
+    assert read(asker, broker, LIST_MS) == {}, "nothing has changed"
+    assert read(asker, broker, LIST_MS + REPEAT_MS) == known
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert "permission" not in said

@@ -291,3 +291,20 @@ def test_what_the_log_says_counts_before_what_the_coordinator_says():
 def test_a_group_without_members_is_unattended_also_where_the_log_is_not_read():
     state = listed(ListedShareOffset("t", 0, 90, 7), members=(), phase=Phase.EMPTY, phase_ms=ANSWERED)
     assert told(state) == [("unattended", "no_members", ANSWERED)]
+
+
+def test_members_that_have_just_joined_have_time_to_answer():
+    state = shared(partition(0, 50, answered_ms=ANSWERED), generation_ms=NOW - 59_999, phase_ms=NOW - 59_999)
+    assert told(state) == []
+    assert told(state, now_ms=NOW + 1) == [("lag", "stalled", NOW - 59_999)]
+
+
+def test_the_coordinators_lag_counts_no_records_that_retention_deleted():
+    cut = replace(TOPIC, partitions=tuple(replace(each, earliest=95) for each in TOPIC.partitions))
+    verdict = evaluate(
+        listed(ListedShareOffset("t", 0, 40, 60)),
+        replace(TOPICS, topics={"orders": cut}),
+        NOW,
+        DetectionSettings(),
+    )
+    assert (verdict.lag, verdict.deliveries[0].first_waiting) == (5, 95)
