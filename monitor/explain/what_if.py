@@ -124,9 +124,7 @@ def what_if(inputs: GroupInputs, change: Change) -> WhatIf:
         return _what_if_tasks(inputs, change)
     before = roster_of(inputs)
     members, assumptions = _members(before, change)
-    counts = before.counts | _counts(before, change.partitions)
-    if sum(counts.values()) > MOST_PARTITIONS:
-        raise QuestionError(f"groupwatch simulates at most {MOST_PARTITIONS:,} partitions.")
+    counts = _changed_counts(before, change)
     leader = None if change.leader is None else _find_member(before, change.leader)
     assignor = choose_assignor(before, change.assignor, leader)
     try:
@@ -187,9 +185,7 @@ def _what_if_tasks(inputs: GroupInputs, change: Change) -> WhatIf:
     prepared = task_roster(inputs)
     before = prepared.roster
     members, assumptions = _members(before, change)
-    counts = {**before.counts, **_counts(before, change.partitions)}
-    if sum(counts.values()) > MOST_PARTITIONS:
-        raise QuestionError(f"groupwatch simulates at most {MOST_PARTITIONS:,} partitions.")
+    counts = _changed_counts(before, change)
     given, remarks = assigned_tasks(prepared, members, counts)
     answer = [
         MemberAssignment(each.member_id, read_partitions(prepared.topology, each.active, counts)) for each in given
@@ -282,7 +278,15 @@ def _reduced(roster: Roster, members: tuple[Member, ...], count: int) -> tuple[t
 # --- the topics -------------------------------------------------------------------------------------------------------
 
 
-def _counts(roster: Roster, wanted: Sequence[PartitionCount]) -> dict[str, int]:
+def _changed_counts(roster: Roster, change: Change) -> dict[str, int]:
+    """The partitions of each topic after the change."""
+    counts = roster.counts | _wanted_counts(roster, change.partitions)
+    if sum(counts.values()) > MOST_PARTITIONS:
+        raise QuestionError(f"groupwatch simulates at most {MOST_PARTITIONS:,} partitions.")
+    return counts
+
+
+def _wanted_counts(roster: Roster, wanted: Sequence[PartitionCount]) -> dict[str, int]:
     subscribed = sorted({topic for member in roster.members for topic in member.topics})
     for entry in wanted:
         if entry.topic not in subscribed:

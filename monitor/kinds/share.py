@@ -6,13 +6,27 @@ follows from the group's limit, ``share.delivery.count.limit``, which the log do
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, TypeVar
 
-from monitor.model import TERMINAL, ArchivedRecords, DeliveryState, ShareBatch, SharePartition, Value
+from monitor.model import (
+    TERMINAL,
+    ArchivedRecords,
+    DeliveryState,
+    GroupState,
+    ListedShareOffset,
+    ShareBatch,
+    SharePartition,
+    Source,
+    TopicPartition,
+    Value,
+)
 
 MIN_DELIVERY_LIMIT: Final = 2
 """The smallest limit that a broker allows (``group.share.delivery.count.limit``)."""
+
+
+Known = TypeVar("Known", SharePartition, ListedShareOffset)
 
 
 class ShareProgress(Value):
@@ -55,6 +69,28 @@ class ArchivedCounts(Value):
     rejected: int = 0
     newest_given_up: int | None = None
     given_up_ms: int | None = None
+
+
+def readable_places(group: GroupState) -> frozenset[TopicPartition] | None:
+    """The partitions that members can read; None: it is not known, as only the log of groups says that."""
+    if group.source is not Source.LOG or group.share is None:
+        return None
+    return frozenset(
+        TopicPartition(entry.topic, number) for entry in group.share.initialized for number in entry.partitions
+    )
+
+
+def by_place(known: Iterable[Known], names: Mapping[str, str]) -> Iterator[tuple[TopicPartition, Known]]:
+    """What is known of partitions with their names; nothing of topics that are gone.
+
+    Args:
+        known: partitions with the ids of their topics.
+        names: the topics that exist, by id.
+    """
+    for each in known:
+        topic = names.get(each.topic_id)
+        if topic is not None:
+            yield TopicPartition(topic, each.partition), each
 
 
 def share_progress(partition: SharePartition, end: int | None, log_start: int | None = None) -> ShareProgress:

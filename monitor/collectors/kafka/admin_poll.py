@@ -13,6 +13,7 @@ from kafka.errors import for_code
 from msgspec.structs import replace
 
 from monitor.collectors.kafka.admin_requests import AdminRequests, FailedRequest, GroupsRequest, GroupsResponse
+from monitor.collectors.kafka_client.batch_requests import split_into_batches
 from monitor.collectors.kafka_client.connection import error_name
 from monitor.model import GroupObserved, Value
 from monitor.protocol.kafka_admin.described_groups import AnyDescribed, observed_group
@@ -28,9 +29,6 @@ from monitor.protocol.kafka_admin.responses import (
     read_response,
 )
 from monitor.protocol.wire.errors import DecodeError
-
-GROUPS_PER_REQUEST: Final = 100
-"""A broker answers a question as a whole: more groups would only make it and its connection wait longer at a time."""
 
 DEAD: Final = "Dead"
 """The state of a classic group that has been deleted."""
@@ -180,9 +178,3 @@ class AdminPoll:
 
     def _fail(self, reason: str, groups: Iterable[str]) -> None:
         self._failed.setdefault(reason, set()).update(groups)
-
-
-def split_into_batches(groups: Sequence[str]) -> Iterator[Sequence[str]]:
-    """The groups in portions for one question each."""
-    for start in range(0, len(groups), GROUPS_PER_REQUEST):
-        yield groups[start : start + GROUPS_PER_REQUEST]

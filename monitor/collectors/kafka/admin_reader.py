@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from monitor.collectors.clock import wall_clock_ms
 from monitor.collectors.errors import ConnectionFailed
-from monitor.collectors.kafka.admin_poll import DEAD, AdminPoll, Listing, split_into_batches
+from monitor.collectors.kafka.admin_poll import DEAD, AdminPoll, Listing
 from monitor.collectors.kafka.admin_requests import AdminRequests, FailedRequest, GroupsRequest, GroupsResponse
 from monitor.collectors.kafka_client.connection import (
     CONNECT_LIMIT_S,
@@ -31,7 +31,7 @@ from monitor.collectors.snapshot import SourceSnapshot
 from monitor.config import ClusterSettings
 from monitor.model import GroupObserved, Source, Value
 from monitor.protocol.kafka_admin.requests import Api
-from monitor.protocol.kafka_admin.responses import ListGroupsResponse, read_coordinators, read_response
+from monitor.protocol.kafka_admin.responses import ListGroupsResponse, read_response
 from monitor.protocol.wire.errors import DecodeError
 
 REWRITE_MS: Final = 180_000
@@ -159,16 +159,9 @@ class AdminReader:
         """Of these, those whose coordinator is there and does not list them."""
         if requests.newest(Api.FIND_COORDINATOR) is None:
             return frozenset(groups)  # brokers before 3.0, which are asked for one at a time
-        anybody = min(listing.answered)
-        questions = [
-            GroupsRequest(broker=anybody, api=Api.FIND_COORDINATOR, groups=tuple(some))
-            for some in split_into_batches(groups)
-        ]
         return frozenset(
             found.key
-            for answer in requests.ask(questions)
-            if isinstance(answer, GroupsResponse)
-            for found in read_coordinators(answer.version, answer.data)
+            for found in requests.coordinators(groups, min(listing.answered))
             if found.error_code == 0 and found.node_id in listing.answered
         )
 

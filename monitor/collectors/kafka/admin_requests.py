@@ -11,14 +11,16 @@ import queue
 import struct
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from kafka.admin import KafkaAdminClient
 from kafka.errors import InvalidReceiveError, KafkaTimeoutError
 
+from monitor.collectors.kafka_client.batch_requests import split_into_batches
 from monitor.model import Value
 from monitor.protocol.kafka_admin.requests import VERSIONS, Api, request_body
+from monitor.protocol.kafka_admin.responses import Coordinator, read_coordinators
 
 WINDOW: Final = 3
 """Questions on their way to one broker. A broker answers those of a connection one after the other, so that more would
@@ -85,6 +87,14 @@ class AdminRequests:
         if told is None or told[0] > ours.newest or told[1] < ours.oldest:
             return None
         return int(min(told[1], ours.newest))
+
+    def coordinators(self, groups: Sequence[str], broker: int) -> Iterator[Coordinator]:
+        """Who coordinates each of these groups, as this broker says; nothing of those that it does not answer for."""
+        batches = split_into_batches(groups)
+        questions = [GroupsRequest(broker=broker, api=Api.FIND_COORDINATOR, groups=tuple(some)) for some in batches]
+        for answer in self.ask(questions):
+            if isinstance(answer, GroupsResponse):
+                yield from read_coordinators(answer.version, answer.data)
 
     def ask(self, questions: Iterable[GroupsRequest]) -> Iterator[GroupsResponse | FailedRequest]:
         """All answers, in the order in which they come. A broker that does not answer one question is asked no more.

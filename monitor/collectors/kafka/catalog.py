@@ -18,9 +18,8 @@ from monitor.collectors.kafka.events_writer import (
     clock_problem,
     ensure_events_topic,
     send_samples,
+    write_answers,
     write_completion,
-    write_offsets,
-    write_share_groups,
     write_topics,
 )
 from monitor.collectors.kafka.rebalance_sampler import SAMPLE_S, RebalanceSampler
@@ -155,9 +154,9 @@ class KafkaCatalogCollector(RetryingCollector):
         self._note_unchanged(topics, written, ended)
         if self._corrects_the_log:
             for listed in self._transactions.ask(admin, self._clock):
-                write_offsets(producer, destination, listed)
+                write_answers(producer, destination, listed)
         for read in self._shares.ask(admin, self._clock):
-            write_share_groups(producer, destination, read)
+            write_answers(producer, destination, read)
         if self._transactions.needs_new_client or self._has_lost_a_leader(topics):
             self._renew_admin(admin)
         self.last_success_ms = completed.completed_ms

@@ -106,22 +106,13 @@ def write_topics(producer: KafkaProducer, destination: str, topics: Iterable[Top
     return _write(producer, destination, ((event.topic, event) for event in topics))
 
 
-def write_offsets(producer: KafkaProducer, destination: str, listed: Iterable[OffsetsListed]) -> None:
-    """Write what the broker said of each group's offsets, and wait until all is there.
+def write_answers(producer: KafkaProducer, destination: str, answers: Iterable[OffsetsListed | ShareGroupRead]) -> None:
+    """Write what the brokers said of each group, and wait until all is there.
 
     Raises:
         KafkaError: an event was not written within 20 s.
     """
-    _write(producer, destination, ((event.group, event) for event in listed))
-
-
-def write_share_groups(producer: KafkaProducer, destination: str, read: Iterable[ShareGroupRead]) -> None:
-    """Write what was read of each share group, and wait until all is there.
-
-    Raises:
-        KafkaError: an event was not written within 20 s.
-    """
-    _write(producer, destination, ((event.group, event) for event in read))
+    _write(producer, destination, ((event.group, event) for event in answers))
 
 
 def write_groups(producer: KafkaProducer, destination: str, groups: Iterable[GroupObserved]) -> None:

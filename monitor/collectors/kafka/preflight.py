@@ -192,8 +192,7 @@ def require_readable(cluster: ClusterSettings, topic: str, limit_s: float = CONN
     """
     with open_admin(cluster, limit_s) as admin, explain_request_errors(cluster):
         (described,) = admin.describe_topics([topic])
-        _check_described(cluster, described, "DESCRIBE and READ")
-        _check_granted(cluster, described, "READ")
+        _check_may_read(cluster, described)
 
 
 def share_state_partitions(cluster: ClusterSettings, limit_s: float = CONNECT_LIMIT_S) -> int:
@@ -215,8 +214,7 @@ def readable_share_partitions(cluster: ClusterSettings, admin: KafkaAdminClient)
     """
     (described,) = admin.describe_topics([SHARE_STATE_TOPIC])
     try:
-        _check_described(cluster, described, "DESCRIBE and READ")
-        _check_granted(cluster, described, "READ")
+        _check_may_read(cluster, described)
     except OffsetsTopicMissing:
         return 0
     return len(described["partitions"])
@@ -232,14 +230,19 @@ def _offsets_topic_missing(cluster: ClusterSettings, described: Described) -> Of
 
 
 def _check_offsets_topic(cluster: ClusterSettings, described: Described) -> None:
-    _check_described(cluster, described, "DESCRIBE and READ")
-    _check_granted(cluster, described, "READ")
+    _check_may_read(cluster, described)
     leaderless = [p["partition_index"] for p in described["partitions"] if p["leader_id"] < 0]
     if leaderless:
         raise ConnectionFailed(
             f"Cluster {cluster.name}: {len(leaderless)} of {len(described['partitions'])} partitions of"
             f" {OFFSETS_TOPIC} have no leader now. Check the brokers."
         )
+
+
+def _check_may_read(cluster: ClusterSettings, described: Described) -> None:
+    """The topic is there, and the user may see and read it."""
+    _check_described(cluster, described, "DESCRIBE and READ")
+    _check_granted(cluster, described, "READ")
 
 
 def _check_described(cluster: ClusterSettings, described: Described, needed: str) -> None:

@@ -18,8 +18,8 @@ from kafka.errors import ClusterAuthorizationFailedError, GroupAuthorizationFail
 from msgspec.structs import replace
 
 from monitor.collectors.kafka.share_offsets import Offsets, ShareOffsetsReader
-from monitor.collectors.kafka_client.batch_requests import BatchRequests
-from monitor.model import ShareConfig, ShareGroupRead, Value
+from monitor.collectors.kafka_client.batch_requests import BatchRequests, split_into_batches
+from monitor.model import ShareConfig, ShareGroupRead
 
 LIST_MS: Final = 30_000
 """How often the brokers are asked."""
@@ -29,8 +29,6 @@ LIST_OFFSETS_MS: Final = 10_000
 
 REPEAT_MS: Final = 300_000
 """How often what has not changed is written again, for a job that has started since."""
-
-GROUPS_PER_REQUEST: Final = 100
 
 GROUPS: Final = "the list of share groups"
 CONFIGS: Final = "the configs of a share group"
@@ -42,13 +40,6 @@ OF_BROKERS: Final = "group."
 """What precedes these names in the configs of brokers."""
 
 log = logging.getLogger(__name__)
-
-
-class _Written(Value):
-    """What was last written of a group, and when."""
-
-    event: ShareGroupRead
-    at_ms: int
 
 
 class ShareGroupReader:
@@ -66,7 +57,7 @@ class ShareGroupReader:
         self._questions = BatchRequests(self._warn)
         self._due_ms: int | None = None
         self._asked_ms = 0
-        self._written: dict[str, _Written] = {}
+        self._written: dict[str, ShareGroupRead] = {}
 
     def ask(self, admin: KafkaAdminClient, clock: Callable[[], int]) -> Iterator[list[ShareGroupRead]]:
         """What has changed since the last time or has to be repeated, in one portion; none if there is nothing.
@@ -91,7 +82,7 @@ class ShareGroupReader:
         due = [event for event in events if self._is_due(event)]
         if due:
             yield due
-            self._written |= {event.group: _Written(event, now_ms) for event in due}
+            self._written |= {event.group: event for event in due}
             for group in gone:
                 del self._written[group]
 
@@ -105,8 +96,7 @@ class ShareGroupReader:
         """What is known now of each group; what was not answered this time is as it was."""
         events = []
         for group in sorted({*configs, *(offsets or {}), *gone}):
-            before = self._written.get(group)
-            last = before.event if before is not None and group not in gone else None
+            last = self._written.get(group) if group not in gone else None
             config = configs.get(group, last.config if last else ShareConfig())
             if config.delivery_limit is None and last is not None:
                 config = replace(config, delivery_limit=last.config.delivery_limit)
@@ -128,8 +118,7 @@ class ShareGroupReader:
     def _configs(self, admin: KafkaAdminClient, groups: Sequence[str]) -> dict[str, ShareConfig]:
         """The configs of groups, those of the brokers where the user may not describe a group's."""
         answers: dict[str, ShareConfig | None] = {}
-        for first in range(0, len(groups), GROUPS_PER_REQUEST):
-            some = groups[first : first + GROUPS_PER_REQUEST]
+        for some in split_into_batches(groups):
             answers |= self._questions.ask(CONFIGS, some, lambda names: _group_configs(admin, names))
         silent = [group for group, config in answers.items() if config is None]
         self._questions.note_failure(CONFIGS, silent, GroupAuthorizationFailedError())
@@ -149,10 +138,10 @@ class ShareGroupReader:
         return {group: _with_broker_config(known, config) for group, known in found.items()}
 
     def _is_due(self, event: ShareGroupRead) -> bool:
-        before = self._written.get(event.group)
-        if before is None or replace(event, read_ms=before.event.read_ms) != before.event:
+        last = self._written.get(event.group)
+        if last is None or replace(event, read_ms=last.read_ms) != last:
             return True
-        return not 0 <= event.read_ms - before.at_ms < REPEAT_MS
+        return not 0 <= event.read_ms - last.read_ms < REPEAT_MS
 
     def _warn(self, what: str) -> None:
         log.warning(

@@ -14,10 +14,9 @@ from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError, UnsupportedVersionError, for_code
 
 from monitor.collectors.errors import CollectorError, PermissionMissing
-from monitor.collectors.kafka.admin_poll import split_into_batches
 from monitor.collectors.kafka.admin_requests import AdminRequests, FailedRequest, GroupsRequest, GroupsResponse
 from monitor.collectors.kafka.preflight import readable_share_partitions
-from monitor.collectors.kafka_client.batch_requests import BatchRequests
+from monitor.collectors.kafka_client.batch_requests import BatchRequests, split_into_batches
 from monitor.collectors.kafka_client.connection import REQUEST_LIMIT_MS, explain_request_errors
 from monitor.config import ClusterSettings
 from monitor.model import ListedShareOffset
@@ -25,7 +24,6 @@ from monitor.protocol.kafka_admin.requests import Api
 from monitor.protocol.kafka_admin.responses import (
     DescribeShareGroupOffsetsResponse,
     ShareGroupOffsets,
-    read_coordinators,
     read_response,
 )
 from monitor.protocol.wire.errors import DecodeError
@@ -90,16 +88,11 @@ class ShareOffsetsReader:
     def _questions_to_coordinators(self, requests: AdminRequests, groups: Sequence[str]) -> Iterator[GroupsRequest]:
         homes: dict[int, list[str]] = {}
         anybody = min(requests.brokers(), default=-1)
-        who = [
-            GroupsRequest(broker=anybody, api=Api.FIND_COORDINATOR, groups=tuple(some))
-            for some in split_into_batches(groups)
-        ]
-        for answer in requests.ask(who):
-            for found in read_coordinators(answer.version, answer.data) if isinstance(answer, GroupsResponse) else ():
-                if found.error_code:
-                    self._questions.note_failure(OFFSETS, [found.key], for_code(found.error_code)())
-                else:
-                    homes.setdefault(found.node_id, []).append(found.key)
+        for found in requests.coordinators(groups, anybody):
+            if found.error_code:
+                self._questions.note_failure(OFFSETS, [found.key], for_code(found.error_code)())
+            else:
+                homes.setdefault(found.node_id, []).append(found.key)
         for broker, own in homes.items():
             for some in split_into_batches(own):
                 yield GroupsRequest(broker=broker, api=Api.SHARE_GROUP_OFFSETS, groups=tuple(some))

@@ -19,7 +19,7 @@ from kafka.errors import LeaderNotAvailableError, UnknownTopicOrPartitionError
 from msgspec.structs import replace
 
 from monitor.collectors.kafka.topic_poll import partitions_by_leader, topic_error
-from monitor.collectors.kafka_client.batch_requests import BatchRequests
+from monitor.collectors.kafka_client.batch_requests import BatchRequests, split_into_batches
 from monitor.model import ListedOffset, OffsetsListed, Value
 from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC, group_partition
 
@@ -30,8 +30,6 @@ broker takes its time to apply the end of a transaction."""
 
 RELIST_MS: Final = 300_000
 """How often it is asked when nothing moves, for a job that has started since."""
-
-GROUPS_PER_REQUEST: Final = 100
 
 LEADERS: Final = "the leaders of the offsets topic"
 TRANSACTIONS: Final = "the open transactions"
@@ -143,7 +141,7 @@ class TransactionalOffsets:
     ) -> Iterator[list[OffsetsListed]]:
         asked_ms = clock()
         told: set[str] = set()
-        for some in _split_into_batches(groups):
+        for some in split_into_batches(groups):
             answers = self._questions.ask(
                 OFFSETS, some, lambda portion: admin.list_group_offsets(dict.fromkeys(portion))
             )
@@ -190,8 +188,3 @@ def _describe_topics(admin: KafkaAdminClient, topics: Sequence[str]) -> dict[str
         elif not issubclass(error, UnknownTopicOrPartitionError):
             raise error(topic["name"])
     return found
-
-
-def _split_into_batches(groups: list[str]) -> Iterator[list[str]]:
-    for start in range(0, len(groups), GROUPS_PER_REQUEST):
-        yield groups[start : start + GROUPS_PER_REQUEST]

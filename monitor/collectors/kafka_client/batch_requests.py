@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
 from kafka.errors import (
@@ -18,6 +18,9 @@ from monitor.collectors.kafka_client.connection import error_name
 
 Item = TypeVar("Item", bound=Hashable)
 Answer = TypeVar("Answer")
+
+GROUPS_PER_REQUEST: Final = 100
+"""A broker answers a question as a whole: more groups would only make it and its connection wait longer at a time."""
 
 REQUEST_WIDE_ERRORS: Final = (RequestTimedOutError, TopicAuthorizationFailedError, UnsupportedVersionError)
 """Errors of a broker that would be the same for each half of the question."""
@@ -88,3 +91,9 @@ class BatchRequests:
 
 def _may_concern_one_item(error: Exception) -> bool:
     return isinstance(error, BrokerResponseError) and not isinstance(error, REQUEST_WIDE_ERRORS)
+
+
+def split_into_batches(groups: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The groups in portions for one question each."""
+    for start in range(0, len(groups), GROUPS_PER_REQUEST):
+        yield groups[start : start + GROUPS_PER_REQUEST]

@@ -7,13 +7,13 @@ committed offset all the same: the first record that the group is not done with,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 
 from monitor.detection.ownership.catalog_view import Topics
-from monitor.kinds.share import archived_counts, last_tries, share_progress
+from monitor.kinds.share import archived_counts, by_place, last_tries, readable_places, share_progress
 from monitor.model import (
     CommittedOffset,
     DeliveryBatch,
@@ -21,13 +21,12 @@ from monitor.model import (
     DeliveryVerdict,
     GroupKind,
     GroupState,
+    ListedShareOffset,
     PartitionState,
     PartitionVerdict,
     ShareConfig,
-    ShareGroupState,
     ShareOutcomes,
     SharePartition,
-    Source,
     TopicPartition,
 )
 
@@ -51,15 +50,17 @@ def read_deliveries(group: GroupState, topics: Topics, subscribed: Iterable[str]
     share = group.share
     if group.kind is not GroupKind.SHARE or share is None:
         return None
-    found = dict(_coordinator_offsets(share, topics))
-    found |= {place: _delivery(known, place, topics, limit) for place, known in _share_partitions(share, topics)}
+    names = topics.catalog.names
+    found = {place: _listed_delivery(known, place, topics) for place, known in by_place(share.listed, names)}
+    found |= {place: _delivery(known, place, topics, limit) for place, known in by_place(share.partitions, names)}
     for topic in subscribed:
         for place in topics.places(topic):
             found.setdefault(place, DeliveryVerdict(place.topic, place.partition))
-    if group.source is not Source.LOG:
-        return {place: found[place] for place in sorted(found)}  # only the log of groups says what is readable
-    readable = frozenset(_readable(share))
-    return {place: _with_readability(found[place], is_readable=place in readable) for place in sorted(found)}
+    readable = readable_places(group)
+    return {
+        place: _with_readability(found[place], is_readable=readable is None or place in readable)
+        for place in sorted(found)
+    }
 
 
 def configs_of(group: GroupState) -> ShareConfig:
@@ -117,41 +118,28 @@ def _first_undone(delivery: DeliveryVerdict) -> int:
     return max([delivery.start_offset or 0, *behind])
 
 
-def _readable(share: ShareGroupState) -> Iterator[TopicPartition]:
-    for entry in share.initialized:
-        yield from (TopicPartition(entry.topic, number) for number in entry.partitions)
-
-
-def _coordinator_offsets(share: ShareGroupState, topics: Topics) -> Iterator[tuple[TopicPartition, DeliveryVerdict]]:
-    """What the coordinator said of partitions: only where the log of share state is not read.
+def _listed_delivery(known: ListedShareOffset, place: TopicPartition, topics: Topics) -> DeliveryVerdict:
+    """What the coordinator said of a partition: only where the log of share state is not read.
 
     It does not say which records wait. If all of them are at the end of the log, the first is as far from there as the
     lag is large; otherwise it is before. So no record is taken to wait longer than it does.
     """
-    for known in share.listed:
-        topic = topics.catalog.names.get(known.topic_id)
-        if topic is not None:
-            place = TopicPartition(topic, known.partition)
-            state: PartitionState | None = topics.places(topic).get(place)
-            end, log_start = (state.end, state.earliest or 0) if state is not None else (None, 0)
-            lag, first = known.lag, None
-            if lag and end is not None:
-                lag = min(lag, max(0, end - log_start))  # Kafka still counts what retention has deleted
-                first = max(known.start_offset or 0, log_start, end - lag)
-            start = known.start_offset
-            yield place, DeliveryVerdict(topic, place.partition, start_offset=start, first_waiting=first, lag=lag)
+    end, log_start = _bounds(place, topics)
+    lag, first, begin = known.lag, None, log_start or 0
+    if lag and end is not None:
+        lag = min(lag, max(0, end - begin))  # Kafka still counts what retention has deleted
+        first = max(known.start_offset or 0, begin, end - lag)
+    return DeliveryVerdict(place.topic, place.partition, start_offset=known.start_offset, first_waiting=first, lag=lag)
 
 
-def _share_partitions(share: ShareGroupState, topics: Topics) -> Iterator[tuple[TopicPartition, SharePartition]]:
-    for partition in share.partitions:
-        topic = topics.catalog.names.get(partition.topic_id)
-        if topic is not None:
-            yield TopicPartition(topic, partition.partition), partition
+def _bounds(place: TopicPartition, topics: Topics) -> tuple[int | None, int | None]:
+    """The end of a partition's log, and where it begins."""
+    state: PartitionState | None = topics.places(place.topic).get(place)
+    return (state.end, state.earliest) if state is not None else (None, None)
 
 
 def _delivery(known: SharePartition, place: TopicPartition, topics: Topics, limit: int) -> DeliveryVerdict:
-    state: PartitionState | None = topics.places(place.topic).get(place)
-    end, log_start = (state.end, state.earliest) if state is not None else (None, None)
+    end, log_start = _bounds(place, topics)
     progress = share_progress(known, end, log_start)
     last, archived = last_tries(known, limit, log_start or 0), archived_counts(known.archived, limit)
     return DeliveryVerdict(

@@ -22,6 +22,7 @@ from monitor.detection.ownership.self_assigned.groups import horizon_ms as share
 from monitor.detection.ownership.tasks.task_view import TaskView
 from monitor.detection.rules.rule import Rule
 from monitor.kinds.classic_streams import assignment_error, is_classic_streams, is_half_done, tells_what_follows
+from monitor.kinds.share import by_place, readable_places
 from monitor.model import (
     KINDS,
     Catalog,
@@ -31,7 +32,6 @@ from monitor.model import (
     OrphanReason,
     PartitionState,
     Phase,
-    Source,
     TaskVerdict,
     TopicPartition,
 )
@@ -96,14 +96,11 @@ def _not_readable(group: GroupState, catalog: Catalog, ownership: Ownership, kno
     if share is None:
         return {}
     if group.phase is Phase.EMPTY:
-        ids = [(each.topic_id, each.partition) for each in share.partitions]
-        ids += [(each.topic_id, each.partition) for each in share.listed]
-        names = ((catalog.names.get(topic_id), number) for topic_id, number in ids)
-        places = (TopicPartition(topic, number) for topic, number in names if topic is not None)
-        return {place: OrphanReason.NO_MEMBERS for place in places if place in known}
-    if group.source is not Source.LOG:
-        return {}  # only the log of groups says what is readable
-    readable = {TopicPartition(each.topic, number) for each in share.initialized for number in each.partitions}
+        found = (*by_place(share.partitions, catalog.names), *by_place(share.listed, catalog.names))
+        return {place: OrphanReason.NO_MEMBERS for place, _ in found if place in known}
+    readable = readable_places(group)
+    if readable is None:
+        return {}
     return {
         place: OrphanReason.NOT_INITIALIZED
         for place in known

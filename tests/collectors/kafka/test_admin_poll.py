@@ -10,9 +10,10 @@ from kafka import OffsetAndMetadata, TopicPartition
 from kafka.admin import KafkaAdminClient
 from kafka.errors import BrokerResponseError, NoError
 
-from monitor.collectors.kafka.admin_poll import GROUPS_PER_REQUEST, AdminPoll, Listing
+from monitor.collectors.kafka.admin_poll import AdminPoll, Listing
 from monitor.collectors.kafka.admin_reader import AdminReader
 from monitor.collectors.kafka.admin_requests import AdminRequests
+from monitor.collectors.kafka_client.batch_requests import GROUPS_PER_REQUEST
 from monitor.collectors.polling import PollingCollector
 from monitor.model import GroupObserved, GroupsListed
 from monitor.protocol.kafka_admin.requests import Api
