@@ -35,6 +35,7 @@ from tests.support.brokers import SOON_BACK
 from tests.support.clients import commit, create_topic, produce, spoil_offsets_log
 from tests.support.crowd import Crowd
 from tests.support.job_process import JobProcess, eventually, processes_of
+from tests.support.progress import say
 
 BROKER: Final = {
     # the undisturbed job has to find every record that the other one read
@@ -262,9 +263,9 @@ def main() -> int:
     """Print what happens and every difference; 1 if there was any."""
     options = _options()
     folder = Path(tempfile.mkdtemp(prefix="groupwatch-chaos-"))
-    _say(f"seed {options.seed}, {options.kills} kills, {options.others} other faults; logs in {folder}")
+    say(f"seed {options.seed}, {options.kills} kills, {options.others} other faults; logs in {folder}")
     faults = plan(options.seed, options.kills, options.others)
-    outcome = run(folder, faults, options.seed, _say)
+    outcome = run(folder, faults, options.seed, say)
     sys.stdout.write(json.dumps(report(outcome)) + "\n")
     return 1 if outcome.differences() else 0
 
@@ -282,11 +283,6 @@ def report(outcome: Outcome) -> dict[str, Any]:
         "closed_findings": outcome.disturbed.findings.closed,
         "differences": outcome.differences(),
     }
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(f"{time.strftime('%H:%M:%S')} {line}\n")
-    sys.stdout.flush()
 
 
 def _options() -> Any:

@@ -39,6 +39,7 @@ from tests.scenarios.run import NAME, await_evaluations, job_of
 from tests.scenarios.settings import SESSION_S
 from tests.scenarios.stage import Load
 from tests.support.clients import commit, create_topic
+from tests.support.progress import say
 
 LOG_PARTITIONS: Final = 8
 BROKER: Final = BrokerSettings(
@@ -144,9 +145,9 @@ def run(
     clients: Iterable[Client], minutes: float, seed: int, folder: Path, names: Sequence[str] = ()
 ) -> dict[str, Any]:
     """The report of so many minutes. ``names``: only groups whose names contain one of these."""
-    programs, skipped = available_clients(clients, _say)
+    programs, skipped = available_clients(clients, say)
     for name, why in skipped.items():
-        _say(f"no members of {name}: {why}")
+        say(f"no members of {name}: {why}")
     groups = [group for group in groups_of(programs) if not names or any(name in group.name for name in names)]
     with ExitStack() as stack:
         kafka = stack.enter_context(EmbeddedKafka(BROKER, data_dir=folder / "kafka"))
@@ -158,7 +159,7 @@ def run(
         load.add(*TOPICS)
         churn = MemberChurn(seed, fleet, groups)
         churn.set_up()
-        _say(f"the members of {len(groups)} groups have their partitions")
+        say(f"the members of {len(groups)} groups have their partitions")
         job = stack.enter_context(job_of(bootstrap, folder))
         job.await_ready()
         await_evaluations(job, 3)
@@ -167,7 +168,7 @@ def run(
         pace = stack.enter_context(Pace(job))
         recognizing = stack.enter_context(Recognizing(job, groups))
         watch = Watch(hearing, log, recognizing, pace)
-        _say(f"the job is ready; {minutes:g} minutes of churn begin")
+        say(f"the job is ready; {minutes:g} minutes of churn begin")
         churn.start()
         time.sleep(minutes * 60)
         churn.stop()
@@ -207,7 +208,7 @@ def main() -> int:
     options = parser.parse_args()
     seed = options.seed if options.seed is not None else secrets.randbelow(10**6)
     folder = Path(tempfile.mkdtemp(prefix="groupwatch-clients-"))
-    _say(f"seed {seed}; logs in {folder}")
+    say(f"seed {seed}; logs in {folder}")
     report = run(
         [client for client in CLIENTS if options.libraries is None or client.name in options.libraries.split(",")],
         options.minutes,
@@ -217,7 +218,7 @@ def main() -> int:
     )
     wrong = list(faults(report))
     for line in wrong:
-        _say(line)
+        say(line)
     sys.stdout.write(json.dumps(report) + "\n")
     return 1 if wrong else 0
 
@@ -236,11 +237,6 @@ def faults(report: dict[str, Any]) -> Iterable[str]:
     if recognized["as_one"] < ONE_LIBRARY:
         yield f"only {recognized['as_one']:.0%} of the members were recognized as one library"
     yield from (f"FAILED {event}" for event in report["failures"])
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(f"{time.strftime('%H:%M:%S')} {line}\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ from tests.scenarios.settings import COMMIT_SILENCE_S, STORM_WINDOW_S
 from tests.scenarios.stage import Load
 from tests.support.clients import create_topic
 from tests.support.job_process import eventually
+from tests.support.progress import say
 
 SETTINGS: Final = DetectionSettings(commit_silence_ms=COMMIT_SILENCE_S * 1000, storm_window_ms=STORM_WINDOW_S * 1000)
 KINDS: Final = ("share", "streams-classic", "streams-kip1071", "connect")
@@ -52,7 +53,7 @@ def run(kinds: Sequence[str], minutes: float, seed: int, folder: Path) -> dict[s
             for started in [threads.submit(stack.enter_context, groups) for groups in healthy]:
                 started.result()
         churns = [stack.enter_context(Churn(groups, seed)) for groups in healthy]
-        _say(f"{minutes:g} minutes of churn begin")
+        say(f"{minutes:g} minutes of churn begin")
         time.sleep(minutes * 60)
         passes = watch.passes
         eventually(lambda: watch.error or watch.passes > passes + 1, "two more passes")
@@ -100,17 +101,12 @@ def main() -> int:
     options = parser.parse_args()
     seed = options.seed if options.seed is not None else secrets.randbelow(10**6)
     folder = Path(tempfile.mkdtemp(prefix="groupwatch-kinds-"))
-    _say(f"seed {seed}; logs in {folder}")
+    say(f"seed {seed}; logs in {folder}")
     report = run(options.kinds, options.minutes, seed, folder)
     for line in [*report["false"], *report["errors"]]:
-        _say(f"WRONG {line}")
+        say(f"WRONG {line}")
     sys.stdout.write(json.dumps(report) + "\n")
     return 1 if report["false"] or report["errors"] else 0
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(f"{time.strftime('%H:%M:%S')} {line}\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

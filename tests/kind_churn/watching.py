@@ -12,14 +12,13 @@ from msgspec.structs import replace
 
 from monitor.collectors.kafka.topic_poll import StableOffsets, observe_topics
 from monitor.detection import DetectionSettings, evaluate
-from monitor.model import Catalog, GroupVerdict, TopicState
+from monitor.model import Catalog, GroupVerdict
 from monitor.protocol.kafka.connect_configs import CONFIGS_SUFFIX
 from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
 from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC
 from monitor.tracking.fold.captured_logs import CLUSTER, CapturedLogs, RecordLine
-from monitor.tracking.topic import catalog_of, expire_topic, fold_topic
 from tests.support.background import Background
-from tests.systems.watching import FindingHistory, Found, now_ms
+from tests.systems.watching import FindingHistory, Found, WatchedTopics, now_ms
 
 INTERVAL_S: Final = 1.0
 
@@ -70,7 +69,7 @@ class Watch(Background):
         self._logs = GroupLogs(bootstrap)
         self._admin = KafkaAdminClient(bootstrap_servers=bootstrap)
         self._stable = StableOffsets()
-        self._topics: dict[str, TopicState] = {}
+        self._topics = WatchedTopics(CLUSTER)
         self._history = FindingHistory()
         self._passed_ms: list[int] = []
         self.verdicts: dict[str, GroupVerdict] = {}
@@ -119,13 +118,9 @@ class Watch(Background):
 
     def _catalog(self, pass_ms: int) -> Catalog:
         seen = observe_topics(self._admin, self._stable, cluster=CLUSTER, pass_ms=pass_ms, observed_ms=pass_ms)
-        for topic in seen:
-            folded = fold_topic(CLUSTER, topic.topic, self._topics.get(topic.topic), [topic])
-            if folded is not None:
-                self._topics[topic.topic] = folded
-        after = {name: expire_topic(state, pass_ms) for name, state in self._topics.items()}
-        self._topics = {name: state for name, state in after.items() if state is not None}
-        return catalog_of(CLUSTER, pass_ms, self._topics.values())
+        self._topics.take(seen)
+        self._topics.expire(pass_ms)
+        return self._topics.catalog(pass_ms)
 
 
 def _line(record: Any) -> RecordLine:

@@ -24,6 +24,7 @@ from tests.scenarios.settings import BROKER
 from tests.scenarios.stage import Load, miss_soon
 from tests.support.clients import commit, create_topic
 from tests.support.crowd import Crowd
+from tests.support.progress import say
 
 
 def run(minutes: float, seed: int, folder: Path) -> dict[str, Any]:
@@ -44,7 +45,7 @@ def run(minutes: float, seed: int, folder: Path) -> dict[str, Any]:
         await_evaluations(job, 3)
         hearing = stack.enter_context(Hearing(bootstrap))
         pace = stack.enter_context(Pace(job))
-        _say(f"the job is ready; {minutes:g} minutes of churn begin")
+        say(f"the job is ready; {minutes:g} minutes of churn begin")
         churn.start()
         time.sleep(minutes * 60)
         churn.stop()
@@ -67,21 +68,16 @@ def main() -> int:
     options = parser.parse_args()
     seed = options.seed if options.seed is not None else secrets.randbelow(10**6)
     folder = Path(tempfile.mkdtemp(prefix="groupwatch-churn-"))
-    _say(f"seed {seed}; logs in {folder}")
+    say(f"seed {seed}; logs in {folder}")
     report = run(options.minutes, seed, folder)
     for grace in GRACE:
         age = report["oldest_s"].get(f"{grace.kind}/{grace.reason}")
         seen = "never told" if age is None else f"oldest {age:g} s"
-        _say(f"{grace.kind}/{grace.reason}: {seen}, at most {grace.most_s:g} s: {grace.why}")
+        say(f"{grace.kind}/{grace.reason}: {seen}, at most {grace.most_s:g} s: {grace.why}")
     for line in report["too_old"]:
-        _say(f"FALSE ALARM {line}")
+        say(f"FALSE ALARM {line}")
     sys.stdout.write(json.dumps(report) + "\n")
     return 1 if report["too_old"] or report["failures"] else 0
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(f"{time.strftime('%H:%M:%S')} {line}\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ from tests.scenarios.table import SCENARIOS
 from tests.support.clients import commit, create_topic
 from tests.support.crowd import Crowd
 from tests.support.job_process import JobProcess, eventually
+from tests.support.progress import say
 
 NAME: Final = "scenarios"
 """The cluster's."""
@@ -217,8 +218,8 @@ def main() -> int:
     options = _options()
     chosen = [each for each in SCENARIOS if not options.names or each.name in options.names]
     folder = Path(tempfile.mkdtemp(prefix="groupwatch-scenarios-"))
-    _say(f"{len(chosen)} scenarios; logs in {folder}")
-    report = run(chosen, folder, options.seed, _say)
+    say(f"{len(chosen)} scenarios; logs in {folder}")
+    report = run(chosen, folder, options.seed, say)
     stories = {story["scenario"]: story for story in report["stories"]}
     found = 0
     for scenario in chosen:
@@ -230,23 +231,18 @@ def main() -> int:
 def _tell_of(scenario: Scenario, as_told: dict[str, Any], *, verbose: bool) -> int:
     story = story_of(as_told)
     different = differences(scenario, story)
-    _say(f"{scenario.name}: {'as it should be' if not different else 'NOT as it should be'}")
+    say(f"{scenario.name}: {'as it should be' if not different else 'NOT as it should be'}")
     for line in [*latencies(scenario, story), *different]:
-        _say(f"    {line}")
+        say(f"    {line}")
     if different or verbose:
         for line in timeline(story).splitlines():
-            _say(f"        {line}")
+            say(f"        {line}")
     return len(different)
 
 
 def story_of(as_told: dict[str, Any]) -> Story:
     """A story as it was before it became JSON."""
     return msgspec.convert(as_told, Story)
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(f"{time.strftime('%H:%M:%S')} {line}\n")
-    sys.stdout.flush()
 
 
 def _options() -> Any:

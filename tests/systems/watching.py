@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from monitor.collectors.snapshot import SnapshotReader, SourceSnapshot
 from monitor.detection import DetectionSettings, evaluate
-from monitor.model import FindingKind, GroupsListed, GroupState, GroupVerdict, TopicState, Value
+from monitor.model import Catalog, FindingKind, GroupsListed, GroupState, GroupVerdict, TopicObserved, TopicState, Value
 from monitor.tracking.group import fold_group
 from monitor.tracking.polled.group import is_deleted
 from monitor.tracking.topic import catalog_of, expire_topic, fold_topic
@@ -63,13 +63,37 @@ class FindingHistory:
             )
 
 
+class WatchedTopics:
+    """The topics of a system so far, folded from one observation of all of them to the next."""
+
+    def __init__(self, cluster: str) -> None:
+        self._cluster = cluster
+        self._topics: dict[str, TopicState] = {}
+
+    def take(self, observed: Iterable[TopicObserved]) -> None:
+        """Fold observations in."""
+        for seen in observed:
+            topic = fold_topic(self._cluster, seen.topic, self._topics.get(seen.topic), [seen])
+            if topic is not None:
+                self._topics[seen.topic] = topic
+
+    def expire(self, pass_ms: int) -> None:
+        """Forget the topics that a complete pass has not seen."""
+        after = {name: expire_topic(state, pass_ms) for name, state in self._topics.items()}
+        self._topics = {name: state for name, state in after.items() if state is not None}
+
+    def catalog(self, pass_ms: int) -> Catalog:
+        """The topics as of this pass."""
+        return catalog_of(self._cluster, pass_ms, self._topics.values())
+
+
 class Judged:
     """The states of a system's groups and topics, and the findings so far. No clock: readings carry their time."""
 
     def __init__(self, settings: DetectionSettings | None = None) -> None:
         self._settings = settings or DetectionSettings()
         self._groups: dict[str, GroupState] = {}
-        self._topics: dict[str, TopicState] = {}
+        self._topics = WatchedTopics(CLUSTER)
         self._history = FindingHistory()
         self.verdicts: dict[str, GroupVerdict] = {}
 
@@ -80,10 +104,7 @@ class Judged:
 
     def take(self, reading: SourceSnapshot, pass_ms: int, now_ms: int) -> None:
         """Fold a reading in, and judge all groups."""
-        for seen in reading.topics:
-            topic = fold_topic(CLUSTER, seen.topic, self._topics.get(seen.topic), [seen])
-            if topic is not None:
-                self._topics[seen.topic] = topic
+        self._topics.take(reading.topics)
         for read in reading.groups:
             group = fold_group(CLUSTER, read.group, self._groups.get(read.group), [read])
             if group is not None:
@@ -96,11 +117,10 @@ class Judged:
         named = frozenset(group.group for group in reading.groups)
         listed = GroupsListed(cluster=CLUSTER, source=reading.source, pass_ms=pass_ms, completed_ms=now_ms)
         self._groups = {name: state for name, state in self._groups.items() if not is_deleted(state, listed, named)}
-        after = {name: expire_topic(state, pass_ms) for name, state in self._topics.items()}
-        self._topics = {name: state for name, state in after.items() if state is not None}
+        self._topics.expire(pass_ms)
 
     def _judge(self, pass_ms: int, now_ms: int) -> None:
-        catalog = catalog_of(CLUSTER, pass_ms, self._topics.values())
+        catalog = self._topics.catalog(pass_ms)
         self.verdicts = {name: evaluate(state, catalog, now_ms, self._settings) for name, state in self._groups.items()}
         self._history.take(self.verdicts.values(), now_ms)
 
