@@ -239,7 +239,7 @@ def facts_of(
     committed = (
         {TopicPartition(offset.topic, offset.partition): offset for offset in group.offsets}
         if shared is None
-        else commits_of(shared)
+        else commits_of(shared, topics)
     )
     known = _known(topics, view.ownership, committed)
     moment = Moment(as_of_ms(group, topics.catalog.pass_ms, now_ms))
@@ -250,7 +250,7 @@ def facts_of(
     judged = _Judge(group, view, orphans, moment, settings.burrow).partition
     partitions = tuple([judged(place, known.get(place), committed.get(place)) for place in places])
     if shared is not None:
-        partitions = with_lag(partitions, shared)
+        partitions = with_lag(partitions, shared, configs_of(group))
     waiting = tuple([row for row in partitions if row.lag])
     return Facts(
         group=group,

@@ -46,6 +46,10 @@ def _concerned(inputs: GroupInputs) -> list[str]:
     """The topics by name, sorted: also those of a KIP-848 group's targets, and all that a topology needs."""
     group = named(without_offsets(inputs.group), inputs.catalog)
     found = {offset.topic for offset in (*inputs.group.offsets, *inputs.group.unconfirmed)}
+    share = inputs.group.share
+    if share is not None:
+        known = [entry.topic_id for entry in share.partitions] + [entry.topic_id for entry in share.listed]
+        found.update(name for topic_id in known if (name := inputs.catalog.names.get(topic_id)) is not None)
     topology = topology_of(group)
     if topology is not None:
         found.update(needed_topics(topology))

@@ -61,7 +61,7 @@ class ArchivedCounts(Value):
     """How many records are not delivered any more, since the partition was first seen, and the newest of each sort.
 
     ``given_up`` were delivered as often as the group allows; a record that was rejected at its last delivery is one of
-    them. ``rejected`` are the others; in a transactional topic, markers and aborted records are among them.
+    them. ``rejected`` are the others, with the offsets that nobody got (see ArchivedRecords).
     ``given_up_ms`` None: none was given up, or it is not known when.
     """
 
@@ -71,12 +71,20 @@ class ArchivedCounts(Value):
     given_up_ms: int | None = None
 
 
-def readable_places(group: GroupState) -> frozenset[TopicPartition] | None:
-    """The partitions that members can read; None: it is not known, as only the log of groups says that."""
+def readable_places(group: GroupState, names: Mapping[str, str]) -> frozenset[TopicPartition] | None:
+    """The partitions that members can read; None: it is not known, as only the log of groups says that.
+
+    Args:
+        group: with its share state.
+        names: the topics that exist, by id. Of one that was deleted and created again, nothing is readable yet.
+    """
     if group.source is not Source.LOG or group.share is None:
         return None
     return frozenset(
-        TopicPartition(entry.topic, number) for entry in group.share.initialized for number in entry.partitions
+        TopicPartition(topic, number)
+        for entry in group.share.initialized
+        if (topic := names.get(entry.topic_id)) is not None
+        for number in entry.partitions
     )
 
 
@@ -145,17 +153,21 @@ def last_tries(partition: SharePartition, limit: int, log_start: int = 0, most: 
 
 
 def archived_counts(archived: Iterable[ArchivedRecords], limit: int) -> ArchivedCounts:
-    """What was archived, told apart by the group's limit. Another limit changes the counts of what was before, too.
+    """What was archived, told apart by the limit that the group had then.
+
+    Args:
+        archived: by delivery count and limit.
+        limit: for what was archived while no limit had been read.
 
     >>> archived_counts([ArchivedRecords(1, 3, 20, 60_000), ArchivedRecords(5, 2, 17, 50_000)], limit=5)
     ArchivedCounts(given_up=2, rejected=3, newest_given_up=17, given_up_ms=50000)
     """
     known = tuple(archived)
-    given_up = [each for each in known if each.deliveries >= limit]
+    given_up = [each for each in known if each.deliveries >= (each.limit or limit)]
     newest = max(given_up, key=lambda each: each.newest_ms, default=None)
     return ArchivedCounts(
         given_up=sum(each.records for each in given_up),
-        rejected=sum(each.records for each in known if each.deliveries < limit),
+        rejected=sum(each.records for each in known) - sum(each.records for each in given_up),
         newest_given_up=None if newest is None else newest.newest_offset,
         given_up_ms=None if newest is None else newest.newest_ms or None,
     )

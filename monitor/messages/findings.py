@@ -29,6 +29,7 @@ from monitor.model import (
     KINDS,
     Assigner,
     DriftCause,
+    GroupKind,
     GroupState,
     IdPartitions,
     Member,
@@ -416,11 +417,14 @@ def _stalled_deliveries(evidence: StalledDeliveries, found: Observation, group: 
 @_sentence.register
 def _last_tries(evidence: LastTries, found: Observation, group: GroupState) -> str:
     first, records = found.partitions[0], evidence.records
-    have, named = ("has", "offset") if records == 1 else ("have", "offsets")
-    offsets = ", ".join(map(str, evidence.offsets))
+    have = "has" if records == 1 else "have"
+    named = ("offset" if len(evidence.offsets) == 1 else "offsets") + " " + ", ".join(map(str, evidence.offsets))
+    named = named if records == len(evidence.offsets) else f"first {named}"
+    failed = evidence.limit - 1
+    times = "once or more" if failed == 1 else f"{failed} times or more"
     return (
-        f"{counted(records, 'record')} of {places(found.partitions)} {have} been delivered {evidence.limit - 1} times "
-        f"or more and not accepted ({named} {offsets} of {partition(first)}). The group gives a record up after "
+        f"{counted(records, 'record')} of {places(found.partitions)} {have} been delivered {times} and not accepted "
+        f"({named} of {partition(first)}). The group gives a record up after "
         f"{_deliveries(evidence.limit, is_default=evidence.is_default)}."
     )
 
@@ -428,10 +432,9 @@ def _last_tries(evidence: LastTries, found: Observation, group: GroupState) -> s
 @_sentence.register
 def _records_given_up(evidence: GivenUp, found: Observation, group: GroupState) -> str:
     return (
-        f"The group has given up {counted(evidence.records, 'record')} of {places(found.partitions)} after "
-        f"{_deliveries(evidence.limit, is_default=evidence.is_default)}. "
-        f"The newest has offset {evidence.offset} in {partition(evidence.partition)}."
-        " Members do not get these records again."
+        f"The group has given up records of {places(found.partitions)}: {evidence.records} so far, the newest with "
+        f"offset {evidence.offset} in {partition(evidence.partition)}. It gives a record up after "
+        f"{_deliveries(evidence.limit, is_default=evidence.is_default)}, and does not deliver it again."
     )
 
 
@@ -838,8 +841,9 @@ def _unattended(evidence: Unattended, found: Observation, group: GroupState) -> 
 @_sentence.register
 def _abandoned(evidence: Abandoned, found: Observation, group: GroupState) -> str:
     partitions = found.partitions
+    left = "share state" if group.kind is GroupKind.SHARE else "committed offsets"
     return (
-        f"The group has committed offsets and lag in {places(partitions)}, but no member subscribes to the "
+        f"The group has {left} and lag in {places(partitions)}, but no member subscribes to the "
         f"{_topics(partitions)} anymore."
     )
 
@@ -850,10 +854,8 @@ def _abandoned(evidence: Abandoned, found: Observation, group: GroupState) -> st
 @_sentence.register
 def _records_lost(evidence: RecordsLost, found: Observation, group: GroupState) -> str:
     """How many they are moves with every segment that is removed, and is shown beside."""
-    return (
-        f"The group has lost records in {places(found.partitions)}. Retention removed them before the group committed "
-        "them."
-    )
+    before = "a member acknowledged" if group.kind is GroupKind.SHARE else "the group committed"
+    return f"The group has lost records in {places(found.partitions)}. Retention removed them before {before} them."
 
 
 @_sentence.register

@@ -378,7 +378,7 @@ GROUP_SHARE_ACCEPTED_TOTAL: Final = GroupMetric(
 )
 GROUP_SHARE_REJECTED_TOTAL: Final = GroupMetric(
     "groupwatch_group_share_rejected_records_total",
-    "Records that were archived before the delivery limit: rejected ones, and in transactional topics also others.",
+    "Records archived before the delivery limit: rejected, of transactions, or removed by compaction.",
     value=rejected_records,
     when=is_answered,
     absent=_NO_SHARE,

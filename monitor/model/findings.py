@@ -535,8 +535,8 @@ class FindingSpec(Value):
 _CRITICAL, _WARNING, _INFO = Severity.CRITICAL, Severity.WARNING, Severity.INFO
 
 _DELETE_OFFSETS: Final = (
-    "If the group should no longer consume this topic, delete its offsets (Kafka: kafka-consumer-groups.sh "
-    "--delete-offsets). Otherwise, let a member subscribe to the topic again."
+    "If the group should no longer consume this topic, delete its offsets (Kafka: kafka-consumer-groups.sh or "
+    "kafka-share-groups.sh, --delete-offsets). Otherwise, let a member subscribe to the topic again."
 )
 _STATIC: Final = "a static member must be away longer than its session timeout"
 _ONE_STRATEGY: Final = (
@@ -555,8 +555,8 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         "records_lost",
         _CRITICAL,
         advice=(
-            "Increase the retention (retention.ms): the group may lose more records. Before the group continues, check "
-            "its auto.offset.reset: latest skips the records that are still retained."
+            "Increase the retention (retention.ms): the group may lose more records. Before a consumer group goes on, "
+            "check its auto.offset.reset: latest skips the records that are still retained."
         ),
         mark="lost records",
         jitters=True,
@@ -719,8 +719,8 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         "given_up",
         _CRITICAL,
         advice=(
-            "Read the records at these offsets with a console consumer, and find out why the consumers do not accept "
-            "them. The group does not deliver them again: process them by hand if they matter."
+            "Read the newest of these records with a console consumer, and find out why the consumers do not accept "
+            "it. The group does not deliver them again: process them by hand if they matter."
         ),
         mark="records given up",
         remembered=True,
@@ -863,8 +863,8 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         "last_try",
         _WARNING,
         advice=(
-            "Check the logs of the consumers for errors at these offsets. Consumers that crash or time out also count "
-            "as failed deliveries. More attempts: share.delivery.count.limit of the group."
+            "Check the consumers' logs for errors at these offsets. A crash or an expired lock is a failed delivery, "
+            "too. More attempts: share.delivery.count.limit of the group (before Kafka 4.3: of the brokers)."
         ),
         mark="last delivery attempt",
         jitters=True,
@@ -942,7 +942,7 @@ FINDINGS: Final[tuple[FindingSpec, ...]] = (
         FindingKind.DRIFT,
         DriftKind.CURRENT,
         _WARNING,
-        advice=f"{_NOT_URGENT} The next rebalance fixes it. To fix it now, restart a member ({_STATIC}).",
+        advice=f"{_NOT_URGENT} The next rebalance fixes it. To fix it now, restart the leader ({_STATIC}).",
         mark="would move in a rebalance",
     ),
     # Works as assigned, only slower than it could; of the first, records wait already.

@@ -40,15 +40,17 @@ class ShareBatch(msgspec.Struct, frozen=True, order=True, array_like=True, gc=Fa
 class ArchivedRecords(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """How many records were archived after so many deliveries, since the partition was first seen, and the newest.
 
-    Whether they were given up or rejected depends on the group's limit, which the log does not have. Of transactional
-    topics, markers and aborted records are among those with one delivery, although nobody got them. ``newest_ms`` 0:
-    they had been archived before the snapshot with which the log begins, so it is not known when.
+    Whether they were given up or rejected depends on the limit that the group had then, which the log does not have:
+    ``limit`` is what a collector had read of it (0: nothing yet). Offsets that nobody got are among those with one
+    delivery: markers and aborted records of transactions, and what compaction has removed. ``newest_ms`` 0: they had
+    been archived before the snapshot with which the log begins, so it is not known when.
     """
 
     deliveries: int
     records: int
     newest_offset: int
     newest_ms: int
+    limit: int = 0
 
 
 class DeliveredSince(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -99,11 +101,13 @@ class ShareConfig(Value):
     """Configs of a share group, its own or those of the brokers; None: not known, as no log has them.
 
     ``delivery_limit`` is ``share.delivery.count.limit``: after so many deliveries a record is given up. ``lock_ms`` is
-    ``share.record.lock.duration.ms``: for so long a member may hold a record.
+    ``share.record.lock.duration.ms``: for so long a member may hold a record. ``reads_committed`` says whether
+    ``share.isolation.level`` is read_committed; Kafka's default is read_uncommitted.
     """
 
     delivery_limit: int | None = None
     lock_ms: int | None = None
+    reads_committed: bool | None = None
 
 
 class ListedShareOffset(msgspec.Struct, frozen=True, order=True, array_like=True, gc=False):

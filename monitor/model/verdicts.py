@@ -118,10 +118,12 @@ class DeliveryVerdict(Value):
     ``last_tries`` of them are given up if the next delivery fails: ``last_try_offsets`` are the first ones, and
     ``last_tries_since_ms`` says since when there have been some. ``given_up``, ``rejected``, ``accepted`` and
     ``returned`` count records since the partition was first seen; ``given_up_offset`` is the newest one that was given
-    up, at ``given_up_ms``. In a transactional topic, markers and aborted records are among the rejected ones.
+    up, at ``given_up_ms``. Offsets that nobody got are among the rejected ones: markers and aborted records of
+    transactions, and what compaction has removed.
 
     ``answered_ms`` is when a member last answered, or a record's lock ended. ``is_readable``: the coordinator has
-    initialized the partition, so members can read it. ``batches`` are the first ones, by offset.
+    initialized the partition, so members can read it. ``batches`` are the first ones, by offset; ``more_batches``
+    follow.
     """
 
     topic: str
@@ -144,6 +146,7 @@ class DeliveryVerdict(Value):
     answered_ms: int | None = None
     is_readable: bool = True
     batches: tuple[DeliveryBatch, ...] = ()
+    more_batches: int = 0
 
 
 class DeliveryTotals(Value):

@@ -72,7 +72,7 @@ def test_explain_tells_a_group_from_a_file(saved):
         "member but would go to back. Likely cause: a grew from 3 to 4 partitions, and the members still use the "
         f"older metadata. {age}",
         "             What to do: Not urgent: partitions that have an owner are still consumed. The next rebalance "
-        "fixes it. To fix it now, restart a member (a static member must be away longer than its session timeout).",
+        "fixes it. To fix it now, restart the leader (a static member must be away longer than its session timeout).",
         "finding    front owns 4 partitions, but these subscriptions allow an assignment with at most 3 for any "
         "member. The range assignor assigns each topic separately, starting with the same members. With "
         "cooperative-sticky, the largest member would own 3 instead of 4. This has lasted 16 min 40 s, since "

@@ -412,7 +412,10 @@ def _share_groups(w: World) -> Iterator[Example]:
         Kind.POISON,
         "last_try",
         "02:58:00",
-        ("3 records of 2 partitions of orders (0-1) have been delivered 4 times", "offsets 950, 951 of partition 0"),
+        (
+            "3 records of 2 partitions of orders (0-1) have been delivered 4 times",
+            "first offsets 950, 951 of partition 0",
+        ),
         shared(
             partition(0, 950, ShareBatch(950, 951, 0, 4), waiting=(DeliveredSince(4, at("02:58:00")),)),
             partition(1, 999, ShareBatch(999, 999, 0, 4), waiting=(DeliveredSince(4, at("02:59:00")),)),
@@ -424,7 +427,7 @@ def _share_groups(w: World) -> Iterator[Example]:
         Kind.POISON,
         "given_up",
         "02:55:00",
-        ("7 records of 1 partition of orders (1) after 5 deliveries (by default", "offset 980 in partition 1"),
+        ("records of 1 partition of orders (1): 7 so far", "offset 980 in partition 1", "5 deliveries (by default"),
         shared(partition(1, 1000, archived=(ArchivedRecords(5, 7, 980, at("02:55:00")),))),
         topics,
     )
@@ -433,7 +436,7 @@ def _share_groups(w: World) -> Iterator[Example]:
         Kind.POISON,
         "given_up",
         "02:55:00",
-        ("7 records of 1 partition of orders (1) after 3 deliveries. ", "offset 980 in partition 1"),
+        ("records of 1 partition of orders (1): 7 so far", "offset 980 in partition 1", "after 3 deliveries, and"),
         shared(partition(1, 1000, archived=(ArchivedRecords(3, 7, 980, at("02:55:00")),)), limit=3),
         topics,
     )

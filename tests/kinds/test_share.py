@@ -75,3 +75,9 @@ def test_given_up_and_rejected_are_told_apart_by_the_limit():
         given_up=3, rejected=7, newest_given_up=40, given_up_ms=9
     )
     assert archived_counts(known.archived, limit=5) == ArchivedCounts(rejected=10)
+
+
+def test_what_was_archived_is_told_apart_by_the_limit_of_then():
+    archived = (ArchivedRecords(3, 2, 90, 5, limit=3), ArchivedRecords(3, 7, 30, 1, limit=5))
+    told = ArchivedCounts(given_up=2, rejected=7, newest_given_up=90, given_up_ms=5)
+    assert archived_counts(archived, limit=2) == archived_counts(archived, limit=9) == told

@@ -1,6 +1,6 @@
-"""What no log has of share groups: how often each delivers a record, and how long a member may hold it.
+"""What no log has of share groups: how often each delivers a record, how long a member may hold it, what it reads.
 
-Kafka 4.3 gives both with the configs of a group, whether they are set there or at the brokers. Before, the limit of
+Kafka 4.3 gives all with the configs of a group, whether they are set there or at the brokers. Before, the limit of
 deliveries was one of the brokers only. A cluster without share groups is asked one small question a broker, and seldom.
 
 How far the groups are is in ``__share_group_state``. Only where that cannot be read are coordinators asked for it.
@@ -36,8 +36,9 @@ BROKERS: Final = "the brokers' configs for share groups"
 
 DELIVERY_LIMIT: Final = "share.delivery.count.limit"
 LOCK_DURATION: Final = "share.record.lock.duration.ms"
+ISOLATION: Final = "share.isolation.level"
 OF_BROKERS: Final = "group."
-"""What precedes these names in the configs of brokers."""
+"""What precedes the names of limits in the configs of brokers."""
 
 log = logging.getLogger(__name__)
 
@@ -162,7 +163,7 @@ def _share_groups(admin: KafkaAdminClient) -> list[str]:
 
 def _group_configs(admin: KafkaAdminClient, groups: Sequence[str]) -> dict[str, ShareConfig | None]:
     """The configs by group; None: the user may not describe the group, which then comes without any."""
-    keys = dict.fromkeys((DELIVERY_LIMIT, LOCK_DURATION))
+    keys = dict.fromkeys((DELIVERY_LIMIT, LOCK_DURATION, ISOLATION))
     resources = [ConfigResource(ConfigResourceType.GROUP, group, keys) for group in groups]
     found = admin.describe_configs(resources, config_filter="all").get("group", {})
     return {group: _config(found[group]) if found[group] else None for group in groups if group in found}
@@ -178,7 +179,12 @@ def _broker_config(admin: KafkaAdminClient) -> ShareConfig | None:
 
 
 def _config(found: Mapping[str, Mapping[str, Any]]) -> ShareConfig:
-    return ShareConfig(delivery_limit=_number(found, DELIVERY_LIMIT), lock_ms=_number(found, LOCK_DURATION))
+    isolation = found.get(ISOLATION, {}).get("value")
+    return ShareConfig(
+        delivery_limit=_number(found, DELIVERY_LIMIT),
+        lock_ms=_number(found, LOCK_DURATION),
+        reads_committed=None if isolation is None else str(isolation).lower() == "read_committed",
+    )
 
 
 def _number(told: Mapping[str, Mapping[str, Any]], name: str) -> int | None:

@@ -56,7 +56,7 @@ def read_deliveries(group: GroupState, topics: Topics, subscribed: Iterable[str]
     for topic in subscribed:
         for place in topics.places(topic):
             found.setdefault(place, DeliveryVerdict(place.topic, place.partition))
-    readable = readable_places(group)
+    readable = readable_places(group, names)
     return {
         place: _with_readability(found[place], is_readable=readable is None or place in readable)
         for place in sorted(found)
@@ -86,36 +86,50 @@ def totals_of(group: GroupState, limit: int) -> DeliveryTotals | None:
     )
 
 
-def commits_of(deliveries: Deliveries) -> dict[TopicPartition, CommittedOffset]:
+def commits_of(deliveries: Deliveries, topics: Topics) -> dict[TopicPartition, CommittedOffset]:
     """What the group is done with, as if it had committed it; nothing of partitions of which the log says nothing."""
     return {
         place: CommittedOffset(
             topic=place.topic,
             partition=place.partition,
-            offset=_first_undone(delivery),
+            offset=_first_undone(delivery, place, topics),
             committed_ms=delivery.answered_ms or 0,
         )
         for place, delivery in deliveries.items()
-        if delivery.first_waiting is not None or delivery.answered_ms is not None
+        if delivery.lag or delivery.first_waiting is not None or delivery.answered_ms is not None
     }
 
 
-def with_lag(rows: Iterable[PartitionVerdict], deliveries: Deliveries) -> tuple[PartitionVerdict, ...]:
-    """The rows with the lag of the group: beyond the first record that waits, others may be done with."""
+def with_lag(
+    rows: Iterable[PartitionVerdict], deliveries: Deliveries, config: ShareConfig
+) -> tuple[PartitionVerdict, ...]:
+    """The rows with the lag of the group: beyond the first record that waits, others may be done with.
+
+    A group that reads uncommitted records, as it does by default, does not wait for transactions.
+    """
     lags = {place: delivery.lag for place, delivery in deliveries.items()}
     return tuple(
         [
-            msgspec.structs.replace(row, lag=lags.get(TopicPartition(row.topic, row.partition)), status=None, pace=None)
+            msgspec.structs.replace(
+                row,
+                lag=lags.get(TopicPartition(row.topic, row.partition)),
+                status=None,
+                pace=None,
+                stable=row.stable if config.reads_committed else None,
+            )
             for row in rows
         ]
     )
 
 
-def _first_undone(delivery: DeliveryVerdict) -> int:
+def _first_undone(delivery: DeliveryVerdict, place: TopicPartition, topics: Topics) -> int:
+    """The first record that the group is not done with: of a log that was cut, as far before it as it lost records."""
+    end, log_start = _bounds(place, topics)
+    if delivery.lost:
+        return max(0, (log_start or 0) - delivery.lost)
     if delivery.first_waiting is not None:
         return delivery.first_waiting
-    behind = [batch.last + 1 for batch in delivery.batches[-1:]]
-    return max([delivery.start_offset or 0, *behind])
+    return max(delivery.start_offset or 0, end or 0)
 
 
 def _listed_delivery(known: ListedShareOffset, place: TopicPartition, topics: Topics) -> DeliveryVerdict:
@@ -125,7 +139,7 @@ def _listed_delivery(known: ListedShareOffset, place: TopicPartition, topics: To
     lag is large; otherwise it is before. So no record is taken to wait longer than it does.
     """
     end, log_start = _bounds(place, topics)
-    lag, first, begin = known.lag, None, log_start or 0
+    lag, first, begin = known.lag if end is not None else None, None, log_start or 0
     if lag and end is not None:
         lag = min(lag, max(0, end - begin))  # Kafka still counts what retention has deleted
         first = max(known.start_offset or 0, begin, end - lag)
@@ -167,6 +181,7 @@ def _delivery(known: SharePartition, place: TopicPartition, topics: Topics, limi
                 for each in known.batches[:SHOWN_BATCHES]
             ]
         ),
+        more_batches=max(0, len(known.batches) - SHOWN_BATCHES),
     )
 
 

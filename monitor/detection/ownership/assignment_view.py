@@ -141,7 +141,8 @@ def _balance(group: GroupState, ownership: Ownership) -> Balance | None:
 def without_offsets(group: GroupState) -> GroupState:
     """What a view depends on, of the group: nothing that moves with commits, or while a rebalance is under way.
 
-    What rebalances cost is told by the commits after them.
+    What rebalances cost is told by the commits after them. What a share group has done with records says nothing of
+    its members, either.
     """
     return replace(
         group,
@@ -158,6 +159,7 @@ def without_offsets(group: GroupState) -> GroupState:
         burst_records=0,
         redelivered_records=0,
         observed_ms=0,
+        share=None,
     )
 
 

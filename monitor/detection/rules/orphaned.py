@@ -91,17 +91,19 @@ def orphans_of(
 
 
 def _not_readable(group: GroupState, catalog: Catalog, ownership: Ownership, known: Known) -> Orphans:
-    """The partitions that members of a share group cannot read; of one without members, those it has share state of."""
+    """The partitions that members of a share group cannot read, and those it has share state of and nobody reads."""
     share = group.share
     if share is None:
         return {}
+    found = (*by_place(share.partitions, catalog.names), *by_place(share.listed, catalog.names))
+    left = [place for place, _ in found if place in known and place.topic not in ownership.subscribed]
     if group.phase is Phase.EMPTY:
-        found = (*by_place(share.partitions, catalog.names), *by_place(share.listed, catalog.names))
-        return {place: OrphanReason.NO_MEMBERS for place, _ in found if place in known}
-    readable = readable_places(group)
+        return dict.fromkeys(left, OrphanReason.NO_MEMBERS)
+    orphans = dict.fromkeys(left if group.members else (), OrphanReason.UNSUBSCRIBED)
+    readable = readable_places(group, catalog.names)
     if readable is None:
-        return {}
-    return {
+        return orphans
+    return orphans | {
         place: OrphanReason.NOT_INITIALIZED
         for place in known
         if place.topic in ownership.subscribed and place not in readable and was_seen(catalog, place.topic)

@@ -57,14 +57,15 @@ def find_unattended(facts: Facts) -> Iterable[Observation]:
 def find_abandoned(facts: Facts) -> Iterable[Observation]:
     """Records wait in topics that the group has committed and that no member subscribes any more.
 
-    The age is that of the last commit: when the group turned away is not in the log, when it last read is.
+    The age is that of the last commit: when the group turned away is not in the log, when it last read is. Of a share
+    group that only its coordinator tells of, not even that is known; it has turned away at least since its epoch.
     """
     unread: Since = {}
     markers = Markers(facts)
     for row in facts.waiting:
         if row.orphan is OrphanReason.UNSUBSCRIBED:
             place = TopicPartition(row.topic, row.partition)
-            since_ms = in_vain_since_ms(facts, row, facts.committed[place].committed_ms)
+            since_ms = in_vain_since_ms(facts, row, facts.committed[place].committed_ms or facts.group.generation_ms)
             if since_ms is not None and not markers.alone_wait(row):
                 unread[place] = since_ms
     if unread:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
@@ -47,18 +47,26 @@ class ShareDraft:
     def apply(self, event: ShareStateEvent | ShareGroupRead) -> None:
         """Take one record of the log of share state, or what a collector read of the group."""
         if isinstance(event, ShareGroupRead):
-            self._state = replace(self._state, config=event.config, listed=event.offsets)
+            self._take_reading(event)
             return
         place = event.topic_id, event.partition
-        known = self._partitions.get(place)
+        known, limit = self._partitions.get(place), self._state.config.delivery_limit or 0
         match event:
             case ShareSnapshotStored():
-                self._partitions[place] = _after_snapshot(known, event)
+                self._partitions[place] = _after_snapshot(known, event, limit)
             case ShareUpdateStored():
                 if known is not None:
-                    self._partitions[place] = _after_update(known, event)
+                    self._partitions[place] = _after_update(known, event, limit)
             case ShareStateDeleted():
                 self._delete(place)
+
+    def _take_reading(self, event: ShareGroupRead) -> None:
+        """Take the configs. What was archived before a limit was known is judged by the first that is, and stays so."""
+        self._state = replace(self._state, config=event.config, listed=event.offsets)
+        limit = event.config.delivery_limit
+        if limit is not None:
+            self._state = replace(self._state, former=_with_limit(self._state.former, limit))
+            self._partitions = {place: _with_limit(known, limit) for place, known in self._partitions.items()}
 
     def _delete(self, place: tuple[str, int]) -> None:
         deleted = self._partitions.pop(place, None)
@@ -77,7 +85,20 @@ class ShareDraft:
         return after if is_known else None
 
 
-def _after_snapshot(known: SharePartition | None, event: ShareSnapshotStored) -> SharePartition:
+Outcomes = TypeVar("Outcomes", ShareOutcomes, SharePartition)
+
+
+def _with_limit(known: Outcomes, limit: int) -> Outcomes:
+    """The same with a limit for what was archived while none was known."""
+    if all(each.limit for each in known.archived):
+        return known
+    archived: list[ArchivedRecords] = []
+    for each in sorted(known.archived, key=lambda each: each.newest_ms):
+        _add_archived(archived, replace(each, limit=each.limit or limit))
+    return replace(known, archived=tuple(archived))
+
+
+def _after_snapshot(known: SharePartition | None, event: ShareSnapshotStored, limit: int) -> SharePartition:
     before = known or SharePartition(topic_id=event.topic_id, partition=event.partition)
     merged = replace_batches(before.batches, event.batches)
     after = replace(
@@ -90,10 +111,11 @@ def _after_snapshot(known: SharePartition | None, event: ShareSnapshotStored) ->
         leader_epoch=event.leader_epoch,
         answered_ms=event.stored_ms if merged.changes else before.answered_ms,
     )
-    return _with_counts(before, after, merged, event.stored_ms, archived_ms=0 if known is None else event.stored_ms)
+    counting = Counting(event.stored_ms, 0 if known is None else event.stored_ms, limit)
+    return _with_counts(before, after, merged, counting)
 
 
-def _after_update(before: SharePartition, event: ShareUpdateStored) -> SharePartition:
+def _after_update(before: SharePartition, event: ShareUpdateStored, limit: int) -> SharePartition:
     merged = merge_batches(before.batches, event.batches)
     start = before.start_offset if event.start_offset is None else event.start_offset
     after = replace(
@@ -105,12 +127,18 @@ def _after_update(before: SharePartition, event: ShareUpdateStored) -> SharePart
         leader_epoch=event.leader_epoch,
         answered_ms=event.stored_ms if event.batches else before.answered_ms,
     )
-    return _with_counts(before, after, merged, event.stored_ms, archived_ms=event.stored_ms)
+    return _with_counts(before, after, merged, Counting(event.stored_ms, event.stored_ms, limit))
 
 
-def _with_counts(
-    before: SharePartition, after: SharePartition, merged: Merged, at_ms: int, *, archived_ms: int
-) -> SharePartition:
+class Counting(NamedTuple):
+    """When a record was written, when what it archives was archived (0: before that), and the limit known then."""
+
+    at_ms: int
+    archived_ms: int
+    limit: int
+
+
+def _with_counts(before: SharePartition, after: SharePartition, merged: Merged, counting: Counting) -> SharePartition:
     """The partition with the changes counted. A record that has reached a terminal state is counted once there."""
     accepted, returned, archived = after.accepted, after.returned, list(after.archived)
     for change in merged.changes:
@@ -120,7 +148,8 @@ def _with_counts(
         if now.state == DeliveryState.ACKNOWLEDGED:
             accepted += records
         elif now.state == DeliveryState.ARCHIVED:
-            _add_archived(archived, ArchivedRecords(now.deliveries, records, now.last, archived_ms))
+            more = ArchivedRecords(now.deliveries, records, now.last, counting.archived_ms, counting.limit)
+            _add_archived(archived, more)
         elif now.state == DeliveryState.AVAILABLE and now.deliveries > 0:
             returned += records
     is_same = after.batches is before.batches
@@ -129,7 +158,7 @@ def _with_counts(
         accepted=min(MOST, accepted),
         returned=min(MOST, returned),
         archived=tuple(archived),
-        waiting=before.waiting if is_same else _waiting_since(before.waiting, after.batches, at_ms),
+        waiting=before.waiting if is_same else _waiting_since(before.waiting, after.batches, counting.at_ms),
     )
 
 
@@ -145,13 +174,15 @@ def _with_outcomes(known: ShareOutcomes, partition: SharePartition) -> ShareOutc
 
 
 def _add_archived(archived: list[ArchivedRecords], more: ArchivedRecords) -> None:
-    """Count records in, which are newer than those that are known of this delivery count."""
+    """Count records in, which are newer than those that are known of this delivery count and limit."""
     deliveries, records = min(more.deliveries, MAX_DELIVERIES), more.records
-    place = next((at for at, each in enumerate(archived) if each.deliveries >= deliveries), len(archived))
-    if place < len(archived) and archived[place].deliveries == deliveries:
+    key = deliveries, more.limit
+    place = next((at for at, each in enumerate(archived) if (each.deliveries, each.limit) >= key), len(archived))
+    if place < len(archived) and (archived[place].deliveries, archived[place].limit) == key:
         records += archived[place].records
         del archived[place]
-    archived.insert(place, ArchivedRecords(deliveries, min(MOST, records), more.newest_offset, more.newest_ms))
+    newest = ArchivedRecords(deliveries, min(MOST, records), more.newest_offset, more.newest_ms, more.limit)
+    archived.insert(place, newest)
 
 
 def _waiting_since(

@@ -55,7 +55,8 @@ def _line(verdict: GroupVerdict, delivery: DeliveryVerdict, end: int | None) -> 
     batches = delivery.batches
     first = min([delivery.start_offset or 0, *[batch.first for batch in batches[:1]]])
     known = [batch.last + 1 for batch in batches[-1:]]
-    last = max([first + 1, *known, *([end] if end is not None else [])])
+    is_all = not delivery.more_batches  # what is behind the shown ones is not known here, so it is not drawn as waiting
+    last = max([first + 1, *known, *([end] if end is not None and is_all else [])])
     answered = delivery.answered_ms
     return DeliveryLine(
         delivery=delivery,

@@ -59,15 +59,15 @@ def read(asker: ShareGroupReader, admin: Any, now_ms: int) -> dict[str, ShareCon
 @pytest.mark.broker
 def test_configs_are_read_from_the_broker_until_the_group_has_its_own(admin: KafkaAdminClient, caplog):
     asker = ShareGroupReader("prod")
-    of_broker = {GROUP: ShareConfig(delivery_limit=3, lock_ms=30_000)}
+    of_broker = {GROUP: ShareConfig(delivery_limit=3, lock_ms=30_000, reads_committed=False)}
     assert read(asker, admin, 0) == of_broker
     assert read(asker, admin, LIST_MS) == {}, "nothing has changed"
-    own = {"share.record.lock.duration.ms": "20000"}
+    own = {"share.record.lock.duration.ms": "20000", "share.isolation.level": "read_committed"}
     if kafka_version().has_group_delivery_limit:
         own["share.delivery.count.limit"] = "4"
     admin.alter_configs([ConfigResource(ConfigResourceType.GROUP, GROUP, own)])
     limit = 4 if kafka_version().has_group_delivery_limit else 3
-    of_group = {GROUP: ShareConfig(delivery_limit=limit, lock_ms=20_000)}
+    of_group = {GROUP: ShareConfig(delivery_limit=limit, lock_ms=20_000, reads_committed=True)}
     assert read(asker, admin, 2 * LIST_MS - 1) == {}, "too soon"
     assert read(asker, admin, 2 * LIST_MS) == of_group
     assert read(asker, admin, 2 * LIST_MS + REPEAT_MS) == of_group, "for a job that has started since"

@@ -21,6 +21,8 @@ from monitor.model import (
     RebalanceObservation,
     Reconciliation,
     Release,
+    ShareGroupState,
+    SharePartition,
 )
 from tests.detection.test_evaluate import ranged_groups
 from tests.support.builders import ASSIGNED, NOW, catalog, commit, group, range_by_hand, topic
@@ -121,6 +123,18 @@ def test_the_names_of_topics_count_for_groups_that_know_them_by_id():
     views = AssignmentViews()
     assert not views.of(modern, Topics(TOPICS)).ownership.owners
     assert views.of(modern, Topics(named)).ownership.owners
+
+
+def test_an_acknowledgment_of_a_share_group_does_not_make_it_again():
+    held = Reconciliation(assigned=(IdPartitions("id-a", (0,)),))
+    members = (Member(member_id="M", topics=("a",), reconciliation=held),)
+    shared = replace(GROUP, kind=GroupKind.SHARE, members=members)
+    topics, views = Topics(replace(TOPICS, names={"id-a": "a"})), AssignmentViews()
+    for start in (1, 2):
+        share = ShareGroupState(partitions=(SharePartition("id-a", 0, start, 0),))
+        acknowledged = replace(shared, share=share)
+        assert views.of(acknowledged, topics).named(acknowledged).share == share
+    assert views.made == 1
 
 
 def test_groups_that_are_gone_are_forgotten():

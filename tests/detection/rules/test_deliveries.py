@@ -13,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from monitor.detection import DetectionSettings, evaluate
+from monitor.detection.evaluation_input import GroupInputs, only_concerned
 from monitor.model import (
     ArchivedRecords,
     Catalog,
@@ -234,11 +235,111 @@ def test_the_limit_and_the_lock_are_those_of_the_group_if_they_could_be_read():
     (given_up,) = evaluate(
         shared(partition(0, 100, archived=archived), **limits), TOPICS, NOW, DetectionSettings(delivery_limit=3)
     ).findings
-    assert given_up.sentence.startswith("The group has given up 2 records of 1 partition of orders (0) after 4 deliver")
+    assert given_up.sentence.startswith(
+        "The group has given up records of 1 partition of orders (0): 2 so far, the new"
+    )
+    assert "after 4 deliveries, and" in given_up.sentence
     assert "by default" not in given_up.sentence
     waits = shared(partition(0, 50, answered_ms=ANSWERED), **limits)
     assert told(waits, now_ms=ANSWERED + 180_000) == [("lag", "stalled", ANSWERED)]
     assert told(waits, now_ms=ANSWERED + 179_999) == []
+
+
+def test_another_limit_does_not_change_what_became_of_records_before():
+    archived = (ArchivedRecords(5, 7, 40, NOW - 1_000, limit=5), ArchivedRecords(8, 2, 50, NOW - 500, limit=10))
+    for limit in (2, 5, 10):
+        state = shared(partition(0, 100, archived=archived), config=ShareConfig(delivery_limit=limit))
+        verdict = evaluate(state, TOPICS, NOW, DetectionSettings())
+        assert verdict.delivery_totals == DeliveryTotals(given_up=7, rejected=2)
+        assert "7 so far, the newest with offset 40" in verdict.findings[0].sentence
+
+
+def test_offsets_that_are_not_all_named_are_the_first_ones():
+    waits = partition(0, 50, (50, 69, 0, 1), (70, 99, 2, 1), waiting=(DeliveredSince(1, NOW - 9_000),))
+    (finding,) = evaluate(
+        shared(waits, config=ShareConfig(delivery_limit=2)), TOPICS, NOW, DetectionSettings()
+    ).findings
+    assert "20 records of 1 partition of orders (0) have been delivered once or more" in finding.sentence
+    assert "(first offsets 50, 51, 52, 53, 54, 55, 56, 57, 58, 59 of partition 0 of orders)" in finding.sentence
+
+
+# --- transactions, retention, topics that are left or made again ------------------------------------------------------
+
+
+def with_partitions(**fields) -> Catalog:
+    state = replace(TOPIC, partitions=tuple(replace(each, **fields) for each in TOPIC.partitions))
+    return replace(TOPICS, topics={"orders": state})
+
+
+@pytest.mark.parametrize(
+    ("reads_committed", "found"), [(None, "stalled"), (False, "stalled"), (True, "open_transaction")]
+)
+def test_only_a_group_that_reads_committed_records_waits_for_a_transaction(reads_committed, found):
+    behind = with_partitions(stable=50, stable_ms=ANSWERED)
+    config = ShareConfig(reads_committed=reads_committed)
+    state = shared(partition(0, 50, answered_ms=ANSWERED), partition(1, 100, answered_ms=ANSWERED), config=config)
+    verdict = evaluate(state, behind, NOW, DetectionSettings())
+    assert [(each.kind.value, each.reason) for each in verdict.findings] == [("lag", found)]
+    away = replace(state, members=(), phase=Phase.EMPTY, phase_ms=ANSWERED)
+    found_away = evaluate(away, behind, NOW, DetectionSettings()).findings
+    assert [each.reason for each in found_away] == ["open_transaction" if reads_committed else "no_members"]
+
+
+def test_records_that_retention_removed_before_they_were_done_are_lost():
+    cut = with_partitions(earliest=70, earliest_ms=NOW - 150_000)
+    state = shared(partition(0, 50, (55, 59, 2, 1), answered_ms=ANSWERED), partition(1, 100))
+    verdict = evaluate(state, cut, NOW, DetectionSettings())
+    assert (verdict.deliveries[0].lost, verdict.lost) == (15, 15)
+    lost = next(each for each in verdict.findings if each.kind == "retention")
+    assert (lost.reason, lost.since_ms) == ("records_lost", NOW - 150_000)
+    assert lost.sentence.endswith("Retention removed them before a member acknowledged them.")
+
+
+def test_a_topic_that_no_member_subscribes_any_more_is_abandoned_and_has_lag():
+    left = modern(0)
+    left = replace(left, topics=("other",), reconciliation=Reconciliation(epoch=3))
+    state = shared(partition(0, 50, answered_ms=ANSWERED), partition(1, 100, answered_ms=ANSWERED), members=(left,))
+    assert told(state) == [("abandoned", "unsubscribed", ANSWERED)]
+    verdict = evaluate(state, TOPICS, NOW, DetectionSettings())
+    assert verdict.lag == 50
+    assert verdict.findings[0].sentence.startswith(
+        "The group has share state and lag in 1 partition of orders (0), but"
+    )
+    assert only_concerned(GroupInputs(group=state, catalog=TOPICS, now_ms=NOW)).catalog.topics.keys() == {"orders"}
+
+
+def test_the_coordinator_alone_does_not_tell_when_a_topic_was_left():
+    left = replace(modern(0), topics=("other",), reconciliation=Reconciliation(epoch=3))
+    share = ShareGroupState(listed=(ListedShareOffset("t", 0, 50, 50),))
+    state = replace(shared(members=(left,), source=Source.ADMIN), share=share)
+    assert told(state) == [("abandoned", "unsubscribed", ASSIGNED)]
+    endless = with_partitions(end=None, ends=())
+    assert evaluate(state, endless, NOW, DetectionSettings()).lag is None
+
+
+def test_a_topic_that_was_made_again_is_not_initialized_until_its_new_id_is():
+    again = replace(TOPIC, topic_id="new")
+    topics = replace(catalog(again), names={"new": "orders"})
+    verdict = evaluate(shared(partition(0, 100), partition(1, 100)), topics, NOW, DetectionSettings())
+    assert [each.is_readable for each in verdict.deliveries] == [False, False]
+    assert [each.reason for each in verdict.findings] == ["not_initialized"]
+
+
+def test_a_partition_with_many_batches_is_done_with_up_to_its_end():
+    accepted = [(number, number, 2, 1) for number in range(0, 200, 2)]
+    archived = [(number, number, 4, 1) for number in range(1, 200, 2)]
+    known = partition(0, 0, *sorted(accepted + archived), answered_ms=NOW)
+    state = shared(replace(known, complete_count=200), partition(1, 200))
+    ends = (EndOffsetAt(CREATED, 200), EndOffsetAt(NOW, 200))
+    verdict = evaluate(state, with_partitions(end=200, ends=ends), NOW, DetectionSettings())
+    assert (verdict.lag, verdict.deliveries[0].more_batches) == (0, 100)
+    assert [row.committed for row in verdict.partitions] == [200, 200]
+
+
+def test_a_count_that_contradicts_the_batches_breaks_nothing():
+    odd = replace(partition(0, 50, (50, 99, 2, 1), answered_ms=None), complete_count=10)
+    verdict = evaluate(shared(odd, members=(), phase=Phase.EMPTY, phase_ms=ANSWERED), TOPICS, NOW, DetectionSettings())
+    assert verdict.lag == 40
 
 
 def test_a_limit_that_could_not_be_read_is_given_as_the_default():

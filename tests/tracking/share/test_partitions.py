@@ -170,6 +170,28 @@ def test_archived_records_are_counted_by_their_deliveries():
     )
 
 
+def test_what_was_archived_keeps_the_limit_that_was_known_then_or_first():
+    def limited(read_ms, limit):
+        config = ShareConfig(delivery_limit=limit)
+        return ShareGroupRead(cluster="c", group="g", read_ms=read_ms, config=config)
+
+    draft = ShareDraft(None)
+    for event in (
+        snapshot(1, (0, 0, ARCHIVED, 3)),
+        update(2, (1, 2, ARCHIVED, 3)),
+        limited(3, 5),
+        update(4, (3, 3, ARCHIVED, 3), (4, 4, ARCHIVED, 5)),
+        limited(5, 3),
+        update(6, (5, 5, ARCHIVED, 3)),
+    ):
+        draft.apply(event)
+    assert draft.freeze().partitions[0].archived == (
+        ArchivedRecords(3, 1, 5, 6, limit=3),
+        ArchivedRecords(3, 4, 3, 4, limit=5),
+        ArchivedRecords(5, 1, 4, 4, limit=5),
+    )
+
+
 def test_records_that_are_done_with_count_once_even_if_their_delivery_count_is_written_again():
     found = folded(snapshot(1, (0, 3, DONE, 1), (4, 6, ARCHIVED, 2)), update(2, (0, 3, DONE, 2), (4, 6, ARCHIVED, 3)))
     assert found.accepted == 4

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from msgspec.structs import replace
+from starlette.datastructures import QueryParams
 
 from monitor.web.page.delivery_lines import WORDS, delivery_lines
+from monitor.web.page.group import group_page
+from monitor.web.page.on_demand import Asked
+from monitor.web.page.options import PageOptions
+from monitor.web.page.what_if_form import what_if_form
 from tests.web.examples import shared
-from tests.web.page.test_connect import shown, words
+from tests.web.page.test_connect import CLUSTER, PAGES, shown, words
 
 
 def test_a_strip_has_each_batch_in_its_color_and_its_place():
@@ -36,6 +41,21 @@ def test_the_page_says_what_the_colors_mean_and_which_offsets_it_shows():
     for kind, meaning in WORDS.items():
         assert f'<li><span class="delivery {kind}" aria-hidden="true"></span> {meaning}</li>' in page
     assert "10 to 14 2 4 2 1 1 10 9 s ago" in words(page)
+
+
+def test_a_strip_ends_where_the_batches_that_are_shown_end():
+    """Behind them are others, which are not all of records that wait."""
+    (delivery,) = shared().deliveries
+    many = replace(shared(), deliveries=(replace(delivery, more_batches=7),))
+    (line,) = delivery_lines(many)
+    assert (line.first, line.last) == (10, 13)
+    assert "10 to 13 (first 3 batches)" in words(shown(many))
+
+
+def test_the_page_says_why_nothing_can_be_rehearsed():
+    asked = Asked(form=what_if_form(shared(), QueryParams("")))
+    page = PAGES.group(group_page(shared(), None), CLUSTER, PageOptions(path="/"), asked)
+    assert "What if There is no simulation. Group pool is a share group: its members" in words(page)
 
 
 def test_a_partition_without_an_acknowledgment_has_no_strip():
