@@ -34,6 +34,7 @@ from monitor.model import (
     Assignment,
     Catalog,
     ClientLibrary,
+    GroupKind,
     GroupState,
     Library,
     Member,
@@ -119,22 +120,33 @@ def _rejoining(group: GroupState, libraries: Mapping[str, ClientLibrary]) -> tup
     return rejoining(group.members, group.generation, kafka_python)
 
 
-def _why_not(group: GroupState) -> str:
-    name = shown(group.group)
-    if not KINDS[group.kind].has_owners:
-        return f"Group {name} is a {group.kind.value} group: its members consume partitions together, without owners."
-    if is_connect(group):
+def why_not_simulated(name: str, kind: str, *, is_connect: bool, is_classic_streams: bool) -> str | None:
+    """Why a group of this kind is not assigned again by groupwatch, as a sentence; None: it can be."""
+    if kind == GroupKind.SHARE:
+        return f"Group {shown(name)} is a share group: its members consume partitions together, without owners."
+    if not KINDS[kind].has_owners:
+        return f"Group {shown(name)} has no members among which partitions are shared ({kind})."
+    if is_connect:
         return (
-            f"Group {name} is a Connect cluster: its leader assigns by what it remembers of lost workers, which no "
-            "record contains."
+            f"Group {shown(name)} is a Connect cluster: its leader assigns by what it remembers of lost workers, which "
+            "no record contains."
         )
-    if not group.members:
-        return f"Group {name} has no members (it is {group.phase.value}), so there is nothing to assign."
-    if is_classic_streams(group):
+    if is_classic_streams:
         return (
-            f"Group {name} is a classic group of Kafka Streams: its assignor depends on settings that no record "
+            f"Group {shown(name)} is a classic group of Kafka Streams: its assignor depends on settings that no record "
             "contains (acceptable.recovery.lag, racks)."
         )
+    return None
+
+
+def _why_not(group: GroupState) -> str:
+    name = shown(group.group)
+    streams = bool(group.members) and is_classic_streams(group)
+    refusal = why_not_simulated(group.group, group.kind, is_connect=is_connect(group), is_classic_streams=streams)
+    if refusal is not None:
+        return refusal
+    if not group.members:
+        return f"Group {name} has no members (it is {group.phase.value}), so there is nothing to assign."
     if group.protocol_type != "consumer":
         return f"Group {name} has the protocol type {shown(group.protocol_type) or 'none'}, not consumer."
     return f"Some members of group {name} have unreadable subscriptions, so its assignment cannot be simulated."

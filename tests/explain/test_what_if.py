@@ -287,7 +287,7 @@ EMPTY = GroupState(cluster="c", group="g", phase=Phase.EMPTY, protocol_type="con
         (
             modern.group(HALF, kind=GroupKind.SHARE),
             Change(),
-            "Group g is a kafka-share group: its members consume partitions together, without owners.",
+            "Group g is a share group: its members consume partitions together, without owners.",
         ),
         (
             replace(PAIR, protocol_type="mine"),

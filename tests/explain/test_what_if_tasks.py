@@ -267,7 +267,7 @@ GROWN = Change(partitions=(PartitionCount("in-0", 3),))
             modern_group(kind=GroupKind.SHARE),
             Change(),
             MODERN_TOPICS,
-            "Group g is a kafka-share group: its members consume partitions together, without owners.",
+            "Group g is a share group: its members consume partitions together, without owners.",
         ),
     ],
 )

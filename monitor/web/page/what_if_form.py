@@ -10,6 +10,7 @@ from starlette.datastructures import QueryParams
 from monitor.assignors.dialects import Exactness, dialects_of
 from monitor.assignors.registry import SYSTEM_OF, offered_names
 from monitor.detection.evaluation_input import GroupInputs, QuestionError
+from monitor.explain.simulation import why_not_simulated
 from monitor.explain.what_if import Change, MemberChange, Move, PartitionCount, what_if
 from monitor.explain.what_if_text import consequences, held_after, held_before, mark, moving, sizes, task_move
 from monitor.kinds.streams import TASK_ASSIGNOR
@@ -37,7 +38,7 @@ class WhatIfForm(Value):
     """The form with what was filled in. ``assignors`` and ``topics`` can be chosen; a kind without is not rehearsed.
 
     ``has_leader``: a member assigns, by the assignor of its client library. ``repeated`` are fields that an address,
-    which somebody has typed, has more than once.
+    which somebody has typed, has more than once. ``refusal`` says why a kind is not rehearsed.
     """
 
     assignors: tuple[str, ...]
@@ -51,6 +52,7 @@ class WhatIfForm(Value):
     topic: str = ""
     partitions: str = ""
     repeated: tuple[str, ...] = ()
+    refusal: str | None = None
 
 
 class MemberRow(Value):
@@ -128,6 +130,12 @@ def what_if_form(verdict: GroupVerdict, query: QueryParams) -> WhatIfForm:
         topic=_meant(query.get("grown", ""), sorted(subscribed)),
         partitions=query.get("to", ""),
         repeated=tuple(name for name in _ONE_VALUE if len(query.getlist(name)) > 1),
+        refusal=why_not_simulated(
+            verdict.group,
+            verdict.kind,
+            is_connect=verdict.connect is not None,
+            is_classic_streams=verdict.assignor == STREAM,
+        ),
     )
 
 

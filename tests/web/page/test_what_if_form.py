@@ -60,7 +60,8 @@ def test_the_form_offers_what_the_group_can_have_and_keeps_what_was_filled_in():
 
 
 def test_a_kind_of_group_that_is_not_rehearsed_and_a_group_without_members_have_no_form():
-    assert what_if_form(verdict(kind=GroupKind.SHARE), QueryParams("")).assignors == ()
+    shared = what_if_form(verdict(kind=GroupKind.SHARE), QueryParams(""))
+    assert (shared.assignors, "a share group: its members consume" in (shared.refusal or "")) == ((), True)
     empty = evaluate(group(), TOPICS, NOW, DetectionSettings())
     assert what_if_form(empty, QueryParams("")).assignors == ()
 
