@@ -48,7 +48,7 @@ def test_a_record_is_given_up_after_its_last_try(run: dict[str, Any]):
     assert last_try["first_s"] < given_up["first_s"]
     assert last_try["ended_s"] is not None
     assert given_up["ended_s"] is None, "it is reported for an hour"
-    assert "1 record of 1 partition" in given_up["sentence"]
+    assert ": 1 so far, the newest with offset" in given_up["sentence"]
 
 
 def test_the_dead_instance_is_one_of_two_and_its_tasks_are_taken_over(run: dict[str, Any]):
