@@ -175,6 +175,17 @@ def _errors() -> tuple[AlertRule, ...]:
             ),
         ),
         AlertRule(
+            name="GroupwatchNotRecording",
+            severity=Severity.WARNING,
+            expr=f"{series(specs.RECORDING_UP)} == 0",
+            hold_s=600,
+            summary=f"groupwatch cannot write the recording of {CLUSTER}",
+            description=(
+                "Groups are watched as before. The recording continues where it stopped once it can be written, unless "
+                "compaction removes records first; the page names the problem."
+            ),
+        ),
+        AlertRule(
             name="GroupwatchGroupsLeftOut",
             severity=Severity.WARNING,
             # Partitions and topics that are left out take nothing from these rules, which look at groups.

@@ -126,6 +126,12 @@ def findings_topic() -> Panel:
     return timeline("Findings topic writable", described(specs.FINDINGS_UP), query, _NO_YES)
 
 
+def recording() -> Panel:
+    """When the recording could be written."""
+    query = Query(expr=across("min", CLUSTER, specs.RECORDING_UP), legend=_CLUSTER)
+    return timeline("Recording writable", described(specs.RECORDING_UP), query, _NO_YES)
+
+
 def warm_up() -> Panel:
     """How much of the backlog is left after a start."""
     families = (specs.WARM_UP_REMAINING_RECORDS, specs.WARM_UP_TOTAL_RECORDS)
@@ -231,7 +237,7 @@ BOARD: Final = Board(
     variables=(variables.clusters, variables.page_address),
     bands=(
         Band(4, (clusters_read, ready, oldest_evaluation, longest_batch, findings_told, unreadable_now)),
-        Band(6, (up_over_time, ready_over_time, findings_topic)),
+        Band(6, (up_over_time, ready_over_time, findings_topic, recording)),
         Band(8, (evaluation_age, batch_duration, batch_durations, input_lag), "Reading and evaluation"),
         Band(8, (decode_errors, evaluation_errors, catalog_age)),
         Band(8, (warm_up, warm_up_time), "After a start"),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import msgspec
 import typer
@@ -34,6 +35,16 @@ PasswordFile = Annotated[Path | None, typer.Option(help="A file with the user's 
 CaFile = Annotated[
     Path | None, typer.Option(help="CA certificates (PEM) of the job's certificate, if it has no public CA.")
 ]
+At = Annotated[
+    str | None,
+    typer.Option(metavar="INSTANT", help='As of an instant of the recording: "2026-11-22 02:14" (UTC), or -3h.'),
+]
+HistoryFolder = Annotated[
+    str | None,
+    typer.Option(
+        "--history", metavar="FOLDER", envvar="GROUPWATCH_HISTORY__FOLDER", help="Read this recording instead of a job."
+    ),
+]
 Partial = Annotated[bool, typer.Option("--partial", help="Leave out clusters that are not ready.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -44,6 +55,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command("what-if")(what_if)
     app.command()(snapshot)
     app.command()(census)
+    app.command()(history)
 
 
 def explain(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
@@ -55,6 +67,8 @@ def explain(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
     ] = None,
     url: Url = DEFAULT_URL,
     snapshot: SnapshotFile = None,
+    at: At = None,
+    history: HistoryFolder = None,
     as_json: AsJson = False,
     token_file: TokenFile = None,
     user: User = None,
@@ -69,7 +83,8 @@ def explain(  # noqa: PLR0913, PLR0917 -- each is an argument or an option
         from monitor.cli.render_answer import explanation_shown  # noqa: PLC0415 -- --help must be quick
         from monitor.explain.query import explained  # noqa: PLC0415 -- as above
 
-        inputs = _inputs(url, snapshot, cluster, group, _way_in(token_file, user, password_file, ca_file))
+        way_in = _way_in(token_file, user, password_file, ca_file)
+        inputs = _inputs(_Asked(url, snapshot, at, history), cluster, group, way_in)
         found = explained(inputs, topic, partition)
         _tell(found, as_json, lambda: explanation_shown(found))
 
@@ -98,6 +113,8 @@ def what_if(  # noqa: PLR0913, PLR0917 -- as above
     ] = None,
     url: Url = DEFAULT_URL,
     snapshot: SnapshotFile = None,
+    at: At = None,
+    history: HistoryFolder = None,
     as_json: AsJson = False,
     token_file: TokenFile = None,
     user: User = None,
@@ -119,7 +136,7 @@ def what_if(  # noqa: PLR0913, PLR0917 -- as above
             partitions=counts,
         )
         way_in = _way_in(token_file, user, password_file, ca_file)
-        found = asked.what_if(_inputs(url, snapshot, cluster, group, way_in), change)
+        found = asked.what_if(_inputs(_Asked(url, snapshot, at, history), cluster, group, way_in), change)
         _tell(found, as_json, lambda: what_if_shown(found))
 
     _exit_with(answer)
@@ -132,6 +149,8 @@ def snapshot(  # noqa: PLR0913, PLR0917 -- as above
     group: Annotated[str | None, typer.Argument(help="The group.")] = None,
     partial: Partial = False,
     url: Url = DEFAULT_URL,
+    at: At = None,
+    history: HistoryFolder = None,
     token_file: TokenFile = None,
     user: User = None,
     password_file: PasswordFile = None,
@@ -140,14 +159,23 @@ def snapshot(  # noqa: PLR0913, PLR0917 -- as above
     """Save the input of the verdicts for explain and what-if, later or elsewhere: groupwatch snapshot > file."""
     if (cluster is None) != (group is None):
         raise typer.BadParameter("give both a cluster and a group, or neither")
+    if at is not None and group is None:
+        raise typer.BadParameter("--at needs a cluster and a group")
 
     def answer() -> None:
         from monitor.cli.snapshot_source import saved_from_job  # noqa: PLC0415 -- as above
+        from monitor.snapshot_file import group_lines  # noqa: PLC0415 -- as above
         from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
 
         address = GroupAddress(cluster, group) if cluster is not None and group is not None else None
         way_in = _way_in(token_file, user, password_file, ca_file)
-        for line in saved_from_job(url, address, way_in, partial=partial):
+        if at is not None and history is not None and address is not None:
+            lines: Iterable[bytes] = [
+                group_lines(_inputs(_Asked(url, None, at, history), address.cluster, address.group, way_in))
+            ]
+        else:
+            lines = saved_from_job(url, address, way_in, partial=partial, at=at)
+        for line in lines:
             sys.stdout.buffer.write(line)
         sys.stdout.buffer.flush()
 
@@ -182,6 +210,41 @@ def census(  # noqa: PLR0913, PLR0917 -- as above
     _exit_with(answer)
 
 
+def history(  # noqa: PLR0913, PLR0917 -- as above
+    cluster: Cluster,
+    group: GroupName,
+    since: Annotated[str, typer.Option(metavar="INSTANT", help='From here: "2026-11-22 02:00" (UTC), or -3h.')] = "-1h",
+    until: Annotated[str, typer.Option(metavar="INSTANT", help="Until here.")] = "now",
+    url: Url = DEFAULT_URL,
+    folder: HistoryFolder = None,
+    as_json: AsJson = False,
+    token_file: TokenFile = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    ca_file: CaFile = None,
+) -> None:
+    """List what happened to a group in a span of the recording: rebalances, findings, its lag."""
+
+    def answer() -> None:
+        from monitor.cli.render_answer import story_shown  # noqa: PLC0415 -- as above
+        from monitor.cli.snapshot_source import story_from_job, story_from_recording  # noqa: PLC0415 -- as above
+        from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
+
+        address = GroupAddress(cluster, group)
+        found = (
+            story_from_job(url, address, since, until, _way_in(token_file, user, password_file, ca_file))
+            if folder is None
+            else story_from_recording(folder, address, since, until, _now_ms())
+        )
+        _tell(found, as_json, lambda: story_shown(found))
+
+    _exit_with(answer)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
 def _counts(typed: list[str]) -> tuple[PartitionCount, ...]:
     from monitor.detection.evaluation_input import QuestionError  # noqa: PLC0415 -- --help must be quick
     from monitor.explain.query import counts_typed  # noqa: PLC0415 -- as above
@@ -198,12 +261,25 @@ def _way_in(token_file: Path | None, user: str | None, password_file: Path | Non
     return WayIn(token_file=token_file, user=user, password_file=password_file, ca_file=ca_file)
 
 
-def _inputs(url: str, snapshot: Path | None, cluster: str, group: str, way_in: WayIn) -> GroupInputs:
-    from monitor.cli.snapshot_source import inputs_from_file, inputs_from_job  # noqa: PLC0415 -- as above
+class _Asked(NamedTuple):
+    """Where the answer comes from, and as of when; ``history`` counts only where an instant is asked for."""
 
-    return (
-        inputs_from_job(url, cluster, group, way_in) if snapshot is None else inputs_from_file(snapshot, cluster, group)
-    )
+    url: str
+    snapshot: Path | None
+    at: str | None
+    history: str | None
+
+
+def _inputs(asked: _Asked, cluster: str, group: str, way_in: WayIn) -> GroupInputs:
+    from monitor.cli import snapshot_source as source  # noqa: PLC0415 -- as above
+
+    if asked.snapshot is not None:
+        if asked.at is not None:
+            raise source.SourceError("A snapshot is of one instant: --at cannot be combined with --snapshot.")
+        return source.inputs_from_file(asked.snapshot, cluster, group)
+    if asked.at is not None and asked.history is not None:
+        return source.inputs_from_recording(asked.history, cluster, group, asked.at, _now_ms())
+    return source.inputs_from_job(asked.url, cluster, group, way_in, asked.at)
 
 
 def _tell(

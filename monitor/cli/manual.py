@@ -53,6 +53,8 @@ SETTINGS: Final = Meaning(
 CACHE: Final = Meaning("GROUPWATCH_CACHE", "the folder of fetched jars and archives (by default ~/.cache/groupwatch)")
 JAVA: Final = Meaning("JAVA_HOME", "the Java to use, 17 or 21, if it is not the first in PATH")
 
+HISTORY: Final = Meaning("GROUPWATCH_HISTORY__FOLDER", "same as --history, which overrides it")
+
 MANUALS: Final[Mapping[str, Manual]] = {
     "run": Manual(
         examples=(
@@ -118,8 +120,10 @@ MANUALS: Final[Mapping[str, Manual]] = {
                 "groupwatch explain prod orders --snapshot prod.jsonl --json",
                 "Read a saved file and print JSON.",
             ),
+            Example('groupwatch explain prod orders --at "2026-11-22 02:14"', "Explain that instant (UTC)."),
         ),
         exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
+        environment=(HISTORY,),
     ),
     "what-if": Manual(
         examples=(
@@ -132,6 +136,7 @@ MANUALS: Final[Mapping[str, Manual]] = {
             Example("groupwatch what-if prod orders --without consumer-7", "Simulate the group without this member."),
         ),
         exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
+        environment=(HISTORY,),
     ),
     "snapshot": Manual(
         examples=(
@@ -142,6 +147,22 @@ MANUALS: Final[Mapping[str, Manual]] = {
             ),
         ),
         exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
+        environment=(HISTORY,),
+    ),
+    "history": Manual(
+        examples=(
+            Example("groupwatch history prod orders", "List what happened to group orders in the last hour."),
+            Example(
+                'groupwatch history prod orders --since "2026-11-22 02:00" --until -3h',
+                "List what happened between these instants (UTC).",
+            ),
+            Example(
+                "groupwatch history prod orders --since -2d --history /srv/history --json",
+                "Read the recording without a job, and print JSON.",
+            ),
+        ),
+        exit_codes=(AS_ASKED, NO_ANSWER, INTERRUPTED),
+        environment=(HISTORY,),
     ),
     "census": Manual(
         examples=(

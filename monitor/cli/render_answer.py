@@ -15,6 +15,7 @@ from rich.text import Text
 from monitor.explain.statements import Explanation, Statement
 from monitor.explain.what_if import MemberChange, Move, WhatIf
 from monitor.explain.what_if_text import consequences, held_after, held_before, mark, moving, sizes, task_move
+from monitor.history.story import GroupStory, lag_sentence
 from monitor.messages.formatting import age, counted, grouped
 from monitor.messages.names import owner, shown
 from monitor.messages.notification import utc
@@ -64,6 +65,24 @@ def _statement(statement: Statement, explanation: Explanation) -> list[Renderabl
 
 def _evidence(text: str) -> RenderableType:
     return Padding(Text(text, style="dim", overflow="fold"), (0, 0, 0, LABEL_WIDTH + 2))
+
+
+# --- history ----------------------------------------------------------------------------------------------------------
+
+
+def story_shown(story: GroupStory) -> RenderableType:
+    """A line for each thing that happened, and how the lag went."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for each in story.happened:
+        about = each.about.value if each.finding is None else f"{each.about.value} {each.finding}"
+        grid.add_row(utc(each.at_ms), about, Text(each.sentence, overflow="fold"))
+    head = f"{shown(story.group)} of cluster {shown(story.cluster)}, {utc(story.since_ms)} to {utc(story.until_ms)}:"
+    nothing = [] if story.happened else [Text("Nothing happened.")]
+    lag = lag_sentence(story)
+    return Group(Text(head), *nothing, grid, *([] if lag is None else [Text(lag)]))
 
 
 # --- what-if ----------------------------------------------------------------------------------------------------------

@@ -17,11 +17,16 @@ from monitor.cli.http_client import OPEN_WAY, WayIn, WayInError
 from monitor.detection.client_libraries.census import count_members, take_census
 from monitor.detection.client_libraries.recognition import recognize_libraries
 from monitor.detection.evaluation_input import GroupInputs
+from monitor.history.instants import InstantError, read_instant, read_span
+from monitor.history.recorded import RecordingError
+from monitor.history.replay import inputs_at
+from monitor.history.story import GroupStory, tell_story
 from monitor.messages.formatting import visible
 from monitor.messages.names import shown
+from monitor.messages.notification import utc
 from monitor.model import LibraryMembers, LibraryUse
 from monitor.snapshot_file import SnapshotFileError, find_inputs, group_states, read_lines
-from monitor.web.views.addresses import LIBRARIES_API, SAVED, GroupAddress
+from monitor.web.views.addresses import LIBRARIES_API, SAVED, STORY, GroupAddress
 
 TIMEOUT_S: Final = 60.0
 """So long the job may be silent: of a huge group, the first word may take seconds."""
@@ -78,30 +83,84 @@ def census_from_job(
         raise SourceError(f"{shown(url)} sent an unusable response: {shown(str(error))}.") from error
 
 
-def inputs_from_job(url: str, cluster: str, group: str, way_in: WayIn = OPEN_WAY) -> GroupInputs:
-    """What the verdict on a group is made of, from a running job.
+def inputs_from_recording(folder: str, cluster: str, group: str, at: str, now_ms: int) -> GroupInputs:
+    """What the verdict on a group was made of at an instant, from the tables of a recording.
+
+    Raises:
+        SourceError: the text names no instant, the recording cannot be read, or there was no such group.
+    """
+    from monitor.history.delta_tables import DeltaRecording  # noqa: PLC0415 -- only few questions need it
+
+    try:
+        at_ms = read_instant(at, now_ms)
+        found = inputs_at(DeltaRecording(folder), cluster, group, at_ms)
+    except (InstantError, RecordingError) as error:
+        raise SourceError(str(error)) from error
+    if found is None:
+        raise SourceError(f"No group {shown(group)} was known in cluster {shown(cluster)} at {utc(at_ms)}.")
+    return found
+
+
+def story_from_recording(folder: str, address: GroupAddress, since: str, until: str, now_ms: int) -> GroupStory:
+    """What happened to a group between two instants, from the tables of a recording.
+
+    Raises:
+        SourceError: as :func:`inputs_from_recording`.
+    """
+    from monitor.history.delta_tables import DeltaRecording  # noqa: PLC0415 -- as above
+
+    try:
+        since_ms, until_ms = read_span(since, until, now_ms)
+        found = tell_story(DeltaRecording(folder), address.cluster, address.group, since_ms, until_ms)
+    except (InstantError, RecordingError) as error:
+        raise SourceError(str(error)) from error
+    if found is None:
+        raise SourceError(
+            f"No group {shown(address.group)} was known in cluster {shown(address.cluster)} from {utc(since_ms)} to "
+            f"{utc(until_ms)}."
+        )
+    return found
+
+
+def story_from_job(url: str, address: GroupAddress, since: str, until: str, way_in: WayIn = OPEN_WAY) -> GroupStory:
+    """What happened to a group between two instants, from a running job that records.
+
+    Raises:
+        SourceError: as :func:`inputs_from_job`.
+    """
+    query = urlencode({"since": since, "until": until})
+    with _answer(url, f"{address.under(STORY)}?{query}", way_in) as lines:
+        body = b"".join(lines)
+    try:
+        return msgspec.json.decode(body, type=GroupStory)
+    except msgspec.DecodeError as error:
+        raise SourceError(f"{shown(url)} sent an unusable response: {shown(str(error))}.") from error
+
+
+def inputs_from_job(url: str, cluster: str, group: str, way_in: WayIn = OPEN_WAY, at: str | None = None) -> GroupInputs:
+    """What the verdict on a group is made of, from a running job; with ``at``, what it was made of at that instant.
 
     Raises:
         SourceError: nobody answers there, or the answer is none, or nothing usable can be shown to it.
     """
     try:
-        with _answer(url, GroupAddress(cluster, group).under(SAVED), way_in) as lines:
+        with _answer(url, _saved_path(GroupAddress(cluster, group), at), way_in) as lines:
             return find_inputs(lines, cluster, group)
     except SnapshotFileError as error:
         raise SourceError(f"{url} sent an unusable response: {error}") from error
 
 
 def saved_from_job(
-    url: str, address: GroupAddress | None, way_in: WayIn = OPEN_WAY, *, partial: bool = False
+    url: str, address: GroupAddress | None, way_in: WayIn = OPEN_WAY, *, partial: bool = False, at: str | None = None
 ) -> Iterator[bytes]:
-    """The lines of a snapshot of one group, or (None) of all, checked as they come.
+    """The lines of a snapshot of one group (with ``at``, as of that instant), or (None) of all, checked as they come.
 
     ``partial``: of all, also while a cluster is not ready, which is then left out.
 
     Raises:
         SourceError: as :func:`inputs_from_job`.
     """
-    path = f"{SAVED.rstrip('/')}{'?partial=1' if partial else ''}" if address is None else address.under(SAVED)
+    path = f"{SAVED.rstrip('/')}{'?partial=1' if partial else ''}" if address is None else _saved_path(address, at)
     passed: list[bytes] = []
 
     def noted(lines: Iterable[bytes]) -> Iterator[bytes]:
@@ -117,6 +176,11 @@ def saved_from_job(
             yield from passed
     except SnapshotFileError as error:
         raise SourceError(f"{url} sent an unusable response: {error}") from error
+
+
+def _saved_path(address: GroupAddress, at: str | None) -> str:
+    path = address.under(SAVED)
+    return path if at is None else f"{path}?{urlencode({'at': at})}"
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from monitor.config.client import ClientProperties
 from monitor.config.errors import ConfigError
+from monitor.config.history import HistorySettings
 from monitor.config.http import HttpSettings
 from monitor.config.load import load, with_compat, with_shard
 from monitor.config.metrics import MetricsOverride, MetricsSettings
@@ -32,6 +33,7 @@ __all__ = [
     "ConfigError",
     "DetectionOptions",
     "DetectionOverride",
+    "HistorySettings",
     "HttpSettings",
     "MetricsOverride",
     "MetricsSettings",

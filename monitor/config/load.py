@@ -17,6 +17,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 from monitor.config.client import flattened, is_secret
 from monitor.config.errors import ConfigError
 from monitor.config.files import small_text
+from monitor.config.history import HistorySettings
 from monitor.config.http import HttpSettings
 from monitor.config.metrics import MetricsOverride, MetricsSettings
 from monitor.config.settings import (
@@ -40,6 +41,7 @@ SECTIONS: Final[Mapping[str, type[BaseModel]]] = {
     "zookeeper": ZooKeeperSettings,
     "spark_queries": SparkQueriesSettings,
     "metrics": MetricsSettings,
+    "history": HistorySettings,
 }
 
 OVERRIDES: Final[Mapping[str, type[BaseModel]]] = {"detection": DetectionOverride, "metrics": MetricsOverride}

@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from monitor.config.client import ClientProperties, texts
+from monitor.config.history import HistorySettings
 from monitor.config.http import HttpSettings
 from monitor.config.metrics import MetricsSettings
 from monitor.config.section import (
@@ -280,6 +281,8 @@ class Settings(BaseSettings):
     """Queries of Spark, each a table `[spark_queries.NAME]` for one Kafka cluster."""
     metrics: MetricsSettings = MetricsSettings()
     """The exposed series."""
+    history: HistorySettings = HistorySettings()
+    """The recording."""
 
     @property
     def systems(self) -> tuple[System, ...]:

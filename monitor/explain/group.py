@@ -246,7 +246,7 @@ def _oddities(member: MemberVerdict) -> str:
 def _rebalances(known: Judged) -> Iterator[Statement]:
     if known.group.under_way is not None:
         since = known.group.under_way.started_ms
-        sentence = f"A rebalance has been in progress for {known.age_of(since)}, {_because(known.group.under_way)}."
+        sentence = f"A rebalance has been in progress for {known.age_of(since)}, {because(known.group.under_way)}."
         yield Statement(about=About.REBALANCE, sentence=sentence, since_ms=since)
     if not known.group.history:
         yield Statement(about=About.REBALANCE, sentence="groupwatch has not observed a complete rebalance.")
@@ -260,7 +260,7 @@ def _rebalances(known: Judged) -> Iterator[Statement]:
     ago = known.age_of(last.ended_ms or last.started_ms)
     yield Statement(
         about=About.REBALANCE,
-        sentence=f"The last rebalance led to {word} {last.generation} {ago} ago{took}, {_because(last)}.",
+        sentence=f"The last rebalance led to {word} {last.generation} {ago} ago{took}, {because(last)}.",
         since_ms=last.ended_ms or last.started_ms,
         evidence=tuple(_earlier(known, word)),
     )
@@ -271,7 +271,7 @@ def _changes_seen(known: Judged, last: Rebalance) -> Iterator[Statement]:
     """Rebalances as polls show them: a poll shows that something changed, not how long it took."""
     ago = known.age_of(last.ended_ms or last.started_ms)
     moved = f"{counted(last.moved, 'partition') if last.moved else 'no partition'} moved"
-    why = "" if last.causes in ((), (RebalanceCause.UNKNOWN,)) else f", {_because(last)}"
+    why = "" if last.causes in ((), (RebalanceCause.UNKNOWN,)) else f", {because(last)}"
     yield Statement(
         about=About.REBALANCE,
         sentence=f"groupwatch last detected a change of its assignment {ago} ago{why}; {moved}.",
@@ -284,7 +284,12 @@ def _took(duration_ms: int) -> str:
     return lasted(max(1, duration_ms))  # a rebalance takes time, also where the log's clock shows none
 
 
-def _because(rebalance: Rebalance) -> str:
+def because(rebalance: Rebalance) -> str:
+    """Why a rebalance happened, as a clause.
+
+    >>> because(Rebalance(5, 0, 9, causes=(RebalanceCause.MEMBER_JOINED,), joined=1))
+    'because members joined (1 joined, 0 left)'
+    """
     causes = rebalance.causes or (RebalanceCause.UNKNOWN,)
     counts = f" ({rebalance.joined} joined, {rebalance.left} left)" if rebalance.joined or rebalance.left else ""
     reasons = " and ".join(CAUSES[cause] for cause in causes)
@@ -295,7 +300,7 @@ def _earlier(known: Judged, word: str) -> Iterator[str]:
     earlier = known.group.history[:-1]
     for rebalance in reversed(earlier):
         ago = known.age_of(rebalance.ended_ms or rebalance.started_ms)
-        yield f"{word} {rebalance.generation}, {ago} ago: {_because(rebalance)}"
+        yield f"{word} {rebalance.generation}, {ago} ago: {because(rebalance)}"
 
 
 def _lag(known: Judged) -> Statement:

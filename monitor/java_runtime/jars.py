@@ -36,6 +36,14 @@ class Coordinate(Value):
     version: str
 
 
+DELTA_OF_SPARK: Final[Mapping[str, Coordinate]] = {
+    "4.0": Coordinate(organisation="io.delta", artifact="delta-spark_2.13", version="4.0.1"),
+    "4.1": Coordinate(organisation="io.delta", artifact="delta-spark_4.1_2.13", version="4.1.0"),
+    "4.2": Coordinate(organisation="io.delta", artifact="delta-spark_4.2_2.13", version="4.4.0"),
+}
+"""The release of Delta Lake for each of Spark's."""
+
+
 def kafka_artifact(name: str, version: str | None = None) -> Coordinate:
     """An artifact of Kafka; at the version that brokers and clients are started with, unless another one is named."""
     return Coordinate(organisation="org.apache.kafka", artifact=name, version=version or kafka_version().version)
@@ -82,6 +90,29 @@ def spark_kafka_jars(progress: Progress = quiet) -> list[Path]:
     coordinate = Coordinate(organisation="org.apache.spark", artifact="spark-sql-kafka-0-10_2.13", version=version)
     present = frozenset(artifact_name(jar) for jar in pyspark_jars_dir().glob("*.jar"))
     return resolve(coordinate, cache_dir() / f"spark-kafka-{version}", progress, leave_out=present)
+
+
+def delta_jars(progress: Progress = quiet) -> list[Path]:
+    """The jars of Delta Lake for the installed PySpark that PySpark does not have itself.
+
+    Raises:
+        JarsNotResolved: Ivy failed.
+        JavaNotFound: There is no Java to run Ivy.
+    """
+    coordinate = DELTA_OF_SPARK[".".join(importlib.metadata.version("pyspark").split(".")[:2])]
+    present = frozenset(artifact_name(jar) for jar in pyspark_jars_dir().glob("*.jar"))
+    into = cache_dir() / f"{coordinate.artifact}-{coordinate.version}"
+    return resolve(coordinate, into, progress, leave_out=present)
+
+
+def job_jars(progress: Progress = quiet, *, is_recorded: bool) -> list[Path]:
+    """The jars that a job gives to Spark; those of Delta Lake only if it records.
+
+    Raises:
+        JarsNotResolved: Ivy failed.
+        JavaNotFound: There is no Java to run Ivy.
+    """
+    return [*spark_kafka_jars(progress), *(delta_jars(progress) if is_recorded else [])]
 
 
 def resolve(

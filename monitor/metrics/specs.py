@@ -639,6 +639,12 @@ FINDINGS_UP: Final = ClusterMetric(
     value=lambda cluster: int(cluster.findings_problem is None) if cluster.tells_findings else None,
     absent="no findings topic is configured",
 )
+RECORDING_UP: Final = ClusterMetric(
+    "groupwatch_recording_up",
+    "1 while the recording can be written, else 0. Absent without one.",
+    value=lambda cluster: int(cluster.recording_problem is None) if cluster.is_recorded else None,
+    absent="nothing is recorded",
+)
 BUILD_INFO: Final = MetricSpec(
     "groupwatch_build_info",
     "1, with the version of groupwatch.",

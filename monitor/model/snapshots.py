@@ -139,8 +139,8 @@ class ClusterSnapshot(Value):
     (monitor.readiness). A restarted job that is not ready shows what was served before it. ``warm_up`` is there from
     the first batch on until then. ``clock_behind_ms`` is to be added to its times to have those of the machine's clock,
     which has been set lately unless it is 0. ``tells_findings``: they are published in a topic, unless there is a
-    ``findings_problem``. ``problem`` is about reading; ``stalled`` says that micro-batches no longer end.
-    ``collectors`` are those that run in this process.
+    ``findings_problem``; ``is_recorded`` and ``recording_problem`` likewise. ``problem`` is about reading; ``stalled``
+    says that micro-batches no longer end. ``collectors`` are those that run in this process.
     """
 
     cluster: str
@@ -159,6 +159,8 @@ class ClusterSnapshot(Value):
     stalled: bool = False
     tells_findings: bool = False
     findings_problem: str | None = None
+    is_recorded: bool = False
+    recording_problem: str | None = None
     collectors: tuple[CollectorHealth, ...] = ()
 
     @property

@@ -24,19 +24,28 @@ from monitor.web.http.exact_routes import exact_app
 from monitor.web.page.render import Pages
 from monitor.web.page.routes import page_routes
 from monitor.web.probes import metrics_routes
+from monitor.web.views.past import Past, PastReader
 from monitor.web.views.snapshot_source import NotKnownYet, Source
 
 
 def create_app(
-    source: Source, now_ms: Callable[[], int] | None = None, process: ProcessMetrics | None = None
+    source: Source,
+    now_ms: Callable[[], int] | None = None,
+    process: ProcessMetrics | None = None,
+    past: Past | None = None,
 ) -> Starlette:
     """The app over whatever snapshot is the newest.
 
-    ``now_ms`` is the clock by which the page tells how old it is, ``process`` what the metrics say of the process.
+    ``now_ms`` is the clock by which the page tells how old it is, ``process`` what the metrics say of the process,
+    ``past`` the recording (None: there is none).
     """
     pages, clock, turns = Pages(), now_ms or _system_ms, Turns()
     metrics = metrics_routes(source, process)
-    routes = [*page_routes(source, pages, clock, turns), *metrics, *api_routes(source, clock, turns)]
+    routes = [
+        *page_routes(source, pages, clock, turns),
+        *metrics,
+        *api_routes(source, clock, turns, PastReader(past, clock)),
+    ]
     return exact_app(routes, {HTTPException: _Refusal(pages)})
 
 

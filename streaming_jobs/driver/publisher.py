@@ -91,7 +91,8 @@ class MicroBatchPublisher:
     ``findings`` are published once the store has them. ``log_topic`` is
     what tells of the groups, ``own_topics`` grow by what groupwatch does, ``freshness`` whether groups are known well
     enough to be judged (None: always). ``connect_topics`` are the topics of configurations of Connect clusters, by
-    group. ``begun`` is set once the query runs. Groups are judged by the catalog of the
+    group. ``recording_problem`` tells why nothing is recorded now (None: nothing is to be). ``begun`` is
+    set once the query runs. Groups are judged by the catalog of the
     micro-batch before: it has to be known when the micro-batch starts.
     """
 
@@ -121,6 +122,7 @@ class MicroBatchPublisher:
     evaluation_errors: int = 0
     series: SeriesRules = ALL_SERIES
     connect_topics: Mapping[str, str] = field(default_factory=dict)
+    recording_problem: Callable[[], str | None] | None = None
     _run: str = field(default_factory=lambda: uuid4().hex)
     _view: ClusterView = field(init=False)
     _views: AssignmentViewCache = field(default_factory=AssignmentViewCache)
@@ -327,6 +329,8 @@ class MicroBatchPublisher:
             stalled=False,
             tells_findings=self.findings.is_on,
             findings_problem=self.findings.problem,
+            is_recorded=self.recording_problem is not None,
+            recording_problem=self.recording_problem() if self.recording_problem is not None else None,
         )
         groups = self._view.summaries()
         if judged_by is None or not self.warm_up.is_believable(len(groups), self.resumed):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 
+from monitor.config import HistorySettings
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.metrics.series_filter import ALL_SERIES, SeriesRules
 from monitor.model import ALL_GROUPS, Shard
@@ -16,7 +17,8 @@ from streaming_jobs.driver.served_before import ServedBefore
 class SharedEvaluation:
     """Which groups of a cluster are judged, and by what: the thresholds, and where its catalogs are put.
 
-    ``series`` says which series the groups have; ``served_before`` keeps what is served for the next start.
+    ``series`` says which series the groups have, ``history`` where they are recorded. ``served_before`` keeps what is
+    served for the next start.
 
     ``start_turn`` is held by the cluster whose query is starting. A query starts with a Python of its own, for which
     Spark waits 10 s and no longer: of several at a time on a busy machine, each could be too late again and again.
@@ -28,3 +30,4 @@ class SharedEvaluation:
     shard: Shard = ALL_GROUPS
     start_turn: threading.Lock = field(default_factory=threading.Lock)
     series: SeriesRules = ALL_SERIES
+    history: HistorySettings = field(default_factory=HistorySettings)

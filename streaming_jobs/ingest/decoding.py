@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -67,6 +67,9 @@ class EventChunk:
     _rows: dict[tuple[int, Entity, str], _EventColumns] = field(default_factory=dict)
     _own: dict[tuple[Entity, str], _EventColumns] = field(default_factory=dict)
 
+    def begin_record(self, record: Record) -> None:
+        """What follows is told by this record. Of commits, which come by column, it is not told."""
+
     def add(self, entity: Entity, name: str, position: int, event: AnyEvent) -> None:
         """Append the event to its entity's row."""
         row = self._own.get((entity, name))
@@ -122,11 +125,13 @@ class LogDecoder(ABC):
     buckets: int
     source: str
     shard: Shard = ALL_GROUPS
+    chunks: Callable[[int], EventChunk] = EventChunk
+    """Makes the chunk that the events of some records are put into, for so many buckets."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Decode, as Spark's mapInArrow calls it."""
         for batch in batches:
-            chunk = EventChunk(self.buckets)
+            chunk = self.chunks(self.buckets)
             self.fill(chunk, batch)
             yield chunk.to_arrow()
 
@@ -137,6 +142,7 @@ class LogDecoder(ABC):
 
     def place_or_count(self, chunk: EventChunk, record: Record) -> None:
         """Put what the record says into the chunk, or that it cannot be read."""
+        chunk.begin_record(record)
         try:
             self.place(chunk, record)
         except DecodeError as error:
@@ -189,6 +195,7 @@ class OffsetsLogDecoder(LogDecoder):
             chunk.add(Entity.GROUP, event.group, record.offset, event)
 
     def _place_share_state(self, chunk: EventChunk, record: Record) -> None:
+        chunk.begin_record(record)
         try:
             event = decode_share_state(record.key, record.value, record.timestamp_ms)
         except DecodeError as error:
@@ -240,6 +247,7 @@ class EventsDecoder(LogDecoder):
                 self.place_or_count(chunk, record)
 
     def _place_config(self, chunk: EventChunk, topic: str, record: Record) -> None:
+        chunk.begin_record(record)
         try:
             event = decode_connect_config(record.key, record.value, record.timestamp_ms)
         except DecodeError as error:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Final
@@ -30,6 +31,7 @@ from monitor.collectors.kafka_client.client_properties import spark_options
 from monitor.collectors.passes.health import PassCounter
 from monitor.collectors.remote_collector import RemoteCollector
 from monitor.config import SparkSettings
+from monitor.history.recorded import RecordedSettings
 from monitor.model import ALL_GROUPS, Shard
 from monitor.protocol.kafka.group_metadata import OFFSETS_TOPIC
 from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC
@@ -50,6 +52,8 @@ from streaming_jobs.ingest.sources import events_log, kafka_log, ticks
 from streaming_jobs.jobs.collector_log import CollectorLog
 from streaming_jobs.jobs.reading_problems import ReadingProblems
 from streaming_jobs.jobs.watch_targets import WatchTarget
+from streaming_jobs.recording.recorder import RecordedLogs, Recorder
+from streaming_jobs.recording.rows import recorded_rows
 from streaming_jobs.runtime.checkpoint import PARTITIONS_KEY, Checkpoint, CheckpointError, Layout
 from streaming_jobs.runtime.clock import monotonic_ms, now_ms
 from streaming_jobs.runtime.lifetime import JobFailed
@@ -107,6 +111,7 @@ class ClusterWatch:
         self._checkpoint = Checkpoint(spark, settings.checkpoint or "", target.name)
         self._share_partitions = 0
         self._has_missed_share_state = False
+        self._recorder = recorder_of(spark, target.name, shared)
 
     @property
     def fatal(self) -> JobFailed | CheckpointError | None:
@@ -153,6 +158,8 @@ class ClusterWatch:
         A micro-batch that has done everything ends: Spark then notes it, and a restart does not repeat it.
         """
         self._stopping.set()
+        if self._recorder is not None:
+            self._recorder.begin_stop()
         gate = self._gate
         if gate is not None and not gate.is_open:
             self._has_held_batch = gate.is_holding
@@ -175,6 +182,8 @@ class ClusterWatch:
             if thread.ident is not None:  # another cluster's error can end the job before this one was started
                 thread.join(timeout=max(0.0, deadline - time.monotonic()))
         self._findings.close()
+        if self._recorder is not None:
+            self._recorder.stop(max(0.0, deadline - time.monotonic()))
         self._judging.served_before.keep(self._store.of(self._target.name))
         self._checkpoint.release()
 
@@ -351,6 +360,7 @@ class ClusterWatch:
             freshness=self._freshness(),
             series=self._judging.series,
             connect_topics=connect_topics,
+            recording_problem=None if self._recorder is None else self._recorder.tell_problem,
         )
         self._problems.lateness = lambda: publisher.lateness
         writer = (
@@ -363,6 +373,11 @@ class ClusterWatch:
         with self._judging.start_turn:
             query = writer.start()
             self._await_begin(query, publisher.begun)
+        if self._recorder is not None:
+            known = RecordedSettings(self._judging.rules, connect_topics)
+            self._recorder.record(
+                RecordedLogs(self._recorded_rows(backlog, known), known, self._log_partitions(backlog))
+            )
         return query
 
     @property
@@ -404,7 +419,8 @@ class ClusterWatch:
                 found[group] = topic
         return found
 
-    def _bucket_rows(self, backlog: LogBounds, config_topics: frozenset[str]) -> DataFrame:
+    def _logs(self, backlog: LogBounds, config_topics: frozenset[str]) -> tuple[DataFrame | None, DataFrame]:
+        """The log of groups, if they come by one, and the collectors' events."""
         options = spark_options(self._cluster) | {"kafka.group.id": reader_group(self._cluster)}
         most = self._settings.max_records_per_batch
         offsets_log = (
@@ -412,20 +428,35 @@ class ClusterWatch:
             if self._target.reads_log
             else None
         )
+        return offsets_log, events_log(self._spark, self._cluster.events_topic, options, most, config_topics)
+
+    def _recorded_rows(self, backlog: LogBounds, settings: RecordedSettings) -> Callable[[], DataFrame]:
+        config_topics = frozenset(settings.connect_topics.values())
+        spread = self._spread(config_topics)
+
+        def rows() -> DataFrame:
+            offsets_log, events = self._logs(backlog, config_topics)
+            return recorded_rows(self._target.name, offsets_log, events, spread)
+
+        return rows
+
+    def _bucket_rows(self, backlog: LogBounds, config_topics: frozenset[str]) -> DataFrame:
         return bucket_rows(
-            offsets_log,
-            events_log(self._spark, self._cluster.events_topic, options, most, config_topics),
+            *self._logs(backlog, config_topics),
             ticks(self._spark, self._checkpoint.buckets),
             BucketProcessor(
                 self._target.name, self._judging.catalogs.address, self._judging.rules, self._judging.series
             ),
-            Spread(
-                buckets=self._checkpoint.buckets,
-                shard=self._judging.shard,
-                text_partitions=self._target.text_partitions,
-                source_id=self._source_id(),
-                config_topics=config_topics,
-            ),
+            self._spread(config_topics),
+        )
+
+    def _spread(self, config_topics: frozenset[str]) -> Spread:
+        return Spread(
+            buckets=self._checkpoint.buckets,
+            shard=self._judging.shard,
+            text_partitions=self._target.text_partitions,
+            source_id=self._source_id(),
+            config_topics=config_topics,
         )
 
     def _log_partitions(self, backlog: LogBounds) -> dict[str, int]:
@@ -457,6 +488,13 @@ class ClusterWatch:
             events_read=planned_end(self._cluster.events_topic, planned),
             share_read=planned_end(SHARE_STATE_TOPIC, planned) if self._share_partitions else {},
         )
+
+
+def recorder_of(spark: SparkSession, cluster: str, shared: SharedEvaluation) -> Recorder | None:
+    """What records the cluster; None: nothing is to be recorded."""
+    if shared.history.folder is None:
+        return None
+    return Recorder(spark, cluster, shared.history, shared.shard)
 
 
 def only_first_partition(bounds: LogBounds) -> LogBounds:

@@ -30,6 +30,7 @@ from streaming_jobs.runtime.clock import now_ms
 from streaming_jobs.runtime.lifetime import JobFailed, Lifetime
 from streaming_jobs.runtime.other_checkpoints import SparkFiles
 from streaming_jobs.runtime.session import (
+    DELTA,
     create_session,
     forget_files_to_delete,
     has_ended,
@@ -106,7 +107,7 @@ class Job:
             spark.master,
             spark.shuffle_partitions,
             self._jars,
-            spark.properties(),
+            spark.properties() if self._settings.history.folder is None else {**DELTA, **spark.properties()},
             self._spark_log,
             is_ending=lambda: self._lifetime.is_over,
         )
@@ -117,6 +118,7 @@ class Job:
             served_before(self._settings),
             self._settings.shard,
             series=series_rules(self._settings),
+            history=self._settings.history,
         )
         try:
             for watched in self._watch_list(self._spark):

@@ -12,7 +12,7 @@ from monitor.collectors.errors import CollectorError, NotYetReadable
 from monitor.collectors.kafka.preflight import check
 from monitor.config import ConfigError, Settings, load, with_compat, with_shard
 from monitor.java_runtime.errors import EmbeddedError
-from monitor.java_runtime.jars import spark_kafka_jars
+from monitor.java_runtime.jars import job_jars
 from monitor.web.server import ListenError
 from streaming_jobs.driver.served_before import serve_again
 from streaming_jobs.driver.snapshot_store import SnapshotStore
@@ -62,8 +62,8 @@ def _watch(settings: Settings, lifetime: Lifetime, *, rebuild: bool) -> None:
     if not rebuild:
         serve_again(settings, store)
     _check_clusters(settings, lifetime)  # before the port opens: a job that cannot start answers no scrape and no probe
-    with http_server(store, settings.http) as server:
-        jars = spark_kafka_jars(lifetime.progress)
+    with http_server(store, settings.http, history=settings.history) as server:
+        jars = job_jars(lifetime.progress, is_recorded=settings.history.folder is not None)
         lifetime.go_on()
         with Job(settings, store, jars, rebuild=rebuild, lifetime=lifetime) as job:
             log.info("The page is %s/, the metrics %s/metrics", server.url, server.url)

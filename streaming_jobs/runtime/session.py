@@ -120,6 +120,18 @@ DEFAULTS: Final = {
 }
 
 
+DELTA: Final = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    # By default a commit reads the table's log in 50 tasks: 3.7 s and 6.7 s of CPU a write, instead of 1.0 and 1.8.
+    "spark.databricks.delta.snapshotPartitions": "1",
+    # A reader then takes a small part of a file for one group.
+    "spark.hadoop.parquet.block.size": str(2**20),
+    "spark.sql.parquet.compression.codec": "zstd",
+}
+"""What Spark needs to write tables of Delta Lake, and to do it cheaply."""
+
+
 _driver_jvm: DriverJvm | None = None
 """The JVM that this process has started for its session."""
 

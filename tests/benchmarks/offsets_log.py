@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from kafka import KafkaProducer
 from kafka.admin import NewTopic
@@ -21,6 +22,10 @@ from tests.support.job_process import JobProcess, running
 
 LOG_PARTITIONS = 8
 _PROGRAM = Path(__file__).parent / "Fill.java"
+
+
+RECORDING: Final = "history"
+"""The folder of a recording, in that of its job."""
 
 
 @dataclass(frozen=True)
@@ -108,19 +113,21 @@ def loaded_job(
     trigger_s: float = 1.0,
     rounds: int = 1,
     apart_s: int = 0,
+    is_recorded: bool = False,
     **cluster: object,
 ) -> Iterator[JobProcess]:
     """A job that is ready and follows so many commits a second for the time of the block.
 
     Before it starts, every partition has ``rounds`` commits that say to be ``apart_s`` seconds apart. ``cluster``:
-    further settings of its cluster.
+    further settings of its cluster. ``is_recorded``: it has a recording in the folder RECORDING of its own.
     """
     fill(kafka, crowd, rounds, apart_s)
     with tempfile.TemporaryDirectory() as folder:
         clusters = {"bench": {"bootstrap_servers": kafka.bootstrap_servers, **cluster}}
         spark = {"trigger_s": trigger_s, "buckets": 8}
+        more = {"history": {"folder": str(Path(folder) / RECORDING)}} if is_recorded else {}
         with (
-            running(JobProcess(Path(folder), clusters, jvm=None, spark=spark)) as job,
+            running(JobProcess(Path(folder), clusters, jvm=None, spark=spark, **more)) as job,
             filling(kafka, crowd, 100_000, commits_s, before=rounds),
         ):
             yield job

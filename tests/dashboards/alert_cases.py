@@ -620,6 +620,15 @@ CASES = (
         labels={"cluster": "c"},
     ),
     Case(
+        "GroupwatchNotRecording",
+        "warning",
+        UP | {at("recording_up"): "0x20 1x60"},
+        fires=10,
+        gone=26,
+        summary="groupwatch cannot write the recording of c",
+        labels={"cluster": "c"},
+    ),
+    Case(
         "GroupwatchGroupsLeftOut",
         "warning",
         UP | {at("series_left_out", detail="group"): "120x20 0x60", at("series_left_out", detail="topic"): "5x120"},

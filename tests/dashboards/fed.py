@@ -79,6 +79,7 @@ def exposed(tick: int) -> bytes:
         blocks=packed(blocks),
         catalog_ms=now_ms - 5_000,
         tells_findings=True,
+        is_recorded=True,
         collectors=(
             CollectorHealth("main", "catalog", "main", tick, tick, tick, last_success_ms=now_ms, pass_ms=250),
             CollectorHealth("main", "metaq", "old", failed=tick, pass_ms=9_000, problem="It does not answer."),

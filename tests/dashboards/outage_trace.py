@@ -32,6 +32,7 @@ NAMES: Final = (
     "groupwatch_input_lag_records",
     "groupwatch_evaluation_errors_total",
     "groupwatch_findings_up",
+    "groupwatch_recording_up",
     "groupwatch_collector_up",
     "groupwatch_collector_last_success_timestamp_seconds",
     "groupwatch_group_lag",

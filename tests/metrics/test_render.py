@@ -388,6 +388,7 @@ def test_every_metric_of_the_table_is_rendered_and_no_other():
         evaluated_ms=NOW_MS,
         catalog_ms=NOW_MS,
         tells_findings=True,
+        is_recorded=True,
         collectors=(CollectorHealth("main", "kafka", "main", complete=1, last_success_ms=NOW_MS, pass_ms=20),),
         blocks=packed(
             (
@@ -689,6 +690,15 @@ def test_times_are_told_by_the_machines_clock_which_others_compare_with_theirs()
         "groupwatch_last_evaluation_timestamp_seconds": NOW_MS / 1000 + 3600,
         "groupwatch_catalog_timestamp_seconds": NOW_MS / 1000 + 3595,
     }
+
+
+def test_a_recording_that_cannot_be_written_is_no_failure_to_read():
+    cluster = msgspec.structs.replace(ready_cluster(), is_recorded=True, recording_problem="Nothing is recorded.")
+    samples = [sample for metric in parsed(text_of(render_self([cluster], "1"))) for sample in metric.samples]
+    values = {sample.name: sample.value for sample in samples}
+    assert (values["groupwatch_recording_up"], values["groupwatch_up"]) == (0, 1)
+    line = cluster_line(cluster, NOW_MS)
+    assert (line.failing, line.warning) == (False, "Nothing is recorded.")
 
 
 @pytest.mark.parametrize(("tells", "problem", "shown"), [(False, None, []), (True, None, [1]), (True, "No way.", [0])])

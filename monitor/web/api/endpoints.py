@@ -6,10 +6,11 @@ from typing import Final
 
 from monitor.explain.statements import Explanation
 from monitor.explain.what_if import WhatIf
+from monitor.history.story import GroupStory
 from monitor.model import FindingKind, GroupKind, GroupSummary, LibraryUse, Phase, Value
 from monitor.web.api.lists import Order
 from monitor.web.api.types import ApiIndex, ClusterCondition, GroupHistory, OpenFinding
-from monitor.web.views.addresses import API, LIBRARIES_API, SAVED
+from monitor.web.views.addresses import API, LIBRARIES_API, SAVED, STORY
 from monitor.web.views.query import Parameter
 from monitor.web.views.summary import ToldVerdict
 
@@ -63,6 +64,10 @@ _PARTIAL: Final = Parameter(
     meaning="Return the ready clusters although others are not. The header X-Not-Ready names the others.",
     is_switch=True,
 )
+_AT: Final = Parameter(
+    name="at",
+    meaning="As of this instant of the recording: 2026-11-22 02:14 (UTC), with an offset such as +01:00, or -3h.",
+)
 _CURSOR: Final = Parameter(name="cursor", meaning="Continue after the response whose Link has this cursor.")
 
 ADDRESSES: Final = (
@@ -107,6 +112,7 @@ ADDRESSES: Final = (
         name="group",
         meaning="All details of a group: members, partitions, lag, findings with advice.",
         answer=Answer(type=ToldVerdict),
+        parameters=(_AT,),
     ),
     Address(
         path="/api/v1/findings",
@@ -131,6 +137,7 @@ ADDRESSES: Final = (
         parameters=(
             Parameter(name="topic", meaning="With a partition: explain that one."),
             Parameter(name="partition", meaning="Its number; of RocketMQ BROKER-QUEUE, of MetaQ BROKER-NUMBER."),
+            _AT,
         ),
     ),
     Address(
@@ -145,6 +152,7 @@ ADDRESSES: Final = (
             Parameter(name="members", meaning="The number of members; new ones subscribe like most.", is_number=True),
             Parameter(name="without", meaning="Without this member (its id, instance id or client id).", repeats=True),
             Parameter(name="partitions", meaning="TOPIC=N: with N partitions of a topic.", repeats=True),
+            _AT,
         ),
     ),
     Address(
@@ -152,6 +160,16 @@ ADDRESSES: Final = (
         name="history",
         meaning="The lag of a group over about the last 30 minutes, one point about every 15 s.",
         answer=Answer(type=GroupHistory),
+    ),
+    Address(
+        path=f"{STORY}{GROUP}",
+        name="story",
+        meaning="What happened to a group in a span of the recording: rebalances, findings, its lag.",
+        answer=Answer(type=GroupStory),
+        parameters=(
+            Parameter(name="since", meaning="From this instant, as at of the other addresses; -1h if left out."),
+            Parameter(name="until", meaning="Until this instant; now if left out."),
+        ),
     ),
     Address(
         path=SAVED.rstrip("/"),
@@ -165,6 +183,7 @@ ADDRESSES: Final = (
         name="snapshot-of-group",
         meaning="The inputs of the verdict on a group, as lines of JSON (docs/explain.md).",
         answer=Answer(media="application/x-ndjson"),
+        parameters=(_AT,),
     ),
     Address(
         path=OPENAPI,

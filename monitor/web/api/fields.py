@@ -339,6 +339,19 @@ SPECIAL: Final[Mapping[str, Mapping[str, str]]] = {
         "deliveries": "How often these records were delivered.",
     },
     "GroupHistory": {"points": "The oldest first, at most 120."},
+    "GroupStory": {
+        "since_ms": "The beginning of the span (ms since the epoch).",
+        "until_ms": "Its end (ms since the epoch).",
+        "happened": "What happened, the oldest first.",
+        "lag": "The lag at regular instants, the oldest first.",
+        "unit": "The unit of the lag.",
+    },
+    "Happened": {
+        "at_ms": "When it happened (ms since the epoch).",
+        "about": "What it is about: a rebalance, a finding that opened or closed, or the group itself.",
+        "finding": "The kind and reason of the finding.",
+    },
+    "LagThen": {"at_ms": "The instant (ms since the epoch)."},
     "LagPoint": {
         "at_ms": "When the group was evaluated (ms since the epoch).",
         "lag": "The lag in records (of MetaQ bytes); null: unknown.",

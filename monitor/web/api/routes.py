@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from monitor.detection.evaluate import evaluate
 from monitor.detection.evaluation_input import GroupInputs, QuestionError, only_concerned
 from monitor.explain.query import counts_typed, explained
 from monitor.explain.what_if import Change, what_if
@@ -30,9 +31,10 @@ from monitor.web.api.openapi import openapi_document
 from monitor.web.api.response import JSON, JsonAnswer
 from monitor.web.api.types import ApiAddress, ApiIndex, GroupHistory
 from monitor.web.http.concurrency import Turns
-from monitor.web.views.addresses import API, SAVED
+from monitor.web.views.addresses import API, SAVED, STORY
+from monitor.web.views.past import PastReader
 from monitor.web.views.query import Query
-from monitor.web.views.snapshot_source import GroupFinder, Source
+from monitor.web.views.snapshot_source import GroupFinder, Source, address_of
 from monitor.web.views.summary import verdict_json
 from monitor.web.views.what_if_limits import affordable
 
@@ -42,13 +44,13 @@ Handler = Callable[[Request, Query], Response]
 Runner = Callable[[Callable[[], Response]], Awaitable[Response]]
 
 _LINES_OF_JSON: Final = "application/x-ndjson"
-_TAKING_TURNS: Final = frozenset({"group", "explain", "what-if"})
-"""Of a huge group these take a second or so, of all others a few milliseconds."""
+_TAKING_TURNS: Final = frozenset({"group", "explain", "what-if", "snapshot-of-group", "story"})
+"""Of a huge group, or of the past, these take a second or so; else a few milliseconds."""
 
 
-def api_routes(source: Source, now_ms: Callable[[], int], turns: Turns) -> list[Route]:
+def api_routes(source: Source, now_ms: Callable[[], int], turns: Turns, past: PastReader) -> list[Route]:
     """Everything under ``/api/``. ``now_ms`` is the clock by which it tells how old an evaluation is."""
-    handlers = {**_Listing(source, now_ms).handlers(), **_OfGroups(source).handlers()}
+    handlers = {**_Listing(source, now_ms).handlers(), **_OfGroups(source, past).handlers()}
     routes = [
         Route(
             each.path.replace(GROUP, "{rest:any}"),
@@ -184,9 +186,10 @@ def _page(request: Request, wanted: Wanted, listed: Listed, extra: Mapping[str, 
 class _OfGroups:
     """What is told of one group."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, past: PastReader) -> None:
         self._source = source
         self._find = GroupFinder(source)
+        self._past = past
 
     def handlers(self) -> Mapping[str, Handler]:
         """By the name of the address."""
@@ -195,20 +198,32 @@ class _OfGroups:
             "explain": self._explained,
             "what-if": self._what_if,
             "history": self._history,
+            "story": self._story,
             "snapshot-of-group": self._saved,
         }
 
-    def _verdict(self, request: Request, _: Query) -> Response:
-        return JsonAnswer(verdict_json(self._find.verdict(request, API).verdict)).to(request)
+    def _inputs(self, request: Request, query: Query, prefix: str) -> GroupInputs:
+        """What the verdict on the group is made of now, or was at the instant that is asked for."""
+        at = query.text("at")
+        if at is not None:
+            return self._past.inputs(address_of(request, prefix), at)
+        return self._find.inputs(request, prefix)
+
+    def _verdict(self, request: Request, query: Query) -> Response:
+        if query.text("at") is None:
+            return JsonAnswer(verdict_json(self._find.verdict(request, API).verdict)).to(request)
+        inputs = self._inputs(request, query, API)
+        then = evaluate(inputs.group, inputs.catalog, inputs.now_ms, inputs.settings)
+        return JsonAnswer(verdict_json(then)).to(request)
 
     def _explained(self, request: Request, query: Query) -> Response:
         topic, partition = query.text("topic"), query.text("partition")
-        inputs = only_concerned(self._find.inputs(request, EXPLAIN))
+        inputs = only_concerned(self._inputs(request, query, EXPLAIN))
         return _asked(inputs, lambda: explained(inputs, topic, partition)).to(request)
 
     def _what_if(self, request: Request, query: Query) -> Response:
         change = _change(query)
-        inputs = only_concerned(self._find.inputs(request, WHAT_IF))
+        inputs = only_concerned(self._inputs(request, query, WHAT_IF))
         return _asked(inputs, lambda: what_if(inputs, change)).to(request)
 
     def _history(self, request: Request, _: Query) -> Response:
@@ -216,8 +231,12 @@ class _OfGroups:
         points = self._source.history(group.cluster, group.group)
         return _json_answer(GroupHistory(cluster=group.cluster, group=group.group, points=points)).to(request)
 
-    def _saved(self, request: Request, _: Query) -> Response:
-        return Response(group_lines(self._find.inputs(request, SAVED)), media_type=_LINES_OF_JSON)
+    def _story(self, request: Request, query: Query) -> Response:
+        since, until = query.text("since") or "-1h", query.text("until") or "now"
+        return _json_answer(self._past.story(address_of(request, STORY), since, until)).to(request)
+
+    def _saved(self, request: Request, query: Query) -> Response:
+        return Response(group_lines(self._inputs(request, query, SAVED)), media_type=_LINES_OF_JSON)
 
 
 def _change(query: Query) -> Change:

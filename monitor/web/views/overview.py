@@ -130,11 +130,11 @@ def cluster_line(cluster: ClusterSnapshot, now_ms: int) -> ClusterLine:
 
 
 def _warning(cluster: ClusterSnapshot) -> str | None:
-    """What is wrong beside the reading: with the findings, with collectors that tell of more groups, and in passes."""
+    """What is wrong beside the reading: with findings, the recording, collectors that tell of more groups, passes."""
     said = (sentence for each in cluster.collectors for sentence in (each.problem, each.warning))
     beside = [sentence for sentence in said if sentence is not None and sentence not in (cluster.problem or "")]
-    problems = beside if cluster.findings_problem is None else [cluster.findings_problem, *beside]
-    return " ".join(problems) or None
+    of_writing = [each for each in (cluster.findings_problem, cluster.recording_problem) if each is not None]
+    return " ".join([*of_writing, *beside]) or None
 
 
 def _group_line(summary: GroupSummary) -> GroupLine:

@@ -73,7 +73,7 @@ class GroupFinder:
 
     def verdict(self, request: Request, prefix: str) -> FoundGroup:
         """The newest verdict on the group that the path under ``prefix`` names."""
-        address = _address(request, prefix)
+        address = address_of(request, prefix)
         cluster = self._ready(address.cluster)
         verdict = _judged(address, self._source.verdict)
         if verdict is not None:
@@ -82,7 +82,7 @@ class GroupFinder:
 
     def inputs(self, request: Request, prefix: str) -> GroupInputs:
         """What the newest verdict on that group is made of."""
-        address = _address(request, prefix)
+        address = address_of(request, prefix)
         self._ready(address.cluster)
         found = _judged(address, self._group_inputs)
         if found is None:
@@ -91,7 +91,7 @@ class GroupFinder:
 
     def listed(self, request: Request, prefix: str) -> GroupSummary:
         """That group as it is listed: nothing is judged for it."""
-        address = _address(request, prefix)
+        address = address_of(request, prefix)
         groups = self._ready(address.cluster).groups
         place = bisect_left(groups, address.group, key=lambda each: each.group)
         if groups[place : place + 1] and groups[place].group == address.group:
@@ -134,7 +134,12 @@ def named(snapshot: Snapshot, name: str) -> ClusterSnapshot:
     return known
 
 
-def _address(request: Request, prefix: str) -> GroupAddress:
+def address_of(request: Request, prefix: str) -> GroupAddress:
+    """The group that the path under ``prefix`` names.
+
+    Raises:
+        HTTPException: 404, it names none.
+    """
     address = group_address(request.scope["raw_path"].decode("ascii"), prefix)
     if address is None:
         raise HTTPException(404, "This address names no group: it must end in a cluster and a group.")

@@ -50,6 +50,7 @@ from streaming_jobs.runtime.hadoop_files import HadoopFiles
 from streaming_jobs.runtime.session import create_session, stop_session
 from tests.support.clients import commit, create_topic
 from tests.support.job_process import BRIEF_JVM, DRIVER_JVM, JobProcess, eventually
+from tests.support.small_disk import fill, small_disk
 
 pytestmark = [
     pytest.mark.broker,
@@ -581,46 +582,29 @@ def test_a_job_on_a_damaged_checkpoint_ends_and_a_rebuild_reads_the_log_again(
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 4 MiB."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=4m", "groupwatch-test", str(place)]
-    mounted = subprocess.run(command, capture_output=True, text=True, check=False)
-    if mounted.returncode != 0:
-        pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
-    yield place
-    subprocess.run(["umount", "--lazy", str(place)], check=True)  # Spark may still look after a file in it
-
-
-def fill(file: Path) -> None:
-    """Write until there is no room left."""
-    with file.open("wb", buffering=0) as stream:
-        try:
-            while True:
-                stream.write(b"x" * 4096)
-        except OSError:
-            return
+def disk(tmp_path: Path) -> Iterator[Path]:
+    with small_disk(tmp_path / "disk") as place:
+        yield place
 
 
 def test_a_full_disk_is_named_on_the_board_and_heals(
-    spark: SparkSession, broker: EmbeddedKafka, written: Path, small_disk: Path, caplog: pytest.LogCaptureFixture
+    spark: SparkSession, broker: EmbeddedKafka, written: Path, disk: Path, caplog: pytest.LogCaptureFixture
 ):
-    root = copied(written, small_disk / "checkpoint")
+    root = copied(written, disk / "checkpoint")
     store = SnapshotStore(["test"])
     commits = partial(newest, root / "test/commits")
     with watching(spark, broker, root, store) as watch:
         before = commits()
         eventually(lambda: commits() > before, "a micro-batch")
-        fill(small_disk / "filler")
+        fill(disk / "filler")
         eventually(lambda: "the disk is full (" in (store.of("test").problem or ""), "the problem on the board")
         assert "the disk is full (" in caplog.text
         assert "No space left on device" in caplog.text
-        (small_disk / "filler").unlink()
+        (disk / "filler").unlink()
         before = commits()
         eventually(lambda: commits() > before and store.of("test").problem is None, "its healing")
         assert watch.fatal is None
-    fill(small_disk / "filler")
+    fill(disk / "filler")
     again = Checkpoint(spark, str(root), "test")
     again.claim(LAYOUT)  # what is written already needs no room
     again.release()

@@ -5,9 +5,12 @@ from typing import Final
 from msgspec.structs import replace
 
 from monitor.detection.evaluate import judge
+from monitor.detection.evaluation_input import GroupInputs
 from monitor.detection.ownership.assignment_view import view_assignment
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.detection.thresholds.thresholds import DetectionSettings
+from monitor.history.recorded import RecordingError
+from monitor.history.story import GroupStory, Happened, HappenedKind, LagThen
 from monitor.model import ClusterSnapshot, GroupState, GroupVerdict, Phase, WarmUpProgress, WireForm
 from monitor.web.views.lag_history import LagPoint
 from tests.support.builders import NOW, catalog, commit, group, member, topic
@@ -60,11 +63,49 @@ EXAMPLES: Final = {
     "explain": "/api/v1/explain/main/orders?topic=orders&partition=3",
     "what-if": "/api/v1/what-if/main/orders?members=3&partitions=orders%3D6",
     "history": "/api/v1/history/main/orders",
+    "story": "/api/v1/story/main/orders?since=-10m",
     "snapshot": "/api/v1/snapshot?partial=1",
     "snapshot-of-group": "/api/v1/snapshot/main/mail",
     "openapi": "/api/v1/openapi.json",
 }
 """One for each address, by its name."""
+
+
+SPAN_MS: Final = 600_000
+STORY: Final = GroupStory(
+    cluster="main",
+    group="orders",
+    since_ms=NOW_MS - SPAN_MS,
+    until_ms=NOW_MS,
+    happened=(
+        Happened(
+            NOW - 60_000,
+            HappenedKind.REBALANCE,
+            "Rebalance to generation 4, because members left or timed out (0 joined, 1 left); it took 2 s. It moved 1 "
+            "partition. No pause was detected.",
+        ),
+        Happened(NOW - 20_000, HappenedKind.CLOSED, "It is over.", "lag/behind"),
+    ),
+    lag=(LagThen(NOW_MS - SPAN_MS, 4), LagThen(NOW_MS - SPAN_MS + 10_000, None), LagThen(NOW_MS, 10)),
+)
+
+
+class Recorded:
+    """A recording of the ten minutes before, in which the groups were as they are."""
+
+    def inputs(self, cluster: str, group: str, at_ms: int) -> GroupInputs | None:
+        """The group of that name."""
+        found = next((each for each in states() if (each.cluster, each.group) == (cluster, group)), None)
+        if found is None or at_ms < STORY.since_ms:
+            return None
+        return GroupInputs(group=found, catalog=replace(TOPICS, cluster="main"), now_ms=at_ms)
+
+    def story(self, cluster: str, group: str, since_ms: int, until_ms: int) -> GroupStory | None:
+        """That of the one group which has one; of another cluster, the recording cannot be read."""
+        if cluster == SLOW.cluster:
+            raise RecordingError("The recording cannot be read.")
+        is_known = (cluster, group) == (STORY.cluster, STORY.group) and until_ms >= STORY.since_ms
+        return replace(STORY, since_ms=since_ms, until_ms=until_ms) if is_known else None
 
 
 def states() -> tuple[GroupState, ...]:

@@ -16,7 +16,7 @@ from monitor.web.api.openapi import openapi_document
 from monitor.web.app import create_app
 from monitor.web.server import HttpServer
 from monitor.web.views.query import Parameter
-from tests.web.api.api_example import EXAMPLES, NOW_MS, example
+from tests.web.api.api_example import EXAMPLES, NOW_MS, Recorded, example
 
 PAGE: Final = Path(__file__).parents[3] / "docs" / "api.md"
 WIDTH: Final = 116
@@ -49,11 +49,14 @@ tests.web.api.api_page` writes this page, from the responses of a real server.)
   has their age. Of the last one before a restart there are only lists: a request about one group returns 503.
 - **Caching**: each JSON response has an `ETag`. With `If-None-Match`, an unchanged one is a 304 without a body. Long
   responses are compressed for clients that accept gzip.
+- **The past**: with a recording ([history.md](history.md)), `at` asks for an instant: `2026-11-22 02:14` (UTC),
+  `2026-11-22T03:14+01:00` (a `+` is `%2B` in an address), or `-3h`. Without a recording, the answer is a 404.
 - **Long lists**: with `limit`, the header `Link` has the address of the next rows (`rel="next"`), and `X-Total-Count`
   the total number. A group that appears or disappears meanwhile moves no other to another page. Without `limit`: all.
 - **Expensive requests**: the server computes 4 pages and API responses at once, and 12 more wait up to 5 s. Others get
   a 503 with `Retry-After`. Of those 4, at most two are about one group (its page; in the API: group, explain,
-  what-if). These take up to a second of a core for 1,000 members and 10,000 partitions. Scrapes continue.
+  what-if, story, and the snapshot of a group). These take up to a second of a core for 1,000 members and 10,000
+  partitions. Scrapes continue.
 """
 
 ERRORS: Final = """\
@@ -64,10 +67,10 @@ Each is an object with a sentence, `error`, that names the problem (and `not_rea
 | status | when |
 |---|---|
 | 400 | an unknown parameter, an unreadable value, or a request that this group does not allow |
-| 404 | no such address, cluster or group |
+| 404 | no such address, cluster or group; no recording |
 | 405 | neither GET nor HEAD; the header `Allow` has both |
 | 500 | this group cannot be evaluated, others can (or the request failed: the log of the job has the reason) |
-| 503 | a cluster is not ready: the sentence has the remaining backlog; or there are too many requests at once |
+| 503 | a cluster is not ready (the sentence has the backlog), the recording is unreadable, too many requests |
 
 [access.md](access.md) has the errors of access control and limits (401, 413, 414, 429). `/api/v1/openapi.json` lists
 the possible errors of each address.
@@ -77,7 +80,7 @@ the possible errors of each address.
 def page() -> str:
     """The whole page."""
     with (
-        HttpServer(create_app(example(), lambda: NOW_MS), port=0) as server,
+        HttpServer(create_app(example(), lambda: NOW_MS, past=Recorded()), port=0) as server,
         httpx.Client(base_url=server.url) as client,
     ):
         parts = [

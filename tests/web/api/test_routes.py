@@ -27,7 +27,7 @@ from monitor.web.http.limits import Limits
 from monitor.web.server import HttpServer
 from monitor.web.views.addresses import GroupAddress
 from tests.support.builders import NOW, catalog, commit, group, member, topic
-from tests.web.api.api_example import EXAMPLES, NOW_MS, example, job_of
+from tests.web.api.api_example import EXAMPLES, NOW_MS, Recorded, example, job_of
 from tests.web.examples import HOSTILE_NAMES, Served
 from tests.web.saved import Saved
 
@@ -36,7 +36,7 @@ JSON_ADDRESSES = [each for each in ADDRESSES if each.answer.media == "applicatio
 
 
 def served(source):
-    return HttpServer(create_app(source, lambda: NOW_MS), port=0)
+    return HttpServer(create_app(source, lambda: NOW_MS, past=Recorded()), port=0)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,159 @@
+"""A recording read from its tables, without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any, Final
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError, TableNotFoundError
+from pyarrow import fs
+
+from monitor.history.recorded import EVENTS_VERSION, RecordedEntity, RecordedRow, RecordingError
+from monitor.history.replay import FIRST_PASS, Base, Key
+from monitor.history.tables import EVENTS, STATES, day_of
+from monitor.messages.names import shown
+from monitor.model import PassCompleted
+from monitor.tracking.serialization import (
+    StoredStateError,
+    decode_connect_configs_state,
+    decode_group_state,
+    decode_topic_state,
+)
+
+_PASS: Final = msgspec.msgpack.Decoder(PassCompleted)
+_NUMBER: Final = msgspec.msgpack.Decoder(int)
+
+
+class DeltaRecording:
+    """The recording in a folder (a path, or an address such as ``s3://bucket/folder``)."""
+
+    def __init__(self, folder: str) -> None:
+        """Open it.
+
+        Raises:
+            RecordingError: there is none, or it cannot be read.
+        """
+        self._folder = folder.rstrip("/")
+        self._events = self._open_table(EVENTS.name)
+        self._states = self._open_table(STATES.name)
+        if self._events is None:
+            raise RecordingError(f"There is no recording in {shown(folder)}: set [history] folder, and run groupwatch.")
+
+    def base(self, cluster: str, at_ms: int, keys: Collection[Key]) -> Base:
+        """The newest states from before an instant; see monitor.history.replay.Recording."""
+        if self._states is None:
+            return Base()
+        days = (pc.field("cluster") == cluster) & (pc.field("day") <= day_of(at_ms))
+        recorded = self._column(self._states, "recorded_ms", days & (pc.field("recorded_ms") <= at_ms))
+        if not recorded:
+            return Base()
+        newest = max(recorded)
+        chosen = (pc.field("cluster") == cluster) & (pc.field("day") == day_of(newest))
+        chosen &= (pc.field("recorded_ms") == newest) & _any_of(keys)
+        found = self._read(self._states, ["entity", "name", "state"], chosen)
+        try:
+            return _base_of(newest, found)
+        except (StoredStateError, msgspec.DecodeError) as error:
+            raise RecordingError(f"The recording in {shown(self._folder)} cannot be used: {error}.") from error
+
+    def reach_ms(self, cluster: str) -> int:
+        """When the newest portion was recorded; see monitor.history.replay.Recording. Delta keeps it for each file."""
+        files = pa.table([] if self._events is None else self._events.get_add_actions(flatten=True))
+        found = [
+            newest
+            for own, newest in zip(
+                files.column("partition.cluster").to_pylist(), files.column("max.recorded_ms").to_pylist(), strict=True
+            )
+            if own == cluster and newest is not None
+        ]
+        if not found:
+            raise RecordingError(f"The recording in {shown(self._folder)} has no cluster {shown(cluster)}.")
+        return int(max(found))
+
+    def rows(self, cluster: str, after_ms: int, at_ms: int, keys: Collection[Key]) -> list[RecordedRow]:
+        """The rows of some entities; see monitor.history.replay.Recording."""
+        if self._events is None:
+            return []
+        chosen = (pc.field("cluster") == cluster) & (pc.field("day") >= day_of(after_ms))
+        chosen &= (pc.field("recorded_ms") > after_ms) & (pc.field("first_ms") <= at_ms) & _any_of(keys)
+        names = ["recorded_ms", "entity", "name", "position", "events", "version"]
+        found = list(self._read(self._events, names, chosen))
+        unknown = {version for *_, version in found} - {EVENTS_VERSION}
+        if unknown:
+            raise RecordingError(
+                f"The recording has events of version {min(unknown)}; this groupwatch reads version {EVENTS_VERSION}."
+            )
+        return [
+            RecordedRow(recorded_ms, RecordedEntity(entity), name, position, events)
+            for recorded_ms, entity, name, position, events, _ in found
+        ]
+
+    def files(self, table: str) -> list[str]:
+        """The files that a table has now."""
+        found = self._open_table(table)
+        return [] if found is None else found.file_uris()
+
+    def forget_states(self) -> None:
+        """Answer by events alone, as if no states had been kept."""
+        self._states = None
+
+    def _open_table(self, table: str) -> DeltaTable | None:
+        try:
+            return DeltaTable(f"{self._folder}/{table}")
+        except TableNotFoundError:
+            return None
+        except (DeltaError, OSError) as error:
+            raise RecordingError(f"The recording in {shown(self._folder)} cannot be read: {error}.") from error
+
+    def _files(self, table: DeltaTable) -> fs.FileSystem | None:
+        """The files of a table on a disk; None: elsewhere, where Delta's own reader knows the way.
+
+        Arrow's threads then call no Python, which may have ended when they do: that aborted the process.
+        """
+        return None if "://" in self._folder else fs.SubTreeFileSystem(_path_of(table), fs.LocalFileSystem())
+
+    def _column(self, table: DeltaTable, name: str, chosen: Any) -> list[Any]:  # noqa: ANN401 -- Arrow has no types
+        return [row[0] for row in self._read(table, [name], chosen)]
+
+    def _read(self, table: DeltaTable, names: list[str], chosen: Any) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401
+        try:
+            found: pa.Table = table.to_pyarrow_dataset(filesystem=self._files(table)).to_table(names, filter=chosen)
+        except (DeltaError, OSError, pa.ArrowException) as error:
+            raise RecordingError(f"The recording in {shown(self._folder)} cannot be read: {error}.") from error
+        return zip(*(found.column(name).to_pylist() for name in names), strict=True)
+
+
+def _path_of(table: DeltaTable) -> str:
+    return url2pathname(urlsplit(table.table_uri).path) if "://" in table.table_uri else table.table_uri
+
+
+def _any_of(keys: Collection[Key]) -> Any:  # noqa: ANN401 -- as above
+    """The rows of these entities."""
+    chosen = pc.scalar(False)
+    for entity in sorted({entity for entity, _ in keys}):
+        names = sorted(name for each, name in keys if each is entity)
+        chosen |= (pc.field("entity") == entity.value) & pc.field("name").isin(names)
+    return chosen
+
+
+def _base_of(recorded_ms: int, rows: Iterator[tuple[Any, ...]]) -> Base:
+    base = Base(recorded_ms=recorded_ms)
+    for entity, name, state in rows:
+        match RecordedEntity(entity):
+            case RecordedEntity.GROUP:
+                base.groups[name] = decode_group_state(state)
+            case RecordedEntity.TOPIC:
+                base.topics[name] = decode_topic_state(state)
+            case RecordedEntity.CONNECT:
+                base.configs[name] = decode_connect_configs_state(state)
+            case RecordedEntity.PASS if name == FIRST_PASS:
+                base = msgspec.structs.replace(base, first_pass_ms=_NUMBER.decode(state))
+            case _:
+                base = msgspec.structs.replace(base, newest_pass=_PASS.decode(state))
+    return base

@@ -1,0 +1,73 @@
+"""Instants and spans as a person types them."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Final
+
+from monitor.messages.names import shown
+
+HELP: Final = "2026-11-22 02:14 (UTC unless it ends in an offset such as +01:00), or -3h, -15m, -90s, -2d"
+"""What :func:`read_instant` takes, in words."""
+
+_AGO: Final = re.compile(r"-(\d{1,6})([smhd])")
+_UNIT_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_MS: Final = re.compile(r"\d{13}")
+
+
+class InstantError(Exception):
+    """A text that is no instant; the text is one sentence."""
+
+
+def read_instant(text: str, now_ms: int) -> int:
+    """The instant that a text means, in ms since the epoch.
+
+    >>> read_instant("2026-11-22 02:14", 0), read_instant("2026-11-22T03:14:00+01:00", 0)
+    (1795313640000, 1795313640000)
+    >>> read_instant("-3h", 20_000_000)
+    9200000
+
+    Args:
+        text: a date and time of ISO 8601, in UTC where it names no offset; so long ago; or ms since the epoch.
+        now_ms: now.
+
+    Raises:
+        InstantError: it is none, or it is later than now.
+    """
+    at_ms = _instant(text.strip(), now_ms)
+    if at_ms is None:
+        raise InstantError(f"{shown(text)} is no instant: give {HELP}.")
+    if at_ms > now_ms > 0:
+        raise InstantError(f"{shown(text)} is in the future.")
+    return at_ms
+
+
+def read_span(since: str, until: str, now_ms: int) -> tuple[int, int]:
+    """The two instants, in ms since the epoch.
+
+    >>> read_span("-2m", "now", 200_000)
+    (80000, 200000)
+
+    Raises:
+        InstantError: one of them is none, or the first is not before the second.
+    """
+    since_ms, until_ms = read_instant(since, now_ms), read_instant(until, now_ms)
+    if since_ms >= until_ms:
+        raise InstantError(f"{shown(since)} is not before {shown(until)}.")
+    return since_ms, until_ms
+
+
+def _instant(text: str, now_ms: int) -> int | None:
+    ago = _AGO.fullmatch(text)
+    if ago is not None:
+        return max(0, now_ms - int(ago[1]) * _UNIT_MS[ago[2]])
+    if _MS.fullmatch(text):
+        return int(text)
+    if text == "now":
+        return now_ms
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return int((found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp() * 1000)

@@ -1,0 +1,117 @@
+"""Recorded events: what a log told of an entity, each with the time of its record, and how it is cut at an instant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from monitor.detection.thresholds.overrides import DetectionRules
+from monitor.model import AnyEvent, CommitRun, Value
+
+EVENTS_VERSION: Final = 1
+"""The version of the recorded events. A recording of another one is refused, never guessed at."""
+
+
+class RecordedEntity(StrEnum):
+    """What recorded events are about."""
+
+    GROUP = "group"
+    TOPIC = "topic"
+    PASS = "pass"
+    LISTING = "listing"
+    CONNECT = "connect"
+    SETTINGS = "settings"
+    """No events: the thresholds by which groups were judged from then on."""
+
+
+class RecordedEvent(msgspec.Struct, array_like=True, frozen=True):
+    """An event, and when the record that tells it was written (ms since the epoch)."""
+
+    at_ms: int
+    event: AnyEvent
+
+
+class RecordedSettings(Value):
+    """By what groups were judged: the thresholds, and which topic has the configurations of which Connect cluster."""
+
+    rules: DetectionRules = DetectionRules()
+    connect_topics: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class RecordedRow(Value):
+    """Some events of one entity, in the order of its log.
+
+    ``recorded_ms`` names the portion in which they were recorded: portions follow one another. Within a portion,
+    ``position`` orders the rows of an entity.
+    """
+
+    recorded_ms: int
+    entity: RecordedEntity
+    name: str
+    position: int
+    events: bytes
+
+
+class RecordingError(Exception):
+    """A recording that cannot be read; the text is one sentence that says why."""
+
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_EVENTS: Final = msgspec.msgpack.Decoder(list[RecordedEvent])
+_SETTINGS: Final = msgspec.msgpack.Decoder(RecordedSettings)
+
+
+def encode_events(events: Sequence[RecordedEvent]) -> bytes:
+    """Recorded events as bytes."""
+    return _ENCODER.encode(events)
+
+
+def encode_settings(settings: RecordedSettings) -> bytes:
+    """Settings as bytes."""
+    return _ENCODER.encode(settings)
+
+
+def decode_events(row: RecordedRow) -> list[RecordedEvent]:
+    """The events of a row.
+
+    Raises:
+        RecordingError: the bytes are none.
+    """
+    try:
+        return _EVENTS.decode(row.events)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RecordingError(f"The recording is damaged: a row of {row.entity} {row.name!r} has no events.") from error
+
+
+def decode_settings(data: bytes) -> RecordedSettings:
+    """Recorded settings.
+
+    Raises:
+        RecordingError: the bytes are none.
+    """
+    try:
+        return _SETTINGS.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RecordingError("The recording is damaged: a row of settings has none.") from error
+
+
+def until(events: Iterable[RecordedEvent], at_ms: int) -> Iterator[AnyEvent]:
+    """What of the events had happened by an instant. Of a run of commits these are the ones that it still names."""
+    for recorded in events:
+        event = recorded.event
+        if recorded.at_ms <= at_ms:
+            yield event
+        elif isinstance(event, CommitRun) and event.first.committed_ms <= at_ms:
+            yield _cut(event, at_ms)
+
+
+def _cut(run: CommitRun, at_ms: int) -> CommitRun:
+    """The run without what was committed later. How many commits those were is not known, nor all that went back."""
+    cut = replace(run, points=tuple(point for point in run.points if point.committed_ms <= at_ms) or (run.first,))
+    if run.last_rewind is not None and run.last_rewind.at_ms > at_ms:
+        cut = replace(cut, rewinds=0, last_rewind=None, rewound=0, first_rewind=None)
+    return replace(cut, commits=len(cut.points))

@@ -1,0 +1,83 @@
+"""The tables of a recording, column by column. They lie in one folder, partitioned by cluster and day (UTC)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Final
+
+from monitor.model import Value
+
+TABLES_VERSION: Final = 1
+"""Tables of another version are refused, never guessed at."""
+
+
+class Column(Value):
+    """A column: its name, its type as Spark writes it, and what it holds."""
+
+    name: str
+    type: str
+    meaning: str
+
+
+class Table(Value):
+    """A table: its folder, what a row is, and its columns."""
+
+    name: str
+    row: str
+    columns: tuple[Column, ...]
+
+    @property
+    def schema(self) -> str:
+        """The columns as Spark reads a schema."""
+        return ", ".join(f"{column.name} {column.type}" for column in self.columns)
+
+
+_PLACE: Final = (
+    Column("cluster", "STRING", "the cluster's name in the configuration"),
+    Column("day", "STRING", "the UTC date of recorded_ms, as 2026-11-22"),
+    Column(
+        "recorded_ms",
+        "LONG",
+        "when the row was recorded (ms since the epoch); rows that were recorded together have the same value",
+    ),
+)
+
+_ENTITY: Final = (
+    Column("entity", "STRING", "what the row is about: group, topic, pass, listing, connect or settings"),
+    Column("name", "STRING", "the name of the group or topic"),
+)
+
+EVENTS: Final = Table(
+    "events",
+    "Everything that groupwatch read of a group or topic between two recordings, a minute apart.",
+    (
+        *_PLACE,
+        *_ENTITY,
+        Column("position", "LONG", "orders the rows of one entity that were recorded together"),
+        Column("first_ms", "LONG", "the time of the first of these events (ms since the epoch)"),
+        Column("last_ms", "LONG", "the time of the last of these events (ms since the epoch)"),
+        Column("version", "INT", "the version of the events"),
+        Column("events", "BINARY", "the events, in MessagePack"),
+    ),
+)
+
+STATES: Final = Table(
+    "states",
+    "What groupwatch knew of a group or topic after a recording; written once an hour.",
+    (
+        *_PLACE,
+        *_ENTITY,
+        Column("state", "BINARY", "the state, in MessagePack with its version"),
+    ),
+)
+
+TABLES: Final = (EVENTS, STATES)
+
+
+def day_of(at_ms: int) -> str:
+    """The UTC date of an instant, as the tables are partitioned.
+
+    >>> day_of(1_790_000_000_000)
+    '2026-09-21'
+    """
+    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d")

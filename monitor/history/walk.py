@@ -1,0 +1,97 @@
+"""A group through a span of time: what its verdict was made of at one instant after the other, each folded once."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Final
+
+from monitor.detection.evaluation_input import GroupInputs, only_concerned
+from monitor.history.recorded import RecordedEntity, RecordedRow, decode_events
+from monitor.history.replay import (
+    CatalogFold,
+    Key,
+    Recording,
+    catalog_events,
+    catalog_keys,
+    fold_group_rows,
+    settings_at,
+    topics_of,
+)
+from monitor.model import CommitRun, GroupState, OffsetCommitted, OffsetsListed, Value
+
+COMMITS: Final = (CommitRun, OffsetCommitted, OffsetsListed)
+"""What happens all the time."""
+
+
+class _Portion(Value):
+    """What was recorded of the group at once, and the state before it. ``last_ms``: the newest of its events."""
+
+    before: GroupState | None
+    rows: tuple[RecordedRow, ...]
+    last_ms: int
+
+
+class GroupWalk:
+    """A group of a recording between two instants. Each question costs what happened in one portion.
+
+    Raises:
+        RecordingError: the recording cannot be read.
+    """
+
+    def __init__(self, recording: Recording, cluster: str, group: str, since_ms: int, until_ms: int) -> None:
+        self._cluster, self._group = cluster, group
+        self._settings = settings_at(recording, cluster, until_ms)
+        own: Key = (RecordedEntity.GROUP, group)
+        base = recording.base(cluster, since_ms, [own])
+        rows = recording.rows(cluster, base.recorded_ms, until_ms, [own, (RecordedEntity.LISTING, "")])
+        self._portions = _portions(cluster, group, base.groups.get(group), rows)
+        states = [portion.before for portion in self._portions] + [self.state(until_ms)]
+        topics = frozenset[str]().union(*(topics_of(state) for state in states if state is not None))
+        keys = catalog_keys(topics, self._settings)
+        base = recording.base(cluster, since_ms, keys)
+        self._catalog = CatalogFold(cluster, base)
+        self._ahead = deque(catalog_events(recording.rows(cluster, base.recorded_ms, until_ms, keys)))
+
+    @property
+    def event_times(self) -> list[int]:
+        """When something happened to the group's members, in order."""
+        rows = [row for portion in self._portions for row in portion.rows if row.entity is RecordedEntity.GROUP]
+        events = (event for row in rows for event in decode_events(row))
+        return sorted({each.at_ms for each in events if not isinstance(each.event, COMMITS)})
+
+    def state(self, at_ms: int) -> GroupState | None:
+        """The group at an instant; None: there was none."""
+        place = bisect_left(self._portions, at_ms, key=lambda portion: portion.last_ms)
+        portion = self._portions[min(place, len(self._portions) - 1)]
+        return fold_group_rows(self._cluster, self._group, portion.before, portion.rows, at_ms)
+
+    def inputs(self, instants: Iterable[int]) -> Iterator[tuple[int, GroupInputs | None]]:
+        """What the verdicts at these instants were made of (None: there was no such group); they come in order."""
+        for at_ms in instants:
+            while self._ahead and self._ahead[0].at_ms <= at_ms:
+                self._catalog.apply(self._ahead.popleft())
+            state = self.state(at_ms)
+            yield at_ms, None if state is None else self._inputs(state, at_ms)
+
+    def _inputs(self, state: GroupState, at_ms: int) -> GroupInputs:
+        catalog = self._catalog.catalog(self._settings.connect_topics)
+        settings = self._settings.rules.of(self._cluster, self._group)
+        return only_concerned(GroupInputs(group=state, catalog=catalog, now_ms=at_ms, settings=settings))
+
+
+def _portions(cluster: str, group: str, state: GroupState | None, rows: Iterable[RecordedRow]) -> list[_Portion]:
+    """The portions in order, each with the state before it; one without rows if there is none.
+
+    ``last_ms`` never goes back from one to the next: an instant is looked for by it.
+    """
+    found: list[_Portion] = []
+    last_ms = 0
+    for _, portion in groupby(sorted(rows, key=lambda row: row.recorded_ms), key=lambda row: row.recorded_ms):
+        own = tuple(portion)
+        last_ms = max([last_ms, *[event.at_ms for row in own for event in decode_events(row)]])
+        found.append(_Portion(before=state, rows=own, last_ms=last_ms))
+        state = fold_group_rows(cluster, group, state, own, last_ms)
+    return found or [_Portion(before=state, rows=(), last_ms=0)]

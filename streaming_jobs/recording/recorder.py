@@ -1,0 +1,169 @@
+"""The recorder of one cluster: its streaming query, started again after a failure, and the upkeep of its tables.
+
+It is apart from what is watched: its own query, its own checkpoint (in the recording's folder) and its own pace. If it
+fails, as on a full disk, that is told, and watching goes on.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from monitor.config import HistorySettings
+from monitor.history.recorded import EVENTS_VERSION, RecordedEntity, RecordedSettings, encode_settings
+from monitor.history.tables import EVENTS, day_of
+from monitor.model import Shard
+from streaming_jobs.recording.upkeep import Upkeep
+from streaming_jobs.runtime.clock import now_ms
+from streaming_jobs.runtime.query_errors import cause_of, is_disk_full
+from streaming_jobs.runtime.session import JVM_GONE
+
+log = logging.getLogger(__name__)
+
+LOOK_S: Final = 2
+FIRST_PAUSE_S: Final = 10.0
+LONGEST_PAUSE_S: Final = 300.0
+UPKEEP_PAUSE_S: Final = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedLogs:
+    """What is recorded: how to read it, by what groups are judged meanwhile, and the partitions of the logs."""
+
+    rows: Callable[[], DataFrame]
+    settings: RecordedSettings
+    partitions: Mapping[str, int]
+
+
+class Recorder:
+    """Records one cluster until stopped.
+
+    Of jobs that share the groups, the first one records topics and has the upkeep.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        cluster: str,
+        settings: HistorySettings,
+        shard: Shard,
+    ) -> None:
+        self._spark = spark
+        self._cluster = cluster
+        self._folder = (settings.folder or "").rstrip("/")
+        self._shard = shard
+        self._every_s = settings.every_s
+        self._upkeep = Upkeep(spark, cluster, self._folder, settings.keep_days) if shard.is_first else None
+        self._logs: RecordedLogs | None = None
+        self._stopping = threading.Event()
+        self._query: StreamingQuery | None = None
+        self._thread: threading.Thread | None = None
+        self._problem: str | None = None
+        self._upkeep_after_s = 0.0
+
+    def record(self, logs: RecordedLogs) -> None:
+        """Record these logs from now on, in a thread of its own."""
+        before, self._logs = self._logs, logs
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name=f"recorder-{self._cluster}", daemon=True)
+            self._thread.start()
+        elif before is not None and before.partitions != logs.partitions:
+            self._stop_query()  # and another one begins, with the logs of now
+
+    def begin_stop(self) -> None:
+        """Tell the query to end after the micro-batch in progress, and return at once."""
+        self._stopping.set()
+        threading.Thread(target=self._stop_query, name=f"recorder-stop-{self._cluster}", daemon=True).start()
+
+    def stop(self, limit_s: float) -> None:
+        """End the query, or leave it to the end of the process."""
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join(timeout=limit_s)
+
+    def tell_problem(self) -> str | None:
+        """Why nothing is recorded now, as a sentence; None: it is."""
+        return self._problem
+
+    def _stop_query(self) -> None:
+        query = self._query
+        with suppress(*JVM_GONE):
+            if query is not None and query.isActive:
+                query.stop()
+
+    def _run(self) -> None:
+        pause_s = FIRST_PAUSE_S
+        while not self._stopping.is_set():
+            began, logs = time.monotonic(), self._logs
+            assert logs is not None, "there is no thread before there are logs"
+            try:
+                self._record_settings(logs.settings)
+                self._query = self._start_query(logs.rows())
+                self._await_end(self._query)
+                pause_s = 0.0 if self._logs is not logs else pause_s
+            except Exception as error:
+                self._note(error)
+            if time.monotonic() - began > LONGEST_PAUSE_S:
+                pause_s = FIRST_PAUSE_S
+            self._stopping.wait(pause_s)
+            pause_s = min(max(FIRST_PAUSE_S, 2 * pause_s), LONGEST_PAUSE_S)
+
+    def _start_query(self, rows: DataFrame) -> StreamingQuery:
+        own = rows if self._shard.is_first else rows.where(f"entity = '{RecordedEntity.GROUP}'")
+        name = f"{self._cluster}-{self._shard}".replace("/", "-of-")
+        return (
+            own.writeStream.queryName(f"groupwatch-recorder-{self._cluster}")
+            .format("delta")
+            .outputMode("append")
+            .partitionBy("cluster", "day")
+            .option("checkpointLocation", f"{self._folder}/checkpoints/{name}")
+            .trigger(processingTime=f"{self._every_s} seconds")
+            .start(f"{self._folder}/{EVENTS.name}")
+        )
+
+    def _await_end(self, query: StreamingQuery) -> None:
+        while not query.awaitTermination(LOOK_S) and not self._stopping.is_set():
+            if query.lastProgress is not None:
+                self._problem = None
+                self._keep_up()
+
+    def _keep_up(self) -> None:
+        """Have the upkeep if it is due. If it fails, the recording goes on, and it is tried again later."""
+        if self._upkeep is None or time.monotonic() < self._upkeep_after_s:
+            return
+        try:
+            self._upkeep.run_if_due()
+        except Exception as error:
+            self._upkeep_after_s = time.monotonic() + UPKEEP_PAUSE_S
+            log.warning(
+                "Cluster %s: the upkeep of the recording failed (%s); trying again in %.0f min",
+                self._cluster,
+                cause_of(error),
+                UPKEEP_PAUSE_S / 60,
+            )
+
+    def _record_settings(self, settings: RecordedSettings) -> None:
+        """By what groups are judged from now on."""
+        at_ms, known = now_ms(), encode_settings(settings)
+        of_row = (RecordedEntity.SETTINGS.value, "", 0, at_ms, at_ms, EVENTS_VERSION, known)
+        row = (self._cluster, day_of(at_ms), at_ms, *of_row)
+        frame = self._spark.createDataFrame([row], EVENTS.schema).coalesce(1)
+        frame.write.format("delta").mode("append").partitionBy("cluster", "day").save(f"{self._folder}/{EVENTS.name}")
+
+    def _note(self, error: Exception) -> None:
+        if self._stopping.is_set():
+            return
+        cause = cause_of(error)
+        reason = f"the disk is full ({cause})" if is_disk_full(error) else cause
+        sentence = f"Nothing is recorded in {self._folder}: {reason}. Groups are watched as ever."
+        if self._problem != sentence:
+            log.warning("Cluster %s: %s", self._cluster, sentence)
+        self._problem = sentence

@@ -1,0 +1,43 @@
+"""The rows of a recording, from raw records."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
+
+from streaming_jobs.buckets.pipeline import Spread
+from streaming_jobs.ingest.decoding import EventsDecoder, OffsetsLogDecoder
+from streaming_jobs.recording.chunk import RECORDED_EVENTS, RecordingChunk
+
+
+def recorded_rows(cluster: str, offsets_log: DataFrame | None, events_log: DataFrame, spread: Spread) -> DataFrame:
+    """What is recorded of each micro-batch, in the columns of monitor.history.tables.EVENTS.
+
+    All rows of a micro-batch have the same time, also if it is tried again: Spark keeps that with its plan.
+
+    Args:
+        cluster: the cluster's name.
+        offsets_log: as for streaming_jobs.buckets.pipeline.bucket_rows.
+        events_log: as there.
+        spread: which groups are read, and what else the decoders have to know.
+    """
+    of_events = EventsDecoder(
+        cluster,
+        1,
+        shard=spread.shard,
+        text_partitions=spread.text_partitions,
+        source_id=spread.source_id,
+        config_topics=spread.config_topics,
+        chunks=RecordingChunk,
+    )
+    rows = events_log.mapInArrow(of_events, RECORDED_EVENTS)
+    if offsets_log is not None:
+        of_offsets = OffsetsLogDecoder(cluster, 1, shard=spread.shard, chunks=RecordingChunk)
+        rows = offsets_log.mapInArrow(of_offsets, RECORDED_EVENTS).unionAll(rows)
+    now = F.current_timestamp()
+    return rows.select(
+        F.lit(cluster).alias("cluster"),
+        F.date_format(now, "yyyy-MM-dd").alias("day"),
+        F.unix_millis(now).alias("recorded_ms"),
+        "*",
+    ).coalesce(1)

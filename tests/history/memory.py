@@ -1,0 +1,44 @@
+"""A recording in memory, as the tables of a real one have it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from monitor.history.recorded import RecordedRow, decode_events
+from monitor.history.replay import Base, Key
+from monitor.model import CommitRun
+
+
+class MemoryRecording:
+    """Rows, and states after some of them."""
+
+    def __init__(self, rows: Sequence[RecordedRow], bases: Sequence[Base] = ()) -> None:
+        self._rows = rows
+        self._bases = bases
+
+    def base(self, _: str, at_ms: int, keys: Collection[Key]) -> Base:
+        return max((each for each in self._bases if each.recorded_ms <= at_ms), key=_recorded_ms, default=Base())
+
+    def reach_ms(self, _: str) -> int:
+        return max(row.recorded_ms for row in self._rows)
+
+    def rows(self, _: str, after_ms: int, at_ms: int, keys: Collection[Key]) -> list[RecordedRow]:
+        return [
+            row
+            for row in self._rows
+            if row.recorded_ms > after_ms and (row.entity, row.name) in keys and _first_ms(row) <= at_ms
+        ]
+
+
+def _recorded_ms(base: Base) -> int:
+    return base.recorded_ms
+
+
+def _first_ms(row: RecordedRow) -> int:
+    if row.entity == "settings":
+        return row.recorded_ms
+    firsts = []
+    for recorded in decode_events(row):
+        event = recorded.event
+        firsts.append(event.first.committed_ms if isinstance(event, CommitRun) else recorded.at_ms)
+    return min(firsts)

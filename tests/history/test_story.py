@@ -1,0 +1,133 @@
+"""What happened to a group, told from its recording: made by hand, each thing at a known second."""
+
+from __future__ import annotations
+
+import pytest
+
+from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, RecordingError, encode_events
+from monitor.history.replay import inputs_at
+from monitor.history.story import GroupStory, LagThen, lag_sentence, tell_story
+from monitor.model import (
+    GroupDeleted,
+    Member,
+    MembershipStored,
+    OffsetCommitted,
+    PartitionObserved,
+    PassCompleted,
+    TopicObserved,
+    TopicPartitions,
+)
+from tests.history.memory import MemoryRecording
+
+START = 1_795_313_640_000
+
+
+def joined(second: int, generation: int, shares: dict[str, list[int]]) -> RecordedEvent:
+    """By range: the first members have one partition more."""
+    members = tuple(
+        Member(member_id=name, client_id=name, topics=("t",), assigned=(TopicPartitions("t", tuple(own)),))
+        for name, own in shares.items()
+    )
+    leader = next(iter(shares), None)
+    protocol = "range" if shares else None
+    at_ms = START + second * 1_000
+    stored = MembershipStored("g", generation, "consumer", protocol, leader, stored_ms=at_ms, members=members)
+    return RecordedEvent(at_ms, stored)
+
+
+def commit(second: int, partition: int, offset: int) -> RecordedEvent:
+    at_ms = START + second * 1_000
+    return RecordedEvent(at_ms, OffsetCommitted("g", "t", partition, offset, at_ms))
+
+
+def seen(second: int, end: int, partitions: int = 2) -> list[RecordedRow]:
+    at_ms = START + second * 1_000
+    observed = tuple(PartitionObserved(partition=n, earliest=0, end=end) for n in range(partitions))
+    topic = TopicObserved(cluster="c", topic="t", pass_ms=at_ms, observed_ms=at_ms, partitions=observed)
+    ended = PassCompleted(cluster="c", pass_ms=at_ms, completed_ms=at_ms, topics=1)
+    return [
+        row(RecordedEntity.TOPIC, "t", second, [RecordedEvent(at_ms, topic)]),
+        row(RecordedEntity.PASS, "", second, [RecordedEvent(at_ms, ended)]),
+    ]
+
+
+def row(entity: RecordedEntity, name: str, second: int, events: list[RecordedEvent]) -> RecordedRow:
+    return RecordedRow(START + (second // 60 + 1) * 60_000, entity, name, second, encode_events(events))
+
+
+def recording(*events: RecordedEvent) -> MemoryRecording:
+    polls = [each for second in range(0, 300, 10) for each in seen(second, 100 + second)]
+    own = [row(RecordedEntity.GROUP, "g", (each.at_ms - START) // 1_000, [each]) for each in events]
+    return MemoryRecording([*polls, *own])
+
+
+HISTORY = recording(
+    joined(5, 1, {"a": [0], "b": [1]}),
+    commit(20, 0, 100),
+    commit(20, 1, 110),
+    joined(65, 2, {"a": [0]}),  # nobody has partition 1: range gives both to a
+    joined(95, 3, {"a": [0, 1]}),
+    joined(240, 4, {}),
+    RecordedEvent(START + 250_000, GroupDeleted("g", START + 250_000)),
+)
+
+
+def story(since: int, until: int) -> GroupStory:
+    found = tell_story(HISTORY, "c", "g", START + since * 1_000, START + until * 1_000)
+    assert found is not None
+    return found
+
+
+def test_rebalances_and_findings_come_in_their_order_with_their_second():
+    """One member alone got one of two partitions: its metadata may have had no more."""
+    told = [each for each in story(10, 120).happened if each.finding in (None, "orphaned/grew")]
+    assert [(each.at_ms - START, each.about.value, each.finding) for each in told] == [
+        (65_000, "rebalance", None),
+        (70_000, "opened", "orphaned/grew"),  # with the next poll: until then, the partition might be gone
+        (95_000, "rebalance", None),
+        (95_000, "closed", "orphaned/grew"),
+    ]
+    assert told[1].sentence.startswith("1 partition of t (1) has no owner")
+
+
+def test_the_lag_has_a_point_every_ten_seconds():
+    assert [(point.at_ms - START, point.lag) for point in story(10, 40).lag] == [
+        (10_000, None),
+        (20_000, 120 - 100 + 120 - 110),
+        (30_000, 130 - 100 + 130 - 110),
+        (40_000, 140 - 100 + 140 - 110),
+    ]
+
+
+def test_what_was_open_at_the_beginning_began_before_it():
+    told = story(70, 80)
+    assert [each.about.value for each in told.happened] == []
+
+
+def test_a_group_that_was_left_and_deleted_is_told_to_be():
+    told = story(200, 290).happened
+    assert [(each.at_ms - START, each.sentence) for each in told if each.about == "group"] == [
+        (240_000, "The group has no members anymore."),
+        (250_000, "The group was deleted."),
+    ]
+
+
+def test_of_a_group_that_was_not_there_nothing_is_told():
+    assert tell_story(HISTORY, "c", "g", START, START + 4_000) is None
+    assert tell_story(HISTORY, "c", "other", START, START + 290_000) is None
+
+
+def test_what_is_not_recorded_yet_is_not_told():
+    """The newest portion was recorded at the end of the fifth minute."""
+    assert story(200, 1_000).until_ms == START + 300_000
+    with pytest.raises(RecordingError, match="The recording of cluster c reaches until 2026-11-22 02:19:00 UTC"):
+        story(301, 400)
+    with pytest.raises(RecordingError, match="reaches until"):
+        inputs_at(HISTORY, "c", "g", START + 301_000)
+
+
+def test_how_the_lag_went_is_a_sentence():
+    lags = (LagThen(1, None), LagThen(2, 7), LagThen(3, 1200), LagThen(4, 1))
+    told = GroupStory("c", "g", 0, 9, lag=lags)
+    assert lag_sentence(told) == "The lag was 7 records at first, at most 1,200 records, and 1 record at last."
+    assert lag_sentence(GroupStory("c", "g", 0, 9, lag=lags[:1])) is None

@@ -1,0 +1,24 @@
+"""docs/history.md has every column of every table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from monitor.history.tables import TABLES, Table, day_of
+
+PAGE = Path(__file__).parents[2] / "docs" / "history.md"
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_the_page_has_its_columns_in_their_order(table: Table):
+    _, _, rest = PAGE.read_text(encoding="utf-8").partition(f"### `{table.name}`\n")
+    part = rest.partition("\n### ")[0]
+    assert table.row in part.replace("\n", " ")
+    rows = [line for line in part.splitlines() if line.startswith("| `")]
+    assert rows == [f"| `{each.name}` | {each.type} | {each.meaning} |" for each in table.columns]
+
+
+def test_a_day_ends_at_midnight_in_utc():
+    assert (day_of(1_795_305_599_999), day_of(1_795_305_600_000)) == ("2026-11-21", "2026-11-22")

@@ -1,0 +1,368 @@
+"""A job that records: every record of the logs once, whatever is killed, and the past as the job had shown it."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.admin import KafkaAdminClient, NewTopic
+
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
+from monitor.detection.evaluate import evaluate
+from monitor.detection.evaluation_input import GroupInputs
+from monitor.history.delta_tables import DeltaRecording
+from monitor.history.recorded import RecordedEntity, RecordingError, decode_events
+from monitor.history.replay import inputs_at
+from monitor.history.story import tell_story
+from monitor.history.tables import TABLES
+from monitor.history.walk import GroupWalk
+from monitor.model import CommitRun, MembershipStored, OffsetCommitted
+from monitor.protocol.offsets_topic import decode_record
+from monitor.snapshot_file import find_inputs
+from tests.support.job_process import JobProcess, eventually, running
+from tests.support.small_disk import fill, small_disk
+
+pytestmark = [pytest.mark.broker, pytest.mark.spark]
+
+CLUSTER, GROUP = "live", "payments"
+EVERY_S = 3
+LATE_MS = 4_000
+"""How much later than it happened a job may know something: a trigger, a poll of the topics every two seconds, and a
+busy machine."""
+
+END: Final = 2**62
+"""Later than everything."""
+
+LATE = range(0, LATE_MS + 1, 250)
+
+OWN: tuple[RecordedEntity, str] = (RecordedEntity.GROUP, GROUP)
+
+
+class Members:
+    """Real members of the group, which come and go one by one."""
+
+    def __init__(self, kafka: EmbeddedKafka) -> None:
+        self._settings = kafka.client_settings()
+        self._running: list[tuple[threading.Thread, threading.Event]] = []
+
+    def join(self) -> None:
+        leave = threading.Event()
+        thread = threading.Thread(target=self._consume, args=(leave,), daemon=True)
+        thread.start()
+        self._running.append((thread, leave))
+
+    def leave(self) -> None:
+        thread, leave = self._running.pop(0)
+        leave.set()
+        thread.join(30)
+
+    def close(self) -> None:
+        while self._running:
+            self.leave()
+
+    def _consume(self, leave: threading.Event) -> None:
+        consumer = KafkaConsumer(
+            "orders",
+            group_id=GROUP,
+            auto_offset_reset="earliest",
+            auto_commit_interval_ms=500,
+            session_timeout_ms=10_000,
+            **self._settings,
+        )
+        while not leave.is_set():
+            consumer.poll(200)
+        consumer.close()
+
+
+@contextmanager
+def produced(kafka: EmbeddedKafka) -> Iterator[None]:
+    """Records keep coming."""
+    stopping = threading.Event()
+
+    def produce() -> None:
+        producer = KafkaProducer(**kafka.client_settings())
+        while not stopping.wait(0.05):
+            producer.send("orders", b"x")
+        producer.close(timeout=30)
+
+    thread = threading.Thread(target=produce, daemon=True)
+    thread.start()
+    yield
+    stopping.set()
+    thread.join(30)
+
+
+@pytest.fixture(scope="module")
+def kafka() -> Iterator[EmbeddedKafka]:
+    with EmbeddedKafka(BrokerSettings()) as broker:
+        client = KafkaAdminClient(**broker.client_settings())
+        client.create_topics([NewTopic("orders", 6, 1)])
+        client.wait_for_topics(["orders"])
+        client.close()
+        yield broker
+
+
+class Recorded:
+    """What is left of the job: its recording, and what it had shown at some instants."""
+
+    def __init__(self, folder: Path) -> None:
+        self.job: JobProcess
+        self.folder = folder / "history"
+        self.shown: list[GroupInputs] = []
+
+    @property
+    def recording(self) -> DeltaRecording:
+        return DeltaRecording(str(self.folder))
+
+    def take(self) -> None:
+        lines = self.job.get(f"/api/v1/snapshot/{CLUSTER}/{GROUP}").encode().splitlines(keepends=True)
+        self.shown.append(find_inputs(lines, CLUSTER, GROUP))
+
+    def has(self, at_ms: int) -> bool:
+        """Whether what happened at this instant is recorded."""
+        try:
+            rows = self.recording.rows(CLUSTER, 0, END, [(RecordedEntity.PASS, "")])
+        except RecordingError:
+            return False
+        return any(event.at_ms > at_ms for row in rows for event in decode_events(row))
+
+
+@pytest.fixture(scope="module")
+def recorded(kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
+    """A job watched members come and go, was killed twice on the way, and is still there."""
+    folder = tmp_path_factory.mktemp("recording")
+    found, chance, members = Recorded(folder), random.Random(25), Members(kafka)
+    table = {"bootstrap_servers": kafka.bootstrap_servers, "collect_interval_s": 2.0}
+    job = JobProcess(folder, {CLUSTER: table}, history={"folder": str(found.folder), "every_s": EVERY_S})
+    found.job = job
+    members.join()
+    with produced(kafka), running(job):
+        eventually(lambda: found.has(0), "the first records of the recording")
+        for number in range(6):
+            members.join()
+            _look(found.take, 8, chance)
+            if number in (1, 3):
+                job.kill_9()
+                members.join()  # while nobody watches
+                job.start()
+                job.await_ready()
+            members.leave()
+            _look(found.take, 8, chance)
+        members.close()
+        now_ms = time.time_ns() // 1_000_000
+        eventually(lambda: found.has(now_ms), "all that happened in the recording")
+        yield found
+
+
+def _look(take: Callable[[], None], times: int, chance: random.Random) -> None:
+    for _ in range(times):
+        time.sleep(chance.uniform(0.1, 0.9))  # instants by chance: nothing is awaited
+        take()
+
+
+def logged(kafka: EmbeddedKafka) -> list[Any]:
+    """What the offsets log tells of the group, read by Kafka's own client from beginning to end."""
+    consumer = KafkaConsumer(**kafka.client_settings(), exclude_internal_topics=False)
+    places = [TopicPartition("__consumer_offsets", n) for n in consumer.partitions_for_topic("__consumer_offsets")]
+    consumer.assign(places)
+    consumer.seek_to_beginning()
+    ends = consumer.end_offsets(places)
+    events = []
+    while any(consumer.position(place) < end for place, end in ends.items()):
+        for records in consumer.poll(1_000).values():
+            for record in records:
+                event = decode_record(record.key, record.value, record.timestamp)
+                if getattr(event, "group", None) == GROUP:
+                    events.append(event)
+    consumer.close()
+    return events
+
+
+def test_every_generation_and_every_commit_is_recorded_once(recorded: Recorded, kafka: EmbeddedKafka):
+    """No hole and no double row, by comparison with the log itself: two kills came between."""
+    rows = recorded.recording.rows(CLUSTER, 0, END, [OWN])
+    events = [recorded_event.event for row in rows for recorded_event in decode_events(row)]
+    in_log = logged(kafka)
+    generations = Counter(event for event in events if isinstance(event, MembershipStored))
+    assert generations == Counter(event for event in in_log if isinstance(event, MembershipStored))
+    assert len(generations) > 12
+    commits: Counter[int] = Counter()
+    for event in events:
+        if isinstance(event, CommitRun):
+            commits[event.partition] += event.commits
+        elif isinstance(event, OffsetCommitted):
+            commits[event.partition] += 1
+    assert commits == Counter(event.partition for event in in_log if isinstance(event, OffsetCommitted))
+
+
+def test_the_past_is_as_the_job_had_shown_it(recorded: Recorded):
+    """What was known is what had happened a moment before: a job cannot know it sooner than its logs are read."""
+    first, last = recorded.shown[0].now_ms, recorded.shown[-1].now_ms
+    walk = GroupWalk(recorded.recording, CLUSTER, GROUP, first - LATE_MS, last)
+    instants = {shown.now_ms - late_ms for shown in recorded.shown for late_ms in LATE}
+    then = {at_ms: inputs and told(inputs) for at_ms, inputs in walk.inputs(sorted(instants))}
+    unlike = [
+        (shown.now_ms, told(shown))
+        for shown in recorded.shown
+        if not any(then[shown.now_ms - late_ms] == told(shown) for late_ms in LATE)
+    ]
+    assert unlike == []
+    assert len(recorded.shown) > 90
+
+
+def test_an_instant_alone_is_as_it_is_in_a_walk(recorded: Recorded):
+    at_ms = recorded.shown[len(recorded.shown) // 2].now_ms
+    ((_, walked),) = GroupWalk(recorded.recording, CLUSTER, GROUP, at_ms, at_ms).inputs([at_ms])
+    assert inputs_at(recorded.recording, CLUSTER, GROUP, at_ms) == walked
+
+
+def told(inputs: GroupInputs) -> tuple[Any, ...]:
+    """Generation, owners, expected owners and findings; commits and ends move in every moment."""
+    verdict = evaluate(inputs.group, inputs.catalog, inputs.now_ms, inputs.settings)
+    owners = tuple((row.topic, row.partition, row.owners, row.expected, row.orphan) for row in verdict.partitions)
+    findings = tuple((each.kind.value, each.reason, each.since_ms, each.partitions) for each in verdict.findings)
+    return verdict.generation, verdict.rebalances, owners, findings
+
+
+def test_the_story_has_every_generation(recorded: Recorded, kafka: EmbeddedKafka):
+    first, last = recorded.shown[0].now_ms, recorded.shown[-1].now_ms
+    story = tell_story(recorded.recording, CLUSTER, GROUP, first, last)
+    assert story is not None
+    stored = [event for event in logged(kafka) if isinstance(event, MembershipStored)]
+    expected = {event.generation for event in stored if first <= event.stored_ms <= last}
+    sentences = [each.sentence for each in story.happened if each.about == "rebalance"]
+    assert {int(sentence.split("generation ")[1].split(",")[0]) for sentence in sentences} == expected
+    assert max(point.lag or 0 for point in story.lag) > 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("explain", CLUSTER, GROUP),
+        ("what-if", CLUSTER, GROUP, "--without", "nobody"),
+        ("snapshot", CLUSTER, GROUP),
+        ("history", CLUSTER, GROUP),
+    ],
+    ids=lambda command: command[0],
+)
+def test_the_commands_answer_from_the_folder_as_the_job_does(recorded: Recorded, command: tuple[str, ...]):
+    at_ms = recorded.shown[len(recorded.shown) // 2].now_ms
+    span = ["--since", str(at_ms), "--until", str(at_ms + 5_000)] if command[0] == "history" else ["--at", str(at_ms)]
+    answers = [
+        subprocess.run(
+            [sys.executable, "-m", "monitor.cli", *command, *span, *source], capture_output=True, text=True, check=False
+        )
+        for source in (["--url", recorded.job.url], ["--history", str(recorded.folder)])
+    ]
+    by_job, by_folder = answers
+    assert (by_job.returncode, by_job.stdout) == (by_folder.returncode, by_folder.stdout)
+    if command[0] == "what-if":
+        assert "has no member nobody" in by_folder.stderr
+        assert "has no member nobody" in by_job.stderr
+    else:
+        assert (by_folder.returncode, by_folder.stderr) == (0, "")
+        assert GROUP in by_folder.stdout
+
+
+def test_an_instant_before_the_group_and_one_that_is_none_are_told_in_a_sentence(recorded: Recorded):
+    for at, status, sentence in (
+        ("2001-01-01", 404, "No group named payments was known in cluster live at 2001-01-01 00:00:00 UTC."),
+        ("soon", 400, "soon is no instant: give "),
+        ("2101-01-01", 400, "2101-01-01 is in the future."),
+    ):
+        path = f"/api/v1/groups/{CLUSTER}/{GROUP}?at={at}"
+        assert recorded.job.status(path) == status
+        assert json.loads(recorded.job.get_any(path))["error"].startswith(sentence)
+
+
+def test_the_metrics_say_that_it_records(recorded: Recorded):
+    assert recorded.job.metrics().value("groupwatch_recording_up", cluster=CLUSTER) == 1
+
+
+# --- upkeep -----------------------------------------------------------------------------------------------------------
+
+
+def keep_up(folder: Path, *later: str) -> int:
+    command = [sys.executable, "-m", "tests.streaming_jobs.recording.keep_up", str(folder), CLUSTER, *later]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3_000:]
+    return int(done.stdout.splitlines()[0])
+
+
+def copied(folder: Path, to: Path) -> Recorded:
+    """The recording as it is now. A table's log comes first: what it names is there by then."""
+    for table in TABLES:
+        shutil.copytree(folder / table.name / "_delta_log", to / table.name / "_delta_log")
+        shutil.copytree(folder / table.name, to / table.name, dirs_exist_ok=True, ignore=lambda *_: ["_delta_log"])
+    found = Recorded(to.parent)
+    found.folder = to
+    return found
+
+
+def test_states_are_written_beside_a_running_job_and_change_nothing(recorded: Recorded):
+    before_ms = time.time_ns() // 1_000_000
+    recorded_ms = keep_up(recorded.folder)
+    eventually(lambda: recorded.has(before_ms + 2_000), "what happened since")
+    at_ms = max(recorded_ms + 1_000, before_ms)
+    with_states, without = recorded.recording, recorded.recording
+    without.forget_states()
+    base = with_states.base(CLUSTER, at_ms, [OWN])
+    assert (base.recorded_ms, set(base.groups)) == (recorded_ms, {GROUP})
+    assert with_states.rows(CLUSTER, recorded_ms, at_ms, [OWN]) != without.rows(CLUSTER, 0, at_ms, [OWN])
+    then = [inputs_at(recording, CLUSTER, GROUP, at_ms) for recording in (with_states, without)]
+    assert then[0] is not None
+    assert then[0] == then[1]
+
+
+def test_old_days_go_and_small_files_are_put_together(recorded: Recorded, tmp_path: Path):
+    """A day later, today is the day before; a month later, it is gone."""
+    copy = copied(recorded.folder, tmp_path / "history")
+    before, rows = len(copy.recording.files("events")), len(copy.recording.rows(CLUSTER, 0, END, [OWN]))
+    keep_up(copy.folder, "1")
+    assert len(copy.recording.files("events")) < before
+    assert len(copy.recording.rows(CLUSTER, 0, END, [OWN])) == rows
+    keep_up(copy.folder, "31")
+    assert copy.recording.rows(CLUSTER, 0, END, [OWN]) == []
+    assert len(copy.recording.rows(CLUSTER, 0, END, [(RecordedEntity.SETTINGS, "")])) == 3, "one of each start"
+
+
+# --- a full disk ------------------------------------------------------------------------------------------------------
+
+
+def test_a_full_disk_stops_the_recording_and_not_the_watching(kafka: EmbeddedKafka, tmp_path: Path):
+    table = {"bootstrap_servers": kafka.bootstrap_servers, "collect_interval_s": 2.0}
+    with small_disk(tmp_path / "disk") as disk:
+        job = JobProcess(tmp_path, {CLUSTER: table}, history={"folder": str(disk / "history"), "every_s": 2})
+        with running(job):
+            found = Recorded(disk.parent)
+            found.folder = disk / "history"
+            eventually(lambda: found.has(0), "the first records of the recording")
+            fill(disk / "filler")
+            job.await_metric("groupwatch_recording_up", 0, cluster=CLUSTER)
+            (condition,) = json.loads(job.get("/api/v1/clusters"))
+            assert condition["warning"].startswith(f"Nothing is recorded in {disk}/history: the disk is full (")
+            assert condition["warning"].endswith("Groups are watched as ever.")
+            full_ms = time.time_ns() // 1_000_000
+            eventually(lambda: evaluated_ms(job) > full_ms, "an evaluation since")
+            assert (job.status("/readyz"), job.metrics().value("groupwatch_up", cluster=CLUSTER)) == (200, 1)
+            (disk / "filler").unlink()
+            job.await_metric("groupwatch_recording_up", 1, cluster=CLUSTER)
+            eventually(lambda: found.has(full_ms), "what happened while the disk was full")
+
+
+def evaluated_ms(job: JobProcess) -> float:
+    (condition,) = json.loads(job.get("/api/v1/clusters"))
+    return float(condition["evaluated_ms"])
