@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Final
 
-from monitor.detection.evaluate import evaluate
+from monitor.detection.evaluate import judge
+from monitor.detection.ownership.assignment_view import AssignmentViews
+from monitor.detection.ownership.catalog_view import Topics
 from monitor.explain.group import because, cost_of
 from monitor.history.recorded import RecordingError
 from monitor.history.replay import Recording
@@ -21,6 +23,8 @@ SHORTEST_STEP_MS: Final = 10_000
 """How far apart the instants are at least that a group is judged at beside those at which something happened to it."""
 
 MOST_STEPS: Final = 720
+MOST_ROWS: Final = 720_000
+"""How many partitions are judged at the most, all instants together: of a group with many, there are fewer instants."""
 
 
 PHASES: Final[Mapping[Phase, str]] = {
@@ -77,8 +81,8 @@ class GroupStory(Value):
 def tell_story(recording: Recording, cluster: str, group: str, since_ms: int, until_ms: int) -> GroupStory | None:
     """What happened to a group, as far as it is recorded by now; None: it was not known in that time.
 
-    It is judged every ten seconds (or at 720 instants, if those are further apart), and whenever something happened to
-    its members: a finding that came and went between two instants is not among them.
+    It is judged every ten seconds (or at 720 instants, if those are further apart; of more than 1,000 partitions at
+    fewer), and whenever something happened to its members: a finding that came and went between two instants is not among them.
 
     Raises:
         RecordingError: the recording cannot be read, or ends before that time.
@@ -87,13 +91,15 @@ def tell_story(recording: Recording, cluster: str, group: str, since_ms: int, un
     if until_ms <= since_ms:
         raise RecordingError(f"The recording of cluster {shown(cluster)} reaches until {utc(until_ms)}.")
     walk = GroupWalk(recording, cluster, group, since_ms, until_ms)
-    teller = _Teller()
-    for at_ms, inputs in walk.inputs(_instants(walk, since_ms, until_ms)):
+    teller, views = _Teller(), AssignmentViews()
+    apart_ms = step_ms(since_ms, until_ms, walk.partitions)
+    for at_ms, inputs in walk.inputs(_instants(walk, since_ms, until_ms, apart_ms)):
         if inputs is None:
             teller.take_absence(at_ms)
             continue
-        verdict = evaluate(inputs.group, inputs.catalog, inputs.now_ms, inputs.settings)
-        teller.take(verdict, inputs.group, is_step=(at_ms - since_ms) % step_ms(since_ms, until_ms) == 0)
+        topics = Topics(inputs.catalog)
+        verdict = judge(inputs.group, topics, views.of(inputs.group, topics), inputs.now_ms, inputs.settings)
+        teller.take(verdict, inputs.group, is_step=(at_ms - since_ms) % apart_ms == 0)
     if not teller.was_known:
         return None
     happened = sorted(
@@ -111,17 +117,18 @@ def tell_story(recording: Recording, cluster: str, group: str, since_ms: int, un
     )
 
 
-def step_ms(since_ms: int, until_ms: int) -> int:
-    """How far apart the instants are that a group is judged at.
+def step_ms(since_ms: int, until_ms: int, partitions: int = 1) -> int:
+    """How far apart the instants are that a group with so many partitions is judged at.
 
-    >>> step_ms(0, 60_000), step_ms(0, 86_400_000)
-    (10000, 120000)
+    >>> step_ms(0, 60_000), step_ms(0, 86_400_000), step_ms(0, 86_400_000, partitions=10_000)
+    (10000, 120000, 1200000)
     """
-    return max(SHORTEST_STEP_MS, -(-(until_ms - since_ms) // MOST_STEPS))
+    steps = max(1, min(MOST_STEPS, MOST_ROWS // max(1, partitions)))
+    return max(SHORTEST_STEP_MS, -(-(until_ms - since_ms) // steps))
 
 
-def _instants(walk: GroupWalk, since_ms: int, until_ms: int) -> list[int]:
-    steps = range(since_ms, until_ms + 1, step_ms(since_ms, until_ms))
+def _instants(walk: GroupWalk, since_ms: int, until_ms: int, apart_ms: int) -> list[int]:
+    steps = range(since_ms, until_ms + 1, apart_ms)
     return sorted({*steps, *(at_ms for at_ms in walk.event_times if since_ms <= at_ms <= until_ms), until_ms})
 
 

@@ -56,6 +56,18 @@ class GroupWalk:
         self._ahead = deque(catalog_events(recording.rows(cluster, base.recorded_ms, until_ms, keys)))
 
     @property
+    def partitions(self) -> int:
+        """How many partitions the group has committed at most, or its members had."""
+        states = [portion.before for portion in self._portions if portion.before is not None]
+        return max(
+            [
+                max(len(state.offsets), sum(len(own.partitions) for each in state.members for own in each.assigned))
+                for state in states
+            ],
+            default=0,
+        )
+
+    @property
     def event_times(self) -> list[int]:
         """When something happened to the group's members, in order."""
         rows = [row for portion in self._portions for row in portion.rows if row.entity is RecordedEntity.GROUP]
