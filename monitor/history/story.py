@@ -82,7 +82,7 @@ def tell_story(recording: Recording, cluster: str, group: str, since_ms: int, un
     """What happened to a group, as far as it is recorded by now; None: it was not known in that time.
 
     It is judged every ten seconds (or at 720 instants, if those are further apart; of more than 1,000 partitions at
-    fewer), and whenever something happened to its members: a finding that came and went between two instants is not among them.
+    fewer), and whenever something happened to its members. What came and went between two instants is not told.
 
     Raises:
         RecordingError: the recording cannot be read, or ends before that time.
