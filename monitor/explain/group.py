@@ -287,7 +287,7 @@ def _took(duration_ms: int) -> str:
 def because(rebalance: Rebalance) -> str:
     """Why a rebalance happened, as a clause.
 
-    >>> because(Rebalance(5, 0, 9, causes=(RebalanceCause.MEMBER_JOINED,), joined=1))
+    >>> because(Rebalance(5, 0, 9, causes=(RebalanceCause.JOIN,), joined=1))
     'because members joined (1 joined, 0 left)'
     """
     causes = rebalance.causes or (RebalanceCause.UNKNOWN,)

@@ -16,7 +16,7 @@ from pyarrow import fs
 
 from monitor.history.recorded import EVENTS_VERSION, RecordedEntity, RecordedRow, RecordingError
 from monitor.history.replay import FIRST_PASS, Base, Key
-from monitor.history.tables import EVENTS, STATES, day_of
+from monitor.history.tables import DAY_MS, EVENTS, SETTINGS, STATES, day_of
 from monitor.messages.names import shown
 from monitor.model import PassCompleted
 from monitor.tracking.serialization import (
@@ -42,6 +42,7 @@ class DeltaRecording:
         self._folder = folder.rstrip("/")
         self._events = self._open_table(EVENTS.name)
         self._states = self._open_table(STATES.name)
+        self._settings = self._open_table(SETTINGS.name)
         if self._events is None:
             raise RecordingError(f"There is no recording in {shown(folder)}: set [history] folder, and run groupwatch.")
 
@@ -49,11 +50,9 @@ class DeltaRecording:
         """The newest states from before an instant; see monitor.history.replay.Recording."""
         if self._states is None:
             return Base()
-        days = (pc.field("cluster") == cluster) & (pc.field("day") <= day_of(at_ms))
-        recorded = self._column(self._states, "recorded_ms", days & (pc.field("recorded_ms") <= at_ms))
-        if not recorded:
+        newest = self._newest_states(self._states, cluster, at_ms)
+        if newest is None:
             return Base()
-        newest = max(recorded)
         chosen = (pc.field("cluster") == cluster) & (pc.field("day") == day_of(newest))
         chosen &= (pc.field("recorded_ms") == newest) & _any_of(keys)
         found = self._read(self._states, ["entity", "name", "state"], chosen)
@@ -61,6 +60,24 @@ class DeltaRecording:
             return _base_of(newest, found)
         except (StoredStateError, msgspec.DecodeError) as error:
             raise RecordingError(f"The recording in {shown(self._folder)} cannot be used: {error}.") from error
+
+    def _newest_states(self, table: DeltaTable, cluster: str, at_ms: int) -> int | None:
+        """When the newest states from before an instant were recorded: nearly always on that day or the one before."""
+        own = (pc.field("cluster") == cluster) & (pc.field("recorded_ms") <= at_ms)
+        lately = (pc.field("day") <= day_of(at_ms)) & (pc.field("day") >= day_of(max(0, at_ms - DAY_MS)))
+        for days in (lately, pc.field("day") < day_of(max(0, at_ms - DAY_MS))):
+            recorded = [recorded_ms for (recorded_ms,) in self._read(table, ["recorded_ms"], own & days)]
+            if recorded:
+                return int(max(recorded))
+        return None
+
+    def settings(self, cluster: str, at_ms: int) -> bytes | None:
+        """The settings of an instant; see monitor.history.replay.Recording."""
+        if self._settings is None:
+            return None
+        own = (pc.field("cluster") == cluster) & (pc.field("recorded_ms") <= at_ms)
+        found = max(self._read(self._settings, ["recorded_ms", "settings"], own), default=None)
+        return None if found is None else bytes(found[1])
 
     def reach_ms(self, cluster: str) -> int:
         """When the newest portion was recorded; see monitor.history.replay.Recording. Delta keeps it for each file."""
@@ -118,10 +135,12 @@ class DeltaRecording:
         """
         return None if "://" in self._folder else fs.SubTreeFileSystem(_path_of(table), fs.LocalFileSystem())
 
-    def _column(self, table: DeltaTable, name: str, chosen: Any) -> list[Any]:  # noqa: ANN401 -- Arrow has no types
-        return [row[0] for row in self._read(table, [name], chosen)]
-
-    def _read(self, table: DeltaTable, names: list[str], chosen: Any) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401
+    def _read(
+        self,
+        table: DeltaTable,
+        names: list[str],
+        chosen: Any,  # noqa: ANN401 -- Arrow has no types
+    ) -> Iterator[tuple[Any, ...]]:
         try:
             found: pa.Table = table.to_pyarrow_dataset(filesystem=self._files(table)).to_table(names, filter=chosen)
         except (DeltaError, OSError, pa.ArrowException) as error:

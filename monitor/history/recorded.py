@@ -24,8 +24,6 @@ class RecordedEntity(StrEnum):
     PASS = "pass"
     LISTING = "listing"
     CONNECT = "connect"
-    SETTINGS = "settings"
-    """No events: the thresholds by which groups were judged from then on."""
 
 
 class RecordedEvent(msgspec.Struct, array_like=True, frozen=True):

@@ -78,6 +78,13 @@ class Recording(Protocol):
             RecordingError: there is none, or the recording cannot be read.
         """
 
+    def settings(self, cluster: str, at_ms: int) -> bytes | None:
+        """The settings that were recorded last by an instant; None: none yet.
+
+        Raises:
+            RecordingError: the recording cannot be read.
+        """
+
     def rows(self, cluster: str, after_ms: int, at_ms: int, keys: Collection[Key]) -> list[RecordedRow]:
         """What the portions after one have of these entities, as far as it had begun to happen by an instant.
 
@@ -135,9 +142,8 @@ def settings_at(recording: Recording, cluster: str, at_ms: int) -> RecordedSetti
     Raises:
         RecordingError: the recording cannot be read.
     """
-    rows = recording.rows(cluster, 0, at_ms, [(RecordedEntity.SETTINGS, "")])
-    newest = max((row for row in rows if row.recorded_ms <= at_ms), key=lambda row: row.recorded_ms, default=None)
-    return RecordedSettings() if newest is None else decode_settings(newest.events)
+    known = recording.settings(cluster, at_ms)
+    return RecordedSettings() if known is None else decode_settings(known)
 
 
 def _catalog_at(recording: Recording, group: GroupState, settings: RecordedSettings, at_ms: int) -> Catalog:

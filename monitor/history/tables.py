@@ -7,8 +7,7 @@ from typing import Final
 
 from monitor.model import Value
 
-TABLES_VERSION: Final = 1
-"""Tables of another version are refused, never guessed at."""
+DAY_MS: Final = 86_400_000
 
 
 class Column(Value):
@@ -43,7 +42,7 @@ _PLACE: Final = (
 )
 
 _ENTITY: Final = (
-    Column("entity", "STRING", "what the row is about: group, topic, pass, listing, connect or settings"),
+    Column("entity", "STRING", "what the row is about: group, topic, pass, listing or connect"),
     Column("name", "STRING", "the name of the group or topic"),
 )
 
@@ -71,7 +70,13 @@ STATES: Final = Table(
     ),
 )
 
-TABLES: Final = (EVENTS, STATES)
+SETTINGS: Final = Table(
+    "settings",
+    "The thresholds by which groups were evaluated from then on; written at each start of a job.",
+    (*_PLACE, Column("settings", "BINARY", "the thresholds, and which topics have configurations of Connect")),
+)
+
+TABLES: Final = (EVENTS, STATES, SETTINGS)
 
 
 def day_of(at_ms: int) -> str:

@@ -18,8 +18,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from monitor.config import HistorySettings
-from monitor.history.recorded import EVENTS_VERSION, RecordedEntity, RecordedSettings, encode_settings
-from monitor.history.tables import EVENTS, day_of
+from monitor.history.recorded import RecordedEntity, RecordedSettings, encode_settings
+from monitor.history.tables import EVENTS, SETTINGS, day_of
 from monitor.model import Shard
 from streaming_jobs.recording.upkeep import Upkeep
 from streaming_jobs.runtime.clock import now_ms
@@ -152,11 +152,10 @@ class Recorder:
 
     def _record_settings(self, settings: RecordedSettings) -> None:
         """By what groups are judged from now on."""
-        at_ms, known = now_ms(), encode_settings(settings)
-        of_row = (RecordedEntity.SETTINGS.value, "", 0, at_ms, at_ms, EVENTS_VERSION, known)
-        row = (self._cluster, day_of(at_ms), at_ms, *of_row)
-        frame = self._spark.createDataFrame([row], EVENTS.schema).coalesce(1)
-        frame.write.format("delta").mode("append").partitionBy("cluster", "day").save(f"{self._folder}/{EVENTS.name}")
+        at_ms = now_ms()
+        row = (self._cluster, day_of(at_ms), at_ms, encode_settings(settings))
+        frame = self._spark.createDataFrame([row], SETTINGS.schema).coalesce(1)
+        frame.write.format("delta").mode("append").partitionBy("cluster", "day").save(f"{self._folder}/{SETTINGS.name}")
 
     def _note(self, error: Exception) -> None:
         if self._stopping.is_set():

@@ -8,15 +8,12 @@ from typing import Any, Final
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
-from monitor.history.recorded import RecordedEntity
-from monitor.history.tables import EVENTS, STATES, TABLES, day_of
+from monitor.history.tables import DAY_MS, EVENTS, STATES, day_of
 from streaming_jobs.recording.states import StateFold
 from streaming_jobs.runtime.clock import now_ms
 
 STATES_EVERY_MS: Final = 3_600_000
-DAY_MS: Final = 86_400_000
 OF_ONE: Final = ("group", "topic", "connect", "pass")
-SETTINGS: Final = RecordedEntity.SETTINGS.value
 OF_ALL: Final = ("pass", "listing")
 """What rows of these tell concerns every entity."""
 
@@ -103,8 +100,7 @@ class Upkeep:
             place = f"delta.`{self._folder}/{table}`"
             own = f"cluster = {_quoted(self._cluster)}"
             self._spark.sql(f"OPTIMIZE {place} WHERE {own} AND day = '{yesterday}' ZORDER BY (name)")
-            # By what groups are judged is only recorded at a start, which may be long ago.
-            self._spark.sql(f"DELETE FROM {place} WHERE {own} AND day < '{oldest}' AND entity <> '{SETTINGS}'")
+            self._spark.sql(f"DELETE FROM {place} WHERE {own} AND day < '{oldest}'")
             self._spark.sql(f"VACUUM {place} LITE")  # by the table's log: to list all files took 29 s instead of 2
 
     def _newest_states(self) -> int | None:
@@ -125,7 +121,7 @@ class Upkeep:
         jvm: Any = self._spark._jvm
         is_table = jvm.io.delta.tables.DeltaTable.isDeltaTable
         session = self._spark._jsparkSession
-        return [table.name for table in TABLES if is_table(session, f"{self._folder}/{table.name}")]
+        return [table.name for table in (EVENTS, STATES) if is_table(session, f"{self._folder}/{table.name}")]
 
 
 def _quoted(text: str) -> str:

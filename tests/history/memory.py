@@ -22,6 +22,9 @@ class MemoryRecording:
     def reach_ms(self, _: str) -> int:
         return max(row.recorded_ms for row in self._rows)
 
+    def settings(self, _cluster: str, _at_ms: int) -> bytes | None:
+        return None
+
     def rows(self, _: str, after_ms: int, at_ms: int, keys: Collection[Key]) -> list[RecordedRow]:
         return [
             row
@@ -35,8 +38,6 @@ def _recorded_ms(base: Base) -> int:
 
 
 def _first_ms(row: RecordedRow) -> int:
-    if row.entity == "settings":
-        return row.recorded_ms
     firsts = []
     for recorded in decode_events(row):
         event = recorded.event

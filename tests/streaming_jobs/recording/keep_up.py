@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 
+from monitor.history.tables import DAY_MS
 from monitor.java_runtime.jars import job_jars
-from streaming_jobs.recording.upkeep import DAY_MS, Upkeep
+from streaming_jobs.recording.upkeep import Upkeep
 from streaming_jobs.runtime.clock import now_ms
 from streaming_jobs.runtime.session import DELTA, create_session, stop_session
 
