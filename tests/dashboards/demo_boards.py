@@ -55,6 +55,7 @@ SILENT: Final = {
     "group: Outcomes of records B": NO_SHARE,
     "group: Outcomes of records C": NO_SHARE,
     "group: Time since the last acknowledgment A": NO_SHARE,
+    "itself: Recording writable A": "the demo records nothing",
     "itself: Unreadable records in 5 minutes A": ALL_WELL,
     "itself: Backlog after a start A": NOT_FOR_LONG,
     "itself: Backlog after a start B": NOT_FOR_LONG,
