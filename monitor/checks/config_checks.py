@@ -250,6 +250,12 @@ def _others_read(file: Path) -> bool:
         return False
 
 
+def _sharded_recording(settings: Settings) -> Iterator[str]:
+    """Portions of several jobs have no common order, and a changed number of shards would read the logs again."""
+    if settings.history.folder is not None and not settings.shard.is_all:
+        yield "A job with a shard cannot record: remove [history] folder, or watch all groups in one job."
+
+
 PROBLEMS: Final[tuple[Look, ...]] = (
     _something_to_watch,
     _usable_properties,
@@ -268,6 +274,7 @@ PROBLEMS_OF_SPARK: Final[tuple[Look, ...]] = (
 )
 PROBLEMS_OF_JOBS: Final[tuple[Look, ...]] = (
     no_checkpoint,
+    _sharded_recording,
     unusable_checkpoint,
     wrong_master,
     unguarded_cluster,

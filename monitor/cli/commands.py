@@ -42,7 +42,10 @@ At = Annotated[
 HistoryFolder = Annotated[
     str | None,
     typer.Option(
-        "--history", metavar="FOLDER", envvar="GROUPWATCH_HISTORY__FOLDER", help="Read this recording instead of a job."
+        "--history",
+        metavar="FOLDER",
+        envvar="GROUPWATCH_HISTORY__FOLDER",
+        help="Read the past from this recording instead of a job (unless --url is given).",
     ),
 ]
 Partial = Annotated[bool, typer.Option("--partial", help="Leave out clusters that are not ready.")]
@@ -169,7 +172,7 @@ def snapshot(  # noqa: PLR0913, PLR0917 -- as above
 
         address = GroupAddress(cluster, group) if cluster is not None and group is not None else None
         way_in = _way_in(token_file, user, password_file, ca_file)
-        if at is not None and history is not None and address is not None:
+        if at is not None and history is not None and address is not None and url == DEFAULT_URL:
             lines: Iterable[bytes] = [
                 group_lines(_inputs(_Asked(url, None, at, history), address.cluster, address.group, way_in))
             ]
@@ -233,7 +236,7 @@ def history(  # noqa: PLR0913, PLR0917 -- as above
         address = GroupAddress(cluster, group)
         found = (
             story_from_job(url, address, since, until, _way_in(token_file, user, password_file, ca_file))
-            if folder is None
+            if folder is None or url != DEFAULT_URL
             else story_from_recording(folder, address, since, until, _now_ms())
         )
         _tell(found, as_json, lambda: story_shown(found))
@@ -277,7 +280,7 @@ def _inputs(asked: _Asked, cluster: str, group: str, way_in: WayIn) -> GroupInpu
         if asked.at is not None:
             raise source.SourceError("A snapshot is of one instant: --at cannot be combined with --snapshot.")
         return source.inputs_from_file(asked.snapshot, cluster, group)
-    if asked.at is not None and asked.history is not None:
+    if asked.at is not None and asked.history is not None and asked.url == DEFAULT_URL:
         return source.inputs_from_recording(asked.history, cluster, group, asked.at, _now_ms())
     return source.inputs_from_job(asked.url, cluster, group, way_in, asked.at)
 

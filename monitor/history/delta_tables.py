@@ -14,7 +14,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 from pyarrow import fs
 
-from monitor.history.recorded import EVENTS_VERSION, RecordedEntity, RecordedRow, RecordingError
+from monitor.history.recorded import EVENTS_VERSION, NotRecordedError, RecordedEntity, RecordedRow, RecordingError
 from monitor.history.replay import FIRST_PASS, Base, Key
 from monitor.history.tables import DAY_MS, EVENTS, SETTINGS, STATES, day_of
 from monitor.messages.names import shown
@@ -75,9 +75,10 @@ class DeltaRecording:
         """The settings of an instant; see monitor.history.replay.Recording."""
         if self._settings is None:
             return None
-        own = (pc.field("cluster") == cluster) & (pc.field("recorded_ms") <= at_ms)
-        found = max(self._read(self._settings, ["recorded_ms", "settings"], own), default=None)
-        return None if found is None else bytes(found[1])
+        own = pc.field("cluster") == cluster
+        found = sorted(self._read(self._settings, ["recorded_ms", "settings"], own))
+        by_then = [each for each in found if each[0] <= at_ms] or found[:1]  # before the first start: those of it
+        return bytes(by_then[-1][1]) if by_then else None
 
     def reach_ms(self, cluster: str) -> int:
         """When the newest portion was recorded; see monitor.history.replay.Recording. Delta keeps it for each file."""
@@ -90,7 +91,7 @@ class DeltaRecording:
             if own == cluster and newest is not None
         ]
         if not found:
-            raise RecordingError(f"The recording in {shown(self._folder)} has no cluster {shown(cluster)}.")
+            raise NotRecordedError(f"The recording in {shown(self._folder)} has no cluster {shown(cluster)}.")
         return int(max(found))
 
     def rows(self, cluster: str, after_ms: int, at_ms: int, keys: Collection[Key]) -> list[RecordedRow]:
@@ -126,7 +127,12 @@ class DeltaRecording:
         except TableNotFoundError:
             return None
         except (DeltaError, OSError) as error:
-            raise RecordingError(f"The recording in {shown(self._folder)} cannot be read: {error}.") from error
+            raise RecordingError(
+                f"The recording in {shown(self._folder)} cannot be read: {_first_line(error)}."
+            ) from error
+
+    def _unreadable(self, error: Exception) -> RecordingError:
+        return RecordingError(f"The recording in {shown(self._folder)} cannot be read: {_first_line(error)}.")
 
     def _files(self, table: DeltaTable) -> fs.FileSystem | None:
         """The files of a table on a disk; None: elsewhere, where Delta's own reader knows the way.
@@ -144,8 +150,15 @@ class DeltaRecording:
         try:
             found: pa.Table = table.to_pyarrow_dataset(filesystem=self._files(table)).to_table(names, filter=chosen)
         except (DeltaError, OSError, pa.ArrowException) as error:
-            raise RecordingError(f"The recording in {shown(self._folder)} cannot be read: {error}.") from error
+            raise RecordingError(
+                f"The recording in {shown(self._folder)} cannot be read: {_first_line(error)}."
+            ) from error
         return zip(*(found.column(name).to_pylist() for name in names), strict=True)
+
+
+def _first_line(error: Exception) -> str:
+    """What an error says first: Delta's go on with hints in colors."""
+    return shown(str(error).splitlines()[0]) if str(error) else type(error).__name__
 
 
 def _path_of(table: DeltaTable) -> str:
@@ -156,7 +169,7 @@ def _any_of(keys: Collection[Key]) -> Any:  # noqa: ANN401 -- as above
     """The rows of these entities."""
     chosen = pc.scalar(False)
     for entity in sorted({entity for entity, _ in keys}):
-        names = sorted(name for each, name in keys if each is entity)
+        names = sorted(name.encode("utf-8", "replace").decode("utf-8") for each, name in keys if each is entity)
         chosen |= (pc.field("entity") == entity.value) & pc.field("name").isin(names)
     return chosen
 

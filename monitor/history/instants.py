@@ -68,6 +68,7 @@ def _instant(text: str, now_ms: int) -> int | None:
         return now_ms
     try:
         found = datetime.fromisoformat(text)
-    except ValueError:
+        at_ms = int((found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp() * 1000)
+    except (ValueError, OverflowError):
         return None
-    return int((found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp() * 1000)
+    return at_ms if at_ms >= 0 else None

@@ -58,6 +58,10 @@ class RecordingError(Exception):
     """A recording that cannot be read; the text is one sentence that says why."""
 
 
+class NotRecordedError(RecordingError):
+    """What is asked for is not in the recording."""
+
+
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _EVENTS: Final = msgspec.msgpack.Decoder(list[RecordedEvent])
 _SETTINGS: Final = msgspec.msgpack.Decoder(RecordedSettings)

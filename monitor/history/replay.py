@@ -16,11 +16,11 @@ from msgspec.structs import replace
 
 from monitor.detection.evaluation_input import GroupInputs, only_concerned
 from monitor.history.recorded import (
+    NotRecordedError,
     RecordedEntity,
     RecordedEvent,
     RecordedRow,
     RecordedSettings,
-    RecordingError,
     decode_events,
     decode_settings,
     until,
@@ -101,7 +101,7 @@ def inputs_at(recording: Recording, cluster: str, group: str, at_ms: int) -> Gro
     """
     reach_ms = recording.reach_ms(cluster)
     if at_ms > reach_ms:
-        raise RecordingError(f"The recording of cluster {shown(cluster)} reaches until {utc(reach_ms)}.")
+        raise NotRecordedError(f"The recording of cluster {shown(cluster)} reaches until {utc(reach_ms)}.")
     state = _group_at(recording, cluster, group, at_ms)
     if state is None:
         return None

@@ -10,7 +10,7 @@ from monitor.detection.evaluate import judge
 from monitor.detection.ownership.assignment_view import AssignmentViews
 from monitor.detection.ownership.catalog_view import Topics
 from monitor.explain.group import because, cost_of
-from monitor.history.recorded import RecordingError
+from monitor.history.recorded import NotRecordedError
 from monitor.history.replay import Recording
 from monitor.history.walk import GroupWalk
 from monitor.messages.formatting import counted, lasted
@@ -89,7 +89,7 @@ def tell_story(recording: Recording, cluster: str, group: str, since_ms: int, un
     """
     until_ms = min(until_ms, recording.reach_ms(cluster))
     if until_ms <= since_ms:
-        raise RecordingError(f"The recording of cluster {shown(cluster)} reaches until {utc(until_ms)}.")
+        raise NotRecordedError(f"The recording of cluster {shown(cluster)} reaches until {utc(until_ms)}.")
     walk = GroupWalk(recording, cluster, group, since_ms, until_ms)
     teller, views = _Teller(), AssignmentViews()
     apart_ms = step_ms(since_ms, until_ms, walk.partitions)
@@ -129,7 +129,9 @@ def step_ms(since_ms: int, until_ms: int, partitions: int = 1) -> int:
 
 def _instants(walk: GroupWalk, since_ms: int, until_ms: int, apart_ms: int) -> list[int]:
     steps = range(since_ms, until_ms + 1, apart_ms)
-    return sorted({*steps, *(at_ms for at_ms in walk.event_times if since_ms <= at_ms <= until_ms), until_ms})
+    happened = [at_ms for at_ms in walk.event_times if since_ms <= at_ms <= until_ms]
+    most = max(1, MOST_ROWS // max(1, walk.partitions))
+    return sorted({*steps, *happened[-most:], until_ms})
 
 
 class _Teller:

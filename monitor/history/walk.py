@@ -20,10 +20,19 @@ from monitor.history.replay import (
     settings_at,
     topics_of,
 )
-from monitor.model import CommitRun, GroupState, OffsetCommitted, OffsetsListed, Value
+from monitor.model import (
+    EpochStored,
+    GroupDeleted,
+    GroupState,
+    MemberRemoved,
+    MembershipStored,
+    MemberStored,
+    TargetEpochStored,
+    Value,
+)
 
-COMMITS: Final = (CommitRun, OffsetCommitted, OffsetsListed)
-"""What happens all the time."""
+OF_MEMBERS: Final = (EpochStored, GroupDeleted, MembershipStored, MemberRemoved, MemberStored, TargetEpochStored)
+"""What changes who is in a group, or who is to have what. Everything else happens all the time."""
 
 
 class _Portion(Value):
@@ -48,7 +57,8 @@ class GroupWalk:
         base = recording.base(cluster, since_ms, [own])
         rows = recording.rows(cluster, base.recorded_ms, until_ms, [own, (RecordedEntity.LISTING, "")])
         self._portions = _portions(cluster, group, base.groups.get(group), rows)
-        states = [portion.before for portion in self._portions] + [self.state(until_ms)]
+        self._last = self.state(until_ms)
+        states = [*(portion.before for portion in self._portions), self._last]
         topics = frozenset[str]().union(*(topics_of(state) for state in states if state is not None))
         keys = catalog_keys(topics, self._settings)
         base = recording.base(cluster, since_ms, keys)
@@ -58,7 +68,8 @@ class GroupWalk:
     @property
     def partitions(self) -> int:
         """How many partitions the group has committed at most, or its members had."""
-        states = [portion.before for portion in self._portions if portion.before is not None]
+        known = [*(portion.before for portion in self._portions), self._last]
+        states = [state for state in known if state is not None]
         return max(
             [
                 max(len(state.offsets), sum(len(own.partitions) for each in state.members for own in each.assigned))
@@ -72,7 +83,7 @@ class GroupWalk:
         """When something happened to the group's members, in order."""
         rows = [row for portion in self._portions for row in portion.rows if row.entity is RecordedEntity.GROUP]
         events = (event for row in rows for event in decode_events(row))
-        return sorted({each.at_ms for each in events if not isinstance(each.event, COMMITS)})
+        return sorted({each.at_ms for each in events if isinstance(each.event, OF_MEMBERS)})
 
     def state(self, at_ms: int) -> GroupState | None:
         """The group at an instant; None: there was none."""

@@ -494,7 +494,7 @@ def recorder_of(spark: SparkSession, cluster: str, shared: SharedEvaluation) -> 
     """What records the cluster; None: nothing is to be recorded."""
     if shared.history.folder is None:
         return None
-    return Recorder(spark, cluster, shared.history, shared.shard)
+    return Recorder(spark, cluster, shared.history)
 
 
 def only_first_partition(bounds: LogBounds) -> LogBounds:

@@ -13,14 +13,14 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import quote
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from monitor.config import HistorySettings
-from monitor.history.recorded import RecordedEntity, RecordedSettings, encode_settings
+from monitor.history.recorded import RecordedSettings, encode_settings
 from monitor.history.tables import EVENTS, SETTINGS, day_of
-from monitor.model import Shard
 from streaming_jobs.recording.upkeep import Upkeep
 from streaming_jobs.runtime.clock import now_ms
 from streaming_jobs.runtime.query_errors import cause_of, is_disk_full
@@ -44,30 +44,27 @@ class RecordedLogs:
 
 
 class Recorder:
-    """Records one cluster until stopped.
-
-    Of jobs that share the groups, the first one records topics and has the upkeep.
-    """
+    """Records one cluster until stopped."""
 
     def __init__(
         self,
         spark: SparkSession,
         cluster: str,
         settings: HistorySettings,
-        shard: Shard,
     ) -> None:
         self._spark = spark
         self._cluster = cluster
         self._folder = (settings.folder or "").rstrip("/")
-        self._shard = shard
         self._every_s = settings.every_s
-        self._upkeep = Upkeep(spark, cluster, self._folder, settings.keep_days) if shard.is_first else None
+        self._upkeep = Upkeep(spark, cluster, self._folder, settings.keep_days)
         self._logs: RecordedLogs | None = None
         self._stopping = threading.Event()
         self._query: StreamingQuery | None = None
         self._thread: threading.Thread | None = None
         self._problem: str | None = None
         self._upkeep_after_s = 0.0
+        self._upkeep_problem: str | None = None
+        self._recorded_settings: RecordedSettings | None = None
 
     def record(self, logs: RecordedLogs) -> None:
         """Record these logs from now on, in a thread of its own."""
@@ -75,8 +72,10 @@ class Recorder:
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name=f"recorder-{self._cluster}", daemon=True)
             self._thread.start()
-        elif before is not None and before.partitions != logs.partitions:
+        elif before is not None and (before.partitions, before.settings) != (logs.partitions, logs.settings):
             self._stop_query()  # and another one begins, with the logs of now
+        else:
+            self._logs = before
 
     def begin_stop(self) -> None:
         """Tell the query to end after the micro-batch in progress, and return at once."""
@@ -90,8 +89,8 @@ class Recorder:
             self._thread.join(timeout=limit_s)
 
     def tell_problem(self) -> str | None:
-        """Why nothing is recorded now, as a sentence; None: it is."""
-        return self._problem
+        """Why nothing is recorded now, or the tables are not kept up, as a sentence; None: all is well."""
+        return self._problem or self._upkeep_problem
 
     def _stop_query(self) -> None:
         query = self._query
@@ -117,10 +116,9 @@ class Recorder:
             pause_s = min(max(FIRST_PAUSE_S, 2 * pause_s), LONGEST_PAUSE_S)
 
     def _start_query(self, rows: DataFrame) -> StreamingQuery:
-        own = rows if self._shard.is_first else rows.where(f"entity = '{RecordedEntity.GROUP}'")
-        name = f"{self._cluster}-{self._shard}".replace("/", "-of-")
+        name = quote(self._cluster, safe="")
         return (
-            own.writeStream.queryName(f"groupwatch-recorder-{self._cluster}")
+            rows.writeStream.queryName(f"groupwatch-recorder-{self._cluster}")
             .format("delta")
             .outputMode("append")
             .partitionBy("cluster", "day")
@@ -130,32 +128,35 @@ class Recorder:
         )
 
     def _await_end(self, query: StreamingQuery) -> None:
+        logs = self._logs
         while not query.awaitTermination(LOOK_S) and not self._stopping.is_set():
+            if self._logs is not logs:
+                self._stop_query()
             if query.lastProgress is not None:
                 self._problem = None
                 self._keep_up()
 
     def _keep_up(self) -> None:
         """Have the upkeep if it is due. If it fails, the recording goes on, and it is tried again later."""
-        if self._upkeep is None or time.monotonic() < self._upkeep_after_s:
+        if time.monotonic() < self._upkeep_after_s:
             return
         try:
             self._upkeep.run_if_due()
+            self._upkeep_problem = None
         except Exception as error:
             self._upkeep_after_s = time.monotonic() + UPKEEP_PAUSE_S
-            log.warning(
-                "Cluster %s: the upkeep of the recording failed (%s); trying again in %.0f min",
-                self._cluster,
-                cause_of(error),
-                UPKEEP_PAUSE_S / 60,
-            )
+            self._upkeep_problem = f"The recording in {self._folder} is not kept up: {cause_of(error)}."
+            log.warning("Cluster %s: %s Trying again in ten minutes.", self._cluster, self._upkeep_problem)
 
     def _record_settings(self, settings: RecordedSettings) -> None:
-        """By what groups are judged from now on."""
+        """By what groups are judged from now on, if this has not been recorded yet."""
+        if settings == self._recorded_settings:
+            return
         at_ms = now_ms()
         row = (self._cluster, day_of(at_ms), at_ms, encode_settings(settings))
         frame = self._spark.createDataFrame([row], SETTINGS.schema).coalesce(1)
         frame.write.format("delta").mode("append").partitionBy("cluster", "day").save(f"{self._folder}/{SETTINGS.name}")
+        self._recorded_settings = settings
 
     def _note(self, error: Exception) -> None:
         if self._stopping.is_set():

@@ -13,6 +13,9 @@ from streaming_jobs.recording.states import StateFold
 from streaming_jobs.runtime.clock import now_ms
 
 STATES_EVERY_MS: Final = 3_600_000
+AFTER_START_MS: Final = 600_000
+"""A start has enough to do."""
+
 OF_ONE: Final = ("group", "topic", "connect", "pass")
 OF_ALL: Final = ("pass", "listing")
 """What rows of these tell concerns every entity."""
@@ -36,18 +39,18 @@ class Upkeep:
         self._clock_ms = clock_ms
         self._states_ms: int | None = None
         self._tidied_day = ""
+        self._begun_ms = clock_ms()
 
     def run_if_due(self) -> None:
-        """Write states if the newest are an hour old; once a day, tidy the day before and drop what is too old."""
+        """Write states if the newest are an hour old; once a day, and after a start, tidy and drop what is too old."""
         at_ms = self._clock_ms()
+        if at_ms - self._begun_ms >= AFTER_START_MS and self._tidied_day != day_of(at_ms):
+            self._tidied_day = day_of(at_ms)
+            self.tidy(at_ms)
         if self._states_ms is None:
             self._states_ms = self._newest_states() or self._first_recorded()
         if self._states_ms is not None and at_ms - self._states_ms >= STATES_EVERY_MS:
             self.write_states()
-        today = day_of(at_ms)
-        if self._tidied_day not in ("", today):
-            self.tidy(at_ms)
-        self._tidied_day = today
 
     def write_states(self) -> int | None:
         """The states after the newest portion; the time of that, None if there is none. Written once, whoever dies."""
@@ -95,8 +98,11 @@ class Upkeep:
 
     def tidy(self, at_ms: int) -> None:
         """Put the small files of the day before together, and drop days that are older than they are to be kept."""
-        yesterday, oldest = day_of(at_ms - DAY_MS), day_of(at_ms - self._keep_days * DAY_MS)
+        yesterday = day_of(at_ms - DAY_MS)
         for table in self._tables():
+            # The first hour of the oldest day of events needs states of the day before.
+            kept_days = self._keep_days + (table == STATES.name)
+            oldest = day_of(at_ms - kept_days * DAY_MS)
             place = f"delta.`{self._folder}/{table}`"
             own = f"cluster = {_quoted(self._cluster)}"
             self._spark.sql(f"OPTIMIZE {place} WHERE {own} AND day = '{yesterday}' ZORDER BY (name)")

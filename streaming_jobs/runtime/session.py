@@ -128,6 +128,8 @@ DELTA: Final = {
     # A reader then takes a small part of a file for one group.
     "spark.hadoop.parquet.block.size": str(2**20),
     "spark.sql.parquet.compression.codec": "zstd",
+    # Names of clusters stand in statements, and may have what Spark would replace.
+    "spark.sql.variable.substitute": "false",
 }
 """What Spark needs to write tables of Delta Lake, and to do it cheaply."""
 

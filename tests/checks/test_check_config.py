@@ -375,6 +375,17 @@ def test_an_address_on_which_this_machine_cannot_listen_is_told(check, bind: str
     assert [each for each in told(answer, "PROBLEM") if each.startswith(f"http.bind: Cannot listen on {bind}: ")] != []
 
 
+def test_a_share_of_the_groups_cannot_be_recorded(check):
+    """Portions of several jobs have no common order."""
+    recorded = f'{CLUSTER}{SPARK}[history]\nfolder = "/srv/history"\n'
+    assert check(recorded).exit_code == 0
+    answer = check(f'shard = "1/2"\n{recorded}')
+    assert answer.exit_code == 2
+    assert told(answer, "PROBLEM") == [
+        "A job with a shard cannot record: remove [history] folder, or watch all groups in one job."
+    ]
+
+
 def test_a_file_for_collect_needs_no_checkpoint(check):
     assert check(CLUSTER, "--collect").exit_code == 0
     assert "groupwatch collect can start" in check(CLUSTER, "--collect").stdout

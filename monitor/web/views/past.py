@@ -10,11 +10,14 @@ from starlette.exceptions import HTTPException
 
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.history.instants import InstantError, read_instant, read_span
-from monitor.history.recorded import RecordingError
+from monitor.history.recorded import NotRecordedError, RecordingError
 from monitor.history.story import GroupStory
 from monitor.messages.formatting import visible
 from monitor.messages.notification import utc
 from monitor.web.views.addresses import GroupAddress
+
+LONGEST_MS: Final = 86_400_000
+"""The longest span that a job reads: it holds what was recorded of the group, beside all that it watches."""
 
 NOTHING_RECORDED: Final = "This job records nothing: [history] folder is not set."
 
@@ -67,6 +70,8 @@ class PastReader:
         with _refusing():
             now_ms = self._now_ms()
             since_ms, until_ms = read_span(since, until, now_ms)
+            if until_ms - since_ms > LONGEST_MS:
+                raise InstantError("The job answers for at most one day; groupwatch history --history reads more.")
             found = self._recording.story(address.cluster, address.group, since_ms, until_ms)
         if found is None:
             raise HTTPException(404, f"{_unknown(address)} from {utc(since_ms)} to {utc(until_ms)}.")
@@ -86,6 +91,8 @@ def _refusing() -> Iterator[None]:
         yield
     except InstantError as error:
         raise HTTPException(400, str(error)) from error
+    except NotRecordedError as error:
+        raise HTTPException(404, visible(str(error))) from error
     except RecordingError as error:
         raise HTTPException(503, visible(str(error))) from error
 

@@ -17,7 +17,7 @@ from monitor.model import GroupState
 from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC, decode_share_state
 from monitor.protocol.offsets_topic import Foreign, decode_record
 from monitor.tracking.group import fold_group
-from monitor.tracking.serialization import decode_group_state
+from monitor.tracking.serialization import decode_group_state, encode_state
 from streaming_jobs.ingest.decoding import OffsetsLogDecoder
 from streaming_jobs.recording.chunk import RecordingChunk
 from streaming_jobs.recording.states import END, StateFold
@@ -123,3 +123,10 @@ def test_states_that_are_kept_now_and_then_lead_to_the_same():
         assert fold_group_rows("c", group, base.groups.get(group), rows, END) == state
         compared += state is not None and group in base.groups
     assert compared > 3
+
+
+def test_an_entity_that_cannot_be_folded_keeps_its_state():
+    state = encode_state(GroupState(cluster="c", group="g"))
+    told = [(1, "group", "g", 0, None, state), (2, "group", "g", 0, b"no events", None)]
+    frame = pd.DataFrame(told, columns=[*StateFold.EVENT_COLUMNS, "state"])
+    assert list(StateFold("c", 2, [])(frame)["state"]) == [state]

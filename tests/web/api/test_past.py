@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from monitor.detection.evaluation_input import GroupInputs
-from monitor.history.recorded import RecordingError
+from monitor.history.recorded import NotRecordedError, RecordingError
 from monitor.history.story import GroupStory
 from monitor.snapshot_file import find_inputs
 from monitor.web.app import create_app
@@ -70,6 +70,8 @@ def test_a_story_is_of_its_span_which_is_the_last_hour_unless_said(client: httpx
         ("groups/main/orders?at=2101-01-01", 400, "2101-01-01 is in the future."),
         ("groups/main/orders?at=", 400, " is no instant"),
         ("story/main/orders?since=-1h&until=-2h", 400, "-1h is not before -2h."),
+        ("groups/main/orders?at=1969-12-31", 400, "1969-12-31 is no instant"),
+        ("groups/main/orders?at=0001-01-01T00:00%2B14:00", 400, " is no instant"),
         (
             "groups/main/orders?at=1970-01-01",
             404,
@@ -94,6 +96,25 @@ def test_without_a_recording_the_setting_is_named(path: str):
         404,
         {"error": "This job records nothing: [history] folder is not set."},
     )
+
+
+def test_a_job_reads_a_day_of_its_recording_at_most():
+    """By a clock of today: the example's is of an hour after the beginning of time."""
+    now_ms = NOW_MS + 7 * 86_400_000
+    with HttpServer(create_app(example(), lambda: now_ms, past=Recorded()), port=0) as server:
+        answers = [httpx.get(f"{server.url}/api/v1/story/main/orders?since={since}") for since in ("-1d", "-25h")]
+    assert [answer.status_code for answer in answers] == [200, 400]
+    assert answers[1].json()["error"].startswith("The job answers for at most one day;")
+
+
+def test_what_is_not_recorded_is_not_found():
+    class Short(Damaged):
+        def inputs(self, cluster: str, group: str, at_ms: int) -> GroupInputs | None:
+            raise NotRecordedError("The recording of cluster main reaches until then.")
+
+    with served(Short()) as client:
+        answer = client.get("/api/v1/groups/main/orders?at=-5m")
+    assert (answer.status_code, answer.json()["error"]) == (404, "The recording of cluster main reaches until then.")
 
 
 @pytest.mark.parametrize("path", ["groups/main/orders?at=-5m", "story/main/orders"])
