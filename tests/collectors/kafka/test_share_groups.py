@@ -56,6 +56,12 @@ def read(asker: ShareGroupReader, admin: Any, now_ms: int) -> dict[str, ShareCon
     return {event.group: event.config for events in asker.ask(admin, lambda: now_ms) for event in events}
 
 
+def described(admin: Any) -> dict[str, str]:
+    """The configs of the group by name, as the broker gives them now."""
+    found = admin.describe_configs([ConfigResource(ConfigResourceType.GROUP, GROUP)], config_filter="all")
+    return {name: str(config["value"]) for name, config in found["group"][GROUP].items()}
+
+
 @pytest.mark.broker
 def test_configs_are_read_from_the_broker_until_the_group_has_its_own(admin: KafkaAdminClient, caplog):
     asker = ShareGroupReader("prod")
@@ -66,6 +72,7 @@ def test_configs_are_read_from_the_broker_until_the_group_has_its_own(admin: Kaf
     if kafka_version().has_group_delivery_limit:
         own["share.delivery.count.limit"] = "4"
     admin.alter_configs([ConfigResource(ConfigResourceType.GROUP, GROUP, own)])
+    eventually(lambda: own.items() <= described(admin).items(), "what was altered: a broker learns it a moment later")
     limit = 4 if kafka_version().has_group_delivery_limit else 3
     of_group = {GROUP: ShareConfig(delivery_limit=limit, lock_ms=20_000, reads_committed=True)}
     assert read(asker, admin, 2 * LIST_MS - 1) == {}, "too soon"
