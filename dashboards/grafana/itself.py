@@ -59,16 +59,19 @@ def unreadable_now() -> Panel:
     return stat("Unreadable records", described(family), "short", expr, marked=marked_from(1))
 
 
+def _yes_or_no(title: str, family: MetricSpec) -> Panel:
+    """When that was so of each cluster; of jobs that share it, of all of them."""
+    return timeline(title, described(family), Query(expr=across("min", CLUSTER, family), legend=_CLUSTER), _NO_YES)
+
+
 def up_over_time() -> Panel:
     """When each cluster could be read."""
-    query = Query(expr=across("min", CLUSTER, specs.UP), legend=_CLUSTER)
-    return timeline("Cluster can be read", described(specs.UP), query, _NO_YES)
+    return _yes_or_no("Cluster can be read", specs.UP)
 
 
 def ready_over_time() -> Panel:
     """When the groups of each cluster were exposed."""
-    query = Query(expr=across("min", CLUSTER, specs.READY), legend=_CLUSTER)
-    return timeline("Ready", described(specs.READY), query, _NO_YES)
+    return _yes_or_no("Ready", specs.READY)
 
 
 def evaluation_age() -> Panel:
@@ -122,14 +125,12 @@ def evaluation_errors() -> Panel:
 
 def findings_topic() -> Panel:
     """When findings could be written."""
-    query = Query(expr=across("min", CLUSTER, specs.FINDINGS_UP), legend=_CLUSTER)
-    return timeline("Findings topic writable", described(specs.FINDINGS_UP), query, _NO_YES)
+    return _yes_or_no("Findings topic writable", specs.FINDINGS_UP)
 
 
 def recording() -> Panel:
     """When the recording could be written."""
-    query = Query(expr=across("min", CLUSTER, specs.RECORDING_UP), legend=_CLUSTER)
-    return timeline("Recording writable", described(specs.RECORDING_UP), query, _NO_YES)
+    return _yes_or_no("Recording writable", specs.RECORDING_UP)
 
 
 def warm_up() -> Panel:

@@ -252,7 +252,7 @@ def _others_read(file: Path) -> bool:
 
 def _sharded_recording(settings: Settings) -> Iterator[str]:
     """Portions of several jobs have no common order, and a changed number of shards would read the logs again."""
-    if settings.history.folder is not None and not settings.shard.is_all:
+    if settings.history.is_on and not settings.shard.is_all:
         yield "A job with a shard cannot record: remove [history] folder, or watch all groups in one job."
 
 

@@ -172,10 +172,9 @@ def snapshot(  # noqa: PLR0913, PLR0917 -- as above
 
         address = GroupAddress(cluster, group) if cluster is not None and group is not None else None
         way_in = _way_in(token_file, user, password_file, ca_file)
-        if at is not None and history is not None and address is not None and url == DEFAULT_URL:
-            lines: Iterable[bytes] = [
-                group_lines(_inputs(_Asked(url, None, at, history), address.cluster, address.group, way_in))
-            ]
+        asked = _Asked(url, None, at, history)
+        if asked.folder is not None and address is not None:
+            lines: Iterable[bytes] = [group_lines(_inputs(asked, address.cluster, address.group, way_in))]
         else:
             lines = saved_from_job(url, address, way_in, partial=partial, at=at)
         for line in lines:
@@ -233,11 +232,11 @@ def history(  # noqa: PLR0913, PLR0917 -- as above
         from monitor.cli.snapshot_source import story_from_job, story_from_recording  # noqa: PLC0415 -- as above
         from monitor.web.views.addresses import GroupAddress  # noqa: PLC0415 -- as above
 
-        address = GroupAddress(cluster, group)
+        address, asked = GroupAddress(cluster, group), _Asked(url, None, since, folder)
         found = (
             story_from_job(url, address, since, until, _way_in(token_file, user, password_file, ca_file))
-            if folder is None or url != DEFAULT_URL
-            else story_from_recording(folder, address, since, until, _now_ms())
+            if asked.folder is None
+            else story_from_recording(asked.folder, address, since, until, _now_ms())
         )
         _tell(found, as_json, lambda: story_shown(found))
 
@@ -265,12 +264,17 @@ def _way_in(token_file: Path | None, user: str | None, password_file: Path | Non
 
 
 class _Asked(NamedTuple):
-    """Where the answer comes from, and as of when; ``history`` counts only where an instant is asked for."""
+    """Where the answer comes from, and as of when. ``history`` is the folder of a recording."""
 
     url: str
     snapshot: Path | None
     at: str | None
     history: str | None
+
+    @property
+    def folder(self) -> str | None:
+        """The recording that answers: only for the past, and not if a job is named."""
+        return self.history if self.at is not None and self.url == DEFAULT_URL else None
 
 
 def _inputs(asked: _Asked, cluster: str, group: str, way_in: WayIn) -> GroupInputs:
@@ -280,8 +284,8 @@ def _inputs(asked: _Asked, cluster: str, group: str, way_in: WayIn) -> GroupInpu
         if asked.at is not None:
             raise source.SourceError("A snapshot is of one instant: --at cannot be combined with --snapshot.")
         return source.inputs_from_file(asked.snapshot, cluster, group)
-    if asked.at is not None and asked.history is not None and asked.url == DEFAULT_URL:
-        return source.inputs_from_recording(asked.history, cluster, group, asked.at, _now_ms())
+    if asked.folder is not None and asked.at is not None:
+        return source.inputs_from_recording(asked.folder, cluster, group, asked.at, _now_ms())
     return source.inputs_from_job(asked.url, cluster, group, way_in, asked.at)
 
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode, urlsplit
 
@@ -18,15 +18,17 @@ from monitor.detection.client_libraries.census import count_members, take_census
 from monitor.detection.client_libraries.recognition import recognize_libraries
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.history.instants import InstantError, read_instant, read_span
+from monitor.history.past import RecordedPast
 from monitor.history.recorded import RecordingError
-from monitor.history.replay import inputs_at
-from monitor.history.story import GroupStory, tell_story
+from monitor.history.story import GroupStory
 from monitor.messages.formatting import visible
 from monitor.messages.names import shown
 from monitor.messages.notification import utc
 from monitor.model import LibraryMembers, LibraryUse
 from monitor.snapshot_file import SnapshotFileError, find_inputs, group_states, read_lines
 from monitor.web.views.addresses import LIBRARIES_API, SAVED, STORY, GroupAddress
+
+Told = TypeVar("Told")
 
 TIMEOUT_S: Final = 60.0
 """So long the job may be silent: of a huge group, the first word may take seconds."""
@@ -75,12 +77,8 @@ def census_from_job(
     """
     chosen = {} if cluster is None else {"cluster": cluster}
     query = urlencode(chosen | ({"partial": "1"} if partial else {}), errors="replace")
-    with _answer(url, f"{LIBRARIES_API}?{query}" if query else LIBRARIES_API, way_in) as lines:
-        body = b"".join(lines)
-    try:
-        return msgspec.json.decode(body, type=tuple[LibraryUse, ...])
-    except msgspec.DecodeError as error:
-        raise SourceError(f"{shown(url)} sent an unusable response: {shown(str(error))}.") from error
+    path = f"{LIBRARIES_API}?{query}" if query else LIBRARIES_API
+    return _value_from_job(url, path, way_in, tuple[LibraryUse, ...])
 
 
 def inputs_from_recording(folder: str, cluster: str, group: str, at: str, now_ms: int) -> GroupInputs:
@@ -89,13 +87,9 @@ def inputs_from_recording(folder: str, cluster: str, group: str, at: str, now_ms
     Raises:
         SourceError: the text names no instant, the recording cannot be read, or there was no such group.
     """
-    from monitor.history.delta_tables import DeltaRecording  # noqa: PLC0415 -- only few questions need it
-
-    try:
+    with _past(folder) as past:
         at_ms = read_instant(at, now_ms)
-        found = inputs_at(DeltaRecording(folder), cluster, group, at_ms)
-    except (InstantError, RecordingError) as error:
-        raise SourceError(str(error)) from error
+        found = past.inputs(cluster, group, at_ms)
     if found is None:
         raise SourceError(f"No group {shown(group)} was known in cluster {shown(cluster)} at {utc(at_ms)}.")
     return found
@@ -107,13 +101,9 @@ def story_from_recording(folder: str, address: GroupAddress, since: str, until: 
     Raises:
         SourceError: as :func:`inputs_from_recording`.
     """
-    from monitor.history.delta_tables import DeltaRecording  # noqa: PLC0415 -- as above
-
-    try:
+    with _past(folder) as past:
         since_ms, until_ms = read_span(since, until, now_ms)
-        found = tell_story(DeltaRecording(folder), address.cluster, address.group, since_ms, until_ms)
-    except (InstantError, RecordingError) as error:
-        raise SourceError(str(error)) from error
+        found = past.story(address.cluster, address.group, since_ms, until_ms)
     if found is None:
         raise SourceError(
             f"No group {shown(address.group)} was known in cluster {shown(address.cluster)} from {utc(since_ms)} to "
@@ -129,12 +119,7 @@ def story_from_job(url: str, address: GroupAddress, since: str, until: str, way_
         SourceError: as :func:`inputs_from_job`.
     """
     query = urlencode({"since": since, "until": until})
-    with _answer(url, f"{address.under(STORY)}?{query}", way_in) as lines:
-        body = b"".join(lines)
-    try:
-        return msgspec.json.decode(body, type=GroupStory)
-    except msgspec.DecodeError as error:
-        raise SourceError(f"{shown(url)} sent an unusable response: {shown(str(error))}.") from error
+    return _value_from_job(url, f"{address.under(STORY)}?{query}", way_in, GroupStory)
 
 
 def inputs_from_job(url: str, cluster: str, group: str, way_in: WayIn = OPEN_WAY, at: str | None = None) -> GroupInputs:
@@ -178,9 +163,28 @@ def saved_from_job(
         raise SourceError(f"{url} sent an unusable response: {error}") from error
 
 
+def _value_from_job(url: str, path: str, way_in: WayIn, kind: type[Told]) -> Told:
+    """What a job answers with, as a value of that type."""
+    with _answer(url, path, way_in) as lines:
+        body = b"".join(lines)
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.DecodeError as error:
+        raise SourceError(f"{shown(url)} sent an unusable response: {shown(str(error))}.") from error
+
+
 def _saved_path(address: GroupAddress, at: str | None) -> str:
     path = address.under(SAVED)
     return path if at is None else f"{path}?{urlencode({'at': at})}"
+
+
+@contextmanager
+def _past(folder: str) -> Iterator[RecordedPast]:
+    """The recording in a folder; what cannot be answered from it is an error of this source."""
+    try:
+        yield RecordedPast(folder)
+    except (InstantError, RecordingError) as error:
+        raise SourceError(str(error)) from error
 
 
 @contextmanager

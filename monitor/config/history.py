@@ -19,3 +19,8 @@ class HistorySettings(Section):
     keep_days: int = Field(default=30, ge=1, le=3650)
     """For how many days the recording is kept. Older days are deleted once a day; the file system has their space again
     a week later."""
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anything is recorded."""
+        return self.folder is not None

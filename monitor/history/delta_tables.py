@@ -14,7 +14,14 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 from pyarrow import fs
 
-from monitor.history.recorded import EVENTS_VERSION, NotRecordedError, RecordedEntity, RecordedRow, RecordingError
+from monitor.history.recorded import (
+    EVENTS_VERSION,
+    NotRecordedError,
+    RecordedEntity,
+    RecordedRow,
+    RecordingError,
+    recorded_name,
+)
 from monitor.history.replay import FIRST_PASS, Base, Key
 from monitor.history.tables import DAY_MS, EVENTS, SETTINGS, STATES, day_of
 from monitor.messages.names import shown
@@ -112,24 +119,13 @@ class DeltaRecording:
             for recorded_ms, entity, name, position, events, _ in found
         ]
 
-    def files(self, table: str) -> list[str]:
-        """The files that a table has now."""
-        found = self._open_table(table)
-        return [] if found is None else found.file_uris()
-
-    def forget_states(self) -> None:
-        """Answer by events alone, as if no states had been kept."""
-        self._states = None
-
     def _open_table(self, table: str) -> DeltaTable | None:
         try:
             return DeltaTable(f"{self._folder}/{table}")
         except TableNotFoundError:
             return None
         except (DeltaError, OSError) as error:
-            raise RecordingError(
-                f"The recording in {shown(self._folder)} cannot be read: {_first_line(error)}."
-            ) from error
+            raise self._unreadable(error) from error
 
     def _unreadable(self, error: Exception) -> RecordingError:
         return RecordingError(f"The recording in {shown(self._folder)} cannot be read: {_first_line(error)}.")
@@ -150,9 +146,7 @@ class DeltaRecording:
         try:
             found: pa.Table = table.to_pyarrow_dataset(filesystem=self._files(table)).to_table(names, filter=chosen)
         except (DeltaError, OSError, pa.ArrowException) as error:
-            raise RecordingError(
-                f"The recording in {shown(self._folder)} cannot be read: {_first_line(error)}."
-            ) from error
+            raise self._unreadable(error) from error
         return zip(*(found.column(name).to_pylist() for name in names), strict=True)
 
 
@@ -169,7 +163,7 @@ def _any_of(keys: Collection[Key]) -> Any:  # noqa: ANN401 -- as above
     """The rows of these entities."""
     chosen = pc.scalar(False)
     for entity in sorted({entity for entity, _ in keys}):
-        names = sorted(name.encode("utf-8", "replace").decode("utf-8") for each, name in keys if each is entity)
+        names = sorted(recorded_name(name) for each, name in keys if each is entity)
         chosen |= (pc.field("entity") == entity.value) & pc.field("name").isin(names)
     return chosen
 

@@ -32,6 +32,11 @@ class RecordedEvent(msgspec.Struct, array_like=True, frozen=True):
     at_ms: int
     event: AnyEvent
 
+    @property
+    def begun_ms(self) -> int:
+        """When it had begun to happen: of a run of commits, the first of them."""
+        return self.event.first.committed_ms if isinstance(self.event, CommitRun) else self.at_ms
+
 
 class RecordedSettings(Value):
     """By what groups were judged: the thresholds, and which topic has the configurations of which Connect cluster."""
@@ -65,6 +70,15 @@ class NotRecordedError(RecordingError):
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _EVENTS: Final = msgspec.msgpack.Decoder(list[RecordedEvent])
 _SETTINGS: Final = msgspec.msgpack.Decoder(RecordedSettings)
+
+
+def recorded_name(name: str) -> str:
+    """The name under which something is recorded: what no text can hold of it is replaced.
+
+    >>> recorded_name("a" + chr(0xDCFF))
+    'a?'
+    """
+    return name.encode("utf-8", "replace").decode("utf-8")
 
 
 def encode_events(events: Sequence[RecordedEvent]) -> bytes:
@@ -107,7 +121,7 @@ def until(events: Iterable[RecordedEvent], at_ms: int) -> Iterator[AnyEvent]:
         event = recorded.event
         if recorded.at_ms <= at_ms:
             yield event
-        elif isinstance(event, CommitRun) and event.first.committed_ms <= at_ms:
+        elif isinstance(event, CommitRun) and recorded.begun_ms <= at_ms:
             yield _cut(event, at_ms)
 
 

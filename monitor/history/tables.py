@@ -31,7 +31,7 @@ class Table(Value):
         return ", ".join(f"{column.name} {column.type}" for column in self.columns)
 
 
-_PLACE: Final = (
+PLACE: Final = (
     Column("cluster", "STRING", "the cluster's name in the configuration"),
     Column("day", "STRING", "the UTC date of recorded_ms, as 2026-11-22"),
     Column(
@@ -40,6 +40,7 @@ _PLACE: Final = (
         "when the row was recorded (ms since the epoch); rows that were recorded together have the same value",
     ),
 )
+"""What every table begins with."""
 
 _ENTITY: Final = (
     Column("entity", "STRING", "what the row is about: group, topic, pass, listing or connect"),
@@ -50,7 +51,7 @@ EVENTS: Final = Table(
     "events",
     "Everything that groupwatch read of a group or topic between two recordings, a minute apart.",
     (
-        *_PLACE,
+        *PLACE,
         *_ENTITY,
         Column("position", "LONG", "orders the rows of one entity that were recorded together"),
         Column("first_ms", "LONG", "the time of the first of these events (ms since the epoch)"),
@@ -64,7 +65,7 @@ STATES: Final = Table(
     "states",
     "What groupwatch knew of a group or topic after a recording; written once an hour.",
     (
-        *_PLACE,
+        *PLACE,
         *_ENTITY,
         Column("state", "BINARY", "the state, in MessagePack with its version"),
     ),
@@ -73,7 +74,7 @@ STATES: Final = Table(
 SETTINGS: Final = Table(
     "settings",
     "The thresholds by which groups were evaluated from then on; written at each start of a job.",
-    (*_PLACE, Column("settings", "BINARY", "the thresholds, and which topics have configurations of Connect")),
+    (*PLACE, Column("settings", "BINARY", "the thresholds, and which topics have configurations of Connect")),
 )
 
 TABLES: Final = (EVENTS, STATES, SETTINGS)

@@ -57,26 +57,15 @@ class GroupWalk:
         base = recording.base(cluster, since_ms, [own])
         rows = recording.rows(cluster, base.recorded_ms, until_ms, [own, (RecordedEntity.LISTING, "")])
         self._portions = _portions(cluster, group, base.groups.get(group), rows)
-        self._last = self.state(until_ms)
-        states = [*(portion.before for portion in self._portions), self._last]
-        topics = frozenset[str]().union(*(topics_of(state) for state in states if state is not None))
+        known = [*(portion.before for portion in self._portions), self.state(until_ms)]
+        states = [state for state in known if state is not None]
+        self.partitions = max(map(_count_partitions, states), default=0)
+        """How many partitions the group has committed at most, or its members had."""
+        topics = frozenset[str]().union(*map(topics_of, states))
         keys = catalog_keys(topics, self._settings)
         base = recording.base(cluster, since_ms, keys)
         self._catalog = CatalogFold(cluster, base)
         self._ahead = deque(catalog_events(recording.rows(cluster, base.recorded_ms, until_ms, keys)))
-
-    @property
-    def partitions(self) -> int:
-        """How many partitions the group has committed at most, or its members had."""
-        known = [*(portion.before for portion in self._portions), self._last]
-        states = [state for state in known if state is not None]
-        return max(
-            [
-                max(len(state.offsets), sum(len(own.partitions) for each in state.members for own in each.assigned))
-                for state in states
-            ],
-            default=0,
-        )
 
     @property
     def event_times(self) -> list[int]:
@@ -103,6 +92,11 @@ class GroupWalk:
         catalog = self._catalog.catalog(self._settings.connect_topics)
         settings = self._settings.rules.of(self._cluster, self._group)
         return only_concerned(GroupInputs(group=state, catalog=catalog, now_ms=at_ms, settings=settings))
+
+
+def _count_partitions(group: GroupState) -> int:
+    assigned = sum(len(entry.partitions) for member in group.members for entry in member.assigned)
+    return max(len(group.offsets), assigned)
 
 
 def _portions(cluster: str, group: str, state: GroupState | None, rows: Iterable[RecordedRow]) -> list[_Portion]:

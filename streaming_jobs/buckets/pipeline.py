@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pyspark.sql import DataFrame
 
 from monitor.model import ALL_GROUPS, Shard, Value
 from streaming_jobs.buckets.processor import BucketProcessor
-from streaming_jobs.ingest.decoding import EventsDecoder, OffsetsLogDecoder
+from streaming_jobs.ingest.decoding import EventChunk, EventsDecoder, OffsetsLogDecoder
 from streaming_jobs.ingest.schemas import BUCKET_ROWS, ENTITY_EVENTS
 
 
@@ -25,6 +27,31 @@ class Spread(Value):
     config_topics: frozenset[str] = frozenset()
 
 
+def decoded_rows(  # noqa: PLR0913, PLR0917 -- two of them have a default
+    cluster: str,
+    offsets_log: DataFrame | None,
+    events_log: DataFrame,
+    spread: Spread,
+    schema: str = ENTITY_EVENTS,
+    chunks: Callable[[int], EventChunk] = EventChunk,
+) -> DataFrame:
+    """What the logs tell, in the rows that the chunks make of it (``schema``); see :func:`bucket_rows`."""
+    of_events = EventsDecoder(
+        cluster,
+        spread.buckets,
+        shard=spread.shard,
+        text_partitions=spread.text_partitions,
+        source_id=spread.source_id,
+        config_topics=spread.config_topics,
+        chunks=chunks,
+    )
+    rows = events_log.mapInArrow(of_events, schema)
+    if offsets_log is None:
+        return rows
+    of_offsets = OffsetsLogDecoder(cluster, spread.buckets, shard=spread.shard, chunks=chunks)
+    return offsets_log.mapInArrow(of_offsets, schema).unionAll(rows)
+
+
 def bucket_rows(
     offsets_log: DataFrame | None,
     events_log: DataFrame,
@@ -41,20 +68,9 @@ def bucket_rows(
         processor: tracks and judges the buckets.
         spread: which groups are read, and into how many buckets they are spread; part of the state's layout.
     """
-    of_events = EventsDecoder(
-        processor.cluster,
-        spread.buckets,
-        shard=spread.shard,
-        text_partitions=spread.text_partitions,
-        source_id=spread.source_id,
-        config_topics=spread.config_topics,
-    )
-    rows = events_log.mapInArrow(of_events, ENTITY_EVENTS)
-    if offsets_log is not None:
-        of_offsets = OffsetsLogDecoder(processor.cluster, spread.buckets, shard=spread.shard)
-        rows = offsets_log.mapInArrow(of_offsets, ENTITY_EVENTS).unionAll(rows)
     return (
-        rows.unionAll(tick_rows)
+        decoded_rows(processor.cluster, offsets_log, events_log, spread)
+        .unionAll(tick_rows)
         .groupBy("bucket")
         .transformWithStateInPandas(processor, BUCKET_ROWS, outputMode="Update", timeMode="None")
     )

@@ -93,14 +93,21 @@ class EventChunk:
     def to_arrow(self) -> pa.RecordBatch:
         """The rows in the schema ENTITY_EVENTS."""
         encode = msgspec.msgpack.Encoder().encode
-        columns: list[list[object]] = [[], [], [], [], []]
-        for (bucket, entity, name), row in self._rows.items():
-            values = (bucket, entity.value, _spark_text(name), row.position, encode(row.events))
-            for column, value in zip(columns, values, strict=True):
-                column.append(value)
-        return pa.RecordBatch.from_arrays(
-            [pa.array(column, type=kind.type) for column, kind in zip(columns, _SCHEMA, strict=True)], schema=_SCHEMA
+        rows = (
+            (bucket, entity.value, _spark_text(name), row.position, encode(row.events))
+            for (bucket, entity, name), row in self._rows.items()
         )
+        return arrow_rows(rows, _SCHEMA)
+
+
+def arrow_rows(rows: Iterable[tuple[object, ...]], schema: pa.Schema) -> pa.RecordBatch:
+    """Rows as a batch of Arrow; each has a value for each column of the schema."""
+    columns: list[list[object]] = [[] for _ in schema]
+    for row in rows:
+        for column, value in zip(columns, row, strict=True):
+            column.append(value)
+    arrays = [pa.array(column, type=kind.type) for column, kind in zip(columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 class Record(NamedTuple):

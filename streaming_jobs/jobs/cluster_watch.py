@@ -111,7 +111,7 @@ class ClusterWatch:
         self._checkpoint = Checkpoint(spark, settings.checkpoint or "", target.name)
         self._share_partitions = 0
         self._has_missed_share_state = False
-        self._recorder = recorder_of(spark, target.name, shared)
+        self._recorder = Recorder(spark, target.name, shared.history) if shared.history.is_on else None
 
     @property
     def fatal(self) -> JobFailed | CheckpointError | None:
@@ -488,13 +488,6 @@ class ClusterWatch:
             events_read=planned_end(self._cluster.events_topic, planned),
             share_read=planned_end(SHARE_STATE_TOPIC, planned) if self._share_partitions else {},
         )
-
-
-def recorder_of(spark: SparkSession, cluster: str, shared: SharedEvaluation) -> Recorder | None:
-    """What records the cluster; None: nothing is to be recorded."""
-    if shared.history.folder is None:
-        return None
-    return Recorder(spark, cluster, shared.history)
 
 
 def only_first_partition(bounds: LogBounds) -> LogBounds:

@@ -107,7 +107,7 @@ class Job:
             spark.master,
             spark.shuffle_partitions,
             self._jars,
-            spark.properties() if self._settings.history.folder is None else {**DELTA, **spark.properties()},
+            {**DELTA, **spark.properties()} if self._settings.history.is_on else spark.properties(),
             self._spark_log,
             is_ending=lambda: self._lifetime.is_over,
         )

@@ -63,7 +63,7 @@ def _watch(settings: Settings, lifetime: Lifetime, *, rebuild: bool) -> None:
         serve_again(settings, store)
     _check_clusters(settings, lifetime)  # before the port opens: a job that cannot start answers no scrape and no probe
     with http_server(store, settings.http, history=settings.history) as server:
-        jars = job_jars(lifetime.progress, is_recorded=settings.history.folder is not None)
+        jars = job_jars(lifetime.progress, is_recorded=settings.history.is_on)
         lifetime.go_on()
         with Job(settings, store, jars, rebuild=rebuild, lifetime=lifetime) as job:
             log.info("The page is %s/, the metrics %s/metrics", server.url, server.url)

@@ -55,7 +55,7 @@ def run_prepare(config: Path | None) -> None:
 def _prepare(settings: Settings, lifetime: Lifetime) -> None:
     lifetime.at_cut_off(kill_jvm)
     require_spark(settings)
-    jars = job_jars(lifetime.progress, is_recorded=settings.history.folder is not None)
+    jars = job_jars(lifetime.progress, is_recorded=settings.history.is_on)
     archive = job_archive(settings, jars)
     if archive.is_whole():
         log.info("The archive of Java's classes already exists: %s", archive.file)

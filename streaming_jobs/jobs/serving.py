@@ -6,32 +6,11 @@ from starlette.applications import Starlette
 
 from monitor.config import HistorySettings
 from monitor.config.http import HttpSettings
-from monitor.detection.evaluation_input import GroupInputs
-from monitor.history.replay import inputs_at
-from monitor.history.story import GroupStory, tell_story
+from monitor.history.past import RecordedPast
 from monitor.web.app import create_app
 from monitor.web.http.access_files import AccessFiles
 from monitor.web.server import HttpServer
 from streaming_jobs.driver.snapshot_store import SnapshotStore
-
-
-class RecordedPast:
-    """The recording in a folder. It is opened for each question: tables grow, and questions are few."""
-
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
-
-    def inputs(self, cluster: str, group: str, at_ms: int) -> GroupInputs | None:
-        """See monitor.web.views.past.Past."""
-        from monitor.history.delta_tables import DeltaRecording  # noqa: PLC0415 -- 0.1 s that most starts need not
-
-        return inputs_at(DeltaRecording(self._folder), cluster, group, at_ms)
-
-    def story(self, cluster: str, group: str, since_ms: int, until_ms: int) -> GroupStory | None:
-        """See monitor.web.views.past.Past."""
-        from monitor.history.delta_tables import DeltaRecording  # noqa: PLC0415 -- as above
-
-        return tell_story(DeltaRecording(self._folder), cluster, group, since_ms, until_ms)
 
 
 def http_server(

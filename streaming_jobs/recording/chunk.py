@@ -7,27 +7,19 @@ from typing import Final
 
 import pyarrow as pa
 
-from monitor.history.recorded import EVENTS_VERSION, RecordedEntity, RecordedEvent, encode_events
+from monitor.history.recorded import EVENTS_VERSION, RecordedEntity, RecordedEvent, encode_events, recorded_name
+from monitor.history.tables import EVENTS, PLACE
 from monitor.model import AnyEvent, CommitRun, OffsetCommitted
 from streaming_jobs.ingest.bucket_of import Entity
-from streaming_jobs.ingest.decoding import EventChunk, Record
+from streaming_jobs.ingest.decoding import EventChunk, Record, arrow_rows
 
-RECORDED_EVENTS: Final = (
-    "entity STRING, name STRING, position LONG, first_ms LONG, last_ms LONG, version INT, events BINARY"
-)
+_COLUMNS: Final = tuple([column for column in EVENTS.columns if column not in PLACE])
+
+RECORDED_EVENTS: Final = ", ".join([f"{column.name} {column.type}" for column in _COLUMNS])
 """What a chunk gives: the columns of monitor.history.tables.EVENTS that its records tell."""
 
-_SCHEMA: Final = pa.schema(
-    [
-        ("entity", pa.string()),
-        ("name", pa.string()),
-        ("position", pa.int64()),
-        ("first_ms", pa.int64()),
-        ("last_ms", pa.int64()),
-        ("version", pa.int32()),
-        ("events", pa.binary()),
-    ]
-)
+_ARROW: Final = {"STRING": pa.string(), "LONG": pa.int64(), "INT": pa.int32(), "BINARY": pa.binary()}
+_SCHEMA: Final = pa.schema([(column.name, _ARROW[column.type]) for column in _COLUMNS])
 
 _ENTITIES: Final = {
     Entity.GROUP: RecordedEntity.GROUP,
@@ -77,16 +69,15 @@ class RecordingChunk(EventChunk):
 
     def to_arrow(self) -> pa.RecordBatch:
         """The rows in the schema RECORDED_EVENTS, sorted: who reads one entity then reads a small part of a file."""
-        columns: list[list[object]] = [[] for _ in _SCHEMA]
-        for (entity, name), row in sorted(self._recorded.items()):
-            times = [event.at_ms for event in row.events]
-            text = name.encode("utf-8", "replace").decode("utf-8")
-            first = min(_first_ms(event) for event in row.events)
-            values = (entity.value, text, row.position, first, max(times), EVENTS_VERSION, encode_events(row.events))
-            for column, value in zip(columns, values, strict=True):
-                column.append(value)
-        arrays = [pa.array(column, type=kind.type) for column, kind in zip(columns, _SCHEMA, strict=True)]
-        return pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
+        return arrow_rows(map(_as_row, sorted(self._recorded.items())), _SCHEMA)
+
+
+def _as_row(recorded: tuple[tuple[RecordedEntity, str], _Row]) -> tuple[object, ...]:
+    (entity, name), row = recorded
+    first_ms = min(event.begun_ms for event in row.events)
+    last_ms = max(event.at_ms for event in row.events)
+    told = encode_events(row.events)
+    return entity.value, recorded_name(name), row.position, first_ms, last_ms, EVENTS_VERSION, told
 
 
 def _time_of(event: AnyEvent, at_ms: int) -> int:
@@ -94,8 +85,3 @@ def _time_of(event: AnyEvent, at_ms: int) -> int:
     if isinstance(event, CommitRun):
         return event.points[-1].committed_ms
     return event.committed_ms if isinstance(event, OffsetCommitted) else at_ms
-
-
-def _first_ms(recorded: RecordedEvent) -> int:
-    event = recorded.event
-    return event.first.committed_ms if isinstance(event, CommitRun) else recorded.at_ms

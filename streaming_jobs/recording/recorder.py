@@ -46,12 +46,7 @@ class RecordedLogs:
 class Recorder:
     """Records one cluster until stopped."""
 
-    def __init__(
-        self,
-        spark: SparkSession,
-        cluster: str,
-        settings: HistorySettings,
-    ) -> None:
+    def __init__(self, spark: SparkSession, cluster: str, settings: HistorySettings) -> None:
         self._spark = spark
         self._cluster = cluster
         self._folder = (settings.folder or "").rstrip("/")
@@ -68,14 +63,15 @@ class Recorder:
 
     def record(self, logs: RecordedLogs) -> None:
         """Record these logs from now on, in a thread of its own."""
-        before, self._logs = self._logs, logs
+        known = self._logs
+        if known is not None and (known.partitions, known.settings) == (logs.partitions, logs.settings):
+            return
+        self._logs = logs
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name=f"recorder-{self._cluster}", daemon=True)
             self._thread.start()
-        elif before is not None and (before.partitions, before.settings) != (logs.partitions, logs.settings):
-            self._stop_query()  # and another one begins, with the logs of now
         else:
-            self._logs = before
+            self._stop_query()  # and another one begins, with the logs of now
 
     def begin_stop(self) -> None:
         """Tell the query to end after the micro-batch in progress, and return at once."""
@@ -106,7 +102,7 @@ class Recorder:
             try:
                 self._record_settings(logs.settings)
                 self._query = self._start_query(logs.rows())
-                self._await_end(self._query)
+                self._await_end(self._query, logs)
                 pause_s = 0.0 if self._logs is not logs else pause_s
             except Exception as error:
                 self._note(error)
@@ -127,8 +123,8 @@ class Recorder:
             .start(f"{self._folder}/{EVENTS.name}")
         )
 
-    def _await_end(self, query: StreamingQuery) -> None:
-        logs = self._logs
+    def _await_end(self, query: StreamingQuery, logs: RecordedLogs) -> None:
+        """Wait for the end of the query, which is ended once it reads other logs than are to be recorded."""
         while not query.awaitTermination(LOOK_S) and not self._stopping.is_set():
             if self._logs is not logs:
                 self._stop_query()

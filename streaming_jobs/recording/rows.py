@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
-from streaming_jobs.buckets.pipeline import Spread
-from streaming_jobs.ingest.decoding import EventsDecoder, OffsetsLogDecoder
+from streaming_jobs.buckets.pipeline import Spread, decoded_rows
 from streaming_jobs.recording.chunk import RECORDED_EVENTS, RecordingChunk
 
 
@@ -21,19 +21,8 @@ def recorded_rows(cluster: str, offsets_log: DataFrame | None, events_log: DataF
         events_log: as there.
         spread: which groups are read, and what else the decoders have to know.
     """
-    of_events = EventsDecoder(
-        cluster,
-        1,
-        shard=spread.shard,
-        text_partitions=spread.text_partitions,
-        source_id=spread.source_id,
-        config_topics=spread.config_topics,
-        chunks=RecordingChunk,
-    )
-    rows = events_log.mapInArrow(of_events, RECORDED_EVENTS)
-    if offsets_log is not None:
-        of_offsets = OffsetsLogDecoder(cluster, 1, shard=spread.shard, chunks=RecordingChunk)
-        rows = offsets_log.mapInArrow(of_offsets, RECORDED_EVENTS).unionAll(rows)
+    own = replace(spread, buckets=1)
+    rows = decoded_rows(cluster, offsets_log, events_log, own, RECORDED_EVENTS, RecordingChunk)
     now = F.current_timestamp()
     return rows.select(
         F.lit(cluster).alias("cluster"),

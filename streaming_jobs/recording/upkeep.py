@@ -55,8 +55,7 @@ class Upkeep:
     def write_states(self) -> int | None:
         """The states after the newest portion; the time of that, None if there is none. Written once, whoever dies."""
         events = self._table(EVENTS.name)
-        newest = events.agg(F.max("recorded_ms")).first()
-        recorded_ms = newest[0] if newest is not None else None
+        recorded_ms = _only_value(events.agg(F.max("recorded_ms")))
         if recorded_ms is None:
             return None
         before_ms = self._newest_states() or 0
@@ -72,7 +71,7 @@ class Upkeep:
                 .save(f"{self._folder}/{STATES.name}")
             )
         self._states_ms = recorded_ms
-        return int(recorded_ms)
+        return recorded_ms
 
     def _fold(self, events: DataFrame, before_ms: int, recorded_ms: int) -> DataFrame:
         """The states before, with the events since."""
@@ -112,12 +111,10 @@ class Upkeep:
     def _newest_states(self) -> int | None:
         if STATES.name not in self._tables():
             return None
-        newest = self._table(STATES.name).agg(F.max("recorded_ms")).first()
-        return newest[0] if newest is not None else None
+        return _only_value(self._table(STATES.name).agg(F.max("recorded_ms")))
 
     def _first_recorded(self) -> int | None:
-        first = self._table(EVENTS.name).agg(F.min("recorded_ms")).first()
-        return first[0] if first is not None else None
+        return _only_value(self._table(EVENTS.name).agg(F.min("recorded_ms")))
 
     def _table(self, name: str) -> DataFrame:
         return self._spark.read.format("delta").load(f"{self._folder}/{name}").where(F.col("cluster") == self._cluster)
@@ -128,6 +125,12 @@ class Upkeep:
         is_table = jvm.io.delta.tables.DeltaTable.isDeltaTable
         session = self._spark._jsparkSession
         return [table.name for table in (EVENTS, STATES) if is_table(session, f"{self._folder}/{table.name}")]
+
+
+def _only_value(frame: DataFrame) -> int | None:
+    """The number of a frame with one row and one column; None: there is none."""
+    row = frame.first()
+    return None if row is None or row[0] is None else int(row[0])
 
 
 def _quoted(text: str) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Collection, Sequence
 
 from monitor.history.recorded import RecordedRow, decode_events
 from monitor.history.replay import Base, Key
-from monitor.model import CommitRun
 
 
 class MemoryRecording:
@@ -38,8 +37,4 @@ def _recorded_ms(base: Base) -> int:
 
 
 def _first_ms(row: RecordedRow) -> int:
-    firsts = []
-    for recorded in decode_events(row):
-        event = recorded.event
-        firsts.append(event.first.committed_ms if isinstance(event, CommitRun) else recorded.at_ms)
-    return min(firsts)
+    return min(recorded.begun_ms for recorded in decode_events(row))

@@ -9,6 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from monitor.model import GroupState
+from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC, decode_share_state
+from monitor.protocol.offsets_topic import Foreign, decode_record
+from monitor.tracking.group import fold_group
+
 FOLDER = Path(__file__).parents[1] / "fixtures" / "group_kinds"
 
 
@@ -59,6 +64,14 @@ def lines_until_each_mark() -> Iterator[tuple[dict[str, Any], list[dict[str, Any
                 since.append(logs[log][taken[log]])
                 taken[log] += 1
         yield mark, since
+
+
+def fold_record(states: dict[str, GroupState | None], record: dict[str, Any]) -> None:
+    """Fold a record of a log of groups, or of share state, into the state of its group in cluster ``c``."""
+    decode = decode_share_state if record["topic"] == SHARE_STATE_TOPIC else decode_record
+    event: Any = decode(key_of(record), value_of(record), record["ts"])
+    if not isinstance(event, Foreign):
+        states[event.group] = fold_group("c", event.group, states.get(event.group), [event])
 
 
 def _lines(name: str) -> list[dict[str, Any]]:

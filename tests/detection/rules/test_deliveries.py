@@ -37,9 +37,6 @@ from monitor.model import (
     Source,
     TopicState,
 )
-from monitor.protocol.kafka.share_state import decode_share_state
-from monitor.protocol.offsets_topic import Foreign, decode_record
-from monitor.tracking.group import fold_group
 from tests.support import kind_captures
 from tests.support.builders import ASSIGNED, CREATED, NOW, catalog, topic
 
@@ -81,10 +78,7 @@ def states_at_marks() -> Iterator[tuple[dict[str, Any], GroupState | None]]:
         for record in since:
             if record["key"] is None or not record["topic"].startswith("__"):
                 continue
-            decode = decode_share_state if record["topic"] == "__share_group_state" else decode_record
-            event: Any = decode(kind_captures.key_of(record), kind_captures.value_of(record), record["ts"])
-            if not isinstance(event, Foreign):
-                states[event.group] = fold_group("c", event.group, states.get(event.group), [event])
+            kind_captures.fold_record(states, record)
         if mark["scenario"] == "share":
             yield mark, states.get(mark["group"])
 

@@ -14,9 +14,7 @@ import pytest
 from monitor.history.recorded import RecordedEntity, RecordedRow
 from monitor.history.replay import Base, fold_group_rows
 from monitor.model import GroupState
-from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC, decode_share_state
-from monitor.protocol.offsets_topic import Foreign, decode_record
-from monitor.tracking.group import fold_group
+from monitor.protocol.kafka.share_state import SHARE_STATE_TOPIC
 from monitor.tracking.serialization import decode_group_state, encode_state
 from streaming_jobs.ingest.decoding import OffsetsLogDecoder
 from streaming_jobs.recording.chunk import RecordingChunk
@@ -75,10 +73,7 @@ def folded_at_marks() -> Iterator[tuple[dict[str, Any], dict[str, GroupState | N
     states: dict[str, GroupState | None] = {}
     for mark, since in kind_captures.lines_until_each_mark():
         for record in own(since):
-            decode = decode_share_state if record["topic"] == SHARE_STATE_TOPIC else decode_record
-            event: Any = decode(kind_captures.key_of(record), kind_captures.value_of(record), record["ts"])
-            if not isinstance(event, Foreign):
-                states[event.group] = fold_group("c", event.group, states.get(event.group), [event])
+            kind_captures.fold_record(states, record)
         yield mark, dict(states), own(since)
 
 

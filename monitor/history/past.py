@@ -1,0 +1,27 @@
+"""Questions to the recording in a folder."""
+
+from __future__ import annotations
+
+from monitor.detection.evaluation_input import GroupInputs
+from monitor.history.replay import Recording, inputs_at
+from monitor.history.story import GroupStory, tell_story
+
+
+class RecordedPast:
+    """The recording in a folder. It is opened for each question: tables grow, and questions are few."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def inputs(self, cluster: str, group: str, at_ms: int) -> GroupInputs | None:
+        """What the verdict on a group was made of at an instant; see :func:`monitor.history.replay.inputs_at`."""
+        return inputs_at(self._open(), cluster, group, at_ms)
+
+    def story(self, cluster: str, group: str, since_ms: int, until_ms: int) -> GroupStory | None:
+        """What happened to a group in a span of time; see :func:`monitor.history.story.tell_story`."""
+        return tell_story(self._open(), cluster, group, since_ms, until_ms)
+
+    def _open(self) -> Recording:
+        from monitor.history.delta_tables import DeltaRecording  # noqa: PLC0415 -- 0.1 s that most starts need not
+
+        return DeltaRecording(self._folder)
