@@ -39,6 +39,7 @@ from monitor.model import (
     Phase,
     Rebalance,
     TopicPartition,
+    Value,
 )
 
 SHORTEST_STEP_MS: Final = 10_000
@@ -50,6 +51,16 @@ MOST_ROWS: Final = 720_000
 
 COSTS_KNOWN_MS: Final = 120_000
 """What a rebalance cost is known with the first commits after it; by then there were some, or there are none soon."""
+
+
+class Steps(Value):
+    """At which instants a group is judged, from the first on: so far apart, and whenever its members changed.
+
+    ``partitions_every_ms``: how far apart the points of partitions are, a multiple of that; None: there are none.
+    """
+
+    apart_ms: int
+    partitions_every_ms: int | None = None
 
 
 def step_ms(since_ms: int, until_ms: int, partitions: int = 1) -> int:
@@ -66,8 +77,8 @@ def write_chronicle(
     walk: GroupWalk,
     since_ms: int,
     until_ms: int,
-    partitions_every_ms: int | None = None,
     rules: DetectionRules | None = None,
+    steps: Steps | None = None,
 ) -> Chronicle | None:
     """What happened to the walk's group between two instants; None: it was not known in that time.
 
@@ -79,16 +90,16 @@ def write_chronicle(
             the last rebalances are those that were known up to two minutes later.
         since_ms: the first instant.
         until_ms: the last one.
-        partitions_every_ms: how far apart the points of partitions are (a multiple of the steps); None: there are none.
         rules: the thresholds; None: those that were in force.
+        steps: at which instants it is judged; None: see :func:`step_ms`.
 
     Raises:
         RecordingError: the recording cannot be read.
     """
-    apart_ms = step_ms(since_ms, until_ms, walk.partitions)
-    follower = _Follower(walk.cluster, walk.group, partitions_every_ms)
+    steps = steps or Steps(step_ms(since_ms, until_ms, walk.partitions))
+    follower = _Follower(walk.cluster, walk.group, steps.partitions_every_ms)
     views = AssignmentViews()
-    for at_ms, inputs in walk.inputs(_instants(walk, since_ms, until_ms, apart_ms)):
+    for at_ms, inputs in walk.inputs(_instants(walk, since_ms, until_ms, steps.apart_ms)):
         if inputs is None:
             follower.take_absence(at_ms)
             continue
@@ -96,7 +107,7 @@ def write_chronicle(
         topics = Topics(inputs.catalog)
         view = views.of(inputs.group, topics)
         verdict = judge(inputs.group, topics, view, inputs.now_ms, settings)
-        follower.take(verdict, inputs, view, is_step=(at_ms - since_ms) % apart_ms == 0)
+        follower.take(verdict, inputs, view, is_step=(at_ms - since_ms) % steps.apart_ms == 0)
     follower.take_costs(walk.state(min(walk.until_ms, until_ms + COSTS_KNOWN_MS)))
     return follower.chronicle(since_ms, until_ms)
 

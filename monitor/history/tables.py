@@ -77,7 +77,154 @@ SETTINGS: Final = Table(
     (*PLACE, Column("settings", "BINARY", "the thresholds, and which topics have configurations of Connect")),
 )
 
-TABLES: Final = (EVENTS, STATES, SETTINGS)
+OF_A_GROUP: Final = (
+    Column("cluster", "STRING", "the cluster's name in the configuration"),
+    Column("day", "STRING", "the UTC date of the first instant in the row, as 2026-11-22"),
+    Column("group_name", "STRING", "the name of the group"),
+)
+"""What a row about a group begins with. The word "group" means something else in SQL."""
+
+_FINDING: Final = (
+    Column("finding_id", "STRING", "the finding's id, as in the topic of findings"),
+    Column("kind", "STRING", "the kind of the finding"),
+    Column("reason", "STRING", "its reason"),
+    Column("severity", "STRING", "critical, warning or info"),
+    Column("from_ms", "LONG", "since when the finding was as the row tells it (ms since the epoch)"),
+    Column("until_ms", "LONG", "until when (ms since the epoch)"),
+)
+
+FINDINGS: Final = Table(
+    "findings",
+    "A finding while it stayed the same, for at most ten minutes: one that lasts longer has more rows.",
+    (
+        *OF_A_GROUP,
+        *_FINDING,
+        Column("event", "STRING", "what happened at from_ms: opened, changed, or continues (nothing)"),
+        Column("is_closed", "BOOLEAN", "whether the finding closed at until_ms"),
+        Column("since_ms", "LONG", "when what the finding tells began (ms since the epoch)"),
+        Column("partitions", "INT", "the number of its partitions"),
+        Column("members", "INT", "the number of its members"),
+        Column("topics", "STRING", "the topics of its partitions, separated by commas"),
+        Column("cause", "STRING", "the cause of a drift"),
+        Column("sentence", "STRING", "what a person reads"),
+    ),
+)
+
+_MEMBER: Final = (
+    Column("member_id", "STRING", "the member id"),
+    Column("instance_id", "STRING", "the group.instance.id of a static member"),
+    Column("client_id", "STRING", "the client id"),
+    Column("host", "STRING", "the host, as the broker knows it"),
+    Column("library", "STRING", "the client library, as far as it is known"),
+)
+
+FINDING_MEMBERS: Final = Table(
+    "finding_members",
+    "A member that a row of findings is about.",
+    (*OF_A_GROUP, *_FINDING, *_MEMBER),
+)
+
+REBALANCES: Final = Table(
+    "rebalances",
+    "A rebalance, in the day in which it ended.",
+    (
+        *OF_A_GROUP,
+        Column("group_kind", "STRING", "the kind of the group"),
+        Column("generation", "LONG", "the generation (or epoch, or change) that it led to"),
+        Column("started_ms", "LONG", "when it began, as far as the log tells (ms since the epoch)"),
+        Column("ended_ms", "LONG", "when it ended (ms since the epoch)"),
+        Column("causes", "STRING", "its causes, separated by commas"),
+        Column("joined_members", "INT", "how many members joined"),
+        Column("left_members", "INT", "how many members left"),
+        Column("moved_partitions", "INT", "how many partitions got another owner"),
+        Column("avoidable_moves", "INT", "how many of these could have stayed"),
+        Column("paused_partitions", "INT", "how many partitions were paused"),
+        Column("pause_ms", "LONG", "for how long, summed over partitions (ms)"),
+        Column("burst_records", "LONG", "how many records had accumulated by then"),
+        Column("libraries", "STRING", "the client libraries of the group's members, separated by commas"),
+    ),
+)
+
+MEMBER_CHANGES: Final = Table(
+    "member_changes",
+    "A member that joined or left a group.",
+    (
+        *OF_A_GROUP,
+        Column("at_ms", "LONG", "when the log tells it (ms since the epoch)"),
+        Column("change", "STRING", "joined or left"),
+        Column("generation", "LONG", "the generation (or epoch, or change) with which it did"),
+        *_MEMBER,
+    ),
+)
+
+REWINDS: Final = Table(
+    "rewinds",
+    "A commit of a lower offset than the one before it: the records between were delivered again.",
+    (
+        *OF_A_GROUP,
+        Column("topic", "STRING", "the topic"),
+        Column("partition_id", "STRING", "the partition"),
+        Column("at_ms", "LONG", "when it was committed (ms since the epoch)"),
+        Column("before_offset", "LONG", "the committed offset before"),
+        Column("after_offset", "LONG", "the committed offset after"),
+    ),
+)
+
+GROUP_MINUTES: Final = Table(
+    "group_minutes",
+    "A group at a full minute.",
+    (
+        *OF_A_GROUP,
+        Column("at_ms", "LONG", "the minute (ms since the epoch)"),
+        Column("group_kind", "STRING", "the kind of the group"),
+        Column("state", "STRING", "the state of the group"),
+        Column("generation", "LONG", "the generation, epoch or change"),
+        Column("members", "INT", "the number of members"),
+        Column("partitions", "INT", "the number of partitions that concern the group"),
+        Column("orphaned_partitions", "INT", "how many of them nobody owned, but should"),
+        Column("lag", "LONG", "the lag in records (of MetaQ: bytes); null: not known"),
+        Column("lag_ms", "LONG", "the age of the oldest record that waits (ms); null: not known"),
+        Column("imbalance_ratio", "DOUBLE", "1.0 is as even as it can be; null: not known"),
+        Column("is_rebalancing", "BOOLEAN", "whether a rebalance was known to be in progress"),
+    ),
+)
+
+PARTITION_MINUTES: Final = Table(
+    "partition_minutes",
+    "A partition of a group at a full minute.",
+    (
+        *OF_A_GROUP,
+        Column("topic", "STRING", "the topic"),
+        Column("partition_id", "STRING", "the partition"),
+        Column("at_ms", "LONG", "the minute (ms since the epoch)"),
+        Column("committed_offset", "LONG", "the committed offset; null: none"),
+        Column("end_offset", "LONG", "the end of the partition; null: not known"),
+        Column("lag", "LONG", "the lag in records (of MetaQ: bytes); null: not known"),
+        Column("lag_ms", "LONG", "the age of the oldest record that waits (ms); null: not known"),
+        Column("owner", "STRING", "the member id of the owner; null: nobody"),
+        Column("orphan", "STRING", "why nobody owns it, although somebody should; null: otherwise"),
+    ),
+)
+
+EVALUATED: Final = Table(
+    "evaluated",
+    "Ten minutes of which the tables have all rows. It is written last.",
+    (
+        *OF_A_GROUP[:2],
+        Column("since_ms", "LONG", "the first instant (ms since the epoch)"),
+        Column("until_ms", "LONG", "the last instant (ms since the epoch)"),
+        Column("groups", "INT", "the number of groups that were evaluated"),
+        Column("failed_groups", "INT", "how many could not be: they have no rows in these ten minutes"),
+    ),
+)
+
+RECORDED: Final = (EVENTS, STATES, SETTINGS)
+"""What is recorded: all else follows from these."""
+
+TOLD: Final = (FINDINGS, FINDING_MEMBERS, REBALANCES, MEMBER_CHANGES, REWINDS, GROUP_MINUTES, PARTITION_MINUTES)
+"""What follows, for questions in SQL."""
+
+TABLES: Final = (*RECORDED, *TOLD, EVALUATED)
 
 
 def day_of(at_ms: int) -> str:

@@ -12,10 +12,12 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 from urllib.parse import quote
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.listener import StreamingQueryProgress
 from pyspark.sql.streaming.query import StreamingQuery
 
 from monitor.config import HistorySettings
@@ -43,6 +45,17 @@ class RecordedLogs:
     partitions: Mapping[str, int]
 
 
+def complete_until_ms(progress: StreamingQueryProgress) -> int | None:
+    """All that was logged before this instant has been read by the micro-batch (ms since the epoch); None: not known.
+
+    A backlog is read in several micro-batches: Kafka's source says how far each is behind the ends of the logs.
+    """
+    behind = [source.metrics.get("maxOffsetsBehindLatest") for source in progress.sources]
+    if any(each is None or float(each) > 0 for each in behind):
+        return None
+    return int(datetime.fromisoformat(progress.timestamp).timestamp() * 1000)
+
+
 class Recorder:
     """Records one cluster until stopped."""
 
@@ -57,6 +70,7 @@ class Recorder:
         self._query: StreamingQuery | None = None
         self._thread: threading.Thread | None = None
         self._problem: str | None = None
+        self._complete_ms = 0
         self._upkeep_after_s = 0.0
         self._upkeep_problem: str | None = None
         self._recorded_settings: RecordedSettings | None = None
@@ -128,8 +142,10 @@ class Recorder:
         while not query.awaitTermination(LOOK_S) and not self._stopping.is_set():
             if self._logs is not logs:
                 self._stop_query()
-            if query.lastProgress is not None:
+            progress = query.lastProgress
+            if progress is not None:
                 self._problem = None
+                self._complete_ms = complete_until_ms(progress) or self._complete_ms
                 self._keep_up()
 
     def _keep_up(self) -> None:
@@ -137,7 +153,7 @@ class Recorder:
         if time.monotonic() < self._upkeep_after_s:
             return
         try:
-            self._upkeep.run_if_due()
+            self._upkeep.run_if_due(self._complete_ms)
             self._upkeep_problem = None
         except Exception as error:
             self._upkeep_after_s = time.monotonic() + UPKEEP_PAUSE_S

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
-from monitor.history.tables import DAY_MS, EVENTS, STATES, day_of
+from monitor.history.chronicler import COSTS_KNOWN_MS
+from monitor.history.tables import DAY_MS, EVALUATED, EVENTS, SETTINGS, STATES, TABLES, day_of
+from streaming_jobs.recording.delta import RecordedTables
+from streaming_jobs.recording.evaluation import Evaluation
 from streaming_jobs.recording.states import StateFold
 from streaming_jobs.runtime.clock import now_ms
 
@@ -16,9 +19,15 @@ STATES_EVERY_MS: Final = 3_600_000
 AFTER_START_MS: Final = 600_000
 """A start has enough to do."""
 
+BETWEEN_CHUNKS_MS: Final = 60_000
+"""After a gap there are many to evaluate: what is watched now is not to wait for them."""
+
 OF_ONE: Final = ("group", "topic", "connect", "pass")
 OF_ALL: Final = ("pass", "listing")
 """What rows of these tell concerns every entity."""
+
+ORDERED_BY: Final = {EVENTS: "name", STATES: "name", EVALUATED: "until_ms"}
+"""By what rows lie together that are asked for together; all other tables are asked for groups."""
 
 
 class Upkeep:
@@ -34,42 +43,51 @@ class Upkeep:
     ) -> None:
         self._spark = spark
         self._cluster = cluster
-        self._folder = folder
+        self._tables = RecordedTables(spark, cluster, folder)
+        self._evaluation = Evaluation(spark, cluster, folder)
         self._keep_days = keep_days
         self._clock_ms = clock_ms
         self._states_ms: int | None = None
         self._tidied_day = ""
         self._begun_ms = clock_ms()
+        self._evaluated_ms = 0
 
-    def run_if_due(self) -> None:
-        """Write states if the newest are an hour old; once a day, and after a start, tidy and drop what is too old."""
+    def run_if_due(self, complete_ms: int) -> None:
+        """Do what is due: states if the newest are an hour old; the next ten minutes for SQL; once a day, tidy.
+
+        Args:
+            complete_ms: all that was logged before this instant is recorded (ms since the epoch).
+        """
         at_ms = self._clock_ms()
         if at_ms - self._begun_ms >= AFTER_START_MS and self._tidied_day != day_of(at_ms):
-            self._tidied_day = day_of(at_ms)
             self.tidy(at_ms)
+            self._tidied_day = day_of(at_ms)
         if self._states_ms is None:
-            self._states_ms = self._newest_states() or self._first_recorded()
+            self._states_ms = self._newest_states() or self._tables.only_value(EVENTS, F.min("recorded_ms"))
         if self._states_ms is not None and at_ms - self._states_ms >= STATES_EVERY_MS:
             self.write_states()
+        if at_ms - self._evaluated_ms >= BETWEEN_CHUNKS_MS:
+            self._evaluated_ms = at_ms
+            self.evaluate(complete_ms)
+
+    def evaluate(self, complete_ms: int) -> bool:
+        """Evaluate the next ten minutes, if all of them is recorded; whether that was so."""
+        chunk = self._evaluation.next_chunk()
+        if chunk is None or chunk[1] + COSTS_KNOWN_MS > complete_ms:
+            return False
+        self._evaluation.evaluate(*chunk)
+        return True
 
     def write_states(self) -> int | None:
         """The states after the newest portion; the time of that, None if there is none. Written once, whoever dies."""
-        events = self._table(EVENTS.name)
-        recorded_ms = _only_value(events.agg(F.max("recorded_ms")))
-        if recorded_ms is None:
+        events = self._tables.read(EVENTS)
+        recorded_ms = self._tables.only_value(EVENTS, F.max("recorded_ms"))
+        if events is None or recorded_ms is None:
             return None
         before_ms = self._newest_states() or 0
         if recorded_ms > before_ms:
-            frame = self._fold(events, before_ms, recorded_ms)
-            (
-                frame.coalesce(1)
-                .write.format("delta")
-                .mode("append")
-                .partitionBy("cluster", "day")
-                .option("txnAppId", f"states-{self._cluster}")
-                .option("txnVersion", recorded_ms)
-                .save(f"{self._folder}/{STATES.name}")
-            )
+            states = self._fold(events, before_ms, recorded_ms)
+            self._tables.append(STATES, states.coalesce(1), f"states-{self._cluster}", recorded_ms)
         self._states_ms = recorded_ms
         return recorded_ms
 
@@ -81,8 +99,9 @@ class Upkeep:
         known = rows.where(F.col("entity").isin(*OF_ONE)).select(
             *StateFold.EVENT_COLUMNS, F.lit(None).cast("binary").alias("state")
         )
-        if before_ms:
-            before = self._table(STATES.name).where(F.col("recorded_ms") == before_ms)
+        states = self._tables.read(STATES)
+        if before_ms and states is not None:
+            before = states.where(F.col("recorded_ms") == before_ms)
             known = known.unionByName(
                 before.select(
                     "recorded_ms",
@@ -98,39 +117,21 @@ class Upkeep:
     def tidy(self, at_ms: int) -> None:
         """Put the small files of the day before together, and drop days that are older than they are to be kept."""
         yesterday = day_of(at_ms - DAY_MS)
-        for table in self._tables():
+        for table in TABLES:
+            if table is SETTINGS or not self._tables.has(table):
+                continue
             # The first hour of the oldest day of events needs states of the day before.
-            kept_days = self._keep_days + (table == STATES.name)
+            kept_days = self._keep_days + (table is STATES)
             oldest = day_of(at_ms - kept_days * DAY_MS)
-            place = f"delta.`{self._folder}/{table}`"
+            place = f"delta.`{self._tables.path(table)}`"
             own = f"cluster = {_quoted(self._cluster)}"
-            self._spark.sql(f"OPTIMIZE {place} WHERE {own} AND day = '{yesterday}' ZORDER BY (name)")
+            by = ORDERED_BY.get(table, "group_name")
+            self._spark.sql(f"OPTIMIZE {place} WHERE {own} AND day = '{yesterday}' ZORDER BY ({by})")
             self._spark.sql(f"DELETE FROM {place} WHERE {own} AND day < '{oldest}'")
             self._spark.sql(f"VACUUM {place} LITE")  # by the table's log: to list all files took 29 s instead of 2
 
     def _newest_states(self) -> int | None:
-        if STATES.name not in self._tables():
-            return None
-        return _only_value(self._table(STATES.name).agg(F.max("recorded_ms")))
-
-    def _first_recorded(self) -> int | None:
-        return _only_value(self._table(EVENTS.name).agg(F.min("recorded_ms")))
-
-    def _table(self, name: str) -> DataFrame:
-        return self._spark.read.format("delta").load(f"{self._folder}/{name}").where(F.col("cluster") == self._cluster)
-
-    def _tables(self) -> list[str]:
-        """The tables that are there; of Delta's classes, PySpark alone has none."""
-        jvm: Any = self._spark._jvm
-        is_table = jvm.io.delta.tables.DeltaTable.isDeltaTable
-        session = self._spark._jsparkSession
-        return [table.name for table in (EVENTS, STATES) if is_table(session, f"{self._folder}/{table.name}")]
-
-
-def _only_value(frame: DataFrame) -> int | None:
-    """The number of a frame with one row and one column; None: there is none."""
-    row = frame.first()
-    return None if row is None or row[0] is None else int(row[0])
+        return self._tables.only_value(STATES, F.max("recorded_ms"))
 
 
 def _quoted(text: str) -> str:

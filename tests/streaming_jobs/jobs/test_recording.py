@@ -24,15 +24,18 @@ from monitor.demo.servers.broker import EmbeddedKafka
 from monitor.demo.servers.settings import BrokerSettings
 from monitor.detection.evaluate import evaluate
 from monitor.detection.evaluation_input import GroupInputs
+from monitor.history.chronicler import COSTS_KNOWN_MS, Steps, write_chronicle
 from monitor.history.delta_tables import DeltaRecording
 from monitor.history.recorded import RecordedEntity, RecordingError, decode_events
 from monitor.history.replay import Base, Key, inputs_at
 from monitor.history.story import tell_story
-from monitor.history.tables import TABLES
+from monitor.history.tables import EVALUATED, RECORDED, TOLD, Table
+from monitor.history.told import rows_of
 from monitor.history.walk import GroupWalk
 from monitor.model import CommitRun, MembershipStored, OffsetCommitted
 from monitor.protocol.offsets_topic import decode_record
 from monitor.snapshot_file import find_inputs
+from streaming_jobs.recording.evaluation import CHUNK_MS
 from tests.support.job_process import JobProcess, eventually, running
 from tests.support.small_disk import fill, small_disk
 
@@ -312,7 +315,7 @@ class WithoutStates(DeltaRecording):
 
 def copied(folder: Path, to: Path) -> Recorded:
     """The recording as it is now. A table's log comes first: what it names is there by then."""
-    for table in TABLES:
+    for table in RECORDED:
         shutil.copytree(folder / table.name / "_delta_log", to / table.name / "_delta_log")
         shutil.copytree(folder / table.name, to / table.name, dirs_exist_ok=True, ignore=lambda *_: ["_delta_log"])
     found = Recorded(to.parent)
@@ -345,12 +348,46 @@ def test_old_days_go_and_small_files_are_put_together(recorded: Recorded, tmp_pa
         len(DeltaTable(str(copy.folder / "events")).file_uris()),
         len(copy.recording.rows(CLUSTER, 0, END, [OWN])),
     )
-    keep_up(copy.folder, "1")
+    keep_up(copy.folder, "--days-later", "1")
     assert count_files(copy.folder / "events") < before
     assert len(copy.recording.rows(CLUSTER, 0, END, [OWN])) == rows
-    keep_up(copy.folder, "31")
+    keep_up(copy.folder, "--days-later", "31")
     assert copy.recording.rows(CLUSTER, 0, END, [OWN]) == []
     assert copy.recording.settings(CLUSTER, END) is not None, "by what groups are judged is recorded at a start only"
+
+
+# --- tables for SQL ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def evaluated(recorded: Recorded, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    """The recording as it is, evaluated until the end of the ten minutes in which it ends, and once more."""
+    copy = copied(recorded.folder, tmp_path_factory.mktemp("evaluated") / "history")
+    complete_ms = str(copy.recording.reach_ms(CLUSTER) + CHUNK_MS + COSTS_KNOWN_MS)
+    keep_up(copy.folder, "--complete-ms", complete_ms)
+    return copy
+
+
+def rows_in(folder: Path, table: Table) -> Counter[tuple[object, ...]]:
+    """The rows of a table, as often as they are there."""
+    if not (folder / table.name).exists():
+        return Counter()
+    found = DeltaTable(str(folder / table.name)).to_pyarrow_table(columns=[column.name for column in table.columns])
+    return Counter(tuple(row.values()) for row in found.to_pylist())
+
+
+def test_the_tables_have_what_the_recording_tells(evaluated: Recorded):
+    """Spark's rows are those of the group's chronicle, ten minutes after ten minutes, each once."""
+    chunks = sorted(row[2:4] for row in rows_in(evaluated.folder, EVALUATED))
+    expected: dict[Table, Counter[tuple[object, ...]]] = {table: Counter() for table in TOLD}
+    for since_ms, until_ms in chunks:
+        walk = GroupWalk(evaluated.recording, CLUSTER, GROUP, since_ms, until_ms + COSTS_KNOWN_MS)
+        chronicle = write_chronicle(walk, since_ms, until_ms, steps=Steps(10_000, partitions_every_ms=60_000))
+        assert chronicle is not None
+        for table, rows in rows_of(chronicle):
+            expected[table].update(rows)
+    assert {table: rows_in(evaluated.folder, table) for table in TOLD} == expected
+    assert {table.name for table in TOLD if expected[table]} >= {"rebalances", "member_changes", "partition_minutes"}
 
 
 # --- a full disk ------------------------------------------------------------------------------------------------------

@@ -1,0 +1,130 @@
+"""What a bucket of groups did in some minutes, as rows of the tables for questions in SQL. Spark's workers run it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+
+from monitor.history.chronicler import COSTS_KNOWN_MS, Steps, write_chronicle
+from monitor.history.held import HeldRecording, StateRow
+from monitor.history.recorded import RecordedEntity, RecordedRow, recorded_name
+from monitor.history.tables import EVALUATED, TOLD, Column, Table
+from monitor.history.told import MINUTE_MS, Row, rows_of
+from monitor.history.walk import GroupWalk
+
+HELD: Final = ("recorded_ms", "entity", "name", "position", "events", "state")
+"""The columns that are asked for, beside the bucket: of an event or of a state."""
+
+TABLE: Final = "written_to"
+"""The column that names the table of a row."""
+
+_ARROW: Final = {
+    "STRING": pa.string(),
+    "LONG": pa.int64(),
+    "INT": pa.int32(),
+    "DOUBLE": pa.float64(),
+    "BOOLEAN": pa.bool_(),
+}
+
+_COLUMNS: Final = {column.name: column.type for table in (*TOLD, EVALUATED) for column in table.columns}
+"""The columns of all tables: one frame has the rows of all, each with its own columns."""
+
+ROWS: Final = ", ".join([f"{TABLE} STRING", *[f"{name} {kind}" for name, kind in _COLUMNS.items()]])
+"""The schema of that frame."""
+
+_SCHEMA: Final = pa.schema([(TABLE, pa.string()), *[(name, _ARROW[kind]) for name, kind in _COLUMNS.items()]])
+
+_MOST: Final = {"LONG": 2**63 - 1, "INT": 2**31 - 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Minutes:
+    """The minutes that are told: what happened after ``since_ms``, until ``until_ms``.
+
+    ``recorded_ms`` is the portion after which the states are. ``step_ms`` is how far apart groups are judged.
+    """
+
+    cluster: str
+    since_ms: int
+    until_ms: int
+    recorded_ms: int
+    step_ms: int
+    settings: bytes | None
+
+    @property
+    def reach_ms(self) -> int:
+        """Until when events are read: what a rebalance cost is known a while after it."""
+        return self.until_ms + COSTS_KNOWN_MS
+
+
+@dataclass(frozen=True, slots=True)
+class BucketRows:
+    """Tells what the groups of one bucket did. Its rows are the states and events of these, and of all topics."""
+
+    minutes: Minutes
+
+    @property
+    def tell_rows(self) -> Callable[[pa.Table], pa.Table]:
+        """The same as a function: Spark counts the parameters of what it is given, also ``self``."""
+        return lambda rows: self(rows)  # noqa: PLW0108 -- see above
+
+    def __call__(self, rows: pa.Table) -> pa.Table:
+        """The rows of all tables, in the schema ROWS. A group that cannot be judged has none, and is counted."""
+        held = self._hold(rows)
+        told: dict[Table, list[Row]] = defaultdict(list)
+        failed = 0
+        for group in held.groups:
+            try:
+                for table, own in self._of_group(held, group):
+                    told[table] += own
+            except Exception:  # as in a bucket of the job: one group's failure is its own
+                failed += 1
+        told[EVALUATED].append(self._evaluated(len(held.groups), failed))
+        return pa.Table.from_batches([_batch(table, own) for table, own in told.items() if own], _SCHEMA)
+
+    def _hold(self, rows: pa.Table) -> HeldRecording:
+        found = [
+            rows.column(name).to_pylist() for name in ("recorded_ms", "entity", "name", "position", "events", "state")
+        ]
+        states: list[StateRow] = []
+        events: list[RecordedRow] = []
+        for recorded_ms, entity, name, position, told, state in zip(*found, strict=True):
+            if state is not None:
+                states.append(StateRow(entity, name, state))
+            else:
+                events.append(RecordedRow(recorded_ms, RecordedEntity(entity), name, position, told))
+        minutes = self.minutes
+        return HeldRecording(minutes.recorded_ms, states, events, minutes.reach_ms, minutes.settings)
+
+    def _of_group(self, held: HeldRecording, group: str) -> Iterator[tuple[Table, list[Row]]]:
+        minutes = self.minutes
+        walk = GroupWalk(held, minutes.cluster, group, minutes.since_ms, minutes.reach_ms)
+        steps = Steps(minutes.step_ms, partitions_every_ms=MINUTE_MS)
+        chronicle = write_chronicle(walk, minutes.since_ms, minutes.until_ms, steps=steps)
+        return iter(()) if chronicle is None else rows_of(chronicle)
+
+    def _evaluated(self, groups: int, failed: int) -> Row:
+        minutes = self.minutes
+        return minutes.cluster, "", minutes.since_ms, minutes.until_ms, groups, failed
+
+
+def _batch(table: Table, rows: list[Row]) -> pa.RecordBatch:
+    by_column = zip(table.columns, zip(*rows, strict=True), strict=True)
+    own = {column.name: _array(column, values) for column, values in by_column}
+    own[TABLE] = pa.array([table.name] * len(rows), pa.string())
+    arrays = [own[field.name] if field.name in own else pa.nulls(len(rows), field.type) for field in _SCHEMA]
+    return pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
+
+
+def _array(column: Column, values: Sequence[Any]) -> pa.Array:
+    """The values of a column: what it cannot hold becomes the nearest that it can."""
+    if column.type == "STRING":
+        values = [None if value is None else recorded_name(str(value)) for value in values]
+    elif column.type in _MOST:
+        most = _MOST[column.type]
+        values = [None if value is None else max(-most, min(most, value)) for value in values]
+    return pa.array(values, _ARROW[column.type])

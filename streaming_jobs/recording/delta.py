@@ -1,0 +1,53 @@
+"""One cluster's part of the tables of a recording, by Spark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
+
+from monitor.history.tables import Table
+
+
+class RecordedTables:
+    """Reads and appends."""
+
+    def __init__(self, spark: SparkSession, cluster: str, folder: str) -> None:
+        self._spark = spark
+        self._cluster = cluster
+        self._folder = folder
+
+    def path(self, table: Table) -> str:
+        """Where a table lies."""
+        return f"{self._folder}/{table.name}"
+
+    def has(self, table: Table) -> bool:
+        """Whether the table is there; of Delta's classes, PySpark alone has none."""
+        jvm: Any = self._spark._jvm
+        return bool(jvm.io.delta.tables.DeltaTable.isDeltaTable(self._spark._jsparkSession, self.path(table)))
+
+    def read(self, table: Table) -> DataFrame | None:
+        """The cluster's rows; None: the table is not there yet."""
+        if not self.has(table):
+            return None
+        return self._spark.read.format("delta").load(self.path(table)).where(F.col("cluster") == self._cluster)
+
+    def only_value(self, table: Table, value: Column, where: Column | None = None) -> int | None:
+        """A number that some rows of the cluster give; None: there are none."""
+        rows = self.read(table)
+        if rows is None:
+            return None
+        row = (rows if where is None else rows.where(where)).agg(value).first()
+        return None if row is None or row[0] is None else int(row[0])
+
+    def append(self, table: Table, rows: DataFrame, writer: str, version: int) -> None:
+        """Append rows, unless this writer has done so already with this version or a later one."""
+        (
+            rows.write.format("delta")
+            .mode("append")
+            .partitionBy("cluster", "day")
+            .option("txnAppId", writer)
+            .option("txnVersion", version)
+            .save(self.path(table))
+        )

@@ -1,0 +1,144 @@
+"""Evaluates what was recorded, ten minutes at a time, and writes the tables for questions in SQL. Each row once."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
+
+from monitor.history.recorded import RecordedEntity
+from monitor.history.tables import EVALUATED, EVENTS, SETTINGS, STATES, TOLD, Table, day_of
+from streaming_jobs.recording.bucket_rows import HELD, ROWS, TABLE, BucketRows, Minutes
+from streaming_jobs.recording.delta import RecordedTables
+
+CHUNK_MS: Final = 600_000
+"""How much is evaluated at once. Chunks begin at full ten minutes, so a chunk that is tried again is the same."""
+
+LEAST_STEP_MS: Final = 10_000
+MOST_STEP_MS: Final = 60_000
+
+MOST_ROWS: Final = 1_000_000
+"""How many partitions are judged in a chunk, all instants together, before these come further apart."""
+
+
+class Evaluation:
+    """The evaluation of one cluster's part of the tables. For one thread."""
+
+    def __init__(self, spark: SparkSession, cluster: str, folder: str) -> None:
+        self._spark = spark
+        self._cluster = cluster
+        self._tables = RecordedTables(spark, cluster, folder)
+        self._until_ms: int | None = None
+        self._step_ms = LEAST_STEP_MS
+
+    def next_chunk(self) -> tuple[int, int] | None:
+        """The minutes that are evaluated next, from the first instant to the last; None: nothing is recorded."""
+        if self._until_ms is None:
+            self._until_ms = self._evaluated_until_ms()
+        return None if self._until_ms is None else (self._until_ms, self._until_ms + CHUNK_MS)
+
+    def evaluate(self, since_ms: int, until_ms: int) -> None:
+        """Evaluate these minutes and write what they tell, unless that is written already."""
+        minutes = self._minutes(since_ms, until_ms)
+        rows = self._held_rows(minutes).groupBy("bucket").applyInArrow(BucketRows(minutes).tell_rows, ROWS)
+        told = rows.persist(StorageLevel.DISK_ONLY)
+        try:
+            counts = {row[TABLE]: int(row["count"]) for row in told.groupBy(TABLE).count().collect()}
+            for table in TOLD:
+                if counts.get(table.name):
+                    self._append(table, told.where(F.col(TABLE) == table.name), until_ms)
+            self._append(EVALUATED, _sum_of(told, day_of(since_ms)), until_ms)
+        finally:
+            told.unpersist()
+        self._until_ms = until_ms
+        self._step_ms = _next_step_ms(counts, until_ms - since_ms)
+
+    def _evaluated_until_ms(self) -> int | None:
+        """Until when the tables have all rows; at first, the beginning of the chunk in which the recording begins."""
+        known = self._tables.only_value(EVALUATED, F.max("until_ms"))
+        if known is not None:
+            return known
+        first_ms = self._tables.only_value(EVENTS, F.min("recorded_ms"))
+        return None if first_ms is None else first_ms // CHUNK_MS * CHUNK_MS
+
+    def _minutes(self, since_ms: int, until_ms: int) -> Minutes:
+        recorded_ms = self._tables.only_value(STATES, F.max("recorded_ms"), F.col("recorded_ms") <= since_ms)
+        return Minutes(
+            cluster=self._cluster,
+            since_ms=since_ms,
+            until_ms=until_ms,
+            recorded_ms=recorded_ms or 0,
+            step_ms=self._step_ms,
+            settings=self._settings(until_ms),
+        )
+
+    def _settings(self, at_ms: int) -> bytes | None:
+        """The settings that were recorded last by an instant, or else the first ones."""
+        settings = self._tables.read(SETTINGS)
+        if settings is None:
+            return None
+        found = sorted((row["recorded_ms"], bytes(row["settings"])) for row in settings.collect())
+        by_then = [own for recorded_ms, own in found if recorded_ms <= at_ms]
+        return by_then[-1] if by_then else found[0][1] if found else None
+
+    def _held_rows(self, minutes: Minutes) -> DataFrame:
+        """The states before the chunk and the events since: those of groups in buckets, all others in each of these."""
+        events = self._tables.read(EVENTS)
+        assert events is not None, "there is no chunk before there are events"
+        after = (
+            (F.col("day") >= day_of(minutes.recorded_ms))
+            & (F.col("recorded_ms") > minutes.recorded_ms)
+            & (F.col("first_ms") <= minutes.reach_ms)
+        )
+        rows = events.where(after).select(*HELD[:-1], F.lit(None).cast("binary").alias("state"))
+        states = self._tables.read(STATES)
+        if minutes.recorded_ms and states is not None:
+            before = states.where(
+                (F.col("day") == day_of(minutes.recorded_ms)) & (F.col("recorded_ms") == minutes.recorded_ms)
+            )
+            rows = rows.unionByName(
+                before.select(
+                    "recorded_ms",
+                    "entity",
+                    "name",
+                    F.lit(0).cast("long").alias("position"),
+                    F.lit(None).cast("binary").alias("events"),
+                    "state",
+                )
+            )
+        buckets = self._spark.sparkContext.defaultParallelism
+        is_group = F.col("entity") == RecordedEntity.GROUP.value
+        of_all = rows.where(~is_group).crossJoin(
+            self._spark.range(buckets).select(F.col("id").cast("int").alias("bucket"))
+        )
+        of_groups = rows.where(is_group).withColumn("bucket", F.abs(F.hash("name") % buckets))
+        return of_groups.unionByName(of_all)
+
+    def _append(self, table: Table, rows: DataFrame, until_ms: int) -> None:
+        """Append the rows; Delta leaves it out if this chunk's are there."""
+        own = rows.select(*[column.name for column in table.columns])
+        self._tables.append(table, own.coalesce(1), f"evaluated-{self._cluster}", until_ms // CHUNK_MS)
+
+
+def _sum_of(told: DataFrame, day: str) -> DataFrame:
+    """What the buckets evaluated, as one row."""
+    return (
+        told.where(F.col(TABLE) == EVALUATED.name)
+        .groupBy("cluster", "since_ms", "until_ms")
+        .agg(F.sum("groups").cast("int").alias("groups"), F.sum("failed_groups").cast("int").alias("failed_groups"))
+        .withColumn("day", F.lit(day))
+    )
+
+
+def _next_step_ms(counts: dict[str, int], chunk_ms: int) -> int:
+    """How far apart groups are judged in the next chunk, by how many partitions there were a minute in this one.
+
+    >>> _next_step_ms({"partition_minutes": 100_000}, 600_000), _next_step_ms({"partition_minutes": 10**6}, 600_000)
+    (10000, 60000)
+    """
+    partitions = counts.get("partition_minutes", 0) * 60_000 // chunk_ms
+    steps = max(1, MOST_ROWS // max(1, partitions))
+    apart_ms = -(-chunk_ms // steps // LEAST_STEP_MS) * LEAST_STEP_MS
+    return next(step for step in (10_000, 20_000, 30_000, 60_000) if step >= min(apart_ms, MOST_STEP_MS))
