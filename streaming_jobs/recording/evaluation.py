@@ -47,7 +47,7 @@ class Evaluation:
         try:
             counts = {row[TABLE]: int(row["count"]) for row in told.groupBy(TABLE).count().collect()}
             for table in TOLD:
-                if counts.get(table.name):
+                if counts.get(table.name) or not self._tables.has(table):  # a table without rows can be asked, too
                     self._append(table, told.where(F.col(TABLE) == table.name), until_ms)
             self._append(EVALUATED, _sum_of(told, day_of(since_ms)), until_ms)
         finally:
