@@ -87,7 +87,8 @@ class Upkeep:
         before_ms = self._newest_states() or 0
         if recorded_ms > before_ms:
             states = self._fold(events, before_ms, recorded_ms)
-            self._tables.append(STATES, states.coalesce(1), f"states-{self._cluster}", recorded_ms)
+            ordered = states.coalesce(1).sortWithinPartitions("entity", "name")
+            self._tables.append(STATES, ordered, f"states-{self._cluster}", recorded_ms)
         self._states_ms = recorded_ms
         return recorded_ms
 
