@@ -10,17 +10,21 @@ from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's ow
 
 from monitor.history.recorded import RecordedEntity
 from monitor.history.tables import EVALUATED, EVENTS, SETTINGS, STATES, TOLD, Table, day_of
+from monitor.history.told import MINUTE_MS
 from streaming_jobs.recording.bucket_rows import HELD, ROWS, TABLE, BucketRows, Minutes
 from streaming_jobs.recording.delta import RecordedTables
 
 CHUNK_MS: Final = 600_000
 """How much is evaluated at once. Chunks begin at full ten minutes, so a chunk that is tried again is the same."""
 
-LEAST_STEP_MS: Final = 10_000
-MOST_STEP_MS: Final = 60_000
+STEPS_MS: Final = (20_000, 30_000, 60_000)
+"""How far apart groups are judged. Beside each minute, whose points are told, it is what findings are followed by."""
 
-MOST_ROWS: Final = 1_000_000
+MOST_ROWS: Final = 500_000
 """How many partitions are judged in a chunk, all instants together, before these come further apart."""
+
+BUCKET_BYTES: Final = 64 * 2**20
+"""How much of the events a worker holds at once."""
 
 
 class Evaluation:
@@ -31,7 +35,7 @@ class Evaluation:
         self._cluster = cluster
         self._tables = RecordedTables(spark, cluster, folder)
         self._until_ms: int | None = None
-        self._step_ms = LEAST_STEP_MS
+        self._step_ms = STEPS_MS[0]
 
     def next_chunk(self) -> tuple[int, int] | None:
         """The minutes that are evaluated next, from the first instant to the last; None: nothing is recorded."""
@@ -42,7 +46,9 @@ class Evaluation:
     def evaluate(self, since_ms: int, until_ms: int) -> None:
         """Evaluate these minutes and write what they tell, unless that is written already."""
         minutes = self._minutes(since_ms, until_ms)
-        rows = self._held_rows(minutes).groupBy("bucket").applyInArrow(BucketRows(minutes).tell_rows, ROWS)
+        tasks = max(1, self._spark.sparkContext.defaultParallelism // 2)  # what is watched has the other cores
+        held = self._held_rows(minutes).repartition(tasks, "bucket")
+        rows = held.groupBy("bucket").applyInArrow(BucketRows(minutes).tell_rows, ROWS)
         told = rows.persist(StorageLevel.DISK_ONLY)
         try:
             counts = {row[TABLE]: int(row["count"]) for row in told.groupBy(TABLE).count().collect()}
@@ -108,7 +114,8 @@ class Evaluation:
                     "state",
                 )
             )
-        buckets = self._spark.sparkContext.defaultParallelism
+        held_bytes = rows.agg(F.sum(F.octet_length("events"))).first()
+        buckets = 1 + int((held_bytes and held_bytes[0]) or 0) // BUCKET_BYTES
         is_group = F.col("entity") == RecordedEntity.GROUP.value
         of_all = rows.where(~is_group).crossJoin(
             self._spark.range(buckets).select(F.col("id").cast("int").alias("bucket"))
@@ -136,9 +143,8 @@ def _next_step_ms(counts: dict[str, int], chunk_ms: int) -> int:
     """How far apart groups are judged in the next chunk, by how many partitions there were a minute in this one.
 
     >>> _next_step_ms({"partition_minutes": 100_000}, 600_000), _next_step_ms({"partition_minutes": 10**6}, 600_000)
-    (10000, 60000)
+    (20000, 60000)
     """
-    partitions = counts.get("partition_minutes", 0) * 60_000 // chunk_ms
-    steps = max(1, MOST_ROWS // max(1, partitions))
-    apart_ms = -(-chunk_ms // steps // LEAST_STEP_MS) * LEAST_STEP_MS
-    return next(step for step in (10_000, 20_000, 30_000, 60_000) if step >= min(apart_ms, MOST_STEP_MS))
+    partitions = counts.get("partition_minutes", 0) * MINUTE_MS // chunk_ms
+    fitting = (step_ms for step_ms in STEPS_MS if partitions * chunk_ms // step_ms <= MOST_ROWS)
+    return next(fitting, STEPS_MS[-1])

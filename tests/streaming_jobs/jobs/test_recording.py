@@ -35,7 +35,7 @@ from monitor.history.walk import GroupWalk
 from monitor.model import CommitRun, MembershipStored, OffsetCommitted
 from monitor.protocol.offsets_topic import decode_record
 from monitor.snapshot_file import find_inputs
-from streaming_jobs.recording.evaluation import CHUNK_MS
+from streaming_jobs.recording.evaluation import CHUNK_MS, STEPS_MS
 from tests.support.job_process import JobProcess, eventually, running
 from tests.support.small_disk import fill, small_disk
 
@@ -382,7 +382,7 @@ def test_the_tables_have_what_the_recording_tells(evaluated: Recorded):
     expected: dict[Table, Counter[tuple[object, ...]]] = {table: Counter() for table in TOLD}
     for since_ms, until_ms in chunks:
         walk = GroupWalk(evaluated.recording, CLUSTER, GROUP, since_ms, until_ms + COSTS_KNOWN_MS)
-        chronicle = write_chronicle(walk, since_ms, until_ms, steps=Steps(10_000, partitions_every_ms=60_000))
+        chronicle = write_chronicle(walk, since_ms, until_ms, steps=Steps(STEPS_MS[0], partitions_every_ms=60_000))
         assert chronicle is not None
         for table, rows in rows_of(chronicle):
             expected[table].update(rows)
