@@ -51,7 +51,9 @@ class GroupWalk:
     """
 
     def __init__(self, recording: Recording, cluster: str, group: str, since_ms: int, until_ms: int) -> None:
-        self._cluster, self._group = cluster, group
+        self.cluster, self.group = cluster, group
+        self.until_ms = until_ms
+        """Until when it reaches."""
         self._settings = settings_at(recording, cluster, until_ms)
         own: Key = (RecordedEntity.GROUP, group)
         base = recording.base(cluster, since_ms, [own])
@@ -78,7 +80,7 @@ class GroupWalk:
         """The group at an instant; None: there was none."""
         place = bisect_left(self._portions, at_ms, key=lambda portion: portion.last_ms)
         portion = self._portions[min(place, len(self._portions) - 1)]
-        return fold_group_rows(self._cluster, self._group, portion.before, portion.rows, at_ms)
+        return fold_group_rows(self.cluster, self.group, portion.before, portion.rows, at_ms)
 
     def inputs(self, instants: Iterable[int]) -> Iterator[tuple[int, GroupInputs | None]]:
         """What the verdicts at these instants were made of (None: there was no such group); they come in order."""
@@ -90,7 +92,7 @@ class GroupWalk:
 
     def _inputs(self, state: GroupState, at_ms: int) -> GroupInputs:
         catalog = self._catalog.catalog(self._settings.connect_topics)
-        settings = self._settings.rules.of(self._cluster, self._group)
+        settings = self._settings.rules.of(self.cluster, self.group)
         return only_concerned(GroupInputs(group=state, catalog=catalog, now_ms=at_ms, settings=settings))
 
 
