@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from importlib.resources import files
 from typing import Final
+from urllib.parse import urlencode
 
 import jinja2
 from markupsafe import Markup
@@ -19,7 +20,7 @@ from monitor.web.page.assignor_names import short, words
 from monitor.web.page.delivery_lines import WORDS
 from monitor.web.page.group import GroupPage
 from monitor.web.page.on_demand import Asked
-from monitor.web.page.options import PageOptions
+from monitor.web.page.options import AT, PageOptions
 from monitor.web.page.what_if_form import LISTED_MEMBERS
 from monitor.web.views.addresses import API, LIBRARIES_API, LIBRARIES_PAGE, GroupAddress
 from monitor.web.views.libraries import LibrariesPage
@@ -120,6 +121,8 @@ class Pages:
     def group(self, page: GroupPage, cluster: ClusterLine, options: PageOptions, asked: Asked = NOTHING_ASKED) -> str:
         """One group, with what was asked about it."""
         api_href = GroupAddress(page.verdict.cluster, page.verdict.group).under(API)
+        if options.at:
+            api_href = f"{api_href}?{urlencode({AT: options.at}, safe=':')}"
         return self._render("group.html", page=page, cluster=cluster, options=options, asked=asked, api_href=api_href)
 
     def libraries(self, page: LibrariesPage, options: PageOptions) -> str:
@@ -127,9 +130,9 @@ class Pages:
         values = {"page": page, "options": options, "certainties": CERTAINTIES, "api_href": LIBRARIES_API}
         return self._render("libraries.html", **values)
 
-    def message(self, title: str, sentence: str) -> str:
-        """A page that says one thing."""
-        return self._render("message.html", title=title, sentence=sentence)
+    def message(self, title: str, sentence: str, now_href: str = "") -> str:
+        """A page that says one thing. With ``now_href`` it is about the past of the group there, and stays as it is."""
+        return self._render("message.html", title=title, sentence=sentence, now_href=now_href)
 
     def _render(self, template: str, **values: object) -> str:
         return self._templates.get_template(template).render(values)
