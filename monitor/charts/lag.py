@@ -15,6 +15,7 @@ from monitor.charts.svg import AXIS_HEIGHT, add, add_link, add_text, add_time_ax
 from monitor.charts.values import LagAt, LagChart, Mark, Span, TimeRange, Zoom
 from monitor.messages.formatting import counted, grouped
 from monitor.messages.notification import utc
+from monitor.model.findings import Severity
 
 TOP: Final = 18
 """Room above the highest lag, for its label."""
@@ -36,6 +37,7 @@ SLOTS: Final = 150
 """Marks in the same of so many parts of the width are drawn as one."""
 
 LISTED_MARKS: Final = 3
+_SEVERITIES: Final = tuple(Severity)
 BOX: Final = 10_000
 """The width of the box in which the line is drawn; it is stretched to that of the chart."""
 
@@ -161,11 +163,12 @@ def _draw_rows(root: ET.Element, chart: LagChart, rows: Sequence[tuple[str, Sequ
 
 
 def _rows(spans: Sequence[Span]) -> list[tuple[str, Sequence[Span]]]:
-    """The spans of each label, in the order of the first of each."""
+    """The spans of each label: the worst labels first, and of these those that begin first."""
     found: dict[str, list[Span]] = defaultdict(list)
     for span in sorted(spans, key=lambda each: each.from_ms):
         found[span.label].append(span)
-    return list(found.items())
+    worst = {label: min(_SEVERITIES.index(span.severity) for span in own) for label, own in found.items()}
+    return sorted(found.items(), key=lambda row: worst[row[0]])
 
 
 def _slots(chart: LagChart) -> Iterator[Sequence[Mark]]:

@@ -111,6 +111,22 @@ def test_its_style_is_in_it_unless_the_page_has_it():
     assert drawn(LagChart(RANGE), width_px=800).get("width") == "800"
 
 
+def test_the_worst_findings_are_nearest_to_the_lag():
+    spans = [
+        Span(AT + n, AT + 5, severity, label, "Something.")
+        for n, (severity, label) in enumerate(
+            [
+                (Severity.INFO, "info"),
+                (Severity.WARNING, "late"),
+                (Severity.CRITICAL, "worst"),
+                (Severity.WARNING, "info"),
+            ]
+        )
+    ]
+    texts = [each.text for each in drawn(LagChart(RANGE, spans=spans)).findall(f"{SVG}text[@class='chart-name']")]
+    assert texts == ["worst", "info", "late"]
+
+
 def test_many_kinds_of_findings_are_counted():
     spans = [Span(AT, AT + 1, Severity.INFO, f"kind {n}", "Something.") for n in range(MOST_ROWS + 2)]
     root = drawn(LagChart(RANGE, spans=spans))

@@ -19,6 +19,7 @@ from monitor.web.page.options import AT, PageOptions
 from monitor.web.page.past import past_part
 from monitor.web.page.render import ICON, SCRIPT, STYLE, Pages
 from monitor.web.page.sparkline import sparkline
+from monitor.web.page.timeline import TimelineQuery, timeline_page
 from monitor.web.page.what_if_form import what_if_form
 from monitor.web.views.addresses import LIBRARIES_PAGE, PAGE, TIMELINE, group_address
 from monitor.web.views.group_list import Column, Listings, Wish
@@ -38,9 +39,13 @@ def page_routes(source: Source, pages: Pages, now_ms: Callable[[], int], turns: 
     async def group(request: Request) -> Response:
         return await turns.take(partial(handlers.group, request))
 
+    async def timeline(request: Request) -> Response:
+        return await turns.take(partial(handlers.timeline, request))
+
     return [
         Route("/", handlers.overview),
         Route(f"{PAGE}{{rest:any}}", group),
+        Route(f"{TIMELINE}{{rest:any}}", timeline),
         Route(LIBRARIES_PAGE, handlers.libraries),
         Route("/style.css", _file(STYLE, "text/css")),
         Route("/page.js", _file(SCRIPT, "text/javascript")),
@@ -96,6 +101,17 @@ class _PageHandlers:
         asked = answered(lambda: inputs, verdict, options, what_if_form(verdict, request.query_params))
         asked = replace(asked, past=past_part(address, options, inputs.now_ms, self._now_ms()))
         return HTMLResponse(self._pages.group(page, recorded_line(address.cluster), options, asked))
+
+    def timeline(self, request: Request) -> Response:
+        """What happened to a group; this reads the recording of all the time that is shown."""
+        address, asked = address_of(request, TIMELINE), request.query_params
+        since, until = asked.get("since") or "-1h", asked.get("until") or "now"
+        since_ms, until_ms = self._past.span(since, until)
+        at_ms = self._past.instant(asked[AT]) if AT in asked else None
+        found = self._past.timeline(address, since_ms, until_ms)
+        query = TimelineQuery(since=since, until=until, since_ms=since_ms, until_ms=until_ms, at_ms=at_ms)
+        page = timeline_page(address, found, query, self._now_ms(), self._past.longest_ms)
+        return HTMLResponse(self._pages.timeline(page))
 
 
 def _file(content: bytes, media_type: str) -> Callable[[Request], Awaitable[Response]]:
