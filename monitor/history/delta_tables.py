@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -23,8 +23,10 @@ from monitor.history.recorded import (
     recorded_name,
 )
 from monitor.history.replay import Base, Key
-from monitor.history.tables import EVENTS, SETTINGS, STATES, day_of
+from monitor.history.tables import EVENTS, REACH, SETTINGS, STATES, day_of
 from monitor.messages.names import shown
+
+_ALWAYS: Final = 2**63 - 1
 
 
 class DeltaRecording:
@@ -40,6 +42,7 @@ class DeltaRecording:
         self._events = self._open_table(EVENTS.name)
         self._states = self._open_table(STATES.name)
         self._settings = self._open_table(SETTINGS.name)
+        self._reach = self._open_table(REACH.name)
         if self._events is None:
             raise RecordingError(f"There is no recording in {shown(folder)}: set [history] folder, and run groupwatch.")
 
@@ -124,7 +127,17 @@ class DeltaRecording:
         newest = [last_ms for _, last_ms in _recorded_bounds(self._events, cluster)] if self._events else []
         if not newest:
             raise NotRecordedError(f"The recording in {shown(self._folder)} has no cluster {shown(cluster)}.")
-        return max(newest)
+        return min(max(newest), self._complete_ms(cluster))
+
+    def _complete_ms(self, cluster: str) -> int:
+        """Until when all is recorded that was logged: while a backlog is read, that is not until the newest portion."""
+        if self._reach is None:
+            return _ALWAYS
+        found = sorted(self._read(self._reach, ["recorded_ms", "until_ms"], pc.field("cluster") == cluster))
+        until_ms = found[-1][1] if found else None
+        if until_ms == 0:
+            raise NotRecordedError(f"The logs of cluster {shown(cluster)} have not been read to their ends yet.")
+        return _ALWAYS if until_ms is None else int(until_ms)
 
     def rows(self, cluster: str, after_ms: int, at_ms: int, keys: Collection[Key]) -> list[RecordedRow]:
         """The rows of some entities; see monitor.history.replay.Recording."""

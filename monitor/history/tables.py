@@ -77,6 +77,15 @@ SETTINGS: Final = Table(
     (*PLACE, Column("settings", "BINARY", "the thresholds, and which topics have configurations of Connect")),
 )
 
+REACH: Final = Table(
+    "reach",
+    "How far the recording reaches from then on; written when a backlog begins to be read, and when it is read.",
+    (
+        *PLACE,
+        Column("until_ms", "LONG", "what happened later may be missing (ms since the epoch); null: the newest events"),
+    ),
+)
+
 OF_A_GROUP: Final = (
     Column("cluster", "STRING", "the cluster's name in the configuration"),
     Column("day", "STRING", "the UTC date of the first instant in the row, as 2026-11-22"),
@@ -218,7 +227,7 @@ EVALUATED: Final = Table(
     ),
 )
 
-RECORDED: Final = (EVENTS, STATES, SETTINGS)
+RECORDED: Final = (EVENTS, STATES, SETTINGS, REACH)
 """What is recorded: all else follows from these."""
 
 TOLD: Final = (FINDINGS, FINDING_MEMBERS, REBALANCES, MEMBER_CHANGES, REWINDS, GROUP_MINUTES, PARTITION_MINUTES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
 from monitor.history.tables import Table
@@ -41,13 +41,14 @@ class RecordedTables:
         row = (rows if where is None else rows.where(where)).agg(value).first()
         return None if row is None or row[0] is None else int(row[0])
 
-    def append(self, table: Table, rows: DataFrame, writer: str, version: int) -> None:
+    def append(self, table: Table, rows: DataFrame) -> None:
+        """Append rows."""
+        self._writer(rows).save(self.path(table))
+
+    def append_once(self, table: Table, rows: DataFrame, writer: str, version: int) -> None:
         """Append rows, unless this writer has done so already with this version or a later one."""
-        (
-            rows.write.format("delta")
-            .mode("append")
-            .partitionBy("cluster", "day")
-            .option("txnAppId", writer)
-            .option("txnVersion", version)
-            .save(self.path(table))
-        )
+        self._writer(rows).option("txnAppId", writer).option("txnVersion", version).save(self.path(table))
+
+    @staticmethod
+    def _writer(rows: DataFrame) -> DataFrameWriter:
+        return rows.write.format("delta").mode("append").partitionBy("cluster", "day")

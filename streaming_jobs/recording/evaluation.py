@@ -126,7 +126,7 @@ class Evaluation:
     def _append(self, table: Table, rows: DataFrame, until_ms: int) -> None:
         """Append the rows; Delta leaves it out if this chunk's are there."""
         own = rows.select(*[column.name for column in table.columns])
-        self._tables.append(table, own.coalesce(1), f"evaluated-{self._cluster}", until_ms // CHUNK_MS)
+        self._tables.append_once(table, own.coalesce(1), f"evaluated-{self._cluster}", until_ms // CHUNK_MS)
 
 
 def _sum_of(told: DataFrame, day: str) -> DataFrame:

@@ -12,17 +12,17 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 from urllib.parse import quote
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming.listener import StreamingQueryProgress
 from pyspark.sql.streaming.query import StreamingQuery
 
 from monitor.config import HistorySettings
 from monitor.history.recorded import RecordedSettings, encode_settings
 from monitor.history.tables import EVENTS, SETTINGS, day_of
+from streaming_jobs.recording.delta import RecordedTables
+from streaming_jobs.recording.reach import Reach
 from streaming_jobs.recording.upkeep import Upkeep
 from streaming_jobs.runtime.clock import now_ms
 from streaming_jobs.runtime.query_errors import cause_of, is_disk_full
@@ -45,17 +45,6 @@ class RecordedLogs:
     partitions: Mapping[str, int]
 
 
-def complete_until_ms(progress: StreamingQueryProgress) -> int | None:
-    """All that was logged before this instant has been read by the micro-batch (ms since the epoch); None: not known.
-
-    A backlog is read in several micro-batches: Kafka's source says how far each is behind the ends of the logs.
-    """
-    behind = [source.metrics.get("maxOffsetsBehindLatest") for source in progress.sources]
-    if any(each is None or float(each) > 0 for each in behind):
-        return None
-    return int(datetime.fromisoformat(progress.timestamp).timestamp() * 1000)
-
-
 class Recorder:
     """Records one cluster until stopped."""
 
@@ -64,13 +53,14 @@ class Recorder:
         self._cluster = cluster
         self._folder = (settings.folder or "").rstrip("/")
         self._every_s = settings.every_s
+        self._tables = RecordedTables(spark, cluster, self._folder)
+        self._reach = Reach(spark, cluster, self._folder)
         self._upkeep = Upkeep(spark, cluster, self._folder, settings.keep_days)
         self._logs: RecordedLogs | None = None
         self._stopping = threading.Event()
         self._query: StreamingQuery | None = None
         self._thread: threading.Thread | None = None
         self._problem: str | None = None
-        self._complete_ms = 0
         self._upkeep_after_s = 0.0
         self._upkeep_problem: str | None = None
         self._recorded_settings: RecordedSettings | None = None
@@ -115,6 +105,7 @@ class Recorder:
             assert logs is not None, "there is no thread before there are logs"
             try:
                 self._record_settings(logs.settings)
+                self._reach.begin_query()
                 self._query = self._start_query(logs.rows())
                 self._await_end(self._query, logs)
                 pause_s = 0.0 if self._logs is not logs else pause_s
@@ -145,7 +136,7 @@ class Recorder:
             progress = query.lastProgress
             if progress is not None:
                 self._problem = None
-                self._complete_ms = complete_until_ms(progress) or self._complete_ms
+                self._reach.take(progress)
                 self._keep_up()
 
     def _keep_up(self) -> None:
@@ -153,7 +144,7 @@ class Recorder:
         if time.monotonic() < self._upkeep_after_s:
             return
         try:
-            self._upkeep.run_if_due(self._complete_ms)
+            self._upkeep.run_if_due(self._reach.complete_ms)
             self._upkeep_problem = None
         except Exception as error:
             self._upkeep_after_s = time.monotonic() + UPKEEP_PAUSE_S
@@ -166,8 +157,7 @@ class Recorder:
             return
         at_ms = now_ms()
         row = (self._cluster, day_of(at_ms), at_ms, encode_settings(settings))
-        frame = self._spark.createDataFrame([row], SETTINGS.schema).coalesce(1)
-        frame.write.format("delta").mode("append").partitionBy("cluster", "day").save(f"{self._folder}/{SETTINGS.name}")
+        self._tables.append(SETTINGS, self._spark.createDataFrame([row], SETTINGS.schema).coalesce(1))
         self._recorded_settings = settings
 
     def _note(self, error: Exception) -> None:

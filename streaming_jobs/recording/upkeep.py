@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
 from monitor.history.chronicler import COSTS_KNOWN_MS
-from monitor.history.tables import DAY_MS, EVALUATED, EVENTS, SETTINGS, STATES, TABLES, day_of
+from monitor.history.tables import DAY_MS, EVALUATED, EVENTS, REACH, SETTINGS, STATES, TABLES, day_of
 from streaming_jobs.recording.delta import RecordedTables
 from streaming_jobs.recording.evaluation import Evaluation
 from streaming_jobs.recording.states import StateFold
@@ -25,6 +25,9 @@ BETWEEN_CHUNKS_MS: Final = 60_000
 OF_ONE: Final = ("group", "topic", "connect", "pass")
 OF_ALL: Final = ("pass", "listing")
 """What rows of these tell concerns every entity."""
+
+NEVER_OLD: Final = (SETTINGS, REACH)
+"""Tables of which only the newest rows count, however old these are. They have few."""
 
 ORDERED_BY: Final = {EVENTS: "name", STATES: "name", EVALUATED: "until_ms"}
 """By what rows lie together that are asked for together; all other tables are asked for groups."""
@@ -88,7 +91,7 @@ class Upkeep:
         if recorded_ms > before_ms:
             states = self._fold(events, before_ms, recorded_ms)
             ordered = states.coalesce(1).sortWithinPartitions("entity", "name")
-            self._tables.append(STATES, ordered, f"states-{self._cluster}", recorded_ms)
+            self._tables.append_once(STATES, ordered, f"states-{self._cluster}", recorded_ms)
         self._states_ms = recorded_ms
         return recorded_ms
 
@@ -119,7 +122,7 @@ class Upkeep:
         """Put the small files of the day before together, and drop days that are older than they are to be kept."""
         yesterday = day_of(at_ms - DAY_MS)
         for table in TABLES:
-            if table is SETTINGS or not self._tables.has(table):
+            if table in NEVER_OLD or not self._tables.has(table):
                 continue
             # The first hour of the oldest day of events needs states of the day before.
             kept_days = self._keep_days + (table is STATES)
