@@ -23,7 +23,7 @@ from monitor.history.recorded import (
     recorded_name,
 )
 from monitor.history.replay import Base, Key
-from monitor.history.tables import EVENTS, REACH, SETTINGS, STATES, day_of
+from monitor.history.tables import EVALUATED, EVENTS, REACH, SETTINGS, STATES, Table, day_of
 from monitor.messages.names import shown
 
 _ALWAYS: Final = 2**63 - 1
@@ -164,6 +164,25 @@ class DeltaRecording:
             RecordedRow(recorded_ms, RecordedEntity(entity), name, position, events)
             for recorded_ms, entity, name, position, events, _ in found
         ]
+
+    def evaluated_ms(self, cluster: str) -> int:
+        """Until when the tables for SQL have all rows; see monitor.history.days.ToldTables."""
+        table = self._open_table(EVALUATED.name)
+        own = pc.field("cluster") == cluster
+        found = [] if table is None else [until_ms for (until_ms,) in self._read(table, ["until_ms"], own)]
+        if not found:
+            raise NotRecordedError(f"Nothing of cluster {shown(cluster)} has been evaluated for the tables yet.")
+        return int(max(found))
+
+    def told(self, table: Table, cluster: str, group: str, since_ms: int, until_ms: int) -> list[dict[str, Any]]:
+        """The group's rows of some days; see monitor.history.days.ToldTables."""
+        found = self._open_table(table.name)
+        if found is None:
+            return []
+        chosen = (pc.field("cluster") == cluster) & (pc.field("group_name") == recorded_name(group))
+        chosen &= (pc.field("day") >= day_of(since_ms)) & (pc.field("day") <= day_of(until_ms))
+        names = [column.name for column in table.columns]
+        return [dict(zip(names, row, strict=True)) for row in self._read(found, names, chosen)]
 
     def _open_table(self, table: str) -> DeltaTable | None:
         try:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from monitor.detection.evaluation_input import GroupInputs
 from monitor.history.chronicle import Chronicle
 from monitor.history.chronicler import chronicle_of
-from monitor.history.replay import Recording, inputs_at
+from monitor.history.days import read_days
+from monitor.history.replay import inputs_at
 from monitor.history.story import GroupStory, tell_story
+
+if TYPE_CHECKING:
+    from monitor.history.delta_tables import DeltaRecording
 
 
 class RecordedPast:
@@ -27,7 +33,11 @@ class RecordedPast:
         """The same as values; see :func:`monitor.history.chronicler.chronicle_of`."""
         return chronicle_of(self._open(), cluster, group, since_ms, until_ms)
 
-    def _open(self) -> Recording:
+    def days(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
+        """The same of days, as far as they are evaluated; see :func:`monitor.history.days.read_days`."""
+        return read_days(self._open(), cluster, group, since_ms, until_ms)
+
+    def _open(self) -> DeltaRecording:
         from monitor.history.delta_tables import DeltaRecording  # noqa: PLC0415 -- 0.1 s that most starts need not
 
         return DeltaRecording(self._folder)

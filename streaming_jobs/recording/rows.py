@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import pyarrow as pa
 from msgspec.structs import replace
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
 from streaming_jobs.buckets.pipeline import Spread, decoded_rows
 from streaming_jobs.recording.chunk import RECORDED_EVENTS, RecordingChunk
+
+ROWS_A_BATCH: Final = 10_000
 
 
 def recorded_rows(cluster: str, offsets_log: DataFrame | None, events_log: DataFrame, spread: Spread) -> DataFrame:
@@ -26,12 +32,20 @@ def recorded_rows(cluster: str, offsets_log: DataFrame | None, events_log: DataF
     rows = decoded_rows(cluster, offsets_log, events_log, own, RECORDED_EVENTS, RecordingChunk)
     now = F.current_timestamp()
     return (
-        rows.select(
+        rows.coalesce(1)
+        .mapInArrow(_sorted, RECORDED_EVENTS)
+        .select(
             F.lit(cluster).alias("cluster"),
             F.date_format(now, "yyyy-MM-dd").alias("day"),
             F.unix_millis(now).alias("recorded_ms"),
             "*",
         )
-        .coalesce(1)
-        .sortWithinPartitions("entity", "name", "position")
     )
+
+
+def _sorted(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The rows of a micro-batch in order: Spark itself sorts no streams."""
+    found = list(batches)
+    if found:
+        order = [(name, "ascending") for name in ("entity", "name", "position")]
+        yield from pa.Table.from_batches(found).sort_by(order).to_batches(max_chunksize=ROWS_A_BATCH)

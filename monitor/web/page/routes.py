@@ -106,7 +106,7 @@ class _PageHandlers:
         """What happened to a group; this reads the recording of all the time that is shown."""
         address, asked = address_of(request, TIMELINE), request.query_params
         since, until = asked.get("since") or "-1h", asked.get("until") or "now"
-        since_ms, until_ms = self._past.span(since, until)
+        since_ms, until_ms = self._past.span(since, until, self._past.longest_ms)
         at_ms = self._past.instant(asked[AT]) if AT in asked else None
         found = self._past.timeline(address, since_ms, until_ms)
         query = TimelineQuery(since=since, until=until, since_ms=since_ms, until_ms=until_ms, at_ms=at_ms)

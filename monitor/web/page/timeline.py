@@ -14,6 +14,7 @@ from monitor.charts.lag import lag_chart
 from monitor.charts.values import LagAt, LagChart, Mark, Span, TimeRange, Zoom
 from monitor.history.instants import HELP, instant_text
 from monitor.history.story import Happened, HappenedKind, LagThen
+from monitor.history.tables import DAY_MS
 from monitor.messages.formatting import counted
 from monitor.messages.notification import utc
 from monitor.model import Value
@@ -24,7 +25,13 @@ from monitor.web.page.past import Step
 from monitor.web.views.addresses import PAGE, TIMELINE, GroupAddress
 from monitor.web.views.timeline import Timeline, timeline_href
 
-SPANS: Final = (("1 hour", 3_600_000), ("6 hours", 21_600_000), ("24 hours", 86_400_000), ("7 days", 604_800_000))
+SPANS: Final = (
+    ("1 hour", 3_600_000),
+    ("6 hours", 21_600_000),
+    ("24 hours", DAY_MS),
+    ("7 days", 7 * DAY_MS),
+    ("30 days", 30 * DAY_MS),
+)
 PARTS: Final = 12
 """The chart has so many parts that are links to the timeline of that part alone."""
 

@@ -14,7 +14,8 @@ from monitor.history.chronicle import Chronicle
 from monitor.history.instants import InstantError, read_instant, read_span
 from monitor.history.recorded import NotRecordedError, RecordingError
 from monitor.history.story import GroupStory
-from monitor.messages.formatting import visible
+from monitor.history.tables import DAY_MS
+from monitor.messages.formatting import counted, visible
 from monitor.messages.notification import utc
 from monitor.model import GroupVerdict
 from monitor.web.views.addresses import GroupAddress
@@ -22,8 +23,11 @@ from monitor.web.views.timeline import Timeline, chronicle_timeline
 
 Answer = TypeVar("Answer")
 
-LONGEST_MS: Final = 86_400_000
-"""The longest span that a job reads: it holds what was recorded of the group, beside all that it watches."""
+LONGEST_MS: Final = DAY_MS
+"""The longest span of which a job reads the events: it holds these, beside all that it watches."""
+
+LONGEST_TIMELINE_MS: Final = 31 * DAY_MS
+"""The longest span of a timeline. What is longer than a day comes from the tables, where it is evaluated already."""
 
 NOTHING_RECORDED: Final = "This job records nothing: [history] folder is not set."
 
@@ -52,6 +56,13 @@ class Past(Protocol):
             RecordingError: as above.
         """
 
+    def days(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
+        """The same, as far as it is evaluated for the tables; None: there was no such group.
+
+        Raises:
+            RecordingError: as above.
+        """
+
 
 class PastReader:
     """Answers addresses that ask for an instant. ``past`` None: nothing is recorded."""
@@ -68,7 +79,7 @@ class PastReader:
     @property
     def longest_ms(self) -> int:
         """The longest span of a timeline."""
-        return LONGEST_MS
+        return LONGEST_TIMELINE_MS
 
     def inputs(self, address: GroupAddress, at: str) -> GroupInputs:
         """What the verdict on the group was made of at an instant.
@@ -93,16 +104,17 @@ class PastReader:
         with _refusing():
             return read_instant(text, self._now_ms())
 
-    def span(self, since: str, until: str) -> tuple[int, int]:
+    def span(self, since: str, until: str, longest_ms: int = LONGEST_MS) -> tuple[int, int]:
         """The two instants, in ms since the epoch.
 
         Raises:
-            HTTPException: 400, one is none, the second is not later, or the span is longer than a day.
+            HTTPException: 400, one is none, the second is not later, or the span is longer than ``longest_ms``.
         """
         with _refusing():
             since_ms, until_ms = read_span(since, until, self._now_ms())
-            if until_ms - since_ms > LONGEST_MS:
-                raise InstantError("The job answers for at most one day; groupwatch history --history reads more.")
+            if until_ms - since_ms > longest_ms:
+                days = counted(longest_ms // DAY_MS, "day")
+                raise InstantError(f"The job answers for at most {days}; groupwatch history --history reads more.")
         return since_ms, until_ms
 
     def story(self, address: GroupAddress, since: str, until: str) -> GroupStory:
@@ -115,12 +127,13 @@ class PastReader:
         return self._within(self._recording.story, address, since_ms, until_ms)
 
     def timeline(self, address: GroupAddress, since_ms: int, until_ms: int) -> Timeline:
-        """What is drawn of the group between two instants (see :meth:`span`).
+        """What is drawn of the group between two instants (see :meth:`span`); of more than a day, as it was evaluated.
 
         Raises:
             HTTPException: as above.
         """
-        return chronicle_timeline(self._within(self._recording.chronicle, address, since_ms, until_ms))
+        ask = self._recording.chronicle if until_ms - since_ms <= LONGEST_MS else self._recording.days
+        return chronicle_timeline(self._within(ask, address, since_ms, until_ms))
 
     def _within(
         self, ask: Callable[[str, str, int, int], Answer | None], address: GroupAddress, since_ms: int, until_ms: int

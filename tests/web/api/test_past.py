@@ -108,7 +108,7 @@ def test_a_job_reads_a_day_of_its_recording_at_most():
     with HttpServer(create_app(example(), lambda: now_ms, past=Recorded()), port=0) as server:
         answers = [httpx.get(f"{server.url}/api/v1/story/main/orders?since={since}") for since in ("-1d", "-25h")]
     assert [answer.status_code for answer in answers] == [200, 400]
-    assert answers[1].json()["error"].startswith("The job answers for at most one day;")
+    assert answers[1].json()["error"].startswith("The job answers for at most 1 day;")
 
 
 def test_what_is_not_recorded_is_not_found():

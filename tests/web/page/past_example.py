@@ -42,6 +42,10 @@ class MemoryPast:
     def chronicle(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
         return chronicle_of(self._recording, cluster, group, since_ms, until_ms)
 
+    def days(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
+        """No tables here: as if all were evaluated."""
+        return self.chronicle(cluster, group, since_ms, until_ms)
+
 
 HOSTILE: Final = '<svg onload="window.__pwned=1">\u202e'
 NIGHT_MS: Final = 6 * 3_600_000

@@ -1,0 +1,168 @@
+"""Days of a group, from the tables for SQL: what is evaluated already is not evaluated again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from msgspec.structs import replace
+
+from monitor.history.chronicle import Chronicle, FindingSpan, GroupPoint
+from monitor.history.recorded import NotRecordedError
+from monitor.history.tables import FINDINGS, GROUP_MINUTES, REBALANCES, Table
+from monitor.history.told import CONTINUES
+from monitor.messages.names import shown
+from monitor.messages.notification import utc
+from monitor.model import FindingNews, FindingRecord, GroupKind, Phase, Rebalance, RebalanceCause
+from monitor.model.findings import Severity
+
+MOST_POINTS: Final = 720
+
+RowMap = Mapping[str, Any]
+
+
+class ToldTables(Protocol):
+    """Where the tables are read from."""
+
+    def evaluated_ms(self, cluster: str) -> int:
+        """Until when the tables have all rows.
+
+        Raises:
+            RecordingError: they have none, or cannot be read.
+        """
+
+    def told(self, table: Table, cluster: str, group: str, since_ms: int, until_ms: int) -> Sequence[RowMap]:
+        """The group's rows of the days from one instant to another.
+
+        Raises:
+            RecordingError: the table cannot be read.
+        """
+
+
+def read_days(tables: ToldTables, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
+    """What the tables tell of a group, as far as they reach; None: nothing.
+
+    The points are thinned to 720 at most: of those that are left out, none had a higher lag than the next one that is
+    kept. Members, owners, phases and rewinds are not told.
+
+    Raises:
+        RecordingError: the tables cannot be read, or end before that time.
+    """
+    last_ms = min(until_ms, tables.evaluated_ms(cluster))
+    if last_ms <= since_ms:
+        raise NotRecordedError(f"Cluster {shown(cluster)} is evaluated until {utc(last_ms)}.")
+    minutes = tables.told(GROUP_MINUTES, cluster, group, since_ms, last_ms)
+    rows = sorted((row for row in minutes if since_ms <= row["at_ms"] <= last_ms), key=lambda row: int(row["at_ms"]))
+    if not rows:
+        return None
+    findings = tables.told(FINDINGS, cluster, group, since_ms, last_ms)
+    rebalances = map(_rebalance, tables.told(REBALANCES, cluster, group, since_ms, last_ms))
+    return Chronicle(
+        cluster=cluster,
+        group=group,
+        kind=GroupKind(rows[-1]["group_kind"]),
+        since_ms=since_ms,
+        until_ms=last_ms,
+        points=tuple(_thinned([_point(row) for row in rows], since_ms, last_ms)),
+        findings=tuple(_spans(row for row in findings if row["until_ms"] > since_ms and row["from_ms"] < last_ms)),
+        rebalances=tuple(
+            sorted(
+                (each for each in rebalances if since_ms < (each.ended_ms or 0) <= last_ms),
+                key=lambda each: each.ended_ms or 0,
+            )
+        ),
+    )
+
+
+def _point(row: RowMap) -> GroupPoint:
+    return GroupPoint(
+        at_ms=row["at_ms"],
+        phase=Phase(row["state"]),
+        generation=row["generation"],
+        members=row["members"],
+        partitions=row["partitions"],
+        orphaned=row["orphaned_partitions"],
+        lag=row["lag"],
+        lag_ms=row["lag_ms"],
+        imbalance_ratio=row["imbalance_ratio"],
+        is_rebalancing=row["is_rebalancing"],
+    )
+
+
+def _thinned(points: Sequence[GroupPoint], since_ms: int, until_ms: int) -> Iterator[GroupPoint]:
+    """The highest point of each slot of time, and the last of all."""
+    slot_ms = max(1, -(-(until_ms - since_ms) // MOST_POINTS))
+    kept: GroupPoint | None = None
+    for point in points:
+        if kept is not None and (kept.at_ms - since_ms) // slot_ms != (point.at_ms - since_ms) // slot_ms:
+            yield kept
+            kept = None
+        if kept is None or _height(point) >= _height(kept):
+            kept = point
+    if kept is not None:
+        yield kept
+        if kept is not points[-1]:
+            yield points[-1]
+
+
+def _height(point: GroupPoint) -> int:
+    return -1 if point.lag is None else point.lag
+
+
+def _spans(rows: Iterable[RowMap]) -> Iterator[FindingSpan]:
+    """The findings, each put together from the rows of the ten minutes that it went through."""
+    open_now: dict[str, FindingSpan] = {}
+    for row in sorted(rows, key=lambda row: (int(row["from_ms"]), str(row["finding_id"]))):
+        span, before = _span(row), open_now.pop(row["finding_id"], None)
+        if before is not None:
+            if row["event"] == CONTINUES and before.until_ms == span.from_ms and not before.is_closed:
+                open_now[row["finding_id"]] = replace(before, until_ms=span.until_ms, is_closed=span.is_closed)
+                continue
+            yield before
+        open_now[row["finding_id"]] = span
+    yield from open_now.values()
+
+
+def _span(row: RowMap) -> FindingSpan:
+    continues = row["event"] == CONTINUES
+    told = FindingRecord(
+        id=row["finding_id"],
+        event=FindingNews.OPENED if continues else FindingNews(row["event"]),
+        cluster=row["cluster"],
+        group=row["group_name"],
+        kind=row["kind"],
+        reason=row["reason"],
+        since_ms=row["since_ms"],
+        opened_ms=row["from_ms"],
+        at_ms=row["from_ms"],
+        sentence=row["sentence"],
+        partition_count=row["partitions"],
+        partitions=(),
+        member_count=row["members"],
+        members=(),
+        cause=row["cause"],
+    )
+    return FindingSpan(
+        told=told,
+        sentence=row["sentence"],
+        severity=Severity(row["severity"]),
+        until_ms=row["until_ms"],
+        was_open=continues,
+        is_closed=row["is_closed"],
+    )
+
+
+def _rebalance(row: RowMap) -> Rebalance:
+    return Rebalance(
+        generation=row["generation"],
+        started_ms=row["started_ms"],
+        ended_ms=row["ended_ms"],
+        causes=tuple(RebalanceCause(cause) for cause in row["causes"].split(",") if cause),
+        joined=row["joined_members"],
+        left=row["left_members"],
+        moved=row["moved_partitions"],
+        avoidable=row["avoidable_moves"],
+        paused_partitions=row["paused_partitions"],
+        pause_ms=row["pause_ms"],
+        burst_records=row["burst_records"],
+    )

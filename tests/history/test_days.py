@@ -1,0 +1,116 @@
+"""Days of a group, put together from rows of the tables made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from monitor.history.days import MOST_POINTS, RowMap, read_days
+from monitor.history.recorded import NotRecordedError
+from monitor.history.story import story_of
+from monitor.history.tables import DAY_MS, FINDINGS, GROUP_MINUTES, REBALANCES, Table
+
+START = 1_795_305_600_000
+MINUTE = 60_000
+CHUNK = 10 * MINUTE
+
+
+class Rows:
+    """Tables of one group, evaluated until an instant."""
+
+    def __init__(self, rows: dict[Table, list[dict[str, Any]]], evaluated_ms: int = START + 7 * DAY_MS) -> None:
+        self._rows = rows
+        self._evaluated_ms = evaluated_ms
+
+    def evaluated_ms(self, cluster: str) -> int:
+        return self._evaluated_ms
+
+    def told(self, table: Table, cluster: str, group: str, since_ms: int, until_ms: int) -> Sequence[RowMap]:
+        return self._rows.get(table, [])
+
+
+def minute(number: int, lag: int | None) -> dict[str, Any]:
+    known = {"group_kind": "kafka-classic", "state": "stable", "generation": 1, "members": 2, "partitions": 4}
+    unknown = {"orphaned_partitions": 0, "lag_ms": None, "imbalance_ratio": None, "is_rebalancing": False}
+    return {"at_ms": START + number * MINUTE, "lag": lag} | known | unknown
+
+
+def finding(begin: int, end: int, event: str, **more: Any) -> dict[str, Any]:
+    times = {"from_ms": START + begin * MINUTE, "until_ms": START + end * MINUTE, "since_ms": START}
+    names = {"cluster": "c", "group_name": "g", "finding_id": "f", "kind": "orphaned", "reason": "grew"}
+    told = {"severity": "critical", "partitions": 1, "members": 0, "cause": None, "sentence": f"From {begin}."}
+    return names | told | times | {"event": event, "is_closed": False} | more
+
+
+def days(rows: Rows, until_days: int = 2) -> Any:
+    found = read_days(rows, "c", "g", START, START + until_days * DAY_MS)
+    assert found is not None
+    return found
+
+
+def test_the_highest_lag_of_each_part_stays():
+    """Of two days, a part of the time has four minutes: the highest of them is told, and the last minute of all."""
+    lags = [0] * (2 * 24 * 60)
+    lags[100], lags[101], lags[1_000] = 70, 90, 5
+    points = days(Rows({GROUP_MINUTES: [minute(number, lag) for number, lag in enumerate(lags)]})).points
+    assert len(points) <= MOST_POINTS + 1
+    assert [((point.at_ms - START) // MINUTE, point.lag) for point in points if point.lag] == [(101, 90), (1_000, 5)]
+    assert points[-1].at_ms == START + (2 * 24 * 60 - 1) * MINUTE
+
+
+def test_a_finding_goes_on_through_its_rows():
+    rows = [
+        finding(25, 30, "changed", sentence="Changed."),
+        finding(3, 10, "opened"),
+        finding(10, 20, "continues"),
+        finding(20, 25, "continues"),
+        finding(30, 34, "continues", is_closed=True),
+        finding(40, 50, "opened"),
+    ]
+    found = days(Rows({GROUP_MINUTES: [minute(1, 0)], FINDINGS: rows}))
+    assert [
+        ((s.from_ms - START) // MINUTE, (s.until_ms - START) // MINUTE, s.told.event, s.is_closed, s.was_open)
+        for s in found.findings
+    ] == [(3, 25, "opened", False, False), (25, 34, "changed", True, False), (40, 50, "opened", False, False)]
+
+
+def test_what_was_open_before_has_not_opened_then():
+    found = days(Rows({GROUP_MINUTES: [minute(1, 0)], FINDINGS: [finding(0, 10, "continues", is_closed=True)]}))
+    assert [each.about for each in story_of(found).happened] == ["closed"]
+
+
+def test_rebalances_are_told_as_from_the_events():
+    row = {
+        "generation": 7,
+        "started_ms": START + 1_000,
+        "ended_ms": START + 4_000,
+        "causes": "join,leave",
+        "joined_members": 1,
+        "left_members": 2,
+        "moved_partitions": 3,
+        "avoidable_moves": 1,
+        "paused_partitions": 2,
+        "pause_ms": 12_000,
+        "burst_records": 70,
+    }
+    found = days(Rows({GROUP_MINUTES: [minute(1, 0)], REBALANCES: [row]}))
+    (told,) = story_of(found).happened
+    assert told.sentence == (
+        "Rebalance to generation 7, because members joined and members left or timed out (1 joined, 2 left); it took "
+        "3 s. It moved 3 partitions (1 avoidable). 2 partitions were paused for 12 s in total, and 70 records had "
+        "accumulated by then."
+    )
+
+
+def test_it_ends_where_the_tables_end():
+    rows = Rows({GROUP_MINUTES: [minute(number, 1) for number in range(30)]}, START + CHUNK)
+    assert days(rows).until_ms == START + CHUNK
+    assert len(days(rows).points) <= 11
+    with pytest.raises(NotRecordedError, match=r"^Cluster c is evaluated until 2026-11-22 00:10:00 UTC\.$"):
+        read_days(rows, "c", "g", START + DAY_MS, START + 2 * DAY_MS)
+
+
+def test_a_group_without_rows_was_not_known():
+    assert read_days(Rows({}), "c", "g", START, START + DAY_MS) is None
