@@ -63,6 +63,7 @@ class Upkeep:
             frame = self._fold(events, before_ms, recorded_ms)
             (
                 frame.coalesce(1)
+                .sortWithinPartitions("entity", "name")
                 .write.format("delta")
                 .mode("append")
                 .partitionBy("cluster", "day")
