@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from monitor.model import ALL_GROUPS, Shard, Value
 from streaming_jobs.buckets.processor import BucketProcessor
 from streaming_jobs.ingest.decoding import EventChunk, EventsDecoder, OffsetsLogDecoder
 from streaming_jobs.ingest.schemas import BUCKET_ROWS, ENTITY_EVENTS
+
+Decode = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+"""Makes rows of events of records, as Spark's mapInArrow calls it."""
 
 
 class Spread(Value):
@@ -27,15 +31,19 @@ class Spread(Value):
     config_topics: frozenset[str] = frozenset()
 
 
-def decoded_rows(  # noqa: PLR0913, PLR0917 -- two of them have a default
+def decoded_rows(  # noqa: PLR0913, PLR0917 -- three of them have a default
     cluster: str,
     offsets_log: DataFrame | None,
     events_log: DataFrame,
     spread: Spread,
     schema: str = ENTITY_EVENTS,
     chunks: Callable[[int], EventChunk] = EventChunk,
+    arrange: Callable[[Decode], Decode] = lambda decode: decode,
 ) -> DataFrame:
-    """What the logs tell, in the rows that the chunks make of it (``schema``); see :func:`bucket_rows`."""
+    """What the logs tell, in the rows that the chunks make of it (``schema``); see :func:`bucket_rows`.
+
+    ``arrange`` makes of a decoder one that gives the same rows in another order.
+    """
     of_events = EventsDecoder(
         cluster,
         spread.buckets,
@@ -45,11 +53,11 @@ def decoded_rows(  # noqa: PLR0913, PLR0917 -- two of them have a default
         config_topics=spread.config_topics,
         chunks=chunks,
     )
-    rows = events_log.mapInArrow(of_events, schema)
+    rows = events_log.mapInArrow(arrange(of_events), schema)
     if offsets_log is None:
         return rows
     of_offsets = OffsetsLogDecoder(cluster, spread.buckets, shard=spread.shard, chunks=chunks)
-    return offsets_log.mapInArrow(of_offsets, schema).unionAll(rows)
+    return offsets_log.mapInArrow(arrange(of_offsets), schema).unionAll(rows)
 
 
 def bucket_rows(

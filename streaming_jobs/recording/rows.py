@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
@@ -10,17 +11,19 @@ from msgspec.structs import replace
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 -- the name that Spark's own documentation uses
 
-from streaming_jobs.buckets.pipeline import Spread, decoded_rows
+from streaming_jobs.buckets.pipeline import Decode, Spread, decoded_rows
 from streaming_jobs.recording.chunk import RECORDED_EVENTS, RecordingChunk
 
-ROWS_A_BATCH: Final = 10_000
+MAX_SORTED_BYTES: Final = 64 * 2**20
+"""A minute of 100,000 group-partitions has 16 MB; a backlog may have far more than a worker's memory holds."""
+MAX_ROWS_A_BATCH: Final = 10_000
 
 
 def recorded_rows(cluster: str, offsets_log: DataFrame | None, events_log: DataFrame, spread: Spread) -> DataFrame:
     """What is recorded of each micro-batch, in the columns of monitor.history.tables.EVENTS.
 
-    All rows of a micro-batch have the same time, also if it is tried again: Spark keeps that with its plan. They are
-    sorted, so that what is asked for stands in few of a file's row groups.
+    All rows of a micro-batch have the same time, also if it is tried again: Spark keeps that with its plan. They
+    are sorted by entity and name, each log by itself: what is asked for stands in few of a file's row groups.
 
     Args:
         cluster: the cluster's name.
@@ -29,23 +32,36 @@ def recorded_rows(cluster: str, offsets_log: DataFrame | None, events_log: DataF
         spread: which groups are read, and what else the decoders have to know.
     """
     own = replace(spread, buckets=1)
-    rows = decoded_rows(cluster, offsets_log, events_log, own, RECORDED_EVENTS, RecordingChunk)
+    rows = decoded_rows(cluster, offsets_log, events_log, own, RECORDED_EVENTS, RecordingChunk, SortedRows)
     now = F.current_timestamp()
-    return (
-        rows.coalesce(1)
-        .mapInArrow(_sorted, RECORDED_EVENTS)
-        .select(
-            F.lit(cluster).alias("cluster"),
-            F.date_format(now, "yyyy-MM-dd").alias("day"),
-            F.unix_millis(now).alias("recorded_ms"),
-            "*",
-        )
-    )
+    return rows.select(
+        F.lit(cluster).alias("cluster"),
+        F.date_format(now, "yyyy-MM-dd").alias("day"),
+        F.unix_millis(now).alias("recorded_ms"),
+        "*",
+    ).coalesce(1)
 
 
-def _sorted(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The rows of a micro-batch in order: Spark itself sorts no streams."""
-    found = list(batches)
-    if found:
-        order = [(name, "ascending") for name in ("entity", "name", "position")]
-        yield from pa.Table.from_batches(found).sort_by(order).to_batches(max_chunksize=ROWS_A_BATCH)
+@dataclass(frozen=True, slots=True)
+class SortedRows:
+    """The rows of a decoder, sorted: the whole portion, or as much of a large one as MAX_SORTED_BYTES.
+
+    A streaming query cannot sort by itself.
+    """
+
+    decode: Decode
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Decode, as Spark's mapInArrow calls it."""
+        held: list[pa.RecordBatch] = []
+        for rows in self.decode(batches):
+            held.append(rows)
+            if sum(each.nbytes for each in held) >= MAX_SORTED_BYTES:
+                yield from _sort_rows(held)
+                held = []
+        yield from _sort_rows(held) if held else ()
+
+
+def _sort_rows(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    by = [(name, "ascending") for name in ("entity", "name", "position")]
+    yield from pa.Table.from_batches(batches).sort_by(by).to_batches(max_chunksize=MAX_ROWS_A_BATCH)

@@ -128,6 +128,8 @@ DELTA: Final = {
     # A reader then takes a small part of a file for one group.
     "spark.hadoop.parquet.block.size": str(2**20),
     "spark.sql.parquet.compression.codec": "zstd",
+    # By default a writer sorts by cluster and day once more, which mixes what was sorted wherever it spills.
+    "spark.sql.maxConcurrentOutputFileWriters": "4",
     # Names of clusters stand in statements, and may have what Spark would replace.
     "spark.sql.variable.substitute": "false",
 }

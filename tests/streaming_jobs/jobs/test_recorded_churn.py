@@ -1,0 +1,164 @@
+"""Real groups of all assignors churn beside a job that records every minute: the past is as the job had shown it."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from monitor.demo.servers.broker import EmbeddedKafka
+from monitor.demo.servers.settings import BrokerSettings
+from monitor.detection.evaluation_input import GroupInputs
+from monitor.history.delta_tables import DeltaRecording
+from monitor.history.recorded import NotRecordedError, RecordingError
+from monitor.history.walk import GroupWalk
+from monitor.snapshot_file import find_inputs
+from tests.scenarios.churn_groups import Churn
+from tests.scenarios.settings import BROKER
+from tests.scenarios.stage import Load, miss_soon
+from tests.streaming_jobs.jobs.test_recording import LATE, LATE_MS, told
+from tests.support.clients import commit, create_topic
+from tests.support.crowd import Crowd
+from tests.support.job_process import JobProcess, eventually, running
+from tests.support.progress import say
+
+pytestmark = [pytest.mark.broker, pytest.mark.spark, pytest.mark.timeout(3_600)]
+
+CLUSTER: Final = "churn"
+FIRST_RECORDED_S: Final = 300
+"""How long the first portion of a recording may take: a minute, and the start of its query."""
+
+
+@dataclass(frozen=True)
+class Length:
+    """At how many instants the job is looked at, and how far apart these are on average."""
+
+    instants: int
+    apart_s: float
+
+
+SHORT: Final = Length(60, 1.8)
+LONG: Final = Length(1_000, 1.8)
+"""Half an hour."""
+
+
+@dataclass
+class Churned:
+    """What the job had shown at some instants, as snapshots of all groups, and what it recorded meanwhile."""
+
+    folder: Path
+    groups: list[str]
+    shown: list[bytes] = field(default_factory=list)
+
+    @property
+    def recording(self) -> DeltaRecording:
+        """As it is now."""
+        return DeltaRecording(str(self.folder))
+
+    def inputs_shown(self, group: str) -> list[GroupInputs]:
+        """What the verdicts on a group had been made of, each once."""
+        found = [find_inputs(snapshot.splitlines(keepends=True), CLUSTER, group) for snapshot in self.shown]
+        return list({inputs.now_ms: inputs for inputs in found}.values())
+
+    def reaches(self, at_ms: int) -> bool:
+        """Whether the recording reaches until an instant."""
+        try:
+            return self.recording.reach_ms(CLUSTER) > at_ms
+        except (NotRecordedError, RecordingError):
+            return False
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(SHORT, id="two minutes"),
+        pytest.param(LONG, id="half an hour", marks=[pytest.mark.long]),
+    ],
+)
+def churned(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Churned]:
+    """Members of healthy groups came, went and restarted, and a job that records by default was looked at."""
+    folder, length = tmp_path_factory.mktemp("churn"), request.param
+    with ExitStack() as stack:
+        kafka = stack.enter_context(EmbeddedKafka(BrokerSettings(properties=BROKER), data_dir=folder / "kafka"))
+        churn, bootstrap = churn_of(kafka, stack), kafka.bootstrap_servers
+        found = Churned(folder / "history", churn.groups)
+        clusters = {CLUSTER: {"bootstrap_servers": bootstrap, "collect_interval_s": 1.0}}
+        job = stack.enter_context(running(JobProcess(folder, clusters, history={"folder": str(found.folder)})))
+        eventually(lambda: found.reaches(0), "the first portion of the recording", FIRST_RECORDED_S)
+        churn.start()
+        look(job, found, length, random.Random(length.instants))
+        churn.stop()
+        ended_ms = time.time_ns() // 1_000_000
+        eventually(lambda: found.reaches(ended_ms + LATE_MS), "all that happened in the recording", FIRST_RECORDED_S)
+        yield found
+
+
+def churn_of(kafka: EmbeddedKafka, stack: ExitStack) -> Churn:
+    """Members of all groups, which have their partitions, and records that keep coming."""
+    bootstrap = kafka.bootstrap_servers
+    for topic, partitions in Churn.topics.items():
+        create_topic(bootstrap, topic, partitions)
+    commit(bootstrap, "first", next(iter(Churn.topics)), {0: 0})  # the offsets topic exists from now on
+    load = stack.enter_context(Load(bootstrap))
+    load.add(*Churn.topics)
+    churn = Churn(25, stack.enter_context(Crowd(bootstrap)), every_s=1.0)
+    miss_soon(bootstrap, churn.groups)
+    churn.set_up()
+    return churn
+
+
+def look(job: JobProcess, churned: Churned, length: Length, chance: random.Random) -> None:
+    """Take snapshots of all groups at instants of chance."""
+    for _ in range(length.instants):
+        time.sleep(chance.uniform(0.1, 2 * length.apart_s - 0.1))  # instants by chance: nothing is awaited
+        churned.shown.append(job.get("/api/v1/snapshot").encode())
+
+
+@dataclass
+class Compared:
+    """How verdicts that were shown stand to those of the recording.
+
+    ``late``: how many were as those of so many ms before.
+    """
+
+    late: Counter[int] = field(default_factory=Counter)
+    findings: Counter[str] = field(default_factory=Counter)
+    generations: int = 0
+    unlike: list[tuple[Any, ...]] = field(default_factory=list)
+
+
+def compare(churned: Churned, group: str, compared: Compared) -> None:
+    """Each verdict that was shown with those of the moments before it: what was known is what had been read by then."""
+    shown = churned.inputs_shown(group)
+    first, last = shown[0].now_ms, shown[-1].now_ms
+    walk = GroupWalk(churned.recording, CLUSTER, group, first - LATE_MS, last)
+    instants = {inputs.now_ms - late_ms for inputs in shown for late_ms in LATE}
+    then = dict(walk.inputs(sorted(instants)))
+    for inputs in shown:
+        wanted = told(inputs)
+        compared.findings.update({f"{kind}/{reason}" for kind, reason, *_ in wanted[3]})
+        replayed = ((late_ms, then[inputs.now_ms - late_ms]) for late_ms in LATE)
+        late = next((late_ms for late_ms, known in replayed if known is not None and told(known) == wanted), None)
+        if late is None:
+            compared.unlike.append((group, inputs.now_ms, wanted))
+        else:
+            compared.late[late] += 1
+    compared.generations += len({inputs.group.generation for inputs in shown})
+
+
+def test_the_past_of_every_group_is_as_the_job_had_shown_it(churned: Churned):
+    compared = Compared()
+    for group in churned.groups:
+        compare(churned, group, compared)
+    say(json.dumps({"late_ms": compared.late, "findings": compared.findings, "generations": compared.generations}))
+    assert compared.unlike == []
+    assert compared.late.total() > len(churned.shown)
+    assert compared.generations > 2 * len(churned.groups)
