@@ -93,6 +93,28 @@ class DeltaRecording:
             known.update(name for (name,) in self._read(self._events, ["name"], chosen))
         return sorted(known)
 
+    def group_sizes(self, cluster: str, since_ms: int, until_ms: int) -> dict[str, int]:
+        """The groups of :meth:`groups`, each with the size of its state before them in bytes; 0 if it had none.
+
+        Raises:
+            RecordingError: the recording cannot be read.
+        """
+        sizes = dict.fromkeys(self.groups(cluster, since_ms, until_ms), 0)
+        newest = self._newest_states(cluster, since_ms) or 0
+        of = pc.field("entity") == RecordedEntity.GROUP.value
+        return sizes | {row.name: len(row.state) for row in self._state_rows(cluster, newest, of)}
+
+    def state_times(self, cluster: str, since_ms: int, until_ms: int) -> list[int]:
+        """When states were recorded between two instants.
+
+        Raises:
+            RecordingError: the recording cannot be read.
+        """
+        if self._states is None:
+            return []
+        chosen = _since(cluster, since_ms) & (pc.field("recorded_ms") <= until_ms)
+        return sorted({recorded_ms for (recorded_ms,) in self._read(self._states, ["recorded_ms"], chosen)})
+
     def _newest_states(self, cluster: str, at_ms: int) -> int | None:
         """When the newest states from before an instant were recorded: nearly always on that day or the one before."""
         if self._states is None:
@@ -107,26 +129,61 @@ class DeltaRecording:
 
     def settings(self, cluster: str, at_ms: int) -> bytes | None:
         """The settings of an instant; see monitor.history.replay.Recording."""
+        found = self.settings_between(cluster, at_ms, at_ms)
+        return found[-1][1] if found else None
+
+    def settings_between(self, cluster: str, since_ms: int, until_ms: int) -> list[tuple[int, bytes]]:
+        """The settings that were in force between two instants, each with its start, the oldest first.
+
+        Before the first start of a job, those of it count.
+
+        Raises:
+            RecordingError: the recording cannot be read.
+        """
         if self._settings is None:
-            return None
+            return []
         own = pc.field("cluster") == cluster
-        found = sorted(self._read(self._settings, ["recorded_ms", "settings"], own))
-        by_then = [each for each in found if each[0] <= at_ms] or found[:1]  # before the first start: those of it
-        return bytes(by_then[-1][1]) if by_then else None
+        known = self._read(self._settings, ["recorded_ms", "settings"], own)
+        found = sorted((recorded_ms, bytes(settings)) for recorded_ms, settings in known)
+        before = [each for each in found if each[0] <= since_ms] or found[:1]
+        return [
+            *((since_ms, settings) for _, settings in before[-1:]),
+            *(f for f in found if since_ms < f[0] <= until_ms),
+        ]
+
+    def clusters(self) -> list[str]:
+        """The names of the clusters that are recorded, sorted.
+
+        Raises:
+            RecordingError: the recording cannot be read.
+        """
+        return sorted({cluster for cluster, _, _ in self._files_of_events()})
+
+    def begin_ms(self, cluster: str) -> int:
+        """When the oldest portion was recorded that there is.
+
+        Raises:
+            RecordingError: there is none, or the recording cannot be read.
+        """
+        return min(oldest for oldest, _ in self._bounds(cluster))
 
     def reach_ms(self, cluster: str) -> int:
-        """When the newest portion was recorded; see monitor.history.replay.Recording. Delta keeps it for each file."""
-        files = pa.table([] if self._events is None else self._events.get_add_actions(flatten=True))
-        found = [
-            newest
-            for own, newest in zip(
-                files.column("partition.cluster").to_pylist(), files.column("max.recorded_ms").to_pylist(), strict=True
-            )
-            if own == cluster and newest is not None
-        ]
+        """When the newest portion was recorded; see monitor.history.replay.Recording."""
+        return max(newest for _, newest in self._bounds(cluster))
+
+    def _bounds(self, cluster: str) -> list[tuple[int, int]]:
+        found = [(oldest, newest) for own, oldest, newest in self._files_of_events() if own == cluster]
         if not found:
             raise NotRecordedError(f"The recording in {shown(self._folder)} has no cluster {shown(cluster)}.")
-        return int(max(found))
+        return found
+
+    def _files_of_events(self) -> Iterator[tuple[str, int, int]]:
+        """Of each file, its cluster and when its oldest and newest portions were recorded. Delta keeps these."""
+        files = pa.table([] if self._events is None else self._events.get_add_actions(flatten=True))
+        names = ("partition.cluster", "min.recorded_ms", "max.recorded_ms")
+        for cluster, oldest, newest in zip(*(files.column(name).to_pylist() for name in names), strict=True):
+            if newest is not None and oldest is not None:
+                yield cluster, int(oldest), int(newest)
 
     def rows(self, cluster: str, after_ms: int, at_ms: int, keys: Collection[Key]) -> list[RecordedRow]:
         """The rows of some entities; see monitor.history.replay.Recording."""
