@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboards.alerts.rule import AGE, CLUSTER, GROUP, AlertRule, Pace, looked_up, rule_of
+from dashboards.alerts.rule import AGE, CLUSTER, GROUP, AlertRule, Pace, looked_up, row_rule
 from monitor.metrics import specs
 from monitor.model import alerts
 
@@ -10,7 +10,7 @@ from monitor.model import alerts
 def connect_rules(pace: Pace) -> tuple[AlertRule, ...]:
     """None fires while Connect waits for a worker (``delay``), or between revoking and assigning (no finding yet)."""
     return (
-        rule_of(
+        row_rule(
             alerts.CONNECT_TASKS_NOT_RUNNING,
             pace,
             summary=(
@@ -22,7 +22,7 @@ def connect_rules(pace: Pace) -> tuple[AlertRule, ...]:
                 "does not wait for one to come back."
             ),
         ),
-        rule_of(
+        row_rule(
             alerts.CONNECT_TASKS_RUN_TWICE,
             pace,
             summary=f"Two workers of {GROUP} ran the same connectors or tasks {AGE} ago",
@@ -31,7 +31,7 @@ def connect_rules(pace: Pace) -> tuple[AlertRule, ...]:
                 "that another one had taken over. It is known only now that both are in the group again."
             ),
         ),
-        rule_of(
+        row_rule(
             alerts.CONNECT_CONFIGS_BEHIND,
             pace,
             summary=f"Workers of {GROUP} have been behind on its configurations for {AGE}",
@@ -40,7 +40,7 @@ def connect_rules(pace: Pace) -> tuple[AlertRule, ...]:
                 "their leader has read of the topic of configurations."
             ),
         ),
-        rule_of(
+        row_rule(
             alerts.CONNECT_WORKERS_UNEVEN,
             pace,
             summary=f"Workers of {GROUP} have had uneven numbers of connectors or tasks for {AGE}",

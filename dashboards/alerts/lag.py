@@ -14,7 +14,7 @@ from dashboards.alerts.rule import (
     Pace,
     finding_age,
     looked_up,
-    rule_of,
+    row_rule,
     series,
 )
 from dashboards.queries import in_state
@@ -59,7 +59,7 @@ def lag_rules(pace: Pace) -> tuple[AlertRule, ...]:
 
 def _time(pace: Pace) -> tuple[AlertRule, ...]:
     return tuple(
-        rule_of(
+        row_rule(
             row,
             pace,
             # A measured age where there is one; else a lower bound, or what is stuck for longest would not be told.
@@ -76,7 +76,7 @@ def _time(pace: Pace) -> tuple[AlertRule, ...]:
 
 def _records(pace: Pace) -> tuple[AlertRule, ...]:
     return (
-        rule_of(
+        row_rule(
             alerts.LAG_WITHOUT_AGE,
             pace,
             expr=(
@@ -89,7 +89,7 @@ def _records(pace: Pace) -> tuple[AlertRule, ...]:
                 "its oldest records or the end offsets of its partitions are unknown."
             ),
         ),
-        rule_of(
+        row_rule(
             alerts.LAG_OVER_LIMIT,
             pace,
             summary=f"{GROUP} has exceeded its lag limit for {AGE}{WAITING}",
@@ -104,7 +104,7 @@ def _records(pace: Pace) -> tuple[AlertRule, ...]:
 def _progress(pace: Pace) -> tuple[AlertRule, ...]:
     failing = specs.GROUP_FAILING_PARTITIONS
     return (
-        rule_of(
+        row_rule(
             alerts.PARTITION_STOPPED,
             pace,
             summary=f"{GROUP} has not committed partitions with lag for {AGE}{WAITING}",
@@ -113,7 +113,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
                 "Their owner is not known to be dead."
             ),
         ),
-        rule_of(
+        row_rule(
             alerts.PARTITION_STALLED,
             pace,
             # Also of a group without members for which somebody commits: there it is the only sign of what hangs.
@@ -124,7 +124,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
                 "lag (Burrow's STALL)."
             ),
         ),
-        rule_of(
+        row_rule(
             alerts.PARTITION_SILENT,
             pace,
             # Burrow looks at the rhythm of ten commits alone, so who commits rarely by design is told, too.
@@ -135,7 +135,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
                 "ten commits span (Burrow's STOP)."
             ),
         ),
-        rule_of(
+        row_rule(
             alerts.OFFSETS_REWOUND,
             pace,
             expr=f"{series(failing, status='rewind')} > 0 {NOT_RESET}",
@@ -145,7 +145,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
                 "Records are redelivered."
             ),
         ),
-        rule_of(
+        row_rule(
             alerts.TRANSACTION_OPEN,
             pace,
             summary=f"{GROUP} has been blocked by an open transaction for {AGE}",
@@ -154,7 +154,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
                 "started and not ended. It cannot consume later records."
             ),
         ),
-        rule_of(
+        row_rule(
             alerts.OFFSETS_OF_FORMER_TOPIC,
             pace,
             summary=f"{GROUP} has offsets from before its topic was deleted and recreated {AGE} ago",
@@ -169,7 +169,7 @@ def _progress(pace: Pace) -> tuple[AlertRule, ...]:
 def _retention(pace: Pace) -> tuple[AlertRule, ...]:
     close = series(specs.GROUP_FINDINGS, kind="retention", reason="close_to_loss")
     return (
-        rule_of(
+        row_rule(
             alerts.RETENTION_CLOSE,
             pace,
             expr=f"{series(specs.GROUP_RETENTION_RATIO)} and on (cluster, group) {close}",
@@ -179,7 +179,7 @@ def _retention(pace: Pace) -> tuple[AlertRule, ...]:
                 "consumed them yet. It catches up slowly or not at all."
             ),
         ),
-        rule_of(
+        row_rule(
             alerts.RECORDS_LOST,
             pace,
             summary=(
@@ -201,7 +201,7 @@ def _deliveries(pace: Pace) -> tuple[AlertRule, ...]:
     """
     window_s = pace.seconds(alerts.RECORDS_GIVEN_UP.window_s)
     return (
-        rule_of(
+        row_rule(
             alerts.RECORDS_GIVEN_UP,
             pace,
             expr=(
@@ -214,7 +214,7 @@ def _deliveries(pace: Pace) -> tuple[AlertRule, ...]:
                 "members do not get these records again. The page of the group names the newest offset."
             ),
         ),
-        rule_of(
+        row_rule(
             alerts.RECORDS_ON_LAST_DELIVERY,
             pace,
             summary=f"{GROUP} has had records before their last delivery for {AGE}",
@@ -223,7 +223,7 @@ def _deliveries(pace: Pace) -> tuple[AlertRule, ...]:
                 "have not accepted them."
             ),
         ),
-        rule_of(
+        row_rule(
             alerts.SHARE_GROUP_STALLED,
             pace,
             summary=f"{GROUP} has had lag without an acknowledgment for {AGE}{WAITING}",

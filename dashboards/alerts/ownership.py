@@ -11,7 +11,7 @@ from dashboards.alerts.rule import (
     AlertRule,
     Pace,
     looked_up,
-    rule_of,
+    row_rule,
     series,
 )
 from monitor.metrics import specs
@@ -26,7 +26,7 @@ def ownership_rules(pace: Pace) -> tuple[AlertRule, ...]:
 def _owners(pace: Pace) -> tuple[AlertRule, ...]:
     drifted = series(specs.GROUP_DRIFT_OLDEST_SECONDS, kind=alerts.DRIFTED.reasons)
     return (
-        rule_of(
+        row_rule(
             alerts.PARTITION_ORPHANED,
             pace,
             summary=(
@@ -38,7 +38,7 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
                 "members. New partitions get an owner after a metadata refresh, within 5 minutes by default."
             ),
         ),
-        rule_of(
+        row_rule(
             alerts.TOPOLOGY_NOT_READY,
             pace,
             summary=f"{GROUP} has been unable to run its topology for {AGE}",
@@ -47,7 +47,7 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
                 "not exist or has a wrong number of partitions. The coordinator assigns no tasks."
             ),
         ),
-        rule_of(
+        row_rule(
             alerts.DOUBLE_OWNED,
             pace,
             summary=(
@@ -59,7 +59,7 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
                 "are processed twice, and each member's commits overwrite those of the other."
             ),
         ),
-        rule_of(
+        row_rule(
             alerts.DRIFTED,
             pace,
             expr=f"{drifted} > {pace.seconds(alerts.DRIFTED.age_s or 0)}",
@@ -73,7 +73,7 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
                 "revoked partitions that have another target owner (pending)."
             ),
         ),
-        rule_of(
+        row_rule(
             alerts.UNEVEN,
             pace,
             summary=f"{GROUP} has been imbalanced for {AGE} ({{{{ $labels.kind }}}}: {{{{ $labels.reason }}}})",
@@ -87,7 +87,7 @@ def _owners(pace: Pace) -> tuple[AlertRule, ...]:
 
 def _members(pace: Pace) -> tuple[AlertRule, ...]:
     return (
-        rule_of(
+        row_rule(
             alerts.MEMBER_DEAD,
             pace,
             expr=f"{series(specs.GROUP_DEAD_MEMBERS)} > 0",
@@ -97,7 +97,7 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
                 "other members are committing. While it is in the group, no other member gets its partitions."
             ),
         ),
-        rule_of(
+        row_rule(
             alerts.WITHOUT_MEMBERS,
             pace,
             expr=f"{series(specs.GROUP_UNATTENDED_SECONDS)} > {pace.seconds(alerts.WITHOUT_MEMBERS.age_s or 0)}",
@@ -107,7 +107,7 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
                 "activity. The alert does not fire for a group that is shut down while its topics receive no records."
             ),
         ),
-        rule_of(
+        row_rule(
             alerts.TOPIC_ABANDONED,
             pace,
             summary=f"{GROUP} has had committed offsets of a topic without a subscribed member for {AGE}",
@@ -116,7 +116,7 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
                 "consumes. The offsets expire by themselves, after 7 days by default."
             ),
         ),
-        rule_of(
+        row_rule(
             alerts.MEMBERS_UNREADABLE,
             pace,
             summary=(
@@ -134,7 +134,7 @@ def _members(pace: Pace) -> tuple[AlertRule, ...]:
 def _shared_by_themselves(pace: Pace) -> tuple[AlertRule, ...]:
     """RocketMQ's members each compute their own share of the queues, and must use the same strategy."""
     return (
-        rule_of(
+        row_rule(
             alerts.DUPLICATE_CLIENT_ID,
             pace,
             summary=f"Clients of {GROUP} have had the same client id for {AGE}",
@@ -143,7 +143,7 @@ def _shared_by_themselves(pace: Pace) -> tuple[AlertRule, ...]:
                 "consume the same queues. Some queues have no consumer."
             ),
         ),
-        rule_of(
+        row_rule(
             alerts.MIXED_STRATEGY,
             pace,
             summary=(
@@ -154,7 +154,7 @@ def _shared_by_themselves(pace: Pace) -> tuple[AlertRule, ...]:
                 "They are consumed twice or not at all."
             ),
         ),
-        rule_of(
+        row_rule(
             alerts.MIXED_SUBSCRIPTION,
             pace,
             summary=f"Members of {GROUP} have subscribed to different topics for {AGE}",

@@ -10,7 +10,7 @@ from dashboards.alerts.rule import (
     Pace,
     duration,
     looked_up,
-    rule_of,
+    row_rule,
     series,
 )
 from monitor.metrics import specs
@@ -22,7 +22,7 @@ def rebalance_rules(pace: Pace) -> tuple[AlertRule, ...]:
     window = duration(pace.seconds(600))
     storm = series(specs.GROUP_FINDINGS, kind="rebalance", reason="storm")
     return (
-        rule_of(
+        row_rule(
             alerts.REBALANCE_STORM,
             pace,
             expr=f"{storm} > 0",
@@ -35,7 +35,7 @@ def rebalance_rules(pace: Pace) -> tuple[AlertRule, ...]:
                 "consumption, and some records are redelivered."
             ),
         ),
-        rule_of(
+        row_rule(
             alerts.REBALANCE_LONG,
             pace,
             summary=f"{GROUP} has exceeded the time limit of a rebalance for {AGE}",

@@ -93,7 +93,7 @@ def finding_age(kind: str, reason: str) -> str:
     return series(specs.GROUP_FINDING_OLDEST_SECONDS, kind=kind, reason=reason)
 
 
-def rule_of(row: GroupAlert, pace: Pace, *, summary: str, description: str, expr: str | None = None) -> AlertRule:
+def row_rule(row: GroupAlert, pace: Pace, *, summary: str, description: str, expr: str | None = None) -> AlertRule:
     """The rule of a row of monitor.model.alerts, at a pace. Without ``expr``, it goes by the age of the findings."""
     return AlertRule(
         name=row.name,

@@ -157,7 +157,7 @@ class DeltaRecording:
         Raises:
             RecordingError: the recording cannot be read.
         """
-        return sorted({cluster for cluster, _, _ in self._files_of_events()})
+        return sorted({cluster for cluster, _, _ in self._event_files()})
 
     def begin_ms(self, cluster: str) -> int:
         """When the oldest portion was recorded that there is.
@@ -172,12 +172,12 @@ class DeltaRecording:
         return max(newest for _, newest in self._bounds(cluster))
 
     def _bounds(self, cluster: str) -> list[tuple[int, int]]:
-        found = [(oldest, newest) for own, oldest, newest in self._files_of_events() if own == cluster]
+        found = [(oldest, newest) for own, oldest, newest in self._event_files() if own == cluster]
         if not found:
             raise NotRecordedError(f"The recording in {shown(self._folder)} has no cluster {shown(cluster)}.")
         return found
 
-    def _files_of_events(self) -> Iterator[tuple[str, int, int]]:
+    def _event_files(self) -> Iterator[tuple[str, int, int]]:
         """Of each file, its cluster and when its oldest and newest portions were recorded. Delta keeps these."""
         files = pa.table([] if self._events is None else self._events.get_add_actions(flatten=True))
         names = ("partition.cluster", "min.recorded_ms", "max.recorded_ms")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from collections.abc import Iterable
-from statistics import median_low
 from typing import Final
 
 from monitor.history.backtest.episodes import Change, Pair
@@ -161,7 +160,7 @@ class Tally:
 
     def _shift(self, name: str, change: Change) -> Shift:
         sizes = self._sizes.get((name, change))
-        return Shift() if not sizes else Shift(len(sizes), median_low(sizes), max(sizes))
+        return Shift() if not sizes else Shift(len(sizes), sorted(sizes)[(len(sizes) - 1) // 2], max(sizes))
 
     def examples(self) -> tuple[BacktestExample, ...]:
         """A few of each change, the worst finding or alert first."""
