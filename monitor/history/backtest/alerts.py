@@ -115,7 +115,7 @@ def conditions(window: Sequence[AlertFacts]) -> Iterator[Condition]:
         yield from _lag_conditions(now, window)
     if now.failing:
         yield from _status_conditions(now, window)
-    yield from _given_up(now, window)
+    yield from _share_conditions(now, window)
 
 
 @lru_cache(maxsize=1_000)
@@ -160,7 +160,7 @@ def _status_conditions(now: AlertFacts, window: Sequence[AlertFacts]) -> Iterato
             yield Condition(alert, "", now.at_ms, sentence)
 
 
-def _given_up(now: AlertFacts, window: Sequence[AlertFacts]) -> Iterator[Condition]:
+def _share_conditions(now: AlertFacts, window: Sequence[AlertFacts]) -> Iterator[Condition]:
     alert = rows.RECORDS_GIVEN_UP
     found = next((each for each in now.findings if (each.kind, each.reason) == (alert.kinds, alert.reasons)), None)
     if found is None or now.given_up is None:

@@ -119,12 +119,12 @@ def pair_episodes(before: Iterable[Episode], after: Iterable[Episode]) -> list[P
     pairs: list[Pair] = []
     ours = _by_name(before)
     for key, theirs in _by_name(after).items():
-        pairs += _paired(ours.pop(key, []), theirs)
+        pairs += _pairs(ours.pop(key, []), theirs)
     pairs += [Pair(each, None) for alone in ours.values() for each in alone]
     return sorted(pairs, key=_start)
 
 
-def _paired(before: list[Episode], after: list[Episode]) -> Iterator[Pair]:
+def _pairs(before: list[Episode], after: list[Episode]) -> Iterator[Pair]:
     rest = list(before)
     for episode in after:
         partner = next((each for each in rest if _overlap(each, episode)), None)
