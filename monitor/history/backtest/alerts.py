@@ -108,14 +108,19 @@ def conditions(window: Sequence[AlertFacts]) -> Iterator[Condition]:
     now = window[-1]
     for found in now.findings:
         for alert in _finding_alerts(found.kind, found.reason):
-            since_ms = found.since_ms + (alert.age_s or 0) * 1000
-            if alert.age_s is None or since_ms < now.at_ms:
+            since_ms = found.since_ms if alert.age_s is None else _older_ms(found.since_ms, alert.age_s)
+            if since_ms <= now.at_ms:
                 yield Condition(alert, f"{found.kind}/{found.reason}", since_ms, found.sentence)
     if now.lag_at_least_ms is not None or now.lag is not None:
         yield from _lag_conditions(now, window)
     if now.failing:
         yield from _status_conditions(now, window)
     yield from _share_conditions(now, window)
+
+
+def _older_ms(since_ms: int, age_s: int) -> int:
+    """The first instant at which something is older than that."""
+    return since_ms + age_s * 1000 + 1
 
 
 @lru_cache(maxsize=1_000)
@@ -134,8 +139,10 @@ def _lag_conditions(now: AlertFacts, window: Sequence[AlertFacts]) -> Iterator[C
 def _behind_since_ms(alert: LagAlert, now: AlertFacts) -> int | None:
     """Since when the lag has been as old, or as large, as the alert's limit; None: it is not."""
     if alert.age_s is not None:
-        over_ms = -1 if now.lag_at_least_ms is None else now.lag_at_least_ms - alert.age_s * 1000
-        return now.at_ms - over_ms if over_ms > 0 else None
+        if now.lag_at_least_ms is None:
+            return None
+        since_ms = _older_ms(now.at_ms - now.lag_at_least_ms, alert.age_s)
+        return since_ms if since_ms <= now.at_ms else None
     is_many = alert.records is not None and now.lag is not None and now.lag > alert.records
     return now.at_ms if is_many and now.lag_at_least_ms is None else None
 
