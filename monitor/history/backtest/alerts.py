@@ -108,19 +108,14 @@ def conditions(window: Sequence[AlertFacts]) -> Iterator[Condition]:
     now = window[-1]
     for found in now.findings:
         for alert in _finding_alerts(found.kind, found.reason):
-            since_ms = found.since_ms if alert.age_s is None else _older_ms(found.since_ms, alert.age_s)
-            if since_ms <= now.at_ms:
+            since_ms = found.since_ms + (alert.age_s or 0) * 1000
+            if alert.age_s is None or since_ms < now.at_ms:
                 yield Condition(alert, f"{found.kind}/{found.reason}", since_ms, found.sentence)
     if now.lag_at_least_ms is not None or now.lag is not None:
         yield from _lag_conditions(now, window)
     if now.failing:
         yield from _status_conditions(now, window)
     yield from _share_conditions(now, window)
-
-
-def _older_ms(since_ms: int, age_s: int) -> int:
-    """The first instant at which something is older than that."""
-    return since_ms + age_s * 1000 + 1
 
 
 @lru_cache(maxsize=1_000)
@@ -141,8 +136,8 @@ def _behind_since_ms(alert: LagAlert, now: AlertFacts) -> int | None:
     if alert.age_s is not None:
         if now.lag_at_least_ms is None:
             return None
-        since_ms = _older_ms(now.at_ms - now.lag_at_least_ms, alert.age_s)
-        return since_ms if since_ms <= now.at_ms else None
+        since_ms = now.at_ms - now.lag_at_least_ms + alert.age_s * 1000
+        return since_ms if since_ms < now.at_ms else None
     is_many = alert.records is not None and now.lag is not None and now.lag > alert.records
     return now.at_ms if is_many and now.lag_at_least_ms is None else None
 
@@ -261,9 +256,10 @@ class AlertFollower:
             last_ms = self._last_ms if self._last_ms is not None else condition.since_ms
             alarm = self._alarms[key] = _Alarm(condition, min(at_ms, max(condition.since_ms, last_ms)))
         alarm.ended_ms = None
-        if alarm.fired_ms is None and at_ms >= alarm.since_ms + condition.alert.hold_s * 1000:
-            alarm.fired_ms = alarm.since_ms + condition.alert.hold_s * 1000
-            alarm.condition = condition
+        fires_ms = alarm.since_ms + condition.alert.hold_s * 1000
+        is_older = condition.since_ms < at_ms  # an age that is reached is not exceeded yet: it holds from then on
+        if alarm.fired_ms is None and (fires_ms < at_ms if is_older else fires_ms <= at_ms):
+            alarm.fired_ms, alarm.condition = fires_ms, condition
 
     def _miss(self, key: tuple[str, str], at_ms: int) -> None:
         alarm = self._alarms[key]

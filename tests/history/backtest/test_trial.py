@@ -111,7 +111,7 @@ def test_an_alert_that_fires_only_with_the_new_thresholds():
     (pair,) = alerts(trial, "GroupwatchLagOverLimit")
     assert pair.before is None
     assert pair.after is not None
-    assert (round(second(pair.after.from_ms)), second(pair.after.until_ms)) == (520, 640 + 300)
+    assert (second(pair.after.from_ms), second(pair.after.until_ms)) == (520, 640 + 300)
     assert (pair.after.finding, pair.after.is_closed) == ("lag/behind", True)
 
 
@@ -123,7 +123,7 @@ def test_an_alert_that_would_not_fire():
     assert times(finding) == [(180, 640), None]
     assert alert.after is None
     assert alert.before is not None
-    assert (round(second(alert.before.from_ms)), second(alert.before.until_ms)) == (480, 940)
+    assert (second(alert.before.from_ms), second(alert.before.until_ms)) == (480, 940)
     assert alert.changes == {Change.FEWER: alert.before.lasted_ms}
 
 
@@ -177,7 +177,7 @@ THRESHOLDS = st.builds(
     storm_rebalances=st.sampled_from([2, 20]),
 )
 
-ANY_GROUP = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+ANY_GROUP = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @ANY_GROUP
