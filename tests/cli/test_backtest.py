@@ -10,9 +10,11 @@ from click.testing import Result
 from msgspec.structs import replace
 from typer.testing import CliRunner
 
+from monitor.cli import backtest_source
 from monitor.cli.app import app
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.detection.thresholds.thresholds import DetectionSettings
+from monitor.history.backtest import cluster
 from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedSettings
 from tests.history.backtest.test_trial import END, HANGS
 from tests.history.folder import write_recording
@@ -112,6 +114,15 @@ def test_groups_and_clusters_are_chosen(folder: Path):
     (found,) = answer(folder, new, "--cluster", "other", "--group", "pay.*")
     assert (found["groups"], found["judged"]) == (1, 1)
     assert {each["group"] for each in found["alert_examples"]} == {"payments"}
+
+
+def test_several_processes_find_what_one_finds(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    """Each judges one of the two groups. Nothing else is told on the way but the outcome."""
+    new = "[detection]\nlag_records = 100\n"
+    alone = answer(folder, new)
+    monkeypatch.setattr(cluster, "SMALL_BYTES_A_DAY", 0)
+    monkeypatch.setattr(backtest_source, "_count_processors", lambda: 2)
+    assert answer(folder, new) == alone
 
 
 def test_the_thresholds_that_were_in_force_make_no_difference(folder: Path):

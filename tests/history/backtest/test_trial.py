@@ -6,7 +6,12 @@ from collections.abc import Sequence
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from monitor.detection.evaluate import evaluate, judge_by_each
+from monitor.detection.ownership.assignment_view import view_assignment
+from monitor.detection.ownership.catalog_view import Topics
+from monitor.detection.thresholds.burrow import BurrowSettings
 from monitor.detection.thresholds.overrides import DetectionRules
 from monitor.detection.thresholds.thresholds import DetectionSettings
 from monitor.history.backtest.episodes import Change, Pair
@@ -45,12 +50,12 @@ def tried(
     after: DetectionSettings,
     before: DetectionSettings = DEFAULTS,
     partitions: int = 2,
-    ends: Sequence[int] = (END,),
+    ends: Sequence[float] = (END,),
 ) -> GroupTrial:
     """Judged from second 60 on, part by part."""
-    trial, since = GroupTrial(), 60
+    trial, since = GroupTrial(), 60.0
     for until in ends:
-        times = [START + second * 1_000 for second in (since, until)]
+        times = [START + round(second * 1_000) for second in (since, until)]
         walk = GroupWalk(recording(events, before, partitions), "c", "g", *times)
         try_rules(trial, walk, DetectionRules(after), *times)
         since = until
@@ -198,9 +203,26 @@ def test_thresholds_that_make_no_difference_find_exactly_what_was_found(events, 
 
 
 @ANY_GROUP
+@given(histories(), THRESHOLDS, THRESHOLDS, st.integers(0, 10))
+def test_several_thresholds_together_find_what_each_finds_alone(events, one, other, allowed_lag):
+    """Also where partitions depend on them, as their status by Burrow's rules does."""
+    own = other if not allowed_lag else replace(other, burrow=BurrowSettings(allowed_lag=allowed_lag))
+    walk = GroupWalk(recording(events, one, 4), "c", "g", START, START + END * 1_000)
+    for at_ms, inputs in walk.inputs(range(START + 60_000, START + END * 1_000, 60_000)):
+        assert inputs is not None
+        topics = Topics(inputs.catalog)
+        view = view_assignment(inputs.group, inputs.catalog)
+        together = judge_by_each(inputs.group, topics, view, at_ms, (one, own))
+        assert together == tuple(evaluate(inputs.group, inputs.catalog, at_ms, each) for each in (one, own))
+
+
+@ANY_GROUP
 @given(histories(), THRESHOLDS)
 def test_part_by_part_is_found_what_is_found_at_once(events, after):
-    at_once, in_parts = (tried(events, after, partitions=4, ends=ends) for ends in ((END,), (300, 420, END)))
+    """The parts end at instants at which the group is judged anyway."""
+    walk = GroupWalk(recording(events, DEFAULTS, 4), "c", "g", START, START + END * 1_000)
+    quiet = [second(at_ms) for at_ms in walk.quiet_times if 60 < second(at_ms) < END]
+    at_once, in_parts = (tried(events, after, partitions=4, ends=ends) for ends in ((END,), (*quiet[::3], END)))
     until_ms = START + END * 1_000
     assert in_parts.findings(until_ms) == at_once.findings(until_ms)
     assert in_parts.alerts(until_ms) == at_once.alerts(until_ms)
