@@ -98,6 +98,28 @@ class DeltaRecording:
             known.update(name for (name,) in self._read(self._events, ["name"], chosen, files))
         return sorted(known)
 
+    def group_sizes(self, cluster: str, since_ms: int, until_ms: int) -> dict[str, int]:
+        """The groups of :meth:`groups`, each with the size of its newest state until then in bytes; 0 if it has none.
+
+        Raises:
+            RecordingError: the recording cannot be read.
+        """
+        newest = self._newest_states(cluster, until_ms) or 0
+        of = pc.field("entity") == RecordedEntity.GROUP.value
+        sizes = {row.name: len(row.state) for row in self._state_rows(cluster, newest, of)}
+        return {name: sizes.get(name, 0) for name in self.groups(cluster, since_ms, until_ms)}
+
+    def state_times(self, cluster: str, since_ms: int, until_ms: int) -> list[int]:
+        """When states were recorded between two instants.
+
+        Raises:
+            RecordingError: the recording cannot be read.
+        """
+        if self._states is None:
+            return []
+        chosen = _since(cluster, since_ms) & (pc.field("recorded_ms") <= until_ms)
+        return sorted({recorded_ms for (recorded_ms,) in self._read(self._states, ["recorded_ms"], chosen)})
+
     def _newest_states(self, cluster: str, at_ms: int) -> int | None:
         """When the newest states from before an instant were recorded. Only a file with later ones, too, is read."""
         if self._states is None:
@@ -115,19 +137,53 @@ class DeltaRecording:
 
     def settings(self, cluster: str, at_ms: int) -> bytes | None:
         """The settings of an instant; see monitor.history.replay.Recording."""
+        found = self.settings_between(cluster, at_ms, at_ms)
+        return found[-1][1] if found else None
+
+    def settings_between(self, cluster: str, since_ms: int, until_ms: int) -> list[tuple[int, bytes]]:
+        """The settings that were in force between two instants, each with its start, the oldest first.
+
+        Before the first start of a job, those of it count.
+
+        Raises:
+            RecordingError: the recording cannot be read.
+        """
         if self._settings is None:
-            return None
+            return []
         own = pc.field("cluster") == cluster
-        found = sorted(self._read(self._settings, ["recorded_ms", "settings"], own))
-        by_then = [each for each in found if each[0] <= at_ms] or found[:1]  # before the first start: those of it
-        return bytes(by_then[-1][1]) if by_then else None
+        known = self._read(self._settings, ["recorded_ms", "settings"], own)
+        found = sorted((recorded_ms, bytes(settings)) for recorded_ms, settings in known)
+        before = [each for each in found if each[0] <= since_ms] or found[:1]
+        return [
+            *((since_ms, settings) for _, settings in before[-1:]),
+            *(f for f in found if since_ms < f[0] <= until_ms),
+        ]
+
+    def clusters(self) -> list[str]:
+        """The names of the clusters that are recorded, sorted.
+
+        Raises:
+            RecordingError: the recording cannot be read.
+        """
+        return [] if self._events is None else sorted({cluster for cluster, _, _ in _recorded_files(self._events)})
+
+    def begin_ms(self, cluster: str) -> int:
+        """When the oldest portion was recorded that there is.
+
+        Raises:
+            RecordingError: there is none, or the recording cannot be read.
+        """
+        return min(oldest for oldest, _ in self._bounds(cluster))
 
     def reach_ms(self, cluster: str) -> int:
         """When the newest portion was recorded; see monitor.history.replay.Recording. Delta keeps it for each file."""
-        newest = [last_ms for _, last_ms in _recorded_bounds(self._events, cluster)] if self._events else []
-        if not newest:
+        return min(max(newest for _, newest in self._bounds(cluster)), self._complete_ms(cluster))
+
+    def _bounds(self, cluster: str) -> list[tuple[int, int]]:
+        found = [] if self._events is None else _recorded_bounds(self._events, cluster)
+        if not found:
             raise NotRecordedError(f"The recording in {shown(self._folder)} has no cluster {shown(cluster)}.")
-        return min(max(newest), self._complete_ms(cluster))
+        return found
 
     def _complete_ms(self, cluster: str) -> int:
         """Until when all is recorded that was logged: while a backlog is read, that is not until the newest portion."""
@@ -228,12 +284,17 @@ def _path_of(table: DeltaTable) -> str:
 
 
 def _recorded_bounds(table: DeltaTable, cluster: str) -> list[tuple[int, int]]:
-    """The first and the last recorded_ms of each file of a cluster, by the table's log."""
+    """The first and the last recorded_ms of each file of a cluster."""
+    return [(first_ms, last_ms) for own, first_ms, last_ms in _recorded_files(table) if own == cluster]
+
+
+def _recorded_files(table: DeltaTable) -> Iterator[tuple[str, int, int]]:
+    """The cluster of each file, with the first and the last recorded_ms in it, by the table's log."""
     files = table.get_add_actions(flatten=True)  # as a table of pyarrow it would load pandas: 0.2 s
     columns = (files.column(name).to_pylist() for name in ("partition.cluster", "min.recorded_ms", "max.recorded_ms"))
-    return [
-        (first, last) for own, first, last in zip(*columns, strict=True) if own == cluster and None not in (first, last)
-    ]
+    for cluster, first_ms, last_ms in zip(*columns, strict=True):
+        if None not in (first_ms, last_ms):
+            yield cluster, first_ms, last_ms
 
 
 def _since(cluster: str, after_ms: int) -> Any:  # noqa: ANN401 -- as above

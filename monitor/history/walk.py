@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Final
 
 from monitor.detection.evaluation_input import GroupInputs, only_concerned
-from monitor.history.recorded import RecordedEntity, RecordedRow, decode_events
+from monitor.history.recorded import RecordedEntity, RecordedEvent, RecordedRow, decode_events
 from monitor.history.replay import (
     CatalogFold,
     Key,
@@ -36,11 +35,17 @@ OF_MEMBERS: Final = (EpochStored, GroupDeleted, MembershipStored, MemberRemoved,
 
 
 class _Portion(Value):
-    """What was recorded of the group at once, and the state before it. ``last_ms``: the newest of its events."""
+    """What was recorded of the group at once, and the state before it.
+
+    ``first_ms`` is when the first of its events had begun to happen, ``last_ms`` when the newest had. ``member_times``:
+    when something happened to the members.
+    """
 
     before: GroupState | None
     rows: tuple[RecordedRow, ...]
+    first_ms: int
     last_ms: int
+    member_times: tuple[int, ...] = ()
 
 
 class GroupWalk:
@@ -67,28 +72,48 @@ class GroupWalk:
         keys = catalog_keys(topics, self._settings)
         base = recording.base(cluster, since_ms, keys)
         self._catalog = CatalogFold(cluster, base)
-        self._ahead = deque(catalog_events(recording.rows(cluster, base.recorded_ms, until_ms, keys)))
+        self._changes = catalog_events(recording.rows(cluster, base.recorded_ms, until_ms, keys))
+        self._taken = 0
+        self._mark = 0, self._catalog
 
     @property
     def event_times(self) -> list[int]:
         """When something happened to the group's members, in order."""
-        rows = [row for portion in self._portions for row in portion.rows if row.entity is RecordedEntity.GROUP]
-        events = (event for row in rows for event in decode_events(row))
-        return sorted({each.at_ms for each in events if isinstance(each.event, OF_MEMBERS)})
+        return sorted({at_ms for portion in self._portions for at_ms in portion.member_times})
+
+    @property
+    def quiet_times(self) -> list[int]:
+        """The last instant before each portion, in order: the group as of then is known without folding anything."""
+        return [portion.first_ms - 1 for portion in self._portions if portion.rows]
 
     def state(self, at_ms: int) -> GroupState | None:
         """The group at an instant; None: there was none."""
         place = bisect_left(self._portions, at_ms, key=lambda portion: portion.last_ms)
         portion = self._portions[min(place, len(self._portions) - 1)]
+        if at_ms < portion.first_ms:
+            return portion.before
         return fold_group_rows(self.cluster, self.group, portion.before, portion.rows, at_ms)
 
     def inputs(self, instants: Iterable[int]) -> Iterator[tuple[int, GroupInputs | None]]:
         """What the verdicts at these instants were made of (None: there was no such group); they come in order."""
         for at_ms in instants:
-            while self._ahead and self._ahead[0].at_ms <= at_ms:
-                self._catalog.apply(self._ahead.popleft())
-            state = self.state(at_ms)
-            yield at_ms, None if state is None else self._inputs(state, at_ms)
+            yield at_ms, self.inputs_at(at_ms)
+
+    def inputs_at(self, at_ms: int) -> GroupInputs | None:
+        """What the verdict at the next instant was made of (None: there was no such group)."""
+        while self._taken < len(self._changes) and self._changes[self._taken].at_ms <= at_ms:
+            self._catalog.apply(self._changes[self._taken])
+            self._taken += 1
+        state = self.state(at_ms)
+        return None if state is None else self._inputs(state, at_ms)
+
+    def mark(self) -> None:
+        """Remember this instant: :meth:`go_back` comes here again."""
+        self._mark = self._taken, self._catalog.copy()
+
+    def go_back(self) -> None:
+        """The next instant may be any after the one that was marked last."""
+        self._taken, self._catalog = self._mark[0], self._mark[1].copy()
 
     def _inputs(self, state: GroupState, at_ms: int) -> GroupInputs:
         catalog = self._catalog.catalog(self._settings.connect_topics)
@@ -108,9 +133,26 @@ def _portions(cluster: str, group: str, state: GroupState | None, rows: Iterable
     """
     found: list[_Portion] = []
     last_ms = 0
-    for _, portion in groupby(sorted(rows, key=lambda row: row.recorded_ms), key=lambda row: row.recorded_ms):
+    for _, portion in groupby(sorted(rows, key=_recorded_ms), key=_recorded_ms):
         own = tuple(portion)
-        last_ms = max([last_ms, *[event.at_ms for row in own for event in decode_events(row)]])
-        found.append(_Portion(before=state, rows=own, last_ms=last_ms))
+        events = [(row, event) for row in own for event in decode_events(row)]
+        last_ms = max([last_ms, *[event.at_ms for _, event in events]])
+        found.append(
+            _Portion(
+                before=state,
+                rows=own,
+                first_ms=min([event.begun_ms for _, event in events], default=last_ms),
+                last_ms=last_ms,
+                member_times=tuple([event.at_ms for row, event in events if _is_about_members(row, event)]),
+            )
+        )
         state = fold_group_rows(cluster, group, state, own, last_ms)
-    return found or [_Portion(before=state, rows=(), last_ms=0)]
+    return found or [_Portion(before=state, rows=(), first_ms=0, last_ms=0)]
+
+
+def _recorded_ms(row: RecordedRow) -> int:
+    return row.recorded_ms
+
+
+def _is_about_members(row: RecordedRow, recorded: RecordedEvent) -> bool:
+    return row.entity is RecordedEntity.GROUP and isinstance(recorded.event, OF_MEMBERS)
