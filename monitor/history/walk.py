@@ -21,12 +21,14 @@ from monitor.history.replay import (
     topics_of,
 )
 from monitor.model import (
+    CommitRun,
     EpochStored,
     GroupDeleted,
     GroupState,
     MemberRemoved,
     MembershipStored,
     MemberStored,
+    OffsetCommitted,
     TargetEpochStored,
     Value,
 )
@@ -75,6 +77,19 @@ class GroupWalk:
         rows = [row for portion in self._portions for row in portion.rows if row.entity is RecordedEntity.GROUP]
         events = (event for row in rows for event in decode_events(row))
         return sorted({each.at_ms for each in events if isinstance(each.event, OF_MEMBERS)})
+
+    @property
+    def first_state(self) -> GroupState | None:
+        """The group before all that the walk has; None: there was none."""
+        return self._portions[0].before
+
+    def commits(self) -> Iterator[OffsetCommitted | CommitRun]:
+        """What the walk has of the group's commits, in the order of its log."""
+        for portion in self._portions:
+            rows = sorted(portion.rows, key=lambda row: row.position)
+            for event in (each.event for row in rows for each in decode_events(row)):
+                if isinstance(event, OffsetCommitted | CommitRun):
+                    yield event
 
     def state(self, at_ms: int) -> GroupState | None:
         """The group at an instant; None: there was none."""

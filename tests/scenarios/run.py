@@ -38,6 +38,9 @@ NAME: Final = "scenarios"
 CALM_S: Final = 8
 """How long is listened after the last step, and after the last thing that had to be told."""
 
+RECORDED_EVERY_S: Final = 2
+"""How often the job writes its recording: the reports of incidents are made of it at the end."""
+
 SETTLED_S: Final = 60
 """How long a step waits for its group to settle."""
 COUNTER: Final = re.compile(r'^groupwatch_group_(\w+_total)\{cluster="[^"]*",group="([^"]*)"\} (\S+)$', re.MULTILINE)
@@ -203,7 +206,10 @@ def job_of(bootstrap: str, folder: Path, scenarios: Sequence[Scenario] = ()) -> 
     """A job with small thresholds, smaller ones for the scenarios that want them."""
     overrides = [{"groups": each.name, **DETECTION, **each.thresholds} for each in scenarios if each.thresholds]
     detection = DETECTION | {"overrides": overrides}
-    return JobProcess(folder, {NAME: {"bootstrap_servers": bootstrap, **CLUSTER}}, detection=detection)
+    history = {"folder": str(folder / "history"), "every_s": RECORDED_EVERY_S}
+    return JobProcess(
+        folder, {NAME: {"bootstrap_servers": bootstrap, **CLUSTER}}, detection=detection, history=history
+    )
 
 
 def await_evaluations(job: JobProcess, count: int) -> None:
