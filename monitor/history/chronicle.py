@@ -165,8 +165,9 @@ class Chronicle(Value):
     for. ``members`` are all that there were. ``rebalances`` ended in that time. Of ``rewinds``, the newest of each
     partition between two steps is told; ``redelivered`` counts the records of all of them.
 
-    ``extremes`` are all partitions at the first instant, at the one with the most lag, and at the last. ``gaps`` are
-    there where they are asked for (monitor.history.commit_gaps).
+    ``extremes`` are all partitions at the first instant, at the one with the most lag (``peak``: the group then; it
+    need not be one of the steps), and at the last. ``gaps`` are there where they are asked for
+    (monitor.history.commit_gaps).
     """
 
     cluster: str
@@ -186,4 +187,5 @@ class Chronicle(Value):
     topics: tuple[TopicChanged, ...] = ()
     redelivered: int = 0
     extremes: tuple[PartitionPoint, ...] = ()
+    peak: GroupPoint | None = None
     gaps: tuple[CommitGap, ...] = ()

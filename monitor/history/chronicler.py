@@ -210,6 +210,7 @@ class _Follower:
             topics=tuple(self._topics.changes),
             redelivered=0 if self._redelivered is None else max(0, self._redelivered[1] - self._redelivered[0]),
             extremes=self._extremes.points(),
+            peak=self._extremes.peak,
         )
 
     def _note_phase(self, at_ms: int, phase: Phase) -> None:
@@ -455,6 +456,11 @@ class _ExtremeFollower:
         self._first, self._last = self._first or verdict, verdict
         if self._worst is None or (verdict.lag or 0) > (self._worst.lag or 0):
             self._worst = verdict
+
+    @property
+    def peak(self) -> GroupPoint | None:
+        """The group at the instant with the most lag; None: no lag was known."""
+        return None if self._worst is None or self._worst.lag is None else _group_point(self._worst)
 
     def points(self) -> tuple[PartitionPoint, ...]:
         """Their partitions, in the order of time; each instant once."""

@@ -130,6 +130,7 @@ def _facts(chronicle: Chronicle, asked_until_ms: int, every_ms: int) -> Incident
         findings=findings,
         points=chronicle.points,
         owners=chronicle.owners,
+        members=chronicle.members,
         generations=_generations(chronicle),
         deleted_ms=gone[-1] if gone else None,
         unit=unit_of(chronicle.kind),

@@ -198,6 +198,7 @@ class IncidentReport(Value):
     more_offsets: int = 0
     points: tuple[GroupPoint, ...] = ()
     owners: tuple[OwnerSpan, ...] = ()
+    members: tuple[MemberThen, ...] = ()
     generations: tuple[int, int] = (0, 0)
     deleted_ms: int | None = None
     unit: str = "record"

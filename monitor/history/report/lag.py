@@ -16,7 +16,9 @@ LIVE_MS: Final = 5_000
 
 def lag_course(chronicle: Chronicle, began_ms: int | None) -> LagCourse:
     """How the lag went, and how it was before an instant (None: nothing happened, the first point counts)."""
-    points = [point for point in chronicle.points if point.lag is not None]
+    worst = [] if chronicle.peak is None else [chronicle.peak]
+    known = {point.at_ms: point for point in (*chronicle.points, *worst) if point.lag is not None}
+    points = [known[at_ms] for at_ms in sorted(known)]
     if not points:
         return LagCourse()
     start_ms = points[0].at_ms if began_ms is None else began_ms

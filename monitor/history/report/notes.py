@@ -12,7 +12,7 @@ from monitor.model import KINDS, Era, TopicPartition
 
 def notes(report: IncidentReport) -> Iterator[str]:
     """The sentences that concern this report."""
-    if report.until_ms < report.asked_until_ms:
+    if report.until_ms // 1_000 < report.asked_until_ms // 1_000:
         yield f"The recording reaches until {utc(report.until_ms)}; what happened later is not in this report."
     yield (
         f"Members, rebalances and commits have the times of their records. Findings and the lag were evaluated every "

@@ -116,11 +116,12 @@ def _is_long(gap: CommitGap, until_ms: int) -> bool:
 
 
 def _has_waited(gap: CommitGap, chronicle: Chronicle) -> bool:
-    """Whether there was anything to commit."""
-    if gap.until_offset is not None:
-        return gap.until_offset > gap.from_offset
-    own = [each for each in chronicle.extremes if (each.topic, each.partition) == (gap.topic, gap.partition)]
-    return bool(own) and (own[-1].lag or 0) > 0
+    """Whether there was anything to commit: who takes over may commit first where the other one was."""
+    if gap.until_offset is not None and gap.until_offset > gap.from_offset:
+        return True
+    place, end_ms = (gap.topic, gap.partition), _end_ms(gap, chronicle.until_ms)
+    own = [each for each in chronicle.extremes if (each.topic, each.partition) == place]
+    return any((each.lag or 0) > 0 for each in own if gap.from_ms < each.at_ms <= end_ms)
 
 
 def _fits(gap: CommitGap, others: Sequence[CommitGap], until_ms: int) -> bool:
@@ -140,7 +141,7 @@ def _together(gaps: Sequence[CommitGap], until_ms: int) -> NotCommitted:
         from_ms=max(gap.from_ms for gap in gaps),
         until_ms=min(ends) if ends else None,
         longest_ms=max(_end_ms(gap, until_ms) - gap.from_ms for gap in gaps),
-        records=sum(records) if records else None,
+        records=sum(records) or None,
     )
 
 

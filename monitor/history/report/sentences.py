@@ -178,7 +178,7 @@ class Wording:
         took_ms = (each.ended_ms or 0) - each.started_ms
         is_known = era != "generation" or each.uncertainty_ms is not None
         took = f"; it took {lasted(max(1, took_ms))}" if is_known else ""
-        return f"Rebalance to {era} {each.generation}, {because(each)}{took}. {cost_of(each)}"
+        return f"Rebalance to {era} {each.generation}, {because(each)}{took}. {_cost(each)}"
 
     # --- partitions ---
 
@@ -258,10 +258,15 @@ class Wording:
         at_peak = oldest if lag.oldest_at_ms == lag.peak_ms else ""
         yield ReportLine(lag.peak_ms, f"The lag was {counted(lag.peak, unit)}, the most that was seen{at_peak}.")
         if lag.caught_up_ms is not None:
-            now = next(point for point in self._report.points if point.at_ms == lag.caught_up_ms)
+            now = next(point for point in self._chronicle.points if point.at_ms == lag.caught_up_ms)
             text = f"The group had caught up: its lag was {counted(now.lag or 0, unit)}"
             text += f", the oldest {age(now.lag_ms)} old." if now.lag and now.lag_ms is not None else "."
             yield ReportLine(lag.caught_up_ms, text)
+
+
+def _cost(rebalance: Rebalance) -> str:
+    """What it cost. That no pause was detected is left out: around it, commits tell more."""
+    return cost_of(rebalance).removesuffix(" No pause was detected.")
 
 
 def _again(came: Iterable[MemberJoined]) -> str:
