@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 from xml.etree import ElementTree as ET
@@ -11,10 +11,12 @@ from xml.etree import ElementTree as ET
 from msgspec.structs import replace
 
 from monitor.charts.axes import number_ticks
+from monitor.charts.slots import crowds
 from monitor.charts.svg import AXIS_HEIGHT, add, add_link, add_text, add_time_axis, new_chart, percent, to_text
 from monitor.charts.values import LagAt, LagChart, Mark, Span, TimeRange, Zoom
 from monitor.messages.formatting import counted, grouped
 from monitor.messages.notification import utc
+from monitor.model.findings import Severity
 
 TOP: Final = 18
 """Room above the highest lag, for its label."""
@@ -32,10 +34,8 @@ BAR: Final = 10
 MOST_ROWS: Final = 12
 """Rows of findings; further kinds of findings are only counted."""
 
-SLOTS: Final = 150
-"""Marks in the same of so many parts of the width are drawn as one."""
-
 LISTED_MARKS: Final = 3
+_SEVERITIES: Final = tuple(Severity)
 BOX: Final = 10_000
 """The width of the box in which the line is drawn; it is stretched to that of the chart."""
 
@@ -148,12 +148,12 @@ def _draw_rows(root: ET.Element, chart: LagChart, rows: Sequence[tuple[str, Sequ
     top = FLOOR + 8
     if chart.marks:
         add_text(root, "Rebalances", "chart-name", x=4, y=top + 12)
-        for marks in _slots(chart):
+        for marks in crowds(chart.marks, chart.range, lambda mark: mark.at_ms, most=1):
             _draw_marks(root, chart.range, marks, top + 18)
         top += ROW
     for label, spans in rows[:MOST_ROWS]:
-        for span in spans:
-            _draw_bar(root, chart.range, span, top + 18)
+        for crowd in crowds(spans, chart.range, lambda span: span.from_ms):
+            _draw_bar(root, chart.range, _together(crowd), top + 18)
         add_text(root, label, "chart-name", x=4, y=top + 12)
         top += ROW
     if len(rows) > MOST_ROWS:
@@ -161,18 +161,25 @@ def _draw_rows(root: ET.Element, chart: LagChart, rows: Sequence[tuple[str, Sequ
 
 
 def _rows(spans: Sequence[Span]) -> list[tuple[str, Sequence[Span]]]:
-    """The spans of each label, in the order of the first of each."""
+    """The spans of each label: the worst labels first, and of these those that begin first."""
     found: dict[str, list[Span]] = defaultdict(list)
     for span in sorted(spans, key=lambda each: each.from_ms):
         found[span.label].append(span)
-    return list(found.items())
+    worst = {label: min(_SEVERITIES.index(span.severity) for span in own) for label, own in found.items()}
+    return sorted(found.items(), key=lambda row: worst[row[0]])
 
 
-def _slots(chart: LagChart) -> Iterator[Sequence[Mark]]:
-    """Marks that would be drawn over each other, together."""
-    marks = sorted(chart.marks, key=lambda mark: mark.at_ms)
-    for _, slot in groupby(marks, lambda mark: int(chart.range.place(mark.at_ms) * SLOTS)):
-        yield tuple(slot)
+def _together(crowd: Sequence[Span]) -> Span:
+    """Spans of the same label as one: from the start of the first to the end of the last, as bad as the worst."""
+    first = crowd[0]
+    if len(crowd) == 1:
+        return first
+    return replace(
+        first,
+        until_ms=max(span.until_ms for span in crowd),
+        severity=min((span.severity for span in crowd), key=_SEVERITIES.index),
+        sentence=f"{len(crowd):,} times, first: {first.sentence}",
+    )
 
 
 def _draw_marks(root: ET.Element, span: TimeRange, marks: Sequence[Mark], top: int) -> None:

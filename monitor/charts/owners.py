@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 from xml.etree import ElementTree as ET
 
+from monitor.charts.slots import crowds
 from monitor.charts.style import DARK_TEXT, OWNER_COLORS
 from monitor.charts.svg import AXIS_HEIGHT, add, add_link, add_text, add_time_axis, new_chart, percent, to_text
 from monitor.charts.values import OwnersChart, OwnerSpan, TimeRange
@@ -56,8 +57,8 @@ def owners_chart(chart: OwnersChart, *, width_px: int | None = None, with_style:
         # The end of a long name stays: it has the number of the partition.
         name = add(names, "g")
         add_text(name, partition, "chart-name", x="100%", dx=-6, y=ROW * row + 15, text_anchor="end")
-        for span in spans:
-            _draw_span(bars, chart.range, span, numbers, ROW * row + 3)
+        for crowd in crowds(spans, chart.range, lambda span: span.from_ms):
+            _draw_spans(bars, chart.range, crowd, numbers, ROW * row + 3)
     _draw_legend(root, numbers, more, base + AXIS_HEIGHT)
     return to_text(root, width_px, with_style=with_style)
 
@@ -102,6 +103,20 @@ def _numbers(rows: Mapping[str, Sequence[OwnerSpan]]) -> dict[str, int]:
 
 def _color(number: int) -> int:
     return (number - 1) % OWNER_COLORS
+
+
+def _draw_spans(
+    parent: ET.Element, span: TimeRange, crowd: Sequence[OwnerSpan], numbers: Mapping[str, int], top: int
+) -> None:
+    """One bar, or what is too close together as one that says how often the owner changed."""
+    if len(crowd) == 1:
+        _draw_span(parent, span, crowd[0], numbers, top)
+        return
+    first, until_ms = crowd[0], max(owned.until_ms for owned in crowd)
+    title = f"{first.partition}: {len(crowd):,} changes of the owner, {utc(first.from_ms)} to {utc(until_ms)}"
+    link = add_link(parent, first.href, title)
+    start, end = span.place(first.from_ms), span.place(until_ms)
+    add(link, "rect", "chart-owner chart-changing", x=percent(start), width=percent(end - start), y=top, height=BAR)
 
 
 def _draw_span(parent: ET.Element, span: TimeRange, owned: OwnerSpan, numbers: Mapping[str, int], top: int) -> None:

@@ -46,6 +46,7 @@ STYLE: Final = """\
 .chart a:focus-visible { outline: 2px solid var(--chart-ink); outline-offset: 1px; }
 .chart a:focus-visible .chart-hit { stroke: var(--chart-ink); stroke-width: 2px; fill-opacity: 0.1; }
 .chart-owner { stroke: var(--chart-sheet); stroke-width: 1px; }
+.chart-changing { fill: var(--chart-ink); }
 .chart-double { fill: var(--chart-double); }
 .chart-orphan { fill: none; stroke: var(--chart-critical); stroke-width: 1.5px; stroke-dasharray: 5 3; }
 .chart .chart-on { fill: #ffffff; font-size: 11px; font-weight: 600; pointer-events: none; }

@@ -13,6 +13,9 @@ HELP: Final = "2026-11-22 02:14 (UTC unless it ends in an offset such as +01:00)
 
 _AGO: Final = re.compile(r"-(\d{1,6})([smhd])")
 _UNIT_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_LAST_MS: Final = 253_402_300_799_000
+"""The last second of the year 9999, the last that can be written."""
+
 _MS: Final = re.compile(r"\d{13}")
 
 
@@ -43,6 +46,17 @@ def read_instant(text: str, now_ms: int) -> int:
     return at_ms
 
 
+def instant_text(at_ms: int) -> str:
+    """An instant as :func:`read_instant` takes it.
+
+    >>> instant_text(1_795_313_640_000), instant_text(1_795_313_640_120)
+    ('2026-11-22T02:14:00Z', '2026-11-22T02:14:00.120Z')
+    """
+    second, ms = divmod(min(at_ms, _LAST_MS), 1_000)
+    fraction = f".{ms:03}" if ms else ""
+    return f"{datetime.fromtimestamp(second, UTC):%Y-%m-%dT%H:%M:%S}{fraction}Z"
+
+
 def read_span(since: str, until: str, now_ms: int) -> tuple[int, int]:
     """The two instants, in ms since the epoch.
 
@@ -68,7 +82,7 @@ def _instant(text: str, now_ms: int) -> int | None:
         return now_ms
     try:
         found = datetime.fromisoformat(text)
-        at_ms = int((found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp() * 1000)
+        at_ms = round((found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp() * 1000)
     except (ValueError, OverflowError):
         return None
     return at_ms if at_ms >= 0 else None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from monitor.detection.evaluation_input import GroupInputs
+from monitor.history.chronicle import Chronicle
+from monitor.history.chronicler import chronicle_of
 from monitor.history.replay import Recording, inputs_at
 from monitor.history.story import GroupStory, tell_story
 
@@ -20,6 +22,10 @@ class RecordedPast:
     def story(self, cluster: str, group: str, since_ms: int, until_ms: int) -> GroupStory | None:
         """What happened to a group in a span of time; see :func:`monitor.history.story.tell_story`."""
         return tell_story(self._open(), cluster, group, since_ms, until_ms)
+
+    def chronicle(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
+        """The same as values; see :func:`monitor.history.chronicler.chronicle_of`."""
+        return chronicle_of(self._open(), cluster, group, since_ms, until_ms)
 
     def _open(self) -> Recording:
         from monitor.history.delta_tables import DeltaRecording  # noqa: PLC0415 -- 0.1 s that most starts need not

@@ -22,7 +22,7 @@ from monitor.web.api.types import ApiError
 from monitor.web.http.concurrency import Turns
 from monitor.web.http.exact_routes import exact_app
 from monitor.web.page.render import Pages
-from monitor.web.page.routes import page_routes
+from monitor.web.page.routes import group_now, page_routes
 from monitor.web.probes import metrics_routes
 from monitor.web.views.past import Past, PastReader
 from monitor.web.views.snapshot_source import NotKnownYet, Source
@@ -40,11 +40,12 @@ def create_app(
     ``past`` the recording (None: there is none).
     """
     pages, clock, turns = Pages(), now_ms or _system_ms, Turns()
+    reader = PastReader(past, clock)
     metrics = metrics_routes(source, process)
     routes = [
-        *page_routes(source, pages, clock, turns),
+        *page_routes(source, pages, clock, turns, reader),
         *metrics,
-        *api_routes(source, clock, turns, PastReader(past, clock)),
+        *api_routes(source, clock, turns, reader),
     ]
     return exact_app(routes, {HTTPException: _Refusal(pages)})
 
@@ -61,7 +62,7 @@ class _Refusal:
         if request.scope["path"].startswith("/api/"):
             not_ready = error.clusters if isinstance(error, NotKnownYet) else ()
             return json_response(msgspec.json.encode(ApiError(error=sentence, not_ready=not_ready)), status, headers)
-        return HTMLResponse(self._pages.message(f"{status}", sentence), status, headers)
+        return HTMLResponse(self._pages.message(f"{status}", sentence, group_now(request)), status, headers)
 
 
 def _system_ms() -> int:

@@ -69,6 +69,19 @@ def test_marks_that_would_cover_each_other_are_one_and_listed_in_its_title():
     assert many.endswith("And 2 more.")
 
 
+def test_findings_of_a_storm_are_drawn_together_as_bad_as_the_worst():
+    """Of 300 in a half of the range, 4 start in each of its 75 parts."""
+    spans = [
+        Span(AT + n * 1_666, AT + n * 1_666 + 500, Severity.CRITICAL if n == 6 else Severity.INFO, "Drift", f"No. {n}.")
+        for n in range(300)
+    ]
+    root = drawn(LagChart(RANGE, spans=spans))
+    bars = [title for title in titles(root, f"{SVG}g") if title.startswith("Drift")]
+    assert len(bars) == 75
+    assert bars[0] == ("Drift (info), 2026-11-22 02:14:00 UTC to 2026-11-22 02:14:07 UTC: 5 times, first: No. 0.")
+    assert bars[1].startswith("Drift (critical), ")
+
+
 def test_an_image_has_no_links_and_a_chart_with_links_is_no_image():
     """What is in an image is not shown to screen readers."""
     assert drawn(LagChart(RANGE)).get("role") == "img"
@@ -109,6 +122,22 @@ def test_its_style_is_in_it_unless_the_page_has_it():
     assert STYLE in "".join(drawn(LagChart(RANGE)).itertext())
     assert drawn(LagChart(RANGE), with_style=False).find(f".//{SVG}style") is None
     assert drawn(LagChart(RANGE), width_px=800).get("width") == "800"
+
+
+def test_the_worst_findings_are_nearest_to_the_lag():
+    spans = [
+        Span(AT + n, AT + 5, severity, label, "Something.")
+        for n, (severity, label) in enumerate(
+            [
+                (Severity.INFO, "info"),
+                (Severity.WARNING, "late"),
+                (Severity.CRITICAL, "worst"),
+                (Severity.WARNING, "info"),
+            ]
+        )
+    ]
+    texts = [each.text for each in drawn(LagChart(RANGE, spans=spans)).findall(f"{SVG}text[@class='chart-name']")]
+    assert texts == ["worst", "info", "late"]
 
 
 def test_many_kinds_of_findings_are_counted():

@@ -52,6 +52,16 @@ def test_of_many_partitions_those_with_something_to_see_are_shown_and_the_others
     assert texts[-1] == "10 more partitions not shown"
 
 
+def test_owners_that_change_all_the_time_are_counted():
+    """300 changes, one every three seconds: two in each of the 150 parts of the range."""
+    span = TimeRange(AT, AT + 900_000)
+    spans = [OwnerSpan("t 0", ("ab"[n % 2],), AT + n * 3_000, AT + n * 3_000 + 3_000) for n in range(300)]
+    root = ET.fromstring(owners_chart(OwnersChart(span, spans)))
+    bars = [each.text or "" for each in root.findall(f"./{SVG}svg/{SVG}g/{SVG}title")]
+    assert len(bars) == 150
+    assert bars[0] == "t 0: 2 changes of the owner, 2026-11-22 02:14:00 UTC to 2026-11-22 02:14:06 UTC"
+
+
 def test_many_owners_are_counted_and_each_bar_still_names_its_own():
     spans = [OwnerSpan(f"t {n}", (f"m{n}",), AT, RANGE.until_ms) for n in range(MOST_OWNERS + 3)]
     root = drawn(*spans)

@@ -29,7 +29,7 @@ from monitor.model import (
 )
 from monitor.snapshot_file import NotJudgedError, find_inputs
 from monitor.web.app import create_app
-from monitor.web.page.render import KIND_WORDS
+from monitor.web.page.kind_words import KIND_WORDS
 from monitor.web.server import HttpServer
 from tests.support.builders import catalog, group, topic
 from tests.web.examples import (

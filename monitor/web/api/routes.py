@@ -15,7 +15,6 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from monitor.detection.evaluate import evaluate
 from monitor.detection.evaluation_input import GroupInputs, QuestionError, only_concerned
 from monitor.explain.query import counts_typed, explained
 from monitor.explain.what_if import Change, what_if
@@ -32,7 +31,7 @@ from monitor.web.api.response import JSON, JsonAnswer
 from monitor.web.api.types import ApiAddress, ApiIndex, GroupHistory
 from monitor.web.http.concurrency import Turns
 from monitor.web.views.addresses import API, SAVED, STORY
-from monitor.web.views.past import PastReader
+from monitor.web.views.past import PastReader, verdict_then
 from monitor.web.views.query import Query
 from monitor.web.views.snapshot_source import GroupFinder, Source, address_of
 from monitor.web.views.summary import verdict_json
@@ -213,8 +212,7 @@ class _OfGroups:
         if query.text("at") is None:
             return JsonAnswer(verdict_json(self._find.verdict(request, API).verdict)).to(request)
         inputs = self._inputs(request, query, API)
-        then = evaluate(inputs.group, inputs.catalog, inputs.now_ms, inputs.settings)
-        return JsonAnswer(verdict_json(then)).to(request)
+        return JsonAnswer(verdict_json(verdict_then(inputs))).to(request)
 
     def _explained(self, request: Request, query: Query) -> Response:
         topic, partition = query.text("topic"), query.text("partition")

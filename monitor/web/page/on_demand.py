@@ -12,6 +12,7 @@ from monitor.messages.notification import utc
 from monitor.model import GroupVerdict, Value
 from monitor.web.page.member_labels import Holders
 from monitor.web.page.options import PageOptions
+from monitor.web.page.past import PastPart
 from monitor.web.page.sparkline import Sparkline
 from monitor.web.page.what_if_form import WhatIfAnswer, WhatIfForm, what_if_answer
 
@@ -21,7 +22,7 @@ Answer = TypeVar("Answer")
 class Asked(Value):
     """The questions of a reader with their answers; where one has none, ``problem`` says why in a sentence.
 
-    ``as_of`` is when the group was judged that the answers are about.
+    ``as_of`` is when the group was judged that the answers are about. ``past`` is there where there is a recording.
     """
 
     form: WhatIfForm = WhatIfForm(assignors=(), topics=())
@@ -31,6 +32,7 @@ class Asked(Value):
     explanation_problem: str | None = None
     as_of: str = ""
     lag: Sparkline | None = None
+    past: PastPart | None = None
 
 
 def answered(inputs: Callable[[], GroupInputs], verdict: GroupVerdict, options: PageOptions, form: WhatIfForm) -> Asked:

@@ -10,6 +10,9 @@ from starlette.datastructures import QueryParams
 
 from monitor.model import FindingKind, Value
 
+AT: Final = "at"
+"""In the query of an address that asks for an instant of the past."""
+
 _FLAGS: Final = {"all": "all_rows", "paused": "paused", "explain": "explain", "problems": "problems"}
 _TEXTS: Final = {
     "q": "search",
@@ -19,6 +22,7 @@ _TEXTS: Final = {
     "map": "map_topic",
     "topic": "topic",
     "partition": "partition",
+    AT: "at",
 }
 
 
@@ -28,7 +32,8 @@ class PageOptions(Value):
     ``sort`` is the name of a column, with ``-`` before it in the turned order. ``all_rows``: nothing is cut.
     ``paused``: the page stands still. Of the overview: ``search`` is part of a group's name, ``kind`` that of a
     finding, and with ``problems`` only groups with findings are listed. Of a group: ``map_topic`` is a topic whose map
-    is wanted though the group is large; ``explain`` asks for the explanation, of one partition if that is named.
+    is wanted though the group is large; ``explain`` asks for the explanation, of one partition if that is named; ``at``
+    is an instant of the past, "" for now.
     """
 
     path: str
@@ -43,6 +48,7 @@ class PageOptions(Value):
     explain: bool = False
     topic: str = ""
     partition: str = ""
+    at: str = ""
 
     @classmethod
     def read(cls, path: str, query: QueryParams) -> Self:
@@ -61,7 +67,7 @@ class PageOptions(Value):
         wanted = replace(self, **changes)
         texts = {name: getattr(wanted, field) for name, field in _TEXTS.items()}
         flags = {name: "1" if getattr(wanted, field) else "" for name, field in _FLAGS.items()}
-        query = urlencode({name: value for name, value in (texts | flags).items() if value}, errors="replace")
+        query = urlencode({name: value for name, value in (texts | flags).items() if value}, safe=":", errors="replace")
         return f"{self.path}?{query}" if query else self.path
 
     def sorted_by(self, column: str) -> str:

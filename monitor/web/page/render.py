@@ -5,42 +5,28 @@ from __future__ import annotations
 import hashlib
 from importlib.resources import files
 from typing import Final
+from urllib.parse import urlencode
 
 import jinja2
 from markupsafe import Markup
 
+from monitor.charts.style import STYLE as CHART_STYLE
 from monitor.messages.client_libraries import CERTAINTIES
 from monitor.messages.formatting import counted, grouped, visible
 from monitor.messages.units import unit_of
-from monitor.model import FindingKind
 from monitor.model.escaping import escaped
 from monitor.web.page.assignment_map import Mark
 from monitor.web.page.assignor_names import short, words
 from monitor.web.page.delivery_lines import WORDS
 from monitor.web.page.group import GroupPage
+from monitor.web.page.kind_words import KIND_WORDS
 from monitor.web.page.on_demand import Asked
-from monitor.web.page.options import PageOptions
+from monitor.web.page.options import AT, PageOptions
+from monitor.web.page.timeline import TimelinePage
 from monitor.web.page.what_if_form import LISTED_MEMBERS
 from monitor.web.views.addresses import API, LIBRARIES_API, LIBRARIES_PAGE, GroupAddress
 from monitor.web.views.libraries import LibrariesPage
 from monitor.web.views.overview import ClusterLine, Overview
-
-KIND_WORDS: Final = {
-    FindingKind.ORPHANED: "Orphaned",
-    FindingKind.UNATTENDED: "Unattended",
-    FindingKind.DEAD_MEMBER: "Dead member",
-    FindingKind.DOUBLE_OWNED: "Double owned",
-    FindingKind.DRIFT: "Drift",
-    FindingKind.IMBALANCE: "Imbalance",
-    FindingKind.IDLE_MEMBERS: "Idle members",
-    FindingKind.LAG: "Lag",
-    FindingKind.RETENTION: "Retention",
-    FindingKind.ABANDONED: "Abandoned",
-    FindingKind.REBALANCE: "Rebalance",
-    FindingKind.POISON: "Poison",
-    FindingKind.UNREADABLE_MEMBERS: "Unreadable members",
-    FindingKind.CONFIG_BEHIND: "Configuration behind",
-}
 
 MARKS: Final = {
     Mark.RIGHT: "\N{BLACK SQUARE}",
@@ -68,7 +54,7 @@ def _file(name: str) -> bytes:
     return files("monitor.web.page").joinpath("templates", name).read_bytes()
 
 
-STYLE: Final = _file("style.css")
+STYLE: Final = _file("style.css") + CHART_STYLE.encode()
 SCRIPT: Final = _file("page.js")
 ICON: Final = _file("icon.svg")
 VERSION: Final = hashlib.sha256(STYLE + SCRIPT + ICON).hexdigest()[:12]
@@ -120,16 +106,22 @@ class Pages:
     def group(self, page: GroupPage, cluster: ClusterLine, options: PageOptions, asked: Asked = NOTHING_ASKED) -> str:
         """One group, with what was asked about it."""
         api_href = GroupAddress(page.verdict.cluster, page.verdict.group).under(API)
+        if options.at:
+            api_href = f"{api_href}?{urlencode({AT: options.at}, safe=':')}"
         return self._render("group.html", page=page, cluster=cluster, options=options, asked=asked, api_href=api_href)
+
+    def timeline(self, page: TimelinePage) -> str:
+        """What happened to one group in a span of time."""
+        return self._render("timeline.html", page=page)
 
     def libraries(self, page: LibrariesPage, options: PageOptions) -> str:
         """The client libraries of all clusters."""
         values = {"page": page, "options": options, "certainties": CERTAINTIES, "api_href": LIBRARIES_API}
         return self._render("libraries.html", **values)
 
-    def message(self, title: str, sentence: str) -> str:
-        """A page that says one thing."""
-        return self._render("message.html", title=title, sentence=sentence)
+    def message(self, title: str, sentence: str, now_href: str = "") -> str:
+        """A page that says one thing. With ``now_href`` it is about the past of the group there, and stays as it is."""
+        return self._render("message.html", title=title, sentence=sentence, now_href=now_href)
 
     def _render(self, template: str, **values: object) -> str:
         return self._templates.get_template(template).render(values)

@@ -11,33 +11,41 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from monitor.history.instants import instant_text
 from monitor.web.http.concurrency import Turns
 from monitor.web.page.group import SHOWN_PARTITIONS, group_page
 from monitor.web.page.on_demand import answered
-from monitor.web.page.options import PageOptions
+from monitor.web.page.options import AT, PageOptions
+from monitor.web.page.past import past_part
 from monitor.web.page.render import ICON, SCRIPT, STYLE, Pages
 from monitor.web.page.sparkline import sparkline
+from monitor.web.page.timeline import TimelineQuery, timeline_page
 from monitor.web.page.what_if_form import what_if_form
-from monitor.web.views.addresses import LIBRARIES_PAGE, PAGE
+from monitor.web.views.addresses import LIBRARIES_PAGE, PAGE, TIMELINE, group_address
 from monitor.web.views.group_list import Column, Listings, Wish
 from monitor.web.views.libraries import SHOWN_USES, libraries_page
-from monitor.web.views.overview import SHOWN_GROUPS, cluster_line, overview
-from monitor.web.views.snapshot_source import GroupFinder, Source
+from monitor.web.views.overview import SHOWN_GROUPS, cluster_line, overview, recorded_line
+from monitor.web.views.past import PastReader, verdict_then
+from monitor.web.views.snapshot_source import GroupFinder, Source, address_of
 
 _KEPT: Final = {"Cache-Control": "max-age=86400"}
 """Pages name the version of these files in their addresses."""
 
 
-def page_routes(source: Source, pages: Pages, now_ms: Callable[[], int], turns: Turns) -> list[Route]:
+def page_routes(source: Source, pages: Pages, now_ms: Callable[[], int], turns: Turns, past: PastReader) -> list[Route]:
     """The overview, the pages of a group and of the client libraries, and what they are shown with."""
-    handlers = _PageHandlers(source, pages, now_ms)
+    handlers = _PageHandlers(source, pages, now_ms, past)
 
     async def group(request: Request) -> Response:
         return await turns.take(partial(handlers.group, request))
 
+    async def timeline(request: Request) -> Response:
+        return await turns.take(partial(handlers.timeline, request))
+
     return [
         Route("/", handlers.overview),
         Route(f"{PAGE}{{rest:any}}", group),
+        Route(f"{TIMELINE}{{rest:any}}", timeline),
         Route(LIBRARIES_PAGE, handlers.libraries),
         Route("/style.css", _file(STYLE, "text/css")),
         Route("/page.js", _file(SCRIPT, "text/javascript")),
@@ -46,7 +54,8 @@ def page_routes(source: Source, pages: Pages, now_ms: Callable[[], int], turns: 
 
 
 class _PageHandlers:
-    def __init__(self, source: Source, pages: Pages, now_ms: Callable[[], int]) -> None:
+    def __init__(self, source: Source, pages: Pages, now_ms: Callable[[], int], past: PastReader) -> None:
+        self._past = past
         self._source = source
         self._find = GroupFinder(source)
         self._listings = Listings()
@@ -67,6 +76,9 @@ class _PageHandlers:
         return HTMLResponse(self._pages.libraries(page, options))
 
     def group(self, request: Request) -> Response:
+        """The group now, or at the instant that is asked for."""
+        if AT in request.query_params:
+            return self._group_then(request)
         options = _options(request)
         found = self._find.verdict(request, PAGE)
         limit = None if options.all_rows else SHOWN_PARTITIONS
@@ -74,8 +86,32 @@ class _PageHandlers:
         form = what_if_form(found.verdict, request.query_params)
         asked = answered(lambda: self._find.inputs(request, PAGE), found.verdict, options, form)
         history = self._source.history(found.verdict.cluster, found.verdict.group)
-        asked = replace(asked, lag=sparkline(history, page.unit))
+        past = past_part(address_of(request, PAGE), options, None, self._now_ms()) if self._past.has_recording else None
+        asked = replace(asked, lag=sparkline(history, page.unit), past=past)
         return HTMLResponse(self._pages.group(page, cluster_line(found.cluster, self._now_ms()), options, asked))
+
+    def _group_then(self, request: Request) -> Response:
+        """The same from the recording. Its links name the instant itself, also where the address says "-3h"."""
+        address = address_of(request, PAGE)
+        inputs = self._past.inputs(address, request.query_params[AT])
+        options = replace(_options(request), at=instant_text(inputs.now_ms))
+        verdict = verdict_then(inputs)
+        limit = None if options.all_rows else SHOWN_PARTITIONS
+        page = group_page(verdict, limit, options.sort, options.map_topic)
+        asked = answered(lambda: inputs, verdict, options, what_if_form(verdict, request.query_params))
+        asked = replace(asked, past=past_part(address, options, inputs.now_ms, self._now_ms()))
+        return HTMLResponse(self._pages.group(page, recorded_line(address.cluster), options, asked))
+
+    def timeline(self, request: Request) -> Response:
+        """What happened to a group; this reads the recording of all the time that is shown."""
+        address, asked = address_of(request, TIMELINE), request.query_params
+        since, until = asked.get("since") or "-1h", asked.get("until") or "now"
+        since_ms, until_ms = self._past.span(since, until)
+        at_ms = self._past.instant(asked[AT]) if AT in asked else None
+        found = self._past.timeline(address, since_ms, until_ms)
+        query = TimelineQuery(since=since, until=until, since_ms=since_ms, until_ms=until_ms, at_ms=at_ms)
+        page = timeline_page(address, found, query, self._now_ms(), self._past.longest_ms)
+        return HTMLResponse(self._pages.timeline(page))
 
 
 def _file(content: bytes, media_type: str) -> Callable[[Request], Awaitable[Response]]:
@@ -87,6 +123,16 @@ def _file(content: bytes, media_type: str) -> Callable[[Request], Awaitable[Resp
 
 def _options(request: Request) -> PageOptions:
     return PageOptions.read(request.scope["raw_path"].decode("ascii"), request.query_params)
+
+
+def group_now(request: Request) -> str:
+    """The page of a group as it is now, if the request asks for its past; else ""."""
+    path = request.scope["raw_path"].decode("ascii", "replace")
+    prefix = TIMELINE if path.startswith(TIMELINE) else PAGE if AT in request.query_params else None
+    if prefix is None or not path.startswith(prefix):
+        return ""
+    address = group_address(path, prefix)
+    return "" if address is None else address.under(PAGE)
 
 
 def _wish(options: PageOptions) -> Wish:

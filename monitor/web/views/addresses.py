@@ -17,6 +17,7 @@ import msgspec
 from starlette.convertors import Convertor, register_url_convertor
 
 PAGE: Final = "/groups/"
+TIMELINE: Final = "/timeline/"
 API: Final = "/api/v1/groups/"
 LIBRARIES_PAGE: Final = "/libraries"
 LIBRARIES_API: Final = "/api/v1/libraries"

@@ -129,6 +129,21 @@ def cluster_line(cluster: ClusterSnapshot, now_ms: int) -> ClusterLine:
     )
 
 
+def recorded_line(name: str) -> ClusterLine:
+    """A cluster on a page of the past: of its condition then, nothing is known."""
+    return ClusterLine(
+        name=name,
+        sentence="",
+        warning=None,
+        ready=True,
+        failing=False,
+        evaluated=None,
+        stale=False,
+        groups=0,
+        progress=None,
+    )
+
+
 def _warning(cluster: ClusterSnapshot) -> str | None:
     """What is wrong beside the reading: with findings, the recording, collectors that tell of more groups, passes."""
     said = (sentence for each in cluster.collectors for sentence in (each.problem, each.warning))

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 from starlette.exceptions import HTTPException
 
+from monitor.detection.evaluate import evaluate
 from monitor.detection.evaluation_input import GroupInputs
+from monitor.history.chronicle import Chronicle
 from monitor.history.instants import InstantError, read_instant, read_span
 from monitor.history.recorded import NotRecordedError, RecordingError
 from monitor.history.story import GroupStory
 from monitor.messages.formatting import visible
 from monitor.messages.notification import utc
+from monitor.model import GroupVerdict
 from monitor.web.views.addresses import GroupAddress
+from monitor.web.views.timeline import Timeline, chronicle_timeline
+
+Answer = TypeVar("Answer")
 
 LONGEST_MS: Final = 86_400_000
 """The longest span that a job reads: it holds what was recorded of the group, beside all that it watches."""
@@ -39,6 +45,13 @@ class Past(Protocol):
             RecordingError: as above.
         """
 
+    def chronicle(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
+        """The same as values; None: there was no such group.
+
+        Raises:
+            RecordingError: as above.
+        """
+
 
 class PastReader:
     """Answers addresses that ask for an instant. ``past`` None: nothing is recorded."""
@@ -46,6 +59,16 @@ class PastReader:
     def __init__(self, past: Past | None, now_ms: Callable[[], int]) -> None:
         self._past = past
         self._now_ms = now_ms
+
+    @property
+    def has_recording(self) -> bool:
+        """Whether there is a past to ask for."""
+        return self._past is not None
+
+    @property
+    def longest_ms(self) -> int:
+        """The longest span of a timeline."""
+        return LONGEST_MS
 
     def inputs(self, address: GroupAddress, at: str) -> GroupInputs:
         """What the verdict on the group was made of at an instant.
@@ -61,18 +84,49 @@ class PastReader:
             raise HTTPException(404, f"{_unknown(address)} at {utc(at_ms)}.")
         return found
 
+    def instant(self, text: str) -> int:
+        """The instant that a text means, in ms since the epoch.
+
+        Raises:
+            HTTPException: 400, it means none.
+        """
+        with _refusing():
+            return read_instant(text, self._now_ms())
+
+    def span(self, since: str, until: str) -> tuple[int, int]:
+        """The two instants, in ms since the epoch.
+
+        Raises:
+            HTTPException: 400, one is none, the second is not later, or the span is longer than a day.
+        """
+        with _refusing():
+            since_ms, until_ms = read_span(since, until, self._now_ms())
+            if until_ms - since_ms > LONGEST_MS:
+                raise InstantError("The job answers for at most one day; groupwatch history --history reads more.")
+        return since_ms, until_ms
+
     def story(self, address: GroupAddress, since: str, until: str) -> GroupStory:
         """What happened to the group between two instants.
 
         Raises:
             HTTPException: as above.
         """
+        since_ms, until_ms = self.span(since, until)
+        return self._within(self._recording.story, address, since_ms, until_ms)
+
+    def timeline(self, address: GroupAddress, since_ms: int, until_ms: int) -> Timeline:
+        """What is drawn of the group between two instants (see :meth:`span`).
+
+        Raises:
+            HTTPException: as above.
+        """
+        return chronicle_timeline(self._within(self._recording.chronicle, address, since_ms, until_ms))
+
+    def _within(
+        self, ask: Callable[[str, str, int, int], Answer | None], address: GroupAddress, since_ms: int, until_ms: int
+    ) -> Answer:
         with _refusing():
-            now_ms = self._now_ms()
-            since_ms, until_ms = read_span(since, until, now_ms)
-            if until_ms - since_ms > LONGEST_MS:
-                raise InstantError("The job answers for at most one day; groupwatch history --history reads more.")
-            found = self._recording.story(address.cluster, address.group, since_ms, until_ms)
+            found = ask(address.cluster, address.group, since_ms, until_ms)
         if found is None:
             raise HTTPException(404, f"{_unknown(address)} from {utc(since_ms)} to {utc(until_ms)}.")
         return found
@@ -82,6 +136,20 @@ class PastReader:
         if self._past is None:
             raise HTTPException(404, NOTHING_RECORDED)
         return self._past
+
+
+def verdict_then(inputs: GroupInputs) -> GroupVerdict:
+    """The verdict on a group at an instant of the past.
+
+    Raises:
+        HTTPException: 500, a rule fails on this group.
+    """
+    try:
+        return evaluate(inputs.group, inputs.catalog, inputs.now_ms, inputs.settings)
+    except Exception as error:
+        group, cluster = visible(inputs.group.group), visible(inputs.group.cluster)
+        sentence = f"Group {group} of cluster {cluster} cannot be evaluated"
+        raise HTTPException(500, f"{sentence} ({type(error).__name__}: {visible(str(error))}).") from error
 
 
 @contextmanager

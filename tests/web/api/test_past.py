@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from monitor.detection.evaluation_input import GroupInputs
+from monitor.history.chronicle import Chronicle
 from monitor.history.recorded import NotRecordedError, RecordingError
 from monitor.history.story import GroupStory
 from monitor.snapshot_file import find_inputs
@@ -27,6 +28,9 @@ class Damaged:
         raise RecordingError("The recording in /x cannot be read: no\nwonder.")
 
     def story(self, cluster: str, group: str, since_ms: int, until_ms: int) -> GroupStory | None:
+        raise RecordingError("The recording in /x cannot be read: no\nwonder.")
+
+    def chronicle(self, cluster: str, group: str, since_ms: int, until_ms: int) -> Chronicle | None:
         raise RecordingError("The recording in /x cannot be read: no\nwonder.")
 
 
